@@ -1,0 +1,92 @@
+//! The checkout page: what is being bought, and the hosted form.
+
+use maud::{Markup, html};
+
+use super::{art, layout};
+use crate::Shop;
+use crate::order::{Checkout, Order};
+use crate::routes::customer;
+use crate::view::View;
+
+/// Numbers that the simulator knows, with the names people know them by.
+const CARDS: [(&str, &str); 3] = [
+    ("Visa", "4200 0000 0000 0000"),
+    ("Mastercard", "5454 5454 5454 5454"),
+    ("American Express", "3777 777777 77770"),
+];
+
+/// The page at `/checkout/{order}`.
+pub fn checkout(view: View, shop: &Shop, order: &Order, checkout: &Checkout) -> Markup {
+    let texts = view.language().texts();
+    let path = format!("/checkout/{}", order.reference);
+    let loader = format!(
+        "{}v1/paymentWidgets.js?checkoutId={}",
+        shop.gateway_public, checkout.id
+    );
+    let result = format!("{}result/{}{}", shop.public, order.reference, view.query());
+    let main = html! {
+        (art::definitions())
+        div.checkout {
+            h1 { (texts.checkout) }
+            section.payment aria-labelledby="payment-title" {
+                h2 #payment-title { (texts.pay_by_card) }
+                noscript { p.alert { (texts.no_script) } }
+                // First the options, then the loader; the form marks the place.
+                script src={ "/options.js" (view.query()) } {}
+                form.paymentWidgets action=(result) data-brands="VISA MASTER AMEX" {}
+                script src=(loader) integrity=[checkout.integrity.as_deref()] crossorigin="anonymous" {}
+                p.hosted { (padlock()) span { (texts.hosted_note) } }
+                details.settings.cards {
+                    summary { (texts.try_cards) }
+                    dl {
+                        @for (name, number) in CARDS { div { dt { (name) } dd { (number) } } }
+                    }
+                    p { (texts.try_hint) }
+                }
+            }
+            section.summary aria-labelledby="summary-title" {
+                h2 #summary-title { (texts.your_order) }
+                (summary(view, order))
+                div.ship {
+                    h3 { (texts.deliver_to) }
+                    address {
+                        (customer::GIVEN_NAME) " " (customer::SURNAME) br;
+                        (customer::STREET) br;
+                        (customer::POSTCODE) " " (customer::CITY) ", " (customer::COUNTRY)
+                    }
+                }
+            }
+        }
+    };
+    layout::page(view, texts.checkout, Some(&path), main)
+}
+
+/// The order in a few lines, for this page and the result page.
+pub fn summary(view: View, order: &Order) -> Markup {
+    let lang = view.language();
+    let texts = lang.texts();
+    html! {
+        div.bought {
+            span.thumb aria-hidden="true" { (art::show(order.item)) }
+            p.words {
+                span.name { (order.item.name(lang)) }
+                span.note { (order.quantity) " × " (order.item.price.shown(lang)) }
+            }
+            p.price { (order.total().shown(lang)) }
+        }
+        dl.sums {
+            div { dt { (texts.reference) } dd.reference { (order.reference) } }
+            div { dt { (texts.delivery) } dd { (texts.free) } }
+            div.total { dt { (texts.total) } dd { (order.total().shown(lang)) } }
+        }
+    }
+}
+
+fn padlock() -> Markup {
+    html! {
+        svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true" {
+            rect x="3.5" y="8.5" width="13" height="8.5" rx="2" {}
+            path d="M6.5 8.5V6a3.5 3.5 0 0 1 7 0v2.5" {}
+        }
+    }
+}
