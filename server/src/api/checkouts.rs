@@ -1,0 +1,102 @@
+//! `/v1/checkouts`: prepared by the merchant, submitted by the shopper's browser, read by the merchant.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::{Value, json};
+use tillgate_shared::form::Duplicates;
+use tillgate_shared::result::{ResultCode, codes};
+
+use super::error::ApiError;
+use super::extract::{Merchant, parameters};
+use super::reply::{Ndc, reply, result};
+use super::{Edge, client, payments, view};
+use crate::domain::checkout::Checkout;
+use crate::gateway::checkout::Status;
+
+pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) -> Result<Response, ApiError> {
+    let build = edge.builds.current();
+    let integrity = merchant.parameters.get("integrity") == Some("true");
+    let checkout = edge
+        .gateway
+        .create_checkout(&merchant.entity, merchant.parameters, &build.id)
+        .await
+        .map_err(|failure| ApiError::new(failure, Ndc::fresh(Some(&merchant.entity.id))))?;
+    let integrity = integrity.then(|| ("integrity".to_owned(), Value::from(build.loader_integrity.as_str())));
+    Ok(about(&checkout, codes::CHECKOUT_CREATED, integrity))
+}
+
+pub(super) async fn update(
+    State(edge): State<Arc<Edge>>,
+    Path(id): Path<String>,
+    merchant: Merchant,
+) -> Result<Response, ApiError> {
+    let checkout = edge
+        .gateway
+        .update_checkout(&merchant.entity, &id, merchant.parameters)
+        .await
+        .map_err(|failure| ApiError::new(failure, Ndc::of_checkout(&id)))?;
+    Ok(about(&checkout, codes::CHECKOUT_UPDATED, None))
+}
+
+fn about(checkout: &Checkout, code: ResultCode, more: Option<(String, Value)>) -> Response {
+    let id = ("id".to_owned(), Value::from(checkout.id.as_str()));
+    let fields = [result(code), id].into_iter().chain(more);
+    reply(StatusCode::OK, fields, &Ndc::of_checkout(checkout.id.as_str()))
+}
+
+pub(super) async fn status(
+    State(edge): State<Arc<Edge>>,
+    Path(id): Path<String>,
+    merchant: Merchant,
+) -> Result<Response, ApiError> {
+    let ndc = Ndc::of_checkout(&id);
+    match edge.gateway.checkout_status(&merchant.entity, &id) {
+        Ok(Status::Attempted(payment)) => Ok(payments::answer(&payment, &ndc)),
+        Ok(Status::Pending) => Ok(unpaid(&id, codes::PENDING, codes::PENDING.description(), &ndc)),
+        Ok(Status::Expired) => {
+            Ok(unpaid(&id, codes::SESSION_TIMEOUT, "The checkout expired after 30 minutes without a payment", &ndc))
+        }
+        Err(failure) => Err(ApiError::new(failure, ndc)),
+    }
+}
+
+/// No payment was attempted: either it may still come, or the half hour is over, which is final.
+fn unpaid(id: &str, code: ResultCode, description: &str, ndc: &Ndc) -> Response {
+    let result = json!({ "code": code.code(), "description": description });
+    reply(view::status(code), [("result".to_owned(), result), ("id".to_owned(), id.into())], ndc)
+}
+
+/// The hosted form's submit. Approved and declined answer alike: the outcome is the merchant's to tell, and a stranger
+/// who tries numbers learns nothing here.
+pub(super) async fn submit(
+    State(edge): State<Arc<Edge>>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let ndc = Ndc::of_checkout(&id);
+    let (shopper, request) = client::address_of(&edge, request);
+    let form = match parameters(request, Duplicates::LastWins).await {
+        Ok(form) => form,
+        Err(failure) => return Err(ApiError::new(failure, ndc)),
+    };
+    let checkout = match edge.gateway.submit(&id, form, shopper).await {
+        Ok(checkout) => checkout,
+        Err(failure) => return Err(ApiError::new(failure, ndc)),
+    };
+    let path = checkout.resource_path();
+    let redirect = json!({
+        "url": checkout.parameters.get("shopperResultUrl"),
+        "method": "GET",
+        "parameters": [{ "name": "id", "value": checkout.id.as_str() }, { "name": "resourcePath", "value": path }],
+    });
+    let fields = [
+        result(codes::SUCCESSFUL_REQUEST),
+        ("id".to_owned(), checkout.id.as_str().into()),
+        ("resourcePath".to_owned(), path.into()),
+        ("redirect".to_owned(), redirect),
+    ];
+    Ok(reply(StatusCode::OK, fields, &ndc))
+}

@@ -1,0 +1,86 @@
+//! Where a request comes from, and under which address the shopper's browser reached us.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::extract::{ConnectInfo, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use ipnet::IpNet;
+
+use super::Edge;
+
+/// The client's address. `X-Forwarded-For` is read from its right end, and only as far as the hops are trusted
+/// proxies: everything left of the first untrusted one is the client's own invention.
+pub(super) fn address(edge: &Edge, parts: &Parts) -> IpAddr {
+    let peer =
+        parts.extensions.get::<ConnectInfo<SocketAddr>>().map_or(IpAddr::from([127, 0, 0, 1]), |info| info.0.ip());
+    forwarded(peer.to_canonical(), &parts.headers, &edge.trusted_proxies)
+}
+
+fn forwarded(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+    let mut client = peer;
+    let hops = headers.get_all("x-forwarded-for").iter().rev().filter_map(|value| value.to_str().ok());
+    for hop in hops.flat_map(|value| value.rsplit(',')) {
+        if !is_trusted(client, trusted) {
+            break;
+        }
+        match hop.trim().parse::<IpAddr>() {
+            Ok(address) => client = address.to_canonical(),
+            Err(_) => break,
+        }
+    }
+    client
+}
+
+fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
+    trusted.iter().any(|network| network.contains(&address))
+}
+
+/// The address that browsers use, with a slash at its end: the configured one, or what this request says.
+pub(super) fn public_url(edge: &Edge, parts: &Parts) -> String {
+    if let Some(configured) = &edge.public_url {
+        return configured.clone();
+    }
+    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_canonical());
+    let behind_proxy = peer.is_some_and(|peer| is_trusted(peer, &edge.trusted_proxies));
+    let text = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
+    let scheme = match text("x-forwarded-proto") {
+        Some("https") if behind_proxy => "https",
+        _ => "http",
+    };
+    let host = text(header::HOST.as_str()).unwrap_or("localhost");
+    format!("{scheme}://{host}/")
+}
+
+/// The client's address of a whole request.
+pub(super) fn address_of(edge: &Edge, request: Request) -> (IpAddr, Request) {
+    let (parts, body) = request.into_parts();
+    let address = address(edge, &parts);
+    (address, Request::from_parts(parts, body))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn client(peer: &str, header: &str, trusted: &[&str]) -> String {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-forwarded-for", header.parse().unwrap());
+        let trusted: Vec<IpNet> = trusted.iter().map(|network| network.parse().unwrap()).collect();
+        forwarded(peer.parse().unwrap(), &headers, &trusted).to_string()
+    }
+
+    #[test]
+    fn a_forwarded_address_is_believed_from_a_trusted_proxy_only() {
+        assert_eq!(client("10.0.0.1", "203.0.113.9", &["10.0.0.0/8"]), "203.0.113.9");
+        assert_eq!(client("198.51.100.7", "203.0.113.9", &["10.0.0.0/8"]), "198.51.100.7");
+        assert_eq!(client("10.0.0.1", "203.0.113.9", &[]), "10.0.0.1");
+    }
+
+    #[test]
+    fn what_a_client_invents_left_of_its_own_address_is_ignored() {
+        assert_eq!(client("10.0.0.1", "1.2.3.4, 203.0.113.9, 10.0.0.2", &["10.0.0.0/8"]), "203.0.113.9");
+        assert_eq!(client("10.0.0.1", "1.2.3.4, junk", &["10.0.0.0/8"]), "10.0.0.1");
+    }
+}

@@ -1,0 +1,93 @@
+//! Answers that say no. A refusal is told in full; a failure of ours is logged with its chain and told as 500 with
+//! 999.999.999 and no detail.
+
+use std::any::Any;
+use std::error::Error as _;
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use tillgate_shared::result::codes;
+
+use super::reply::{Ndc, reply};
+use crate::domain::refusal::Refusal;
+use crate::gateway::Failure;
+use crate::store::StoreError;
+
+/// What a handler returns instead of an answer.
+#[derive(Debug)]
+pub(super) struct ApiError {
+    failure: Box<Failure>,
+    ndc: Ndc,
+}
+
+impl ApiError {
+    pub(super) fn new(failure: impl Into<Failure>, ndc: Ndc) -> Self {
+        Self { failure: Box::new(failure.into()), ndc }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        match *self.failure {
+            Failure::Refused(refusal) => refused(&refusal, &self.ndc),
+            Failure::Store(StoreError::Overloaded) => refused(&Refusal::overloaded(), &self.ndc),
+            failure => {
+                let ndc = self.ndc.to_string();
+                let mut chain = failure.to_string();
+                let mut cause = failure.source();
+                while let Some(error) = cause {
+                    chain = format!("{chain}: {error}");
+                    cause = error.source();
+                }
+                tracing::error!(%ndc, error = %chain, "internal error");
+                internal(&self.ndc)
+            }
+        }
+    }
+}
+
+fn refused(refusal: &Refusal, ndc: &Ndc) -> Response {
+    let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
+    let mut result = serde_json::json!({
+        "code": refusal.code.code(),
+        "description": refusal.description.as_deref().unwrap_or(refusal.code.description()),
+    });
+    if !refusal.parameters.is_empty() {
+        result["parameterErrors"] = serde_json::json!(refusal.parameters);
+    }
+    let mut response = reply(status, [("result".to_owned(), result)], ndc);
+    let headers = response.headers_mut();
+    match status {
+        StatusCode::SERVICE_UNAVAILABLE => {
+            headers.insert("retry-after", axum::http::HeaderValue::from_static("1"));
+        }
+        StatusCode::UNAUTHORIZED => {
+            headers.insert("www-authenticate", axum::http::HeaderValue::from_static("Bearer"));
+        }
+        _ => {}
+    }
+    response
+}
+
+fn internal(ndc: &Ndc) -> Response {
+    let result = serde_json::json!({
+        "code": codes::INTERNAL_ERROR.code(), "description": codes::INTERNAL_ERROR.description(),
+    });
+    reply(StatusCode::INTERNAL_SERVER_ERROR, [("result".to_owned(), result)], ndc)
+}
+
+/// A panic is our mistake; the connection lives on.
+pub(super) fn panicked(_: Box<dyn Any + Send>) -> Response {
+    tracing::error!("a request panicked");
+    internal(&Ndc::fresh(None))
+}
+
+/// 404 for an address that is none of ours.
+pub(super) async fn no_such_endpoint() -> Response {
+    refused(&Refusal::not_found("There is no endpoint at this address"), &Ndc::fresh(None))
+}
+
+/// 405 for a method that the address does not know.
+pub(super) async fn method_not_allowed() -> Response {
+    refused(&Refusal::method_not_allowed(), &Ndc::fresh(None))
+}

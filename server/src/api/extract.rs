@@ -1,0 +1,134 @@
+//! From an HTTP request to parameters and the entity that sends them.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::IntoResponse as _;
+use tillgate_shared::form::{Duplicates, decode};
+use tillgate_shared::parameter::{ParameterError, Parameters, check_formats, find, normalize, unknown};
+use zeroize::Zeroizing;
+
+use super::Edge;
+use super::error::ApiError;
+use super::reply::Ndc;
+use crate::directory::Directory;
+use crate::domain::entity::Entity;
+use crate::domain::id::EntityId;
+use crate::domain::refusal::Refusal;
+use crate::gateway::Failure;
+
+/// An authenticated merchant's request: who asks, and what with. Parameters are known to the catalogue, normalised and
+/// well-formed.
+pub(super) struct Merchant {
+    pub(super) entity: Arc<Entity>,
+    pub(super) parameters: Parameters,
+}
+
+impl FromRequest<Arc<Edge>> for Merchant {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, edge: &Arc<Edge>) -> Result<Self, ApiError> {
+        let directory = &edge.gateway.directory;
+        let outside = || Ndc::fresh(None);
+        // The header is judged before the body is read: strangers cost nothing.
+        let bearer = bearer(directory, request.headers()).map_err(|refusal| ApiError::new(refusal, outside()))?;
+        let mut parameters =
+            parameters(request, Duplicates::Refuse).await.map_err(|failure| ApiError::new(failure, outside()))?;
+        let entity = match bearer {
+            Some(entity) => entity,
+            None => legacy(directory, &parameters).map_err(|refusal| ApiError::new(refusal, outside()))?,
+        };
+        channel(&entity, &parameters).map_err(|refusal| ApiError::new(refusal, outside()))?;
+        admit(&entity, &mut parameters).map_err(|refusal| ApiError::new(refusal, Ndc::fresh(Some(&entity.id))))?;
+        Ok(Self { entity, parameters })
+    }
+}
+
+/// Who the Authorization header speaks for; none when there is no such header.
+fn bearer(directory: &Directory, headers: &HeaderMap) -> Result<Option<Arc<Entity>>, Refusal> {
+    let Some(header) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
+    let malformed = || Refusal::unauthenticated("The Authorization header is not of the form: Bearer <access token>");
+    let (scheme, token) = header.to_str().ok().and_then(|text| text.trim().split_once(' ')).ok_or_else(malformed)?;
+    let token = token.trim();
+    if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() || token.contains(' ') {
+        return Err(malformed());
+    }
+    directory
+        .authenticate_bearer(token)
+        .map(Some)
+        .ok_or_else(|| Refusal::wrong_credentials("The access token is not valid"))
+}
+
+/// The older way: `authentication.userId` and `authentication.password` among the parameters.
+fn legacy(directory: &Directory, parameters: &Parameters) -> Result<Arc<Entity>, Refusal> {
+    let (Some(user), Some(password)) =
+        (parameters.get("authentication.userId"), parameters.get("authentication.password"))
+    else {
+        return Err(Refusal::unauthenticated("The Authorization header is missing"));
+    };
+    directory
+        .authenticate(user, password)
+        .ok_or_else(|| Refusal::wrong_credentials("authentication.userId and authentication.password do not match"))
+}
+
+/// `entityId` has to be the channel that the credentials speak for.
+fn channel(entity: &Entity, parameters: &Parameters) -> Result<(), Refusal> {
+    let id =
+        parameters.get("entityId").or_else(|| parameters.get("authentication.entityId")).filter(|id| !id.is_empty());
+    let Some(id) = id else {
+        return Err(Refusal::parameter("entityId", None, "may not be empty"));
+    };
+    let Some(id) = EntityId::parse(id) else {
+        return Err(Refusal::parameter("entityId", Some(id), "must match ^[0-9a-f]{32}$"));
+    };
+    if id == entity.id { Ok(()) } else { Err(Refusal::unknown_channel()) }
+}
+
+/// Judges formats at once, drops what the catalogue does not know, or refuses it for a strict entity.
+fn admit(entity: &Entity, parameters: &mut Parameters) -> Result<(), Refusal> {
+    let mut errors = Vec::new();
+    if entity.settings.strict {
+        errors.extend(unknown(parameters).into_iter().map(|name| ParameterError {
+            name: name.to_owned(),
+            value: None,
+            message: "is not a known parameter".to_owned(),
+        }));
+    } else {
+        parameters.retain(|name, _| find(name).is_some());
+    }
+    normalize(parameters);
+    errors.extend(check_formats(parameters));
+    if errors.is_empty() { Ok(()) } else { Err(Refusal::parameters(errors)) }
+}
+
+/// The parameters of a request: its query for GET and DELETE, its body otherwise.
+pub(super) async fn parameters(request: Request, duplicates: Duplicates) -> Result<Parameters, Failure> {
+    let encoded = if request.method().is_safe() || request.method() == axum::http::Method::DELETE {
+        Zeroizing::new(request.uri().query().unwrap_or_default().as_bytes().to_vec())
+    } else {
+        form_body(request).await?
+    };
+    Ok(decode(&encoded, duplicates).map_err(|error| match error.parameter() {
+        Some(name) => Refusal::parameter(name, None, error.message()),
+        None => Refusal::malformed(error.message()),
+    })?)
+}
+
+/// The bytes of a form-encoded body; they hold card data, so they are zeroed when they have been read.
+async fn form_body(request: Request) -> Result<Zeroizing<Vec<u8>>, Refusal> {
+    if let Some(kind) = request.headers().get(header::CONTENT_TYPE) {
+        let essence = kind.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+        if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+            return Err(Refusal::malformed("The body must be application/x-www-form-urlencoded"));
+        }
+    }
+    match Bytes::from_request(request, &()).await {
+        Ok(bytes) => Ok(Zeroizing::new(bytes.to_vec())),
+        Err(rejection) if rejection.into_response().status() == StatusCode::PAYLOAD_TOO_LARGE => {
+            Err(Refusal::too_large())
+        }
+        Err(_) => Err(Refusal::malformed("The body ended early")),
+    }
+}

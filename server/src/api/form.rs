@@ -1,0 +1,171 @@
+//! What browsers load: the loader script, the frame documents with a checkout's configuration, and the static files.
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Query, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tillgate_shared::brand::Brand;
+
+use super::reply::wire_time;
+use super::{Edge, client};
+use crate::domain::checkout::{Checkout, State as CheckoutState};
+use crate::form::{Bundle, Encoded};
+use crate::gateway::Failure;
+
+/// A year, and the browser need not ask again: the address carries the content's hash.
+const IMMUTABLE: &str = "public, max-age=31536000, immutable";
+
+/// The query of the loader and of the frame document.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FormQuery {
+    checkout_id: Option<String>,
+    brands: Option<String>,
+}
+
+/// `paymentWidgets.js`: the bytes of the build that the checkout is pinned to. They do not depend on the checkout
+/// otherwise, so an unknown checkout gets the current build, and the form then says what is wrong.
+pub(super) async fn loader(
+    State(edge): State<Arc<Edge>>,
+    Query(query): Query<FormQuery>,
+    headers: HeaderMap,
+) -> Response {
+    let pinned =
+        query.checkout_id.and_then(|id| edge.gateway.checkout_for_shopper(&id).ok()).map(|checkout| checkout.build);
+    let bundle = pinned.map_or(edge.builds.current(), |build| edge.builds.pinned(&build));
+    encoded(&bundle.loader, &headers, "no-cache")
+}
+
+/// `/v1/static/{build}/{path}`: never changes, may be kept for a year.
+pub(super) async fn file(
+    State(edge): State<Arc<Edge>>,
+    Path((build, path)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    match edge.builds.get(&build).and_then(|bundle| bundle.file(&path)) {
+        Some(file) => encoded(file, &headers, IMMUTABLE),
+        None => super::error::no_such_endpoint().await,
+    }
+}
+
+/// A file in the best encoding that the browser takes.
+fn encoded(file: &Encoded, headers: &HeaderMap, cache: &'static str) -> Response {
+    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let takes = |coding: &str| {
+        accepted.split(',').any(|offer| {
+            let (name, weight) = offer.split_once(';').unwrap_or((offer, ""));
+            name.trim().eq_ignore_ascii_case(coding) && !matches!(weight.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
+        })
+    };
+    let (body, coding) = match (&file.brotli, &file.gzip) {
+        (Some(brotli), _) if takes("br") => (brotli.clone(), Some("br")),
+        (_, Some(gzip)) if takes("gzip") => (gzip.clone(), Some("gzip")),
+        _ => (file.identity.clone(), None),
+    };
+    let mut response = Response::new(Body::from(body));
+    let answer = response.headers_mut();
+    answer.insert(header::CONTENT_TYPE, value(&file.media_type));
+    answer.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+    answer.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    answer.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    answer.insert("cross-origin-resource-policy", HeaderValue::from_static("cross-origin"));
+    if let Some(coding) = coding {
+        answer.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
+    }
+    response
+}
+
+/// The document of a card number or code frame, with the checkout's configuration inside it.
+pub(super) async fn frame(State(edge): State<Arc<Edge>>, Query(query): Query<FormQuery>, request: Request) -> Response {
+    let (parts, _) = request.into_parts();
+    let base = client::public_url(&edge, &parts);
+    let id = query.checkout_id.unwrap_or_default();
+    let now = edge.gateway.now();
+    let (status, bundle, origins, about) = match edge.gateway.checkout_for_shopper(&id) {
+        Ok(checkout) => {
+            let origins = edge.gateway.directory.entity(&checkout.entity).map(|entity| entity.settings.origins.clone());
+            let about = match checkout.state(now) {
+                CheckoutState::Open => open(&edge, &checkout, query.brands.as_deref().unwrap_or_default(), now),
+                CheckoutState::Paid => closed("This checkout has been paid already."),
+                CheckoutState::Expired => closed("This checkout has expired. Please start again."),
+            };
+            (StatusCode::OK, edge.builds.pinned(&checkout.build), origins.unwrap_or_default(), about)
+        }
+        Err(Failure::Refused(_)) => {
+            (StatusCode::NOT_FOUND, edge.builds.current(), Vec::new(), closed("This checkout does not exist."))
+        }
+        Err(error) => {
+            tracing::error!(%error, "frame document");
+            let about = closed("The payment form is not available at the moment. Please try again.");
+            (StatusCode::SERVICE_UNAVAILABLE, edge.builds.current(), Vec::new(), about)
+        }
+    };
+    let mut configuration = Map::new();
+    configuration.insert("version".to_owned(), 1.into());
+    configuration.insert("base".to_owned(), base.into());
+    configuration.insert("build".to_owned(), bundle.id.as_str().into());
+    configuration.extend(about);
+    document(status, bundle, &origins, &Value::Object(configuration))
+}
+
+/// What the form has to know of an open checkout.
+fn open(edge: &Edge, checkout: &Checkout, brands: &str, now: Timestamp) -> Map<String, Value> {
+    let get = |name: &str| checkout.parameters.get(name);
+    let live = edge.gateway.directory.entity(&checkout.entity).is_some_and(|entity| entity.live);
+    let brands: Map<String, Value> = brands
+        .split([' ', '+', ','])
+        .filter_map(Brand::find)
+        .map(|brand| (brand.code.to_owned(), json!({ "kind": brand.kind.as_str(), "name": brand.name })))
+        .collect();
+    let fields = json!({
+        "checkout": {
+            "id": checkout.id.as_str(),
+            "amount": get("amount"),
+            "currency": get("currency"),
+            "resourcePath": checkout.resource_path(),
+            "shopperResultUrl": get("shopperResultUrl"),
+        },
+        "test": !live,
+        "ndc": checkout.id.as_str(),
+        "timestamp": wire_time(now),
+        "brands": brands,
+    });
+    match fields {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// A checkout that cannot be paid, and why, for the shopper.
+fn closed(message: &str) -> Map<String, Value> {
+    Map::from_iter([("error".to_owned(), json!({ "name": "InvalidCheckoutIdError", "message": message }))])
+}
+
+fn document(status: StatusCode, bundle: &Bundle, origins: &[String], configuration: &Value) -> Response {
+    // Inside a script element only `<` could end it.
+    let configuration = configuration.to_string().replace('<', "\\u003c");
+    let (before, after) = &bundle.frame;
+    let body = Bytes::from([before.as_str(), &configuration, after.as_str()].concat());
+    let ancestors = if origins.is_empty() { "*".to_owned() } else { origins.join(" ") };
+    let policy = format!(
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {}; style-src {}; connect-src 'self'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}",
+        bundle.frame_scripts, bundle.frame_styles
+    );
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, value(&policy));
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("cross-origin"));
+    response
+}
+
+fn value(text: &str) -> HeaderValue {
+    HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""))
+}

@@ -1,0 +1,42 @@
+//! What the service says about itself: its result codes and its health.
+
+use std::sync::{Arc, LazyLock};
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use serde_json::{Value, json};
+use tillgate_shared::result::ResultCode;
+
+use super::Edge;
+use super::reply::{Ndc, reply};
+
+static RESULT_CODES: LazyLock<Bytes> = LazyLock::new(|| {
+    let codes: Vec<Value> =
+        ResultCode::all().map(|code| json!({ "code": code.code(), "description": code.description() })).collect();
+    Bytes::from(json!({ "resultCodes": codes }).to_string())
+});
+
+/// Every result code with its description; the same bytes for a build's whole life.
+pub(super) async fn result_codes() -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "application/json;charset=UTF-8"),
+        (header::CACHE_CONTROL, "public, max-age=3600"),
+        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+    ];
+    (headers, RESULT_CODES.clone()).into_response()
+}
+
+/// 200 while the store reads and the writer commits, 503 otherwise.
+pub(super) async fn health(State(edge): State<Arc<Edge>>) -> Response {
+    let healthy = edge.gateway.store.run(|connection| Ok(connection.query_row("SELECT 1", [], |_| Ok(()))?)).await;
+    let (status, word) = match healthy {
+        Ok(()) => (StatusCode::OK, "ok"),
+        Err(error) => {
+            tracing::error!(%error, "health");
+            (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
+        }
+    };
+    reply(status, [("status".to_owned(), word.into())], &Ndc::fresh(None))
+}

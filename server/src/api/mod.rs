@@ -1,0 +1,102 @@
+//! The HTTP edge: one file a resource. Decodes, authenticates, calls the gateway, encodes. No rules about money here.
+
+mod access_log;
+mod checkouts;
+mod client;
+mod error;
+mod extract;
+mod form;
+mod meta;
+mod payments;
+mod reply;
+mod view;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::{HeaderValue, Uri, header};
+use axum::middleware;
+use axum::routing::{get, post};
+use ipnet::IpNet;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::set_header::SetResponseHeaderLayer;
+
+use crate::form::Builds;
+use crate::gateway::Gateway;
+
+/// Longest request body that is read.
+const BODY_LIMIT: usize = 1024 * 1024;
+
+/// What every request may need.
+pub struct Edge {
+    /// The use cases.
+    pub gateway: Gateway,
+    /// The builds of the hosted form that are served.
+    pub builds: Builds,
+    /// The address that shoppers' browsers reach, with a slash at its end; derived from each request when absent.
+    pub public_url: Option<String>,
+    /// Networks whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.
+    pub trusted_proxies: Vec<IpNet>,
+}
+
+/// Every route of the service.
+pub fn router(edge: Arc<Edge>) -> Router {
+    Router::new()
+        .route("/v1/checkouts", post(checkouts::create))
+        .route("/v1/checkouts/{id}", post(checkouts::update))
+        .route("/v1/checkouts/{id}/payment", get(checkouts::status).post(checkouts::submit))
+        .route("/v1/payments", post(payments::create))
+        .route("/v1/payments/{id}", get(payments::read))
+        .route("/v1/paymentWidgets.js", get(form::loader))
+        .route("/v1/pciIframe.html", get(form::frame))
+        .route("/v1/static/{build}/{*path}", get(form::file))
+        .route("/v1/resultcodes", get(meta::result_codes))
+        .route("/health", get(meta::health))
+        .fallback(error::no_such_endpoint)
+        .method_not_allowed_fallback(error::method_not_allowed)
+        .layer(DefaultBodyLimit::max(BODY_LIMIT))
+        .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
+        .layer(SetResponseHeaderLayer::if_not_present(
+            header::X_CONTENT_TYPE_OPTIONS,
+            HeaderValue::from_static("nosniff"),
+        ))
+        .layer(SetResponseHeaderLayer::if_not_present(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")))
+        .layer(CatchPanicLayer::custom(error::panicked))
+        .layer(middleware::from_fn(access_log::log))
+        .with_state(edge)
+}
+
+/// `//v1/checkouts` is `/v1/checkouts`: merchants join a base address that ends with a slash and a resourcePath that
+/// begins with one.
+pub fn merge_slashes<B>(mut request: axum::http::Request<B>) -> axum::http::Request<B> {
+    let uri = request.uri();
+    if uri.path().contains("//") {
+        let mut path = String::with_capacity(uri.path().len());
+        for character in uri.path().chars() {
+            if character != '/' || !path.ends_with('/') {
+                path.push(character);
+            }
+        }
+        if let Some(query) = uri.query() {
+            path.push('?');
+            path.push_str(query);
+        }
+        if let Ok(merged) = path.parse::<Uri>() {
+            *request.uri_mut() = merged;
+        }
+    }
+    request
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slashes_are_merged_in_the_path_and_left_alone_in_the_query() {
+        let request = axum::http::Request::builder().uri("//v1///payments/8a?url=a//b").body(()).unwrap();
+        assert_eq!(merge_slashes(request).uri().to_string(), "/v1/payments/8a?url=a//b");
+    }
+}

@@ -1,0 +1,37 @@
+//! `/v1/payments`: pay with card data server to server, and read what came of it.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::response::Response;
+
+use super::error::ApiError;
+use super::extract::Merchant;
+use super::reply::{Ndc, reply_at};
+use super::{Edge, view};
+use crate::domain::payment::Payment;
+
+pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) -> Result<Response, ApiError> {
+    let ndc = Ndc::fresh(Some(&merchant.entity.id));
+    match edge.gateway.pay(&merchant.entity, merchant.parameters).await {
+        Ok(payment) => Ok(answer(&payment, &ndc)),
+        Err(failure) => Err(ApiError::new(failure, ndc)),
+    }
+}
+
+pub(super) async fn read(
+    State(edge): State<Arc<Edge>>,
+    Path(id): Path<String>,
+    merchant: Merchant,
+) -> Result<Response, ApiError> {
+    let ndc = Ndc::fresh(Some(&merchant.entity.id));
+    match edge.gateway.payment(&merchant.entity, &id) {
+        Ok(payment) => Ok(answer(&payment, &ndc)),
+        Err(failure) => Err(ApiError::new(failure, ndc)),
+    }
+}
+
+/// A payment as its own answer.
+pub(super) fn answer(payment: &Payment, ndc: &Ndc) -> Response {
+    reply_at(view::status(payment.result), view::payment(payment), ndc, payment.created)
+}

@@ -1,0 +1,119 @@
+//! `tillgate demo`: the gateway and a demo shop on another site, ready to pay in a browser.
+
+use std::fs;
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use clap::Args;
+use serde::{Deserialize, Serialize};
+use tillgate_shop::Shop;
+
+use super::Common;
+use super::serve::{Settings, asked_to_stop, bind, runtime, serve};
+use crate::domain::entity;
+use crate::domain::id::EntityId;
+use crate::store::{admin, open_connection};
+
+/// Run the gateway and a demo shop.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate demo --data ./tillgate-data")]
+pub(super) struct Demo {
+    #[command(flatten)]
+    common: Common,
+    /// The gateway's address; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+    /// The shop's address.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8081")]
+    shop: SocketAddr,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+/// The demo merchant's credentials. A real merchant keeps its token in its own place; the demo's lies in the data folder,
+/// readable by its owner only, so that the printed lines stay true from one start to the next.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Merchant {
+    entity_id: String,
+    token: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Started {
+    shop: String,
+    gateway: String,
+    #[serde(flatten)]
+    merchant: Merchant,
+    curl: String,
+}
+
+impl Demo {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        self.settings.start_log();
+        let merchant = merchant(&self.common.data)?;
+        runtime()?.block_on(async {
+            let edge = self.settings.open(&self.common.data).await?;
+            let (listener, shop_listener) = (bind(self.listen).await?, bind(self.shop).await?);
+            let (gateway, shop) = (listener.local_addr()?, shop_listener.local_addr()?);
+            let started = started(gateway, shop, &merchant);
+            self.common.print(&started, text)?;
+            std::io::stdout().flush()?;
+            let demo_shop = Shop {
+                gateway: format!("http://{gateway}/"),
+                gateway_public: started.gateway.clone(),
+                public: started.shop.clone(),
+                entity_id: merchant.entity_id.clone(),
+                token: merchant.token.clone(),
+            };
+            let (gateway, shop) =
+                tokio::join!(serve(edge, listener), tillgate_shop::serve(demo_shop, shop_listener, asked_to_stop()));
+            gateway.and(shop)
+        })
+    }
+}
+
+/// Two sites, not two ports of one: browsers then treat the form's frames as they would on the internet.
+fn started(gateway: SocketAddr, shop: SocketAddr, merchant: &Merchant) -> Started {
+    let curl = format!(
+        "curl -H 'Authorization: Bearer {}' -d entityId={} -d amount=92.00 -d currency=EUR -d paymentType=DB http://{gateway}/v1/checkouts",
+        merchant.token, merchant.entity_id
+    );
+    Started {
+        shop: format!("http://shop.localhost:{}/", shop.port()),
+        gateway: format!("http://pay.localhost:{}/", gateway.port()),
+        merchant: merchant.clone(),
+        curl,
+    }
+}
+
+fn text(started: &Started) -> String {
+    format!(
+        "\n  Demo shop   {}\n  Gateway     {}\n  entityId    {}\n  token       {}\n\n  Pay with 4200 0000 0000 0000, any expiry in the future, code 123.\n  \
+         Prepare a checkout yourself:\n\n  {}\n",
+        started.shop, started.gateway, started.merchant.entity_id, started.merchant.token, started.curl
+    )
+}
+
+/// The demo merchant of a data folder, made on first start.
+fn merchant(data: &Path) -> anyhow::Result<Merchant> {
+    let mut connection = open_connection(data)?;
+    let path = data.join("demo.json");
+    if let Ok(text) = fs::read_to_string(&path) {
+        let merchant: Merchant = serde_json::from_str(&text).with_context(|| format!("reading {}", path.display()))?;
+        let known =
+            EntityId::parse(&merchant.entity_id).map(|id| admin::entity(&connection, &id)).transpose()?.flatten();
+        if known.is_some() {
+            return Ok(merchant);
+        }
+    }
+    let (entity, pair) = super::entity::create(&mut connection, "Demo shop", false, entity::Settings::default())?;
+    let merchant = Merchant { entity_id: entity.id.to_string(), token: pair.token() };
+    let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+    file.write_all(serde_json::to_string_pretty(&merchant)?.as_bytes())?;
+    Ok(merchant)
+}

@@ -1,0 +1,76 @@
+//! The command line. Every command works beside a running server, takes `--json`, and shows an example in `--help`.
+
+mod backup;
+mod demo;
+mod entity;
+mod serve;
+mod token;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+/// A self-hosted payment gateway with a hosted payment form.
+#[derive(Debug, Parser)]
+#[command(name = "tillgate", version = crate::BUILD_NUMBER, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the gateway.
+    Serve(serve::Serve),
+    /// Run the gateway and a demo shop beside it, ready to pay in a browser.
+    Demo(demo::Demo),
+    /// Create and list entities: the channels that take money.
+    #[command(subcommand)]
+    Entity(entity::EntityCommand),
+    /// Create, list and revoke access tokens.
+    #[command(subcommand)]
+    Token(token::TokenCommand),
+    /// Copy the whole store to a new file, while a server may be running on it.
+    Backup(backup::Backup),
+}
+
+/// What every command takes.
+#[derive(Debug, Args)]
+struct Common {
+    /// The data folder. It holds one SQLite file.
+    #[arg(long, value_name = "DIR", env = "TILLGATE_DATA", default_value = "tillgate-data")]
+    data: PathBuf,
+    /// Print JSON instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Common {
+    /// Prints the outcome of a command: JSON for programs, lines for people.
+    fn print<T: serde::Serialize>(&self, outcome: &T, text: impl FnOnce(&T) -> String) -> anyhow::Result<()> {
+        use std::io::Write as _;
+        let output = if self.json { serde_json::to_string(outcome)? } else { text(outcome) };
+        // A closed pipe (`tillgate token list | head -1`) is not an error of ours.
+        let _ = writeln!(std::io::stdout(), "{output}");
+        Ok(())
+    }
+}
+
+/// Runs the command line of this process.
+pub fn run() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Serve(command) => command.run(),
+        Command::Demo(command) => command.run(),
+        Command::Entity(command) => command.run(),
+        Command::Token(command) => command.run(),
+        Command::Backup(command) => command.run(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("tillgate: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

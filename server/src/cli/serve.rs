@@ -1,0 +1,215 @@
+//! `tillgate serve`: the gateway itself.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use axum::ServiceExt as _;
+use axum::extract::Request;
+use axum::serve::ListenerExt as _;
+use clap::{Args, ValueEnum};
+use ipnet::IpNet;
+use jiff::SignedDuration;
+use tokio::net::TcpListener;
+use tower::ServiceExt as _;
+
+use super::Common;
+use crate::api::{self, Edge};
+use crate::clock::{Clock as _, SystemClock};
+use crate::directory::Directory;
+use crate::domain::id::is_node_name;
+use crate::form::Builds;
+use crate::gateway::{Gateway, Options};
+use crate::store::Store;
+use crate::vault::{MasterKey, Vault};
+use crate::worker;
+
+/// Run the gateway.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  tillgate serve --data ./tillgate-data --listen 127.0.0.1:8080 --public-url https://pay.example\n\n\
+    It prints `listening on http://ADDR` when it is ready, and ends what is under way on SIGTERM."
+)]
+pub(super) struct Serve {
+    #[command(flatten)]
+    pub(super) common: Common,
+    /// The address to listen on; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR", env = "TILLGATE_LISTEN", default_value = "127.0.0.1:8080")]
+    pub(super) listen: SocketAddr,
+    #[command(flatten)]
+    pub(super) settings: Settings,
+}
+
+/// How the gateway runs.
+#[derive(Debug, Args)]
+pub(super) struct Settings {
+    /// The address under which shoppers' browsers reach the gateway; taken from each request's Host when absent.
+    #[arg(long, value_name = "URL", env = "TILLGATE_PUBLIC_URL", value_parser = public_url)]
+    public_url: Option<String>,
+    /// A network whose X-Forwarded-For and X-Forwarded-Proto are believed, such as 10.0.0.0/8. May be repeated.
+    #[arg(long = "trusted-proxy", value_name = "CIDR", env = "TILLGATE_TRUSTED_PROXIES", value_delimiter = ',')]
+    trusted_proxies: Vec<IpNet>,
+    /// The file with the vault's key; made on first start. Default: the data folder's name with `.key` at its end, beside it.
+    /// The environment variable TILLGATE_VAULT_KEY (64 hexadecimal digits) stands above it.
+    #[arg(long, value_name = "FILE", env = "TILLGATE_KEY_FILE")]
+    key_file: Option<PathBuf>,
+    /// This node's name, the end of its checkout ids: 1 to 15 lowercase letters, digits and hyphens.
+    #[arg(long, env = "TILLGATE_NODE", default_value = "tx01", value_parser = node)]
+    node: String,
+    /// How long the encrypted number of an unregistered card is kept after a successful payment.
+    #[arg(long, value_name = "DURATION", env = "TILLGATE_CARD_WINDOW", default_value = "24h", value_parser = duration)]
+    card_window: SignedDuration,
+    /// Serve the form from a folder that `cargo xtask form` wrote, instead of the one inside this binary.
+    #[arg(long, value_name = "DIR", env = "TILLGATE_FORM")]
+    form: Option<PathBuf>,
+    /// How log lines look. TILLGATE_LOG filters them, e.g. `info,tillgate::access=off`.
+    #[arg(long, value_enum, env = "TILLGATE_LOG_FORMAT", default_value_t = LogFormat::Text)]
+    log_format: LogFormat,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LogFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+impl Serve {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        self.settings.start_log();
+        runtime()?.block_on(async {
+            let edge = self.settings.open(&self.common.data).await?;
+            let listener = bind(self.listen).await?;
+            let address = listener.local_addr()?;
+            if self.common.json {
+                println!("{}", serde_json::json!({ "listening": format!("http://{address}") }));
+            } else {
+                println!("listening on http://{address}");
+            }
+            std::io::stdout().flush()?;
+            serve(edge, listener).await
+        })
+    }
+}
+
+/// The runtime of a serving process.
+pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+}
+
+/// Binds a listener, and says which address was taken when it was.
+pub(super) async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| format!("listening on {address}"))
+}
+
+/// Serves until SIGTERM or SIGINT, then ends what is under way.
+pub(super) async fn serve(edge: Arc<Edge>, listener: TcpListener) -> anyhow::Result<()> {
+    let worker = tokio::spawn(worker::run(Arc::clone(&edge)));
+    let service = api::router(edge).map_request(api::merge_slashes::<axum::body::Body>);
+    let service = axum::ServiceExt::<Request>::into_make_service_with_connect_info::<SocketAddr>(service);
+    let listener = listener.tap_io(|stream| {
+        // Answers are small; waiting to fill a packet would only delay them.
+        let _ = stream.set_nodelay(true);
+    });
+    axum::serve(listener, service).with_graceful_shutdown(asked_to_stop()).await?;
+    worker.abort();
+    Ok(())
+}
+
+/// Completes when the process is asked to stop.
+pub(super) async fn asked_to_stop() {
+    let interrupt = tokio::signal::ctrl_c();
+    match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        Ok(mut terminate) => {
+            tokio::select! {
+                _ = interrupt => {}
+                _ = terminate.recv() => {}
+            }
+        }
+        Err(_) => {
+            let _ = interrupt.await;
+        }
+    }
+}
+
+impl Settings {
+    /// Opens everything that a gateway needs in a data folder.
+    pub(super) async fn open(&self, data: &Path) -> anyhow::Result<Arc<Edge>> {
+        let builds = Builds::load(self.form.as_deref())?;
+        let directory = Arc::new(Directory::default());
+        let store = Store::open(data, Arc::clone(&directory))
+            .with_context(|| format!("opening the store in {}", data.display()))?;
+        let vault = Vault::new(&self.master_key(data)?);
+        let builds = builds.with_earlier(&store, SystemClock.now()).await?;
+        let options = Options { node: self.node.clone(), card_window: self.card_window };
+        Ok(Arc::new(Edge {
+            gateway: Gateway { directory, store, clock: Arc::new(SystemClock), vault, options },
+            builds,
+            public_url: self.public_url.clone(),
+            trusted_proxies: self.trusted_proxies.clone(),
+        }))
+    }
+
+    /// The vault's key: from the environment, else from its file, which is never inside the data folder.
+    fn master_key(&self, data: &Path) -> anyhow::Result<MasterKey> {
+        const VARIABLE: &str = "TILLGATE_VAULT_KEY";
+        if let Ok(text) = std::env::var(VARIABLE) {
+            return Ok(MasterKey::from_hex(&zeroize::Zeroizing::new(text), VARIABLE)?);
+        }
+        let data = std::path::absolute(data)?;
+        let path = match &self.key_file {
+            Some(path) => std::path::absolute(path)?,
+            None => {
+                let mut beside: OsString = data.components().as_path().as_os_str().to_owned();
+                beside.push(".key");
+                beside.into()
+            }
+        };
+        anyhow::ensure!(
+            !path.starts_with(&data),
+            "{} is inside the data folder: a copy of the data would open itself",
+            path.display()
+        );
+        Ok(MasterKey::from_file(&path)?)
+    }
+
+    /// Log lines go to the standard error stream.
+    pub(super) fn start_log(&self) {
+        use tracing_subscriber::EnvFilter;
+        let filter = EnvFilter::try_from_env("TILLGATE_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        // A second call in one process changes nothing.
+        let _ = match self.log_format {
+            LogFormat::Text => log.try_init(),
+            LogFormat::Json => log.json().try_init(),
+        };
+    }
+}
+
+/// Checks a public address and gives it the slash at its end.
+fn public_url(text: &str) -> Result<String, String> {
+    let uri: axum::http::Uri = text.parse().map_err(|error| format!("{error}"))?;
+    let plain = uri.query().is_none() && matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some();
+    if !plain {
+        return Err("an address looks like https://pay.example".to_owned());
+    }
+    Ok(format!("{}/", text.trim_end_matches('/')))
+}
+
+fn node(text: &str) -> Result<String, String> {
+    if is_node_name(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("1 to 15 lowercase letters, digits and hyphens".to_owned())
+    }
+}
+
+fn duration(text: &str) -> Result<SignedDuration, String> {
+    let duration: SignedDuration = text.parse().map_err(|error| format!("{error}; examples: 24h, 90m, 30s"))?;
+    if duration.is_negative() { Err("a duration is not negative".to_owned()) } else { Ok(duration) }
+}

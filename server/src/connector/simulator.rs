@@ -1,0 +1,37 @@
+//! The INTERNAL simulator: documented outcomes, the same answer for the same request, always.
+//!
+//! In this order: `customParameters[forceResultCode]` gives exactly that code; a number that fails Luhn's check
+//! (ISO/IEC 7812-1) 100.100.101; a number of another scheme than the brand 100.100.700; an expired card 100.100.303;
+//! a code of the wrong length for the brand 100.100.601; 4111111111111111 the code of external test mode; everything
+//! else succeeds.
+
+use jiff::civil::Date;
+use tillgate_shared::result::{ResultCode, codes};
+
+use super::Order;
+
+/// The card that answers as if the connector's own test system had.
+const EXTERNAL_CARD: &str = "4111111111111111";
+
+/// Decides an order on a day.
+pub fn authorize(order: &Order, today: Date) -> ResultCode {
+    if let Some(forced) = &order.forced {
+        return ResultCode::find(forced).unwrap_or(codes::INVALID_FORCED_CODE);
+    }
+    if !order.number.luhn_valid() {
+        return codes::INVALID_NUMBER;
+    }
+    if !order.brand.accepts(order.number.digits()) {
+        return codes::NUMBER_BRAND_MISMATCH;
+    }
+    let this_month = (today.year().unsigned_abs(), today.month().unsigned_abs());
+    if order.expiry.is_past(this_month) {
+        return codes::CARD_EXPIRED;
+    }
+    if let Some(code) = &order.code
+        && !order.brand.code_lengths().iter().any(|length| usize::from(*length) == code.digits().len())
+    {
+        return codes::CODE_BRAND_MISMATCH;
+    }
+    if order.number.digits() == EXTERNAL_CARD { codes::TEST_CONNECTOR } else { codes::TEST_INTERNAL }
+}

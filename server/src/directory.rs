@@ -1,0 +1,85 @@
+//! Who may ask: entities and credentials in memory, so that authentication reads no database.
+//!
+//! The store fills it at start and again within half a second of a change by the command line.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+use zeroize::Zeroizing;
+
+use crate::domain::entity::Entity;
+use crate::domain::id::EntityId;
+
+/// One credential pair, as it is stored: the password only as a hash.
+#[derive(Debug, Clone)]
+pub struct Credential {
+    /// The public half.
+    pub user_id: String,
+    /// SHA-256 of the password. The password is 128 random bits, so no slow hash is needed.
+    pub hash: [u8; 32],
+    /// Whom it speaks for.
+    pub entity: EntityId,
+}
+
+/// Everything that authentication needs to know.
+#[derive(Debug, Default)]
+pub struct Credentials {
+    /// Valid credentials by user id.
+    pub by_user: HashMap<String, Credential>,
+    /// Entities by id.
+    pub entities: HashMap<EntityId, Arc<Entity>>,
+}
+
+/// The current credentials. Cheap to ask from many threads.
+#[derive(Debug, Default)]
+pub struct Directory(RwLock<Arc<Credentials>>);
+
+impl Directory {
+    /// Puts a newly loaded set in place.
+    pub fn replace(&self, credentials: Credentials) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(credentials);
+    }
+
+    fn current(&self) -> Arc<Credentials> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The entity that a pair of user id and password speaks for; `None` for a wrong pair, whichever half is wrong.
+    pub fn authenticate(&self, user_id: &str, password: &str) -> Option<Arc<Entity>> {
+        let credentials = self.current();
+        let presented = hash_password(password);
+        // An unknown user is compared as well, so that the time tells nothing.
+        let (expected, entity) = match credentials.by_user.get(user_id) {
+            Some(credential) => (credential.hash, credentials.entities.get(&credential.entity)),
+            None => ([0; 32], None),
+        };
+        let equal: bool = presented.ct_eq(&expected).into();
+        if equal { entity.cloned() } else { None }
+    }
+
+    /// As [`Directory::authenticate`], with a bearer token: base64 of `userId|password`.
+    pub fn authenticate_bearer(&self, token: &str) -> Option<Arc<Entity>> {
+        let pair = Zeroizing::new(STANDARD.decode(token).ok()?);
+        let (user_id, password) = std::str::from_utf8(&pair).ok()?.split_once('|')?;
+        self.authenticate(user_id, password)
+    }
+
+    /// An entity by id.
+    pub fn entity(&self, id: &EntityId) -> Option<Arc<Entity>> {
+        self.current().entities.get(id).cloned()
+    }
+}
+
+/// The bearer token of a pair.
+pub fn bearer(user_id: &str, password: &str) -> String {
+    STANDARD.encode(format!("{user_id}|{password}"))
+}
+
+/// How a password is stored.
+pub fn hash_password(password: &str) -> [u8; 32] {
+    Sha256::digest(password.as_bytes()).into()
+}

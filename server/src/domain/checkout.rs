@@ -1,0 +1,205 @@
+//! A checkout: half an hour in which a shopper may pay, once.
+//!
+//! The rules: at most one successful payment, a decline leaves it open for another try, and the merchant may change
+//! it until it is paid.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use tillgate_shared::parameter::{Parameters, browser_may_set};
+
+use super::id::{CheckoutId, EntityId, PaymentId};
+use super::payment::Payment;
+use super::refusal::Refusal;
+
+/// How long a checkout may be paid (specification, document 1, limits).
+pub const LIFETIME: SignedDuration = SignedDuration::from_mins(30);
+
+/// A checkout as it is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Checkout {
+    /// Its id, the capability that the shopper's browser holds.
+    pub id: CheckoutId,
+    /// Whose it is.
+    pub entity: EntityId,
+    /// When it was made.
+    pub created: Timestamp,
+    /// Counts the writes; an answer prepared on an older version is prepared again.
+    pub version: u64,
+    /// The build of the form that its `integrity` was given for.
+    pub build: String,
+    /// What the merchant set, server to server.
+    pub parameters: Parameters,
+    /// The last attempt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<PaymentId>,
+    /// Whether that attempt succeeded.
+    pub paid: bool,
+}
+
+/// Where a checkout stands at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It may be paid.
+    Open,
+    /// It has been paid.
+    Paid,
+    /// Its half hour is over and it was not paid.
+    Expired,
+}
+
+impl Checkout {
+    /// A new, open checkout.
+    pub fn new(id: CheckoutId, entity: EntityId, created: Timestamp, build: String, parameters: Parameters) -> Self {
+        Self { id, entity, created, version: 0, build, parameters, attempt: None, paid: false }
+    }
+
+    /// Where it stands.
+    pub fn state(&self, now: Timestamp) -> State {
+        if self.paid {
+            State::Paid
+        } else if now.duration_since(self.created) >= LIFETIME {
+            State::Expired
+        } else {
+            State::Open
+        }
+    }
+
+    /// The path under which the merchant reads the outcome.
+    pub fn resource_path(&self) -> String {
+        format!("/v1/checkouts/{}/payment", self.id)
+    }
+
+    /// The merchant's update: what it sends replaces what it sent before.
+    ///
+    /// # Errors
+    /// A paid or expired checkout cannot change.
+    pub fn updated(&self, update: &Parameters, now: Timestamp) -> Result<Self, Refusal> {
+        match self.state(now) {
+            State::Paid => return Err(Refusal::checkout_closed()),
+            State::Expired => return Err(Refusal::checkout_expired()),
+            State::Open => {}
+        }
+        let mut next = self.clone();
+        for (name, value) in update.iter() {
+            next.parameters.set(name, value);
+        }
+        next.version += 1;
+        Ok(next)
+    }
+
+    /// What a payment of this checkout is judged on: the merchant's parameters, completed by those of the form that a
+    /// browser may set. The merchant's value always wins. Returns the names that were refused, too.
+    pub fn merged_with_form(&self, form: &Parameters) -> (Parameters, Vec<String>) {
+        let mut merged = self.parameters.clone();
+        let mut refused = Vec::new();
+        for (name, value) in form.iter() {
+            if !browser_may_set(name) {
+                refused.push(name.to_owned());
+            } else if !merged.contains(name) {
+                merged.set(name, value);
+            }
+        }
+        (merged, refused)
+    }
+
+    /// Takes the outcome of an attempt.
+    ///
+    /// # Errors
+    /// An expired checkout takes none. Whether it has been paid meanwhile is for the caller to look at first: a second
+    /// click is not a mistake of the shopper's.
+    pub fn attempted(&self, payment: &Payment, now: Timestamp) -> Result<Self, Refusal> {
+        match self.state(now) {
+            State::Paid => Err(Refusal::checkout_closed()),
+            State::Expired => Err(Refusal::checkout_expired()),
+            State::Open => Ok(Self {
+                version: self.version + 1,
+                attempt: Some(payment.id.clone()),
+                paid: payment.approved(),
+                ..self.clone()
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use tillgate_shared::money::{Amount, Currency};
+    use tillgate_shared::result::codes;
+
+    use super::super::payment::{CardSummary, PaymentType};
+    use super::*;
+
+    fn parameters(pairs: &[(&str, &str)]) -> Parameters {
+        let mut parameters = Parameters::default();
+        for (name, value) in pairs {
+            parameters.set(*name, *value);
+        }
+        parameters
+    }
+
+    fn checkout() -> Checkout {
+        Checkout::new(
+            CheckoutId::new(Timestamp::UNIX_EPOCH, [1; 10], "tx01"),
+            EntityId::new(Timestamp::UNIX_EPOCH, [2; 9]),
+            Timestamp::UNIX_EPOCH,
+            "build".to_owned(),
+            parameters(&[("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")]),
+        )
+    }
+
+    fn payment(approved: bool) -> Payment {
+        Payment {
+            id: PaymentId::new(Timestamp::UNIX_EPOCH, [3; 9]),
+            entity: checkout().entity,
+            checkout: Some(checkout().id),
+            created: Timestamp::UNIX_EPOCH,
+            payment_type: PaymentType::Debit,
+            brand: "VISA".to_owned(),
+            amount: Amount::parse("92.00", Currency::parse("EUR").unwrap()).unwrap(),
+            result: if approved { codes::TEST_INTERNAL } else { codes::CARD_EXPIRED },
+            descriptor: String::new(),
+            card: CardSummary {
+                bin: "420000".to_owned(),
+                last4: "0000".to_owned(),
+                holder: None,
+                expiry_month: "12".to_owned(),
+                expiry_year: "2034".to_owned(),
+            },
+            parameters: Parameters::default(),
+        }
+    }
+
+    fn minutes(minutes: i64) -> Timestamp {
+        Timestamp::from_second(minutes * 60).unwrap()
+    }
+
+    #[test]
+    fn a_checkout_may_be_tried_again_after_a_decline_and_never_after_a_success() {
+        let declined = checkout().attempted(&payment(false), minutes(1)).unwrap();
+        assert_eq!(declined.state(minutes(1)), State::Open);
+        let paid = declined.attempted(&payment(true), minutes(2)).unwrap();
+        assert_eq!(paid.state(minutes(2)), State::Paid);
+        assert!(paid.attempted(&payment(true), minutes(3)).is_err());
+        assert!(paid.updated(&Parameters::default(), minutes(3)).is_err());
+    }
+
+    #[test]
+    fn a_checkout_expires_after_thirty_minutes_and_a_paid_one_does_not() {
+        assert_eq!(checkout().state(minutes(29)), State::Open);
+        assert_eq!(checkout().state(minutes(30)), State::Expired);
+        assert!(checkout().attempted(&payment(true), minutes(30)).is_err());
+        let paid = checkout().attempted(&payment(true), minutes(1)).unwrap();
+        assert_eq!(paid.state(minutes(31)), State::Paid);
+    }
+
+    #[test]
+    fn the_merchants_value_wins_over_the_forms_and_the_form_cannot_set_the_price() {
+        let form =
+            parameters(&[("amount", "0.01"), ("currency", "JPY"), ("card.holder", "Jane"), ("paymentType", "PA")]);
+        let (merged, refused) = checkout().merged_with_form(&form);
+        assert_eq!(merged.get("amount"), Some("92.00"));
+        assert_eq!(merged.get("card.holder"), Some("Jane"));
+        assert_eq!(refused, ["amount", "currency", "paymentType"]);
+    }
+}

@@ -1,0 +1,159 @@
+//! Identifiers. They begin with the time, which keeps inserts at the end of the store's trees, and end in random
+//! bits that the caller brings along, so that making one stays a pure function.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+macro_rules! identifier {
+    ($(#[$doc:meta])* $name:ident, $valid:expr) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Reads an identifier from the wire; `None` when it cannot be one of ours.
+            pub fn parse(text: &str) -> Option<Self> {
+                let valid: fn(&str) -> bool = $valid;
+                valid(text).then(|| Self(text.to_owned()))
+            }
+
+            /// The identifier as it travels.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+fn is_lower_hex_32(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+identifier!(
+    /// A merchant or channel entity: 32 lowercase hexadecimal characters (specification, document 1).
+    EntityId,
+    is_lower_hex_32
+);
+
+identifier!(
+    /// A payment: 32 lowercase hexadecimal characters that begin with `8a`, then the time in milliseconds, then 72
+    /// random bits.
+    PaymentId,
+    is_lower_hex_32
+);
+
+identifier!(
+    /// A checkout: 32 uppercase hexadecimal characters, a dot and the name of the node that made it. It is a
+    /// capability: whoever knows it may pay, so 80 of its bits are random.
+    CheckoutId,
+    |text| {
+        text.split_once('.').is_some_and(|(hex, node)| {
+            hex.len() == 32
+                && hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'A'..=b'F'))
+                && is_node_name(node)
+        })
+    }
+);
+
+/// Whether a text can name a node: 1 to 15 lowercase letters, digits and hyphens, so that a checkout id stays within
+/// the specification's 48 characters.
+pub fn is_node_name(text: &str) -> bool {
+    (1..=15).contains(&text.len()) && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'z' | b'-'))
+}
+
+impl EntityId {
+    /// A new entity's id.
+    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
+        Self(timed_hex(now, random))
+    }
+}
+
+impl PaymentId {
+    /// A new payment's id.
+    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
+        Self(timed_hex(now, random))
+    }
+
+    /// The twelve digits that shoppers see on a statement, `dddd.dddd.dddd`, taken from the id's random end.
+    pub fn short_id(&self) -> String {
+        let tail = u64::from_str_radix(self.0.get(20..).unwrap_or_default(), 16).unwrap_or(0);
+        let digits = format!("{:012}", tail % 1_000_000_000_000);
+        format!("{}.{}.{}", &digits[..4], &digits[4..8], &digits[8..])
+    }
+}
+
+impl CheckoutId {
+    /// A new checkout's id on a node; `node` has been checked with [`is_node_name`].
+    pub fn new(now: Timestamp, random: [u8; 10], node: &str) -> Self {
+        let mut id = format!("{:012X}", milliseconds(now));
+        push_hex(&mut id, &random, b"0123456789ABCDEF");
+        id.push('.');
+        id.push_str(node);
+        Self(id)
+    }
+}
+
+/// `8a`, 48 bits of time in milliseconds, then the random bytes: 32 lowercase hexadecimal characters.
+fn timed_hex(now: Timestamp, random: [u8; 9]) -> String {
+    let mut id = format!("8a{:012x}", milliseconds(now));
+    push_hex(&mut id, &random, b"0123456789abcdef");
+    id
+}
+
+/// Bytes as lowercase hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    push_hex(&mut text, bytes, b"0123456789abcdef");
+    text
+}
+
+fn push_hex(text: &mut String, bytes: &[u8], digits: &[u8; 16]) {
+    for byte in bytes {
+        text.push(char::from(digits[usize::from(byte >> 4)]));
+        text.push(char::from(digits[usize::from(byte & 15)]));
+    }
+}
+
+fn milliseconds(now: Timestamp) -> u64 {
+    now.as_millisecond().max(0).cast_unsigned() & 0xffff_ffff_ffff
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payment_id_is_32_lowercase_hex_digits_that_begin_with_8a_and_sort_by_time() {
+        let early = PaymentId::new(Timestamp::from_millisecond(1_700_000_000_000).unwrap(), [255; 9]);
+        let late = PaymentId::new(Timestamp::from_millisecond(1_700_000_000_001).unwrap(), [0; 9]);
+        assert!(early.as_str().starts_with("8a") && early < late);
+        assert_eq!(PaymentId::parse(early.as_str()), Some(early));
+    }
+
+    #[test]
+    fn a_checkout_id_is_32_uppercase_hex_digits_a_dot_and_the_node() {
+        let id = CheckoutId::new(Timestamp::UNIX_EPOCH, [0xab; 10], "tx01");
+        assert_eq!(id.as_str(), "000000000000ABABABABABABABABABAB.tx01");
+        assert_eq!(CheckoutId::parse(id.as_str()), Some(id));
+        for bad in ["", ".tx01", "000000000000ABABABABABABABABABAB", "000000000000abababababababababab.tx01"] {
+            assert_eq!(CheckoutId::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_short_id_is_three_groups_of_four_digits() {
+        let id = PaymentId::new(Timestamp::UNIX_EPOCH, [7; 9]);
+        let short = id.short_id();
+        assert!(short.len() == 14 && short.split('.').all(|g| g.len() == 4));
+    }
+}

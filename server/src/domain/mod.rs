@@ -1,0 +1,10 @@
+//! The rules about money, pure: (state, command, now) → new state or refusal.
+//!
+//! No I/O, no clock, no randomness, no async: time, ids and random bytes come in as arguments, so every rule
+//! can be tested without a server.
+
+pub mod checkout;
+pub mod entity;
+pub mod id;
+pub mod payment;
+pub mod refusal;

@@ -1,0 +1,107 @@
+//! A refusal: an answer that says no, with a documented result code and an HTTP status. Made in `domain` and
+//! `gateway`; anything that is not a refusal and not an answer is an internal error.
+
+use std::borrow::Cow;
+
+use tillgate_shared::parameter::ParameterError;
+use tillgate_shared::result::{ResultCode, codes};
+
+/// Why a request is not carried out.
+#[derive(Debug, Clone)]
+pub struct Refusal {
+    /// The HTTP status of the answer.
+    pub status: u16,
+    /// The result code that clients branch on.
+    pub code: ResultCode,
+    /// More than the code's own description, where a case needs telling apart.
+    pub description: Option<Cow<'static, str>>,
+    /// The parameters at fault, each with what is wrong with it.
+    pub parameters: Vec<ParameterError>,
+}
+
+impl Refusal {
+    fn new(status: u16, code: ResultCode, description: impl Into<Cow<'static, str>>) -> Self {
+        Self { status, code, description: Some(description.into()), parameters: Vec::new() }
+    }
+
+    /// 400: parameters are missing or invalid; `parameterErrors` names each.
+    pub fn parameters(parameters: Vec<ParameterError>) -> Self {
+        Self { status: 400, code: codes::INVALID_PARAMETER, description: None, parameters }
+    }
+
+    /// 400: one parameter is missing or invalid.
+    pub fn parameter(name: &str, value: Option<&str>, message: impl Into<String>) -> Self {
+        Self::parameters(vec![ParameterError {
+            name: name.to_owned(),
+            value: value.map(str::to_owned),
+            message: message.into(),
+        }])
+    }
+
+    /// 400: the body cannot be read as parameters at all.
+    pub fn malformed(description: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(400, codes::INVALID_PARAMETER, description)
+    }
+
+    /// 413: the body is longer than the service reads.
+    pub fn too_large() -> Self {
+        Self::new(413, codes::INVALID_PARAMETER, "The request body is larger than 1 MiB")
+    }
+
+    /// 401: there is no usable Authorization header. `reason` names the half that fails, never what exists.
+    pub fn unauthenticated(reason: &'static str) -> Self {
+        Self::new(401, codes::AUTHENTICATION_FAILED, reason)
+    }
+
+    /// 403: the credentials are well-formed and wrong.
+    pub fn wrong_credentials(reason: &'static str) -> Self {
+        Self::new(403, codes::AUTHENTICATION_FAILED, reason)
+    }
+
+    /// 403: the credentials do not cover this entityId; says nothing about whether it exists.
+    pub fn unknown_channel() -> Self {
+        Self { status: 403, code: codes::UNKNOWN_CHANNEL, description: None, parameters: Vec::new() }
+    }
+
+    /// 404: the resource does not exist, or is another entity's, which is the same answer.
+    pub fn not_found(what: &'static str) -> Self {
+        Self::new(404, codes::INVALID_PARAMETER, what)
+    }
+
+    /// 400: the checkout's half hour is over.
+    pub fn checkout_expired() -> Self {
+        Self::new(400, codes::INVALID_PARAMETER, "The checkout has expired: it was open for 30 minutes")
+    }
+
+    /// 400: the checkout has been paid, or a payment of it is under way, and cannot change any more.
+    pub fn checkout_closed() -> Self {
+        Self::new(400, codes::INVALID_PARAMETER, "The checkout has been submitted and cannot be changed any more")
+    }
+
+    /// 400: a live entity's request carries testMode.
+    pub fn test_mode_not_allowed() -> Self {
+        Self {
+            parameters: vec![ParameterError {
+                name: "testMode".to_owned(),
+                value: None,
+                message: "is not allowed for a live entity".to_owned(),
+            }],
+            ..Self::new(400, codes::TEST_MODE_NOT_ALLOWED, "A live entity takes no testMode")
+        }
+    }
+
+    /// 400: nothing processes this method for this entity.
+    pub fn method_not_configured() -> Self {
+        Self { status: 400, code: codes::METHOD_NOT_CONFIGURED, description: None, parameters: Vec::new() }
+    }
+
+    /// 405: the address exists and takes another method.
+    pub fn method_not_allowed() -> Self {
+        Self { status: 405, code: codes::INVALID_METHOD, description: None, parameters: Vec::new() }
+    }
+
+    /// 503: more work is queued than the store takes; the client may try again.
+    pub fn overloaded() -> Self {
+        Self::new(503, codes::THROTTLED, "The service is busy; try again in a second")
+    }
+}

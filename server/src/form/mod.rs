@@ -1,0 +1,82 @@
+//! The hosted form's builds: what the server hands to browsers.
+//!
+//! A build is a folder that `cargo xtask form` writes: the loader, the frame document, and static files with their
+//! compressed twins. The current one is inside the binary. A checkout pins the build that its `integrity` was given for,
+//! so earlier builds are kept in the store and stay served.
+
+mod archive;
+mod bundle;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+pub use bundle::{Bundle, Encoded, FormError};
+
+use crate::store::{Store, StoreError};
+
+include!(concat!(env!("OUT_DIR"), "/form.rs"));
+
+/// The builds that are served, the current one first among them.
+pub struct Builds {
+    current: Arc<Bundle>,
+    all: HashMap<String, Arc<Bundle>>,
+}
+
+impl Builds {
+    /// The build inside this binary, or the one in a folder.
+    ///
+    /// # Errors
+    /// When there is none, or it is incomplete.
+    pub fn load(folder: Option<&Path>) -> Result<Self, FormError> {
+        let files = match folder {
+            Some(folder) => bundle::read_folder(folder)?,
+            None => EMBEDDED.iter().map(|(path, content)| ((*path).to_owned(), content.to_vec())).collect(),
+        };
+        let current = Arc::new(Bundle::new(files)?);
+        let all = HashMap::from([(current.id.clone(), Arc::clone(&current))]);
+        Ok(Self { current, all })
+    }
+
+    /// Puts the current build into the store and takes the earlier ones that are still to be served out of it.
+    ///
+    /// # Errors
+    /// When the store fails. An earlier build that cannot be read is left out, with a warning.
+    pub async fn with_earlier(mut self, store: &Store, now: Timestamp) -> Result<Self, StoreError> {
+        archive::keep(store, &self.current, now).await?;
+        for (id, files) in archive::earlier(store, &self.current.id)? {
+            match Bundle::new(files) {
+                Ok(bundle) => {
+                    self.all.insert(id, Arc::new(bundle));
+                }
+                Err(error) => tracing::warn!(build = id, %error, "an earlier build of the form cannot be served"),
+            }
+        }
+        Ok(self)
+    }
+
+    /// Notes in the store that the current build is still in use.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn touch(&self, store: &Store, now: Timestamp) -> Result<(), StoreError> {
+        archive::touch(store, self.current.id.clone(), now).await
+    }
+
+    /// The build that new checkouts are pinned to.
+    pub fn current(&self) -> &Bundle {
+        &self.current
+    }
+
+    /// A build by its id.
+    pub fn get(&self, id: &str) -> Option<&Bundle> {
+        self.all.get(id).map(Arc::as_ref)
+    }
+
+    /// The build that a checkout is pinned to; the current one when that is served no longer.
+    pub fn pinned(&self, id: &str) -> &Bundle {
+        self.get(id).unwrap_or(&self.current)
+    }
+}

@@ -1,0 +1,121 @@
+//! A checkout's life as the merchant sees it: create, update, read.
+
+use tillgate_shared::parameter::{Operation, Parameters, check_complete};
+
+use super::{Failure, Gateway, order, random};
+use crate::domain::checkout::{Checkout, State};
+use crate::domain::entity::Entity;
+use crate::domain::id::CheckoutId;
+use crate::domain::payment::{Payment, PaymentType};
+use crate::domain::refusal::Refusal;
+use crate::store::{Changes, Keys};
+
+/// What the status of a checkout says.
+#[derive(Debug)]
+pub enum Status {
+    /// A payment was attempted; its outcome, readable for good.
+    Attempted(Box<Payment>),
+    /// Open and not yet submitted.
+    Pending,
+    /// The half hour passed and nobody paid.
+    Expired,
+}
+
+impl Gateway {
+    /// Opens a checkout whose form comes from a build.
+    ///
+    /// # Errors
+    /// A refusal that names what is missing or invalid.
+    pub async fn create_checkout(
+        &self,
+        entity: &Entity,
+        parameters: Parameters,
+        build: &str,
+    ) -> Result<Checkout, Failure> {
+        let errors = check_complete(&parameters, Operation::CreateCheckout, &entity.requirements());
+        if !errors.is_empty() {
+            return Err(Refusal::parameters(errors).into());
+        }
+        PaymentType::initial(parameters.get("paymentType"))?;
+        order::amount(&parameters)?;
+        order::route(entity, &parameters)?;
+        let now = self.now();
+        let id = CheckoutId::new(now, random()?, &self.options.node);
+        let checkout = Checkout::new(id, entity.id.clone(), now, build.to_owned(), without_credentials(parameters));
+        let changes = Changes::default().checkout(&checkout);
+        self.store.update(Keys::none(), move |_| Ok((changes, ()))).await??;
+        Ok(checkout)
+    }
+
+    /// The merchant's update of a checkout that is still open.
+    ///
+    /// # Errors
+    /// 404 for an unknown or foreign checkout; a refusal when it is paid or expired, or a parameter is invalid.
+    pub async fn update_checkout(&self, entity: &Entity, id: &str, update: Parameters) -> Result<Checkout, Failure> {
+        if update.iter().any(|(name, _)| name.starts_with("overridePaymentType")) {
+            return Err(Refusal::parameter(
+                "overridePaymentType",
+                None,
+                "is accepted only when the checkout is created",
+            )
+            .into());
+        }
+        let id = CheckoutId::parse(id).ok_or_else(unknown)?;
+        let entity = entity.clone();
+        let now = self.now();
+        let update = without_credentials(update);
+        let checkout = self
+            .store
+            .update(Keys::checkout(&id), move |loaded| {
+                let checkout = loaded.checkout.filter(|checkout| checkout.entity == entity.id).ok_or_else(unknown)?;
+                let next = checkout.updated(&update, now)?;
+                let errors = check_complete(&next.parameters, Operation::UpdateCheckout, &entity.requirements());
+                if !errors.is_empty() {
+                    return Err(Refusal::parameters(errors));
+                }
+                PaymentType::initial(next.parameters.get("paymentType"))?;
+                order::amount(&next.parameters)?;
+                order::route(&entity, &next.parameters)?;
+                Ok((Changes::default().checkout(&next), next))
+            })
+            .await??;
+        Ok(checkout)
+    }
+
+    /// What became of a checkout.
+    ///
+    /// # Errors
+    /// 404 for an unknown or foreign checkout.
+    pub fn checkout_status(&self, entity: &Entity, id: &str) -> Result<Status, Failure> {
+        let id = CheckoutId::parse(id).ok_or_else(unknown)?;
+        let (checkout, attempt) = self
+            .store
+            .checkout_with_attempt(&id)?
+            .filter(|(checkout, _)| checkout.entity == entity.id)
+            .ok_or_else(unknown)?;
+        Ok(match (attempt, checkout.state(self.now())) {
+            (Some(payment), _) => Status::Attempted(Box::new(payment)),
+            (None, State::Expired) => Status::Expired,
+            (None, State::Open | State::Paid) => Status::Pending,
+        })
+    }
+
+    /// A checkout by the capability that the shopper's browser holds.
+    ///
+    /// # Errors
+    /// 404 for an unknown checkout.
+    pub fn checkout_for_shopper(&self, id: &str) -> Result<Checkout, Failure> {
+        let id = CheckoutId::parse(id).ok_or_else(unknown)?;
+        Ok(self.store.checkout(&id)?.ok_or_else(unknown)?)
+    }
+}
+
+pub(super) fn unknown() -> Refusal {
+    Refusal::not_found("There is no checkout with this id")
+}
+
+/// Credentials and one-time flags have done their work when the checkout is stored.
+fn without_credentials(mut parameters: Parameters) -> Parameters {
+    parameters.retain(|name, _| !name.starts_with("authentication.") && !matches!(name, "entityId" | "integrity"));
+    parameters
+}

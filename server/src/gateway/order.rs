@@ -1,0 +1,101 @@
+//! From parameters to an order: completeness, then typed values. What cannot become an order is refused here, with the
+//! parameter's name.
+
+use tillgate_shared::brand::{Brand, Kind, detect};
+use tillgate_shared::format::card_number::CardNumber;
+use tillgate_shared::format::expiry::Expiry;
+use tillgate_shared::format::security_code::SecurityCode;
+use tillgate_shared::money::{Amount, AmountError, Currency};
+use tillgate_shared::parameter::{Operation, Parameters, check_complete};
+
+use crate::connector::{Order, Route};
+use crate::domain::entity::Entity;
+use crate::domain::payment::PaymentType;
+use crate::domain::refusal::Refusal;
+
+/// A sandbox merchant's wish for an outcome.
+const FORCED: &str = "customParameters[forceResultCode]";
+
+/// Where an entity's order goes.
+///
+/// # Errors
+/// A live entity takes no testMode.
+pub fn route(entity: &Entity, parameters: &Parameters) -> Result<Route, Refusal> {
+    match (entity.live, parameters.get("testMode")) {
+        (true, Some(_)) => Err(Refusal::test_mode_not_allowed()),
+        (true, None) | (false, Some("EXTERNAL")) => Ok(Route::Acquirer),
+        (false, _) => Ok(Route::Simulator),
+    }
+}
+
+/// Reads an order from the merged parameters of a payment.
+///
+/// # Errors
+/// Everything that is missing or contradictory, by name.
+pub fn read(entity: &Entity, parameters: &Parameters) -> Result<Order, Refusal> {
+    let errors = check_complete(parameters, Operation::Payment, &entity.requirements());
+    if !errors.is_empty() {
+        return Err(Refusal::parameters(errors));
+    }
+    let payment_type = PaymentType::initial(parameters.get("paymentType"))?;
+    let amount = amount(parameters)?;
+    let number = CardNumber::parse(required(parameters, "card.number")?)
+        .map_err(|_| Refusal::parameter("card.number", None, "must match ^[0-9]{12,19}$"))?;
+    let brand = brand(parameters, &number)?;
+    let (month, year) = (required(parameters, "card.expiryMonth")?, required(parameters, "card.expiryYear")?);
+    let expiry = Expiry::parse(month, year)
+        .map_err(|_| Refusal::parameter("card.expiryMonth", Some(month), "must be a month, with card.expiryYear"))?;
+    let code = match parameters.get("card.cvv") {
+        Some(code) => Some(
+            SecurityCode::parse(code).map_err(|_| Refusal::parameter("card.cvv", None, "must match ^[0-9]{3,4}$"))?,
+        ),
+        None => None,
+    };
+    Ok(Order {
+        payment_type,
+        amount,
+        brand,
+        number,
+        expiry,
+        holder: parameters.get("card.holder").map(str::to_owned),
+        code,
+        forced: parameters.get(FORCED).map(str::to_owned),
+    })
+}
+
+/// The amount that is processed, in its currency.
+///
+/// # Errors
+/// `amount` or `currency` by name, also when the currency cannot express the amount (contract: 12.50 JPY).
+pub fn amount(parameters: &Parameters) -> Result<Amount, Refusal> {
+    let (amount, currency) = (required(parameters, "amount")?, required(parameters, "currency")?);
+    let currency = Currency::parse(currency)
+        .ok_or_else(|| Refusal::parameter("currency", Some(currency), "must be an ISO 4217 code in use"))?;
+    Amount::parse(amount, currency).map_err(|error| {
+        let message = match error {
+            AmountError::Precision => format!("has more decimals than {} can express", currency.code()),
+            _ => r"must match ^[0-9]{1,10}(\.[0-9]{2})?$".to_owned(),
+        };
+        Refusal::parameter("amount", Some(amount), message)
+    })
+}
+
+/// The brand that was sent, or, when none was, the one whose range the number is in.
+fn brand(parameters: &Parameters, number: &CardNumber) -> Result<&'static Brand, Refusal> {
+    if let Some(code) = parameters.get("paymentBrand") {
+        let brand =
+            Brand::find(code).ok_or_else(|| Refusal::parameter("paymentBrand", Some(code), "is not a known brand"))?;
+        return match brand.kind {
+            Kind::Card => Ok(brand),
+            _ => Err(Refusal::method_not_configured()),
+        };
+    }
+    let cards: Vec<&'static Brand> = Brand::all().iter().filter(|brand| brand.kind == Kind::Card).collect();
+    detect(number.digits(), &cards)
+        .next()
+        .ok_or_else(|| Refusal::parameter("paymentBrand", None, "may not be empty: the card number tells no brand"))
+}
+
+fn required<'a>(parameters: &'a Parameters, name: &str) -> Result<&'a str, Refusal> {
+    parameters.get(name).ok_or_else(|| Refusal::parameter(name, None, "may not be empty"))
+}

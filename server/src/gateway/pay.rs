@@ -1,0 +1,117 @@
+//! A payment server to server: one order, one commit, one answer.
+
+use tillgate_shared::parameter::Parameters;
+use tillgate_shared::result::ResultCode;
+
+use super::{Failure, Gateway, order};
+use crate::connector::Order;
+use crate::domain::checkout::Checkout;
+use crate::domain::entity::Entity;
+use crate::domain::id::PaymentId;
+use crate::domain::payment::{CardSummary, Payment, descriptor};
+use crate::store::{Changes, Keys};
+
+/// A payment that has been decided and not yet written.
+pub(super) struct Decided {
+    pub(super) payment: Payment,
+    /// The sealed number; none where nothing is left to do with it.
+    pub(super) sealed: Option<Vec<u8>>,
+}
+
+impl Gateway {
+    /// Makes a payment with card data that the merchant sends.
+    ///
+    /// # Errors
+    /// A refusal that names the parameters at fault; declines are payments, not errors.
+    pub async fn pay(&self, entity: &Entity, parameters: Parameters) -> Result<Payment, Failure> {
+        let decided = self.decide(entity, None, parameters)?;
+        let changes = self.changes(&decided);
+        let payment = decided.payment;
+        self.store.update(Keys::none(), move |_| Ok((changes, ()))).await??;
+        Ok(payment)
+    }
+
+    /// Reads the order, asks the connector, and prepares what is to be written. Moves nothing.
+    pub(super) fn decide(
+        &self,
+        entity: &Entity,
+        checkout: Option<&Checkout>,
+        parameters: Parameters,
+    ) -> Result<Decided, Failure> {
+        let route = order::route(entity, &parameters)?;
+        let order = order::read(entity, &parameters)?;
+        let now = self.now();
+        let result = route.authorize(&order, now.to_zoned(jiff::tz::TimeZone::UTC).date());
+        let id = Self::new_payment_id(now)?;
+        let sealed = if result.is_success() { Some(self.seal_number(&id, &order)?) } else { None };
+        let payment = payment(id, entity, checkout, now, &order, result, parameters);
+        Ok(Decided { payment, sealed })
+    }
+
+    pub(super) fn changes(&self, decided: &Decided) -> Changes {
+        let payment = &decided.payment;
+        let changes = Changes::default().payment(payment);
+        match &decided.sealed {
+            Some(sealed) => changes.card(&payment.id, sealed.clone(), payment.created + self.options.card_window),
+            None => changes,
+        }
+    }
+
+    /// A payment of this entity; another entity's is as unknown as one that never was.
+    ///
+    /// # Errors
+    /// 404 when there is none.
+    pub fn payment(&self, entity: &Entity, id: &str) -> Result<Payment, Failure> {
+        let payment = match PaymentId::parse(id) {
+            Some(id) => self.store.payment(&id)?,
+            None => None,
+        };
+        payment
+            .filter(|payment| payment.entity == entity.id)
+            .ok_or_else(|| crate::domain::refusal::Refusal::not_found("There is no payment with this id").into())
+    }
+}
+
+fn payment(
+    id: PaymentId,
+    entity: &Entity,
+    checkout: Option<&Checkout>,
+    now: jiff::Timestamp,
+    order: &Order,
+    result: ResultCode,
+    mut parameters: Parameters,
+) -> Payment {
+    let text = parameters.get("descriptor").unwrap_or(&entity.name).to_owned();
+    parameters.retain(|name, _| is_echoed(name));
+    Payment {
+        descriptor: descriptor(&id, &text),
+        id,
+        entity: entity.id.clone(),
+        checkout: checkout.map(|checkout| checkout.id.clone()),
+        created: now,
+        payment_type: order.payment_type,
+        brand: order.brand.code.to_owned(),
+        amount: order.amount,
+        result,
+        card: CardSummary::of(order),
+        parameters,
+    }
+}
+
+/// Whether a parameter is kept with the payment and shown again. Card data are kept in their reduced form only, and
+/// what has a field of its own is not kept twice.
+fn is_echoed(name: &str) -> bool {
+    let own_field = matches!(
+        name,
+        "amount"
+            | "currency"
+            | "paymentType"
+            | "paymentBrand"
+            | "descriptor"
+            | "entityId"
+            | "integrity"
+            | "shopOrigin"
+            | "forceUtf8"
+    );
+    !own_field && !name.starts_with("card.") && !name.starts_with("authentication.")
+}

@@ -1,0 +1,192 @@
+//! The store: a few loads, a few queries, and one way to write.
+//!
+//! [`Store::update`] loads what a decision needs under the write lock, lets a pure function decide, and makes its
+//! [`Changes`] durable before anyone is answered. There are no conflicts and no retries inside it: fifty concurrent
+//! payments of one checkout are decided one after the other.
+
+pub mod admin;
+mod checkpoint;
+mod readers;
+mod rows;
+mod schema;
+mod writer;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use rusqlite::Connection;
+
+use crate::directory::Directory;
+use crate::domain::checkout::Checkout;
+use crate::domain::id::{CheckoutId, PaymentId};
+use crate::domain::payment::Payment;
+use crate::domain::refusal::Refusal;
+
+use readers::Readers;
+pub use rows::Changes;
+pub use schema::open_connection;
+use writer::Writer;
+
+/// What a decision wants loaded before it is taken.
+#[derive(Debug, Clone, Default)]
+pub struct Keys {
+    /// A checkout, by id.
+    pub checkout: Option<CheckoutId>,
+}
+
+impl Keys {
+    /// Nothing: the decision makes new aggregates only.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// One checkout.
+    pub fn checkout(id: &CheckoutId) -> Self {
+        Self { checkout: Some(id.clone()) }
+    }
+}
+
+/// What was loaded under the write lock.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// The checkout asked for, when there is one.
+    pub checkout: Option<Checkout>,
+}
+
+/// Why a store call gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The queue of the writer is full: more is asked than the disk takes.
+    #[error("the write queue is full")]
+    Overloaded,
+    /// The writer has stopped.
+    #[error("the writer has stopped")]
+    Stopped,
+    /// The transaction of this request did not become durable.
+    #[error("the transaction was not committed")]
+    NotCommitted,
+    /// SQLite's own error.
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    /// A stored document cannot be read or written.
+    #[error("a stored document: {0}")]
+    Document(#[from] serde_json::Error),
+    /// A file of the store cannot be made.
+    #[error("{0}: {1}")]
+    File(std::path::PathBuf, std::io::Error),
+    /// A migration failed.
+    #[error("migrating the store: {0}")]
+    Migration(#[from] rusqlite_migration::Error),
+}
+
+/// What a write comes to: the decision's own outcome, or the store's failure.
+pub type Written<T> = Result<Result<T, Refusal>, StoreError>;
+
+/// The gateway's data in one SQLite file.
+pub struct Store {
+    readers: Readers,
+    writer: Writer,
+}
+
+impl Store {
+    /// Opens the file in a data folder (making both when absent), migrates it, and starts the writer. The directory is
+    /// filled, and filled again within half a second of a change that another process makes.
+    ///
+    /// # Errors
+    /// When the folder or the file cannot be opened or migrated.
+    pub fn open(folder: &Path, directory: Arc<Directory>) -> Result<Self, StoreError> {
+        let write = open_connection(folder)?;
+        directory.replace(admin::credentials(&write)?);
+        let readers = Readers::new(folder);
+        Ok(Self { readers, writer: Writer::start(write, folder, directory)? })
+    }
+
+    /// A checkout by id, as last committed.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn checkout(&self, id: &CheckoutId) -> Result<Option<Checkout>, StoreError> {
+        self.readers.with(|connection| rows::load_checkout(connection, id))
+    }
+
+    /// A payment by id, as last committed.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn payment(&self, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+        self.readers.with(|connection| rows::load_payment(connection, id))
+    }
+
+    /// A checkout with its last attempt, both of one moment.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn checkout_with_attempt(&self, id: &CheckoutId) -> Result<Option<(Checkout, Option<Payment>)>, StoreError> {
+        self.readers.with(|connection| {
+            let transaction = connection.unchecked_transaction()?;
+            let Some(checkout) = rows::load_checkout(&transaction, id)? else {
+                return Ok(None);
+            };
+            let payment = match &checkout.attempt {
+                Some(id) => rows::load_payment(&transaction, id)?,
+                None => None,
+            };
+            Ok(Some((checkout, payment)))
+        })
+    }
+
+    /// Runs any read on a connection of the pool; for the rarer queries.
+    ///
+    /// # Errors
+    /// What the read says.
+    pub fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.readers.with(read)
+    }
+
+    /// Loads the keys under the write lock, decides, and makes the changes durable. Returns after the commit.
+    ///
+    /// # Errors
+    /// [`StoreError::Overloaded`] at once when the queue is full; otherwise when loading, applying or committing fails.
+    pub async fn update<T, D>(&self, keys: Keys, decide: D) -> Written<T>
+    where
+        T: Send + 'static,
+        D: FnOnce(Loaded) -> Result<(Changes, T), Refusal> + Send + 'static,
+    {
+        self.writer.update(keys, decide).await
+    }
+
+    /// Whether there is a sealed card whose time has come.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn cards_due(&self, now: Timestamp) -> Result<bool, StoreError> {
+        self.readers.with(|connection| {
+            let query = "SELECT EXISTS (SELECT 1 FROM card WHERE purge_at <= ?1)";
+            Ok(connection.prepare_cached(query)?.query_row([now.as_millisecond()], |row| row.get(0))?)
+        })
+    }
+
+    /// Deletes the sealed cards whose time has come. Returns how many.
+    ///
+    /// # Errors
+    /// As [`Store::update`].
+    pub async fn purge_cards(&self, now: Timestamp) -> Result<usize, StoreError> {
+        self.writer
+            .run(move |connection| {
+                Ok(connection.execute("DELETE FROM card WHERE purge_at <= ?1", [now.as_millisecond()])?)
+            })
+            .await
+    }
+
+    /// Runs a housekeeping write in a transaction of its own savepoint.
+    ///
+    /// # Errors
+    /// As [`Store::update`].
+    pub async fn run<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.writer.run(write).await
+    }
+}

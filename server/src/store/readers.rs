@@ -1,0 +1,37 @@
+//! Read-only connections. A point read of a recent row takes a few microseconds, less than handing it to another
+//! thread, so readers run where they are called and a connection is taken from the pool for its duration.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use rusqlite::Connection;
+
+use super::StoreError;
+use super::schema::open_reader;
+
+/// The pool: idle connections, opened on demand, as many as are ever used at once.
+pub(super) struct Readers {
+    folder: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Readers {
+    pub(super) fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), idle: Mutex::new(Vec::new()) }
+    }
+
+    pub(super) fn with<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let idle = self.lock().pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => open_reader(&self.folder)?,
+        };
+        let outcome = read(&connection);
+        self.lock().push(connection);
+        outcome
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,90 @@
+//! The tables, their migrations, and how a connection is opened.
+//!
+//! Aggregates are stored as JSON documents under their id; columns exist only for what is searched. Ids begin with the
+//! time, so a table without a rowid grows at its end.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+use rusqlite_migration::{M, Migrations};
+
+use super::StoreError;
+
+/// The file's name in the data folder.
+const FILE: &str = "tillgate.db";
+
+/// How long a writer waits for another process's transaction.
+const BUSY: Duration = Duration::from_secs(10);
+
+const MIGRATIONS: &[M<'static>] = &[M::up(
+    "CREATE TABLE entity (
+         id TEXT PRIMARY KEY, name TEXT NOT NULL, live INTEGER NOT NULL, settings TEXT NOT NULL, created INTEGER NOT NULL
+     ) WITHOUT ROWID;
+     CREATE TABLE token (
+         user_id TEXT PRIMARY KEY, entity TEXT NOT NULL REFERENCES entity (id), hash BLOB NOT NULL, label TEXT NOT NULL,
+         created INTEGER NOT NULL, revoked INTEGER
+     ) WITHOUT ROWID;
+     CREATE TABLE checkout (id TEXT PRIMARY KEY, document BLOB NOT NULL) WITHOUT ROWID;
+     CREATE TABLE payment (id TEXT PRIMARY KEY, document BLOB NOT NULL) WITHOUT ROWID;
+     CREATE TABLE card (purge_at INTEGER NOT NULL, payment TEXT NOT NULL, sealed BLOB NOT NULL,
+         PRIMARY KEY (purge_at, payment)) WITHOUT ROWID;
+     CREATE TABLE form_build (build TEXT PRIMARY KEY, seen INTEGER NOT NULL) WITHOUT ROWID;
+     CREATE TABLE form_file (
+         build TEXT NOT NULL REFERENCES form_build (build) ON DELETE CASCADE, path TEXT NOT NULL, content BLOB NOT NULL,
+         PRIMARY KEY (build, path)
+     );",
+)];
+
+/// The path of the store's file in a data folder.
+pub fn file(folder: &Path) -> PathBuf {
+    folder.join(FILE)
+}
+
+/// Opens the store's file for writing, makes folder (mode 0700) and file when absent, and migrates.
+///
+/// # Errors
+/// When the folder or the file cannot be made, opened or migrated.
+pub fn open_connection(folder: &Path) -> Result<Connection, StoreError> {
+    if !folder.exists() {
+        let failed = |error| StoreError::File(folder.to_owned(), error);
+        fs::create_dir_all(folder).map_err(failed)?;
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(failed)?;
+    }
+    let mut connection = Connection::open(file(folder))?;
+    connection.busy_timeout(BUSY)?;
+    // 8 KiB pages keep a whole payment document inside its leaf; the setting takes effect in a new file only.
+    connection.pragma_update(None, "page_size", 8192)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    // A deleted card's bytes are overwritten, not left in a free page.
+    connection.pragma_update(None, "secure_delete", true)?;
+    Migrations::from_slice(MIGRATIONS).to_latest(&mut connection)?;
+    Ok(connection)
+}
+
+/// Opens the store's file for reading only.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn open_reader(folder: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(file(folder), flags)?;
+    connection.busy_timeout(BUSY)?;
+    // 256 MiB of the file at most are mapped: reads of recent rows then copy nothing.
+    connection.pragma_update(None, "mmap_size", 256 * 1024 * 1024)?;
+    Ok(connection)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_migrations_are_valid() {
+        assert!(Migrations::from_slice(MIGRATIONS).validate().is_ok());
+    }
+}

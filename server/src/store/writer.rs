@@ -1,0 +1,180 @@
+//! The writer: one thread that owns the write connection and commits in groups.
+//!
+//! It takes whatever is queued, opens one transaction, gives each request a savepoint of its own, commits, and then
+//! answers all of them; a commit that fails answers all of them so. There is no waiting timer: under light load a group
+//! is one request.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::checkpoint::Checkpointer;
+use super::{Changes, Keys, Loaded, StoreError, Written, admin, rows};
+use crate::directory::Directory;
+use crate::domain::refusal::Refusal;
+
+/// Requests that may wait; more are refused at once with 503.
+const QUEUE: usize = 1024;
+/// Requests in one commit.
+const GROUP: usize = 256;
+/// How often a change by another process is looked for.
+const WATCH: Duration = Duration::from_millis(500);
+
+/// Runs inside the transaction and returns how to answer once it is known whether it became durable.
+type Job = Box<dyn FnOnce(&Connection) -> Answer + Send>;
+type Answer = Box<dyn FnOnce(bool) + Send>;
+
+pub(super) struct Writer {
+    queue: Option<SyncSender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start(connection: Connection, folder: &Path, directory: Arc<Directory>) -> Result<Self, StoreError> {
+        connection.set_prepared_statement_cache_capacity(64);
+        // Automatic checkpoints would run inside somebody's commit.
+        connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+        let checkpointer = Checkpointer::start(folder)?;
+        let (queue, jobs) = sync_channel(QUEUE);
+        let thread = std::thread::Builder::new()
+            .name("store-writer".to_owned())
+            .spawn(move || {
+                WriterThread { connection, directory, checkpointer, version: None, watched: Instant::now() }.run(&jobs)
+            })
+            .map_err(|error| StoreError::File(folder.to_owned(), error))?;
+        Ok(Self { queue: Some(queue), thread: Some(thread) })
+    }
+
+    pub(super) async fn update<T, D>(&self, keys: Keys, decide: D) -> Written<T>
+    where
+        T: Send + 'static,
+        D: FnOnce(Loaded) -> Result<(Changes, T), Refusal> + Send + 'static,
+    {
+        let outcome = self
+            .run(move |connection| {
+                let loaded = rows::load(connection, &keys)?;
+                match decide(loaded) {
+                    Ok((changes, value)) => {
+                        changes.apply(connection)?;
+                        Ok(Ok(value))
+                    }
+                    Err(refusal) => Ok(Err(refusal)),
+                }
+            })
+            .await?;
+        Ok(outcome)
+    }
+
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (sender, receiver) = oneshot::channel();
+        let job: Job = Box::new(move |connection| {
+            let outcome = in_savepoint(connection, write);
+            Box::new(move |durable| {
+                let outcome = if durable || outcome.is_err() { outcome } else { Err(StoreError::NotCommitted) };
+                // The client may have gone; what was committed stays committed.
+                let _ = sender.send(outcome);
+            })
+        });
+        let queue = self.queue.as_ref().ok_or(StoreError::Stopped)?;
+        queue.try_send(job).map_err(|error| match error {
+            TrySendError::Full(_) => StoreError::Overloaded,
+            TrySendError::Disconnected(_) => StoreError::Stopped,
+        })?;
+        receiver.await.map_err(|_| StoreError::Stopped)?
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // Closing the queue lets the thread finish what is in it.
+        self.queue = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn in_savepoint<T>(
+    connection: &Connection,
+    write: impl FnOnce(&Connection) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    connection.prepare_cached("SAVEPOINT request")?.execute([])?;
+    let outcome = write(connection);
+    if outcome.is_err() {
+        connection.prepare_cached("ROLLBACK TO request")?.execute([])?;
+    }
+    connection.prepare_cached("RELEASE request")?.execute([])?;
+    outcome
+}
+
+struct WriterThread {
+    connection: Connection,
+    directory: Arc<Directory>,
+    checkpointer: Checkpointer,
+    /// SQLite's `data_version`: changes when another connection has committed.
+    version: Option<i64>,
+    watched: Instant,
+}
+
+impl WriterThread {
+    fn run(mut self, jobs: &Receiver<Job>) {
+        loop {
+            match jobs.recv_timeout(WATCH) {
+                Ok(first) => self.commit_group(first, jobs),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if self.watched.elapsed() >= WATCH {
+                self.watched = Instant::now();
+                if let Err(error) = self.watch() {
+                    tracing::error!(%error, "reading entities and tokens again");
+                }
+            }
+        }
+    }
+
+    fn commit_group(&mut self, first: Job, jobs: &Receiver<Job>) {
+        let mut answers = Vec::new();
+        let begun = self.connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.execute([]));
+        if let Err(error) = begun {
+            // Jobs that are never run drop their senders, and their requests learn that nothing was written.
+            tracing::error!(%error, "beginning a transaction");
+            return;
+        }
+        answers.push(first(&self.connection));
+        while answers.len() < GROUP {
+            let Ok(job) = jobs.try_recv() else { break };
+            answers.push(job(&self.connection));
+        }
+        let durable = match self.connection.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([])) {
+            Ok(_) => true,
+            Err(error) => {
+                tracing::error!(%error, requests = answers.len(), "committing");
+                let _ = self.connection.execute_batch("ROLLBACK");
+                false
+            }
+        };
+        for answer in answers {
+            answer(durable);
+        }
+        self.checkpointer.committed(&self.connection);
+    }
+
+    /// Reads entities and tokens again when the command line has changed them.
+    fn watch(&mut self) -> Result<(), StoreError> {
+        let version = self.connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
+        if self.version != Some(version) {
+            self.directory.replace(admin::credentials(&self.connection)?);
+            self.version = Some(version);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,44 @@
+//! What happens later, while the server runs: card numbers whose window has passed are deleted, and the build of the form
+//! is marked as still in use.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::api::Edge;
+
+/// How often expired card numbers are looked for; a window shorter than this ends within a second.
+const SWEEP: Duration = Duration::from_secs(1);
+/// How often the build is marked, in sweeps.
+const MARK: u32 = 600;
+
+/// Runs until it is aborted.
+pub async fn run(edge: Arc<Edge>) {
+    let mut ticks = tokio::time::interval(SWEEP);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut count = 0u32;
+    loop {
+        ticks.tick().await;
+        let now = edge.gateway.now();
+        if let Err(error) = sweep(&edge, now).await {
+            tracing::warn!(%error, "deleting card numbers whose window has passed");
+        }
+        count = count.wrapping_add(1);
+        if count.is_multiple_of(MARK)
+            && let Err(error) = edge.builds.touch(&edge.gateway.store, now).await
+        {
+            tracing::warn!(%error, "marking the form's build as in use");
+        }
+    }
+}
+
+/// Deletes what is due. Looks with a reader first, so that an idle server writes nothing.
+async fn sweep(edge: &Edge, now: Timestamp) -> Result<(), crate::store::StoreError> {
+    let store = &edge.gateway.store;
+    if store.cards_due(now)? {
+        let deleted = store.purge_cards(now).await?;
+        tracing::info!(deleted, "card numbers deleted at the end of their window");
+    }
+    Ok(())
+}
