@@ -1,0 +1,154 @@
+//! The gateway under test: the real binary with an empty data folder on a free port.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use anyhow::{Context, ensure};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::Merchant;
+use crate::process::Process;
+
+/// A running gateway. It stops when this is dropped, and its files go with it.
+#[derive(Debug)]
+pub struct Gateway {
+    // Fields are dropped in this order: the process before its files.
+    process: Process,
+    address: String,
+    folder: TempDir,
+}
+
+impl Gateway {
+    /// Starts the binary on a free port with an empty data folder.
+    ///
+    /// # Errors
+    /// When the binary is missing or does not become ready.
+    pub fn start() -> anyhow::Result<Self> {
+        Self::start_with(&[])
+    }
+
+    /// Like [`Gateway::start`], with more arguments for `tillgate serve`.
+    ///
+    /// # Errors
+    /// When the binary is missing or does not become ready.
+    pub fn start_with(arguments: &[&str]) -> anyhow::Result<Self> {
+        Self::start_in(TempDir::new()?, arguments)
+    }
+
+    /// One gateway for all tests of a test binary, for tests that do not mind company. It ends with the test process.
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<Gateway> = OnceLock::new();
+        SHARED.get_or_init(|| match Gateway::start() {
+            Ok(gateway) => gateway,
+            Err(error) => panic!("no gateway: {error:#}"),
+        })
+    }
+
+    /// Kills the gateway as a power cut would, and starts it again on the same data (and another port).
+    ///
+    /// # Errors
+    /// When it does not become ready again.
+    pub fn restart(self, arguments: &[&str]) -> anyhow::Result<Self> {
+        let Self { process, folder, .. } = self;
+        drop(process);
+        Self::start_in(folder, arguments)
+    }
+
+    fn start_in(folder: TempDir, arguments: &[&str]) -> anyhow::Result<Self> {
+        let binary = binary();
+        ensure!(
+            binary.is_file(),
+            "{} is missing: build it with `cargo build`, or name one in TILLGATE_BIN",
+            binary.display()
+        );
+        let data = folder.path().join("data");
+        let mut all: Vec<&OsStr> = ["serve", "--listen", "127.0.0.1:0", "--data"].map(OsStr::new).to_vec();
+        all.push(data.as_os_str());
+        all.extend(arguments.iter().map(OsStr::new));
+        let (process, address) = Process::start(binary.as_os_str(), &all, |line| {
+            line.split_once("listening on http://").map(|(_, address)| address.trim().to_owned())
+        })?;
+        Ok(Self { process, address, folder })
+    }
+
+    /// Its address for calls from a server, with a slash at the end: `http://127.0.0.1:40001/`.
+    pub fn base(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    /// Its address as a browser sees it, on a site of its own: `http://pay.localhost:40001/`.
+    pub fn public(&self) -> String {
+        let port = self.address.rsplit(':').next().unwrap_or_default();
+        format!("http://pay.localhost:{port}/")
+    }
+
+    /// The data folder.
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// The folder around the data folder, where the key file is as well.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Everything that the gateway has printed and logged so far.
+    pub fn log(&self) -> String {
+        self.process.output()
+    }
+
+    /// Runs `tillgate <arguments> --data … --json` beside the running gateway; the answer is what it prints.
+    ///
+    /// # Errors
+    /// When the command fails or prints something that is not JSON.
+    pub fn command(&self, arguments: &[&str]) -> anyhow::Result<Value> {
+        let output = Command::new(binary())
+            .args(arguments)
+            .arg("--data")
+            .arg(self.data())
+            .arg("--json")
+            .output()
+            .context("tillgate does not start")?;
+        let printed = String::from_utf8_lossy(&output.stdout);
+        ensure!(
+            output.status.success(),
+            "tillgate {} failed:\n{printed}{}",
+            arguments.join(" "),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        serde_json::from_str(&printed).with_context(|| format!("not JSON: {printed}"))
+    }
+
+    /// A new merchant with an entity and a token of its own.
+    ///
+    /// # Errors
+    /// When the entity cannot be made.
+    pub fn merchant(&self) -> anyhow::Result<Merchant> {
+        self.merchant_with(&[])
+    }
+
+    /// Like [`Gateway::merchant`], with more arguments for `tillgate entity create`.
+    ///
+    /// # Errors
+    /// When the entity cannot be made.
+    pub fn merchant_with(&self, arguments: &[&str]) -> anyhow::Result<Merchant> {
+        let mut all = vec!["entity", "create", "--name", "Kiln & Tide"];
+        all.extend(arguments);
+        let made = self.command(&all)?;
+        let field = |name: &str| made[name].as_str().map(str::to_owned).with_context(|| format!("no {name} in {made}"));
+        Ok(Merchant::new(self.base(), field("entityId")?, field("token")?))
+    }
+}
+
+/// The binary under test: `TILLGATE_BIN`, or the workspace's debug build.
+fn binary() -> PathBuf {
+    if let Some(named) = std::env::var_os("TILLGATE_BIN") {
+        return named.into();
+    }
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default();
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| OsString::from("target"));
+    workspace.join(target).join("debug").join("tillgate")
+}
