@@ -124,11 +124,16 @@ async fn form_body(request: Request) -> Result<Zeroizing<Vec<u8>>, Refusal> {
             return Err(Refusal::malformed("The body must be application/x-www-form-urlencoded"));
         }
     }
+    let announced =
+        request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > super::BODY_LIMIT) {
+        return Err(Refusal::too_large());
+    }
     match Bytes::from_request(request, &()).await {
         Ok(bytes) => Ok(Zeroizing::new(bytes.to_vec())),
-        Err(rejection) if rejection.into_response().status() == StatusCode::PAYLOAD_TOO_LARGE => {
-            Err(Refusal::too_large())
-        }
-        Err(_) => Err(Refusal::malformed("The body ended early")),
+        Err(rejection) => Err(match rejection.into_response().status() {
+            StatusCode::PAYLOAD_TOO_LARGE => Refusal::too_large(),
+            _ => Refusal::malformed("The body ended early"),
+        }),
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn payment(payment: &Payment) -> Map<String, Value> {
 /// `customParameters[a.b]` under its whole key.
 pub(super) fn nest(fields: &mut Map<String, Value>, parameters: &Parameters) {
     for (name, value) in parameters.iter() {
-        let mut place = fields;
+        let mut place = &mut *fields;
         let mut steps = steps(name).peekable();
         while let Some(step) = steps.next() {
             if steps.peek().is_none() {

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use axum::ServiceExt as _;
 use axum::extract::Request;
 use axum::serve::ListenerExt as _;
 use clap::{Args, ValueEnum};
