@@ -24,9 +24,6 @@ struct Card {
 
 impl Changes {
     /// Writes a checkout, new or changed.
-    ///
-    /// # Panics
-    /// Never: a checkout is always JSON.
     #[must_use]
     pub fn checkout(mut self, checkout: &Checkout) -> Self {
         self.checkouts.push((checkout.id.as_str().to_owned(), document(checkout)));
