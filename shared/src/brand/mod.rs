@@ -1,0 +1,110 @@
+//! Brands: ways to pay, as `paymentBrand` names them, and how card numbers tell theirs.
+//!
+//! Brands are data: a new one is a row in `table.rs`, and, where its numbers are known, a scheme in `scheme.rs`.
+
+mod range;
+mod scheme;
+mod table;
+
+pub use range::Range;
+pub use scheme::{Elsewhere, Scheme};
+
+/// The kind of account that a brand charges, which decides the form that the shopper fills in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A card with number and expiry date.
+    Card,
+    /// A bank account.
+    Bank,
+    /// An account at the brand itself.
+    Virtual,
+    /// A wallet that hands out card data or tokens.
+    Wallet,
+}
+
+impl Kind {
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Card => "card",
+            Self::Bank => "bank",
+            Self::Virtual => "virtual",
+            Self::Wallet => "wallet",
+        }
+    }
+}
+
+/// A brand.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Brand {
+    /// What `paymentBrand` says: letters, digits and underscores.
+    pub code: &'static str,
+    /// What shoppers know it as.
+    pub name: &'static str,
+    /// What it charges.
+    pub kind: Kind,
+    /// Whether the answer is there at once; otherwise the shopper is sent away and comes back.
+    pub synchronous: bool,
+    /// How its numbers look, for cards of a known scheme.
+    pub scheme: Option<&'static Scheme>,
+}
+
+impl Brand {
+    /// Finds a brand by its code.
+    pub fn find(code: &str) -> Option<&'static Self> {
+        let index = table::BRANDS.binary_search_by(|brand| brand.code.cmp(code)).ok()?;
+        table::BRANDS.get(index)
+    }
+
+    /// Every brand, by code.
+    pub fn all() -> &'static [Self] {
+        table::BRANDS
+    }
+
+    /// Whether a card number can be this brand's. Only a brand that has ranges of its own refuses numbers outside of
+    /// them; cards of regional programmes are issued on the ranges of the big schemes.
+    pub fn accepts(&self, digits: &str) -> bool {
+        self.scheme.is_none_or(|scheme| scheme.elsewhere == Elsewhere::Anywhere || scheme.rank(digits) > 0)
+    }
+
+    /// How many digits its card numbers can have, ascending.
+    pub fn number_lengths(&self) -> &'static [u8] {
+        self.scheme.map_or(scheme::ANY_LENGTH, |scheme| scheme.number_lengths)
+    }
+
+    /// How many digits its security codes can have, ascending.
+    pub fn code_lengths(&self) -> &'static [u8] {
+        self.scheme.map_or(&[3, 4], |scheme| scheme.code_lengths)
+    }
+
+    /// Whether there are cards of this brand without a security code.
+    pub fn code_optional(&self) -> bool {
+        self.scheme.is_some_and(|scheme| scheme.code_optional)
+    }
+}
+
+/// The brands among the given ones that a card number can belong to, also while it is typed; the most specific first,
+/// and those that fit equally well in the order given. Nothing typed belongs to nobody.
+pub fn detect(digits: &str, among: &[&'static Brand]) -> impl Iterator<Item = &'static Brand> {
+    (1..=scheme::BEST).rev().flat_map(move |rank| {
+        among.iter().copied().filter(move |brand| {
+            brand.scheme.is_some_and(|scheme| !scheme.is_too_long(digits) && scheme.rank(digits) == rank)
+        })
+    })
+}
+
+/// How many digits stand together when a card number is shown. The groups cover nineteen digits or the scheme's
+/// length; a shorter number ends within a group.
+pub fn groups(digits: &str) -> &'static [u8] {
+    let is = |scheme: &Scheme| !scheme.is_too_long(digits) && scheme.rank(digits) > 3;
+    if is(&scheme::AMEX) {
+        &[4, 6, 5]
+    } else if digits.len() <= 14 && is(&scheme::DINERS) {
+        &[4, 6, 4]
+    } else {
+        &[4, 4, 4, 4, 3]
+    }
+}
+
+#[cfg(test)]
+mod tests;

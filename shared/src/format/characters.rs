@@ -1,0 +1,80 @@
+//! Values made of one class of characters: digits, letters, identifiers.
+
+use std::borrow::Cow;
+
+/// A class of ASCII characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// 0 to 9.
+    Digits,
+    /// A to Z.
+    Uppercase,
+    /// Letters of either case and digits.
+    Alphanumeric,
+    /// Letters, digits and underscores.
+    Word,
+    /// Letters, digits and hyphens, as in language tags.
+    Tag,
+    /// 0 to 9 and a to f.
+    LowerHex,
+}
+
+/// The shape of a difference in minutes.
+pub const OFFSET_PATTERN: &str = r"^(?=.{1,5}$)[+-]?[0-9]+$";
+const OFFSET_MESSAGE: &str = "must be a number of minutes with at most 5 characters";
+
+impl Class {
+    fn contains(self, byte: u8) -> bool {
+        match self {
+            Self::Digits => byte.is_ascii_digit(),
+            Self::Uppercase => byte.is_ascii_uppercase(),
+            Self::Alphanumeric => byte.is_ascii_alphanumeric(),
+            Self::Word => byte.is_ascii_alphanumeric() || byte == b'_',
+            Self::Tag => byte.is_ascii_alphanumeric() || byte == b'-',
+            Self::LowerHex => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
+        }
+    }
+
+    fn expression(self) -> &'static str {
+        match self {
+            Self::Digits => "[0-9]",
+            Self::Uppercase => "[A-Z]",
+            Self::Alphanumeric => "[a-zA-Z0-9]",
+            Self::Word => "[a-zA-Z0-9_]",
+            Self::Tag => "[a-zA-Z0-9-]",
+            Self::LowerHex => "[a-f0-9]",
+        }
+    }
+
+    /// The shape as a regular expression.
+    pub fn pattern(self, min: u16, max: u16) -> String {
+        let class = self.expression();
+        if min == max { format!("^{class}{{{min}}}$") } else { format!("^{class}{{{min},{max}}}$") }
+    }
+
+    /// Checks that a value has `min` to `max` characters of this class and nothing else.
+    ///
+    /// # Errors
+    /// The message for `parameterErrors`.
+    pub fn check(self, value: &str, min: u16, max: u16) -> Result<(), Cow<'static, str>> {
+        let right_length = (usize::from(min)..=usize::from(max)).contains(&value.len());
+        if right_length && value.bytes().all(|byte| self.contains(byte)) {
+            Ok(())
+        } else {
+            Err(Cow::Owned(format!("must match {}", self.pattern(min, max))))
+        }
+    }
+}
+
+/// Checks a difference in minutes: an optional sign and digits, at most five characters in total.
+///
+/// # Errors
+/// The message for `parameterErrors`.
+pub fn check_offset(value: &str) -> Result<(), Cow<'static, str>> {
+    let digits = value.strip_prefix(['+', '-']).unwrap_or(value);
+    if !digits.is_empty() && value.len() <= 5 && super::digits::only(digits) {
+        Ok(())
+    } else {
+        Err(Cow::Borrowed(OFFSET_MESSAGE))
+    }
+}

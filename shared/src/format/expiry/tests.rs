@@ -1,0 +1,157 @@
+#![allow(clippy::unwrap_used)]
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn expiry(year: u16, month: u8) -> Expiry {
+    Expiry { year, month }
+}
+
+#[test]
+fn the_wire_has_two_digits_and_four() {
+    assert_eq!(Expiry::parse("12", "2029"), Ok(expiry(2029, 12)));
+    assert_eq!(Expiry::parse("01", "1999"), Ok(expiry(1999, 1)));
+    for month in ["", "0", "00", "1", "13", "1a", "012", "+1"] {
+        assert_eq!(Expiry::parse(month, "2029"), Err(ExpiryError::Month), "{month}");
+    }
+    for year in ["", "29", "1899", "2100", "20290", "202a", "+202"] {
+        assert_eq!(Expiry::parse("12", year), Err(ExpiryError::Year), "{year}");
+    }
+}
+
+#[test]
+fn what_people_type_and_browsers_fill_in_is_understood() {
+    for (text, month, year) in [
+        ("12 / 29", 12, 2029),
+        ("12/29", 12, 2029),
+        ("12/2029", 12, 2029),
+        ("12 - 2029", 12, 2029),
+        ("1229", 12, 2029),
+        ("122029", 12, 2029),
+        ("2029-12", 12, 2029),
+        ("2029-1", 1, 2029),
+        ("202912", 12, 2029),
+        ("29/12", 12, 2029),
+        ("29 12", 12, 2029),
+        ("2912", 12, 2029),
+        ("1/29", 1, 2029),
+        ("01/29", 1, 2029),
+        ("929", 9, 2029),
+        ("9/2029", 9, 2029),
+        (" 11 / 12 ", 11, 2012),
+        ("١٢/٢٩", 12, 2029),
+        ("１２／２９", 12, 2029),
+    ] {
+        assert_eq!(Expiry::parse_text(text, 2026), Some(expiry(year, month)), "{text}");
+    }
+}
+
+#[test]
+fn what_is_unfinished_or_no_date_is_not() {
+    for text in [
+        "",
+        "1",
+        "12",
+        "12 / ",
+        "12 / 2",
+        "129",
+        "13/29",
+        "00/29",
+        "12/029",
+        "12/29/01",
+        "31.12.2029",
+        "Dec 29",
+        "2029-13",
+        "1899-12",
+    ] {
+        assert_eq!(Expiry::parse_text(text, 2026), None, "{text}");
+    }
+}
+
+#[test]
+fn two_digits_of_a_year_lie_within_fifty_years() {
+    for (text, this_year, year) in [
+        ("12/75", 2026, 2075),
+        ("12/76", 2026, 1976),
+        ("12/99", 2026, 1999),
+        ("12/01", 2099, 2101),
+        ("12/26", 2026, 2026),
+    ] {
+        assert_eq!(Expiry::parse_text(text, this_year).unwrap().year, year, "{text} in {this_year}");
+    }
+}
+
+#[test]
+fn a_card_is_valid_through_its_month() {
+    assert!(!expiry(2029, 12).is_past((2029, 12)));
+    assert!(!expiry(2030, 1).is_past((2029, 12)));
+    assert!(expiry(2029, 11).is_past((2029, 12)));
+    assert!(expiry(2028, 12).is_past((2029, 1)));
+    assert_eq!((expiry(2029, 3).month_text(), expiry(2029, 3).year_text()), ("03".to_owned(), "2029".to_owned()));
+}
+
+/// What the field shows after each key, with deletions written as `<`.
+fn typing(keys: &str) -> Vec<String> {
+    let mut text = String::new();
+    keys.chars()
+        .map(|key| {
+            if key == '<' {
+                text.pop();
+            } else {
+                text.push(key);
+            }
+            text = format_typed(&text);
+            text.clone()
+        })
+        .collect()
+}
+
+#[test]
+fn typing_puts_the_slash_in_and_deleting_takes_it_out() {
+    assert_eq!(typing("1229"), ["1", "12", "12 / 2", "12 / 29"]);
+    assert_eq!(typing("12/29"), ["1", "12", "12 / ", "12 / 2", "12 / 29"]);
+    assert_eq!(typing("529"), ["05", "05 / 2", "05 / 29"]);
+    assert_eq!(typing("1/29"), ["1", "01 / ", "01 / 2", "01 / 29"]);
+    assert_eq!(typing("13"), ["1", "01 / 3"]);
+    assert_eq!(typing("122029"), ["1", "12", "12 / 2", "12 / 20", "12 / 202", "12 / 2029"]);
+    assert_eq!(typing("12291"), ["1", "12", "12 / 2", "12 / 29", "12 / 29"]);
+    assert_eq!(typing("122<<<<"), ["1", "12", "12 / 2", "12 / ", "12", "1", ""]);
+    assert_eq!(typing("0a0"), ["0", "0", "0"]);
+}
+
+#[test]
+fn what_is_filled_in_at_once_is_put_in_order() {
+    for (text, shown) in [
+        ("2029-12", "12 / 2029"),
+        ("29/12", "12 / 29"),
+        ("12/2029", "12 / 2029"),
+        ("122029", "12 / 2029"),
+        ("2912", "12 / 29"),
+        ("", ""),
+        ("/", ""),
+    ] {
+        assert_eq!(format_typed(text), shown, "{text}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn formatting_twice_changes_nothing_more(text in "[0-9/ -]{0,8}") {
+        let once = format_typed(&text);
+        prop_assert_eq!(format_typed(&once), once);
+    }
+
+    #[test]
+    fn formatting_keeps_the_date(text in "[0-9/ -]{0,8}") {
+        if let Some(expiry) = Expiry::parse_text(&text, 2026) {
+            prop_assert_eq!(Expiry::parse_text(&format_typed(&text), 2026), Some(expiry));
+        }
+    }
+
+    #[test]
+    fn no_text_makes_it_panic(text in "\\PC*") {
+        let _ = Expiry::parse_text(&text, 2026);
+        prop_assert!(format_typed(&text).len() <= 9);
+    }
+}

@@ -1,0 +1,153 @@
+//! Formats: how a parameter's value must look. One small file a format; [`Format`] is their common table, which the
+//! catalogue of parameters refers to.
+
+pub mod amount;
+pub mod card_number;
+pub mod characters;
+pub mod choice;
+pub mod country;
+pub mod currency;
+pub mod date;
+pub mod digits;
+pub mod expiry;
+pub mod phone;
+pub mod security_code;
+pub mod text;
+pub mod url;
+
+use std::borrow::Cow;
+
+pub use characters::Class;
+
+/// The format of a parameter. Lengths are in characters, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// One line of any characters. Card numbers in it are masked.
+    Text {
+        /// Fewest characters.
+        min: u16,
+        /// Most characters.
+        max: u16,
+    },
+    /// Any characters, line breaks included. Card numbers in it are masked.
+    Lines {
+        /// Fewest characters.
+        min: u16,
+        /// Most characters.
+        max: u16,
+    },
+    /// One line of any characters that is kept to the letter: a reference that somebody will look for.
+    Verbatim {
+        /// Fewest characters.
+        min: u16,
+        /// Most characters.
+        max: u16,
+    },
+    /// One line of any characters that is cut where it is too long, instead of being refused.
+    Cut {
+        /// Most characters that are kept.
+        max: u16,
+    },
+    /// Characters of one class.
+    Characters {
+        /// Which ones.
+        class: Class,
+        /// Fewest characters.
+        min: u16,
+        /// Most characters.
+        max: u16,
+    },
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// `true` or `false`.
+    Flag,
+    /// Up to ten digits, optionally two decimals.
+    Amount,
+    /// Up to ten digits and exactly two decimals.
+    Money,
+    /// An ISO 4217 currency in use.
+    Currency,
+    /// An ISO 3166-1 alpha-2 country, two uppercase letters.
+    Country,
+    /// A day that exists, `yyyy-MM-dd`.
+    Date,
+    /// A plus sign or digit, then digits, spaces, dots, parentheses, slashes and hyphens.
+    Phone {
+        /// Fewest characters in total.
+        min: u16,
+        /// Most characters in total.
+        max: u16,
+    },
+    /// A difference in minutes, with an optional sign, 1 to 5 characters.
+    Offset,
+    /// An http or https address of 6 to 2048 characters.
+    Url,
+    /// 12 to 19 digits.
+    CardNumber,
+    /// 3 to 4 digits.
+    SecurityCode,
+    /// 01 to 12.
+    ExpiryMonth,
+    /// Four digits that start with 19 or 20.
+    ExpiryYear,
+}
+
+impl Format {
+    /// Checks a value.
+    ///
+    /// # Errors
+    /// What is wrong, in the words of `parameterErrors`.
+    pub fn check(self, value: &str) -> Result<(), Cow<'static, str>> {
+        match self {
+            Self::Text { min, max } | Self::Verbatim { min, max } => text::check(value, min, max),
+            Self::Lines { min, max } => text::check_lines(value, min, max),
+            // Longer values are cut before they are used.
+            Self::Cut { .. } => text::check(value, 1, u16::MAX),
+            Self::Characters { class, min, max } => class.check(value, min, max),
+            Self::OneOf(words) => choice::check(value, words),
+            Self::Flag => choice::check(value, &["true", "false"]),
+            Self::Amount => amount::check(value),
+            Self::Money => amount::check_money(value),
+            Self::Currency => currency::check(value),
+            Self::Country => country::check(value),
+            Self::Date => date::check(value),
+            Self::Phone { min, max } => phone::check(value, min, max),
+            Self::Offset => characters::check_offset(value),
+            Self::Url => url::check(value),
+            Self::CardNumber => card_number::check(value),
+            Self::SecurityCode => security_code::check(value),
+            Self::ExpiryMonth => expiry::check_month(value),
+            Self::ExpiryYear => expiry::check_year(value),
+        }
+    }
+
+    /// Whether a value is prose, in which somebody may have typed a card number.
+    pub fn is_free_text(self) -> bool {
+        matches!(self, Self::Text { .. } | Self::Lines { .. } | Self::Cut { .. })
+    }
+
+    /// The shape as a regular expression, for descriptions and for the browser. Where the shape alone does not decide
+    /// (dates, currencies, countries), it is what any such value matches.
+    pub fn pattern(self) -> Cow<'static, str> {
+        match self {
+            Self::Text { min, max } | Self::Verbatim { min, max } => Cow::Owned(format!("^.{{{min},{max}}}$")),
+            Self::Lines { min, max } => Cow::Owned(format!(r"^[\s\S]{{{min},{max}}}$")),
+            Self::Cut { .. } => Cow::Borrowed("^.+$"),
+            Self::Characters { class, min, max } => Cow::Owned(class.pattern(min, max)),
+            Self::OneOf(words) => Cow::Owned(format!("^({})$", words.join("|"))),
+            Self::Flag => Cow::Borrowed("^(true|false)$"),
+            Self::Amount => Cow::Borrowed(amount::PATTERN),
+            Self::Money => Cow::Borrowed(amount::MONEY_PATTERN),
+            Self::Currency => Cow::Borrowed(currency::PATTERN),
+            Self::Country => Cow::Borrowed(country::PATTERN),
+            Self::Date => Cow::Borrowed(date::PATTERN),
+            Self::Phone { min, max } => Cow::Owned(phone::pattern(min, max)),
+            Self::Offset => Cow::Borrowed(characters::OFFSET_PATTERN),
+            Self::Url => Cow::Borrowed(url::PATTERN),
+            Self::CardNumber => Cow::Borrowed(card_number::PATTERN),
+            Self::SecurityCode => Cow::Borrowed(security_code::PATTERN),
+            Self::ExpiryMonth => Cow::Borrowed(expiry::MONTH_PATTERN),
+            Self::ExpiryYear => Cow::Borrowed(expiry::YEAR_PATTERN),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Addresses that somebody is sent to or called at: http or https, 6 to 2048 characters.
+
+use std::borrow::Cow;
+
+use super::text;
+
+/// The shape.
+pub const PATTERN: &str = r"^https?://[^\s/?#]\S{0,2039}$";
+
+/// Checks an address: a scheme of http or https in any case, a host, neither spaces nor control characters.
+///
+/// # Errors
+/// The message for `parameterErrors`.
+pub fn check(value: &str) -> Result<(), Cow<'static, str>> {
+    text::check_length(value, 6, 2048)?;
+    if value.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err(Cow::Borrowed("may not contain spaces or control characters"));
+    }
+    let host = ["https://", "http://"].into_iter().find_map(|scheme| {
+        let start = value.get(..scheme.len())?;
+        if start.eq_ignore_ascii_case(scheme) { value.get(scheme.len()..) } else { None }
+    });
+    match host {
+        Some(rest) if !rest.starts_with(['/', '?', '#', '\\', ':', '@']) && !rest.is_empty() => Ok(()),
+        _ => Err(Cow::Borrowed("must be an address that starts with https:// or http://")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_http_or_https_with_a_host() {
+        for good in
+            ["https://shop.example/result", "http://a", "HTTPS://Shop.example:8443/?a=b#c", "https://bücher.example/"]
+        {
+            assert_eq!(check(good), Ok(()), "{good}");
+        }
+        for bad in [
+            "",
+            "https:",
+            "https://",
+            "https:///x",
+            "//shop.example",
+            "ftp://shop.example",
+            "javascript:alert(1)",
+            "https://a b",
+            "https://a\u{0}b",
+            "https://a\nb",
+            "https://?x",
+            " https://a",
+            "https://\\evil",
+            "mailto:a@b.example",
+        ] {
+            assert!(check(bad).is_err(), "{bad}");
+        }
+        assert_eq!(check(&format!("https://{}", "a".repeat(2040))), Ok(()));
+        assert!(check(&format!("https://{}", "a".repeat(2041))).is_err());
+    }
+}

@@ -1,0 +1,65 @@
+//! Formats of parameters, judged as soon as they arrive, each by itself.
+
+use super::catalogue::{find, find_keyed};
+use super::set::Parameters;
+use super::{Parameter, ParameterError};
+use crate::format::text::{cut, mask_numbers};
+use crate::format::{Class, Format};
+
+/// Longest part of a value that an error repeats, in characters.
+const ECHOED: usize = 255;
+
+/// Judges the format of every known parameter. Unknown ones are not its business, see [`unknown`].
+pub fn check_formats(parameters: &Parameters) -> Vec<ParameterError> {
+    let mut errors = Vec::new();
+    for (name, value) in parameters.iter() {
+        let Some(row) = find(name) else { continue };
+        if let Some((_, key)) = find_keyed(name)
+            && let Some(message) = key_error(row, key)
+        {
+            errors.push(ParameterError::new(name, None, message));
+        } else if let Err(message) = row.format.check(value) {
+            errors.push(ParameterError::new(name, Some(value), message));
+        }
+    }
+    errors
+}
+
+/// What is wrong with a key of the sender's: brands are named in up to 32 letters, digits and underscores, everything
+/// else in 3 to 64, dots included.
+fn key_error(row: &Parameter, key: &str) -> Option<String> {
+    if row.name.ends_with("[brand]") {
+        let key_format = Format::Characters { class: Class::Word, min: 1, max: 32 };
+        return key_format.check(key).err().map(|message| format!("the brand in the bracket {message}"));
+    }
+    let good = (3..=64).contains(&key.len())
+        && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_'));
+    if !good {
+        return Some("the name in the bracket must match ^[a-zA-Z0-9._]{3,64}$".to_owned());
+    }
+    matches!(mask_numbers(key), std::borrow::Cow::Owned(_))
+        .then(|| "the name in the bracket may not be a card number".to_owned())
+}
+
+/// Names that the catalogue does not know, for entities that want them refused.
+pub fn unknown(parameters: &Parameters) -> Vec<&str> {
+    parameters.iter().map(|(name, _)| name).filter(|name| find(name).is_none()).collect()
+}
+
+impl ParameterError {
+    /// An error of a parameter. The value is left out where it is secret, shortened where it is long, and a card
+    /// number in it is masked, whatever the parameter.
+    pub fn new(name: &str, value: Option<&str>, message: impl Into<String>) -> Self {
+        let secret = find(name).is_some_and(|row| row.secret);
+        Self {
+            name: mask_numbers(name).into_owned(),
+            value: value.filter(|_| !secret).map(|value| mask_numbers(cut(value, ECHOED)).into_owned()),
+            message: message.into(),
+        }
+    }
+
+    /// The error of a parameter that is not there and must be.
+    pub fn missing(name: &str) -> Self {
+        Self::new(name, None, "may not be empty")
+    }
+}

@@ -1,0 +1,126 @@
+//! The catalogue of parameters: every parameter that a request can carry is described once, as data.
+//!
+//! From the same rows come the server's checks, the form's checks, the reference pages and the generated tests. A new
+//! parameter is a new row in `rows/`; a rule that ties several together is a line in `complete.rs`.
+
+mod catalogue;
+mod check;
+mod complete;
+mod normalize;
+mod rows;
+mod set;
+
+use serde::Serialize;
+
+pub(crate) use catalogue::index;
+pub use catalogue::{browser_may_set, catalogue, find, is_keyed};
+pub use check::{check_formats, unknown};
+pub use complete::{Operation, Requirements, check_complete};
+pub use normalize::normalize;
+pub use set::Parameters;
+
+use crate::format::Format;
+
+/// A parameter, as the catalogue describes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name. `[n]` stands for an index from 0 to 999, `[name]` and `[brand]` for a key of the sender's.
+    pub name: &'static str,
+    /// The group of the specification that it belongs to.
+    pub group: Group,
+    /// How its value must look.
+    pub format: Format,
+    /// Whether it must be there.
+    pub need: Need,
+    /// Whether the shopper's browser may set it.
+    pub browser: bool,
+    /// Whether its value must never be shown, logged or sent back.
+    pub secret: bool,
+    /// What it means, for the reference page.
+    pub note: &'static str,
+}
+
+/// Whether a parameter must be there, as the specification says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Always, where its group is used.
+    Required,
+    /// In some situations.
+    Conditional,
+    /// Never.
+    Optional,
+}
+
+/// The groups of the specification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Group {
+    /// Amount, currency, type, brand and references.
+    BasicPayment,
+    /// Who sends the request, in the form of body fields.
+    Authentication,
+    /// The card.
+    Card,
+    /// The shopper.
+    Customer,
+    /// The shopper's address.
+    Billing,
+    /// Parameters of the sender's own.
+    Custom,
+    /// Where the shopper and the news are sent to.
+    Asynchronous,
+    /// Storing payment data, and using what is stored.
+    Registration,
+    /// Card on file.
+    StandingInstruction,
+    /// What the form sends for itself; accepted and dropped.
+    Form,
+}
+
+impl Group {
+    /// Its heading on the reference page.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::BasicPayment => "Basic payment",
+            Self::Authentication => "Authentication in the body",
+            Self::Card => "Card account",
+            Self::Customer => "Customer",
+            Self::Billing => "Billing address",
+            Self::Custom => "Custom parameters",
+            Self::Asynchronous => "Asynchronous payments",
+            Self::Registration => "Tokenization and registration",
+            Self::StandingInstruction => "Card on file (standing instruction)",
+            Self::Form => "Technical fields of the form",
+        }
+    }
+}
+
+/// What is wrong with a parameter, as `parameterErrors` says it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ParameterError {
+    /// The parameter's name.
+    pub name: String,
+    /// Its value; `None` when it is missing or secret.
+    pub value: Option<String>,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// How rows are written: a constructor with what every row has, and one word for each thing out of the ordinary.
+impl Parameter {
+    const fn new(group: Group, name: &'static str, need: Need, format: Format, note: &'static str) -> Self {
+        Self { name, group, format, need, browser: false, secret: false, note }
+    }
+
+    /// The shopper's browser may set it.
+    const fn by_browser(self) -> Self {
+        Self { browser: true, ..self }
+    }
+
+    /// Its value is shown to nobody.
+    const fn secret(self) -> Self {
+        Self { secret: true, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,39 @@
+//! Amount, currency, type, brand and the merchant's references.
+
+use super::super::Need::{Conditional, Optional, Required};
+use super::super::{Group, Need, Parameter};
+use super::{text, verbatim};
+use crate::format::{Class, Format};
+
+const fn row(name: &'static str, need: Need, format: Format, note: &'static str) -> Parameter {
+    Parameter::new(Group::BasicPayment, name, need, format, note)
+}
+
+const TYPES: Format = Format::OneOf(&["PA", "DB", "CD", "CP", "RV", "RF"]);
+
+#[rustfmt::skip] // a row reads as a line
+pub(super) static ROWS: &[Parameter] = &[
+    row("entityId", Conditional, Format::Characters { class: Class::LowerHex, min: 32, max: 32 },
+        "The channel that the request is for; with channel dispatching, the merchant."),
+    row("amount", Required, Format::Amount,
+        "What is paid. It contains everything else: taxes, shipping, discounts."),
+    row("taxAmount", Conditional, Format::Amount, "The tax within the amount."),
+    row("currency", Required, Format::Currency, "The currency of the amount."),
+    row("paymentBrand", Conditional, Format::Characters { class: Class::Word, min: 1, max: 32 },
+        "The way to pay, e.g. VISA. May be left out where the card number tells.").by_browser(),
+    row("paymentType", Required, TYPES,
+        "PA reserves the amount, DB takes it, CD pays it out; CP captures, RV reverses and RF refunds an earlier payment."),
+    row("overridePaymentType[brand]", Optional, TYPES,
+        "Another payment type for one brand, e.g. PA for a brand that cannot take money at once. Only when a checkout is created."),
+    row("descriptor", Optional, text(1, 127), "Text on the shopper's statement; merchant.name can override it."),
+    row("merchantTransactionId", Conditional, verbatim(8, 255),
+        "Your own reference of the payment, best unique. Reports carry it, and payments are found by it."),
+    row("merchantInvoiceId", Optional, verbatim(8, 255), "Your invoice number, best unique. It is not passed on."),
+    row("merchantMemo", Optional, text(8, 255), "A note for your reports."),
+    row("transactionCategory", Optional, Format::OneOf(&["EC", "MO", "TO", "RC", "IN", "PO", "PM", "MOTO"]),
+        "How the order came in: EC web shop, MO mail, TO telephone, RC recurring, IN installment, PO point of sale, PM mobile point of sale, MOTO mail or telephone."),
+    row("testMode", Optional, Format::OneOf(&["EXTERNAL", "INTERNAL"]),
+        "INTERNAL, the default, asks our simulator; EXTERNAL asks the processor's test system."),
+    row("integrity", Optional, Format::Flag,
+        "Asks for the hash of the form's script, for the integrity attribute of your script tag."),
+];

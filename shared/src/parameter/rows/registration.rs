@@ -1,0 +1,24 @@
+//! Storing payment data, and using what is stored.
+
+use super::super::Need::{Conditional, Optional};
+use super::super::{Group, Need, Parameter};
+use crate::format::{Class, Format};
+
+const ID: Format = Format::Characters { class: Class::Tag, min: 32, max: 36 };
+
+const fn row(name: &'static str, need: Need, format: Format, note: &'static str) -> Parameter {
+    Parameter::new(Group::Registration, name, need, format, note)
+}
+
+#[rustfmt::skip] // a row reads as a line
+pub(super) static ROWS: &[Parameter] = &[
+    row("createRegistration", Optional, Format::Flag, "Stores the payment data; the response names the registration.")
+        .by_browser(),
+    row("overrideHolder", Optional, Format::Flag,
+        "Lets the holder sent now stand in for an empty holder of the registration, for this payment only."),
+    row("registrations[n].id", Optional, ID, "A registration that the checkout offers to the shopper."),
+    row("registrationId", Conditional, ID, "The registration that the shopper chose among those of the checkout.")
+        .by_browser(),
+    row("recurring.numberOfInstallments", Optional, super::digits(1, 3), "How many installments the shopper chose.")
+        .by_browser(),
+];

@@ -1,0 +1,88 @@
+//! The result codes that our own flow gives, by names that say what they mean.
+
+use super::ResultCode;
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $code:literal;)*) => {
+        $($(#[$doc])* pub const $name: ResultCode = ResultCode($code);)*
+
+        /// All of the above, for the test that they are documented codes.
+        #[cfg(test)]
+        pub(super) const NAMED: &[ResultCode] = &[$($name),*];
+    };
+}
+
+codes! {
+    /// A payment of a live entity succeeded.
+    SUCCESS_LIVE = "000.000.000";
+    /// A request succeeded that is not a payment: a query, a list.
+    REQUEST_SUCCEEDED = "000.000.100";
+    /// A payment succeeded in the simulator (test mode INTERNAL).
+    TEST_INTERNAL = "000.100.110";
+    /// A request passed the validator only (validator test mode).
+    TEST_VALIDATOR = "000.100.111";
+    /// A payment succeeded at the connector's test system (test mode EXTERNAL).
+    TEST_CONNECTOR = "000.100.112";
+    /// A payment is not decided yet.
+    PENDING = "000.200.000";
+    /// A checkout was made.
+    CHECKOUT_CREATED = "000.200.100";
+    /// A checkout was changed.
+    CHECKOUT_UPDATED = "000.200.101";
+    /// A checkout was removed.
+    CHECKOUT_DELETED = "000.200.102";
+    /// A checkout is open and waits for the shopper.
+    CHECKOUT_PENDING = "000.200.103";
+    /// A payment has begun and has no result yet.
+    INITIALISED = "000.200.200";
+    /// The card does not take part in version 2 of 3D authentication.
+    THREEDS_VERSION_NOT_SUPPORTED = "000.400.109";
+    /// The card number's check digit is wrong, or it is no card number.
+    INVALID_CARD_NUMBER = "100.100.101";
+    /// The card has expired.
+    CARD_EXPIRED = "100.100.303";
+    /// The brand needs a security code and none was sent.
+    CODE_MISSING = "100.100.600";
+    /// The security code does not fit the brand.
+    CODE_INVALID = "100.100.601";
+    /// The card number is not one of the brand's.
+    NUMBER_NOT_OF_BRAND = "100.100.700";
+    /// There is no such registration.
+    REGISTRATION_UNKNOWN = "100.150.200";
+    /// The shopper cancelled.
+    CANCELLED_BY_USER = "100.396.101";
+    /// The shopper did not finish in time.
+    TIMED_OUT = "100.396.103";
+    /// The shopper has probably cancelled.
+    PROBABLY_CANCELLED = "100.396.104";
+    /// The HTTP method is not one of this address.
+    METHOD_NOT_SUPPORTED = "200.300.403";
+    /// A parameter is missing or invalid.
+    INVALID_PARAMETER = "200.300.404";
+    /// The entity is not known.
+    ENTITY_UNKNOWN = "200.300.406";
+    /// The channel is not set up for this brand.
+    METHOD_NOT_CONFIGURED = "600.200.201";
+    /// The channel is not set up for this payment type.
+    TYPE_NOT_CONFIGURED = "600.200.202";
+    /// A live entity takes no test mode.
+    TEST_MODE_NOT_ALLOWED = "600.200.701";
+    /// A refund of more than was taken.
+    REFUND_VOLUME_EXCEEDED = "700.400.200";
+    /// A capture refers to something that is no preauthorization.
+    CAPTURE_NEEDS_PREAUTHORIZATION = "700.400.510";
+    /// A reversal comes too late.
+    REVERSAL_NOT_POSSIBLE = "700.300.700";
+    /// There is no such transaction.
+    TRANSACTION_UNKNOWN = "700.400.580";
+    /// The same payment was made a moment ago.
+    DUPLICATE = "800.110.100";
+    /// Too many requests.
+    THROTTLED = "800.120.100";
+    /// The channel is unknown, or not one of these credentials.
+    UNKNOWN_CHANNEL = "800.900.201";
+    /// The credentials are missing, malformed or wrong.
+    AUTHENTICATION_FAILED = "800.900.300";
+    /// Something broke on our side.
+    INTERNAL_ERROR = "999.999.999";
+}
