@@ -93,7 +93,7 @@ pub(super) async fn submit(
         "parameters": [{ "name": "id", "value": checkout.id.as_str() }, { "name": "resourcePath", "value": path }],
     });
     let fields = [
-        result(codes::SUCCESSFUL_REQUEST),
+        result(codes::REQUEST_SUCCEEDED),
         ("id".to_owned(), checkout.id.as_str().into()),
         ("resourcePath".to_owned(), path.into()),
         ("redirect".to_owned(), redirect),

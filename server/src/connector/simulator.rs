@@ -16,13 +16,13 @@ const EXTERNAL_CARD: &str = "4111111111111111";
 /// Decides an order on a day.
 pub fn authorize(order: &Order, today: Date) -> ResultCode {
     if let Some(forced) = &order.forced {
-        return ResultCode::find(forced).unwrap_or(codes::INVALID_FORCED_CODE);
+        return ResultCode::find(forced).unwrap_or(codes::FORCED_CODE_UNKNOWN);
     }
     if !order.number.luhn_valid() {
-        return codes::INVALID_NUMBER;
+        return codes::INVALID_CARD_NUMBER;
     }
     if !order.brand.accepts(order.number.digits()) {
-        return codes::NUMBER_BRAND_MISMATCH;
+        return codes::NUMBER_NOT_OF_BRAND;
     }
     let this_month = (today.year().unsigned_abs(), today.month().unsigned_abs());
     if order.expiry.is_past(this_month) {
@@ -31,7 +31,7 @@ pub fn authorize(order: &Order, today: Date) -> ResultCode {
     if let Some(code) = &order.code
         && !order.brand.code_lengths().iter().any(|length| usize::from(*length) == code.digits().len())
     {
-        return codes::CODE_BRAND_MISMATCH;
+        return codes::CODE_INVALID;
     }
     if order.number.digits() == EXTERNAL_CARD { codes::TEST_CONNECTOR } else { codes::TEST_INTERNAL }
 }

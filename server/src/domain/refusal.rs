@@ -97,7 +97,7 @@ impl Refusal {
 
     /// 405: the address exists and takes another method.
     pub fn method_not_allowed() -> Self {
-        Self { status: 405, code: codes::INVALID_METHOD, description: None, parameters: Vec::new() }
+        Self { status: 405, code: codes::METHOD_NOT_SUPPORTED, description: None, parameters: Vec::new() }
     }
 
     /// 503: more work is queued than the store takes; the client may try again.

@@ -52,13 +52,9 @@ impl Gateway {
     /// # Errors
     /// 404 for an unknown or foreign checkout; a refusal when it is paid or expired, or a parameter is invalid.
     pub async fn update_checkout(&self, entity: &Entity, id: &str, update: Parameters) -> Result<Checkout, Failure> {
-        if update.iter().any(|(name, _)| name.starts_with("overridePaymentType")) {
-            return Err(Refusal::parameter(
-                "overridePaymentType",
-                None,
-                "is accepted only when the checkout is created",
-            )
-            .into());
+        let errors = check_complete(&update, Operation::UpdateCheckout, &entity.requirements());
+        if !errors.is_empty() {
+            return Err(Refusal::parameters(errors).into());
         }
         let id = CheckoutId::parse(id).ok_or_else(unknown)?;
         let entity = entity.clone();
@@ -69,10 +65,6 @@ impl Gateway {
             .update(Keys::checkout(&id), move |loaded| {
                 let checkout = loaded.checkout.filter(|checkout| checkout.entity == entity.id).ok_or_else(unknown)?;
                 let next = checkout.updated(&update, now)?;
-                let errors = check_complete(&next.parameters, Operation::UpdateCheckout, &entity.requirements());
-                if !errors.is_empty() {
-                    return Err(Refusal::parameters(errors));
-                }
                 PaymentType::initial(next.parameters.get("paymentType"))?;
                 order::amount(&next.parameters)?;
                 order::route(&entity, &next.parameters)?;

@@ -5,7 +5,7 @@ use tillgate_shared::brand::{Brand, Kind, detect};
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::expiry::Expiry;
 use tillgate_shared::format::security_code::SecurityCode;
-use tillgate_shared::money::{Amount, AmountError, Currency};
+use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::{Operation, Parameters, check_complete};
 
 use crate::connector::{Order, Route};
@@ -71,13 +71,7 @@ pub fn amount(parameters: &Parameters) -> Result<Amount, Refusal> {
     let (amount, currency) = (required(parameters, "amount")?, required(parameters, "currency")?);
     let currency = Currency::parse(currency)
         .ok_or_else(|| Refusal::parameter("currency", Some(currency), "must be an ISO 4217 code in use"))?;
-    Amount::parse(amount, currency).map_err(|error| {
-        let message = match error {
-            AmountError::Precision => format!("has more decimals than {} can express", currency.code()),
-            _ => r"must match ^[0-9]{1,10}(\.[0-9]{2})?$".to_owned(),
-        };
-        Refusal::parameter("amount", Some(amount), message)
-    })
+    Amount::parse(amount, currency).map_err(|error| Refusal::parameter("amount", Some(amount), error.message()))
 }
 
 /// The brand that was sent, or, when none was, the one whose range the number is in.

@@ -65,6 +65,8 @@ codes! {
     METHOD_NOT_CONFIGURED = "600.200.201";
     /// The channel is not set up for this payment type.
     TYPE_NOT_CONFIGURED = "600.200.202";
+    /// The outcome that a sandbox merchant asks for is no documented code.
+    FORCED_CODE_UNKNOWN = "600.200.810";
     /// A live entity takes no test mode.
     TEST_MODE_NOT_ALLOWED = "600.200.701";
     /// A refund of more than was taken.
@@ -83,6 +85,8 @@ codes! {
     UNKNOWN_CHANNEL = "800.900.201";
     /// The credentials are missing, malformed or wrong.
     AUTHENTICATION_FAILED = "800.900.300";
+    /// The shopper let the session run out.
+    SESSION_TIMEOUT = "900.300.600";
     /// Something broke on our side.
     INTERNAL_ERROR = "999.999.999";
 }
