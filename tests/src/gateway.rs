@@ -1,6 +1,8 @@
 //! The gateway under test: the real binary with an empty data folder on a free port.
 
 use std::ffi::{OsStr, OsString};
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -11,6 +13,7 @@ use tempfile::TempDir;
 
 use crate::Merchant;
 use crate::process::Process;
+use crate::wait::poll;
 
 /// A running gateway. It stops when this is dropped, and its files go with it.
 #[derive(Debug)]
@@ -35,7 +38,15 @@ impl Gateway {
     /// # Errors
     /// When the binary is missing or does not become ready.
     pub fn start_with(arguments: &[&str]) -> anyhow::Result<Self> {
-        Self::start_in(TempDir::new()?, arguments)
+        Self::start_in(TempDir::new()?, arguments, &[])
+    }
+
+    /// Like [`Gateway::start_with`], with environment variables that the gateway sees and nobody else.
+    ///
+    /// # Errors
+    /// When the binary is missing or does not become ready.
+    pub fn start_env(arguments: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<Self> {
+        Self::start_in(TempDir::new()?, arguments, environment)
     }
 
     /// One gateway for all tests of a test binary, for tests that do not mind company. It ends with the test process.
@@ -52,12 +63,25 @@ impl Gateway {
     /// # Errors
     /// When it does not become ready again.
     pub fn restart(self, arguments: &[&str]) -> anyhow::Result<Self> {
-        let Self { process, folder, .. } = self;
-        drop(process);
-        Self::start_in(folder, arguments)
+        self.restart_after(arguments, |_| Ok(()))
     }
 
-    fn start_in(folder: TempDir, arguments: &[&str]) -> anyhow::Result<Self> {
+    /// Like [`Gateway::restart`], and lets `meanwhile` work on the data folder while nobody else does.
+    ///
+    /// # Errors
+    /// What `meanwhile` says, or when the gateway does not become ready again.
+    pub fn restart_after(
+        self,
+        arguments: &[&str],
+        meanwhile: impl FnOnce(&Path) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Self> {
+        let Self { process, folder, .. } = self;
+        drop(process);
+        meanwhile(&folder.path().join("data"))?;
+        Self::start_in(folder, arguments, &[])
+    }
+
+    fn start_in(folder: TempDir, arguments: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<Self> {
         let binary = binary();
         ensure!(
             binary.is_file(),
@@ -65,10 +89,12 @@ impl Gateway {
             binary.display()
         );
         let data = folder.path().join("data");
-        let mut all: Vec<&OsStr> = ["serve", "--listen", "127.0.0.1:0", "--data"].map(OsStr::new).to_vec();
+        let usual = ["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--data"];
+        let mut all: Vec<&OsStr> = usual.map(OsStr::new).to_vec();
         all.push(data.as_os_str());
         all.extend(arguments.iter().map(OsStr::new));
-        let (process, address) = Process::start(binary.as_os_str(), &all, |line| {
+        let environment = [&[("TILLGATE_LOG", "info")], environment].concat();
+        let (process, address) = Process::start(binary.as_os_str(), &all, &environment, |line| {
             line.split_once("listening on http://").map(|(_, address)| address.trim().to_owned())
         })?;
         Ok(Self { process, address, folder })
@@ -100,6 +126,24 @@ impl Gateway {
         self.process.output()
     }
 
+    /// The requests it has answered so far, by its access log, as `POST /v1/checkouts 200`.
+    pub fn requests(&self) -> Vec<String> {
+        let log = self.log();
+        let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let of_access = lines.filter(|line| line["target"] == "tillgate::access");
+        let request = |line: Value| {
+            let field = |name: &str| line["fields"][name].to_string().trim_matches('"').to_owned();
+            format!("{} {} {}", field("method"), field("path"), field("status"))
+        };
+        of_access.map(request).collect()
+    }
+
+    /// How often the hosted form has submitted to the checkout `id` so far.
+    pub fn submits(&self, id: &str) -> usize {
+        let submit = format!("POST /v1/checkouts/{id}/payment ");
+        self.requests().iter().filter(|request| request.starts_with(&submit)).count()
+    }
+
     /// Runs `tillgate <arguments> --data … --json` beside the running gateway; the answer is what it prints.
     ///
     /// # Errors
@@ -122,7 +166,7 @@ impl Gateway {
         serde_json::from_str(&printed).with_context(|| format!("not JSON: {printed}"))
     }
 
-    /// A new merchant with an entity and a token of its own.
+    /// A new merchant with an entity and a token of its own, which the running gateway knows when this returns.
     ///
     /// # Errors
     /// When the entity cannot be made.
@@ -139,12 +183,31 @@ impl Gateway {
         all.extend(arguments);
         let made = self.command(&all)?;
         let field = |name: &str| made[name].as_str().map(str::to_owned).with_context(|| format!("no {name} in {made}"));
-        Ok(Merchant::new(self.base(), field("entityId")?, field("token")?))
+        let merchant = Merchant::new(self.base(), field("entityId")?, field("token")?);
+        // The command line wrote it beside the gateway, which looks for such changes twice a second.
+        poll("the gateway takes the new token", || Ok((self.asked_with(&merchant)? != 403).then_some(())))?;
+        Ok(merchant)
+    }
+
+    /// HTTP status of a harmless question in the merchant's name.
+    fn asked_with(&self, merchant: &Merchant) -> anyhow::Result<u16> {
+        let mut stream = TcpStream::connect(&self.address)?;
+        let (entity, token) = (&merchant.entity_id, &merchant.token);
+        write!(
+            stream,
+            "GET /v1/payments/{entity}?entityId={entity} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\
+             Connection: close\r\n\r\n",
+            self.address
+        )?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
+        status.with_context(|| format!("not an HTTP answer: {answer}"))
     }
 }
 
 /// The binary under test: `TILLGATE_BIN`, or the workspace's debug build.
-fn binary() -> PathBuf {
+pub fn binary() -> PathBuf {
     if let Some(named) = std::env::var_os("TILLGATE_BIN") {
         return named.into();
     }

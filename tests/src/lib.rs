@@ -1,11 +1,24 @@
 //! The harness of the black-box tests: the real binary on a free port with an empty file, a merchant that talks HTTP
-//! to it, the demo shop, and a real browser. Tests start what they need and drop it; nothing outlives the test process.
+//! to it, shops, and a real browser. Tests start what they need and drop it; nothing outlives the test process.
 
 mod answer;
+mod axe;
+pub mod bench;
+mod browser;
+pub mod card_form;
+mod driver;
 mod gateway;
 mod merchant;
 mod process;
+pub mod shop;
+mod site;
+mod wait;
 
 pub use answer::{Answer, form};
+pub use browser::{Browser, browse};
+pub use card_form::CardForm;
 pub use gateway::Gateway;
 pub use merchant::{CARD, Merchant};
+pub use shop::DemoShop;
+pub use site::{Page, Site};
+pub use wait::{poll, until};

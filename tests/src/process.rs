@@ -14,12 +14,12 @@ use anyhow::{Context, anyhow};
 /// How long a process may take to say that it is ready.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A small shell stands between: it ends the process (which it started, by its own number) when its standard input
-/// closes, which the system does for us however this process ends.
+/// A small shell stands between: it ends the process and whatever that started (a driver its browser), a group of their
+/// own, when its standard input closes, which the system does for us however this process ends.
 const KEEPER: &str = r#"
 exec 3<&0
-"$@" </dev/null 3<&- & kept=$!
-(cat <&3; kill -9 $kept) >/dev/null 2>&1 & watcher=$!
+setsid "$@" </dev/null 3<&- & kept=$!
+(cat <&3; kill -9 -- -$kept) >/dev/null 2>&1 & watcher=$!
 exec 3<&-
 wait $kept; status=$?
 kill $watcher 2>/dev/null
@@ -35,18 +35,25 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts `program` and waits until it prints a line in which `ready` finds something.
+    /// Starts `program`, with `environment` added, and waits until it prints a line in which `ready` finds something.
     ///
     /// # Errors
     /// When it cannot be started, or ends or stays silent before it is ready; with what it printed.
     pub fn start<T: Send + 'static>(
         program: &OsStr,
         arguments: &[&OsStr],
+        environment: &[(&str, &str)],
         ready: impl Fn(&str) -> Option<T> + Send + 'static,
     ) -> anyhow::Result<(Self, T)> {
-        let mut keeper = Command::new("sh")
+        let mut command = Command::new("sh");
+        // What the developer's shell says about Tillgate is not what the tests are about.
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TILLGATE_")) {
+            command.env_remove(name);
+        }
+        let mut keeper = command
             .args([OsStr::new("-c"), OsStr::new(KEEPER), OsStr::new("keeper"), program])
             .args(arguments)
+            .envs(environment.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -117,7 +124,7 @@ mod tests {
     use super::*;
 
     fn shell(script: &str) -> anyhow::Result<(Process, u32)> {
-        Process::start(OsStr::new("sh"), &[OsStr::new("-c"), OsStr::new(script)], |line| line.parse().ok())
+        Process::start(OsStr::new("sh"), &[OsStr::new("-c"), OsStr::new(script)], &[], |line| line.parse().ok())
     }
 
     #[test]

@@ -1,0 +1,163 @@
+//! A browser as a test sees it: pages, a witness in every page, sizes and colour schemes, screenshots.
+
+use std::future::Future;
+use std::ops::Deref;
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use thirtyfour::prelude::*;
+
+use crate::driver::chromium;
+
+/// A running Chromium with a fresh profile. Everything of [`WebDriver`] can be called on it.
+#[derive(Clone, Debug)]
+pub struct Browser {
+    driver: WebDriver,
+}
+
+/// Something that the witness in the page has seen.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Seen {
+    /// `violation`, `error`, `message`, `posted`, `sent`, `loaded`, or what a page noted itself.
+    pub kind: String,
+    /// What exactly, as text.
+    pub detail: String,
+}
+
+impl Deref for Browser {
+    type Target = WebDriver;
+
+    fn deref(&self) -> &WebDriver {
+        &self.driver
+    }
+}
+
+/// Runs `test` with a browser of its own and closes it afterwards, however the test ends. A failure leaves a picture
+/// and the browser's log behind.
+///
+/// # Errors
+/// What the test fails with, or that there is no browser.
+pub async fn browse<Fut>(test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
+where
+    Fut: Future<Output = anyhow::Result<()>> + Send + 'static,
+{
+    let browser = Browser { driver: chromium().await? };
+    let witness = json!({ "source": include_str!("witness.js") });
+    browser.cdp().send_raw("Page.addScriptToEvaluateOnNewDocument", witness).await?;
+    let outcome = tokio::spawn(test(browser.clone())).await;
+    if !matches!(outcome, Ok(Ok(()))) {
+        browser.leave_evidence().await;
+    }
+    browser.driver.quit().await?;
+    outcome.unwrap_or_else(|error| match error.try_into_panic() {
+        Ok(panic) => resume_unwind(panic),
+        Err(error) => Err(error.into()),
+    })
+}
+
+impl Browser {
+    /// Everything the witness has seen on this site since the browser started, in order.
+    ///
+    /// # Errors
+    /// When the page does not answer.
+    pub async fn seen(&self) -> anyhow::Result<Vec<Seen>> {
+        Ok(self.execute("return window.witness.all()", vec![]).await?.convert()?)
+    }
+
+    /// What the witness has seen of one kind.
+    ///
+    /// # Errors
+    /// When the page does not answer.
+    pub async fn seen_of(&self, kind: &str) -> anyhow::Result<Vec<String>> {
+        let seen = self.seen().await?.into_iter().filter(|seen| seen.kind == kind);
+        Ok(seen.map(|seen| seen.detail).collect())
+    }
+
+    /// Waits until the witness in this page sees something of `kind`, and says what.
+    ///
+    /// # Errors
+    /// When it does not happen in time.
+    pub async fn until_seen(&self, kind: &str) -> anyhow::Result<String> {
+        let script = "const done = arguments[1]; window.witness.until(arguments[0]).then(done)";
+        let seen = self.execute_async(script, vec![json!(kind)]).await;
+        Ok(seen.with_context(|| format!("waiting for {kind}"))?.convert()?)
+    }
+
+    /// Waits until `condition`, an expression, holds in the page. It is looked at before every frame that is painted.
+    ///
+    /// # Errors
+    /// When it does not become true in time.
+    pub async fn until(&self, condition: &str) -> anyhow::Result<()> {
+        let script = format!(
+            "const done = arguments[0];
+             (function look() {{ if ({condition}) done(true); else requestAnimationFrame(look); }})();"
+        );
+        self.execute_async(script, vec![]).await.with_context(|| format!("waiting for {condition}"))?;
+        Ok(())
+    }
+
+    /// The value of `expression` in the page.
+    ///
+    /// # Errors
+    /// When the page does not answer.
+    pub async fn value(&self, expression: &str) -> anyhow::Result<Value> {
+        Ok(self.execute(format!("return {expression}"), vec![]).await?.json().clone())
+    }
+
+    /// What the browser itself wrote to its console since the last call: warnings and errors, policy violations too.
+    ///
+    /// # Errors
+    /// When the driver does not answer.
+    pub async fn complaints(&self) -> anyhow::Result<Vec<String>> {
+        let log = self.get_log("browser").await?;
+        let loud = log.into_iter().filter(|entry| entry.level != "INFO" && entry.level != "DEBUG");
+        Ok(loud.map(|entry| format!("{}: {}", entry.level, entry.message)).collect())
+    }
+
+    /// Makes the page `width` × `height` CSS pixels, as a phone when it is narrow.
+    ///
+    /// # Errors
+    /// When the browser refuses.
+    pub async fn resize(&self, width: u32, height: u32) -> anyhow::Result<()> {
+        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 2, "mobile": width < 600 });
+        self.cdp().send_raw("Emulation.setDeviceMetricsOverride", metrics).await?;
+        Ok(())
+    }
+
+    /// Lets pages see a device that prefers dark or light.
+    ///
+    /// # Errors
+    /// When the browser refuses.
+    pub async fn prefer(&self, scheme: &str) -> anyhow::Result<()> {
+        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+        self.cdp().send_raw("Emulation.setEmulatedMedia", features).await?;
+        Ok(())
+    }
+
+    /// Writes what is on the screen to `tests/screenshots/<name>.png`.
+    ///
+    /// # Errors
+    /// When the picture cannot be taken or written.
+    pub async fn picture(&self, name: &str) -> anyhow::Result<()> {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("screenshots");
+        std::fs::create_dir_all(&folder)?;
+        self.screenshot(&folder.join(format!("{name}.png"))).await?;
+        Ok(())
+    }
+
+    /// For whoever looks into a failed test: the picture, and the logs on standard error.
+    async fn leave_evidence(&self) {
+        let test = std::thread::current().name().unwrap_or("test").replace("::", "-");
+        let _ = self.enter_default_frame().await;
+        let _ = self.picture(&format!("failed-{test}")).await;
+        for seen in self.seen().await.unwrap_or_default() {
+            eprintln!("witness: {} {}", seen.kind, seen.detail);
+        }
+        for complaint in self.complaints().await.unwrap_or_default() {
+            eprintln!("browser: {complaint}");
+        }
+    }
+}

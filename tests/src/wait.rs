@@ -1,0 +1,44 @@
+//! Waiting for something that another process does: asked again and again, for a bounded time.
+
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+
+/// How long anything may take before a test gives up on it.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long to leave the other side alone between two questions.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Asks until there is an answer. Blocks the thread; for what happens outside of a runtime.
+///
+/// # Errors
+/// What the question says, or, after half a minute, what was waited for.
+pub fn poll<T>(what: &str, mut question: impl FnMut() -> anyhow::Result<Option<T>>) -> anyhow::Result<T> {
+    let started = Instant::now();
+    loop {
+        if let Some(answer) = question()? {
+            return Ok(answer);
+        }
+        if started.elapsed() > PATIENCE {
+            bail!("waited in vain: {what}");
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// Asks until there is an answer.
+///
+/// # Errors
+/// What the question says, or, after half a minute, what was waited for.
+pub async fn until<T>(what: &str, mut question: impl AsyncFnMut() -> anyhow::Result<Option<T>>) -> anyhow::Result<T> {
+    let started = Instant::now();
+    loop {
+        if let Some(answer) = question().await? {
+            return Ok(answer);
+        }
+        if started.elapsed() > PATIENCE {
+            bail!("waited in vain: {what}");
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
