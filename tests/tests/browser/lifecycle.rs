@@ -1,0 +1,127 @@
+//! The form in pages that come and go: unload, load again, move things about.
+
+use thirtyfour::prelude::*;
+use tillgate_tests::card_form::{CardForm, NUMBER};
+use tillgate_tests::{Browser, Page, browse};
+
+use crate::{APPROVED, Stage};
+
+/// Loads the form for the checkout `id` as single-page applications do: a form, then a script.
+async fn load_again(browser: &Browser, gateway: &str, id: &str) -> anyhow::Result<()> {
+    let script = format!(
+        "const form = document.createElement('form');
+         form.className = 'paymentWidgets'; form.action = '/result?own=2'; form.dataset.brands = 'VISA MASTER';
+         document.querySelector('main').append(form);
+         const script = document.createElement('script');
+         script.src = '{gateway}v1/paymentWidgets.js?checkoutId={id}';
+         document.head.append(script);"
+    );
+    browser.execute(script, vec![]).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn unload_removes_everything_and_the_form_can_be_loaded_again() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    let second = stage.merchant.checkout(&[("amount", "17.00")]).await?;
+    browse(move |browser| async move {
+        // Whatever the form adds to the page is compared with the page before.
+        browser.goto(stage.page("var wpwlOptions = { onReady() { witness.note('ready', 1); } };")).await?;
+        let form = CardForm::ready(&browser).await?;
+        form.number("4200000000000000").await?;
+        for round in 0..3 {
+            browser.execute("wpwl.unload()", vec![]).await?;
+            let left = "[...document.querySelectorAll('[class*=wpwl], iframe, .paymentWidgets, .spinner')].map(it => it.outerHTML).join()";
+            assert_eq!(browser.value(left).await?, "", "round {round}");
+            // Merchants delete these themselves, and then load again.
+            browser
+                .execute("document.querySelectorAll('script[src*=\"paymentWidgets.js\"], script[src*=\"static.min.js\"]').forEach(it => it.remove())", vec![])
+                .await?;
+            load_again(&browser, &stage.gateway.public(), second.id()).await?;
+            let form = CardForm::ready(&browser).await?;
+            assert_eq!(form.inner_value(NUMBER).await?, "", "nothing of before is left");
+            assert_eq!(browser.value("document.querySelectorAll('.wpwl-container').length").await?, 1);
+        }
+        let form = CardForm::ready(&browser).await?;
+        browser.until(&format!("wpwl.checkout.id === '{}'", second.id())).await?;
+        form.fill().await?;
+        form.pay().await?;
+        browser.query(By::Id("result")).first().await?;
+        let status = stage.merchant.status(second.id()).await?;
+        assert_eq!((status.code(), status.json["amount"].as_str()), (APPROVED, Some("17.00")));
+        assert_eq!(stage.gateway.submits(second.id()), 1, "no listener of an earlier round submits too");
+        assert_eq!(stage.submits(), 0);
+        assert_eq!(browser.seen_of("error").await?, Vec::<String>::new());
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_form_that_the_page_adds_later_is_found() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        browser.goto(format!("{}result", stage.site.public)).await?;
+        browser.execute("document.body.append(document.createElement('main'))", vec![]).await?;
+        load_again(&browser, &stage.gateway.public(), stage.checkout.id()).await?;
+        let form = CardForm::ready(&browser).await?;
+        form.fill().await?;
+        form.pay().await?;
+        browser.until("location.search.startsWith('?own=2')").await?;
+        assert_eq!(stage.code().await?, APPROVED);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn merchants_may_move_groups_and_the_container_when_the_form_is_ready() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    let script = "var wpwlOptions = { onReady() {
+        const form = document.querySelector('.wpwl-form-card');
+        form.insertBefore(document.querySelector('.wpwl-group-cardHolder'), form.firstChild);
+        form.append(document.querySelector('.wpwl-group-submit'));
+        document.querySelector('#elsewhere').append(document.querySelector('.wpwl-container-card'));
+        witness.note('moved', '');
+    } };";
+    browse(move |browser| async move {
+        let page = Page::of(&stage.checkout).script(script).after("<section id=\"elsewhere\"></section>");
+        browser.goto(stage.site.add(page)).await?;
+        browser.until_seen("moved").await?;
+        let form = CardForm::ready(&browser).await?;
+        form.pay().await?;
+        form.hint("cardNumberError").await?;
+        form.fill().await?;
+        form.no_hint("cardNumberError").await?;
+        form.pay().await?;
+        browser.until("location.pathname === '/result'").await?;
+        assert_eq!(stage.code().await?, APPROVED);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_frame_that_is_moved_after_typing_says_so_by_its_empty_field_and_still_pays() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        browser.goto(stage.page("")).await?;
+        let form = CardForm::ready(&browser).await?;
+        form.fill().await?;
+        // Moving a frame reloads it: what was typed is gone, whatever the form does.
+        browser
+            .execute("const it = document.querySelector('.wpwl-group-cardNumber'); const form = it.parentNode; it.remove(); form.insertBefore(it, form.firstChild)", vec![])
+            .await?;
+        let form = CardForm::ready(&browser).await?;
+        assert_eq!(form.inner_value(NUMBER).await?, "");
+        form.pay().await?;
+        form.hint("cardNumberError").await?;
+        assert_eq!(stage.submits(), 0);
+        form.number("4200000000000000").await?;
+        form.pay().await?;
+        browser.until("location.pathname === '/result'").await?;
+        assert_eq!(stage.code().await?, APPROVED);
+        Ok(())
+    })
+    .await
+}

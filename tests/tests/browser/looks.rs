@@ -1,0 +1,218 @@
+//! Languages, styles, sizes. Whoever wants to see them: the pictures are in tests/screenshots.
+
+use thirtyfour::prelude::*;
+use tillgate_tests::card_form::{CODE, CardForm, NUMBER};
+use tillgate_tests::{Browser, DemoShop, Gateway, browse};
+
+use crate::{APPROVED, Stage};
+
+/// The visible text of the element that `css` finds.
+async fn text(browser: &Browser, css: &str) -> anyhow::Result<String> {
+    Ok(browser.query(By::Css(css)).first().await?.text().await?)
+}
+
+#[tokio::test]
+async fn labels_hints_and_the_button_speak_the_locale() -> anyhow::Result<()> {
+    let demo = DemoShop::start(Gateway::shared()).await?;
+    browse(move |browser| async move {
+        let form = demo.to_checkout(&browser, "", "approve").await?;
+        assert_eq!(text(&browser, ".wpwl-label-cardNumber").await?, "Card Number");
+        assert_eq!(text(&browser, ".wpwl-button-pay").await?, "Pay now");
+        form.pay().await?;
+        let english = form.hint("cardNumberError").await?;
+        browser.picture("form-error").await?;
+
+        let form = demo.to_checkout(&browser, "?lang=de", "approve").await?;
+        assert_eq!(browser.value("document.querySelector('.wpwl-form').lang").await?, "de");
+        assert_ne!(text(&browser, ".wpwl-label-cardNumber").await?, "Card Number");
+        assert_ne!(text(&browser, ".wpwl-button-pay").await?, "Pay now");
+        let title = form.find(NUMBER).await?.attr("title").await?.unwrap_or_default();
+        assert!(title.contains("Kartennummer"), "{title}");
+        form.pay().await?;
+        assert_ne!(form.hint("cardNumberError").await?, english);
+        browser.picture("form-german-error").await?;
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn merchants_put_their_own_words_in() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    let script = "var wpwlOptions = {
+        labels: { cardHolder: 'Name on card', submit: 'Give', cvvError: 'The three digits, please' },
+        errorMessages: { cardNumberError: 'Not a card we know' } };";
+    browse(move |browser| async move {
+        browser.goto(stage.page(script)).await?;
+        let form = CardForm::ready(&browser).await?;
+        assert_eq!(text(&browser, ".wpwl-label-cardHolder").await?, "Name on card");
+        assert_eq!(text(&browser, ".wpwl-button-pay").await?, "Give");
+        form.pay().await?;
+        assert_eq!(form.hint("cardNumberError").await?, "Not a card we know");
+        assert_eq!(form.hint("cvvError").await?, "The three digits, please");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn labels_and_placeholders_can_be_left_out() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    let script = "var wpwlOptions = { showLabels: false, showPlaceholders: false };";
+    browse(move |browser| async move {
+        browser.goto(stage.page(script)).await?;
+        let form = CardForm::ready(&browser).await?;
+        let hidden = "[...document.querySelectorAll('.wpwl-label')].every(it => !it.checkVisibility())";
+        assert_eq!(browser.value(hidden).await?, true);
+        let empty = browser.value("document.querySelector('.wpwl-control-expiry').placeholder").await?;
+        assert_eq!(empty, "");
+        form.find(NUMBER).await?.enter_frame().await?;
+        let inner = form.find("input").await?.attr("placeholder").await?.unwrap_or_default();
+        browser.enter_default_frame().await?;
+        assert_eq!(inner, "");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn every_style_has_the_contracts_elements_and_pays() -> anyhow::Result<()> {
+    let demo = DemoShop::start(Gateway::shared()).await?;
+    browse(move |browser| async move {
+        for style in ["card", "plain", "none"] {
+            let form = demo.to_checkout(&browser, &format!("?style={style}"), "approve").await?;
+            let groups = browser
+                .value(
+                    "[...document.querySelectorAll('.wpwl-form-card > .wpwl-group')]
+                       .map(it => [...it.classList].find(name => /^wpwl-group-/.test(name)).slice(11)).join(' ')",
+                )
+                .await?;
+            assert_eq!(groups, "brand cardNumber expiry cardHolder cvv submit", "{style}");
+            for css in [
+                "div.wpwl-container.wpwl-container-card[id] > form.wpwl-form.wpwl-form-card[lang][method=POST]",
+                "select.wpwl-control-brand[name=paymentBrand] > option[value=MASTER]",
+                ".wpwl-wrapper-cardNumber > iframe.wpwl-control.wpwl-control-iframe[name='card.number']",
+                ".wpwl-wrapper-cvv > iframe.wpwl-control.wpwl-control-iframe[name='card.cvv']",
+                "input[type=tel].wpwl-control-expiry[name='card.expiry'][autocomplete='cc-exp']",
+                "input[type=text].wpwl-control-cardHolder[name='card.holder'][autocomplete='cc-name']",
+                "button[type=submit][name=pay].wpwl-button.wpwl-button-pay",
+            ] {
+                assert!(browser.query(By::Css(css)).nowait().exists().await?, "{style}: {css}");
+            }
+            browser.picture(&format!("form-{style}")).await?;
+            form.fill().await?;
+            form.pay().await?;
+            assert_eq!(DemoShop::outcome(&browser).await?, "paid", "{style}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn style_none_ships_no_style() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        browser.goto(stage.page("var wpwlOptions = { style: 'none' };")).await?;
+        CardForm::ready(&browser).await?;
+        let sheets = "[...document.styleSheets, ...document.adoptedStyleSheets].length";
+        assert_eq!(browser.value(sheets).await?, 0);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_brand_is_found_from_the_number() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    let script = "var wpwlOptions = { brandDetection: true,
+        onDetectBrand: function (brands, active) { witness.note('brands', brands.join(' ') + ' / ' + active); },
+        onChangeBrand: function (brand) { witness.note('changed', brand); } };";
+    browse(move |browser| async move {
+        browser.goto(stage.page(script)).await?;
+        let form = CardForm::ready(&browser).await?;
+        form.number("5454545454545454").await?;
+        browser.until("document.querySelector('.wpwl-control-brand').value === 'MASTER'").await?;
+        browser.until("witness.all().some(it => it.kind === 'brands' && it.detail === 'MASTER / MASTER')").await?;
+        browser.until("witness.all().some(it => it.kind === 'changed' && it.detail === 'MASTER')").await?;
+        browser.until("!!document.querySelector('.wpwl-brand-MASTER')").await?;
+        form.expiry("05 / 34").await?;
+        form.code("123").await?;
+        form.pay().await?;
+        browser.query(By::Id("result")).first().await?;
+        let status = stage.merchant.status(stage.checkout.id()).await?;
+        assert_eq!((status.code(), status.json["paymentBrand"].as_str()), (APPROVED, Some("MASTER")));
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn text_in_the_frames_looks_like_the_text_in_the_page() -> anyhow::Result<()> {
+    let demo = DemoShop::start(Gateway::shared()).await?;
+    browse(move |browser| async move {
+        for query in ["", "?dark=1", "?style=plain", "?style=plain&dark=1"] {
+            let form = demo.to_checkout(&browser, query, "approve").await?;
+            let look = "(it => { const style = getComputedStyle(it); return [style.color, style.fontSize, style.fontFamily].join(); })";
+            let page = browser.value(&format!("{look}(document.querySelector('.wpwl-control-expiry'))")).await?;
+            form.find(NUMBER).await?.enter_frame().await?;
+            let frame = browser.value(&format!("{look}(document.querySelector('input'))")).await?;
+            browser.enter_default_frame().await?;
+            assert_eq!(frame, page, "{query}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_form_fits_a_phone_of_320_pixels() -> anyhow::Result<()> {
+    let demo = DemoShop::start(Gateway::shared()).await?;
+    browse(move |browser| async move {
+        for query in ["", "?lang=de", "?style=plain", "?style=none"] {
+            browser.resize(320, 700).await?;
+            let form = demo.to_checkout(&browser, query, "approve").await?;
+            form.pay().await?;
+            form.hint("cvvError").await?;
+            let wide = "[...document.querySelectorAll('body *')].filter(it => it.getBoundingClientRect().right > innerWidth + 0.5 && it.checkVisibility())
+                .map(it => it.className || it.nodeName).join(', ')";
+            assert_eq!(browser.value(wide).await?, "", "{query}: sticks out");
+            assert_eq!(browser.value("document.documentElement.scrollWidth <= innerWidth").await?, true, "{query}");
+            for css in [NUMBER, CODE, ".wpwl-control-expiry", ".wpwl-control-cardHolder", ".wpwl-button-pay"] {
+                let size = format!("(it => Math.min(it.width, it.height))(document.querySelector('{css}').getBoundingClientRect())");
+                let size = browser.value(&size).await?.as_f64().unwrap_or_default();
+                assert!(size >= 18.0, "{query}: {css} is {size} pixels small");
+            }
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn pictures_of_the_form() -> anyhow::Result<()> {
+    let demo = DemoShop::start(Gateway::shared()).await?;
+    browse(move |browser| async move {
+        let devices = [
+            ("desktop", 1280, 900, "light", ""),
+            ("phone", 390, 1200, "light", ""),
+            ("dark", 1280, 900, "dark", "?dark=1"),
+            ("phone-german-dark", 320, 1200, "dark", "?lang=de&dark=1"),
+        ];
+        for (name, width, height, scheme, query) in devices {
+            browser.resize(width, height).await?;
+            browser.prefer(scheme).await?;
+            browser.goto(format!("{}{query}", demo.public)).await?;
+            browser.picture(&format!("shop-{name}")).await?;
+            let form = demo.to_checkout(&browser, query, "approve").await?;
+            browser.picture(&format!("form-{name}-empty")).await?;
+            form.fill().await?;
+            browser.picture(&format!("form-{name}")).await?;
+            form.pay().await?;
+            assert_eq!(DemoShop::outcome(&browser).await?, "paid");
+            browser.picture(&format!("result-{name}")).await?;
+        }
+        Ok(())
+    })
+    .await
+}
