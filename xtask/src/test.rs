@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::toolchain::step;
+use crate::toolchain::say;
 use crate::{form, server};
 
 /// Text of `cargo xtask test --help`.
@@ -45,7 +45,7 @@ fn chromium() -> Result<()> {
         return Ok(());
     }
     ensure!(on_path("apt-get"), "the browser tests need Chromium and chromedriver; please install both");
-    step("Installing Chromium and its driver");
+    say("Installing Chromium and its driver");
     apt(&["update", "-qq"])?;
     apt(&["install", "-y", "-qq", "--no-install-recommends", "chromium", "chromium-driver"])
 }
@@ -59,11 +59,11 @@ fn axe() -> Result<PathBuf> {
     }
     if !on_path("npm") {
         ensure!(on_path("apt-get"), "the accessibility tests need axe-core, which comes with npm; please install npm");
-        step("Installing npm");
+        say("Installing npm");
         apt(&["update", "-qq"])?;
         apt(&["install", "-y", "-qq", "--no-install-recommends", "npm"])?;
     }
-    step("Installing axe-core");
+    say("Installing axe-core");
     std::fs::create_dir_all(&folder)?;
     let npm = Command::new("npm")
         .args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"])

@@ -1,0 +1,65 @@
+// What the form needs besides its bones: the page part, a style sheet, a language.
+
+const file = (path) => `${base}v1/static/${build}/${path}`;
+
+const script = (state, path, attributes) =>
+  new Promise((done, failed) => {
+    const element = make("script", "", attributes);
+    element.onload = done;
+    element.onerror = () => failed(new Error(`${path} did not load`));
+    element.src = file(path);
+    state.nodes.push(element);
+    document.head.append(element);
+  });
+
+const pagePart = (state) =>
+  script(state, "js/static.min.js", {
+    integrity: "%INTEGRITY%",
+    crossorigin: "anonymous",
+    // The module lies in the script byte by byte.
+    charset: "x-user-defined",
+  }).catch(state.fail);
+
+// The style sheet goes first in the head, so that a merchant's rules of equal weight win.
+const dress = (state) => {
+  const wanted = options().style || "card";
+  const name = wanted === "none" || wanted === "plain" ? wanted : "card";
+  if (state.style === name) return;
+  state.style = name;
+  if (state.link) state.link.remove();
+  const bare = (sheets) => sheets.filter((sheet) => sheet !== state.sheet);
+  const undress = () => {
+    document.adoptedStyleSheets = bare(Array.from(document.adoptedStyleSheets));
+  };
+  if (name === "none") return undress();
+  if (!state.sheet) {
+    // Until the sheet arrives, its measures alone: nothing may jump.
+    try {
+      state.sheet = new CSSStyleSheet();
+      state.sheet.replaceSync("%SKELETON%");
+      document.adoptedStyleSheets = [...document.adoptedStyleSheets, state.sheet];
+    } catch (old) {
+      state.sheet = null;
+    }
+  }
+  const link = (state.link = make("link", "", { rel: "stylesheet", href: file(`css/${name}.css`) }));
+  link.onload = link.onerror = () => {
+    if (state.sheet) undress();
+    if (state.restyle) state.restyle();
+  };
+  document.head.prepend(link);
+};
+
+const languages = "%LOCALES%";
+
+// "de-AT" is served by "de" where it has no file of its own; what nobody knows is English.
+const speak = (state) => {
+  const asked = String(options().locale || "en").replace("_", "-");
+  const exact = Object.keys(languages).find((name) => name.toLowerCase() === asked.toLowerCase());
+  const tag = languages[exact || asked.split("-")[0].toLowerCase()] || "en";
+  if (state.tag === tag) return state.spoken;
+  state.tag = tag;
+  state.locale = asked;
+  state.spoken = tag === "en" ? Promise.resolve() : script(state, `js/locale-${tag}.js`).catch(() => 0);
+  return state.spoken;
+};

@@ -1,0 +1,98 @@
+// The form's unchanging bones, standing before any wasm is there. Both frames are made in their final
+// place, as a frame that moves loads again; everything that changes is filled in by the page part.
+
+const group = (name, control) =>
+  make("div", `wpwl-group wpwl-group-${name} wpwl-clearfix`, null, [
+    make("div", `wpwl-label wpwl-label-${name}`),
+    make("div", `wpwl-wrapper wpwl-wrapper-${name}`, null, control ? [control] : []),
+  ]);
+
+const frame = (form, field, name, title) => {
+  const query = new URLSearchParams({ checkoutId, field, form: form.nonce });
+  // The code frame needs no brands.
+  if (name === "cardNumber") query.set("brands", form.brands.join(" "));
+  const element = make("iframe", `wpwl-control wpwl-control-iframe wpwl-control-${name}`, {
+    name: field,
+    title,
+    placeholder: title,
+    frameborder: "0",
+    scrolling: "no",
+    allow: "autofill; shared-autofill; payment",
+    referrerpolicy: "no-referrer",
+    src: `${base}v1/pciIframe.html?${query}`,
+  });
+  // The frame's document is light and see-through; where the element were dark, browsers would
+  // paint an opaque sheet behind it. Its colours follow the element by message.
+  element.style.colorScheme = "light";
+  return element;
+};
+
+const skeleton = (placeholder, number, several) => {
+  const form = {
+    nonce: random(20),
+    brands: (placeholder.dataset.brands || placeholder.textContent).split(/[\s,]+/).filter(Boolean),
+    // As written: an address relative to the page stays so.
+    result: placeholder.action && placeholder.getAttribute("action") ? placeholder.action : "",
+  };
+  const numberFrame = (form.number = frame(form, "card.number", "cardNumber", "Card Number"));
+  const codeFrame = (form.code = frame(form, "card.cvv", "cvv", "CVV"));
+  const brand = group("brand");
+  brand.append(make("div", "wpwl-brand wpwl-brand-card"));
+  const submit = group("submit");
+  submit.firstChild.remove();
+  const hidden = (name, value) => make("input", "", { type: "hidden", name, value });
+  const id = `card_${random(12)}`;
+  form.slot = visuallyHidden(make("div", "wpwl-slot"));
+  form.form = make(
+    "form",
+    "wpwl-form wpwl-form-card wpwl-form-has-inputs wpwl-clearfix",
+    {
+      method: "POST",
+      action: `${base}v1/checkouts/${checkoutId}/payment`,
+      target: `${id}-target`,
+      lang: "en",
+      novalidate: "",
+    },
+    [
+      brand,
+      group("cardNumber", numberFrame),
+      group("expiry"),
+      group("cardHolder"),
+      group("cvv", codeFrame),
+      submit,
+      hidden("shopperResultUrl", form.result),
+      hidden("card.expiryMonth", ""),
+      hidden("card.expiryYear", ""),
+      form.slot,
+    ],
+  );
+  const suffix = several || number > 1 ? ` wpwl-container-card-${number}` : "";
+  form.container = make(
+    "div",
+    `wpwl-container wpwl-container-card${suffix} wpwl-loading`,
+    { id, "aria-busy": "true" },
+    [
+      form.form,
+      make("iframe", "wpwl-target", {
+        name: `${id}-target`,
+        title: "3D Secure",
+        src: "about:blank",
+        frameborder: "0",
+        hidden: "",
+      }),
+    ],
+  );
+  // Nothing leaves this form but through the page part: neither a press of the button before it is
+  // there, nor a script that calls submit().
+  form.form.addEventListener(
+    "submit",
+    (event) => {
+      event.preventDefault();
+      if (form.pay) form.pay();
+    },
+    { capture: true, passive: false },
+  );
+  form.form.submit = () => form.form.requestSubmit();
+  placeholder.replaceWith(form.container);
+  return form;
+};

@@ -1,0 +1,67 @@
+//! Reading and calling JavaScript values whose shape nobody guarantees.
+
+use js_sys::{Array, Function, Object, Reflect};
+use wasm_bindgen::{JsCast, JsValue};
+
+/// A property, `undefined` where there is none.
+pub fn get(object: &JsValue, name: &str) -> JsValue {
+    Reflect::get(object, &JsValue::from_str(name)).unwrap_or(JsValue::UNDEFINED)
+}
+
+/// A property that is a text, empty where it is none.
+pub fn text(object: &JsValue, name: &str) -> String {
+    get(object, name).as_string().unwrap_or_default()
+}
+
+/// A property that is a text or a list of texts; a text is split at spaces and commas.
+pub fn texts(object: &JsValue, name: &str) -> Vec<String> {
+    let value = get(object, name);
+    match value.dyn_ref::<Array>() {
+        Some(list) => list.iter().filter_map(|item| item.as_string()).collect(),
+        None => Vec::new(),
+    }
+}
+
+/// A property that is true or the text "true".
+pub fn flag(object: &JsValue, name: &str) -> bool {
+    let value = get(object, name);
+    value.as_bool() == Some(true) || value.as_string().as_deref() == Some("true")
+}
+
+/// Sets a property; objects that refuse it stay as they are.
+pub fn set(object: &JsValue, name: &str, value: &JsValue) {
+    let _ = Reflect::set(object, &JsValue::from_str(name), value);
+}
+
+/// A property that can be called.
+pub fn function(object: &JsValue, name: &str) -> Option<Function> {
+    get(object, name).dyn_into().ok()
+}
+
+/// An object of these properties.
+pub fn object(properties: &[(&str, &JsValue)]) -> JsValue {
+    let object = Object::new().into();
+    for (name, value) in properties {
+        set(&object, name, value);
+    }
+    object
+}
+
+/// A list of texts.
+pub fn list(items: &[String]) -> JsValue {
+    items.iter().map(|item| JsValue::from_str(item)).collect::<Array>().into()
+}
+
+/// The keys and values of an object.
+pub fn entries(object: &JsValue) -> Vec<(String, JsValue)> {
+    let Some(object) = object.dyn_ref::<Object>() else {
+        return Vec::new();
+    };
+    Object::entries(object)
+        .iter()
+        .map(|entry| {
+            let entry: Array = entry.unchecked_into();
+            (entry.get(0).as_string().unwrap_or_default(), entry.get(1))
+        })
+        .collect()
+}

@@ -1,0 +1,31 @@
+//! The page part: what runs in the merchant's page.
+//!
+//! The loader has already put the bones of the form and both frames in place. Here is what changes: the
+//! fields of the page, their checks and hints, the merchant's options and callbacks, and the submit.
+//! A merchant's page moves, clones and restyles all of it, so nothing is ever inserted before a
+//! sibling, listeners are our own, and values are read from the document when they are needed.
+
+pub mod fields;
+pub mod result_address;
+pub mod texts;
+
+#[cfg(target_arch = "wasm32")]
+mod app;
+#[cfg(target_arch = "wasm32")]
+mod callbacks;
+#[cfg(target_arch = "wasm32")]
+mod collect;
+#[cfg(target_arch = "wasm32")]
+mod frames;
+#[cfg(target_arch = "wasm32")]
+mod handle;
+#[cfg(target_arch = "wasm32")]
+mod js;
+#[cfg(target_arch = "wasm32")]
+mod options;
+#[cfg(target_arch = "wasm32")]
+mod runtime;
+#[cfg(target_arch = "wasm32")]
+mod submit;
+#[cfg(target_arch = "wasm32")]
+mod view;

@@ -1,0 +1,192 @@
+//! Start and stop: meets the loader's state (the one internal global, `__tillgate`), mounts an app in
+//! every form, passes the frames' messages on, and takes everything back at `unload()`.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use gloo_events::EventListener;
+use js_sys::{Array, Function};
+use wasm_bindgen::prelude::*;
+use web_sys::{MessageEvent, PageTransitionEvent};
+use yew::AppHandle;
+
+use super::app::{App, Message, Properties};
+use super::handle::Handle;
+use super::js;
+
+const STATE: &str = "__tillgate";
+
+struct Mounted {
+    handle: Rc<Handle>,
+    app: AppHandle<App>,
+    ready: bool,
+}
+
+#[derive(Default)]
+struct Runtime {
+    forms: Vec<Mounted>,
+    /// Held as long as the forms live.
+    callbacks: Vec<JsValue>,
+    listeners: Vec<EventListener>,
+    told_ready: bool,
+}
+
+thread_local! {
+    static RUNTIME: RefCell<Runtime> = RefCell::default();
+}
+
+/// Offers the page part to the loader, whichever of the two comes first.
+#[wasm_bindgen(start)]
+pub fn offer() {
+    let global = js_sys::global();
+    let mut state = js::get(&global, STATE);
+    if !state.is_object() {
+        state = js::object(&[]);
+        js::set(&global, STATE, &state);
+    }
+    let start = Closure::<dyn Fn(JsValue)>::new(start).into_js_value();
+    js::set(&state, "start", &start);
+    call(&state, "go");
+}
+
+fn call(object: &JsValue, name: &str) {
+    if let Some(function) = js::function(object, name) {
+        let _ = function.call0(object);
+    }
+}
+
+/// Mounts an app in every form of the loader that has none yet.
+fn start(state: JsValue) {
+    let first = RUNTIME.with_borrow(|r| r.callbacks.is_empty());
+    if first {
+        connect(&state);
+    }
+    for object in Array::from(&js::get(&state, "forms")).iter() {
+        mount(&state, object);
+    }
+    if first && let Ok(inbox) = js::get(&state, "inbox").dyn_into::<Array>() {
+        for event in inbox.iter() {
+            receive(event.unchecked_into());
+        }
+    }
+}
+
+fn mount(state: &JsValue, object: JsValue) {
+    let nonce = js::text(&object, "nonce");
+    if RUNTIME.with_borrow(|r| r.forms.iter().any(|m| m.handle.nonce == nonce)) {
+        return;
+    }
+    let Some(handle) = Handle::new(object) else {
+        return;
+    };
+    let handle = Rc::new(handle);
+    let properties = Properties {
+        handle: handle.clone(),
+        base: js::text(state, "base"),
+        language: js::get(state, "language"),
+        locale: js::text(state, "locale"),
+    };
+    let root = handle.slot.clone();
+    let app = yew::Renderer::<App>::with_root_and_props(root, properties).render();
+    let pay = app.clone();
+    let pay = Closure::<dyn Fn()>::new(move || pay.send_message(Message::Pay)).into_js_value();
+    js::set(&handle.object, "pay", &pay);
+    RUNTIME.with_borrow_mut(|r| {
+        r.callbacks.push(pay);
+        r.forms.push(Mounted { handle, app, ready: false });
+    });
+}
+
+/// Takes the loader's three lines: messages, a changed style sheet, the end.
+fn connect(state: &JsValue) {
+    let lines = [
+        ("receive", Closure::<dyn Fn(MessageEvent)>::new(receive).into_js_value()),
+        ("restyle", Closure::<dyn Fn()>::new(|| tell_all(|| Message::Restyle)).into_js_value()),
+        ("stop", Closure::<dyn Fn()>::new(stop).into_js_value()),
+    ];
+    let mut callbacks = Vec::new();
+    for (name, line) in lines {
+        js::set(state, name, &line);
+        callbacks.push(line);
+    }
+    let mut listeners = Vec::new();
+    if let Some(window) = web_sys::window() {
+        if let Ok(Some(dark)) = window.match_media("(prefers-color-scheme: dark)") {
+            listeners.push(EventListener::new(&dark, "change", |_| {
+                tell_all(|| Message::Restyle);
+            }));
+        }
+        // A page that comes back from the browser's memory still shows the spinner.
+        listeners.push(EventListener::new(&window, "pageshow", |event| {
+            if event.unchecked_ref::<PageTransitionEvent>().persisted() {
+                tell_all(|| Message::Idle);
+            }
+        }));
+    }
+    RUNTIME.with_borrow_mut(|r| {
+        r.callbacks = callbacks;
+        r.listeners = listeners;
+    });
+}
+
+fn tell_all(message: impl Fn() -> Message) {
+    let apps: Vec<_> = RUNTIME.with_borrow(|r| r.forms.iter().map(|m| m.app.clone()).collect());
+    for app in apps {
+        app.send_message(message());
+    }
+}
+
+/// A frame's message goes to the form whose frame element it came from, at this moment: frames that
+/// were moved have a new window, and clones of frames are nobody's.
+fn receive(event: MessageEvent) {
+    let source = js::get(&event, "source");
+    let data = event.data();
+    let found = RUNTIME.with_borrow(|r| {
+        r.forms.iter().find_map(|mounted| {
+            let of =
+                |frame: &web_sys::HtmlIFrameElement| frame.content_window().is_some_and(|w| JsValue::from(w) == source);
+            let handle = &mounted.handle;
+            let is_number = of(&handle.number);
+            (is_number || of(&handle.code)).then(|| (mounted.app.clone(), is_number))
+        })
+    });
+    if let Some((app, is_number)) = found {
+        app.send_message(Message::Frame { is_number, data });
+    }
+}
+
+/// Called by a form whose frames are both ready; the last one tells the merchant.
+pub fn form_is_ready(nonce: &str) {
+    let all = RUNTIME.with_borrow_mut(|r| {
+        for mounted in r.forms.iter_mut().filter(|m| m.handle.nonce == nonce) {
+            mounted.ready = true;
+        }
+        let all = r.forms.iter().all(|m| m.ready) && !r.told_ready;
+        r.told_ready |= all;
+        all.then(|| r.forms.iter().map(|m| m.handle.clone()).collect::<Vec<_>>())
+    });
+    if let Some(forms) = all {
+        super::callbacks::ready(&forms);
+    }
+}
+
+/// Ends every app. The nodes are the loader's to remove.
+fn stop() {
+    let forms = RUNTIME.with_borrow_mut(|r| {
+        r.listeners.clear();
+        std::mem::take(&mut r.forms)
+    });
+    for mounted in forms {
+        mounted.app.destroy();
+    }
+    // The loader may be in the middle of calling one of these; they go with the next start.
+    RUNTIME.with_borrow_mut(|r| {
+        r.told_ready = false;
+        r.callbacks.clear();
+    });
+}
+
+/// The window's function of this name, for `encodeURIComponent` and the like.
+pub fn global_function(name: &str) -> Option<Function> {
+    js::function(&js_sys::global(), name)
+}

@@ -1,0 +1,185 @@
+//! The submit: checks, the merchant's say, one request from the number frame, and where the shopper goes.
+
+use js_sys::JSON;
+use wasm_bindgen::JsValue;
+use web_sys::HtmlInputElement;
+use yew::prelude::*;
+
+use super::app::{App, Message};
+use super::fields::Field;
+use super::result_address::with_parameters;
+use super::{callbacks, collect, frames, js, options, runtime};
+
+impl App {
+    /// Somebody wants to pay. Asking twice is asking once.
+    pub(super) fn pay(&mut self, context: &Context<Self>) {
+        if self.busy || self.ended {
+            return;
+        }
+        self.notice = None;
+        if !self.handle.is_whole() {
+            self.notice = Some(self.words.get("formError").to_owned());
+            let text = "the page took the form or a frame out of the document";
+            callbacks::error("PciIframeCommunicationError", text);
+            return;
+        }
+        if !self.is_valid() {
+            self.show_faults();
+            return;
+        }
+        self.busy = true;
+        self.fill_hidden();
+        let link = context.link().clone();
+        wasm_bindgen_futures::spawn_local(async move {
+            let allowed = callbacks::before_submit().await;
+            link.send_message(Message::Allowed(allowed));
+        });
+    }
+
+    /// The merchant has decided.
+    pub(super) fn allowed(&mut self, allowed: bool) {
+        if !allowed {
+            self.busy = false;
+            return;
+        }
+        self.words.get("processing").clone_into(&mut self.announcement);
+        self.fill_hidden();
+        let mut fields = collect::fields(&self.handle.form);
+        // Groups that were moved out of the form still belong to it.
+        let mut need = |name: &str, value: String| {
+            if !value.is_empty() && !fields.iter().any(|(known, _)| known == name) {
+                fields.push((name.to_owned(), value));
+            }
+        };
+        need("paymentBrand", self.brand.clone());
+        need("card.holder", self.live_value("card.holder", &self.holder));
+        if let Some(date) = self.expiry_date() {
+            need("card.expiryMonth", date.month_text());
+            need("card.expiryYear", date.year_text());
+        }
+        // An empty optional field is one that was not sent.
+        fields.retain(|(name, value)| !value.is_empty() || name != "card.holder");
+        fields.extend(collect::surroundings());
+        let code = options::on_by_default("requireCvv");
+        let required = code && !options::is_on("allowEmptyCvv");
+        let message = js::object(&[
+            ("fields", &collect::pairs(&fields)),
+            ("code", &JsValue::from_bool(code)),
+            ("codeRequired", &JsValue::from_bool(required)),
+        ]);
+        frames::say(&self.handle.number, &self.base, &self.handle.nonce, "submit", &message);
+        callbacks::call("onAfterSubmit", &[]);
+    }
+
+    /// Month and year in the form's hidden fields, in the gateway's format.
+    fn fill_hidden(&self) {
+        let Some(date) = self.expiry_date() else {
+            return;
+        };
+        for (name, value) in [("Month", date.month_text()), ("Year", date.year_text())] {
+            let selector = ["input[name=\"card.expiry", name, "\"]"].concat();
+            if let Ok(Some(input)) = self.handle.form.query_selector(&selector) {
+                use wasm_bindgen::JsCast;
+                input.unchecked_ref::<HtmlInputElement>().set_value(&value);
+            }
+        }
+    }
+
+    /// The number frame's own checks found these fields wrong.
+    pub(super) fn refused(&mut self, names: &[String]) {
+        self.busy = false;
+        for field in names.iter().filter_map(|name| Field::of_parameter(name)) {
+            self.fault(field, Some(field.plain_error()));
+        }
+        self.show_faults();
+    }
+
+    /// The request did not get through.
+    pub(super) fn unsent(&mut self) {
+        self.busy = false;
+        self.notice = Some(self.words.get("communicationError").to_owned());
+        self.announcement.clear();
+        callbacks::error("PciIframeSubmitError", "the payment request was not answered");
+    }
+
+    /// The gateway answered.
+    pub(super) fn answered(&mut self, data: &JsValue) {
+        let status = js::get(data, "status").as_f64().unwrap_or_default();
+        let body = JSON::parse(&js::text(data, "body")).unwrap_or(JsValue::UNDEFINED);
+        if status == 200.0 {
+            // Still busy: nothing can be sent while the page goes away.
+            self.leave(&body);
+            return;
+        }
+        self.busy = false;
+        self.announcement.clear();
+        let result = js::get(&body, "result");
+        let description = js::text(&result, "description");
+        let wrong: Vec<String> = js_sys::Array::from(&js::get(&result, "parameterErrors"))
+            .iter()
+            .map(|error| js::text(&error, "name"))
+            .collect();
+        let ours: Vec<String> = wrong.iter().filter(|name| Field::of_parameter(name).is_some()).cloned().collect();
+        if !ours.is_empty() {
+            self.refused(&ours);
+        } else if status == 404.0 || status == 410.0 {
+            self.end("checkoutError");
+            callbacks::error("InvalidCheckoutIdError", &description);
+        } else if status == 400.0 && !description.is_empty() {
+            let mut text = description;
+            if !wrong.is_empty() {
+                text = [&text, ": ", &wrong.join(", ")].concat();
+            }
+            callbacks::error("WidgetError", &text);
+            self.notice = Some(text);
+        } else {
+            self.unsent();
+        }
+    }
+
+    /// Takes the shopper to the result page, with the two parameters that say which payment it was.
+    fn leave(&mut self, body: &JsValue) {
+        let redirect = js::get(body, "redirect");
+        let candidates = [
+            js::text(&redirect, "url"),
+            js::text(&options::object(), "shopperResultUrl"),
+            js::text(&self.handle.object, "result"),
+        ];
+        let parameters: Vec<(String, String)> = js_sys::Array::from(&js::get(&redirect, "parameters"))
+            .iter()
+            .map(|p| (js::text(&p, "name"), js::text(&p, "value")))
+            .collect();
+        let Some(address) = candidates.into_iter().find(|address| !address.is_empty()) else {
+            self.busy = false;
+            callbacks::error("WidgetError", "there is no shopperResultUrl and no form action");
+            return;
+        };
+        let encode = runtime::global_function("encodeURIComponent");
+        let address = with_parameters(&address, &parameters, |text| {
+            let encoded = encode
+                .as_ref()
+                .and_then(|encode| encode.call1(&JsValue::UNDEFINED, &JsValue::from_str(text)).ok()?.as_string());
+            encoded.unwrap_or_default()
+        });
+        let Some(window) = web_sys::window() else {
+            return;
+        };
+        // A frame without leave to move the top window still shows the result itself.
+        let top = window.top().ok().flatten();
+        if top.is_none_or(|top| top.location().set_href(&address).is_err()) {
+            let _ = window.location().set_href(&address);
+        }
+    }
+}
+
+/// Adds to the `wpwl` global what only the checkout's configuration tells.
+pub fn publish(config: &JsValue) {
+    let wpwl = js::get(&js_sys::global(), "wpwl");
+    for (theirs, ours) in [("ndc", "ndc"), ("timestamp", "timestamp"), ("isTestSystem", "test")] {
+        js::set(&wpwl, theirs, &js::get(config, ours));
+    }
+    let checkout = js::get(&wpwl, "checkout");
+    for (name, value) in js::entries(&js::get(config, "checkout")) {
+        js::set(&checkout, &name, &value);
+    }
+}

@@ -1,0 +1,172 @@
+//! The bundle: what `target/form` holds, its manifest, and the compressed twins of every file.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::compile::{GLUE, Part};
+use super::{locale, script};
+
+/// The charset in which every byte is one character; see [`script::byte_literal`].
+const BYTES: &str = "text/javascript; charset=x-user-defined";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+const WASM: &str = "application/wasm";
+/// The one place in the frame document that the server fills in.
+const CONFIG: &str = "{{config}}";
+
+/// The loader's source files, in the order in which they are joined.
+const LOADER: [&str; 5] = ["address.js", "dom.js", "skeleton.js", "resources.js", "start.js"];
+
+struct File {
+    media_type: &'static str,
+    bytes: Vec<u8>,
+}
+
+/// Writes the bundle of these two parts into the new folder `out`.
+pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part) -> Result<()> {
+    let widget = root.join("widget");
+    let mut files = BTreeMap::new();
+    let mut add = |name: &str, media_type, bytes| {
+        files.insert(name.to_owned(), File { media_type, bytes });
+    };
+    add("js/static.min.js", BYTES, page_script(page));
+    add("frame/frame.js", SCRIPT, frame_script(frame)?);
+    add("frame/frame.wasm", WASM, frame.wasm.clone());
+    for style in ["card", "plain"] {
+        let source = read(&widget.join(format!("style/{style}.css")))?;
+        add(&format!("css/{style}.css"), STYLE, script::strip_css(&source).into_bytes());
+    }
+    let locales = locale::read_all(&widget.join("locales"))?;
+    for locale in &locales {
+        let name = format!("js/locale-{}.js", locale.tag);
+        add(&name, SCRIPT, locale.script.clone().into_bytes());
+    }
+    let document = frame_document(&widget.join("frame"))?;
+    let loader = loader_template(&widget, &locales, &files)?;
+
+    let build = build_id(&files, &document.text, &loader);
+    let loader = loader.replace("%BUILD%", &build);
+
+    for (name, file) in &files {
+        put(&out.join("static").join(name), &file.bytes)?;
+    }
+    put(&out.join("paymentWidgets.js"), loader.as_bytes())?;
+    put(&out.join("pciIframe.html"), document.text.as_bytes())?;
+    let listed: BTreeMap<&String, Value> = files
+        .iter()
+        .map(|(name, file)| {
+            let entry = json!({"type": file.media_type, "integrity": script::integrity(&file.bytes)});
+            (name, entry)
+        })
+        .collect();
+    let manifest = json!({
+        "build": build,
+        "loader": {"type": SCRIPT, "integrity": script::integrity(loader.as_bytes())},
+        "frame": {"csp_script": document.scripts, "csp_style": document.styles},
+        "files": listed,
+    });
+    fs::write(out.join("manifest.json"), serde_json::to_string_pretty(&manifest)?)?;
+    Ok(())
+}
+
+/// Glue and module of the page part in one script: a merchant's policy then needs our origin in
+/// script-src alone, as nothing is fetched.
+fn page_script(page: &Part) -> Vec<u8> {
+    let mut text = Vec::new();
+    text.extend(b"(function(){\"use strict\";");
+    text.extend(script::strip_js(&page.glue).bytes());
+    text.extend(b"\nvar s=");
+    text.extend(script::byte_literal(&page.wasm));
+    text.extend(b",n=s.length,b=new Uint8Array(n),i=0;for(;i<n;i++)b[i]=s.charCodeAt(i);");
+    text.extend(format!("{GLUE}({{module_or_path:b}})").bytes());
+    text.extend(b"})();\n");
+    text
+}
+
+/// The glue of the frame part; the frame document fetches the module beside it and starts it.
+fn frame_script(frame: &Part) -> Result<Vec<u8>> {
+    let text = format!("(function(){{\"use strict\";{}\ntillgate.wasm({GLUE})}})();\n", script::strip_js(&frame.glue));
+    if !text.is_ascii() {
+        bail!("the glue of the frame part is not ASCII");
+    }
+    Ok(text.into_bytes())
+}
+
+struct Document {
+    text: String,
+    scripts: Vec<String>,
+    styles: Vec<String>,
+}
+
+/// The frame document with its style and script put in, and their hashes for the policy.
+fn frame_document(folder: &Path) -> Result<Document> {
+    let style = script::strip_css(&read(&folder.join("frame.css"))?);
+    let code = script::strip_js(&read(&folder.join("frame.js"))?);
+    let template = read(&folder.join("pciIframe.html"))?;
+    let text: String = template.lines().map(str::trim).collect();
+    let text = text.replace("%STYLE%", &style).replace("%SCRIPT%", &code);
+    if text.matches(CONFIG).count() != 1 {
+        bail!("the frame document must hold {CONFIG} exactly once");
+    }
+    Ok(Document { scripts: vec![script::policy_source(&code)], styles: vec![script::policy_source(&style)], text })
+}
+
+/// The loader with everything put in but the build's name.
+fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<String, File>) -> Result<String> {
+    let mut source = String::new();
+    for name in LOADER {
+        source.push_str(&read(&widget.join("loader").join(name))?);
+    }
+    source = format!("(() => {{\n\"use strict\";\n{source}}})();");
+    let skeleton = script::strip_css(&read(&widget.join("style/skeleton.css"))?);
+    let integrity = files.get("js/static.min.js").map(|f| script::integrity(&f.bytes)).unwrap_or_default();
+    let text = script::strip_js(&source)
+        .replace("\"%LOCALES%\"", &locale::names(locales))
+        .replace("%INTEGRITY%", &integrity)
+        .replace("\"%SKELETON%\"", &json!(skeleton).to_string());
+    Ok(format!("{text}\n"))
+}
+
+/// 32 hex digits over everything in the bundle.
+fn build_id(files: &BTreeMap<String, File>, document: &str, loader: &str) -> String {
+    let mut hasher = Sha256::new();
+    for (name, file) in files {
+        hasher.update(name.as_bytes());
+        hasher.update((file.bytes.len() as u64).to_le_bytes());
+        hasher.update(&file.bytes);
+    }
+    hasher.update(document);
+    hasher.update(loader);
+    script::hex(&hasher.finalize()[..16])
+}
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
+}
+
+/// Writes a file and its compressed twins.
+fn put(path: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = path.parent().context("a file without a folder")?;
+    fs::create_dir_all(folder)?;
+    fs::write(path, bytes)?;
+    let twin = |extension: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(extension);
+        name
+    };
+    let mut small = Vec::new();
+    let parameters =
+        brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 22, size_hint: bytes.len(), ..Default::default() };
+    brotli::BrotliCompress(&mut &bytes[..], &mut small, &parameters)?;
+    fs::write(twin(".br"), small)?;
+    let mut gzip = flate2::GzBuilder::new().write(Vec::new(), flate2::Compression::best());
+    gzip.write_all(bytes)?;
+    fs::write(twin(".gz"), gzip.finish()?)?;
+    Ok(())
+}

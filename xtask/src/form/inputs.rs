@@ -1,0 +1,49 @@
+//! What the form is made of, as one hash: when it has not changed, neither has the form.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+
+/// Folders and files that the form depends on, from the root of the workspace.
+const INPUTS: [&str; 7] =
+    ["Cargo.lock", "Cargo.toml", "shared/Cargo.toml", "shared/src", "widget", "xtask/src/form", "xtask/src/form.rs"];
+/// Folders inside them that do not matter.
+const SKIPPED: [&str; 4] = ["dist", "pkg", "target", "tests"];
+
+/// Hash over names and bytes of all inputs, in hex.
+pub fn hash(root: &Path, stock: bool) -> Result<String> {
+    let mut files = Vec::new();
+    for input in INPUTS {
+        collect(&root.join(input), &mut files)?;
+    }
+    files.sort();
+    let mut hasher = Sha256::new();
+    hasher.update([u8::from(stock)]);
+    for file in files {
+        let bytes = fs::read(&file).with_context(|| format!("reading {}", file.display()))?;
+        let name = file.strip_prefix(root).unwrap_or(&file);
+        hasher.update(name.to_string_lossy().as_bytes());
+        hasher.update((bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    }
+    Ok(super::script::hex(&hasher.finalize()))
+}
+
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    if !path.is_dir() {
+        if path.exists() {
+            files.push(path.to_owned());
+        }
+        return Ok(());
+    }
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !SKIPPED.contains(&name.as_str()) {
+            collect(&entry.path(), files)?;
+        }
+    }
+    Ok(())
+}
