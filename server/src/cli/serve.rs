@@ -1,7 +1,7 @@
 //! `tillgate serve`: the gateway itself.
 
 use std::ffi::OsString;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -181,7 +181,10 @@ impl Settings {
     pub(super) fn start_log(&self) {
         use tracing_subscriber::EnvFilter;
         let filter = EnvFilter::try_from_env("TILLGATE_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
-        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        let log = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr)
+            .with_ansi(std::io::stderr().is_terminal());
         // A second call in one process changes nothing.
         let _ = match self.log_format {
             LogFormat::Text => log.try_init(),

@@ -149,16 +149,20 @@ impl WriterThread {
             tracing::error!(%error, "beginning a transaction");
             return;
         }
-        answers.push(first(&self.connection));
-        while answers.len() < GROUP {
-            let Ok(job) = jobs.try_recv() else { break };
+        let mut next = Some(first);
+        while let Some(job) = next {
             answers.push(job(&self.connection));
+            // A full disk makes SQLite roll back everything; what came before in this group is gone as well.
+            let rolled_back = self.connection.is_autocommit();
+            next = if rolled_back || answers.len() == GROUP { None } else { jobs.try_recv().ok() };
         }
         let durable = match self.connection.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([])) {
             Ok(_) => true,
             Err(error) => {
                 tracing::error!(%error, requests = answers.len(), "committing");
-                let _ = self.connection.execute_batch("ROLLBACK");
+                if !self.connection.is_autocommit() {
+                    let _ = self.connection.execute_batch("ROLLBACK");
+                }
                 false
             }
         };
