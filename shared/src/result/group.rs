@@ -139,7 +139,8 @@ pub fn group(code: &str) -> Group {
         "100.380.11",
         "100.380.4",
         "100.380.5",
-        "100.370.1",
+        "100.370.100",
+        "100.370.11",
     ]) {
         Group::RejectedExternalRisk
     } else if code.starts_with("800.400.1") {
