@@ -1,0 +1,108 @@
+//! Finding rows by the names of a request, and what the browser may set.
+
+use std::collections::HashSet;
+
+use super::super::{browser_may_set, catalogue, find, unknown};
+use super::boundaries::concrete;
+use super::parameters;
+
+#[test]
+fn every_row_is_found_by_its_names_and_is_there_once() {
+    let mut seen = HashSet::new();
+    for row in catalogue() {
+        assert!(seen.insert(row.name), "{} is there twice", row.name);
+        assert!(!row.note.is_empty() && row.note.ends_with('.'), "{}", row.name);
+        assert!(row.name.len() < 96);
+        for name in concrete(row.name) {
+            assert_eq!(find(&name), Some(row), "{name}");
+        }
+    }
+}
+
+#[test]
+fn other_names_are_unknown() {
+    let strangers = [
+        "",
+        "Amount",
+        "amount ",
+        "card",
+        "card.",
+        "customParameters",
+        "customParameters[a",
+        "customParameters[a]b",
+        "[n]",
+        "registrations[n].id",
+        "registrations[1000].id",
+        "registrations[00].id",
+        "registrations[-1].id",
+        "registrations[].id",
+        "registrations[0]",
+        "registrations[0][0].id",
+        "registrations.id",
+        "x[1]",
+    ];
+    for name in strangers {
+        assert_eq!(find(name), None, "{name}");
+    }
+    assert_eq!(find(&format!("registrations[0].{}", "x".repeat(300))), None);
+    let sent = parameters(&[("amount", "1"), ("foo", "1"), ("registrations[0].id", "1"), ("bar[x]", "1")]);
+    assert_eq!(unknown(&sent), ["foo", "bar[x]"]);
+}
+
+#[test]
+fn the_browser_sets_what_shoppers_know_and_nothing_about_the_price() {
+    for name in [
+        "paymentBrand",
+        "card.number",
+        "card.holder",
+        "card.cvv",
+        "createRegistration",
+        "registrationId",
+        "customParameters[SHOPPER_note]",
+        "customer.email",
+        "customer.browser.language",
+        "billing.city",
+        "standingInstruction.mode",
+        "recurring.numberOfInstallments",
+    ] {
+        assert!(browser_may_set(name), "{name}");
+    }
+    for name in [
+        "amount",
+        "currency",
+        "paymentType",
+        "testMode",
+        "entityId",
+        "descriptor",
+        "merchantTransactionId",
+        "merchantMemo",
+        "taxAmount",
+        "shopperResultUrl",
+        "notificationUrl",
+        "authentication.password",
+        "integrity",
+        "overridePaymentType[VISA]",
+        "customParameters[forceResultCode]",
+        "customParameters[shopper_x]",
+        "customParameters[XSHOPPER_]",
+        "registrations[0].id",
+        "overrideHolder",
+        "foo",
+        "",
+    ] {
+        assert!(!browser_may_set(name), "{name}");
+    }
+}
+
+#[test]
+fn secrets_are_those_of_cards_and_credentials() {
+    let secret: Vec<&str> = catalogue().filter(|row| row.secret).map(|row| row.name).collect();
+    let expected =
+        ["authentication.userId", "authentication.password", "authentication.entityId", "card.number", "card.cvv"];
+    assert!(expected.iter().all(|name| secret.contains(name)));
+    for name in secret {
+        assert!(
+            ["authentication.", "card.", "walletPay.", "threeDSecure."].iter().any(|group| name.starts_with(group))
+        );
+    }
+}

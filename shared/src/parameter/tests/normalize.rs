@@ -1,0 +1,86 @@
+//! What happens to parameters before they are judged.
+
+use super::super::{check_formats, normalize};
+use super::parameters;
+
+fn normalized(name: &str, value: &str) -> Option<String> {
+    let mut set = parameters(&[(name, value)]);
+    normalize(&mut set);
+    set.get(name).map(str::to_owned)
+}
+
+#[test]
+fn an_empty_value_counts_as_absent_except_where_it_is_a_value() {
+    for name in ["card.cvv", "card.number", "amount", "customer.givenName", "shopperResultUrl", "createRegistration"] {
+        assert_eq!(normalized(name, ""), None, "{name}");
+    }
+    assert_eq!(normalized("customParameters[empty]", "").as_deref(), Some(""));
+    assert_eq!(normalized("stranger", "").as_deref(), Some(""));
+}
+
+#[test]
+fn names_are_cut_after_48_characters_not_bytes() {
+    assert_eq!(normalized("customer.givenName", &"é".repeat(60)), Some("é".repeat(48)));
+    assert_eq!(normalized("customer.surname", &"x".repeat(48)), Some("x".repeat(48)));
+    assert_eq!(normalized("customer.middleName", &"x".repeat(60)), Some("x".repeat(60)), "this one is refused instead");
+}
+
+#[test]
+fn a_checkbox_without_a_value_means_yes() {
+    assert_eq!(normalized("createRegistration", "on").as_deref(), Some("true"));
+    assert_eq!(normalized("createRegistration", "false").as_deref(), Some("false"));
+    assert_eq!(normalized("overrideHolder", "on").as_deref(), Some("on"));
+}
+
+#[test]
+fn technical_fields_of_the_form_are_dropped() {
+    assert_eq!((normalized("shopOrigin", "https://shop.example"), normalized("forceUtf8", "✓")), (None, None));
+}
+
+#[test]
+fn card_numbers_in_free_text_are_masked_and_the_cards_own_stays() {
+    let number = "4111111111111111";
+    for name in [
+        "card.holder",
+        "merchantMemo",
+        "customParameters[SHOPPER_x]",
+        "customer.surname",
+        "billing.street1",
+        "stranger",
+    ] {
+        assert_eq!(normalized(name, number).as_deref(), Some("411111******1111"), "{name}");
+    }
+    for name in ["card.number", "merchantTransactionId", "customer.phone"] {
+        assert_eq!(normalized(name, number).as_deref(), Some(number), "{name}");
+    }
+}
+
+#[test]
+fn the_requests_own_card_number_is_masked_everywhere_else() {
+    let mut set = parameters(&[
+        ("card.number", "4200000000000001"),
+        ("merchantTransactionId", "order-4200 0000 0000 0001"),
+        ("customer.ip", "4200000000000001"),
+        ("merchantInvoiceId", "4111111111111111"),
+    ]);
+    normalize(&mut set);
+    assert_eq!(set.get("card.number"), Some("4200000000000001"));
+    assert_eq!(set.get("merchantTransactionId"), Some("order420000******0001"));
+    assert_eq!(set.get("customer.ip"), Some("420000******0001"));
+    assert_eq!(set.get("merchantInvoiceId"), Some("4111111111111111"));
+}
+
+#[test]
+fn normalizing_twice_changes_nothing_more() {
+    let mut set = parameters(&[
+        ("customer.givenName", &"ab ".repeat(40)),
+        ("merchantMemo", "card 5454 5454 5454 5454 please"),
+        ("createRegistration", "on"),
+        ("card.cvv", ""),
+    ]);
+    normalize(&mut set);
+    let once = set.clone();
+    normalize(&mut set);
+    assert_eq!(set, once);
+    assert_eq!(check_formats(&set), []);
+}

@@ -1,0 +1,143 @@
+//! Values at the boundaries of a format: what is just allowed, and what is just not.
+
+use crate::format::{Class, Format};
+
+/// Values of one format.
+pub(super) struct Samples {
+    /// The shortest and the longest, and one of each kind.
+    pub(super) good: Vec<String>,
+    /// One too short, one too long, and wrong ones of each kind.
+    pub(super) bad: Vec<String>,
+}
+
+/// Samples of a format. A format without samples does not compile.
+pub(super) fn samples(format: Format) -> Samples {
+    match format {
+        Format::Text { min, max } | Format::Verbatim { min, max } => {
+            let mut samples = lengths(min, max, &["x", "é", "漢", "😀", " ", "'"]);
+            samples.bad.extend(controls(min, max, &["\0", "\t", "\n", "\r", "\u{1b}", "\u{7f}", "\u{85}"]));
+            samples
+        }
+        Format::Lines { min, max } => {
+            let mut samples = lengths(min, max, &["x", "é", "漢", "😀", "\n", "\t"]);
+            samples.bad.extend(controls(min, max, &["\0", "\u{1b}", "\u{7f}", "\u{85}"]));
+            samples
+        }
+        Format::Cut { max } => Samples {
+            good: [1, max, max + 1, 10 * max].map(|length| "é".repeat(length.into())).to_vec(),
+            bad: owned(&["", "a\0", "a\nb"]),
+        },
+        Format::Characters { class, min, max } => characters(class, min, max),
+        Format::OneOf(words) => {
+            let mut bad = owned(&["", " ", "?"]);
+            bad.extend(words.iter().flat_map(|word| [word.to_lowercase(), format!("{word} "), format!("{word}X")]));
+            bad.retain(|word| !words.contains(&word.as_str()));
+            Samples { good: owned(words), bad }
+        }
+        Format::Flag => given(&["true", "false"], &["", "on", "1", "TRUE", "yes", "true "]),
+        Format::Amount => given(
+            &["0", "1", "9999999999", "0.00", "12.50", "9999999999.99"],
+            &[
+                "",
+                "10000000000",
+                "10000000000.00",
+                "1.0",
+                "1.000",
+                ".50",
+                "1.",
+                "1,00",
+                "-1.00",
+                "+1",
+                "1e3",
+                " 1",
+                "x",
+            ],
+        ),
+        Format::Money => given(
+            &["0.00", "12.50", "9999999999.99"],
+            &["", "1", "9999999999", "10000000000.00", "1.0", "1.000", "1,00", "-1.00", "x"],
+        ),
+        Format::Currency => given(&["EUR", "JPY", "KWD"], &["", "EU", "EURO", "eur", "XXX", "HRK", "E1R", "€"]),
+        Format::Country => given(&["DE", "XK"], &["", "D", "DEU", "de", "ZZ", "1A", "日本"]),
+        Format::Date => given(
+            &["2026-11-21", "2024-02-29"],
+            &["", "2026-11-2", "2026-11-211", "2026-02-29", "2026-13-01", "21.11.2026", "2026/11/21", "x"],
+        ),
+        Format::Phone { min, max } => {
+            let number = |length: u16| format!("+{}", "1".repeat(usize::from(length) - 1));
+            let wrong = ["-", "(", " ", "x"].map(|start| format!("{start}{}", &number(max)[1..]));
+            let mut bad = vec![String::new(), number(min - 1), number(max + 1), number(max).replace("11", "1+")];
+            bad.extend(wrong);
+            Samples {
+                good: vec![number(min), number(max), format!("0{}", &"1 .()/-1111"[..usize::from(min) - 1])],
+                bad,
+            }
+        }
+        Format::Offset => {
+            given(&["0", "-60", "+60", "-9999", "12345"], &["", "-", "+", "123456", "-12345", "1.5", "x"])
+        }
+        Format::Url => {
+            let address = |length: usize| format!("https://{}", "a".repeat(length - 8));
+            Samples {
+                good: vec!["http://a".to_owned(), address(9), address(2048)],
+                bad: vec![
+                    String::new(),
+                    "https:".to_owned(),
+                    address(2049),
+                    "ftp://shop.example".to_owned(),
+                    "https://a\0".to_owned(),
+                    "https://a b".to_owned(),
+                ],
+            }
+        }
+        Format::CardNumber => {
+            let mut samples = characters(Class::Digits, 12, 19);
+            samples.bad.push("4111 1111 1111 1111".to_owned());
+            samples
+        }
+        Format::SecurityCode => characters(Class::Digits, 3, 4),
+        Format::ExpiryMonth => given(&["01", "09", "10", "12"], &["", "0", "1", "00", "13", "012", "x1", " 1"]),
+        Format::ExpiryYear => {
+            given(&["1900", "2034", "2099"], &["", "34", "203", "20340", "1899", "2100", "x034", "2O34"])
+        }
+    }
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn given(good: &[&str], bad: &[&str]) -> Samples {
+    Samples { good: owned(good), bad: owned(bad) }
+}
+
+/// Each of these characters as often as is just allowed, and once more or less.
+fn lengths(min: u16, max: u16, characters: &[&str]) -> Samples {
+    let of = |length: u16| characters.iter().map(move |character| character.repeat(length.into()));
+    let mut samples = Samples { good: of(min).chain(of(max)).collect(), bad: of(max + 1).collect() };
+    if min > 0 {
+        samples.bad.extend(of(min - 1));
+    }
+    samples
+}
+
+/// Values of the right length with one wrong character.
+fn controls(min: u16, max: u16, characters: &[&str]) -> Vec<String> {
+    let length = usize::from(min.max(1).min(max));
+    characters.iter().map(|character| format!("{}{character}", "x".repeat(length - 1))).collect()
+}
+
+fn characters(class: Class, min: u16, max: u16) -> Samples {
+    let (good, bad): (&[&str], &[&str]) = match class {
+        Class::Digits => (&["0", "9"], &["a", "-", " ", "٣"]),
+        Class::Uppercase => (&["A", "Z"], &["a", "1", " ", "Ä"]),
+        Class::Alphanumeric => (&["a", "Z", "0"], &["_", "-", " ", "ä"]),
+        Class::Word => (&["a", "Z", "0", "_"], &["-", ".", " ", "ä"]),
+        Class::Tag => (&["a", "Z", "0", "-"], &["_", ".", " ", "ä"]),
+        Class::LowerHex => (&["0", "9", "a", "f"], &["A", "g", "-", " "]),
+    };
+    let mut samples = lengths(min, max, good);
+    let start = good[0].repeat(usize::from(min) - 1);
+    samples.bad.extend(bad.iter().map(|wrong| format!("{start}{wrong}")));
+    samples
+}
