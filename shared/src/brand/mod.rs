@@ -35,7 +35,7 @@ impl Kind {
 }
 
 /// A brand.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Brand {
     /// What `paymentBrand` says: letters, digits and underscores.
     pub code: &'static str,
@@ -56,9 +56,20 @@ impl Brand {
         table::BRANDS.get(index)
     }
 
+    /// Finds a card brand by its code. The frames of the form use this one: it leaves the other brands out of the
+    /// program.
+    pub fn find_card(code: &str) -> Option<&'static Self> {
+        table::CARDS.iter().find(|brand| brand.code == code)
+    }
+
     /// Every brand, by code.
     pub fn all() -> &'static [Self] {
-        table::BRANDS
+        &table::BRANDS
+    }
+
+    /// The cards among them, by code.
+    pub fn cards() -> &'static [Self] {
+        &table::CARDS
     }
 
     /// Whether a card number can be this brand's. Only a brand that has ranges of its own refuses numbers outside of

@@ -1,4 +1,6 @@
-//! Every brand that merchants offer, sorted by code: kind of account, whether it answers at once, name, card scheme.
+//! Every brand that merchants offer, by code: kind of account, whether it answers at once, name, card scheme.
+//!
+//! Cards stand apart, because the frames of the form need them and nothing else.
 
 use super::Kind::{Bank, Card, Virtual, Wallet};
 use super::{Brand, Kind, Scheme, scheme};
@@ -18,38 +20,81 @@ const fn later(kind: Kind, code: &'static str, name: &'static str) -> Brand {
     Brand { code, name, kind, synchronous: false, scheme: None }
 }
 
-pub(super) static BRANDS: &[Brand] = &[
+/// Cards, sorted by code.
+pub(super) static CARDS: [Brand; 50] = [
     now(Card, "ADVANTAGE", "Advantage"),
-    later(Virtual, "AFFIRM", "Affirm"),
-    now(Virtual, "AFTERPAY", "Afterpay"),
-    later(Virtual, "AFTERPAY_PACIFIC", "Afterpay"),
     card("AIRPLUS", "AirPlus", &scheme::AIRPLUS),
     now(Card, "ALIA", "Alia"),
     now(Card, "ALIADEBIT", "Alia Debit"),
-    later(Virtual, "ALIPAY", "Alipay"),
     card("AMEX", "American Express", &scheme::AMEX),
-    later(Virtual, "APOSTAR", "Apostar"),
-    now(Wallet, "APPLEPAY", "Apple Pay"),
     card("ARGENCARD", "Argencard", &scheme::ARGENCARD),
-    later(Virtual, "ASTROPAY_STREAMLINE_CASH", "AstroPay Cash"),
-    later(Virtual, "ASTROPAY_STREAMLINE_OT", "AstroPay Online Transfer"),
     now(Card, "ASYACARD", "Asya Card"),
     now(Card, "AXESS", "Axess"),
+    card("BCMC", "Bancontact", &scheme::BANCONTACT),
+    now(Card, "BONUS", "Bonus"),
+    card("CABAL", "Cabal", &scheme::CABAL),
+    card("CABALDEBIT", "Cabal Debit", &scheme::CABAL),
+    now(Card, "CARDFINANS", "CardFinans"),
+    card("CARNET", "Carnet", &scheme::CARNET),
+    card("CARTEBANCAIRE", "Cartes Bancaires", &scheme::CARTE_BANCAIRE),
+    now(Card, "CARTEBLEUE", "Carte Bleue"),
+    card("CENCOSUD", "Cencosud", &scheme::CENCOSUD),
+    card("DANKORT", "Dankort", &scheme::DANKORT),
+    card("DINERS", "Diners Club", &scheme::DINERS),
+    card("DISCOVER", "Discover", &scheme::DISCOVER),
+    card("ELO", "Elo", &scheme::ELO),
+    now(Card, "EURO6000", "Euro 6000"),
+    now(Card, "FACILYPAY_3X", "FacilyPay 3x"),
+    now(Card, "FACILYPAY_3XSANSFRAIS", "FacilyPay 3x sans frais"),
+    now(Card, "FACILYPAY_4X", "FacilyPay 4x"),
+    now(Card, "FACILYPAY_4XSANSFRAIS", "FacilyPay 4x sans frais"),
+    card("HIPERCARD", "Hipercard", &scheme::HIPERCARD),
+    card("JCB", "JCB", &scheme::JCB),
+    card("MADA", "mada", &scheme::MADA),
+    card("MAESTRO", "Maestro", &scheme::MAESTRO),
+    card("MASTER", "Mastercard", &scheme::MASTER),
+    card("MASTERDEBIT", "Debit Mastercard", &scheme::MASTER_GUEST),
+    now(Card, "MAXIMUM", "Maximum"),
+    card("MEEZA", "Meeza", &scheme::MEEZA),
+    now(Card, "MERCADOLIVRE", "Mercado Livre"),
+    card("NARANJA", "Naranja", &scheme::NARANJA),
+    card("NATIVA", "Nativa", &scheme::NATIVA),
+    now(Card, "POSTEPAY", "Postepay"),
+    now(Card, "SERVIRED", "ServiRed"),
+    now(Card, "SISTEMACLAVE", "Sistema Clave"),
+    card("TARJETASHOPPING", "Tarjeta Shopping", &scheme::TARJETA_SHOPPING),
+    now(Card, "TCARD", "T-Card"),
+    now(Card, "TCARDDEBIT", "T-Card Debit"),
+    card("UNIONPAY", "UnionPay", &scheme::UNIONPAY),
+    card("UNIONPAY_SMS", "UnionPay", &scheme::UNIONPAY),
+    card("VISA", "Visa", &scheme::VISA),
+    card("VISADEBIT", "Visa Debit", &scheme::VISA_GUEST),
+    card("VISAELECTRON", "Visa Electron", &scheme::VISA_ELECTRON),
+    card("VPAY", "V PAY", &scheme::VISA_GUEST),
+    now(Card, "WORLD", "World"),
+];
+
+/// Everything else, sorted by code.
+static OTHERS: [Brand; 120] = [
+    later(Virtual, "AFFIRM", "Affirm"),
+    now(Virtual, "AFTERPAY", "Afterpay"),
+    later(Virtual, "AFTERPAY_PACIFIC", "Afterpay"),
+    later(Virtual, "ALIPAY", "Alipay"),
+    later(Virtual, "APOSTAR", "Apostar"),
+    now(Wallet, "APPLEPAY", "Apple Pay"),
+    later(Virtual, "ASTROPAY_STREAMLINE_CASH", "AstroPay Cash"),
+    later(Virtual, "ASTROPAY_STREAMLINE_OT", "AstroPay Online Transfer"),
     later(Virtual, "BALOTO", "Baloto"),
     later(Virtual, "BANCOLOMBIA", "Bancolombia"),
     later(Virtual, "BANCONTACT_LINK", "Bancontact Payconiq"),
     later(Virtual, "BANCONTACT_QR", "Bancontact QR"),
     later(Virtual, "BBVA_CONTINENTAL", "BBVA Continental"),
-    card("BCMC", "Bancontact", &scheme::BANCONTACT),
     later(Virtual, "BCP", "BCP"),
     later(Virtual, "BEVALIDA", "BeValida"),
     later(Bank, "BITCOIN", "Bitcoin"),
     later(Virtual, "BLIK", "BLIK"),
     now(Bank, "BOLETO", "Boleto"),
-    now(Card, "BONUS", "Bonus"),
     later(Virtual, "BOTON_PSE", "PSE"),
-    card("CABAL", "Cabal", &scheme::CABAL),
-    card("CABALDEBIT", "Cabal Debit", &scheme::CABAL),
     later(Virtual, "CAJA_AREQUIPA", "Caja Arequipa"),
     later(Virtual, "CAJA_CUSCO", "Caja Cusco"),
     later(Virtual, "CAJA_HUANCAYO", "Caja Huancayo"),
@@ -57,42 +102,26 @@ pub(super) static BRANDS: &[Brand] = &[
     later(Virtual, "CAJA_PIURA", "Caja Piura"),
     later(Virtual, "CAJA_TACNA", "Caja Tacna"),
     later(Virtual, "CAJA_TRUJILLO", "Caja Trujillo"),
-    now(Card, "CARDFINANS", "CardFinans"),
-    card("CARNET", "Carnet", &scheme::CARNET),
-    card("CARTEBANCAIRE", "Cartes Bancaires", &scheme::CARTE_BANCAIRE),
-    now(Card, "CARTEBLEUE", "Carte Bleue"),
     later(Virtual, "CASHU", "CASHU"),
-    card("CENCOSUD", "Cencosud", &scheme::CENCOSUD),
     later(Virtual, "CHINAUNIONPAY", "UnionPay"),
     now(Wallet, "CLICK_TO_PAY", "Click to Pay"),
     later(Virtual, "CLIQ", "CliQ"),
     later(Virtual, "CREDIT_CLICK", "CreditClick"),
-    card("DANKORT", "Dankort", &scheme::DANKORT),
     later(Virtual, "DAOPAY", "DaoPay"),
     later(Virtual, "DIMONEX", "Dimonex"),
-    card("DINERS", "Diners Club", &scheme::DINERS),
     now(Bank, "DIRECTDEBIT_SEPA", "SEPA Direct Debit"),
-    card("DISCOVER", "Discover", &scheme::DISCOVER),
     later(Virtual, "EFECTY", "Efecty"),
-    card("ELO", "Elo", &scheme::ELO),
     later(Bank, "ENTERCASH", "Entercash"),
     later(Virtual, "ENTERPAY", "Enterpay"),
     later(Bank, "EPS", "eps"),
-    now(Card, "EURO6000", "Euro 6000"),
-    now(Card, "FACILYPAY_3X", "FacilyPay 3x"),
-    now(Card, "FACILYPAY_3XSANSFRAIS", "FacilyPay 3x sans frais"),
-    now(Card, "FACILYPAY_4X", "FacilyPay 4x"),
-    now(Card, "FACILYPAY_4XSANSFRAIS", "FacilyPay 4x sans frais"),
     later(Virtual, "GANA", "Gana"),
     later(Bank, "GIROPAY", "giropay"),
     now(Wallet, "GOOGLEPAY", "Google Pay"),
-    card("HIPERCARD", "Hipercard", &scheme::HIPERCARD),
     later(Bank, "IDEAL", "iDEAL"),
     later(Virtual, "IKANOOI_SE", "Ikano Bank"),
     later(Virtual, "INICIS", "Inicis"),
     later(Bank, "INTERAC_ONLINE", "Interac Online"),
     later(Virtual, "INTERBANK", "Interbank"),
-    card("JCB", "JCB", &scheme::JCB),
     later(Virtual, "KLARNA_INSTALLMENTS", "Klarna Installments"),
     later(Virtual, "KLARNA_INVOICE", "Klarna Invoice"),
     later(Virtual, "KLARNA_PAYMENTS_BILLPAY", "Klarna Billpay"),
@@ -100,22 +129,13 @@ pub(super) static BRANDS: &[Brand] = &[
     later(Virtual, "KLARNA_PAYMENTS_PAYLATER", "Klarna Pay later"),
     later(Virtual, "KLARNA_PAYMENTS_PAYNOW", "Klarna Pay now"),
     later(Virtual, "KLARNA_PAYMENTS_SLICEIT", "Klarna Slice it"),
-    card("MADA", "mada", &scheme::MADA),
-    card("MAESTRO", "Maestro", &scheme::MAESTRO),
-    card("MASTER", "Mastercard", &scheme::MASTER),
-    card("MASTERDEBIT", "Debit Mastercard", &scheme::MASTER_GUEST),
     now(Wallet, "MASTERPASS", "Masterpass"),
-    now(Card, "MAXIMUM", "Maximum"),
     later(Virtual, "MBWAY", "MB WAY"),
-    card("MEEZA", "Meeza", &scheme::MEEZA),
     later(Virtual, "MEEZA_LINK", "Meeza Link"),
     later(Virtual, "MEEZA_QR", "Meeza QR"),
-    now(Card, "MERCADOLIVRE", "Mercado Livre"),
     later(Virtual, "MONEYBOOKERS", "Skrill"),
     later(Virtual, "MONEYSAFE", "MoneySafe"),
     later(Virtual, "MSTART", "mStart"),
-    card("NARANJA", "Naranja", &scheme::NARANJA),
-    card("NATIVA", "Nativa", &scheme::NATIVA),
     later(Virtual, "NEQUI", "Nequi"),
     later(Virtual, "ONECARD", "OneCard"),
     later(Virtual, "ONEY", "Oney"),
@@ -137,7 +157,6 @@ pub(super) static BRANDS: &[Brand] = &[
     later(Virtual, "PF_KARTE_DIRECT", "PostFinance Card"),
     later(Virtual, "PIX", "Pix"),
     later(Bank, "POLI", "POLi"),
-    now(Card, "POSTEPAY", "Postepay"),
     later(Virtual, "POSTPAY", "Postpay"),
     later(Bank, "PREPAYMENT", "Prepayment"),
     later(Virtual, "PREPAYMENT_VRP", "Prepayment"),
@@ -153,11 +172,9 @@ pub(super) static BRANDS: &[Brand] = &[
     later(Virtual, "SCOTIABANK", "Scotiabank"),
     later(Virtual, "SENCILLITO", "Sencillito"),
     now(Bank, "SEPA", "SEPA"),
-    now(Card, "SERVIRED", "ServiRed"),
     later(Virtual, "SEZZLE", "Sezzle"),
     later(Virtual, "SHETAB", "Shetab"),
     now(Virtual, "SIBS_MULTIBANCO", "Multibanco"),
-    now(Card, "SISTEMACLAVE", "Sistema Clave"),
     later(Virtual, "SOFINCO", "Sofinco"),
     later(Virtual, "SOFINCOSANSFRAIS", "Sofinco sans frais"),
     later(Bank, "SOFORTUEBERWEISUNG", "Sofort"),
@@ -167,26 +184,47 @@ pub(super) static BRANDS: &[Brand] = &[
     later(Virtual, "SU_SUERTE", "SuSuerte"),
     later(Virtual, "TABBY", "Tabby"),
     later(Virtual, "TAMARA", "Tamara"),
-    card("TARJETASHOPPING", "Tarjeta Shopping", &scheme::TARJETA_SHOPPING),
-    now(Card, "TCARD", "T-Card"),
-    now(Card, "TCARDDEBIT", "T-Card Debit"),
     later(Virtual, "TENPAY", "Tenpay"),
     later(Virtual, "TRUSTLY", "Trustly"),
     later(Bank, "TRUSTPAY_VA", "TrustPay"),
     later(Virtual, "TWINT", "TWINT"),
     later(Virtual, "UKASH", "Ukash"),
-    card("UNIONPAY", "UnionPay", &scheme::UNIONPAY),
-    card("UNIONPAY_SMS", "UnionPay", &scheme::UNIONPAY),
     later(Virtual, "VALU", "valU"),
     later(Virtual, "VIPPS", "Vipps"),
-    card("VISA", "Visa", &scheme::VISA),
-    card("VISADEBIT", "Visa Debit", &scheme::VISA_GUEST),
-    card("VISAELECTRON", "Visa Electron", &scheme::VISA_ELECTRON),
-    card("VPAY", "V PAY", &scheme::VISA_GUEST),
     later(Virtual, "WECHAT_PAY", "WeChat Pay"),
     later(Virtual, "WESTERN_UNION", "Western Union"),
-    now(Card, "WORLD", "World"),
     later(Virtual, "YANDEX", "YooMoney"),
     later(Virtual, "YANDEX_CHECKOUT", "YooKassa"),
     later(Virtual, "ZOODPAY", "ZoodPay"),
 ];
+
+/// All of them, sorted by code.
+pub(super) static BRANDS: [Brand; CARDS.len() + OTHERS.len()] = merged();
+
+const fn merged() -> [Brand; CARDS.len() + OTHERS.len()] {
+    let mut all = [CARDS[0]; CARDS.len() + OTHERS.len()];
+    let (mut card, mut other) = (0, 0);
+    while card + other < all.len() {
+        if other == OTHERS.len() || card < CARDS.len() && is_before(CARDS[card].code, OTHERS[other].code) {
+            all[card + other] = CARDS[card];
+            card += 1;
+        } else {
+            all[card + other] = OTHERS[other];
+            other += 1;
+        }
+    }
+    all
+}
+
+/// Compares two codes while compiling.
+const fn is_before(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut place = 0;
+    while place < one.len() && place < other.len() {
+        if one[place] != other[place] {
+            return one[place] < other[place];
+        }
+        place += 1;
+    }
+    one.len() < other.len()
+}

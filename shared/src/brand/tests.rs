@@ -141,6 +141,7 @@ fn the_table_is_sorted_complete_and_of_valid_codes() {
     assert_eq!((count(Kind::Card), count(Kind::Bank), count(Kind::Virtual), count(Kind::Wallet)), (50, 15, 101, 4));
     for brand in Brand::all() {
         assert_eq!(Brand::find(brand.code), Some(brand));
+        assert_eq!(Brand::find_card(brand.code), (brand.kind == Kind::Card).then_some(brand));
         assert!(!brand.name.is_empty());
         assert!(brand.code.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && brand.code.len() <= 32);
         assert!(!brand.number_lengths().is_empty() && brand.number_lengths().is_sorted());
@@ -149,6 +150,7 @@ fn the_table_is_sorted_complete_and_of_valid_codes() {
             assert!(range.0 > 0 && range.0 <= range.1 && range.0.ilog10() == range.1.ilog10() && range.1 < 100_000_000);
         }
     }
+    assert!(Brand::cards().iter().eq(Brand::all().iter().filter(|brand| brand.kind == Kind::Card)));
     assert_eq!(Brand::find("visa"), None);
     assert!(!Brand::find("PAYPAL").unwrap().synchronous && Brand::find("SEPA").unwrap().synchronous);
 }

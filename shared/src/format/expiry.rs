@@ -88,7 +88,7 @@ impl Expiry {
     /// Where both orders make sense the month comes first. Years of two digits lie within fifty years of
     /// `this_year`. `None` while the text is incomplete or makes no date.
     pub fn parse_text(text: &str, this_year: u16) -> Option<Self> {
-        if text.chars().any(char::is_alphabetic) {
+        if text.chars().any(|character| digits::value(character).is_none() && !is_separator(character)) {
             return None;
         }
         let typed = Typed::read(text);
@@ -117,13 +117,15 @@ impl Expiry {
     }
 }
 
-fn padded(mut number: u16, places: usize) -> String {
-    let mut bytes = [b'0'; 4];
-    for byte in bytes[..places].iter_mut().rev() {
-        *byte = b'0' + (number % 10) as u8;
-        number /= 10;
-    }
-    bytes[..places].iter().map(|byte| char::from(*byte)).collect()
+fn padded(number: u16, places: u32) -> String {
+    let digit = |place| char::from(b'0' + (number / 10_u16.pow(place) % 10) as u8);
+    (0..places).rev().map(digit).collect()
+}
+
+/// What people, keyboards and browsers put between month and year.
+fn is_separator(character: char) -> bool {
+    matches!(character, ' ' | '/' | '-' | '.' | '\u{a0}' | '\u{2000}'..='\u{200f}' | '\u{2010}'..='\u{2015}')
+        || matches!(character, '\u{202f}' | '\u{2044}' | '\u{2215}' | '\u{2212}' | '\u{ff0f}' | '\u{ff0d}' | '\u{3000}')
 }
 
 /// The year nearest to `this_year` that ends in these two digits: at most fifty years back, forty-nine ahead.
@@ -147,7 +149,7 @@ impl Typed {
             match (digits::ascii(character), &mut typed.rest) {
                 (Some(digit), Some(rest)) => rest.push(digit),
                 (Some(digit), None) => typed.first.push(digit),
-                (None, None) if !typed.first.is_empty() => typed.rest = Some(String::new()),
+                (None, None) if is_separator(character) && !typed.first.is_empty() => typed.rest = Some(String::new()),
                 (None, _) => {}
             }
         }
@@ -183,11 +185,11 @@ fn one_part(digits: &str) -> Option<(&str, &str)> {
         4 | 6 => 2,
         _ => return None,
     };
-    let (first, second) = digits.split_at(places);
-    two_parts(first, second).or_else(|| {
-        let (first, second) = digits.split_at(digits.len() - 2);
+    let split = |places| {
+        let (first, second) = digits.split_at_checked(places)?;
         two_parts(first, second)
-    })
+    };
+    split(places).or_else(|| split(digits.len() - 2))
 }
 
 fn is_month(text: &str) -> bool {
@@ -229,7 +231,8 @@ fn unfinished(typed: Typed) -> (String, String) {
         [_, ..] => 1,
         [] => 0,
     };
-    let mut year = first.split_off(places);
+    let mut year = String::from(first.get(places..).unwrap_or_default());
+    first.truncate(places);
     if first == "0" {
         year.clear();
     }

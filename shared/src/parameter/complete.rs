@@ -140,7 +140,7 @@ impl Check<'_> {
         let number = self.parameters.get("card.number").unwrap_or_default();
         let kind = match self.parameters.get("paymentBrand") {
             None | Some("") => {
-                let cards: Vec<&'static Brand> = Brand::all().iter().filter(|brand| brand.scheme.is_some()).collect();
+                let cards: Vec<&'static Brand> = Brand::cards().iter().collect();
                 if detect(number, &cards).next().is_none() {
                     self.errors.push(ParameterError::missing("paymentBrand"));
                 }
