@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use thirtyfour::prelude::*;
 
 use crate::driver::chromium;
+use crate::wait::until;
 
 /// A running Chromium with a fresh profile. Everything of [`WebDriver`] can be called on it.
 #[derive(Clone, Debug)]
@@ -86,17 +87,17 @@ impl Browser {
         Ok(seen.with_context(|| format!("waiting for {kind}"))?.convert()?)
     }
 
-    /// Waits until `condition`, an expression, holds in the page. It is looked at before every frame that is painted.
+    /// Waits until `condition`, an expression, holds in the page, or in the page that it makes way for.
     ///
     /// # Errors
     /// When it does not become true in time.
     pub async fn until(&self, condition: &str) -> anyhow::Result<()> {
-        let script = format!(
-            "const done = arguments[0];
-             (function look() {{ if ({condition}) done(true); else requestAnimationFrame(look); }})();"
-        );
-        self.execute_async(script, vec![]).await.with_context(|| format!("waiting for {condition}"))?;
-        Ok(())
+        until(condition, async || {
+            // A page that is going away does not answer.
+            let value = self.value(&format!("!!({condition})")).await.unwrap_or_default();
+            Ok((value == true).then_some(()))
+        })
+        .await
     }
 
     /// The value of `expression` in the page.
@@ -113,7 +114,11 @@ impl Browser {
     /// When the driver does not answer.
     pub async fn complaints(&self) -> anyhow::Result<Vec<String>> {
         let log = self.get_log("browser").await?;
-        let loud = log.into_iter().filter(|entry| entry.level != "INFO" && entry.level != "DEBUG");
+        // The frames allow these two by contract; this browser has not heard of them, and says so.
+        let unheard_of = ["Unrecognized feature: 'autofill'", "Unrecognized feature: 'shared-autofill'"];
+        let loud = log.into_iter().filter(|entry| {
+            entry.level != "INFO" && entry.level != "DEBUG" && !unheard_of.iter().any(|it| entry.message.contains(it))
+        });
         Ok(loud.map(|entry| format!("{}: {}", entry.level, entry.message)).collect())
     }
 

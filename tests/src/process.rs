@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const KEEPER: &str = r#"
 exec 3<&0
 setsid "$@" </dev/null 3<&- & kept=$!
-(cat <&3; kill -9 -- -$kept) >/dev/null 2>&1 & watcher=$!
+(cat <&3; kill -s KILL -- -$kept) >/dev/null 2>&1 & watcher=$!
 exec 3<&-
 wait $kept; status=$?
 kill $watcher 2>/dev/null
