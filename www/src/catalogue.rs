@@ -26,10 +26,7 @@ pub static ITEMS: [Item; 3] = [
         key: "bowl",
         price: Cents(3650),
         name: ["Dune bowl", "Schale Düne"],
-        note: [
-            "For soup, or three peaches",
-            "Für Suppe oder drei Pfirsiche",
-        ],
+        note: ["For soup, or three peaches", "Für Suppe oder drei Pfirsiche"],
     },
     Item {
         key: "teapot",

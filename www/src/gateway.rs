@@ -53,11 +53,7 @@ impl std::fmt::Display for GatewayError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Silent(why) => write!(f, "no answer from the gateway: {why}"),
-            Self::Unreadable(status) => write!(
-                f,
-                "unreadable answer from the gateway, HTTP {}",
-                status.as_u16()
-            ),
+            Self::Unreadable(status) => write!(f, "unreadable answer from the gateway, HTTP {}", status.as_u16()),
             Self::Refused { code, description } => write!(f, "{code} {description}"),
         }
     }
@@ -150,10 +146,7 @@ impl Gateway {
         let (status, body) = self.post("v1/checkouts", fields).await?;
         let answer: Prepared = read(status, &body)?;
         if status.is_success() && !answer.id.is_empty() {
-            return Ok(Checkout {
-                id: answer.id,
-                integrity: answer.integrity,
-            });
+            return Ok(Checkout { id: answer.id, integrity: answer.integrity });
         }
         Err(refused(answer.result))
     }
@@ -173,9 +166,7 @@ impl Gateway {
     /// # Errors
     /// When the gateway does not answer in its contract's shape. A decline is an answer, whatever its HTTP status.
     pub async fn status(&self, path: &str) -> Result<Status, GatewayError> {
-        let query = Serializer::new(String::new())
-            .append_pair("entityId", &self.entity_id)
-            .finish();
+        let query = Serializer::new(String::new()).append_pair("entityId", &self.entity_id).finish();
         let address = format!("{}{path}?{query}", self.base);
         let (status, body) = self.call(Method::GET, address, String::new()).await?;
         if matches!(status.as_u16(), 401 | 403 | 404) {
@@ -184,52 +175,28 @@ impl Gateway {
         read(status, &body)
     }
 
-    async fn post(
-        &self,
-        path: &str,
-        fields: &Fields<'_>,
-    ) -> Result<(StatusCode, Bytes), GatewayError> {
-        let body = Serializer::new(String::new())
-            .append_pair("entityId", &self.entity_id)
-            .extend_pairs(fields)
-            .finish();
-        self.call(Method::POST, format!("{}{path}", self.base), body)
-            .await
+    async fn post(&self, path: &str, fields: &Fields<'_>) -> Result<(StatusCode, Bytes), GatewayError> {
+        let body =
+            Serializer::new(String::new()).append_pair("entityId", &self.entity_id).extend_pairs(fields).finish();
+        self.call(Method::POST, format!("{}{path}", self.base), body).await
     }
 
-    async fn call(
-        &self,
-        method: Method,
-        address: String,
-        body: String,
-    ) -> Result<(StatusCode, Bytes), GatewayError> {
+    async fn call(&self, method: Method, address: String, body: String) -> Result<(StatusCode, Bytes), GatewayError> {
         let silent = |why: &dyn std::fmt::Display| GatewayError::Silent(why.to_string());
         let request = Request::builder()
             .method(method)
             .uri(address)
             .header(header::AUTHORIZATION, format!("Bearer {}", self.token))
-            .header(
-                header::CONTENT_TYPE,
-                "application/x-www-form-urlencoded; charset=UTF-8",
-            )
+            .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded; charset=UTF-8")
             .body(Full::from(body))
             .map_err(|error| silent(&error))?;
         let exchange = async {
-            let response = self
-                .client
-                .request(request)
-                .await
-                .map_err(|error| silent(&error))?;
+            let response = self.client.request(request).await.map_err(|error| silent(&error))?;
             let status = response.status();
-            let body = Limited::new(response.into_body(), LONGEST)
-                .collect()
-                .await
-                .map_err(|error| silent(&error))?;
+            let body = Limited::new(response.into_body(), LONGEST).collect().await.map_err(|error| silent(&error))?;
             Ok((status, body.to_bytes()))
         };
-        tokio::time::timeout(PATIENCE, exchange)
-            .await
-            .map_err(|_| silent(&"it took too long"))?
+        tokio::time::timeout(PATIENCE, exchange).await.map_err(|_| silent(&"it took too long"))?
     }
 }
 
@@ -242,8 +209,5 @@ fn refused(result: ResultPart) -> GatewayError {
     for error in result.parameter_errors {
         description.push_str(&format!("; {} {}", error.name, error.message));
     }
-    GatewayError::Refused {
-        code: result.code,
-        description,
-    }
+    GatewayError::Refused { code: result.code, description }
 }

@@ -53,9 +53,7 @@ pub async fn serve(
     listener: TcpListener,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> anyhow::Result<()> {
-    axum::serve(listener, router(shop))
-        .with_graceful_shutdown(shutdown)
-        .await?;
+    axum::serve(listener, router(shop)).with_graceful_shutdown(shutdown).await?;
     Ok(())
 }
 

@@ -102,10 +102,7 @@ pub fn new_reference() -> Result<String, getrandom::Error> {
     const ALPHABET: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
     let mut random = [0u8; 12];
     getrandom::fill(&mut random)?;
-    let tail: String = random
-        .iter()
-        .map(|byte| char::from(ALPHABET[usize::from(byte % 32)]))
-        .collect();
+    let tail: String = random.iter().map(|byte| char::from(ALPHABET[usize::from(byte % 32)])).collect();
     Ok(format!("KT-{tail}"))
 }
 
@@ -116,10 +113,7 @@ mod tests {
     use crate::catalogue::ITEMS;
 
     fn order(reference: &str) -> Order {
-        let checkout = Checkout {
-            id: format!("{reference}.c"),
-            integrity: None,
-        };
+        let checkout = Checkout { id: format!("{reference}.c"), integrity: None };
         Order {
             reference: reference.to_owned(),
             item: &ITEMS[1],

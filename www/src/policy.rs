@@ -5,9 +5,7 @@
 /// The origin of `address`: scheme, host and port, without a slash at the end.
 pub fn origin(address: &str) -> &str {
     let host = address.find("://").map_or(0, |at| at + 3);
-    let end = address[host..]
-        .find('/')
-        .map_or(address.len(), |at| host + at);
+    let end = address[host..].find('/').map_or(address.len(), |at| host + at);
     &address[..end]
 }
 
@@ -26,10 +24,7 @@ mod tests {
 
     #[test]
     fn an_origin_has_no_path() {
-        assert_eq!(
-            origin("http://pay.localhost:8080/"),
-            "http://pay.localhost:8080"
-        );
+        assert_eq!(origin("http://pay.localhost:8080/"), "http://pay.localhost:8080");
         assert_eq!(origin("https://pay.example/base/"), "https://pay.example");
         assert_eq!(origin("https://pay.example"), "https://pay.example");
     }

@@ -8,9 +8,7 @@ pub fn checkout_id(path: &str) -> Option<&str> {
     let id = rest.strip_prefix("checkouts/")?.strip_suffix("/payment")?;
     let version_fits = !version.is_empty() && version.bytes().all(|b| b.is_ascii_digit());
     // A name made of dots alone would climb out of the folder.
-    let id_fits = id
-        .bytes()
-        .all(|b| b.is_ascii_alphanumeric() || b == b'.' || b == b'-')
+    let id_fits = id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'.' || b == b'-')
         && id.bytes().any(|b| b.is_ascii_alphanumeric());
     (version_fits && id_fits).then_some(id)
 }
@@ -21,10 +19,7 @@ mod tests {
 
     #[test]
     fn the_documented_shape_is_read() {
-        assert_eq!(
-            checkout_id("/v1/checkouts/AB12.uat01-vm-tx03/payment"),
-            Some("AB12.uat01-vm-tx03")
-        );
+        assert_eq!(checkout_id("/v1/checkouts/AB12.uat01-vm-tx03/payment"), Some("AB12.uat01-vm-tx03"));
         assert_eq!(checkout_id("/v12/checkouts/a/payment"), Some("a"));
     }
 

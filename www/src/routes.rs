@@ -45,15 +45,9 @@ struct App {
 type Shared = State<Arc<App>>;
 
 pub fn router(shop: Shop) -> Router {
-    let policy = HeaderValue::from_str(&crate::policy::content_security_policy(
-        &shop.gateway_public,
-    ))
-    .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"));
-    let app = Arc::new(App {
-        gateway: Gateway::new(&shop),
-        shop,
-        orders: Orders::default(),
-    });
+    let policy = HeaderValue::from_str(&crate::policy::content_security_policy(&shop.gateway_public))
+        .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"));
+    let app = Arc::new(App { gateway: Gateway::new(&shop), shop, orders: Orders::default() });
     Router::new()
         .route("/", get(product))
         .route("/checkout", post(order))
@@ -62,17 +56,9 @@ pub fn router(shop: Shop) -> Router {
         .route("/result/{order}", get(result))
         .route("/dev/checkout", post(dev_checkout))
         .route("/options.js", get(options))
-        .route(
-            "/shop.css",
-            get(async || typed("text/css; charset=utf-8", include_str!("shop.css"))),
-        )
-        .route(
-            "/icon.svg",
-            get(async || typed("image/svg+xml", include_str!("icon.svg"))),
-        )
-        .fallback(async |Query(query): Query<ViewQuery>| {
-            pages::trouble(query.into(), Trouble::NotFound, None)
-        })
+        .route("/shop.css", get(async || typed("text/css; charset=utf-8", include_str!("shop.css"))))
+        .route("/icon.svg", get(async || typed("image/svg+xml", include_str!("icon.svg"))))
+        .fallback(async |Query(query): Query<ViewQuery>| pages::trouble(query.into(), Trouble::NotFound, None))
         .layer(middleware::from_fn(move |request, next: Next| {
             let policy = policy.clone();
             async move { guarded(next.run(request).await, policy) }
@@ -84,14 +70,8 @@ pub fn router(shop: Shop) -> Router {
 fn guarded(mut response: Response, policy: HeaderValue) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);
-    headers.insert(
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
-    );
-    headers.insert(
-        header::REFERRER_POLICY,
-        HeaderValue::from_static("strict-origin-when-cross-origin"),
-    );
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("strict-origin-when-cross-origin"));
     // Orders change behind their addresses, and the assets are small.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
@@ -107,10 +87,7 @@ async fn product(Query(query): Query<ViewQuery>) -> Response {
 }
 
 async fn options(Query(query): Query<ViewQuery>) -> Response {
-    typed(
-        "text/javascript; charset=utf-8",
-        View::from(query).options_script(),
-    )
+    typed("text/javascript; charset=utf-8", View::from(query).options_script())
 }
 
 /// What the product page sends.
@@ -126,12 +103,7 @@ struct Choice {
 
 async fn order(State(app): Shared, Form(choice): Form<Choice>) -> Response {
     let view = View::from(choice.view);
-    let quantity = choice
-        .quantity
-        .trim()
-        .parse()
-        .ok()
-        .filter(|quantity| (1..=MOST).contains(quantity));
+    let quantity = choice.quantity.trim().parse().ok().filter(|quantity| (1..=MOST).contains(quantity));
     let (Some(item), Some(quantity)) = (Item::find(&choice.item), quantity) else {
         return Redirect::to(&format!("/{}", view.query())).into_response();
     };
@@ -143,14 +115,7 @@ async fn order(State(app): Shared, Form(choice): Form<Choice>) -> Response {
     let Ok(reference) = new_reference() else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
-    let mut order = Order {
-        reference,
-        item,
-        quantity,
-        forced,
-        checkouts: Vec::new(),
-        paid: false,
-    };
+    let mut order = Order { reference, item, quantity, forced, checkouts: Vec::new(), paid: false };
     match app.gateway.prepare(&fields(&order)).await {
         Ok(checkout) => order.checkouts.push(checkout),
         Err(error) => return gateway_trouble(view, &error),
@@ -182,40 +147,26 @@ fn fields(order: &Order) -> Fields<'static> {
     fields
 }
 
-async fn checkout(
-    State(app): Shared,
-    Path(reference): Path<String>,
-    Query(query): Query<ViewQuery>,
-) -> Response {
+async fn checkout(State(app): Shared, Path(reference): Path<String>, Query(query): Query<ViewQuery>) -> Response {
     let view = View::from(query);
     let Some(order) = app.orders.find(&reference) else {
         return pages::trouble(view, Trouble::NotFound, None);
     };
     match order.current() {
-        Some(_) if order.paid => {
-            Redirect::to(&format!("/result/{reference}{}", view.query())).into_response()
-        }
+        Some(_) if order.paid => Redirect::to(&format!("/result/{reference}{}", view.query())).into_response(),
         Some(current) => pages::checkout(view, &app.shop, &order, current).into_response(),
         None => pages::trouble(view, Trouble::NotFound, None),
     }
 }
 
 /// Another try: with the same checkout while the gateway keeps it open, with a new one otherwise.
-async fn again(
-    State(app): Shared,
-    Path(reference): Path<String>,
-    Query(query): Query<ViewQuery>,
-) -> Response {
+async fn again(State(app): Shared, Path(reference): Path<String>, Query(query): Query<ViewQuery>) -> Response {
     let view = View::from(query);
     let Some(mut order) = app.orders.find(&reference) else {
         return pages::trouble(view, Trouble::NotFound, None);
     };
     let back = Redirect::to(&format!("/checkout/{reference}{}", view.query())).into_response();
-    let Some(current) = order
-        .current()
-        .filter(|_| !order.paid)
-        .map(|checkout| checkout.id.clone())
-    else {
+    let Some(current) = order.current().filter(|_| !order.paid).map(|checkout| checkout.id.clone()) else {
         return back;
     };
     // A decline that the visitor asked for is over after one time: the second try is an ordinary one.
@@ -248,18 +199,12 @@ struct Returned {
     view: ViewQuery,
 }
 
-async fn result(
-    State(app): Shared,
-    Path(reference): Path<String>,
-    Query(returned): Query<Returned>,
-) -> Response {
+async fn result(State(app): Shared, Path(reference): Path<String>, Query(returned): Query<Returned>) -> Response {
     let view = View::from(returned.view);
     let Some(order) = app.orders.find(&reference) else {
         return pages::trouble(view, Trouble::NotFound, None);
     };
-    let own = order
-        .current()
-        .map(|checkout| format!("/v1/checkouts/{}/payment", checkout.id));
+    let own = order.current().map(|checkout| format!("/v1/checkouts/{}/payment", checkout.id));
     let Some(path) = returned.resource_path.or(own) else {
         return pages::trouble(view, Trouble::NotFound, None);
     };
@@ -292,22 +237,14 @@ fn matches(order: &Order, checkout: &str, status: &Status) -> Result<(), String>
         ("currency", "EUR", &status.currency, true),
         ("paymentType", "DB", &status.payment_type, true),
         // Echoed by this gateway; a missing one says nothing, a different one does.
-        (
-            "merchantTransactionId",
-            order.reference.as_str(),
-            &status.merchant_transaction_id,
-            false,
-        ),
+        ("merchantTransactionId", order.reference.as_str(), &status.merchant_transaction_id, false),
     ];
     for (name, wanted, got, required) in comparisons {
         match got.as_deref() {
             Some(got) if got == wanted => {}
             None if !required => {}
             got => {
-                return Err(format!(
-                    "{name}: expected {wanted}, got {}",
-                    got.unwrap_or("nothing")
-                ));
+                return Err(format!("{name}: expected {wanted}, got {}", got.unwrap_or("nothing")));
             }
         }
     }
@@ -319,24 +256,14 @@ async fn dev_checkout(State(app): Shared) -> Response {
     let Ok(reference) = new_reference() else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
-    let order = Order {
-        reference,
-        item: &ITEMS[2],
-        quantity: 1,
-        forced: None,
-        checkouts: Vec::new(),
-        paid: false,
-    };
+    let order = Order { reference, item: &ITEMS[2], quantity: 1, forced: None, checkouts: Vec::new(), paid: false };
     match app.gateway.prepare(&fields(&order)).await {
         Ok(checkout) => {
-            Json(serde_json::json!({ "checkoutId": checkout.id, "integrity": checkout.integrity }))
-                .into_response()
+            Json(serde_json::json!({ "checkoutId": checkout.id, "integrity": checkout.integrity })).into_response()
         }
-        Err(error) => (
-            StatusCode::BAD_GATEWAY,
-            Json(serde_json::json!({ "error": error.to_string() })),
-        )
-            .into_response(),
+        Err(error) => {
+            (StatusCode::BAD_GATEWAY, Json(serde_json::json!({ "error": error.to_string() }))).into_response()
+        }
     }
 }
 

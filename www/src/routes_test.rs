@@ -39,33 +39,18 @@ async fn prepare(
     gateway.prepared.push(fields);
     let id = format!("AAAA{}.test-1", gateway.prepared.len());
     let result = json!({ "code": "000.200.100", "description": "created" });
-    (
-        StatusCode::OK,
-        Json(json!({ "id": id, "integrity": "sha384-abc", "result": result, "news": 1 })),
-    )
+    (StatusCode::OK, Json(json!({ "id": id, "integrity": "sha384-abc", "result": result, "news": 1 })))
 }
 
-async fn update(
-    State(gateway): State<Gateway>,
-    Path(id): Path<String>,
-) -> (StatusCode, Json<Value>) {
+async fn update(State(gateway): State<Gateway>, Path(id): Path<String>) -> (StatusCode, Json<Value>) {
     let mut gateway = gateway.lock().unwrap();
     gateway.heard.push(format!("update {id}"));
-    let (status, code) = if gateway.open {
-        (StatusCode::OK, "000.200.101")
-    } else {
-        (StatusCode::BAD_REQUEST, "200.300.404")
-    };
-    (
-        status,
-        Json(json!({ "result": { "code": code, "description": "" } })),
-    )
+    let (status, code) =
+        if gateway.open { (StatusCode::OK, "000.200.101") } else { (StatusCode::BAD_REQUEST, "200.300.404") };
+    (status, Json(json!({ "result": { "code": code, "description": "" } })))
 }
 
-async fn status(
-    State(gateway): State<Gateway>,
-    OriginalUri(uri): OriginalUri,
-) -> (StatusCode, Json<Value>) {
+async fn status(State(gateway): State<Gateway>, OriginalUri(uri): OriginalUri) -> (StatusCode, Json<Value>) {
     let mut gateway = gateway.lock().unwrap();
     gateway.heard.push(format!("status {uri}"));
     let (status, body) = gateway.status.clone().unwrap();
@@ -115,22 +100,13 @@ async fn send(shop: &Router, address: &str, form: &str) -> String {
         .unwrap();
     let (response, text) = call(shop, request).await;
     assert_eq!(response.status(), StatusCode::SEE_OTHER, "{text}");
-    response.headers()[header::LOCATION]
-        .to_str()
-        .unwrap()
-        .to_owned()
+    response.headers()[header::LOCATION].to_str().unwrap().to_owned()
 }
 
 /// Orders two bowls; the answer is the order's reference.
 async fn order(shop: &Router, more: &str) -> String {
     let address = send(shop, "/checkout", &format!("item=bowl&quantity=2{more}")).await;
-    address
-        .strip_prefix("/checkout/")
-        .unwrap()
-        .split('?')
-        .next()
-        .unwrap()
-        .to_owned()
+    address.strip_prefix("/checkout/").unwrap().split('?').next().unwrap().to_owned()
 }
 
 fn paid(reference: &str, amount: &str) -> (StatusCode, Value) {
@@ -159,17 +135,10 @@ async fn a_checkout_is_prepared_on_the_server_and_the_page_carries_the_form() {
         assert_eq!(fields["merchantTransactionId"], reference);
         assert!(!fields.contains_key("customParameters[forceResultCode]"));
     }
-    let request = Request::get(format!("/checkout/{reference}?lang=de"))
-        .body(Body::empty())
-        .unwrap();
+    let request = Request::get(format!("/checkout/{reference}?lang=de")).body(Body::empty()).unwrap();
     let (response, page) = call(&shop, request).await;
-    let policy = response.headers()[header::CONTENT_SECURITY_POLICY]
-        .to_str()
-        .unwrap();
-    assert!(
-        policy.contains("script-src 'self' http://pay.localhost:8080 'wasm-unsafe-eval'"),
-        "{policy}"
-    );
+    let policy = response.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
+    assert!(policy.contains("script-src 'self' http://pay.localhost:8080 'wasm-unsafe-eval'"), "{policy}");
     assert!(page.contains(
         r#"<script src="http://pay.localhost:8080/v1/paymentWidgets.js?checkoutId=AAAA1.test-1" integrity="sha384-abc" crossorigin="anonymous">"#
     ));
@@ -184,9 +153,7 @@ async fn a_payment_that_fits_the_order_is_a_success_and_stays_one() {
     let (shop, gateway) = shop().await;
     let reference = order(&shop, "").await;
     gateway.lock().unwrap().status = Some(paid(&reference, "73.00"));
-    let back = format!(
-        "/result/{reference}?id=AAAA1.test-1&resourcePath=%2Fv1%2Fcheckouts%2FAAAA1.test-1%2Fpayment"
-    );
+    let back = format!("/result/{reference}?id=AAAA1.test-1&resourcePath=%2Fv1%2Fcheckouts%2FAAAA1.test-1%2Fpayment");
     for _ in 0..2 {
         let (status, page) = load(&shop, &back).await;
         assert_eq!(status, StatusCode::OK);
@@ -194,25 +161,10 @@ async fn a_payment_that_fits_the_order_is_a_success_and_stays_one() {
         assert!(page.contains("VISA") && page.contains("0000") && page.contains(&reference));
     }
     let heard = gateway.lock().unwrap().heard.clone();
-    assert_eq!(
-        heard[0],
-        format!(
-            "status //v1/checkouts/AAAA1.test-1/payment?entityId={}",
-            "e".repeat(32)
-        )
-    );
+    assert_eq!(heard[0], format!("status //v1/checkouts/AAAA1.test-1/payment?entityId={}", "e".repeat(32)));
     // Who goes back to the checkout of a paid order is led on to its result.
-    let (response, _) = call(
-        &shop,
-        Request::get(format!("/checkout/{reference}"))
-            .body(Body::empty())
-            .unwrap(),
-    )
-    .await;
-    assert_eq!(
-        response.headers()[header::LOCATION],
-        format!("/result/{reference}")
-    );
+    let (response, _) = call(&shop, Request::get(format!("/checkout/{reference}")).body(Body::empty()).unwrap()).await;
+    assert_eq!(response.headers()[header::LOCATION], format!("/result/{reference}"));
 }
 
 #[tokio::test]
@@ -260,12 +212,8 @@ async fn an_address_that_is_not_this_orders_is_refused_without_asking_anybody() 
 async fn a_decline_offers_another_try_with_the_same_checkout_while_it_is_open() {
     let (shop, gateway) = shop().await;
     let reference = order(&shop, "&outcome=decline").await;
-    assert_eq!(
-        gateway.lock().unwrap().prepared[0]["customParameters[forceResultCode]"],
-        "800.100.151"
-    );
-    let declined =
-        json!({ "result": { "code": "800.100.151", "description": "transaction declined" } });
+    assert_eq!(gateway.lock().unwrap().prepared[0]["customParameters[forceResultCode]"], "800.100.151");
+    let declined = json!({ "result": { "code": "800.100.151", "description": "transaction declined" } });
     gateway.lock().unwrap().status = Some((StatusCode::BAD_REQUEST, declined));
     let (status, page) = load(&shop, &format!("/result/{reference}?id=AAAA1.test-1")).await;
     assert_eq!(status, StatusCode::OK);
@@ -274,26 +222,13 @@ async fn a_decline_offers_another_try_with_the_same_checkout_while_it_is_open() 
 
     gateway.lock().unwrap().open = true;
     let address = send(&shop, &format!("/checkout/{reference}/again"), "").await;
-    assert!(
-        load(&shop, &address)
-            .await
-            .1
-            .contains("checkoutId=AAAA1.test-1")
-    );
+    assert!(load(&shop, &address).await.1.contains("checkoutId=AAAA1.test-1"));
 
     gateway.lock().unwrap().open = false;
     let address = send(&shop, &format!("/checkout/{reference}/again"), "").await;
-    assert!(
-        load(&shop, &address)
-            .await
-            .1
-            .contains("checkoutId=AAAA2.test-1")
-    );
+    assert!(load(&shop, &address).await.1.contains("checkoutId=AAAA2.test-1"));
     let gateway = gateway.lock().unwrap();
-    assert!(
-        !gateway.prepared[1].contains_key("customParameters[forceResultCode]"),
-        "forced once, not twice"
-    );
+    assert!(!gateway.prepared[1].contains_key("customParameters[forceResultCode]"), "forced once, not twice");
 }
 
 #[tokio::test]
@@ -314,21 +249,10 @@ async fn a_silent_gateway_makes_a_page_and_not_a_panic() {
 #[tokio::test]
 async fn unknown_orders_and_odd_quantities_are_answered_kindly() {
     let (shop, gateway) = shop().await;
-    assert_eq!(
-        load(&shop, "/checkout/KT-NOBODY").await.0,
-        StatusCode::NOT_FOUND
-    );
-    assert_eq!(
-        load(&shop, "/result/KT-NOBODY").await.0,
-        StatusCode::NOT_FOUND
-    );
+    assert_eq!(load(&shop, "/checkout/KT-NOBODY").await.0, StatusCode::NOT_FOUND);
+    assert_eq!(load(&shop, "/result/KT-NOBODY").await.0, StatusCode::NOT_FOUND);
     assert_eq!(load(&shop, "/nothing").await.0, StatusCode::NOT_FOUND);
-    for form in [
-        "item=cup&quantity=0",
-        "item=cup&quantity=100",
-        "item=cup&quantity=x",
-        "item=moon&quantity=1",
-    ] {
+    for form in ["item=cup&quantity=0", "item=cup&quantity=100", "item=cup&quantity=x", "item=moon&quantity=1"] {
         assert_eq!(send(&shop, "/checkout", form).await, "/", "{form}");
     }
     assert!(gateway.lock().unwrap().prepared.is_empty());
@@ -337,11 +261,7 @@ async fn unknown_orders_and_odd_quantities_are_answered_kindly() {
 #[tokio::test]
 async fn a_checkout_for_developers_comes_as_json() {
     let (shop, _) = shop().await;
-    let (response, text) = call(
-        &shop,
-        Request::post("/dev/checkout").body(Body::empty()).unwrap(),
-    )
-    .await;
+    let (response, text) = call(&shop, Request::post("/dev/checkout").body(Body::empty()).unwrap()).await;
     assert_eq!(response.status(), StatusCode::OK);
     let body: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(body["checkoutId"], "AAAA1.test-1");

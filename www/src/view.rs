@@ -30,16 +30,10 @@ pub struct View {
 
 impl From<ViewQuery> for View {
     fn from(query: ViewQuery) -> Self {
-        let on = |value: Option<String>| {
-            value.is_some_and(|value| value == "1" || value == "true" || value == "on")
-        };
+        let on = |value: Option<String>| value.is_some_and(|value| value == "1" || value == "true" || value == "on");
         Self {
             lang: query.lang.as_deref().and_then(Lang::find),
-            style: query.style.and_then(|style| {
-                ["card", "plain", "none"]
-                    .into_iter()
-                    .find(|known| *known == style)
-            }),
+            style: query.style.and_then(|style| ["card", "plain", "none"].into_iter().find(|known| *known == style)),
             brand_detection: on(query.brand_detection),
             dark: on(query.dark),
         }
@@ -67,11 +61,7 @@ impl View {
         if self.dark {
             pairs.push("dark=1".to_owned());
         }
-        if pairs.is_empty() {
-            String::new()
-        } else {
-            format!("?{}", pairs.join("&"))
-        }
+        if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
     }
 
     /// The script that sets `wpwlOptions` before the loader runs. A file and not an inline script: the policy forbids those.
@@ -86,10 +76,7 @@ impl View {
         if self.brand_detection {
             options.insert("brandDetection".to_owned(), true.into());
         }
-        format!(
-            "window.wpwlOptions = {};\n",
-            serde_json::Value::Object(options)
-        )
+        format!("window.wpwlOptions = {};\n", serde_json::Value::Object(options))
     }
 }
 
@@ -98,11 +85,7 @@ mod tests {
     use super::*;
 
     fn view(lang: &str, style: &str) -> View {
-        View::from(ViewQuery {
-            lang: Some(lang.into()),
-            style: Some(style.into()),
-            ..ViewQuery::default()
-        })
+        View::from(ViewQuery { lang: Some(lang.into()), style: Some(style.into()), ..ViewQuery::default() })
     }
 
     #[test]
@@ -115,10 +98,6 @@ mod tests {
     fn nothing_foreign_reaches_the_script() {
         let script = view("\"};alert(1)//", "</script>").options_script();
         assert_eq!(script, "window.wpwlOptions = {};\n");
-        assert!(
-            view("de", "none")
-                .options_script()
-                .contains(r#""locale":"de""#)
-        );
+        assert!(view("de", "none").options_script().contains(r#""locale":"de""#));
     }
 }

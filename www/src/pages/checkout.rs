@@ -9,20 +9,14 @@ use crate::routes::customer;
 use crate::view::View;
 
 /// Numbers that the simulator knows, with the names people know them by.
-const CARDS: [(&str, &str); 3] = [
-    ("Visa", "4200 0000 0000 0000"),
-    ("Mastercard", "5454 5454 5454 5454"),
-    ("American Express", "3777 777777 77770"),
-];
+const CARDS: [(&str, &str); 3] =
+    [("Visa", "4200 0000 0000 0000"), ("Mastercard", "5454 5454 5454 5454"), ("American Express", "3777 777777 77770")];
 
 /// The page at `/checkout/{order}`.
 pub fn checkout(view: View, shop: &Shop, order: &Order, checkout: &Checkout) -> Markup {
     let texts = view.language().texts();
     let path = format!("/checkout/{}", order.reference);
-    let loader = format!(
-        "{}v1/paymentWidgets.js?checkoutId={}",
-        shop.gateway_public, checkout.id
-    );
+    let loader = format!("{}v1/paymentWidgets.js?checkoutId={}", shop.gateway_public, checkout.id);
     let result = format!("{}result/{}{}", shop.public, order.reference, view.query());
     let main = html! {
         (art::definitions())

@@ -56,10 +56,7 @@ pub fn result(view: View, order: &Order, status: &Status, outcome: Outcome) -> M
 /// Brand and last digits, as far as the gateway tells them.
 fn paid_with(view: View, status: &Status) -> Markup {
     let texts = view.language().texts();
-    let last_four = status
-        .card
-        .as_ref()
-        .and_then(|card| card.last_four.as_deref());
+    let last_four = status.card.as_ref().and_then(|card| card.last_four.as_deref());
     html! {
         @if let Some(brand) = &status.payment_brand {
             p.means {

@@ -24,26 +24,10 @@ pub enum Trouble {
 pub fn trouble(view: View, trouble: Trouble, detail: Option<&str>) -> Response {
     let texts = view.language().texts();
     let (status, title, text) = match trouble {
-        Trouble::NotFound => (
-            StatusCode::NOT_FOUND,
-            texts.not_found_title,
-            texts.not_found_text,
-        ),
-        Trouble::ForeignPath => (
-            StatusCode::BAD_REQUEST,
-            texts.refused_title,
-            texts.refused_text,
-        ),
-        Trouble::Gateway => (
-            StatusCode::BAD_GATEWAY,
-            texts.gateway_title,
-            texts.gateway_text,
-        ),
-        Trouble::Mismatch => (
-            StatusCode::BAD_GATEWAY,
-            texts.mismatch_title,
-            texts.mismatch_text,
-        ),
+        Trouble::NotFound => (StatusCode::NOT_FOUND, texts.not_found_title, texts.not_found_text),
+        Trouble::ForeignPath => (StatusCode::BAD_REQUEST, texts.refused_title, texts.refused_text),
+        Trouble::Gateway => (StatusCode::BAD_GATEWAY, texts.gateway_title, texts.gateway_text),
+        Trouble::Mismatch => (StatusCode::BAD_GATEWAY, texts.mismatch_title, texts.mismatch_text),
     };
     let main = html! {
         div.result.trouble {
