@@ -9,6 +9,7 @@ use anyhow::Context;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use thirtyfour::prelude::*;
+use tokio::task::LocalSet;
 
 use crate::driver::chromium;
 use crate::wait::until;
@@ -43,12 +44,14 @@ impl Deref for Browser {
 /// What the test fails with, or that there is no browser.
 pub async fn browse<Fut>(test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
 where
-    Fut: Future<Output = anyhow::Result<()>> + Send + 'static,
+    Fut: Future<Output = anyhow::Result<()>> + 'static,
 {
     let browser = Browser { driver: chromium().await? };
     let witness = json!({ "source": include_str!("witness.js") });
     browser.cdp().send_raw("Page.addScriptToEvaluateOnNewDocument", witness).await?;
-    let outcome = tokio::spawn(test(browser.clone())).await;
+    // As a task of its own, so that a failed assertion ends the test and not the clean-up.
+    let tasks = LocalSet::new();
+    let outcome = tasks.run_until(tasks.spawn_local(test(browser.clone()))).await;
     if !matches!(outcome, Ok(Ok(()))) {
         browser.leave_evidence().await;
     }

@@ -154,7 +154,8 @@ async fn text_in_the_frames_looks_like_the_text_in_the_page() -> anyhow::Result<
         for query in ["", "?dark=1", "?style=plain", "?style=plain&dark=1"] {
             let form = demo.to_checkout(&browser, query, "approve").await?;
             let look = "(it => { const style = getComputedStyle(it); return [style.color, style.fontSize, style.fontFamily].join(); })";
-            let compared = until(&format!("{query}: the same look"), async || {
+            let wanted = format!("{query}: the same look");
+            let compared = until(&wanted, async || {
                 let page = browser.value(&format!("{look}(document.querySelector('.wpwl-control-expiry'))")).await?;
                 form.find(NUMBER).await?.enter_frame().await?;
                 let frame = browser.value(&format!("{look}(document.querySelector('input'))")).await?;
