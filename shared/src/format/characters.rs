@@ -17,11 +17,19 @@ pub enum Class {
     Tag,
     /// 0 to 9 and a to f.
     LowerHex,
+    /// Letters of either case.
+    Letters,
+    /// The alphabet of Base64, padding included.
+    Base64,
 }
 
 /// The shape of a difference in minutes.
 pub const OFFSET_PATTERN: &str = r"^(?=.{1,5}$)[+-]?[0-9]+$";
 const OFFSET_MESSAGE: &str = "must be a number of minutes with at most 5 characters";
+
+/// The shape of a protocol version.
+pub const VERSION_PATTERN: &str = r"^[12]\.[0-9]\.[0-9]$";
+const VERSION_MESSAGE: &str = r"must match ^[12]\.[0-9]\.[0-9]$";
 
 impl Class {
     fn contains(self, byte: u8) -> bool {
@@ -32,6 +40,8 @@ impl Class {
             Self::Word => byte.is_ascii_alphanumeric() || byte == b'_',
             Self::Tag => byte.is_ascii_alphanumeric() || byte == b'-',
             Self::LowerHex => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
+            Self::Letters => byte.is_ascii_alphabetic(),
+            Self::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='),
         }
     }
 
@@ -43,6 +53,8 @@ impl Class {
             Self::Word => "[a-zA-Z0-9_]",
             Self::Tag => "[a-zA-Z0-9-]",
             Self::LowerHex => "[a-f0-9]",
+            Self::Letters => "[a-zA-Z]",
+            Self::Base64 => "[a-zA-Z0-9+/=]",
         }
     }
 
@@ -76,5 +88,16 @@ pub fn check_offset(value: &str) -> Result<(), Cow<'static, str>> {
         Ok(())
     } else {
         Err(Cow::Borrowed(OFFSET_MESSAGE))
+    }
+}
+
+/// Checks the version of the 3D protocol, e.g. `2.2.0`.
+///
+/// # Errors
+/// The message for `parameterErrors`.
+pub fn check_version(value: &str) -> Result<(), Cow<'static, str>> {
+    match value.as_bytes() {
+        [b'1' | b'2', b'.', b'0'..=b'9', b'.', b'0'..=b'9'] => Ok(()),
+        _ => Err(Cow::Borrowed(VERSION_MESSAGE)),
     }
 }

@@ -80,6 +80,8 @@ pub enum Format {
     },
     /// A difference in minutes, with an optional sign, 1 to 5 characters.
     Offset,
+    /// The version of the 3D protocol: 1 or 2, then two more digits, with dots between.
+    Version,
     /// An http or https address of 6 to 2048 characters.
     Url,
     /// 12 to 19 digits.
@@ -113,6 +115,7 @@ impl Format {
             Self::Date => date::check(value),
             Self::Phone { min, max } => phone::check(value, min, max),
             Self::Offset => characters::check_offset(value),
+            Self::Version => characters::check_version(value),
             Self::Url => url::check(value),
             Self::CardNumber => card_number::check(value),
             Self::SecurityCode => security_code::check(value),
@@ -143,6 +146,7 @@ impl Format {
             Self::Date => Cow::Borrowed(date::PATTERN),
             Self::Phone { min, max } => Cow::Owned(phone::pattern(min, max)),
             Self::Offset => Cow::Borrowed(characters::OFFSET_PATTERN),
+            Self::Version => Cow::Borrowed(characters::VERSION_PATTERN),
             Self::Url => Cow::Borrowed(url::PATTERN),
             Self::CardNumber => Cow::Borrowed(card_number::PATTERN),
             Self::SecurityCode => Cow::Borrowed(security_code::PATTERN),

@@ -70,10 +70,14 @@ pub fn check_complete(
                 check.customer_names();
             }
             for person in PERSONS {
-                check.identification(person);
+                if parameters.with_prefix(person).next().is_some() {
+                    check.identification(person);
+                }
             }
             for address in ADDRESSES {
-                check.address(address);
+                if parameters.with_prefix(address).next().is_some() {
+                    check.address(address);
+                }
             }
             check.standing_instruction();
         }

@@ -70,6 +70,8 @@ pub enum Group {
     Asynchronous,
     /// Storing payment data, and using what is stored.
     Registration,
+    /// 3D authentication, done elsewhere or asked for.
+    ThreeDSecure,
     /// Card on file.
     StandingInstruction,
     /// What the form sends for itself; accepted and dropped.
@@ -88,6 +90,7 @@ impl Group {
             Self::Custom => "Custom parameters",
             Self::Asynchronous => "Asynchronous payments",
             Self::Registration => "Tokenization and registration",
+            Self::ThreeDSecure => "3D authentication",
             Self::StandingInstruction => "Card on file (standing instruction)",
             Self::Form => "Technical fields of the form",
         }

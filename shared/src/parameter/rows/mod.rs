@@ -10,6 +10,7 @@ mod customer;
 mod form;
 mod registration;
 mod standing_instruction;
+mod three_d_secure;
 
 use super::Parameter;
 use crate::format::{Class, Format};
@@ -24,6 +25,7 @@ pub(super) static ALL: &[&[Parameter]] = &[
     registration::ROWS,
     custom::ROWS,
     asynchronous::ROWS,
+    three_d_secure::ROWS,
     standing_instruction::ROWS,
     form::ROWS,
 ];

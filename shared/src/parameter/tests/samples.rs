@@ -76,6 +76,7 @@ pub(super) fn samples(format: Format) -> Samples {
         Format::Offset => {
             given(&["0", "-60", "+60", "-9999", "12345"], &["", "-", "+", "123456", "-12345", "1.5", "x"])
         }
+        Format::Version => given(&["1.0.2", "2.2.0"], &["", "2.2", "3.0.0", "2.10.0", "2.2.0.0", "2-2-0", "x.2.0"]),
         Format::Url => {
             let address = |length: usize| format!("https://{}", "a".repeat(length - 8));
             Samples {
@@ -134,6 +135,8 @@ fn characters(class: Class, min: u16, max: u16) -> Samples {
         Class::Alphanumeric => (&["a", "Z", "0"], &["_", "-", " ", "ä"]),
         Class::Word => (&["a", "Z", "0", "_"], &["-", ".", " ", "ä"]),
         Class::Tag => (&["a", "Z", "0", "-"], &["_", ".", " ", "ä"]),
+        Class::Letters => (&["a", "Z"], &["1", "-", " ", "ä"]),
+        Class::Base64 => (&["a", "Z", "0", "+", "/", "="], &["-", "_", " ", "ä"]),
         Class::LowerHex => (&["0", "9", "a", "f"], &["A", "g", "-", " "]),
     };
     let mut samples = lengths(min, max, good);

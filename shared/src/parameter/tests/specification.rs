@@ -14,7 +14,8 @@ const TEXTS: &[(&str, usize, usize)] = &[
     ("customer.browser.deviceId", 1, 32), ("billing.street1", 1, 100), ("billing.street2", 1, 100),
     ("billing.houseNumber1", 1, 100), ("billing.houseNumber2", 1, 100), ("billing.city", 1, 48),
     ("billing.state", 1, 10), ("billing.postcode", 1, 16), ("billing.normalized", 1, 255),
-    ("billing.validationStatus", 1, 255), ("customParameters[name]", 0, 2048),
+    ("billing.validationStatus", 1, 255), ("threeDSecure.merchant.name", 1, 100),
+    ("threeDSecure.merchant.url", 0, 2048), ("customParameters[name]", 0, 2048),
 ];
 
 /// Name, fewest and most digits.
@@ -23,7 +24,8 @@ const DIGITS: &[(&str, usize, usize)] = &[
     ("card.number", 12, 19), ("card.cvv", 3, 4), ("customer.browser.screenHeight", 1, 6),
     ("customer.browser.screenWidth", 1, 6), ("customer.browser.screenColorDepth", 1, 2),
     ("customer.browser.challengeWindow", 2, 2), ("customer.browser.timezone", 1, 5), ("customer.phone", 8, 26),
-    ("customer.mobile", 6, 26), ("standingInstruction.frequency", 1, 4),
+    ("customer.mobile", 6, 26), ("threeDSecure.verificationId", 28, 28), ("threeDSecure.xid", 1, 64),
+    ("threeDSecure.dsTransactionId", 36, 36), ("threeDSecure.transactionStatusReason", 2, 2), ("standingInstruction.frequency", 1, 4),
     ("standingInstruction.numberOfInstallments", 1, 3),
 ];
 
@@ -35,7 +37,11 @@ const WORDS: &[(&str, &str)] = &[
     ("customer.identificationDocType", "IDCARD PASSPORT TAXSTATEMENT"), ("customer.salutation", "MR MRS MS MX"),
     ("customer.category", "INDIVIDUAL COMPANY"), ("customer.status", "NEW EXISTING"),
     ("customer.browser.javaEnabled", "true false"), ("createRegistration", "true false"), ("overrideHolder", "true false"),
-    ("standingInstruction.type", "UNSCHEDULED INSTALLMENT RECURRING"), ("standingInstruction.mode", "INITIAL REPEATED"),
+    ("threeDSecure.eci", "01 02 03 04 05 06 07 08"),
+    ("threeDSecure.enrollmentStatus", "Y U N"), ("threeDSecure.authenticationStatus", "Y A U N"),
+    ("threeDSecure.challengeIndicator", "01 02 03 04 05 06 07 08 09 4"),
+    ("threeDSecure.challengeMandatedIndicator", "Y N"), ("threeDSecure.authType", "01 02 03 04"),
+    ("threeDSecure.exemptionFlag", "01 02 03 04"), ("standingInstruction.type", "UNSCHEDULED INSTALLMENT RECURRING"), ("standingInstruction.mode", "INITIAL REPEATED"),
     ("standingInstruction.source", "CIT MIT"),
     ("standingInstruction.industryPractice", "INCREMENTAL_AUTH RESUBMISSION REAUTHORIZATION DELAYED_CHARGES NO_SHOW"),
 ];
@@ -56,7 +62,7 @@ fn lengths_are_those_of_the_specification() {
         }
     }
     for (name, _, _) in DIGITS {
-        assert!(!takes(name, "aaaaaaaaaaaa") && !takes(name, "aa"), "{name}");
+        assert!(!takes(name, "a.a a;a") && !takes(name, "ä"), "{name}");
     }
 }
 
@@ -100,10 +106,15 @@ fn every_row_is_among_these_or_checked_by_itself() {
         "standingInstruction.initialTransactionId",
         "shopOrigin",
         "forceUtf8",
+        "threeDSecure.merchant.country",
     ];
     for row in catalogue() {
+        // Requestor and password of each scheme have a test of their own.
         let listed = TEXTS.iter().chain(DIGITS).any(|(name, _, _)| *name == row.name)
             || WORDS.iter().any(|(name, _)| *name == row.name)
+            || row.name.starts_with("threeDSecure.v1.")
+            || row.name.starts_with("threeDSecure.v2.")
+            || row.name == "threeDSecure.version"
             || by_itself.contains(&row.name);
         assert!(listed, "{} is not held against the specification", row.name);
     }
@@ -133,6 +144,10 @@ fn formats_of_their_own() {
         ("registrations[999].id", "550e8400-e29b-41d4-a716-446655440000", "550e8400_e29b-41d4-a716-446655440000"),
         ("shopperResultUrl", "https://shop.example/result?order=1", "javascript:alert(document.domain)"),
         ("notificationUrl", "http://10.0.0.1:8080/n", "http://"),
+        ("threeDSecure.merchant.country", "DEU", "DE"),
+        ("threeDSecure.version", "2.2.0", "2.2"),
+        ("threeDSecure.v1.jcb.password", "secret", ""),
+        ("threeDSecure.v2.cartebancaire.requestorName", "Shop", ""),
         ("standingInstruction.expiry", "2030-12-31", "2030-12-32"),
         ("standingInstruction.initialTransactionId", "MCC123456 0101", ""),
         ("recurring.numberOfInstallments", "12", "0x0c"),
@@ -146,4 +161,17 @@ fn formats_of_their_own() {
 fn what_is_required_is_what_the_specification_marks_so() {
     let required: Vec<&str> = catalogue().filter(|row| row.need == Need::Required).map(|row| row.name).collect();
     assert_eq!(required, ["amount", "currency", "paymentType", "card.number", "card.expiryMonth", "card.expiryYear"]);
+}
+
+#[test]
+fn schemes_have_their_own_3d_credentials() {
+    let known = |version: &str, field: &str| {
+        let schemes = "visa mastercard amex diners discover jcb cartebancaire".split(' ');
+        schemes.filter(|scheme| find(&format!("threeDSecure.{version}.{scheme}.{field}")).is_some()).collect::<Vec<_>>()
+    };
+    assert_eq!(known("v1", "requestorId").len(), 7);
+    assert_eq!(known("v1", "password"), ["visa", "jcb"]);
+    for field in ["requestorId", "requestorName"] {
+        assert_eq!(known("v2", field), ["visa", "mastercard", "amex", "diners", "jcb", "cartebancaire"]);
+    }
 }

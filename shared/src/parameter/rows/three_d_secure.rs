@@ -1,0 +1,69 @@
+//! 3D authentication: results of one that was done elsewhere, and wishes for the one to come.
+
+use super::super::Need::{Conditional, Optional};
+use super::super::{Group, Need, Parameter};
+use super::{digits, text, verbatim};
+use crate::format::{Class, Format};
+
+const fn row(name: &'static str, need: Need, format: Format, note: &'static str) -> Parameter {
+    Parameter::new(Group::ThreeDSecure, name, need, format, note)
+}
+
+const fn base64(min: u16, max: u16) -> Format {
+    Format::Characters { class: Class::Base64, min, max }
+}
+
+const UP_TO_FOUR: Format = Format::OneOf(&["01", "02", "03", "04"]);
+const REQUESTOR_V1: &str = "Your id at the scheme's directory server, version 1.";
+const PASSWORD_V1: &str = "Your password at the scheme's directory server, version 1.";
+const REQUESTOR_V2: &str = "Your id at the scheme's directory server, version 2.";
+const NAME_V2: &str = "Your name at the scheme's directory server, version 2.";
+
+#[rustfmt::skip] // a row reads as a line
+pub(super) static ROWS: &[Parameter] = &[
+    row("threeDSecure.eci", Conditional, Format::OneOf(&["01", "02", "03", "04", "05", "06", "07", "08"]),
+        "Electronic commerce indicator of an authentication done elsewhere."),
+    row("threeDSecure.verificationId", Conditional, base64(28, 28),
+        "Authentication value (CAVV, AAV, AEVV) of an authentication done elsewhere."),
+    row("threeDSecure.xid", Conditional, base64(1, 64), "Transaction id of an authentication done elsewhere, version 1."),
+    row("threeDSecure.enrollmentStatus", Conditional, Format::OneOf(&["Y", "U", "N"]),
+        "Whether the card takes part: yes, unknown, no."),
+    row("threeDSecure.authenticationStatus", Conditional, Format::OneOf(&["Y", "A", "U", "N"]),
+        "Outcome of the authentication: yes, attempted, unknown, no."),
+    row("threeDSecure.merchant.name", Optional, text(1, 100), "Your name, as the issuer shows it."),
+    row("threeDSecure.merchant.url", Optional, verbatim(0, 2048), "Your address, as the issuer shows it."),
+    row("threeDSecure.merchant.country", Optional, Format::Characters { class: Class::Letters, min: 3, max: 3 },
+        "Your country in three letters, ISO 3166-1 alpha-3."),
+    row("threeDSecure.dsTransactionId", Optional, Format::Characters { class: Class::Tag, min: 36, max: 36 },
+        "The directory server's transaction id of an authentication done elsewhere, version 2."),
+    row("threeDSecure.version", Optional, Format::Version, "Version of the protocol, e.g. 2.2.0."),
+    row("threeDSecure.challengeIndicator", Optional,
+        Format::OneOf(&["01", "02", "03", "04", "05", "06", "07", "08", "09", "4"]),
+        "Whether a challenge is wished for; 05 to 09 from version 2.2 on. A plain 4 asks our simulator for one."),
+    row("threeDSecure.challengeMandatedIndicator", Optional, Format::OneOf(&["Y", "N"]),
+        "Whether the law asks for a challenge."),
+    row("threeDSecure.authType", Optional, UP_TO_FOUR, "How the issuer authenticates."),
+    row("threeDSecure.exemptionFlag", Optional, UP_TO_FOUR, "Exemption from strong authentication, from version 2.2 on."),
+    row("threeDSecure.transactionStatusReason", Optional, digits(2, 2), "Why the authentication ended as it did."),
+    row("threeDSecure.v1.visa.requestorId", Optional, text(1, 100), REQUESTOR_V1),
+    row("threeDSecure.v1.mastercard.requestorId", Optional, text(1, 100), REQUESTOR_V1),
+    row("threeDSecure.v1.amex.requestorId", Optional, text(1, 100), REQUESTOR_V1),
+    row("threeDSecure.v1.diners.requestorId", Optional, text(1, 100), REQUESTOR_V1),
+    row("threeDSecure.v1.discover.requestorId", Optional, text(1, 100), REQUESTOR_V1),
+    row("threeDSecure.v1.jcb.requestorId", Optional, text(1, 100), REQUESTOR_V1),
+    row("threeDSecure.v1.cartebancaire.requestorId", Optional, text(1, 100), REQUESTOR_V1),
+    row("threeDSecure.v1.visa.password", Optional, text(1, 100), PASSWORD_V1).secret(),
+    row("threeDSecure.v1.jcb.password", Optional, text(1, 100), PASSWORD_V1).secret(),
+    row("threeDSecure.v2.visa.requestorId", Optional, text(1, 100), REQUESTOR_V2),
+    row("threeDSecure.v2.visa.requestorName", Optional, text(1, 100), NAME_V2),
+    row("threeDSecure.v2.mastercard.requestorId", Optional, text(1, 100), REQUESTOR_V2),
+    row("threeDSecure.v2.mastercard.requestorName", Optional, text(1, 100), NAME_V2),
+    row("threeDSecure.v2.amex.requestorId", Optional, text(1, 100), REQUESTOR_V2),
+    row("threeDSecure.v2.amex.requestorName", Optional, text(1, 100), NAME_V2),
+    row("threeDSecure.v2.diners.requestorId", Optional, text(1, 100), REQUESTOR_V2),
+    row("threeDSecure.v2.diners.requestorName", Optional, text(1, 100), NAME_V2),
+    row("threeDSecure.v2.jcb.requestorId", Optional, text(1, 100), REQUESTOR_V2),
+    row("threeDSecure.v2.jcb.requestorName", Optional, text(1, 100), NAME_V2),
+    row("threeDSecure.v2.cartebancaire.requestorId", Optional, text(1, 100), REQUESTOR_V2),
+    row("threeDSecure.v2.cartebancaire.requestorName", Optional, text(1, 100), NAME_V2),
+];
