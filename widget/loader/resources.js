@@ -31,8 +31,9 @@ const dress = (state) => {
   const undress = () => {
     document.adoptedStyleSheets = bare(Array.from(document.adoptedStyleSheets));
   };
-  if (name === "none") return undress();
-  if (!state.sheet) {
+  if (name !== "card") undress();
+  if (name === "none") return;
+  if (name === "card" && !state.sheet) {
     // Until the sheet arrives, its measures alone: nothing may jump.
     try {
       state.sheet = new CSSStyleSheet();

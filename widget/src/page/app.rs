@@ -57,6 +57,8 @@ pub struct App {
     direction: String,
     pub(super) brands: Vec<String>,
     pub(super) brand: String,
+    /// What the merchant was last told about the number's brands.
+    detected: Vec<String>,
     /// What the gateway knows of the brands, by code.
     known_brands: JsValue,
     pub(super) number: FrameState,
@@ -98,6 +100,7 @@ impl Component for App {
             brand: handle.brands.first().cloned().unwrap_or_default(),
             handle,
             known_brands: JsValue::UNDEFINED,
+            detected: Vec::new(),
             base: given.base.clone(),
             locale: given.locale.clone(),
             direction,
@@ -316,6 +319,8 @@ impl App {
         let container = &self.handle.container;
         let _ = container.class_list().remove_1("wpwl-loading");
         let _ = container.remove_attribute("aria-busy");
+        // The skeleton's colours are gone.
+        self.instruct();
     }
 
     fn take_state(&mut self, is_number: bool, data: &JsValue) {
@@ -345,10 +350,8 @@ impl App {
             self.choose(first.clone());
         }
         let (all, active) = (js::list(&found), JsValue::from_str(&self.brand));
-        let changed = js::get(&self.handle.object, "detected").as_string() != Some(found.join(" "));
-        if changed {
-            let now = JsValue::from_str(&found.join(" "));
-            js::set(&self.handle.object, "detected", &now);
+        if found != self.detected {
+            self.detected = found;
             callbacks::call("onDetectBrand", &[all, active]);
         }
     }
@@ -388,6 +391,8 @@ impl App {
 
     /// Tells both frames how to look and what to say.
     fn instruct(&self) {
+        let container = &self.handle.container;
+        let _ = container.class_list().toggle_with_force("wpwl-dark", frames::is_on_dark(container));
         let placeholders = options::on_by_default("showPlaceholders");
         let input = self.holder.cast::<web_sys::Element>();
         for (field, state) in [(Field::Number, &self.number), (Field::Code, &self.code)] {

@@ -50,6 +50,19 @@ pub fn look(frame: &HtmlIFrameElement, input: Option<&web_sys::Element>) -> JsVa
     look
 }
 
+/// Whether the text of an element is light, and so the page behind it dark.
+pub fn is_on_dark(element: &web_sys::Element) -> bool {
+    let style = web_sys::window().and_then(|w| w.get_computed_style(element).ok().flatten());
+    let color = style.and_then(|style| style.get_property_value("color").ok());
+    // "rgb(29, 36, 51)"; whatever has another form counts as dark text.
+    let color = color.unwrap_or_default();
+    let numbers = color.strip_prefix("rgb").unwrap_or_default();
+    let mut parts = numbers.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse::<u32>().ok());
+    let mut next = || parts.next().unwrap_or_default();
+    // Weights of brightness as the eye has it, in percent.
+    next() * 30 + next() * 59 + next() * 11 > 14_000
+}
+
 /// Puts the caret in a frame's field.
 pub fn focus(frame: &HtmlIFrameElement, base: &str, nonce: &str) {
     let _ = frame.unchecked_ref::<web_sys::HtmlElement>().focus();

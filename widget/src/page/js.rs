@@ -13,13 +13,14 @@ pub fn text(object: &JsValue, name: &str) -> String {
     get(object, name).as_string().unwrap_or_default()
 }
 
-/// A property that is a text or a list of texts; a text is split at spaces and commas.
+/// The items of a property that is a list; none where it is not.
+pub fn items(object: &JsValue, name: &str) -> Vec<JsValue> {
+    get(object, name).dyn_into::<Array>().map(|list| list.to_vec()).unwrap_or_default()
+}
+
+/// The texts of a property that is a list.
 pub fn texts(object: &JsValue, name: &str) -> Vec<String> {
-    let value = get(object, name);
-    match value.dyn_ref::<Array>() {
-        Some(list) => list.iter().filter_map(|item| item.as_string()).collect(),
-        None => Vec::new(),
-    }
+    items(object, name).iter().filter_map(JsValue::as_string).collect()
 }
 
 /// A property that is true or the text "true".

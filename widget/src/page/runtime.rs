@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use gloo_events::EventListener;
-use js_sys::{Array, Function};
+use js_sys::Function;
 use wasm_bindgen::prelude::*;
 use web_sys::{MessageEvent, PageTransitionEvent};
 use yew::AppHandle;
@@ -61,11 +61,11 @@ fn start(state: JsValue) {
     if first {
         connect(&state);
     }
-    for object in Array::from(&js::get(&state, "forms")).iter() {
+    for object in js::items(&state, "forms") {
         mount(&state, object);
     }
-    if first && let Ok(inbox) = js::get(&state, "inbox").dyn_into::<Array>() {
-        for event in inbox.iter() {
+    if first {
+        for event in js::items(&state, "inbox") {
             receive(event.unchecked_into());
         }
     }

@@ -115,10 +115,8 @@ impl App {
         self.announcement.clear();
         let result = js::get(&body, "result");
         let description = js::text(&result, "description");
-        let wrong: Vec<String> = js_sys::Array::from(&js::get(&result, "parameterErrors"))
-            .iter()
-            .map(|error| js::text(&error, "name"))
-            .collect();
+        let errors = js::items(&result, "parameterErrors");
+        let wrong: Vec<String> = errors.iter().map(|error| js::text(error, "name")).collect();
         let ours: Vec<String> = wrong.iter().filter(|name| Field::of_parameter(name).is_some()).cloned().collect();
         if !ours.is_empty() {
             self.refused(&ours);
@@ -145,10 +143,8 @@ impl App {
             js::text(&options::object(), "shopperResultUrl"),
             js::text(&self.handle.object, "result"),
         ];
-        let parameters: Vec<(String, String)> = js_sys::Array::from(&js::get(&redirect, "parameters"))
-            .iter()
-            .map(|p| (js::text(&p, "name"), js::text(&p, "value")))
-            .collect();
+        let parameters: Vec<(String, String)> =
+            js::items(&redirect, "parameters").iter().map(|p| (js::text(p, "name"), js::text(p, "value"))).collect();
         let Some(address) = candidates.into_iter().find(|address| !address.is_empty()) else {
             self.busy = false;
             callbacks::error("WidgetError", "there is no shopperResultUrl and no form action");

@@ -124,7 +124,9 @@ fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<S
         source.push_str(&read(&widget.join("loader").join(name))?);
     }
     source = format!("(() => {{\n\"use strict\";\n{source}}})();");
-    let skeleton = script::strip_css(&read(&widget.join("style/skeleton.css"))?);
+    let card = read(&widget.join("style/card.css"))?;
+    let skeleton = between(&card, "/* skeleton:", "/* end */").context("card.css has no skeleton")?;
+    let skeleton = script::strip_css(skeleton);
     let integrity = files.get("js/static.min.js").map(|f| script::integrity(&f.bytes)).unwrap_or_default();
     let text = script::strip_js(&source)
         .replace("\"%LOCALES%\"", &locale::names(locales))
@@ -144,6 +146,13 @@ fn build_id(files: &BTreeMap<String, File>, document: &str, loader: &str) -> Str
     hasher.update(document);
     hasher.update(loader);
     script::hex(&hasher.finalize()[..16])
+}
+
+/// The part of a text that begins with one mark and ends before the other.
+fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(from)?;
+    let (_, rest) = rest.split_once("*/")?;
+    rest.split_once(to).map(|(part, _)| part)
 }
 
 fn read(path: &Path) -> Result<String> {
