@@ -11,6 +11,10 @@ mod rows;
 mod schema;
 mod writer;
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
+
 use std::path::Path;
 use std::sync::Arc;
 
