@@ -201,7 +201,11 @@ fn is_month(text: &str) -> bool {
 /// What a browser fills in with the year in front is turned round. Deleting works: once the space behind our own
 /// slash is gone, the slash goes, too.
 pub fn format_typed(text: &str) -> String {
-    let typed = Typed::read(text);
+    let mut typed = Typed::read(text);
+    // Digits beyond a year are dropped first, so that they decide nothing.
+    if let Some(rest) = &mut typed.rest {
+        rest.truncate(year_length(rest));
+    }
     let separated = typed.rest.is_some();
     let (mut month, mut year) = match typed.month_and_year() {
         Some((month, year)) => (String::from(month), String::from(year)),
@@ -210,13 +214,18 @@ pub fn format_typed(text: &str) -> String {
     if month.len() == 1 && (month.as_str() > "1" || month == "1" && separated) {
         month.insert(0, '0');
     }
-    year.truncate(if year.starts_with("19") || year.starts_with("20") { 4 } else { 2 });
+    year.truncate(year_length(&year));
     let slash_typed = separated && month.len() == 2 && !text.ends_with(" /");
     if !year.is_empty() || slash_typed {
         month.push_str(" / ");
         month.push_str(&year);
     }
     month
+}
+
+/// How many digits a year that begins like this can have.
+fn year_length(digits: &str) -> usize {
+    if digits.starts_with("19") || digits.starts_with("20") { 4 } else { 2 }
 }
 
 /// Month and year of a text that is still being typed.

@@ -130,6 +130,7 @@ fn what_is_filled_in_at_once_is_put_in_order() {
         ("2912", "12 / 29"),
         ("", ""),
         ("/", ""),
+        ("20-010", "01 / 20"),
     ] {
         assert_eq!(format_typed(text), shown, "{text}");
     }
