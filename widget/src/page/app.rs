@@ -64,6 +64,8 @@ pub struct App {
     pub(super) number: FrameState,
     pub(super) code: FrameState,
     faults: [Option<Fault>; 4],
+    /// Faults have stopped the shopper, and nothing was typed since.
+    halted: bool,
     /// What was last said to the frames about their faults.
     told: [Option<Fault>; 4],
     /// A message for the form as a whole; with `ended` it stands in place of the form.
@@ -107,6 +109,7 @@ impl Component for App {
             number: empty_frame(),
             code: empty_frame(),
             faults: [None; 4],
+            halted: false,
             told: [None; 4],
             notice: None,
             ended: false,
@@ -133,12 +136,16 @@ impl Component for App {
                 }
             }
             Message::Typed(Field::Expiry) => {
+                self.halted = false;
                 if let Some(input) = self.expiry.cast::<HtmlInputElement>() {
                     format_expiry(&input);
                 }
                 self.corrected(Field::Expiry);
             }
-            Message::Typed(field) => self.corrected(field),
+            Message::Typed(field) => {
+                self.halted = false;
+                self.corrected(field);
+            }
             Message::Left(field) => self.left(field),
             Message::Pay => self.pay(context),
             Message::Allowed(allowed) => self.allowed(allowed),
@@ -242,7 +249,9 @@ impl App {
         match js::text(data, "type").as_str() {
             "ready" => self.frame_ready(is_number, data),
             "state" => {
-                self.take_state(is_number, data);
+                if self.take_state(is_number, data) {
+                    self.halted = false;
+                }
                 self.corrected(field);
                 if is_number {
                     self.detect();
@@ -254,9 +263,7 @@ impl App {
                 self.focused(field, false);
                 self.left(field);
             }
-            "enter" if !options::is_on("disableSubmitOnEnter") && !self.is_faulty() => {
-                self.pay(context);
-            }
+            "enter" if !options::is_on("disableSubmitOnEnter") && !self.halted => self.pay(context),
             "invalid" => self.refused(&js::texts(data, "wrong")),
             "answer" => self.answered(data),
             "failed" => self.unsent(),
@@ -323,9 +330,10 @@ impl App {
         self.instruct();
     }
 
-    fn take_state(&mut self, is_number: bool, data: &JsValue) {
+    /// Whether it differs from before is the answer.
+    fn take_state(&mut self, is_number: bool, data: &JsValue) -> bool {
         let state = if is_number { &mut self.number } else { &mut self.code };
-        *state = FrameState {
+        let now = FrameState {
             ready: true,
             empty: js::flag(data, "empty"),
             known: js::flag(data, "known"),
@@ -333,6 +341,7 @@ impl App {
             valid: js::flag(data, "valid"),
             brands: js::texts(data, "brands"),
         };
+        std::mem::replace(state, now.clone()) != now
     }
 
     /// Follows the number with the brand, where the merchant wants that.
@@ -524,6 +533,7 @@ impl App {
 
     /// Says what is wrong and goes there.
     pub(super) fn show_faults(&mut self) {
+        self.halted = true;
         let texts: Vec<&str> = self.faults.iter().flatten().map(|fault| self.words.get(fault.message())).collect();
         self.announcement = texts.join(" ");
         let first = Field::ALL.into_iter().find(|f| self.faults[*f as usize].is_some());
@@ -561,9 +571,10 @@ impl App {
             }
         }
         if let Some(button) = self.button.cast::<web_sys::HtmlButtonElement>() {
-            let faulty = self.is_faulty();
-            button.set_disabled(faulty);
-            let _ = button.class_list().toggle_with_force("wpwl-button-error", faulty);
+            // A fault that was only met in passing leaves the button alive: pressing it leads to the field.
+            let halted = self.halted && self.is_faulty();
+            button.set_disabled(halted);
+            let _ = button.class_list().toggle_with_force("wpwl-button-error", halted);
             let _ = button.class_list().toggle_with_force("wpwl-button-busy", self.busy);
         }
     }
