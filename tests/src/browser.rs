@@ -5,7 +5,6 @@ use std::ops::Deref;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 
-use anyhow::Context;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use thirtyfour::prelude::*;
@@ -46,7 +45,18 @@ pub async fn browse<Fut>(test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()
 where
     Fut: Future<Output = anyhow::Result<()>> + 'static,
 {
-    let browser = Browser { driver: chromium().await? };
+    browse_with(&[], test).await
+}
+
+/// Like [`browse`], with more arguments for Chromium.
+///
+/// # Errors
+/// What the test fails with, or that there is no browser.
+pub async fn browse_with<Fut>(arguments: &[&str], test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
+where
+    Fut: Future<Output = anyhow::Result<()>> + 'static,
+{
+    let browser = Browser { driver: chromium(arguments).await? };
     let witness = json!({ "source": include_str!("witness.js") });
     browser.cdp().send_raw("Page.addScriptToEvaluateOnNewDocument", witness).await?;
     // As a task of its own, so that a failed assertion ends the test and not the clean-up.
@@ -80,14 +90,17 @@ impl Browser {
         Ok(seen.map(|seen| seen.detail).collect())
     }
 
-    /// Waits until the witness in this page sees something of `kind`, and says what.
+    /// Waits until the witness has seen something of `kind` since the browser started, and says what came first.
     ///
     /// # Errors
     /// When it does not happen in time.
     pub async fn until_seen(&self, kind: &str) -> anyhow::Result<String> {
-        let script = "const done = arguments[1]; window.witness.until(arguments[0]).then(done)";
-        let seen = self.execute_async(script, vec![json!(kind)]).await;
-        Ok(seen.with_context(|| format!("waiting for {kind}"))?.convert()?)
+        until(kind, async || {
+            // A page that is going away does not answer; what was seen there is kept.
+            let seen = self.seen_of(kind).await.unwrap_or_default();
+            Ok(seen.into_iter().next())
+        })
+        .await
     }
 
     /// Waits until `condition`, an expression, holds in the page, or in the page that it makes way for.
@@ -130,7 +143,7 @@ impl Browser {
     /// # Errors
     /// When the browser refuses.
     pub async fn resize(&self, width: u32, height: u32) -> anyhow::Result<()> {
-        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 2, "mobile": width < 600 });
+        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 0, "mobile": width < 600 });
         self.cdp().send_raw("Emulation.setDeviceMetricsOverride", metrics).await?;
         Ok(())
     }

@@ -15,13 +15,13 @@ use crate::process::Process;
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// A new Chromium.
+/// A new Chromium with `more` arguments.
 ///
 /// # Errors
 /// When Chromium does not start.
-pub async fn chromium() -> anyhow::Result<WebDriver> {
+pub async fn chromium(more: &[&str]) -> anyhow::Result<WebDriver> {
     let mut wanted = ChromeCapabilities::new();
-    for argument in [
+    let usual = [
         "--headless=new",
         "--no-sandbox",
         "--disable-gpu",
@@ -33,7 +33,8 @@ pub async fn chromium() -> anyhow::Result<WebDriver> {
         "--disable-sync",
         "--lang=en-US",
         "--window-size=1280,960",
-    ] {
+    ];
+    for argument in usual.iter().chain(more) {
         wanted.add_arg(argument)?;
     }
     wanted.set_browser_log_level(LoggingPrefsLogLevel::All)?;

@@ -15,9 +15,9 @@ mod site;
 mod wait;
 
 pub use answer::{Answer, form};
-pub use browser::{Browser, browse};
+pub use browser::{Browser, browse, browse_with};
 pub use card_form::CardForm;
-pub use gateway::Gateway;
+pub use gateway::{Gateway, binary};
 pub use merchant::{CARD, Merchant};
 pub use shop::DemoShop;
 pub use site::{Page, Site};

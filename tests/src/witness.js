@@ -6,7 +6,6 @@
   const key = "witness";
   let seen = [];
   try { seen = JSON.parse(sessionStorage.getItem(key) || "[]"); } catch { /* a page without storage */ }
-  const waiting = [];
 
   // Anything as searchable text; bytes as the letters they stand for.
   function text(value, depth = 0) {
@@ -24,24 +23,14 @@
   function note(kind, detail) {
     seen.push({ kind, detail: text(detail) });
     try { sessionStorage.setItem(key, JSON.stringify(seen)); } catch { /* a page without storage */ }
-    for (const it of waiting.splice(0)) it();
   }
 
   window.witness = {
     note,
     all: () => seen,
-    // Resolves with the first thing of this kind that this page has seen or will see.
-    async until(kind) {
-      for (;;) {
-        const found = seen.slice(before).find((it) => it.kind === kind);
-        if (found) return found.detail;
-        await new Promise((resolve) => waiting.push(resolve));
-      }
-    },
     // Everything in the document as text: markup, and what stands in its controls now.
     dom: () => document.documentElement.outerHTML + [...document.querySelectorAll("input,select,textarea")].map((it) => `\n${it.name}=${it.value}`).join(""),
   };
-  const before = seen.length;
   note("loaded", location.href);
 
   addEventListener("error", (event) => note("error", event.message || `${event.target.nodeName} ${event.target.src || ""}`), true);

@@ -2,7 +2,7 @@
 
 use thirtyfour::prelude::*;
 use tillgate_tests::card_form::{CODE, CardForm, NUMBER};
-use tillgate_tests::{Browser, DemoShop, Gateway, browse, until};
+use tillgate_tests::{Browser, DemoShop, Gateway, browse, browse_with, until};
 
 use crate::{APPROVED, Stage};
 
@@ -197,7 +197,8 @@ async fn the_form_fits_a_phone_of_320_pixels() -> anyhow::Result<()> {
 #[tokio::test]
 async fn pictures_of_the_form() -> anyhow::Result<()> {
     let demo = DemoShop::start(Gateway::shared()).await?;
-    browse(move |browser| async move {
+    // Twice as fine as the page's pixels, for whoever puts them on a page.
+    browse_with(&["--force-device-scale-factor=2"], move |browser| async move {
         let devices = [
             ("desktop", 1280, 900, "light", ""),
             ("phone", 390, 1200, "light", ""),
