@@ -3,8 +3,7 @@
 #![cfg(all(target_arch = "wasm32", feature = "page"))]
 #![allow(clippy::unwrap_used)]
 
-// Linked for its start function, which offers the page part to whoever plays the loader.
-use tillgate_widget as _;
+use tillgate_widget::page::runtime;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
@@ -71,9 +70,15 @@ extern "C" {
     fn options(source: &str) -> JsValue;
 }
 
+/// A form of the loader with these options.
+fn skeleton(source: &str) {
+    runtime::offer();
+    mount(options(source));
+}
+
 /// A form whose frames are ready.
 async fn form(source: &str) {
-    mount(options(source));
+    skeleton(source);
     let config = "{type:'ready',config:{checkout:{id:'A.b',amount:'92.00'},test:true,\
                   brands:{VISA:{kind:'card',name:'Visa'},MASTER:{kind:'card',name:'Mastercard'}}}}";
     say(true, options(config));
@@ -83,7 +88,7 @@ async fn form(source: &str) {
 
 #[wasm_bindgen_test]
 async fn a_form_is_shown_once_both_frames_are_ready() {
-    mount(options("{}"));
+    skeleton("{}");
     tick().await;
     assert!(count(".wpwl-control-expiry") == 1 && count(".wpwl-button-pay") == 1);
     assert!(html("select").contains("<option value=\"MASTER\">"));
@@ -130,7 +135,7 @@ async fn detection_follows_the_number_where_the_merchant_wants_it() {
 
 #[wasm_bindgen_test]
 async fn a_dead_checkout_takes_the_forms_place() {
-    mount(options("{}"));
+    skeleton("{}");
     say(true, options("{type:'ready',config:{error:{name:'InvalidCheckoutIdError',message:'x'}}}"));
     tick().await;
     assert!(html(".wpwl-message.wpwl-has-error").contains("<br>"));
@@ -144,5 +149,6 @@ async fn nothing_is_left_after_the_end() {
     pay();
     tick().await;
     end();
+    tick().await;
     assert_eq!(count("input, select, button, .wpwl-hint"), 0);
 }

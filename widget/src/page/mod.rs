@@ -24,7 +24,7 @@ mod js;
 #[cfg(target_arch = "wasm32")]
 mod options;
 #[cfg(target_arch = "wasm32")]
-mod runtime;
+pub mod runtime;
 #[cfg(target_arch = "wasm32")]
 mod submit;
 #[cfg(target_arch = "wasm32")]
