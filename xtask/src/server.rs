@@ -26,10 +26,14 @@ pub fn build(profile: Profile) -> Result<PathBuf> {
         cargo.arg("--release");
     }
     ensure!(cargo.status().context("running cargo")?.success(), "the gateway does not compile");
+    Ok(folder(profile).join("tillgate"))
+}
+
+/// Where Cargo puts the programs of a profile.
+pub fn folder(profile: Profile) -> PathBuf {
     let folder = match profile {
         Profile::Development => "debug",
         Profile::Release => "release",
     };
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join(folder).join("tillgate"))
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from).join(folder)
 }

@@ -1,0 +1,72 @@
+//! The requests of the bench, whole, as a merchant's server sends them.
+
+/// Different requests of one kind; the generator goes through them in turn.
+const VARIANTS: usize = 64;
+
+/// An entity and its token.
+#[derive(Debug, Clone)]
+pub struct Merchant {
+    /// The entity.
+    pub entity_id: String,
+    /// Its access token.
+    pub token: String,
+}
+
+impl Merchant {
+    /// Form bodies of a checkout: the order, the customer, where the bill goes.
+    pub fn checkout_bodies(&self) -> Vec<String> {
+        (0..VARIANTS).map(|variant| self.order(variant)).collect()
+    }
+
+    /// Form bodies of a card payment: the same, and the card.
+    pub fn payment_bodies(&self) -> Vec<String> {
+        (0..VARIANTS).map(|variant| format!("{}&{CARD}", self.order(variant))).collect()
+    }
+
+    fn order(&self, variant: usize) -> String {
+        format!(
+            "entityId={}&amount=92.00&currency=EUR&paymentType=DB&merchantTransactionId=order-{variant:06}\
+             &customer.givenName=Jane&customer.surname=Jones&customer.email=jane.jones%40shop.example\
+             &billing.street1=Harbour+Street+12&billing.city=Hamburg&billing.postcode=20457&billing.country=DE",
+            self.entity_id
+        )
+    }
+
+    /// Posts of these bodies to a path, with the token. A floor gets the same bytes; it only does not look at all of them.
+    pub fn posts(&self, path: &str, bodies: &[String]) -> Vec<String> {
+        let authorization = format!("Authorization: Bearer {}\r\n", self.token);
+        bodies.iter().map(|body| post(path, &authorization, body)).collect()
+    }
+
+    /// Asks for the outcome of each checkout, below `path`.
+    pub fn status(&self, path: impl Fn(&str) -> String, checkouts: &[String]) -> Vec<String> {
+        let get = |checkout: &String| {
+            format!(
+                "GET {}?entityId={} HTTP/1.1\r\n{COMMON}Authorization: Bearer {}\r\n\r\n",
+                path(checkout),
+                self.entity_id,
+                self.token
+            )
+        };
+        checkouts.iter().map(get).collect()
+    }
+}
+
+/// The hosted form's submit to each checkout.
+pub fn submits(checkouts: &[String]) -> Vec<String> {
+    checkouts.iter().map(|id| post(&format!("/v1/checkouts/{id}/payment"), "", CARD)).collect()
+}
+
+/// A card that the simulator approves.
+const CARD: &str = "paymentBrand=VISA&card.number=4200000000000000&card.holder=Jane+Jones\
+                    &card.expiryMonth=05&card.expiryYear=2034&card.cvv=123";
+
+const COMMON: &str = "Host: 127.0.0.1\r\nUser-Agent: shop/1.0\r\nAccept: application/json\r\n";
+
+fn post(path: &str, more: &str, body: &str) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\n{COMMON}{more}Content-Type: application/x-www-form-urlencoded; charset=UTF-8\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
