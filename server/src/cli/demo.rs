@@ -61,6 +61,7 @@ impl Demo {
             let (listener, shop_listener) = (bind(self.listen).await?, bind(self.shop).await?);
             let (gateway, shop) = (listener.local_addr()?, shop_listener.local_addr()?);
             let started = started(gateway, shop, &merchant);
+            let (stop, stop_shop) = (asked_to_stop()?, asked_to_stop()?);
             self.common.print(&started, text)?;
             std::io::stdout().flush()?;
             let demo_shop = Shop {
@@ -71,7 +72,7 @@ impl Demo {
                 token: merchant.token.clone(),
             };
             let (gateway, shop) =
-                tokio::join!(serve(edge, listener), tillgate_shop::serve(demo_shop, shop_listener, asked_to_stop()));
+                tokio::join!(serve(edge, listener, stop), tillgate_shop::serve(demo_shop, shop_listener, stop_shop));
             gateway.and(shop)
         })
     }

@@ -85,13 +85,14 @@ impl Serve {
             let edge = self.settings.open(&self.common.data).await?;
             let listener = bind(self.listen).await?;
             let address = listener.local_addr()?;
+            let stop = asked_to_stop()?;
             if self.common.json {
                 println!("{}", serde_json::json!({ "listening": format!("http://{address}") }));
             } else {
                 println!("listening on http://{address}");
             }
             std::io::stdout().flush()?;
-            serve(edge, listener).await
+            serve(edge, listener, stop).await
         })
     }
 }
@@ -106,8 +107,12 @@ pub(super) async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.with_context(|| format!("listening on {address}"))
 }
 
-/// Serves until SIGTERM or SIGINT, then ends what is under way.
-pub(super) async fn serve(edge: Arc<Edge>, listener: TcpListener) -> anyhow::Result<()> {
+/// Serves until asked to stop, then ends what is under way.
+pub(super) async fn serve(
+    edge: Arc<Edge>,
+    listener: TcpListener,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> anyhow::Result<()> {
     let worker = tokio::spawn(worker::run(Arc::clone(&edge)));
     let service = api::router(edge).map_request(api::merge_slashes::<axum::body::Body>);
     let service = axum::ServiceExt::<Request>::into_make_service_with_connect_info::<SocketAddr>(service);
@@ -115,25 +120,25 @@ pub(super) async fn serve(edge: Arc<Edge>, listener: TcpListener) -> anyhow::Res
         // Answers are small; waiting to fill a packet would only delay them.
         let _ = stream.set_nodelay(true);
     });
-    axum::serve(listener, service).with_graceful_shutdown(asked_to_stop()).await?;
+    axum::serve(listener, service).with_graceful_shutdown(stop).await?;
     worker.abort();
     Ok(())
 }
 
-/// Completes when the process is asked to stop.
-pub(super) async fn asked_to_stop() {
-    let interrupt = tokio::signal::ctrl_c();
-    match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-        Ok(mut terminate) => {
-            tokio::select! {
-                _ = interrupt => {}
-                _ = terminate.recv() => {}
-            }
+/// Completes when the process is asked to stop (SIGTERM or SIGINT). It listens from this call on, not from the first
+/// poll: whoever reads that the server is ready may stop it at once.
+///
+/// # Errors
+/// When the signals cannot be listened to.
+pub(super) fn asked_to_stop() -> std::io::Result<impl Future<Output = ()> + Send + 'static> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
         }
-        Err(_) => {
-            let _ = interrupt.await;
-        }
-    }
+    })
 }
 
 impl Settings {
