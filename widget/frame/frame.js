@@ -176,8 +176,8 @@
     form,
     digits,
     wasm(glue) {
-      glue({ module_or_path: module }).then(() => {
-        checks = glue;
+      glue(module).then((exports) => {
+        checks = exports;
         given();
         arrange();
         tell();

@@ -3,6 +3,7 @@
 
 mod bundle;
 mod compile;
+mod glue;
 mod inputs;
 mod locale;
 mod script;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use self::glue::Source;
 use crate::toolchain::{self, step};
 
 /// Text of `cargo xtask form --help`.
@@ -64,8 +66,9 @@ pub fn build(options: Options) -> Result<PathBuf> {
     let toolchain = toolchain::ensure()?;
     let std = if options.stock { compile::Std::Stock } else { compile::Std::for_toolchain(&toolchain) };
     fs::create_dir_all(&work)?;
-    let page = step(&format!("the page part ({std})"), || compile::part(&toolchain, std, root, &work, "page"))?;
-    let frame = step("the frame part", || compile::part(&toolchain, std, root, &work, "frame"))?;
+    let page =
+        step(&format!("the page part ({std})"), || compile::part(&toolchain, std, root, &work, "page", Source::Bytes))?;
+    let frame = step("the frame part", || compile::part(&toolchain, std, root, &work, "frame", Source::Response))?;
     step("packing", || {
         let fresh = work.join("bundle");
         let _ = fs::remove_dir_all(&fresh);

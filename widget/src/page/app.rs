@@ -227,6 +227,13 @@ impl App {
             let focus = move |_: &Event| frames::focus(&own, &base, &handle.nonce);
             self.listeners.push(EventListener::new(frame, "click", focus));
         }
+        // The press of the button must not leave the field first: a hint that appeared then would move the button away
+        // from under the pointer, and the click would be lost.
+        if let Some(button) = self.button.cast::<web_sys::Element>() {
+            let loud = EventListenerOptions::enable_prevent_default();
+            let stay = |event: &Event| event.prevent_default();
+            self.listeners.push(EventListener::new_with_options(&button, "mousedown", loud, stay));
+        }
         if options::is_on("disableSubmitOnEnter") {
             let quiet = |event: &Event| {
                 if event.unchecked_ref::<web_sys::KeyboardEvent>().key() == "Enter" {

@@ -9,8 +9,8 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::compile::{GLUE, Part};
-use super::{locale, script};
+use super::compile::Part;
+use super::{glue, locale, script};
 
 /// The charset in which every byte is one character; see [`script::byte_literal`].
 const BYTES: &str = "text/javascript; charset=x-user-defined";
@@ -80,18 +80,18 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part) -> Result<()> {
 fn page_script(page: &Part) -> Vec<u8> {
     let mut text = Vec::new();
     text.extend(b"(function(){\"use strict\";");
-    text.extend(script::strip_js(&page.glue).bytes());
+    text.extend(page.glue.bytes());
     text.extend(b"\nvar s=");
     text.extend(script::byte_literal(&page.wasm));
     text.extend(b",n=s.length,b=new Uint8Array(n),i=0;for(;i<n;i++)b[i]=s.charCodeAt(i);");
-    text.extend(format!("{GLUE}({{module_or_path:b}})").bytes());
+    text.extend(format!("{}(b).catch(e=>window.__tillgate.fail(e))", glue::NAME).bytes());
     text.extend(b"})();\n");
     text
 }
 
 /// The glue of the frame part; the frame document fetches the module beside it and starts it.
 fn frame_script(frame: &Part) -> Result<Vec<u8>> {
-    let text = format!("(function(){{\"use strict\";{}\ntillgate.wasm({GLUE})}})();\n", script::strip_js(&frame.glue));
+    let text = format!("(function(){{\"use strict\";{}\ntillgate.wasm({})}})();\n", frame.glue, glue::NAME);
     if !text.is_ascii() {
         bail!("the glue of the frame part is not ASCII");
     }

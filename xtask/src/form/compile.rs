@@ -8,14 +8,12 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use wasm_bindgen_cli_support::Bindgen;
 
+use super::glue::{self, Source};
 use crate::toolchain::{TARGET, Toolchain, output};
-
-/// The name under which the glue is known inside its own function scope.
-pub const GLUE: &str = "glue";
 
 /// A compiled part.
 pub struct Part {
-    /// JavaScript that declares [`GLUE`].
+    /// JavaScript that declares [`glue::NAME`].
     pub glue: String,
     /// The module.
     pub wasm: Vec<u8>,
@@ -56,8 +54,8 @@ fn has_source(toolchain: &Toolchain) -> bool {
         .is_ok_and(|sysroot| Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library/Cargo.lock").exists())
 }
 
-/// Compiles the widget with the feature `part`.
-pub fn part(toolchain: &Toolchain, std: Std, root: &Path, work: &Path, part: &str) -> Result<Part> {
+/// Compiles the widget with the feature `part`, whose module comes as `source`.
+pub fn part(toolchain: &Toolchain, std: Std, root: &Path, work: &Path, part: &str, source: Source) -> Result<Part> {
     let mut cargo = toolchain.command("cargo");
     cargo
         .current_dir(root)
@@ -80,12 +78,12 @@ pub fn part(toolchain: &Toolchain, std: Std, root: &Path, work: &Path, part: &st
     bindgen
         .input_bytes(part, bytes)
         .no_modules(true)?
-        .no_modules_global(GLUE)?
+        .no_modules_global(glue::NAME)?
         .typescript(false)
         .omit_default_module_path(true)
         .remove_name_section(true)
         .remove_producers_section(true);
     let mut made = bindgen.generate_output().context("wasm-bindgen")?;
-    let glue = made.js().to_owned();
+    let glue = glue::shorten(&mut made, source)?;
     Ok(Part { glue, wasm: made.wasm_mut().emit_wasm() })
 }

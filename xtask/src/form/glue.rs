@@ -1,0 +1,52 @@
+//! The JavaScript that wasm-bindgen makes, cut to what the form needs: imports with short names instead
+//! of hashes, which no compressor shortens, and one way of starting instead of four.
+
+use anyhow::{Context as _, Result, bail};
+use wasm_bindgen_cli_support::Output;
+
+use super::script;
+
+/// How the module's bytes come to the glue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// As bytes that are already there.
+    Bytes,
+    /// As the promise of a response.
+    Response,
+}
+
+/// The name under which the glue is known inside its own function scope: a function that takes the
+/// module and promises the exports.
+pub const NAME: &str = "glue";
+
+/// Everything from here on is wasm-bindgen's own ways of loading.
+const LOADING: &str = "async function __wbg_load(";
+
+/// Shortens the glue, and the names in the module with it.
+///
+/// # Errors
+/// When wasm-bindgen writes its glue in another way than the pinned version does.
+pub fn shorten(made: &mut Output, source: Source) -> Result<String> {
+    let mut text = script::strip_js(made.js());
+    for (count, import) in made.wasm_mut().imports.iter_mut().enumerate() {
+        let old = format!("{}:function(", import.name);
+        if text.matches(&old).count() != 1 {
+            continue;
+        }
+        let short = format!("a{count}");
+        text = text.replace(&old, &format!("{short}:function("));
+        import.name = short;
+    }
+    if !text.contains("a0:function(") {
+        bail!("the glue lists its imports in an unknown way");
+    }
+    let (kept, _) = text.split_once(LOADING).context("the glue loads in an unknown way")?;
+    let instantiate = match source {
+        Source::Bytes => "instantiate",
+        Source::Response => "instantiateStreaming",
+    };
+    Ok(format!(
+        "{kept}return source=>WebAssembly.{instantiate}(source,__wbg_get_imports())\
+         .then(made=>(__wbg_finalize_init(made.instance,made.module),exports));}})({{}});"
+    ))
+}
