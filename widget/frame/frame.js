@@ -28,21 +28,42 @@
   let checks;
   let given;
   const waiting = new Promise((done) => (given = done));
+  // Puts a question to the checks and takes the answer; they keep nothing of it.
+  const ask = (value, brand, answer) => {
+    const question = [value, brand || "", ...(options.brands || [])].join(" ");
+    for (const character of question) checks.put(character.charCodeAt());
+    try {
+      return answer();
+    } finally {
+      checks.clear();
+    }
+  };
+  const list = (next) => {
+    const items = [];
+    for (let item; (item = next(items.length)) > -1; ) items.push(item);
+    return items;
+  };
+  const isNumberOf = (value, brand) => ask(value, brand, checks.number) === 2;
+  const isCodeOf = (value, brand) => ask(value, brand, checks.code);
   const groups = (value) =>
-    checks ? checks.groups(value).split(",") : /^3[47]/.test(value) ? [4, 6, 5] : [4, 4, 4, 4, 3];
-
-  // "complete valid BRAND …", of a number.
-  const check = (value, brand) =>
-    checks.number(value, brand || "", (options.brands || []).join(" ")).split(" ");
+    checks
+      ? ask(value, "", () => list((place) => checks.group(place) || -1))
+      : /^3[47]/.test(value)
+        ? [4, 6, 5]
+        : [4, 4, 4, 4, 3];
 
   const state = () => {
     const value = digits();
     const told = { empty: !value, known: !!checks };
     if (checks && isNumber) {
-      const [complete, valid, ...brands] = check(value, options.brand);
-      Object.assign(told, { complete: complete === "1", valid: valid === "1", brands });
+      ask(value, options.brand, () => {
+        const is = checks.number();
+        told.complete = is > 0;
+        told.valid = is > 1;
+        told.brands = list(checks.fitting).map((place) => options.brands[place]);
+      });
     } else if (checks) {
-      told.complete = told.valid = checks.code(value, options.brand || "");
+      told.complete = told.valid = isCodeOf(value, options.brand);
     }
     return told;
   };
@@ -58,7 +79,7 @@
       let at = 0;
       const parts = [];
       for (const length of groups(value)) {
-        parts.push(value.slice(at, (at += +length)));
+        parts.push(value.slice(at, (at += length)));
       }
       parts.push(value.slice(at));
       shown = parts.filter(Boolean).join(" ");
@@ -109,8 +130,8 @@
       const number = digits();
       const brand = new URLSearchParams(message.fields).get("paymentBrand") || "";
       const wrong = [];
-      if (check(number, brand)[1] !== "1") wrong.push("card.number");
-      if (code ? !checks.code(code, brand) : message.codeRequired) wrong.push("card.cvv");
+      if (!isNumberOf(number, brand)) wrong.push("card.number");
+      if (code ? !isCodeOf(code, brand) : message.codeRequired) wrong.push("card.cvv");
       if (wrong.length) return say("invalid", { wrong });
       const body = new URLSearchParams(message.fields);
       body.set("card.number", number);

@@ -1,76 +1,104 @@
-//! Checks of number and code for the script of the frame, which reads them as short texts.
+//! Checks of number and code for the script of the frame. Nothing here allocates, so that the module
+//! needs no allocator and stays a few kilobytes.
 
 use tillgate_shared::brand::{self, Brand};
 use tillgate_shared::format::{card_number, security_code};
 
-/// What is known of a card number typed so far: `complete valid BRAND …`, the first two as 1 or 0, then
-/// the offered brands that it can belong to, the most fitting first.
-///
-/// `chosen` is the brand that it must be a number of; an empty one leaves that open. `offered` are codes
-/// with spaces between them.
-pub fn number(digits: &str, chosen: &str, offered: &str) -> String {
-    let offered: Vec<&Brand> = offered.split_ascii_whitespace().filter_map(Brand::find_card).collect();
-    let chosen = Brand::find_card(chosen);
-    let lengths = chosen.map_or(&[12, 13, 14, 15, 16, 17, 18, 19][..], Brand::number_lengths);
-    let fits = |length: &u8| usize::from(*length) == digits.len();
-    let of_brand = chosen.is_none_or(|brand| brand.accepts(digits));
-    let sound = card_number::check(digits).is_ok() && card_number::luhn_valid(digits);
-    let valid = sound && of_brand && lengths.iter().any(fits);
-    let mut known = String::new();
-    known.push_str(if sound { "1 " } else { "0 " });
-    known.push(if valid { '1' } else { '0' });
-    for brand in brand::detect(digits, &offered) {
-        known.push(' ');
-        known.push_str(brand.code);
+/// More brands than these are not detected.
+const MOST: usize = 32;
+
+/// What a frame asks about: the digits, the chosen brand and the offered ones.
+pub struct Question<'a> {
+    digits: &'a str,
+    chosen: Option<&'static Brand>,
+    offered: &'a str,
+}
+
+impl<'a> Question<'a> {
+    /// Reads `digits chosen offered offered …`, with one space between each. A chosen brand that nobody
+    /// knows leaves open which one it is.
+    pub fn read(text: &'a str) -> Self {
+        let (digits, rest) = text.split_once(' ').unwrap_or((text, ""));
+        let (chosen, offered) = rest.split_once(' ').unwrap_or((rest, ""));
+        Self { digits, chosen: Brand::find(chosen), offered }
     }
-    known
-}
 
-/// Whether a security code is right for cards of the chosen brand.
-pub fn code(digits: &str, chosen: &str) -> bool {
-    let chosen = Brand::find_card(chosen);
-    let lengths = chosen.map_or(&[3, 4][..], Brand::code_lengths);
-    let fits = lengths.iter().any(|length| usize::from(*length) == digits.len());
-    security_code::check(digits).is_ok() && fits
-}
+    /// Whether the digits are a whole card number with the right check digit.
+    pub fn is_number(&self) -> bool {
+        card_number::check(self.digits).is_ok() && card_number::luhn_valid(self.digits)
+    }
 
-/// Lengths of the groups in which a number is shown, joined by commas.
-pub fn groups(digits: &str) -> String {
-    let mut text = String::new();
-    for length in brand::groups(digits) {
-        if !text.is_empty() {
-            text.push(',');
+    /// Whether the digits are a card number that the chosen brand can have.
+    pub fn is_number_of_brand(&self) -> bool {
+        self.is_number()
+            && self.chosen.is_none_or(|brand| brand.accepts(self.digits) && self.has_length_in(brand.number_lengths()))
+    }
+
+    /// Whether the digits are a security code of the chosen brand.
+    pub fn is_code(&self) -> bool {
+        security_code::check(self.digits).is_ok()
+            && self.chosen.is_none_or(|brand| self.has_length_in(brand.code_lengths()))
+    }
+
+    fn has_length_in(&self, lengths: &[u8]) -> bool {
+        lengths.iter().any(|length| usize::from(*length) == self.digits.len())
+    }
+
+    /// The place, among the offered brands, of the one that fits the number best (rank 0), second best
+    /// (rank 1) and so on; `None` after the last that fits.
+    pub fn fitting(&self, rank: usize) -> Option<usize> {
+        let mut known = [Brand::all().first()?; MOST];
+        let mut count = 0;
+        for brand in self.offered.split(' ').filter_map(Brand::find).take(MOST) {
+            known[count] = brand;
+            count += 1;
         }
-        text.push(char::from(b'0' + length));
+        let fitting = brand::detect(self.digits, &known[..count]).nth(rank)?;
+        self.offered.split(' ').position(|code| code == fitting.code)
     }
-    text
+
+    /// How many digits stand in the group of this place when the number is shown; 0 after the last.
+    pub fn group(&self, place: usize) -> u8 {
+        brand::groups(self.digits).get(place).copied().unwrap_or_default()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const OFFERED: &str = "VISA MASTER AMEX";
+    fn ask(text: &str) -> Question<'_> {
+        Question::read(text)
+    }
 
     #[test]
     fn a_number_is_judged_for_the_chosen_brand() {
-        assert_eq!(number("4200000000000000", "VISA", OFFERED), "1 1 VISA");
-        assert_eq!(number("4200000000000001", "VISA", OFFERED), "0 0 VISA");
-        assert_eq!(number("5454545454545454", "VISA", OFFERED), "1 0 MASTER");
-        assert_eq!(number("42", "VISA", OFFERED), "0 0 VISA");
-        assert_eq!(number("", "VISA", OFFERED), "0 0");
-        assert_eq!(number("377777777777770", "AMEX", OFFERED), "1 1 AMEX");
+        assert!(ask("4200000000000000 VISA").is_number_of_brand());
+        assert!(ask("377777777777770 AMEX").is_number_of_brand());
+        assert!(!ask("4200000000000001 VISA").is_number());
+        let other = ask("5454545454545454 VISA");
+        assert!(other.is_number() && !other.is_number_of_brand());
+        assert!(ask("5454545454545454  ").is_number_of_brand(), "no brand is chosen");
+        assert!(!ask("").is_number());
+    }
+
+    #[test]
+    fn fitting_brands_are_told_by_their_place() {
+        let asked = ask("54 VISA NOBODY VISA MASTER");
+        assert_eq!((asked.fitting(0), asked.fitting(1)), (Some(2), None));
+        assert_eq!(ask(" VISA VISA MASTER").fitting(0), None);
     }
 
     #[test]
     fn a_code_has_the_length_of_its_brand() {
-        assert!(code("123", "VISA") && code("1234", "AMEX"));
-        assert!(!code("1234", "VISA") && !code("123", "AMEX") && !code("12a", "VISA"));
+        assert!(ask("123 VISA").is_code() && ask("1234 AMEX").is_code());
+        assert!(!ask("1234 VISA").is_code() && !ask("123 AMEX").is_code() && !ask("12a VISA").is_code());
     }
 
     #[test]
     fn groups_follow_the_scheme() {
-        assert_eq!(groups("37"), "4,6,5");
-        assert_eq!(groups("4200"), "4,4,4,4,3");
+        let asked = ask("37");
+        assert_eq!([0, 1, 2, 3].map(|place| asked.group(place)), [4, 6, 5, 0]);
+        assert_eq!(ask("4200").group(4), 3);
     }
 }

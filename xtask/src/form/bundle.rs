@@ -82,8 +82,12 @@ fn page_script(page: &Part) -> Vec<u8> {
     text.extend(b"(function(){\"use strict\";");
     text.extend(page.glue.bytes());
     text.extend(b"\nvar s=");
-    text.extend(script::byte_literal(&page.wasm));
-    text.extend(b",n=s.length,b=new Uint8Array(n),i=0;for(;i<n;i++)b[i]=s.charCodeAt(i);");
+    let (literal, pairs) = script::byte_literal(&page.wasm);
+    text.extend(literal);
+    let both = pairs.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
+    let map: Vec<String> = both.map(|(from, to)| format!("{from}:{to}")).collect();
+    text.extend(format!(",m={{{}}},n=s.length,b=new Uint8Array(n),i=0,c;", map.join(",")).bytes());
+    text.extend(b"for(;i<n;i++){c=s.charCodeAt(i)&255;b[i]=c in m?m[c]:c}");
     text.extend(format!("{}(b).catch(e=>window.__tillgate.fail(e))", glue::NAME).bytes());
     text.extend(b"})();\n");
     text
