@@ -21,6 +21,7 @@ the active toolchain if it has the target, else `rustup target add`, else (on De
 derivatives) Debian's own compiler with a standard library built from Debian's source package.
 Running it again takes a fraction of a second.
 
+  --debian  set up Debian's compiler although another one serves
   --name    print only the value for RUSTUP_TOOLCHAIN (empty: the active toolchain serves)
 
 Example: RUSTUP_TOOLCHAIN=$(cargo xtask toolchain --name) wasm-pack build widget";
@@ -85,7 +86,7 @@ impl Toolchain {
 
 /// Prints the toolchain, after setting one up where needed.
 pub fn run(arguments: &[String]) -> Result<()> {
-    let toolchain = ensure()?;
+    let toolchain = if arguments.iter().any(|a| a == "--debian") { debian::set_up()? } else { ensure()? };
     let name = toolchain.rustup_name().unwrap_or_default();
     if arguments.iter().any(|a| a == "--name") {
         println!("{name}");
