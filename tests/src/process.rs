@@ -15,14 +15,15 @@ use anyhow::{Context, anyhow};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A small shell stands between: it ends the process and whatever that started (a driver its browser), a group of their
-/// own, when its standard input closes, which the system does for us however this process ends.
+/// own, when its standard input closes, which the system does for us however this process ends. What watches that input
+/// outlives a signal to the whole group of the tests, as `timeout` sends it.
 const KEEPER: &str = r#"
 exec 3<&0
 setsid "$@" </dev/null 3<&- & kept=$!
-(cat <&3; kill -s KILL -- -$kept) >/dev/null 2>&1 & watcher=$!
+(trap '' INT HUP TERM; cat <&3; kill -s KILL -- -$kept) >/dev/null 2>&1 & watcher=$!
 exec 3<&-
 wait $kept; status=$?
-kill $watcher 2>/dev/null
+kill -s KILL $watcher 2>/dev/null
 exit $status
 "#;
 
