@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use tillgate_shared::form::Duplicates;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::error::ApiError;
-use super::extract::{Merchant, parameters};
+use super::extract::{Id, Merchant, parameters};
 use super::reply::{Ndc, reply, result};
 use super::{Edge, client, payments, view};
 use crate::domain::checkout::Checkout;
@@ -30,7 +30,7 @@ pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) ->
 
 pub(super) async fn update(
     State(edge): State<Arc<Edge>>,
-    Path(id): Path<String>,
+    Id(id): Id,
     merchant: Merchant,
 ) -> Result<Response, ApiError> {
     let checkout = edge
@@ -49,7 +49,7 @@ fn about(checkout: &Checkout, code: ResultCode, more: Option<(String, Value)>) -
 
 pub(super) async fn status(
     State(edge): State<Arc<Edge>>,
-    Path(id): Path<String>,
+    Id(id): Id,
     merchant: Merchant,
 ) -> Result<Response, ApiError> {
     let ndc = Ndc::of_checkout(&id);
@@ -71,11 +71,7 @@ fn unpaid(id: &str, code: ResultCode, description: &str, ndc: &Ndc) -> Response 
 
 /// The hosted form's submit. Approved and declined answer alike: the outcome is the merchant's to tell, and a stranger
 /// who tries numbers learns nothing here.
-pub(super) async fn submit(
-    State(edge): State<Arc<Edge>>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Result<Response, ApiError> {
+pub(super) async fn submit(State(edge): State<Arc<Edge>>, Id(id): Id, request: Request) -> Result<Response, ApiError> {
     let ndc = Ndc::of_checkout(&id);
     let (shopper, request) = client::address_of(&edge, request);
     let form = match parameters(request, Duplicates::LastWins).await {

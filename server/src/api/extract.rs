@@ -1,9 +1,11 @@
 //! From an HTTP request to parameters and the entity that sends them.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse as _;
 use tillgate_shared::form::{Duplicates, decode};
@@ -18,6 +20,19 @@ use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
+
+/// The id in a path. One that is not even text is as unknown as any other, so that it is judged where the others are, after
+/// the credentials.
+pub(super) struct Id(pub(super) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Id {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        let id = Path::<String>::from_request_parts(parts, state).await;
+        Ok(Self(id.map(|Path(id)| id).unwrap_or_default()))
+    }
+}
 
 /// An authenticated merchant's request: who asks, and what with. Parameters are known to the catalogue, normalised and
 /// well-formed.
@@ -90,11 +105,8 @@ fn channel(entity: &Entity, parameters: &Parameters) -> Result<(), Refusal> {
 fn admit(entity: &Entity, parameters: &mut Parameters) -> Result<(), Refusal> {
     let mut errors = Vec::new();
     if entity.settings.strict {
-        errors.extend(unknown(parameters).into_iter().map(|name| ParameterError {
-            name: name.to_owned(),
-            value: None,
-            message: "is not a known parameter".to_owned(),
-        }));
+        let message = "is not a known parameter";
+        errors.extend(unknown(parameters).into_iter().map(|name| ParameterError::new(name, None, message)));
     } else {
         parameters.retain(|name, _| find(name).is_some());
     }

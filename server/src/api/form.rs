@@ -1,5 +1,6 @@
 //! What browsers load: the loader script, the frame documents with a checkout's configuration, and the static files.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
@@ -15,17 +16,27 @@ use super::reply::wire_time;
 use super::{Edge, client};
 use crate::domain::checkout::{Checkout, State as CheckoutState};
 use crate::form::{Bundle, Encoded};
-use crate::gateway::Failure;
+use crate::gateway::{Failure, order};
 
 /// A year, and the browser need not ask again: the address carries the content's hash.
 const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 
-/// The query of the loader and of the frame document.
+/// The query of the loader and of the frame document. Pages write it, so it is read as it comes: of a name that comes
+/// twice the later counts, and what is not known is left alone.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct FormQuery {
-    checkout_id: Option<String>,
-    brands: Option<String>,
+#[serde(transparent)]
+pub(super) struct FormQuery(HashMap<String, String>);
+
+impl FormQuery {
+    fn get(&self, name: &str) -> &str {
+        self.0.get(name).map(String::as_str).unwrap_or_default()
+    }
+
+    /// The checkout's id, without what asks for its tokenisation form.
+    fn checkout(&self) -> &str {
+        let id = self.get("checkoutId");
+        id.strip_suffix("/registration").unwrap_or(id)
+    }
 }
 
 /// `paymentWidgets.js`: the bytes of the build that the checkout is pinned to. They do not depend on the checkout
@@ -35,8 +46,7 @@ pub(super) async fn loader(
     Query(query): Query<FormQuery>,
     headers: HeaderMap,
 ) -> Response {
-    let pinned =
-        query.checkout_id.and_then(|id| edge.gateway.checkout_for_shopper(&id).ok()).map(|checkout| checkout.build);
+    let pinned = edge.gateway.checkout_for_shopper(query.checkout()).ok().map(|checkout| checkout.build);
     let bundle = pinned.map_or(edge.builds.current(), |build| edge.builds.pinned(&build));
     encoded(&bundle.loader, &headers, "no-cache")
 }
@@ -84,13 +94,12 @@ fn encoded(file: &Encoded, headers: &HeaderMap, cache: &'static str) -> Response
 pub(super) async fn frame(State(edge): State<Arc<Edge>>, Query(query): Query<FormQuery>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     let base = client::public_url(&edge, &parts);
-    let id = query.checkout_id.unwrap_or_default();
     let now = edge.gateway.now();
-    let (status, bundle, origins, about) = match edge.gateway.checkout_for_shopper(&id) {
+    let (status, bundle, origins, about) = match edge.gateway.checkout_for_shopper(query.checkout()) {
         Ok(checkout) => {
             let origins = edge.gateway.directory.entity(&checkout.entity).map(|entity| entity.settings.origins.clone());
             let about = match checkout.state(now) {
-                CheckoutState::Open => open(&edge, &checkout, query.brands.as_deref().unwrap_or_default(), now),
+                CheckoutState::Open => open(&edge, &checkout, query.get("brands"), now),
                 CheckoutState::Paid => closed("This checkout has been paid already."),
                 CheckoutState::Expired => closed("This checkout has expired. Please start again."),
             };
@@ -116,6 +125,8 @@ pub(super) async fn frame(State(edge): State<Arc<Edge>>, Query(query): Query<For
 /// What the form has to know of an open checkout.
 fn open(edge: &Edge, checkout: &Checkout, brands: &str, now: Timestamp) -> Map<String, Value> {
     let get = |name: &str| checkout.parameters.get(name);
+    // As it is charged, whatever way the merchant wrote it.
+    let amount = order::amount(&checkout.parameters).map(|amount| amount.to_string()).ok();
     let live = edge.gateway.directory.entity(&checkout.entity).is_some_and(|entity| entity.live);
     let brands: Map<String, Value> = brands
         .split([' ', '+', ','])
@@ -125,7 +136,7 @@ fn open(edge: &Edge, checkout: &Checkout, brands: &str, now: Timestamp) -> Map<S
     let fields = json!({
         "checkout": {
             "id": checkout.id.as_str(),
-            "amount": get("amount"),
+            "amount": amount,
             "currency": get("currency"),
             "resourcePath": checkout.resource_path(),
             "shopperResultUrl": get("shopperResultUrl"),

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 
 use super::error::ApiError;
-use super::extract::Merchant;
+use super::extract::{Id, Merchant};
 use super::reply::{Ndc, reply_at};
 use super::{Edge, view};
 use crate::domain::payment::Payment;
@@ -19,11 +19,7 @@ pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) ->
     }
 }
 
-pub(super) async fn read(
-    State(edge): State<Arc<Edge>>,
-    Path(id): Path<String>,
-    merchant: Merchant,
-) -> Result<Response, ApiError> {
+pub(super) async fn read(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Merchant) -> Result<Response, ApiError> {
     let ndc = Ndc::fresh(Some(&merchant.entity.id));
     match edge.gateway.payment(&merchant.entity, &id) {
         Ok(payment) => Ok(answer(&payment, &ndc)),

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use tillgate_shared::result::ResultCode;
 
 use crate::BUILD_NUMBER;
-use crate::domain::id::{EntityId, hex};
+use crate::domain::id::{CheckoutId, EntityId, hex};
 
 /// The internal request identifier: a checkout's id for everything about that checkout, otherwise the entity's id and
 /// 32 random hexadecimal digits.
@@ -18,8 +18,12 @@ use crate::domain::id::{EntityId, hex};
 pub(super) struct Ndc(String);
 
 impl Ndc {
-    pub(super) fn of_checkout(id: impl Into<String>) -> Self {
-        Self(id.into())
+    /// A checkout's own id. What cannot be one is not repeated: it may be long, and anything.
+    pub(super) fn of_checkout(id: &str) -> Self {
+        match CheckoutId::parse(id) {
+            Some(_) => Self(id.to_owned()),
+            None => Self::fresh(None),
+        }
     }
 
     /// A new identifier, of an entity's request once it is known whose it is.

@@ -31,11 +31,16 @@ impl Refusal {
 
     /// 400: one parameter is missing or invalid.
     pub fn parameter(name: &str, value: Option<&str>, message: impl Into<String>) -> Self {
-        Self::parameters(vec![ParameterError {
-            name: name.to_owned(),
-            value: value.map(str::to_owned),
-            message: message.into(),
-        }])
+        Self::parameters(vec![ParameterError::new(name, value, message)])
+    }
+
+    /// The same refusal of a parameter with another name.
+    #[must_use]
+    pub fn about(mut self, name: &str) -> Self {
+        for parameter in &mut self.parameters {
+            name.clone_into(&mut parameter.name);
+        }
+        self
     }
 
     /// 400: the body cannot be read as parameters at all.
