@@ -1,13 +1,15 @@
 //! `tillgate backup`: a consistent copy of the store.
 
+use std::fs;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 
-use super::Common;
-use crate::store::{admin, open_connection};
+use super::{Common, open_existing};
+use crate::store::admin;
 
 /// Copy the whole store to a new file.
 #[derive(Debug, Args)]
@@ -29,11 +31,14 @@ struct Copied {
 
 impl Backup {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        if self.to.exists() {
-            bail!("{} exists already", self.to.display());
+        let connection = open_existing(&self.common.data)?;
+        let writing = || format!("writing {}", self.to.display());
+        // An empty file of its owner's alone, which is then filled; one that exists is never touched.
+        fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.to).with_context(writing)?;
+        if let Err(error) = admin::backup(&connection, &self.to) {
+            let _ = fs::remove_file(&self.to);
+            return Err(error).with_context(writing);
         }
-        let connection = open_connection(&self.common.data)?;
-        admin::backup(&connection, &self.to).with_context(|| format!("writing {}", self.to.display()))?;
         let bytes = std::fs::metadata(&self.to)?.len();
         self.common.print(&Copied { file: self.to.clone(), bytes }, |copied| {
             format!("{} ({} bytes)", copied.file.display(), copied.bytes)

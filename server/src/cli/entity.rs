@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use serde::Serialize;
 
-use super::Common;
 use super::token::issue;
+use super::{Common, open_existing};
 use crate::domain::entity::{Entity, Settings};
 use crate::domain::id::EntityId;
 use crate::gateway::random;
@@ -28,7 +28,7 @@ pub(super) struct Create {
     #[command(flatten)]
     common: Common,
     /// Its name; shoppers see it on their statement.
-    #[arg(long)]
+    #[arg(long, value_parser = name)]
     name: String,
     /// Real money. Without it the entity is a sandbox.
     #[arg(long)]
@@ -113,7 +113,7 @@ pub(super) fn create(
 
 impl List {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_connection(&self.common.data)?;
+        let connection = open_existing(&self.common.data)?;
         let credentials = admin::credentials(&connection)?;
         let mut entities: Vec<&Entity> = credentials.entities.values().map(std::convert::AsRef::as_ref).collect();
         entities.sort_by(|a, b| a.id.cmp(&b.id));
@@ -123,6 +123,16 @@ impl List {
             });
             lines.collect::<Vec<_>>().join("\n")
         })
+    }
+}
+
+/// Checks a name: something to read, on one line, that fits on a statement.
+fn name(text: &str) -> Result<String, String> {
+    let length = text.trim().chars().count();
+    if (1..=100).contains(&length) && !text.chars().any(char::is_control) {
+        Ok(text.trim().to_owned())
+    } else {
+        Err("a name has 1 to 100 characters on one line".to_owned())
     }
 }
 

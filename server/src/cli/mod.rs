@@ -6,10 +6,12 @@ mod entity;
 mod serve;
 mod token;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+
+use crate::store;
 
 /// A self-hosted payment gateway with a hosted payment form.
 #[derive(Debug, Parser)]
@@ -55,6 +57,12 @@ impl Common {
         let _ = writeln!(std::io::stdout(), "{output}");
         Ok(())
     }
+}
+
+/// Opens a store that is there, for commands that make none: a mistyped folder is told instead of filled.
+fn open_existing(data: &Path) -> anyhow::Result<rusqlite::Connection> {
+    anyhow::ensure!(store::file(data).is_file(), "there is no store in {}", data.display());
+    Ok(store::open_connection(data)?)
 }
 
 /// Runs the command line of this process.

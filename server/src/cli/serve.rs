@@ -165,20 +165,16 @@ impl Settings {
         if let Ok(text) = std::env::var(VARIABLE) {
             return Ok(MasterKey::from_hex(&zeroize::Zeroizing::new(text), VARIABLE)?);
         }
-        let data = std::path::absolute(data)?;
         let path = match &self.key_file {
             Some(path) => std::path::absolute(path)?,
             None => {
-                let mut beside: OsString = data.components().as_path().as_os_str().to_owned();
+                let mut beside: OsString = std::path::absolute(data)?.components().as_path().as_os_str().to_owned();
                 beside.push(".key");
                 beside.into()
             }
         };
-        anyhow::ensure!(
-            !path.starts_with(&data),
-            "{} is inside the data folder: a copy of the data would open itself",
-            path.display()
-        );
+        let inside = real_place(&path)?.starts_with(data.canonicalize()?);
+        anyhow::ensure!(!inside, "{} is inside the data folder: a copy of the data would open itself", path.display());
         Ok(MasterKey::from_file(&path)?)
     }
 
@@ -196,6 +192,17 @@ impl Settings {
             LogFormat::Json => log.json().try_init(),
         };
     }
+}
+
+/// Where a file really is, or will be when it is made, whatever links and dots lead there.
+fn real_place(path: &Path) -> anyhow::Result<PathBuf> {
+    if path.exists() {
+        return Ok(path.canonicalize()?);
+    }
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        anyhow::bail!("{} is no place for a file", path.display());
+    };
+    Ok(folder.canonicalize().with_context(|| folder.display().to_string())?.join(name))
 }
 
 /// Checks a public address and gives it the slash at its end.

@@ -6,11 +6,11 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use serde::Serialize;
 
-use super::Common;
+use super::{Common, open_existing};
 use crate::directory::{Credential, bearer, hash_password};
 use crate::domain::id::{EntityId, hex};
 use crate::gateway::random;
-use crate::store::{admin, open_connection};
+use crate::store::admin;
 
 /// Access tokens.
 #[derive(Debug, Subcommand)]
@@ -111,7 +111,7 @@ impl TokenCommand {
 
 impl Create {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_connection(&self.common.data)?;
+        let connection = open_existing(&self.common.data)?;
         let entity = entity_id(&self.entity)?;
         if admin::entity(&connection, &entity)?.is_none() {
             bail!("there is no entity {entity}");
@@ -129,7 +129,7 @@ impl Create {
 
 impl List {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_connection(&self.common.data)?;
+        let connection = open_existing(&self.common.data)?;
         let entity = self.entity.as_deref().map(entity_id).transpose()?;
         let tokens = admin::tokens(&connection, entity.as_ref())?;
         self.common.print(&tokens, |tokens| {
@@ -144,7 +144,7 @@ impl List {
 
 impl Revoke {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_connection(&self.common.data)?;
+        let connection = open_existing(&self.common.data)?;
         if !admin::revoke_token(&connection, &self.user, Timestamp::now())? {
             bail!("there is no valid token of user {}", self.user);
         }

@@ -143,10 +143,10 @@ pub fn revoke_token(connection: &Connection, user_id: &str, now: Timestamp) -> R
     Ok(changed == 1)
 }
 
-/// Copies the whole store, consistent, to a new file, while a server may be running on it.
+/// Copies the whole store, consistent, to a new or empty file, while a server may be running on it.
 ///
 /// # Errors
-/// When the target exists or cannot be written.
+/// When the target has content or cannot be written.
 pub fn backup(connection: &Connection, target: &Path) -> Result<(), StoreError> {
     connection.execute("VACUUM INTO ?1", [target.to_string_lossy()])?;
     Ok(())

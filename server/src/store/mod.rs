@@ -29,7 +29,7 @@ use crate::domain::refusal::Refusal;
 
 use readers::Readers;
 pub use rows::Changes;
-pub use schema::open_connection;
+pub use schema::{file, open_connection};
 use writer::Writer;
 
 /// What a decision wants loaded before it is taken.
