@@ -1,11 +1,11 @@
 //! A checkout: half an hour in which a shopper may pay, once.
 //!
-//! The rules: at most one successful payment, a decline leaves it open for another try, and the merchant may change
-//! it until it is paid.
+//! The rules: at most one successful or pending payment, a decline leaves it open for another try, and the merchant may
+//! change it until it is paid.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
-use tillgate_shared::parameter::{Parameters, browser_may_set};
+use tillgate_shared::parameter::{Parameters, browser_may_set, find};
 
 use super::id::{CheckoutId, EntityId, PaymentId};
 use super::payment::Payment;
@@ -32,7 +32,7 @@ pub struct Checkout {
     /// The last attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<PaymentId>,
-    /// Whether that attempt succeeded.
+    /// Whether that attempt succeeded, or may yet: while one is pending, nobody pays again.
     pub paid: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct Checkout {
 pub enum State {
     /// It may be paid.
     Open,
-    /// It has been paid.
+    /// It has been paid, or a payment of it is pending.
     Paid,
     /// Its half hour is over and it was not paid.
     Expired,
@@ -88,13 +88,14 @@ impl Checkout {
     }
 
     /// What a payment of this checkout is judged on: the merchant's parameters, completed by those of the form that a
-    /// browser may set. The merchant's value always wins. Returns the names that were refused, too.
-    pub fn merged_with_form(&self, form: &Parameters) -> (Parameters, Vec<String>) {
+    /// browser may set. The merchant's value always wins. Returns the known parameters that were refused, too.
+    pub fn merged_with_form(&self, form: &Parameters) -> (Parameters, Vec<&'static str>) {
         let mut merged = self.parameters.clone();
         let mut refused = Vec::new();
         for (name, value) in form.iter() {
             if !browser_may_set(name) {
-                refused.push(name.to_owned());
+                // A name that nobody knows is the page's own, and could be anything.
+                refused.extend(find(name).map(|row| row.name));
             } else if !merged.contains(name) {
                 merged.set(name, value);
             }
@@ -114,7 +115,7 @@ impl Checkout {
             State::Open => Ok(Self {
                 version: self.version + 1,
                 attempt: Some(payment.id.clone()),
-                paid: payment.approved(),
+                paid: payment.approved() || payment.result.is_pending(),
                 ..self.clone()
             }),
         }
@@ -182,6 +183,14 @@ mod tests {
         assert_eq!(paid.state(minutes(2)), State::Paid);
         assert!(paid.attempted(&payment(true), minutes(3)).is_err());
         assert!(paid.updated(&Parameters::default(), minutes(3)).is_err());
+    }
+
+    #[test]
+    fn a_pending_payment_closes_the_checkout_as_a_success_does() {
+        let pending = Payment { result: codes::PENDING, ..payment(false) };
+        let next = checkout().attempted(&pending, minutes(1)).unwrap();
+        assert_eq!(next.state(minutes(2)), State::Paid);
+        assert!(next.attempted(&payment(true), minutes(2)).is_err());
     }
 
     #[test]

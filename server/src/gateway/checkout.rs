@@ -1,6 +1,6 @@
 //! A checkout's life as the merchant sees it: create, update, read.
 
-use tillgate_shared::parameter::{Operation, Parameters, check_complete};
+use tillgate_shared::parameter::{Operation, Parameters, check_complete, find};
 
 use super::{Failure, Gateway, order, random};
 use crate::domain::checkout::{Checkout, State};
@@ -37,11 +37,14 @@ impl Gateway {
             return Err(Refusal::parameters(errors).into());
         }
         PaymentType::initial(parameters.get("paymentType"))?;
+        for (name, kind) in parameters.with_prefix("overridePaymentType[") {
+            PaymentType::initial(Some(kind)).map_err(|refusal| refusal.about(name))?;
+        }
         order::amount(&parameters)?;
         order::route(entity, &parameters)?;
         let now = self.now();
         let id = CheckoutId::new(now, random()?, &self.options.node);
-        let checkout = Checkout::new(id, entity.id.clone(), now, build.to_owned(), without_credentials(parameters));
+        let checkout = Checkout::new(id, entity.id.clone(), now, build.to_owned(), without_secrets(parameters));
         let changes = Changes::default().checkout(&checkout);
         self.store.update(Keys::none(), move |_| Ok((changes, ()))).await??;
         Ok(checkout)
@@ -59,7 +62,7 @@ impl Gateway {
         let id = CheckoutId::parse(id).ok_or_else(unknown)?;
         let entity = entity.clone();
         let now = self.now();
-        let update = without_credentials(update);
+        let update = without_secrets(update);
         let checkout = self
             .store
             .update(Keys::checkout(&id), move |loaded| {
@@ -106,8 +109,12 @@ pub(super) fn unknown() -> Refusal {
     Refusal::not_found("There is no checkout with this id")
 }
 
-/// Credentials and one-time flags have done their work when the checkout is stored.
-fn without_credentials(mut parameters: Parameters) -> Parameters {
-    parameters.retain(|name, _| !name.starts_with("authentication.") && !matches!(name, "entityId" | "integrity"));
+/// Credentials and one-time flags have done their work when the checkout is stored. Card data have no business in it: they
+/// come with the form, and what a merchant sends of them all the same is not kept.
+fn without_secrets(mut parameters: Parameters) -> Parameters {
+    parameters.retain(|name, _| {
+        let secret = find(name).is_some_and(|row| row.secret);
+        !secret && !name.starts_with("authentication.") && !matches!(name, "entityId" | "integrity")
+    });
     parameters
 }

@@ -37,11 +37,15 @@ pub fn read(entity: &Entity, parameters: &Parameters) -> Result<Order, Refusal> 
     if !errors.is_empty() {
         return Err(Refusal::parameters(errors));
     }
-    let payment_type = PaymentType::initial(parameters.get("paymentType"))?;
+    let sent = sent_brand(parameters)?;
     let amount = amount(parameters)?;
     let number = CardNumber::parse(required(parameters, "card.number")?)
         .map_err(|_| Refusal::parameter("card.number", None, "must match ^[0-9]{12,19}$"))?;
-    let brand = brand(parameters, &number)?;
+    let brand = match sent {
+        Some(brand) => brand,
+        None => detected_brand(&number)?,
+    };
+    let payment_type = payment_type(parameters, brand)?;
     let (month, year) = (required(parameters, "card.expiryMonth")?, required(parameters, "card.expiryYear")?);
     let expiry = Expiry::parse(month, year)
         .map_err(|_| Refusal::parameter("card.expiryMonth", Some(month), "must be a month, with card.expiryYear"))?;
@@ -74,20 +78,29 @@ pub fn amount(parameters: &Parameters) -> Result<Amount, Refusal> {
     Amount::parse(amount, currency).map_err(|error| Refusal::parameter("amount", Some(amount), error.message()))
 }
 
-/// The brand that was sent, or, when none was, the one whose range the number is in.
-fn brand(parameters: &Parameters, number: &CardNumber) -> Result<&'static Brand, Refusal> {
-    if let Some(code) = parameters.get("paymentBrand") {
-        let brand =
-            Brand::find(code).ok_or_else(|| Refusal::parameter("paymentBrand", Some(code), "is not a known brand"))?;
-        return match brand.kind {
-            Kind::Card => Ok(brand),
-            _ => Err(Refusal::method_not_configured()),
-        };
+/// The brand that was sent; one that no card form takes is refused before anything is asked of a card.
+fn sent_brand(parameters: &Parameters) -> Result<Option<&'static Brand>, Refusal> {
+    let Some(code) = parameters.get("paymentBrand") else { return Ok(None) };
+    let brand =
+        Brand::find(code).ok_or_else(|| Refusal::parameter("paymentBrand", Some(code), "is not a known brand"))?;
+    match brand.kind {
+        Kind::Card => Ok(Some(brand)),
+        _ => Err(Refusal::method_not_configured()),
     }
+}
+
+/// The brand whose range the number is in.
+fn detected_brand(number: &CardNumber) -> Result<&'static Brand, Refusal> {
     let cards: Vec<&'static Brand> = Brand::all().iter().filter(|brand| brand.kind == Kind::Card).collect();
     detect(number.digits(), &cards)
         .next()
         .ok_or_else(|| Refusal::parameter("paymentBrand", None, "may not be empty: the card number tells no brand"))
+}
+
+/// What the payment does: the brand's own type where the checkout was given one, `paymentType` otherwise.
+fn payment_type(parameters: &Parameters, brand: &Brand) -> Result<PaymentType, Refusal> {
+    let name = format!("overridePaymentType[{}]", brand.code);
+    PaymentType::initial(parameters.get(&name).or_else(|| parameters.get("paymentType")))
 }
 
 fn required<'a>(parameters: &'a Parameters, name: &str) -> Result<&'a str, Refusal> {

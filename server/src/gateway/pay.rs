@@ -1,6 +1,6 @@
 //! A payment server to server: one order, one commit, one answer.
 
-use tillgate_shared::parameter::Parameters;
+use tillgate_shared::parameter::{Parameters, find};
 use tillgate_shared::result::ResultCode;
 
 use super::{Failure, Gateway, order};
@@ -98,7 +98,7 @@ fn payment(
     }
 }
 
-/// Whether a parameter is kept with the payment and shown again. Card data are kept in their reduced form only, and
+/// Whether a parameter is kept with the payment and shown again. Secrets never are, card data in their reduced form only, and
 /// what has a field of its own is not kept twice.
 fn is_echoed(name: &str) -> bool {
     let own_field = matches!(
@@ -113,5 +113,6 @@ fn is_echoed(name: &str) -> bool {
             | "shopOrigin"
             | "forceUtf8"
     );
-    !own_field && !name.starts_with("card.") && !name.starts_with("authentication.")
+    let secret = find(name).is_some_and(|row| row.secret);
+    !own_field && !secret && !name.starts_with("card.") && !name.starts_with("authentication.")
 }
