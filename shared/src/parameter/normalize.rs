@@ -1,5 +1,7 @@
 //! What happens to parameters before they are judged.
 
+use std::borrow::Cow;
+
 use super::catalogue::find;
 use super::set::Parameters;
 use super::{Group, Parameter};
@@ -32,12 +34,15 @@ pub fn normalize(parameters: &mut Parameters) {
         if row.is_some_and(|row| row.secret) {
             continue;
         }
-        let masked = if row.is_none_or(|row| row.format.is_free_text()) {
-            mask_numbers(value)
-        } else {
-            number.as_deref().map_or(value.as_str().into(), |number| mask_number(value, number))
-        };
-        if let std::borrow::Cow::Owned(masked) = masked {
+        if row.is_none_or(|row| row.format.is_free_text())
+            && let Cow::Owned(masked) = mask_numbers(value)
+        {
+            *value = masked;
+        }
+        // Also where it is one that no scheme issues: it is what the shopper typed as a card.
+        if let Some(number) = &number
+            && let Cow::Owned(masked) = mask_number(value, number)
+        {
             *value = masked;
         }
     }
