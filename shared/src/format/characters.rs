@@ -21,6 +21,12 @@ pub enum Class {
     Letters,
     /// The alphabet of Base64, padding included.
     Base64,
+    /// Letters of either case, digits, plus, minus and dot, as in phone numbers with words in them.
+    Dial,
+    /// Letters of either case, digits, and the spaces and hyphens between them, as in postcodes.
+    Postcode,
+    /// What a keyboard writes, line breaks included.
+    Ascii,
 }
 
 /// The shape of a difference in minutes.
@@ -30,6 +36,10 @@ const OFFSET_MESSAGE: &str = "must be a number of minutes with at most 5 charact
 /// The shape of a protocol version.
 pub const VERSION_PATTERN: &str = r"^[12]\.[0-9]\.[0-9]$";
 const VERSION_MESSAGE: &str = r"must match ^[12]\.[0-9]\.[0-9]$";
+
+/// The shape of a chargeback's reason code.
+pub const CHARGEBACK_PATTERN: &str = r"^000\.100\.2[0-9]{2}$";
+const CHARGEBACK_MESSAGE: &str = r"must match ^000\.100\.2[0-9]{2}$";
 
 impl Class {
     fn contains(self, byte: u8) -> bool {
@@ -42,6 +52,9 @@ impl Class {
             Self::LowerHex => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
             Self::Letters => byte.is_ascii_alphabetic(),
             Self::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='),
+            Self::Dial => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'),
+            Self::Postcode => byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'-'),
+            Self::Ascii => matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r'),
         }
     }
 
@@ -55,6 +68,9 @@ impl Class {
             Self::LowerHex => "[a-f0-9]",
             Self::Letters => "[a-zA-Z]",
             Self::Base64 => "[a-zA-Z0-9+/=]",
+            Self::Dial => "[a-zA-Z0-9+.-]",
+            Self::Postcode => "[a-zA-Z0-9 -]",
+            Self::Ascii => r"[\t\n\r -~]",
         }
     }
 
@@ -99,5 +115,16 @@ pub fn check_version(value: &str) -> Result<(), Cow<'static, str>> {
     match value.as_bytes() {
         [b'1' | b'2', b'.', b'0'..=b'9', b'.', b'0'..=b'9'] => Ok(()),
         _ => Err(Cow::Borrowed(VERSION_MESSAGE)),
+    }
+}
+
+/// Checks the reason code of a chargeback, e.g. `000.100.203`.
+///
+/// # Errors
+/// The message for `parameterErrors`.
+pub fn check_chargeback(value: &str) -> Result<(), Cow<'static, str>> {
+    match value.strip_prefix("000.100.2").map(str::as_bytes) {
+        Some([b'0'..=b'9', b'0'..=b'9']) => Ok(()),
+        _ => Err(Cow::Borrowed(CHARGEBACK_MESSAGE)),
     }
 }

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::str::FromStr as _;
 
+use super::digits;
+
 /// The shape; the letters must also be a country's.
 pub const PATTERN: &str = "^[A-Z]{2}$";
 
@@ -17,9 +19,52 @@ pub fn check(value: &str) -> Result<(), Cow<'static, str>> {
     if known { Ok(()) } else { Err(Cow::Borrowed("must be an ISO 3166-1 country code of two uppercase letters")) }
 }
 
+/// The shape of a country code in letters of either case.
+pub const ANY_CASE_PATTERN: &str = "^[a-zA-Z]{2}$";
+/// The shape of a country code in letters of either case or three digits.
+pub const OR_NUMBER_PATTERN: &str = "^([a-zA-Z]{2}|[0-9]{3})$";
+
+/// Checks a country code in letters of either case.
+///
+/// # Errors
+/// The message for `parameterErrors`.
+pub fn check_any_case(value: &str) -> Result<(), Cow<'static, str>> {
+    let known = match value.as_bytes() {
+        [a, b] => {
+            let capitals = [a.to_ascii_uppercase(), b.to_ascii_uppercase()];
+            std::str::from_utf8(&capitals).is_ok_and(|code| check(code).is_ok())
+        }
+        _ => false,
+    };
+    if known { Ok(()) } else { Err(Cow::Borrowed("must be an ISO 3166-1 country code of two letters")) }
+}
+
+/// Checks a country code in letters of either case, or one of three digits.
+///
+/// # Errors
+/// The message for `parameterErrors`.
+pub fn check_or_number(value: &str) -> Result<(), Cow<'static, str>> {
+    if value.len() == 3 && digits::only(value) || check_any_case(value).is_ok() {
+        Ok(())
+    } else {
+        Err(Cow::Borrowed("must be an ISO 3166-1 country code of two letters or three digits"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn some_parameters_take_small_letters_or_a_number() {
+        for good in ["DE", "de", "xK"] {
+            assert!(check_any_case(good).is_ok() && check_or_number(good).is_ok(), "{good}");
+        }
+        for bad in ["", "D", "DEU", "zz", "D1", "日"] {
+            assert!(check_any_case(bad).is_err() && check_or_number(bad).is_err(), "{bad}");
+        }
+        assert!(check_any_case("276").is_err() && check_or_number("276").is_ok() && check_or_number("0276").is_err());
+    }
 
     #[test]
     fn the_standard_has_249_countries() {

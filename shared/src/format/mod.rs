@@ -2,15 +2,21 @@
 //! catalogue of parameters refers to.
 
 pub mod amount;
+pub mod bic;
 pub mod card_number;
 pub mod characters;
 pub mod choice;
 pub mod country;
 pub mod currency;
 pub mod date;
+pub mod date_time;
+pub mod decimal;
 pub mod digits;
 pub mod expiry;
+pub mod iban;
 pub mod phone;
+pub mod place;
+pub mod schedule;
 pub mod security_code;
 pub mod text;
 pub mod url;
@@ -92,6 +98,55 @@ pub enum Format {
     ExpiryMonth,
     /// Four digits that start with 19 or 20.
     ExpiryYear,
+    /// Digits, optionally a fraction.
+    Decimal {
+        /// Most digits before the dot.
+        whole: u8,
+        /// Fewest digits of the fraction.
+        min: u8,
+        /// Most digits of the fraction.
+        max: u8,
+    },
+    /// 0 to 100 with up to two decimals.
+    Percent,
+    /// A whole number.
+    Number {
+        /// The smallest.
+        min: u32,
+        /// The largest.
+        max: u32,
+    },
+    /// `yyyy-MM-dd HH:mm:ss`.
+    DateTime {
+        /// Whether a letter T may stand for the space.
+        t: bool,
+    },
+    /// An ISO 3166-1 alpha-2 country in letters of either case.
+    CountryAnyCase,
+    /// An ISO 3166-1 country, two letters of either case or three digits.
+    CountryOrNumber,
+    /// A town or a state.
+    Place {
+        /// Whether there may be digits in it.
+        digits: bool,
+        /// Most characters.
+        max: u16,
+    },
+    /// An IBAN of up to 31 characters with right check digits.
+    Iban,
+    /// A BIC of 8 or 11 characters.
+    Bic,
+    /// An asterisk, or numbers with commas between.
+    Schedule {
+        /// Fewest digits of each.
+        min: u8,
+        /// Most digits of each.
+        max: u8,
+    },
+    /// A cron expression of five to seven fields.
+    Cron,
+    /// The reason code of a chargeback, `000.100.2` and two digits.
+    Chargeback,
 }
 
 impl Format {
@@ -121,12 +176,24 @@ impl Format {
             Self::SecurityCode => security_code::check(value),
             Self::ExpiryMonth => expiry::check_month(value),
             Self::ExpiryYear => expiry::check_year(value),
+            Self::Decimal { whole, min, max } => decimal::check(value, whole, min, max),
+            Self::Percent => decimal::check_percent(value),
+            Self::Number { min, max } => decimal::check_number(value, min, max),
+            Self::DateTime { t } => date_time::check(value, t),
+            Self::CountryAnyCase => country::check_any_case(value),
+            Self::CountryOrNumber => country::check_or_number(value),
+            Self::Place { digits, max } => place::check(value, digits, max),
+            Self::Iban => iban::check(value),
+            Self::Bic => bic::check(value),
+            Self::Schedule { min, max } => schedule::check(value, min, max),
+            Self::Cron => schedule::check_cron(value),
+            Self::Chargeback => characters::check_chargeback(value),
         }
     }
 
     /// Whether a value is prose, in which somebody may have typed a card number.
     pub fn is_free_text(self) -> bool {
-        matches!(self, Self::Text { .. } | Self::Lines { .. } | Self::Cut { .. })
+        matches!(self, Self::Text { .. } | Self::Lines { .. } | Self::Cut { .. } | Self::Place { .. })
     }
 
     /// The shape as a regular expression, for descriptions and for the browser. Where the shape alone does not decide
@@ -152,6 +219,19 @@ impl Format {
             Self::SecurityCode => Cow::Borrowed(security_code::PATTERN),
             Self::ExpiryMonth => Cow::Borrowed(expiry::MONTH_PATTERN),
             Self::ExpiryYear => Cow::Borrowed(expiry::YEAR_PATTERN),
+            Self::Decimal { whole, min, max } => Cow::Owned(decimal::pattern(whole, min, max)),
+            Self::Percent => Cow::Borrowed(decimal::PERCENT_PATTERN),
+            Self::Number { max, .. } => Cow::Owned(decimal::number_pattern(max)),
+            Self::DateTime { t: false } => Cow::Borrowed(date_time::PATTERN),
+            Self::DateTime { t: true } => Cow::Borrowed(date_time::PATTERN_T),
+            Self::CountryAnyCase => Cow::Borrowed(country::ANY_CASE_PATTERN),
+            Self::CountryOrNumber => Cow::Borrowed(country::OR_NUMBER_PATTERN),
+            Self::Place { digits, max } => Cow::Owned(place::pattern(digits, max)),
+            Self::Iban => Cow::Borrowed(iban::PATTERN),
+            Self::Bic => Cow::Borrowed(bic::PATTERN),
+            Self::Schedule { min, max } => Cow::Owned(schedule::pattern(min, max)),
+            Self::Cron => Cow::Borrowed(schedule::CRON_PATTERN),
+            Self::Chargeback => Cow::Borrowed(characters::CHARGEBACK_PATTERN),
         }
     }
 }

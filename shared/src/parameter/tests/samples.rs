@@ -101,6 +101,81 @@ pub(super) fn samples(format: Format) -> Samples {
         Format::ExpiryYear => {
             given(&["1900", "2034", "2099"], &["", "34", "203", "20340", "1899", "2100", "x034", "2O34"])
         }
+        Format::Decimal { whole, min, max } => {
+            let digits = |count: u8| "9".repeat(count.into());
+            let fraction = |count: u8| format!("0.{}", digits(count));
+            Samples {
+                good: vec!["0".to_owned(), digits(whole), fraction(min), fraction(max)],
+                bad: owned(&["", ".5", "1.", "1,00", "-1", "+1", "1.0.0", "x", "٣"])
+                    .into_iter()
+                    .chain([digits(whole + 1), fraction(max + 1), format!("{}.{}", digits(whole + 1), digits(max))])
+                    .collect(),
+            }
+        }
+        Format::Percent => {
+            given(&["0", "7.5", "19.00", "100.00"], &["", "100.01", "101", "1.234", "1.", ".5", "-1", "19%", "1,5"])
+        }
+        Format::Number { min, max } => {
+            let mut samples = given(&[], &["", "-1", "+1", "1.0", "x", "٣"]);
+            samples.good.extend([min, max].map(|number| number.to_string()));
+            samples.bad.push((u64::from(max) + 1).to_string());
+            samples.bad.extend(min.checked_sub(1).map(|number| number.to_string()));
+            samples
+        }
+        Format::DateTime { t } => {
+            let mut samples = given(
+                &["2026-11-21 00:00:00", "2024-02-29 23:59:59"],
+                &["", "2026-11-21", "2026-11-21 24:00:00", "2026-02-29 10:00:00", "2026-11-21 10:00", "x"],
+            );
+            if t { &mut samples.good } else { &mut samples.bad }.push("2026-11-21T10:00:00".to_owned());
+            samples
+        }
+        Format::CountryAnyCase => given(&["DE", "de", "XK"], &["", "D", "DEU", "ZZ", "zz", "1A", "276", "日本"]),
+        Format::CountryOrNumber => given(&["DE", "de", "276"], &["", "D", "DEU", "ZZ", "27", "2760", "27A", "日本"]),
+        Format::Place { digits, max } => {
+            let mut samples = lengths(1, max, &["x", "é", "漢"]);
+            samples.bad.extend(controls(1, max, &["\0", "\n", "\u{7f}", "_", ";"]));
+            if digits { &mut samples.good } else { &mut samples.bad }.push("x13".to_owned());
+            samples
+        }
+        Format::Iban => given(
+            &["DE89370400440532013000", "gb29nwbk60161331926819", "NO9386011117947", "MT84MALT011000012345MTLCAST001S"],
+            &[
+                "",
+                "DE88370400440532013000",
+                "DE89 3704 0044 0532 0130 00",
+                "DE8937040044",
+                "RU0304452522540817810538091310419",
+            ],
+        ),
+        Format::Bic => given(
+            &["DEUTDEFF", "deutdeff", "DEUTDEFF500"],
+            &["", "DEUTDEF", "DEUTDEFF5", "DEUTDEFF50", "DEUTDEFF5000", "DEUTZZFF", "DEUT-EFF"],
+        ),
+        Format::Schedule { min, max } => {
+            let number = |count: u8| "1".repeat(count.into());
+            let list = format!("{},{}", number(min), number(max));
+            Samples {
+                good: vec!["*".to_owned(), number(min), number(max), list],
+                bad: owned(&["", "**", "x", "1-2", "*/5", "1;2"])
+                    .into_iter()
+                    .chain([
+                        number(max + 1),
+                        number(min - 1),
+                        format!("{},", number(max)),
+                        format!("{}, {0}", number(max)),
+                    ])
+                    .collect(),
+            }
+        }
+        Format::Cron => given(
+            &["0 0 1 * *", "0 0 6 15 * ?", "0 0 12 ? * MON-FRI 2027"],
+            &["", "daily", "0 0 1 *", "0 0 1 * * * * *", " 0 0 1 * *", "0 0 1 * ;"],
+        ),
+        Format::Chargeback => given(
+            &["000.100.200", "000.100.299"],
+            &["", "000.100.100", "000.100.20", "000.100.2000", "000.100.2x0", "000-100-200"],
+        ),
     }
 }
 
@@ -137,10 +212,13 @@ fn characters(class: Class, min: u16, max: u16) -> Samples {
         Class::Tag => (&["a", "Z", "0", "-"], &["_", ".", " ", "ä"]),
         Class::Letters => (&["a", "Z"], &["1", "-", " ", "ä"]),
         Class::Base64 => (&["a", "Z", "0", "+", "/", "="], &["-", "_", " ", "ä"]),
+        Class::Dial => (&["a", "Z", "0", "+", "-", "."], &["_", "(", " ", "ä"]),
+        Class::Postcode => (&["a", "Z", "0", "-"], &["_", ".", "\t", "ä"]),
+        Class::Ascii => (&["a", "0", "{", "~", "\n"], &["\0", "\u{7f}", "ä"]),
         Class::LowerHex => (&["0", "9", "a", "f"], &["A", "g", "-", " "]),
     };
     let mut samples = lengths(min, max, good);
-    let start = good[0].repeat(usize::from(min) - 1);
+    let start = good[0].repeat(usize::from(min).saturating_sub(1));
     samples.bad.extend(bad.iter().map(|wrong| format!("{start}{wrong}")));
     samples
 }
