@@ -1,6 +1,6 @@
 // A frame on our own origin holds the card number or the security code. This script alone makes it
-// usable; the checks that the server shares follow as wasm. No digit ever goes to the page: it hears
-// only whether the field is empty, complete and valid, and which brands fit.
+// usable; checks.js and the wasm behind it follow. No digit ever goes to the page: it hears only
+// whether the field is empty, complete and valid, and which brands fit.
 (() => {
   const query = new URLSearchParams(location.search);
   const field = query.get("field") || name;
@@ -18,55 +18,42 @@
       .replace(/\D/g, "");
   const digits = () => ascii(input.value).slice(0, isNumber ? 19 : 4);
 
-  // What the page part told us last.
-  let options = {};
+
+  // Messages go to whoever spoke to us last; before that only "ready", which holds nothing secret.
   let peer = "*";
   const say = (type, more) =>
     parent.postMessage(Object.assign({ tillgate: 1, type, field, form }, more), peer);
 
-  // Checks: none until the wasm is there.
-  let checks;
-  let given;
-  const waiting = new Promise((done) => (given = done));
-  // Puts a question to the checks and takes the answer; they keep nothing of it.
-  const ask = (value, brand, answer) => {
-    const question = [value, brand || "", ...(options.brands || [])].join(" ");
-    for (const character of question) checks.put(character.charCodeAt());
-    try {
-      return answer();
-    } finally {
-      checks.clear();
-    }
-  };
-  const list = (next) => {
-    const items = [];
-    for (let item; (item = next(items.length)) > -1; ) items.push(item);
-    return items;
-  };
-  const isNumberOf = (value, brand) => ask(value, brand, checks.number) === 2;
-  const isCodeOf = (value, brand) => ask(value, brand, checks.code);
-  const groups = (value) =>
-    checks
-      ? ask(value, "", () => list((place) => checks.group(place) || -1))
-      : /^3[47]/.test(value)
-        ? [4, 6, 5]
-        : [4, 4, 4, 4, 3];
-
-  const state = () => {
-    const value = digits();
-    const told = { empty: !value, known: !!checks };
-    if (checks && isNumber) {
-      ask(value, options.brand, () => {
-        const is = checks.number();
-        told.complete = is > 0;
-        told.valid = is > 1;
-        told.brands = list(checks.fitting).map((place) => options.brands[place]);
-      });
-    } else if (checks) {
-      told.complete = told.valid = isCodeOf(value, options.brand);
-    }
-    return told;
-  };
+  // What checks.js takes up and completes; a sibling frame of our origin finds field, form and digits.
+  const own = (window.tillgate = {
+    field,
+    form,
+    config,
+    digits,
+    say,
+    // What the page part told us last.
+    options: {},
+    groups: (value) => (/^3[47]/.test(value) ? [4, 6, 5] : [4, 4, 4, 4, 3]),
+    judge: () => ({}),
+    // Waits for checks.js; where that was lost, it is fetched again.
+    submit(message) {
+      waiting = message;
+      if (lost) load();
+    },
+    refresh() {
+      arrange();
+      tell();
+      if (waiting) own.submit(waiting);
+    },
+    fail() {
+      lost = true;
+      if (waiting) say("failed");
+      waiting = null;
+    },
+  });
+  let waiting;
+  let lost;
+  const state = () => Object.assign({ empty: !digits() }, own.judge(digits()));
   const tell = () => say("state", state());
 
   // Spaces between the groups; the caret stays behind the digit that it was behind.
@@ -75,10 +62,10 @@
     let before = ascii(input.value.slice(0, caret)).length;
     const value = digits();
     let shown = value;
-    if (isNumber && options.formatting !== false) {
+    if (isNumber && own.options.formatting !== false) {
       let at = 0;
       const parts = [];
-      for (const length of groups(value)) {
+      for (const length of own.groups(value)) {
         parts.push(value.slice(at, (at += length)));
       }
       parts.push(value.slice(at));
@@ -111,41 +98,9 @@
     say("enter");
   });
 
-  // The frame with the code: a sibling from our origin that belongs to the same form.
-  const sibling = () => {
-    for (let i = 0; i < parent.length; i++) {
-      try {
-        const other = parent.frames[i].tillgate;
-        if (other.form === form && other.field === "card.cvv") return other;
-      } catch (foreign) {}
-    }
-  };
-
-  const submit = async (message) => {
-    try {
-      await waiting;
-      const other = sibling();
-      if (message.code && !other) throw 0;
-      const code = message.code ? other.digits() : "";
-      const number = digits();
-      const brand = new URLSearchParams(message.fields).get("paymentBrand") || "";
-      const wrong = [];
-      if (!isNumberOf(number, brand)) wrong.push("card.number");
-      if (code ? !isCodeOf(code, brand) : message.codeRequired) wrong.push("card.cvv");
-      if (wrong.length) return say("invalid", { wrong });
-      const body = new URLSearchParams(message.fields);
-      body.set("card.number", number);
-      if (code) body.set("card.cvv", code);
-      const answer = await fetch(`checkouts/${config.checkout.id}/payment`, { method: "POST", body });
-      say("answer", { status: answer.status, body: await answer.text() });
-    } catch (failure) {
-      say("failed");
-    }
-  };
-
   const heard = {
     options(message) {
-      options = message;
+      own.options = message;
       input.placeholder = message.placeholder || "";
       input.setAttribute("aria-label", message.label);
       document.title = message.label;
@@ -161,7 +116,7 @@
       input.setAttribute("aria-invalid", message.text ? "true" : "false");
     },
     brand(message) {
-      options.brand = message.brand;
+      own.options.brand = message.brand;
       tell();
     },
     focus: () => input.focus(),
@@ -169,7 +124,7 @@
       input.value = "";
       tell();
     },
-    submit,
+    submit: (message) => own.submit(message),
   };
   const allowed = [
     "color",
@@ -192,30 +147,18 @@
   input.autocomplete = isNumber ? "cc-number" : "cc-csc";
   input.placeholder = isNumber ? "Card Number" : "CVV";
   input.setAttribute("aria-label", input.placeholder);
-  window.tillgate = {
-    field,
-    form,
-    digits,
-    wasm(glue) {
-      glue(module).then((exports) => {
-        checks = exports;
-        given();
-        arrange();
-        tell();
-      }, () => 0);
-    },
-  };
   say("ready", { config: isNumber ? config : undefined });
 
   // The rest after the first paint.
-  let module;
-  requestAnimationFrame(() =>
-    setTimeout(() => {
-      const folder = `static/${config.build}/frame/frame.`;
-      module = fetch(`${folder}wasm`);
-      const script = document.createElement("script");
-      script.src = `${folder}js`;
-      document.head.append(script);
-    }),
-  );
+  const load = () => {
+    lost = false;
+    const folder = `static/${config.build}/frame/frame.`;
+    own.module = fetch(`${folder}wasm`);
+    own.module.catch(own.fail);
+    const script = document.createElement("script");
+    script.src = `${folder}js`;
+    script.onerror = own.fail;
+    document.head.append(script);
+  };
+  requestAnimationFrame(() => setTimeout(load));
 })();

@@ -18,9 +18,9 @@ impl<'a> Question<'a> {
     /// Reads `digits chosen offered offered …`, with one space between each. A chosen brand that nobody
     /// knows leaves open which one it is.
     pub fn read(text: &'a str) -> Self {
-        let (digits, rest) = text.split_once(' ').unwrap_or((text, ""));
-        let (chosen, offered) = rest.split_once(' ').unwrap_or((rest, ""));
-        Self { digits, chosen: Brand::find(chosen), offered }
+        let (digits, rest) = first_word(text);
+        let (chosen, offered) = first_word(rest);
+        Self { digits, chosen: Brand::find_card(chosen), offered }
     }
 
     /// Whether the digits are a whole card number with the right check digit.
@@ -40,6 +40,11 @@ impl<'a> Question<'a> {
             && self.chosen.is_none_or(|brand| self.has_length_in(brand.code_lengths()))
     }
 
+    /// Whether cards of the chosen brand may come without a code.
+    pub fn is_code_optional(&self) -> bool {
+        self.chosen.is_some_and(Brand::code_optional)
+    }
+
     fn has_length_in(&self, lengths: &[u8]) -> bool {
         lengths.iter().any(|length| usize::from(*length) == self.digits.len())
     }
@@ -47,20 +52,37 @@ impl<'a> Question<'a> {
     /// The place, among the offered brands, of the one that fits the number best (rank 0), second best
     /// (rank 1) and so on; `None` after the last that fits.
     pub fn fitting(&self, rank: usize) -> Option<usize> {
-        let mut known = [Brand::all().first()?; MOST];
+        let mut known = [Brand::cards().first()?; MOST];
+        let mut places = [0; MOST];
         let mut count = 0;
-        for brand in self.offered.split(' ').filter_map(Brand::find).take(MOST) {
-            known[count] = brand;
-            count += 1;
+        let mut place = 0;
+        let mut rest = self.offered;
+        while !rest.is_empty() && count < MOST {
+            let (code, others) = first_word(rest);
+            if let Some(brand) = Brand::find_card(code) {
+                known[count] = brand;
+                places[count] = place;
+                count += 1;
+            }
+            rest = others;
+            place += 1;
         }
-        let fitting = brand::detect(self.digits, &known[..count]).nth(rank)?;
-        self.offered.split(' ').position(|code| code == fitting.code)
+        let known = known.get(..count)?;
+        let fitting = brand::detect(self.digits, known).nth(rank)?;
+        let at = known.iter().position(|brand| core::ptr::eq(*brand, fitting))?;
+        places.get(at).copied()
     }
 
     /// How many digits stand in the group of this place when the number is shown; 0 after the last.
     pub fn group(&self, place: usize) -> u8 {
         brand::groups(self.digits).get(place).copied().unwrap_or_default()
     }
+}
+
+/// What stands before the first space, and what behind it.
+fn first_word(text: &str) -> (&str, &str) {
+    let space = text.bytes().position(|byte| byte == b' ').unwrap_or(text.len());
+    (text.get(..space).unwrap_or_default(), text.get(space + 1..).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -92,6 +114,7 @@ mod tests {
     #[test]
     fn a_code_has_the_length_of_its_brand() {
         assert!(ask("123 VISA").is_code() && ask("1234 AMEX").is_code());
+        assert!(ask(" MAESTRO").is_code_optional() && !ask(" VISA").is_code_optional());
         assert!(!ask("1234 VISA").is_code() && !ask("123 AMEX").is_code() && !ask("12a VISA").is_code());
     }
 

@@ -58,6 +58,12 @@ pub fn code() -> bool {
     asked(|question| question.is_code())
 }
 
+/// See [`Question::is_code_optional`].
+#[wasm_bindgen]
+pub fn optional() -> bool {
+    asked(|question| question.is_code_optional())
+}
+
 /// See [`Question::fitting`]; -1 for none.
 #[wasm_bindgen]
 pub fn fitting(rank: u32) -> i32 {

@@ -346,6 +346,7 @@ impl App {
             known: js::flag(data, "known"),
             complete: js::flag(data, "complete"),
             valid: js::flag(data, "valid"),
+            optional: js::flag(data, "optional"),
             brands: js::texts(data, "brands"),
         };
         std::mem::replace(state, now.clone()) != now
@@ -356,10 +357,11 @@ impl App {
         if !options::is_on("brandDetection") || !self.number.known {
             return;
         }
-        let mut found = self.number.brands.clone();
         let priority = options::texts("brandDetectionPriority");
         let order = if priority.is_empty() { &self.brands } else { &priority };
-        found.sort_by_key(|brand| order.iter().position(|b| b == brand).unwrap_or(usize::MAX));
+        let fits = &self.number.brands;
+        let mut found: Vec<String> = order.iter().filter(|brand| fits.contains(brand)).cloned().collect();
+        found.extend(fits.iter().filter(|brand| !order.contains(brand)).cloned());
         if let Some(first) = found.first()
             && !found.contains(&self.brand)
         {
@@ -398,10 +400,10 @@ impl App {
     fn mark_brand(&self, old: &str) {
         let classes = self.handle.logo.class_list();
         if !old.is_empty() {
-            let _ = classes.remove_1(&["wpwl-brand-", old].concat());
+            let _ = classes.remove_1(&js::cat(&["wpwl-brand-", old]));
         }
         if !self.brand.is_empty() {
-            let _ = classes.add_1(&["wpwl-brand-", &self.brand].concat());
+            let _ = classes.add_1(&js::cat(&["wpwl-brand-", &self.brand]));
         }
     }
 
@@ -463,7 +465,7 @@ impl App {
 
     /// A field's value in the live form; merchants replace nodes by copies of them.
     pub(super) fn live_value(&self, name: &str, ours: &NodeRef) -> String {
-        let selector = ["[name=\"", name, "\"]"].concat();
+        let selector = js::cat(&["[name=\"", name, "\"]"]);
         let live = self.handle.form.query_selector(&selector).ok().flatten();
         let live = live.and_then(|node| node.dyn_into::<HtmlInputElement>().ok());
         let input = live.or_else(|| ours.cast().filter(|i: &HtmlInputElement| i.is_connected()));
@@ -541,8 +543,11 @@ impl App {
     /// Says what is wrong and goes there.
     pub(super) fn show_faults(&mut self) {
         self.halted = true;
-        let texts: Vec<&str> = self.faults.iter().flatten().map(|fault| self.words.get(fault.message())).collect();
-        self.announcement = texts.join(" ");
+        self.announcement.clear();
+        for fault in self.faults.iter().flatten() {
+            self.announcement.push_str(self.words.get(fault.message()));
+            self.announcement.push(' ');
+        }
         let first = Field::ALL.into_iter().find(|f| self.faults[*f as usize].is_some());
         match first {
             Some(Field::Expiry) => focus_element(&self.expiry),

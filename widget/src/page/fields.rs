@@ -111,6 +111,8 @@ pub struct FrameState {
     pub complete: bool,
     /// Passes all checks.
     pub valid: bool,
+    /// May be left empty, of a code: there are cards of this brand without one.
+    pub optional: bool,
     /// Offered brands whose ranges fit, of a number.
     pub brands: Vec<String>,
 }
@@ -131,7 +133,7 @@ pub fn number_fault(state: &FrameState, brand: &str) -> Option<Fault> {
 /// What is wrong with the security code.
 pub fn code_fault(state: &FrameState, required: bool) -> Option<Fault> {
     if state.empty {
-        return required.then_some(Fault::Code);
+        return (required && !state.optional).then_some(Fault::Code);
     }
     (state.known && !state.valid).then_some(Fault::Code)
 }

@@ -37,9 +37,9 @@ impl Handle {
         let mut labels = Vec::new();
         let mut wrappers = Vec::new();
         for name in GROUPS {
-            wrappers.push((name, find(&[".wpwl-wrapper-", name].concat())?));
-            if let Some(label) = find(&[".wpwl-label-", name].concat()) {
-                label.set_id(&[&container.id(), "-label-", name].concat());
+            wrappers.push((name, find(&js::cat(&[".wpwl-wrapper-", name]))?));
+            if let Some(label) = find(&js::cat(&[".wpwl-label-", name])) {
+                label.set_id(&js::cat(&[&container.id(), "-label-", name]));
                 labels.push((name, label.dyn_into().ok()?));
             }
         }
@@ -71,12 +71,12 @@ impl Handle {
 
     /// The id of a group's label.
     pub fn label_id(&self, name: &str) -> String {
-        [&self.container.id(), "-label-", name].concat()
+        js::cat(&[&self.container.id(), "-label-", name])
     }
 
     /// The id of a field's hint.
     pub fn hint_id(&self, field: Field) -> String {
-        [&self.container.id(), "-hint-", field.class()].concat()
+        js::cat(&[&self.container.id(), "-hint-", field.class()])
     }
 
     /// The frame of a field that lives in one.

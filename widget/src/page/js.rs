@@ -3,6 +3,15 @@
 use js_sys::{Array, Function, Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 
+/// Texts one behind the other. The standard library's way is generic, and heavy for what it does here.
+pub fn cat(parts: &[&str]) -> String {
+    let mut text = String::new();
+    for part in parts {
+        text.push_str(part);
+    }
+    text
+}
+
 /// A property, `undefined` where there is none.
 pub fn get(object: &JsValue, name: &str) -> JsValue {
     Reflect::get(object, &JsValue::from_str(name)).unwrap_or(JsValue::UNDEFINED)

@@ -77,7 +77,7 @@ impl App {
             return;
         };
         for (name, value) in [("Month", date.month_text()), ("Year", date.year_text())] {
-            let selector = ["input[name=\"card.expiry", name, "\"]"].concat();
+            let selector = js::cat(&["input[name=\"card.expiry", name, "\"]"]);
             if let Ok(Some(input)) = self.handle.form.query_selector(&selector) {
                 use wasm_bindgen::JsCast;
                 input.unchecked_ref::<HtmlInputElement>().set_value(&value);
@@ -125,8 +125,9 @@ impl App {
             callbacks::error("InvalidCheckoutIdError", &description);
         } else if status == 400.0 && !description.is_empty() {
             let mut text = description;
-            if !wrong.is_empty() {
-                text = [&text, ": ", &wrong.join(", ")].concat();
+            for name in &wrong {
+                text.push(' ');
+                text.push_str(name);
             }
             callbacks::error("WidgetError", &text);
             self.notice = Some(text);

@@ -4,7 +4,7 @@ use yew::prelude::*;
 
 use super::app::App;
 use super::fields::Field;
-use super::options;
+use super::{js, options};
 use yew::virtual_dom::VNode;
 
 /// The whole form.
@@ -84,7 +84,7 @@ fn submit(app: &App) -> VNode {
 fn hint(app: &App, field: Field) -> VNode {
     match app.fault_of(field) {
         Some(fault) => html! {
-            <div id={app.handle.hint_id(field)} class={["wpwl-hint wpwl-hint-", fault.hint()].concat()}>
+            <div id={app.handle.hint_id(field)} class={js::cat(&["wpwl-hint wpwl-hint-", fault.hint()])}>
                 { app.words.get(fault.message()).to_owned() }
             </div>
         },

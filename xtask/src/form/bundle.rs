@@ -36,7 +36,7 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part) -> Result<()> {
         files.insert(name.to_owned(), File { media_type, bytes });
     };
     add("js/static.min.js", BYTES, page_script(page));
-    add("frame/frame.js", SCRIPT, frame_script(frame)?);
+    add("frame/frame.js", SCRIPT, frame_script(frame, &widget.join("frame"))?);
     add("frame/frame.wasm", WASM, frame.wasm.clone());
     for style in ["card", "plain"] {
         let source = read(&widget.join(format!("style/{style}.css")))?;
@@ -93,11 +93,12 @@ fn page_script(page: &Part) -> Vec<u8> {
     text
 }
 
-/// The glue of the frame part; the frame document fetches the module beside it and starts it.
-fn frame_script(frame: &Part) -> Result<Vec<u8>> {
-    let text = format!("(function(){{\"use strict\";{}\ntillgate.wasm({})}})();\n", frame.glue, glue::NAME);
+/// The glue of the frame part, and the script that completes the frame with it.
+fn frame_script(frame: &Part, folder: &Path) -> Result<Vec<u8>> {
+    let completes = script::strip_js(&read(&folder.join("checks.js"))?);
+    let text = format!("(function(){{\"use strict\";{}\n{completes}}})();\n", frame.glue);
     if !text.is_ascii() {
-        bail!("the glue of the frame part is not ASCII");
+        bail!("the script of the frame part is not ASCII");
     }
     Ok(text.into_bytes())
 }
