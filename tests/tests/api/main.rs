@@ -1,0 +1,26 @@
+//! Tillgate over HTTP, as a merchant's server and a shopper's browser meet it: the real binary, a file of its own, one
+//! module a subject.
+
+#![allow(missing_docs)]
+
+mod authentication;
+mod bodies;
+mod browser_parameters;
+mod bundle;
+mod checkouts;
+mod command_line;
+mod expiry;
+mod form_files;
+mod formats;
+mod frame_document;
+mod fuzz;
+mod once;
+mod outcomes;
+mod payments;
+mod pinning;
+mod requirements;
+mod routes;
+mod secrets;
+mod service;
+mod submit;
+mod support;

@@ -1,0 +1,191 @@
+//! What goes together and what does not, what is cut, what is ignored.
+
+use crate::support::*;
+
+#[tokio::test]
+async fn any_customer_parameter_asks_for_both_names() -> anyhow::Result<()> {
+    let shop = shop();
+    let alone = shop.pay(&[("customer.email", "jane@shop.example")]).await?;
+    assert_errors(&alone, &["customer.givenName", "customer.surname"]);
+    assert_errors(&shop.pay(&[("customer.givenName", "Jane")]).await?, &["customer.surname"]);
+    assert_errors(&shop.pay(&[("customer.surname", "Jones")]).await?, &["customer.givenName"]);
+    let both = [("customer.givenName", "Jane"), ("customer.surname", "Jones"), ("customer.email", "jane@shop.example")];
+    assert_answer(&shop.pay(&both).await?, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_entity_may_take_customers_without_names() -> anyhow::Result<()> {
+    let paid = nameless_shop().pay(&[("customer.email", "jane@shop.example")]).await?;
+    assert_answer(&paid, 200, "000.100.110");
+    assert_eq!(paid.json["customer"]["email"], "jane@shop.example");
+    Ok(())
+}
+
+#[tokio::test]
+async fn names_are_cut_at_forty_eight_characters() -> anyhow::Result<()> {
+    let shop = shop();
+    let (given, surname) = ("é".repeat(49), "日".repeat(60));
+    let paid = shop.pay(&[("customer.givenName", &given), ("customer.surname", &surname)]).await?;
+    assert_answer(&paid, 200, "000.100.110");
+    assert_eq!(paid.json["customer"]["givenName"], "é".repeat(48));
+    assert_eq!(paid.json["customer"]["surname"], "日".repeat(48));
+    let whole = "x".repeat(48);
+    let paid = shop.pay(&[("customer.givenName", &whole), ("customer.surname", "J")]).await?;
+    assert_eq!(paid.json["customer"]["givenName"], whole);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_identity_document_has_a_kind_and_a_number() -> anyhow::Result<()> {
+    let shop = nameless_shop();
+    let (kind, number) =
+        (("customer.identificationDocType", "PASSPORT"), ("customer.identificationDocId", "C01X00T47"));
+    assert_errors(&shop.pay(&[kind]).await?, &[number.0]);
+    assert_errors(&shop.pay(&[number]).await?, &[kind.0]);
+    assert_answer(&shop.pay(&[kind, number]).await?, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_street_is_more_than_digits() -> anyhow::Result<()> {
+    let shop = shop();
+    for street in [
+        &[("billing.street1", "12")][..],
+        &[("billing.street1", "12"), ("billing.street2", "34")],
+        &[("billing.street1", "1 2 3")],
+        // With a house number, street2 does not count.
+        &[("billing.street1", "12"), ("billing.street2", "Back yard"), ("billing.houseNumber1", "4")],
+    ] {
+        assert_errors(&shop.pay(street).await?, &["billing.street1"]);
+    }
+    assert_errors(&shop.pay(&[("billing.street2", "34")]).await?, &["billing.street2"]);
+    for street in [
+        &[("billing.street1", "12th Avenue")][..],
+        &[("billing.street1", "12"), ("billing.street2", "Back yard")],
+        &[("billing.street1", "High Street"), ("billing.houseNumber1", "12")],
+        &[("billing.street1", "大通り1")],
+    ] {
+        assert_answer(&shop.pay(street).await?, 200, "000.100.110");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_second_house_number_follows_a_first() -> anyhow::Result<()> {
+    let shop = shop();
+    let (street, second) = (("billing.street1", "High Street"), ("billing.houseNumber2", "b"));
+    assert_errors(&shop.pay(&[street, second]).await?, &["billing.houseNumber1"]);
+    assert_answer(&shop.pay(&[street, second, ("billing.houseNumber1", "12")]).await?, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_charge_without_the_shopper_carries_no_code() -> anyhow::Result<()> {
+    let shop = shop();
+    let repeated = ("standingInstruction.mode", "REPEATED");
+    let by = |source| ("standingInstruction.source", source);
+    assert_errors(&shop.pay(&[repeated, by("MIT")]).await?, &["card.cvv"]);
+    assert_answer(&shop.pay(&[repeated, by("MIT"), ("card.cvv", "")]).await?, 200, "000.100.110");
+    // One-click: the shopper is there and may be asked.
+    assert_answer(&shop.pay(&[repeated, by("CIT")]).await?, 200, "000.100.110");
+    // The first of a series proves that the card is at hand.
+    let initial = ("standingInstruction.mode", "INITIAL");
+    assert_errors(&shop.pay(&[initial, by("CIT"), ("card.cvv", "")]).await?, &["card.cvv"]);
+    assert_answer(&shop.pay(&[initial, by("CIT")]).await?, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_empty_optional_parameter_is_as_good_as_none() -> anyhow::Result<()> {
+    let shop = shop();
+    let empty: Vec<(&str, &str)> = [
+        "taxAmount",
+        "descriptor",
+        "merchantTransactionId",
+        "merchantInvoiceId",
+        "merchantMemo",
+        "transactionCategory",
+        "testMode",
+        "card.holder",
+        "card.cvv",
+        "customer.email",
+        "customer.givenName",
+        "customer.birthDate",
+        "billing.country",
+        "billing.street1",
+        "shopperResultUrl",
+        "notificationUrl",
+        "createRegistration",
+        "standingInstruction.mode",
+    ]
+    .map(|name| (name, ""))
+    .to_vec();
+    for paid in [shop.pay(&empty).await?, strict_shop().pay(&empty).await?] {
+        assert_answer(&paid, 200, "000.100.110");
+        for name in ["customer", "billing", "taxAmount", "merchantTransactionId", "testMode"] {
+            assert!(paid.json[name].is_null(), "{name}: {}", paid.text);
+        }
+    }
+    // A parameter of the merchant's own may well be empty.
+    let paid = shop.pay(&[("customParameters[note]", "")]).await?;
+    assert_eq!(paid.json["customParameters"]["note"], "");
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_nobody_knows_is_ignored() -> anyhow::Result<()> {
+    let shop = shop();
+    let unknown = [
+        ("pluginVersion", "4.2.1"),
+        ("customer.shoeSize", "44"),
+        ("cart.items[0].colour", "blue"),
+        ("Amount", "1.00"),
+        ("card.Number", "x"),
+        ("amount ", "1.00"),
+        ("__proto__", "x"),
+    ];
+    let paid = shop.pay(&unknown).await?;
+    assert_answer(&paid, 200, "000.100.110");
+    assert_eq!(paid.json["amount"], "92.00");
+    for name in ["pluginVersion", "Amount", "customer", "cart", "__proto__"] {
+        assert!(paid.json[name].is_null(), "{}", paid.text);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_strict_entity_refuses_by_name_what_nobody_knows() -> anyhow::Result<()> {
+    let shop = strict_shop();
+    let unknown = [("pluginVersion", "4.2.1"), ("customer.shoeSize", "44"), ("Amount", "1.00")];
+    let names = unknown.map(|(name, _)| name);
+    assert_errors(&shop.pay(&unknown).await?, &names);
+    assert_errors(&shop.checkout(&unknown).await?, &names);
+    let made = shop.checkout(&[]).await?;
+    assert_errors(&shop.post(&format!("v1/checkouts/{}", made.id()), &unknown).await?, &names);
+    // Together with what is wrong otherwise.
+    assert_errors(&shop.pay(&[("pluginVersion", "4.2.1"), ("amount", "1.5")]).await?, &["amount", "pluginVersion"]);
+    // What it knows it takes.
+    let known = [("customParameters[abc]", "1"), ("billing.city", "Leeds"), ("merchantMemo", "a note of mine")];
+    assert_answer(&shop.pay(&known).await?, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn browser_data_alone_asks_for_no_names() -> anyhow::Result<()> {
+    let shop = shop();
+    let browser = [("customer.browser.language", "de"), ("customer.ip", "198.51.100.7")];
+    assert_answer(&shop.pay(&browser).await?, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn values_are_echoed_as_they_were_sent() -> anyhow::Result<()> {
+    let shop = shop();
+    let odd = "<script>alert(1)</script> & ' \" \\ %41 + \u{202e} 😀";
+    let paid = shop.pay(&[("customParameters[odd]", odd), ("merchantMemo", odd)]).await?;
+    assert_answer(&paid, 200, "000.100.110");
+    assert_eq!(paid.json["customParameters"]["odd"], odd);
+    assert_eq!(paid.json["merchantMemo"], odd);
+    Ok(())
+}
