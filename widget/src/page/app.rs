@@ -131,13 +131,13 @@ impl Component for App {
         match message {
             Message::Frame { is_number, data } => self.heard(context, is_number, &data),
             Message::Brand => {
-                if let Some(select) = self.select.cast::<HtmlSelectElement>() {
+                if let Some(select) = node::<HtmlSelectElement>(&self.select) {
                     self.choose(select.value());
                 }
             }
             Message::Typed(Field::Expiry) => {
                 self.halted = false;
-                if let Some(input) = self.expiry.cast::<HtmlInputElement>() {
+                if let Some(input) = node::<HtmlInputElement>(&self.expiry) {
                     format_expiry(&input);
                 }
                 self.corrected(Field::Expiry);
@@ -195,7 +195,7 @@ impl App {
     /// Our own listeners, dropped with the app.
     fn listen(&mut self, context: &Context<Self>) {
         let mut on = |node: &NodeRef, kind: &'static str, message: fn() -> Message| {
-            if let Some(node) = node.cast::<web_sys::Element>() {
+            if let Some(node) = self::node::<web_sys::Element>(node) {
                 let link = context.link().clone();
                 let listener = EventListener::new(&node, kind, move |_| link.send_message(message()));
                 self.listeners.push(listener);
@@ -229,7 +229,7 @@ impl App {
         }
         // The press of the button must not leave the field first: a hint that appeared then would move the button away
         // from under the pointer, and the click would be lost.
-        if let Some(button) = self.button.cast::<web_sys::Element>() {
+        if let Some(button) = node::<web_sys::Element>(&self.button) {
             let loud = EventListenerOptions::enable_prevent_default();
             let stay = |event: &Event| event.prevent_default();
             self.listeners.push(EventListener::new_with_options(&button, "mousedown", loud, stay));
@@ -242,7 +242,7 @@ impl App {
             };
             let loud = EventListenerOptions::enable_prevent_default();
             for node in [&self.expiry, &self.holder] {
-                if let Some(node) = node.cast::<web_sys::Element>() {
+                if let Some(node) = self::node::<web_sys::Element>(node) {
                     self.listeners.push(EventListener::new_with_options(&node, "keydown", loud, quiet));
                 }
             }
@@ -386,7 +386,7 @@ impl App {
             return;
         }
         let old = std::mem::replace(&mut self.brand, brand);
-        if let Some(select) = self.select.cast::<HtmlSelectElement>() {
+        if let Some(select) = node::<HtmlSelectElement>(&self.select) {
             select.set_value(&self.brand);
         }
         self.mark_brand(&old);
@@ -412,7 +412,7 @@ impl App {
         let container = &self.handle.container;
         let _ = container.class_list().toggle_with_force("wpwl-dark", frames::is_on_dark(container));
         let placeholders = options::on_by_default("showPlaceholders");
-        let input = self.holder.cast::<web_sys::Element>();
+        let input = node::<web_sys::Element>(&self.holder);
         for (field, state) in [(Field::Number, &self.number), (Field::Code, &self.code)] {
             let Some(frame) = self.handle.frame(field).filter(|_| state.ready) else {
                 continue;
@@ -467,8 +467,8 @@ impl App {
     pub(super) fn live_value(&self, name: &str, ours: &NodeRef) -> String {
         let selector = js::cat(&["[name=\"", name, "\"]"]);
         let live = self.handle.form.query_selector(&selector).ok().flatten();
-        let live = live.and_then(|node| node.dyn_into::<HtmlInputElement>().ok());
-        let input = live.or_else(|| ours.cast().filter(|i: &HtmlInputElement| i.is_connected()));
+        let live = live.map(|node| node.unchecked_into::<HtmlInputElement>());
+        let input = live.or_else(|| node(ours).filter(|i: &HtmlInputElement| i.is_connected()));
         input.map(|input| input.value()).unwrap_or_default()
     }
 
@@ -566,8 +566,8 @@ impl App {
         for field in Field::ALL {
             let fault = self.faults[field as usize];
             let control: Option<web_sys::Element> = match field {
-                Field::Expiry => self.expiry.cast(),
-                Field::Holder => self.holder.cast(),
+                Field::Expiry => node(&self.expiry),
+                Field::Holder => node(&self.holder),
                 _ => self.handle.frame(field).map(|frame| frame.clone().into()),
             };
             if let Some(control) = control {
@@ -582,7 +582,7 @@ impl App {
                 frames::say(frame, &self.base, &self.handle.nonce, "error", &message);
             }
         }
-        if let Some(button) = self.button.cast::<web_sys::HtmlButtonElement>() {
+        if let Some(button) = node::<web_sys::HtmlButtonElement>(&self.button) {
             // A fault that was only met in passing leaves the button alive: pressing it leads to the field.
             let halted = self.halted && self.is_faulty();
             button.set_disabled(halted);
@@ -596,8 +596,13 @@ fn code_required() -> bool {
     options::on_by_default("requireCvv")
 }
 
+/// The node of a reference that view.rs gives to an element of this type.
+fn node<T: JsCast>(reference: &NodeRef) -> Option<T> {
+    reference.get().map(JsCast::unchecked_into)
+}
+
 fn focus_element(node: &NodeRef) {
-    if let Some(element) = node.cast::<HtmlElement>() {
+    if let Some(element) = self::node::<HtmlElement>(node) {
         let _ = element.focus();
     }
 }

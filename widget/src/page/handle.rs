@@ -29,10 +29,10 @@ pub struct Handle {
 const GROUPS: [&str; 6] = ["brand", "cardNumber", "expiry", "cardHolder", "cvv", "submit"];
 
 impl Handle {
-    /// Takes up a form of the loader; `None` when the page has already taken it apart.
+    /// Takes up a form of the loader, whose types are the loader's word; `None` when the page has already taken it apart.
     pub fn new(object: JsValue) -> Option<Self> {
-        let form: HtmlFormElement = js::get(&object, "form").dyn_into().ok()?;
-        let container: HtmlElement = js::get(&object, "container").dyn_into().ok()?;
+        let form: HtmlFormElement = js::get(&object, "form").unchecked_into();
+        let container: HtmlElement = js::get(&object, "container").unchecked_into();
         let find = |selector: &str| form.query_selector(selector).ok().flatten();
         let mut labels = Vec::new();
         let mut wrappers = Vec::new();
@@ -40,15 +40,15 @@ impl Handle {
             wrappers.push((name, find(&js::cat(&[".wpwl-wrapper-", name]))?));
             if let Some(label) = find(&js::cat(&[".wpwl-label-", name])) {
                 label.set_id(&js::cat(&[&container.id(), "-label-", name]));
-                labels.push((name, label.dyn_into().ok()?));
+                labels.push((name, label.unchecked_into()));
             }
         }
         Some(Self {
             nonce: js::text(&object, "nonce"),
             brands: js::texts(&object, "brands"),
-            slot: js::get(&object, "slot").dyn_into().ok()?,
-            number: js::get(&object, "number").dyn_into().ok()?,
-            code: js::get(&object, "code").dyn_into().ok()?,
+            slot: js::get(&object, "slot").unchecked_into(),
+            number: js::get(&object, "number").unchecked_into(),
+            code: js::get(&object, "code").unchecked_into(),
             logo: find(".wpwl-brand-card")?,
             container,
             form,

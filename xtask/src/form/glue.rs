@@ -22,23 +22,27 @@ pub const NAME: &str = "glue";
 /// Everything from here on is wasm-bindgen's own ways of loading.
 const LOADING: &str = "async function __wbg_load(";
 
+/// Where the imports get the name of their module.
+const MODULE: &str = "return{__proto__:null,\"";
+
 /// Shortens the glue, and the names in the module with it.
 ///
 /// # Errors
 /// When wasm-bindgen writes its glue in another way than the pinned version does.
 pub fn shorten(made: &mut Output, source: Source) -> Result<String> {
     let mut text = script::strip_js(made.js());
+    let named = |text: &str| Some(text.split_once(MODULE)?.1.split_once("\":import0")?.0.to_owned());
+    let module = named(&text).context("the glue names its module in an unknown way")?;
+    text = text.replace(&format!("\"{module}\":import0"), "\"m\":import0");
     for (count, import) in made.wasm_mut().imports.iter_mut().enumerate() {
         let old = format!("{}:function(", import.name);
-        if text.matches(&old).count() != 1 {
-            continue;
+        if import.module != module || text.matches(&old).count() != 1 {
+            bail!("the glue does not know {}", import.name);
         }
         let short = format!("a{count}");
         text = text.replace(&old, &format!("{short}:function("));
         import.name = short;
-    }
-    if !text.contains("a0:function(") {
-        bail!("the glue lists its imports in an unknown way");
+        import.module = String::from("m");
     }
     let (kept, _) = text.split_once(LOADING).context("the glue loads in an unknown way")?;
     let instantiate = match source {
