@@ -1,5 +1,6 @@
 //! What the form says before anything is sent.
 
+use anyhow::Context;
 use tillgate_tests::card_form::{CODE, CardForm, NUMBER, PAY};
 use tillgate_tests::{Browser, browse};
 
@@ -62,7 +63,7 @@ async fn a_date_that_is_over_or_none_is_pointed_at_and_nothing_is_sent() -> anyh
                 Err(_) => form.hint("expiryYearError").await?,
             };
             assert!(!hint.is_empty(), "{wrong}");
-            until_focused(&browser, "input.wpwl-control-expiry").await?;
+            until_focused(&browser, "input.wpwl-control-expiry").await.with_context(|| wrong)?;
             let field = form.find("input.wpwl-control-expiry").await?;
             assert_eq!(field.attr("aria-invalid").await?.as_deref(), Some("true"), "{wrong}");
             let described = field.attr("aria-describedby").await?.unwrap_or_default();
