@@ -57,6 +57,8 @@ pub struct App {
     direction: String,
     pub(super) brands: Vec<String>,
     pub(super) brand: String,
+    /// The shopper has chosen the brand; detection may not change it while it fits.
+    by_hand: bool,
     /// What the merchant was last told about the number's brands.
     detected: Vec<String>,
     /// What the gateway knows of the brands, by code.
@@ -102,6 +104,7 @@ impl Component for App {
             brand: handle.brands.first().cloned().unwrap_or_default(),
             handle,
             known_brands: JsValue::UNDEFINED,
+            by_hand: false,
             detected: Vec::new(),
             base: given.base.clone(),
             locale: given.locale.clone(),
@@ -132,6 +135,7 @@ impl Component for App {
             Message::Frame { is_number, data } => self.heard(context, is_number, &data),
             Message::Brand => {
                 if let Some(select) = node::<HtmlSelectElement>(&self.select) {
+                    self.by_hand = true;
                     self.choose(select.value());
                 }
             }
@@ -357,13 +361,20 @@ impl App {
         if !options::is_on("brandDetection") || !self.number.known {
             return;
         }
-        let priority = options::texts("brandDetectionPriority");
-        let order = if priority.is_empty() { &self.brands } else { &priority };
         let fits = &self.number.brands;
-        let mut found: Vec<String> = order.iter().filter(|brand| fits.contains(brand)).cloned().collect();
-        found.extend(fits.iter().filter(|brand| !order.contains(brand)).cloned());
+        if fits.is_empty() {
+            self.by_hand = false;
+        }
+        // The frame names the closest first; a merchant's own order goes before.
+        let mut found = options::texts("brandDetectionPriority");
+        found.retain(|brand| fits.contains(brand));
+        for brand in fits {
+            if !found.contains(brand) {
+                found.push(brand.clone());
+            }
+        }
         if let Some(first) = found.first()
-            && !found.contains(&self.brand)
+            && !(self.by_hand && found.contains(&self.brand))
         {
             self.choose(first.clone());
         }
