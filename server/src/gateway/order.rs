@@ -33,11 +33,12 @@ pub fn route(entity: &Entity, parameters: &Parameters) -> Result<Route, Refusal>
 /// # Errors
 /// Everything that is missing or contradictory, by name.
 pub fn read(entity: &Entity, parameters: &Parameters) -> Result<Order, Refusal> {
+    // A way to pay that nobody here takes is refused before its account is asked for.
+    let sent = sent_brand(parameters)?;
     let errors = check_complete(parameters, Operation::Payment, &entity.requirements());
     if !errors.is_empty() {
         return Err(Refusal::parameters(errors));
     }
-    let sent = sent_brand(parameters)?;
     let amount = amount(parameters)?;
     let number = CardNumber::parse(required(parameters, "card.number")?)
         .map_err(|_| Refusal::parameter("card.number", None, "must match ^[0-9]{12,19}$"))?;

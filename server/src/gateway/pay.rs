@@ -98,8 +98,8 @@ fn payment(
     }
 }
 
-/// Whether a parameter is kept with the payment and shown again. Secrets never are, card data in their reduced form only, and
-/// what has a field of its own is not kept twice.
+/// Whether a parameter is kept with the payment and shown again. Secrets never are, card data in their reduced form
+/// only, and what has a field of its own is not kept twice.
 fn is_echoed(name: &str) -> bool {
     let own_field = matches!(
         name,
@@ -115,4 +115,24 @@ fn is_echoed(name: &str) -> bool {
     );
     let secret = find(name).is_some_and(|row| row.secret);
     !own_field && !secret && !name.starts_with("card.") && !name.starts_with("authentication.")
+}
+
+#[cfg(test)]
+mod tests {
+    use tillgate_shared::parameter::catalogue;
+
+    use super::*;
+
+    #[test]
+    fn no_secret_of_the_catalogue_is_kept() {
+        let kept: Vec<&str> =
+            catalogue().filter(|row| row.secret).map(|row| row.name).filter(|n| is_echoed(n)).collect();
+        assert!(kept.is_empty(), "{kept:?}");
+        for account in ["bankAccount.number", "bankAccount.iban", "walletPay.paymentToken", "card.number", "card.cvv"] {
+            assert!(!is_echoed(account), "{account}");
+        }
+        for shown in ["bankAccount.holder", "bankAccount.bic", "cart.items[17].name", "merchant.data[abc]"] {
+            assert!(is_echoed(shown), "{shown}");
+        }
+    }
 }

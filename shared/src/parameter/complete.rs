@@ -34,8 +34,12 @@ impl Default for Requirements {
 const INITIAL_TYPES: &[&str] = &["PA", "DB", "CD"];
 /// What the form or the gateway finds out by itself; it asks for no names.
 const COLLECTED: [&str; 3] = ["customer.browser.", "customer.browserFingerprint.", "customer.ip"];
-/// Addresses that the rules for addresses hold for.
-const ADDRESSES: [&str; 4] = ["billing.", "shipping.", "merchant.billing.", "merchant.shipping."];
+/// Addresses, and whether their street must be more than digits: the specification says so of billing only.
+const ADDRESSES: [(&str, bool); 4] =
+    [("billing.", true), ("shipping.", false), ("merchant.billing.", true), ("merchant.shipping.", false)];
+/// Brands that charge a bank account by a mandate. Other bank brands send the shopper to the bank or hand out a slip,
+/// and know the account without us, or need none.
+const DIRECT_DEBITS: [&str; 2] = ["DIRECTDEBIT_SEPA", "SEPA"];
 /// Where a person's identity document is named.
 const PERSONS: [&str; 2] = ["customer.", "shipping.customer."];
 
@@ -74,11 +78,15 @@ pub fn check_complete(
                     check.identification(person);
                 }
             }
-            for address in ADDRESSES {
+            for (address, named_street) in ADDRESSES {
                 if parameters.with_prefix(address).next().is_some() {
-                    check.address(address);
+                    check.house_number(address);
+                    if named_street {
+                        check.street(address);
+                    }
                 }
             }
+            check.job();
             check.standing_instruction();
         }
     }
@@ -103,6 +111,13 @@ impl Check<'_> {
     fn require(&mut self, name: &str) {
         if self.parameters.get(name).is_none_or(str::is_empty) {
             self.errors.push(ParameterError::missing(name));
+        }
+    }
+
+    /// Reports a parameter that is missing, unless another one is there instead.
+    fn require_either(&mut self, name: &str, other: &str) {
+        if !self.has(name) && !self.has(other) {
+            self.refuse(name, format!("may not be empty unless {other} is sent"));
         }
     }
 
@@ -162,8 +177,20 @@ impl Check<'_> {
             }
             Some(Kind::Card) => card.into_iter().for_each(|name| self.require(name)),
             None if !number.is_empty() => card.into_iter().for_each(|name| self.require(name)),
+            Some(Kind::Bank) if DIRECT_DEBITS.iter().any(|code| self.is("paymentBrand", code)) => self.bank_account(),
             _ => {}
         }
+    }
+
+    /// A direct debit names the account by number or IBAN, the bank by code or BIC, and the holder. One that is
+    /// stored has all of that.
+    fn bank_account(&mut self) {
+        if self.has("registrationId") {
+            return;
+        }
+        self.require("bankAccount.holder");
+        self.require_either("bankAccount.iban", "bankAccount.number");
+        self.require_either("bankAccount.bic", "bankAccount.bankCode");
     }
 
     fn customer_names(&mut self) {
@@ -187,12 +214,16 @@ impl Check<'_> {
         }
     }
 
-    /// A street has a name, and a second house number needs a first one.
-    fn address(&mut self, address: &str) {
-        let name = |field: &str| format!("{address}{field}");
-        if self.has(&name("houseNumber2")) {
-            self.require(&name("houseNumber1"));
+    /// A second house number needs a first one.
+    fn house_number(&mut self, address: &str) {
+        if self.has(&format!("{address}houseNumber2")) {
+            self.require(&format!("{address}houseNumber1"));
         }
+    }
+
+    /// A street has a name.
+    fn street(&mut self, address: &str) {
+        let name = |field: &str| format!("{address}{field}");
         // With a house number, street2 is ignored.
         let second = if self.has(&name("houseNumber1")) { None } else { self.parameters.get(&name("street2")) };
         let street1 = self.parameters.get(&name("street1"));
@@ -201,6 +232,13 @@ impl Check<'_> {
         if street.peek().is_some() && street.all(char::is_numeric) {
             let field = if street1.is_some() { "street1" } else { "street2" };
             self.refuse(&name(field), "street1 and street2 together may not be digits only");
+        }
+    }
+
+    /// Days are counted in the month or in the week.
+    fn job(&mut self) {
+        if self.has("job.dayOfMonth") && self.has("job.dayOfWeek") {
+            self.refuse("job.dayOfWeek", "may not be sent together with job.dayOfMonth");
         }
     }
 

@@ -24,7 +24,7 @@ use crate::format::Format;
 /// A parameter, as the catalogue describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its name. `[n]` stands for an index from 0 to 999, `[name]` and `[brand]` for a key of the sender's.
+    /// Its name. `[n]` stands for an index from 0 to 999, `[name]`, `[key]` and `[brand]` for a key of the sender's.
     pub name: &'static str,
     /// The group of the specification that it belongs to.
     pub group: Group,
@@ -60,20 +60,56 @@ pub enum Group {
     Authentication,
     /// The card.
     Card,
+    /// A wallet's token, or what was in it.
+    Wallet,
+    /// An account at the brand.
+    VirtualAccount,
+    /// A bank account and the mandate to debit it.
+    BankAccount,
     /// The shopper.
     Customer,
+    /// The one who gets the goods.
+    ShippingCustomer,
     /// The shopper's address.
     Billing,
+    /// The address that the goods go to.
+    Shipping,
+    /// The company that somebody buys for.
+    Corporate,
+    /// The merchant, where something else than usual shall be said.
+    Merchant,
+    /// Where the merchant bills from.
+    MerchantBilling,
+    /// Where the goods come from.
+    MerchantShipping,
+    /// What is in the cart.
+    CartItems,
+    /// What has been paid of the cart already.
+    CartPayments,
+    /// Flights.
+    Airline,
+    /// Storing payment data, and using what is stored.
+    Registration,
+    /// The first payment of a registration from another system.
+    RecurringMigration,
+    /// 3D authentication, done elsewhere or asked for.
+    ThreeDSecure,
     /// Parameters of the sender's own.
     Custom,
     /// Where the shopper and the news are sent to.
     Asynchronous,
-    /// Storing payment data, and using what is stored.
-    Registration,
-    /// 3D authentication, done elsewhere or asked for.
-    ThreeDSecure,
+    /// The days of a report.
+    Reporting,
+    /// Gift cards that are sent to somebody.
+    GiftCard,
+    /// What the risk check shall know.
+    Risk,
+    /// When a schedule runs.
+    Job,
     /// Card on file.
     StandingInstruction,
+    /// The reason of a chargeback.
+    Chargeback,
     /// What the form sends for itself; accepted and dropped.
     Form,
 }
@@ -85,13 +121,31 @@ impl Group {
             Self::BasicPayment => "Basic payment",
             Self::Authentication => "Authentication in the body",
             Self::Card => "Card account",
+            Self::Wallet => "Wallet payment",
+            Self::VirtualAccount => "Virtual account",
+            Self::BankAccount => "Bank account",
             Self::Customer => "Customer",
+            Self::ShippingCustomer => "Shipping customer",
             Self::Billing => "Billing address",
+            Self::Shipping => "Shipping address",
+            Self::Corporate => "Corporate",
+            Self::Merchant => "Merchant",
+            Self::MerchantBilling => "Merchant billing address",
+            Self::MerchantShipping => "Merchant shipping address",
+            Self::CartItems => "Cart items",
+            Self::CartPayments => "Cart payments",
+            Self::Airline => "Airline",
+            Self::Registration => "Tokenization and registration",
+            Self::RecurringMigration => "Recurring migration",
+            Self::ThreeDSecure => "3D authentication",
             Self::Custom => "Custom parameters",
             Self::Asynchronous => "Asynchronous payments",
-            Self::Registration => "Tokenization and registration",
-            Self::ThreeDSecure => "3D authentication",
+            Self::Reporting => "Reporting",
+            Self::GiftCard => "Gift card",
+            Self::Risk => "Risk",
+            Self::Job => "Job scheduling",
             Self::StandingInstruction => "Card on file (standing instruction)",
+            Self::Chargeback => "Chargeback",
             Self::Form => "Technical fields of the form",
         }
     }

@@ -7,7 +7,7 @@ use crate::form::{Duplicates, decode};
 /// Names in a request that a pattern stands for.
 pub(super) fn concrete(pattern: &str) -> Vec<String> {
     match pattern.split_once('[') {
-        Some((base, "name]")) => vec![format!("{base}[abc]"), format!("{base}[{}]", "A.9_".repeat(16))],
+        Some((base, "name]" | "key]")) => vec![format!("{base}[abc]"), format!("{base}[{}]", "A.9_".repeat(16))],
         Some((base, "brand]")) => vec![format!("{base}[A]"), format!("{base}[{}]", "A9_z".repeat(8))],
         Some(_) => vec![pattern.replace("[n]", "[0]"), pattern.replace("[n]", "[999]")],
         None => vec![pattern.to_owned()],

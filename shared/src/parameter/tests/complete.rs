@@ -146,6 +146,10 @@ fn an_identity_document_has_kind_and_number() {
         with(&[("customer.identificationDocType", "PASSPORT"), ("customer.identificationDocId", "12345678")])
             .is_empty()
     );
+    assert_eq!(
+        wrong_names(&[("shipping.customer.identificationDocId", "12345678")]),
+        ["shipping.customer.identificationDocType"]
+    );
 }
 
 #[test]
@@ -157,12 +161,55 @@ fn a_street_is_more_than_digits() {
     assert!(wrong_names(&[("billing.street1", "12a")]).is_empty());
     let ignored = [("billing.street1", "12"), ("billing.street2", "Main Street"), ("billing.houseNumber1", "3")];
     assert_eq!(wrong_names(&ignored), ["billing.street1"], "with a house number, street2 is ignored");
+    assert_eq!(wrong_names(&[("merchant.billing.street1", "12")]), ["merchant.billing.street1"]);
+    for elsewhere in ["shipping.street1", "merchant.shipping.street1"] {
+        assert!(wrong_names(&[(elsewhere, "12")]).is_empty(), "the rule is one of billing");
+    }
 }
 
 #[test]
 fn a_second_house_number_needs_a_first() {
-    assert_eq!(wrong_names(&[("billing.houseNumber2", "b")]), ["billing.houseNumber1"]);
-    assert!(wrong_names(&[("billing.houseNumber1", "7"), ("billing.houseNumber2", "b")]).is_empty());
+    for address in ["billing", "shipping", "merchant.billing", "merchant.shipping"] {
+        let (first, second) = (format!("{address}.houseNumber1"), format!("{address}.houseNumber2"));
+        assert_eq!(wrong_names(&[(&second, "b")]), [first.as_str()]);
+        assert!(wrong_names(&[(&first, "7"), (&second, "b")]).is_empty());
+    }
+}
+
+#[test]
+fn a_direct_debit_names_account_bank_and_holder() {
+    let debit = |changes: &[(&str, &str)]| {
+        let mut all = vec![("paymentBrand", "DIRECTDEBIT_SEPA"), ("card.number", ""), ("card.cvv", "")];
+        all.extend_from_slice(&[("card.expiryMonth", ""), ("card.expiryYear", "")]);
+        wrong(&payment(&[&all[..], changes].concat()), Operation::Payment)
+    };
+    let names = |changes: &[(&str, &str)]| debit(changes).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+    assert_eq!(names(&[]), ["bankAccount.holder", "bankAccount.iban", "bankAccount.bic"]);
+    let holder = ("bankAccount.holder", "Jane Doe");
+    for account in [("bankAccount.iban", "DE89370400440532013000"), ("bankAccount.number", "532013000")] {
+        for bank in [("bankAccount.bic", "COBADEFFXXX"), ("bankAccount.bankCode", "37040044")] {
+            assert_eq!(debit(&[holder, account, bank]), []);
+        }
+        assert_eq!(names(&[holder, account]), ["bankAccount.bic"]);
+    }
+    let message = &debit(&[holder, ("bankAccount.bic", "COBADEFFXXX")])[0].1;
+    assert_eq!(message, "may not be empty unless bankAccount.number is sent");
+    assert_eq!(debit(&[("registrationId", "8a82944a4cc25ebf014cc2c782423202")]), [], "the account is stored");
+}
+
+#[test]
+fn other_brands_ask_for_no_bank_account() {
+    for brand in ["SOFORTUEBERWEISUNG", "IDEAL", "BOLETO", "PREPAYMENT"] {
+        assert!(wrong_names(&[("paymentBrand", brand)]).is_empty(), "{brand}");
+        assert!(wrong_names(&[("paymentBrand", brand), ("bankAccount.country", "DE")]).is_empty(), "{brand}");
+    }
+    assert!(wrong_names(&[("bankAccount.holder", "Jane Doe")]).is_empty(), "a card is paid");
+}
+
+#[test]
+fn days_are_counted_in_the_month_or_in_the_week() {
+    assert_eq!(wrong_names(&[("job.dayOfMonth", "01"), ("job.dayOfWeek", "1")]), ["job.dayOfWeek"]);
+    assert!(wrong_names(&[("job.dayOfMonth", "01")]).is_empty() && wrong_names(&[("job.dayOfWeek", "1")]).is_empty());
 }
 
 #[test]

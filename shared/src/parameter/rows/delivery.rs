@@ -1,0 +1,50 @@
+//! The fields of an address that goods are sent to or from, which are the shopper's and the merchant's.
+
+/// The rows of an address whose names begin with `$of`, made by `$row`.
+macro_rules! delivery {
+    ($row:ident, $of:literal) => { &[
+        $row(concat!($of, "street1"), Conditional, text(1, 100),
+            "Street, with house number unless houseNumber1 is sent."),
+        $row(concat!($of, "street2"), Conditional, text(1, 100), "Second line of the street."),
+        $row(concat!($of, "houseNumber1"), Optional, text(1, 100),
+            "House number. With it, street1 is the street's name alone and street2 is ignored."),
+        $row(concat!($of, "houseNumber2"), Optional, text(1, 100), "Addition to the house number; needs houseNumber1."),
+        $row(concat!($of, "city"), Conditional, Format::Place { digits: false, max: 80 },
+            "Town: letters, with spaces, dots, hyphens and the like between them."),
+        $row(concat!($of, "state"), Conditional, Format::Place { digits: true, max: 50 },
+            "State, province or county: letters, digits, dots and what else stands in such names."),
+        $row(concat!($of, "postcode"), Conditional, Format::Characters { class: Class::Postcode, min: 1, max: 16 },
+            "Postcode: letters and digits; a space or hyphen between them does no harm."),
+        $row(concat!($of, "country"), Conditional, Format::CountryAnyCase, "Country, two letters."),
+        $row(concat!($of, "method"), Conditional, Format::OneOf(&[
+            "LOWEST_COST", "CARRIER_DESIGNATED_BY_CUSTOMER", "ELECTRONIC_DELIVERY", "GROUND", "INTERNATIONAL",
+            "MILITARY", "NEXT_DAY_OVERNIGHT", "OTHER", "STORE_PICKUP", "SAME_DAY_SERVICE", "TWO_DAY_SERVICE",
+            "THREE_DAY_SERVICE", "PUDO", "EXPEDITED",
+        ]), "How the goods travel."),
+        $row(concat!($of, "cost"), Conditional, Format::Money, "What sending costs; contained in the amount."),
+        $row(concat!($of, "comment"), Conditional, Format::Lines { min: 1, max: 160 }, "A remark on the delivery."),
+        $row(concat!($of, "expectedDate"), Optional, Format::Date, "Day on which the goods should arrive."),
+        $row(concat!($of, "logisticsProvider"), Optional, text(1, 255), "Who carries the goods."),
+        $row(concat!($of, "trackingNumber"), Optional, verbatim(1, 255), "Number by which the parcel is followed."),
+        $row(concat!($of, "returnTrackingNumber"), Optional, verbatim(1, 255),
+            "Number by which a parcel that comes back is followed."),
+        $row(concat!($of, "normalized"), Optional, text(1, 255),
+            "Whether the shopper confirmed the address in its normal form."),
+        $row(concat!($of, "validationStatus"), Optional, text(1, 255), "Whether the address was validated."),
+        $row(concat!($of, "warehouse"), Optional, text(1, 100), "Warehouse that the goods come from."),
+        $row(concat!($of, "preference"), Optional,
+            Format::OneOf(&["GET_FROM_FILE", "NO_SHIPPING", "SET_PROVIDED_ADDRESS"]),
+            "GET_FROM_FILE, the default, uses the address that the shopper has at the acquirer's pages; NO_SHIPPING is \
+             for what needs no parcel; SET_PROVIDED_ADDRESS uses yours, and the shopper cannot change it."),
+        $row(concat!($of, "middleName"), Optional, text(1, 255), "Middle name."),
+        $row(concat!($of, "companyName"), Optional, text(1, 60), "The company at this address."),
+        $row(concat!($of, "phone"), Optional, Format::Phone { min: 6, max: 26 }, "Telephone number."),
+        $row(concat!($of, "mobile"), Optional, Format::Phone { min: 6, max: 26 }, "Mobile number."),
+        $row(concat!($of, "workPhone"), Optional, verbatim(1, 25), "Telephone number at work."),
+        $row(concat!($of, "email"), Optional, text(6, 128), "Mail address."),
+        $row(concat!($of, "type"), Optional, Format::OneOf(&["RETURN", "SHIPMENT"]),
+            "SHIPMENT to the shopper, or RETURN to you."),
+    ] };
+}
+
+pub(super) use delivery;

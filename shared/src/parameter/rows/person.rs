@@ -1,0 +1,45 @@
+//! The fields of a person, which are the shopper's and those of the one who gets the goods.
+
+/// The rows of a person whose names begin with `$of`, made by `$row`, and `$more` after them; `$names` is added to the
+/// notes of the names.
+macro_rules! person {
+    ($row:ident, $of:literal, $names:literal, [$($more:expr),* $(,)?]) => { &[
+        $row(concat!($of, "merchantCustomerId"), Optional, verbatim(1, 255), "Your own number of the customer."),
+        $row(concat!($of, "givenName"), Conditional, Format::Cut { max: 48 },
+            concat!("Given name, cut after 48 characters.", $names)),
+        $row(concat!($of, "surname"), Conditional, Format::Cut { max: 48 },
+            concat!("Family name, cut after 48 characters.", $names)),
+        $row(concat!($of, "middleName"), Optional, text(2, 50), "Middle name."),
+        $row(concat!($of, "sex"), Optional, Format::OneOf(&["M", "F"]), "M or F."),
+        $row(concat!($of, "birthDate"), Optional, Format::Date, "Day of birth."),
+        $row(concat!($of, "phone"), Optional, Format::Phone { min: 8, max: 26 }, "Telephone number."),
+        $row(concat!($of, "mobile"), Optional, Format::Phone { min: 6, max: 26 }, "Mobile number."),
+        $row(concat!($of, "workPhone"), Optional, verbatim(1, 25), "Telephone number at work."),
+        $row(concat!($of, "email"), Optional, text(6, 128), "Mail address; some risk checks and direct debit mandates need it."),
+        $row(concat!($of, "companyName"), Optional, text(1, 60), "The company, for business customers."),
+        $row(concat!($of, "identificationDocType"), Conditional, Format::OneOf(&["IDCARD", "PASSPORT", "TAXSTATEMENT"]),
+            "Kind of identity document; comes with its number."),
+        $row(concat!($of, "identificationDocId"), Conditional, verbatim(8, 64), "Number of the identity document; comes with its kind."),
+        $row(concat!($of, "ip"), Optional, verbatim(1, 255), "Network address that the order came from."),
+        $row(concat!($of, "merchantReference"), Optional, verbatim(1, 255), "A reference of the payer that is passed to the payee."),
+        $row(concat!($of, "salutation"), Optional, Format::OneOf(&["MR", "MRS", "MS", "MX"]), "How to address the customer."),
+        $row(concat!($of, "language"), Optional, Format::Characters { class: Class::Uppercase, min: 2, max: 2 },
+            "Language of the customer, two uppercase letters."),
+        $row(concat!($of, "category"), Optional, Format::OneOf(&["INDIVIDUAL", "COMPANY"]), "A person or a company."),
+        $row(concat!($of, "status"), Optional, Format::OneOf(&["NEW", "EXISTING"]), "Whether the customer has ordered before."),
+        $row(concat!($of, "browser.acceptHeader"), Conditional, verbatim(1, 2048), "The browser's Accept header, unchanged."),
+        $row(concat!($of, "browser.language"), Conditional, Format::Characters { class: Class::Tag, min: 1, max: 8 },
+            "The browser's language, a BCP 47 tag."),
+        $row(concat!($of, "browser.screenHeight"), Conditional, digits(1, 6), "Height of the screen in pixels."),
+        $row(concat!($of, "browser.screenWidth"), Conditional, digits(1, 6), "Width of the screen in pixels."),
+        $row(concat!($of, "browser.timezone"), Conditional, Format::Offset,
+            "Minutes between UTC and the browser's local time; positive where local time is behind UTC."),
+        $row(concat!($of, "browser.userAgent"), Conditional, verbatim(1, 2048), "The browser's User-Agent header."),
+        $row(concat!($of, "browser.javaEnabled"), Conditional, Format::Flag, "Whether the browser runs Java."),
+        $row(concat!($of, "browser.screenColorDepth"), Optional, digits(1, 2), "Bits per pixel."),
+        $row(concat!($of, "browser.challengeWindow"), Optional, digits(2, 2), "Code of the size of the challenge window, 01 to 05."),
+        $($more),*
+    ] };
+}
+
+pub(super) use person;

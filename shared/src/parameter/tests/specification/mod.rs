@@ -1,0 +1,239 @@
+//! The specification's own limits, written down a second time on purpose: a slip in a row shows here.
+
+use super::super::{Group, Need, Parameters, catalogue, check_formats, find};
+
+mod limits;
+
+use limits::{DATES, DIGITS, MONEY, TEXTS, WORDS};
+
+/// Name, fewest and most characters of each field in a table.
+fn limits(table: &[(&'static str, &'static str)]) -> Vec<(String, usize, usize)> {
+    let mut limits = Vec::new();
+    for (prefixes, fields) in table {
+        let prefixes: Vec<&str> = if prefixes.is_empty() { vec![""] } else { prefixes.split_whitespace().collect() };
+        for field in fields.split(',').map(str::trim) {
+            let (name, length) = field.split_once(' ').unwrap();
+            let (min, max) = length.split_once('-').unwrap();
+            let limit = |prefix: &&str| (format!("{prefix}{name}"), min.parse().unwrap(), max.parse().unwrap());
+            limits.extend(prefixes.iter().map(limit));
+        }
+    }
+    limits
+}
+
+fn takes(name: &str, value: &str) -> bool {
+    let name = name.replace("[name]", "[abc]").replace("[key]", "[abc]").replace("[n]", "[7]");
+    assert!(find(&name).is_some(), "{name}");
+    check_formats(&Parameters::from_iter([(name.as_str(), value)])).is_empty()
+}
+
+#[test]
+fn lengths_are_those_of_the_specification() {
+    for (rows, character) in [(TEXTS, "é"), (DIGITS, "1")] {
+        for (name, min, max) in limits(rows) {
+            assert!(takes(&name, &character.repeat(min)) && takes(&name, &character.repeat(max)), "{name}");
+            assert!(min == 0 || !takes(&name, &character.repeat(min - 1)), "{name}");
+            assert!(!takes(&name, &character.repeat(max + 1)), "{name}");
+        }
+    }
+    for (name, _, _) in limits(DIGITS) {
+        assert!(!takes(&name, "ä"), "{name}");
+        assert!(name == "walletPay.paymentToken" || !takes(&name, "a.a a;a"), "{name}");
+    }
+}
+
+#[test]
+fn words_are_those_of_the_specification() {
+    for (name, words) in WORDS {
+        let pattern = find(&name.replace("[n]", "[0]")).unwrap().format.pattern();
+        assert_eq!(pattern, format!("^({})$", words.replace(' ', "|")), "{name}");
+        assert!(words.split(' ').all(|word| takes(name, word)), "{name}");
+        assert!(!takes(name, "ANOTHER") && !words.split(' ').any(|word| takes(name, &format!("{word} "))), "{name}");
+    }
+}
+
+#[test]
+fn money_has_two_decimals_and_dates_are_days() {
+    for name in MONEY.split_whitespace() {
+        assert!(takes(name, "0.00") && takes(name, "9999999999.99"), "{name}");
+        assert!(!takes(name, "1") && !takes(name, "1.0") && !takes(name, "10000000000.00"), "{name}");
+    }
+    for name in DATES.split_whitespace() {
+        assert!(takes(name, "1980-02-29") && !takes(name, "1981-02-29") && !takes(name, "29.02.1980"), "{name}");
+    }
+}
+
+#[test]
+fn every_row_is_among_these_or_checked_by_itself() {
+    let limits: Vec<_> = limits(TEXTS).into_iter().chain(limits(DIGITS)).collect();
+    let listed = |name: &str| {
+        limits.iter().any(|(limited, _, _)| limited == name)
+            || WORDS.iter().any(|(words, _)| *words == name)
+            || MONEY.split_whitespace().chain(DATES.split_whitespace()).any(|other| other == name)
+    };
+    // Names in a request, as the examples have them.
+    let by_itself = |name: &str| OF_THEIR_OWN.iter().any(|(example, _, _)| find(example).unwrap().name == name);
+    for row in catalogue() {
+        // What the form sends for itself is dropped.
+        let form = row.group == Group::Form;
+        assert!(form || listed(row.name) || by_itself(row.name), "{} is not held against the specification", row.name);
+    }
+}
+
+/// How many parameters each group has.
+const COUNTS: [(&str, usize); 29] = [
+    ("Basic payment", 14),
+    ("Authentication in the body", 3),
+    ("Card account", 5),
+    ("Wallet payment", 2),
+    ("Virtual account", 1),
+    ("Bank account", 11),
+    ("Customer", 31),
+    ("Shipping customer", 28),
+    ("Billing address", 10),
+    ("Shipping address", 26),
+    ("Corporate", 12),
+    ("Merchant", 11),
+    ("Merchant billing address", 18),
+    ("Merchant shipping address", 26),
+    ("Cart items", 40),
+    ("Cart payments", 7),
+    ("Airline", 45),
+    ("Tokenization and registration", 5),
+    ("Recurring migration", 6),
+    ("3D authentication", 36),
+    ("Custom parameters", 1),
+    ("Asynchronous payments", 2),
+    ("Reporting", 2),
+    ("Gift card", 2),
+    ("Risk", 8),
+    ("Job scheduling", 16),
+    ("Card on file (standing instruction)", 8),
+    ("Chargeback", 1),
+    ("Technical fields of the form", 2),
+];
+
+#[test]
+fn no_parameter_gets_lost() {
+    let mut groups: Vec<(&str, usize)> = Vec::new();
+    for row in catalogue() {
+        match groups.last_mut() {
+            Some((title, count)) if *title == row.group.title() => *count += 1,
+            _ => groups.push((row.group.title(), 1)),
+        }
+    }
+    assert_eq!(groups, COUNTS);
+    assert_eq!(catalogue().count(), 379);
+}
+
+/// A parameter, a value that it takes and one that it refuses.
+const OF_THEIR_OWN: &[(&str, &str, &str)] = &[
+    ("entityId", "8a829417539edb400153c1eae83932ac", "8A829417539EDB400153C1EAE83932AC"),
+    ("amount", "92", "92.0"),
+    ("taxAmount", "0.00", "0.0"),
+    ("currency", "EUR", "eur"),
+    ("paymentBrand", "DIRECTDEBIT_SEPA", "VISA-X"),
+    ("overridePaymentType[VISA]", "PA", "PREAUTH"),
+    ("integrity", "true", "1"),
+    ("card.expiryMonth", "01", "1"),
+    ("card.expiryYear", "2034", "34"),
+    ("customer.givenName", "Zoë", ""),
+    ("customer.birthDate", "1980-02-29", "1981-02-29"),
+    ("customer.phone", "+49 (0)89/123-45.6", "++49891234"),
+    ("customer.phone", "0049 89 1234", "(089) 12345"),
+    ("customer.language", "DE", "de"),
+    ("customer.browser.language", "de-AT", "de-DE-1996"),
+    ("customer.browser.timezone", "-480", "-12345"),
+    ("billing.country", "DE", "GER"),
+    ("registrations[0].id", "8a82944a4cc25ebf014cc2c782423202", "8a82944a"),
+    ("registrations[999].id", "550e8400-e29b-41d4-a716-446655440000", "550e8400_e29b-41d4-a716-446655440000"),
+    ("registrationId", "8a82944a4cc25ebf014cc2c782423202", "8a82944a"),
+    ("shopperResultUrl", "https://shop.example/result?order=1", "javascript:alert(document.domain)"),
+    ("notificationUrl", "http://10.0.0.1:8080/n", "http://"),
+    ("threeDSecure.merchant.country", "DEU", "DE"),
+    ("threeDSecure.version", "2.2.0", "2.2"),
+    ("threeDSecure.v1.jcb.password", "secret", ""),
+    ("threeDSecure.v2.cartebancaire.requestorName", "Shop", ""),
+    ("standingInstruction.expiry", "2030-12-31", "2030-12-32"),
+    ("standingInstruction.initialTransactionId", "MCC123456 0101", ""),
+    ("recurring.numberOfInstallments", "12", "0x0c"),
+    ("authentication.userId", "8a8294174e735d0c014e78cf266b1794", ""),
+    ("authentication.password", "qyyfHCN83e", ""),
+    ("authentication.entityId", "8a829417539edb400153c1eae83932ac", "8A829417539EDB400153C1EAE83932AC"),
+    ("bankAccount.iban", "DE89370400440532013000", "DE88370400440532013000"),
+    ("bankAccount.iban", "MT84MALT011000012345MTLCAST001S", "RU0304452522540817810538091310419"),
+    ("bankAccount.bic", "DEUTDEFF", "DEUTDEFF5"),
+    ("bankAccount.bic", "DEUTDEFF500", "DEUTDEFF5000"),
+    ("bankAccount.country", "DE", "DEU"),
+    ("customer.surname", "Doe", ""),
+    ("shipping.customer.givenName", "Zoë", ""),
+    ("shipping.customer.surname", "Doe", ""),
+    ("shipping.customer.language", "DE", "de"),
+    ("shipping.customer.browser.language", "de-AT", "de-DE-1996"),
+    ("shipping.city", "München", "12345"),
+    ("shipping.state", "N.S.W. 2", "N_W"),
+    ("shipping.country", "de", "GER"),
+    ("merchant.shipping.city", "New York", "7"),
+    ("merchant.shipping.state", "Bayern", "+"),
+    ("merchant.shipping.country", "AT", "AUT"),
+    ("merchant.billing.country", "DE", "de"),
+    ("merchant.country", "GB", "UK"),
+    ("merchant.phone", "+49.89-CALL", "+49 89"),
+    ("merchant.postcode", "80331-1", "80331 1"),
+    ("merchant.mcc", "5411", "54111"),
+    ("cart.items[0].quantity", "12.375", "12.3750"),
+    ("cart.items[0].currency", "EUR", "eur"),
+    ("cart.items[0].tax", "100.00", "100.01"),
+    ("cart.items[0].tax", "7.5", "7.555"),
+    ("cart.items[999].itemNumber", "999", "0"),
+    ("cart.items[0].productUrl", "https://shop.example/1", "shop.example"),
+    ("cart.items[0].imageUrl", "https://shop.example/1.png", "data:image/png;base64,"),
+    ("cart.items[0].recipient.country", "276", "27"),
+    ("cart.items[0].recipient.country", "DE", "DEU"),
+    ("cart.payments[0].currency", "EUR", "EURO"),
+    ("recurringMigration.amount", "12345678.90", "123456789"),
+    ("recurringMigration.requestTimestamp", "2026-11-21T10:00:00", "2026-11-21"),
+    ("risk.orderTimestamp", "2026-11-21 23:59:59", "2026-11-21 24:00:00"),
+    ("job.year", "2026,2027", "26"),
+    ("job.month", "01,12", "2026"),
+    ("job.dayOfMonth", "*", "**"),
+    ("job.dayOfWeek", "1,3", "13"),
+    ("job.hour", "06", "6am"),
+    ("job.minute", "00,30", "0-30"),
+    ("job.second", "00", "00,"),
+    ("job.startDate", "2026-12-01 06:00:00", "2026-12-01"),
+    ("job.endDate", "2027-12-01 06:00:00", "2027-12-01T06:00:00"),
+    ("job.noticeNumber", "0", "one"),
+    ("job.durationNumber", "12", "1.5"),
+    ("job.expression", "0 0 6 15 * ?", "monthly"),
+    ("chargebackResultCode", "000.100.203", "000.100.110"),
+];
+
+#[test]
+fn formats_of_their_own() {
+    for (name, good, bad) in OF_THEIR_OWN {
+        assert!(takes(name, good), "{name} = {good}");
+        assert!(!takes(name, bad), "{name} = {bad}");
+    }
+}
+
+#[test]
+fn what_is_required_is_what_the_specification_marks_so() {
+    let required: Vec<&str> = catalogue().filter(|row| row.need == Need::Required).map(|row| row.name).collect();
+    let expected = "amount currency paymentType card.number card.expiryMonth card.expiryYear walletPay.paymentToken \
+        walletPay.source virtualAccount.accountId bankAccount.holder recurringMigration.paymentType date.from date.to";
+    assert_eq!(required, expected.split_whitespace().collect::<Vec<_>>());
+}
+
+#[test]
+fn schemes_have_their_own_3d_credentials() {
+    let known = |version: &str, field: &str| {
+        let schemes = "visa mastercard amex diners discover jcb cartebancaire".split(' ');
+        schemes.filter(|scheme| find(&format!("threeDSecure.{version}.{scheme}.{field}")).is_some()).collect::<Vec<_>>()
+    };
+    assert_eq!(known("v1", "requestorId").len(), 7);
+    assert_eq!(known("v1", "password"), ["visa", "jcb"]);
+    for field in ["requestorId", "requestorName"] {
+        assert_eq!(known("v2", field), ["visa", "mastercard", "amex", "diners", "jcb", "cartebancaire"]);
+    }
+}
