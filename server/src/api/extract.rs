@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
@@ -20,6 +21,9 @@ use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
+
+/// How long a body may take to arrive.
+const BODY_PATIENCE: Duration = Duration::from_secs(15);
 
 /// The id in a path. One that is not even text is as unknown as any other, so that it is judged where the others are, after
 /// the credentials.
@@ -141,7 +145,11 @@ async fn form_body(request: Request) -> Result<Zeroizing<Vec<u8>>, Refusal> {
     if announced.is_some_and(|length| length > super::BODY_LIMIT) {
         return Err(Refusal::too_large());
     }
-    match Bytes::from_request(request, &()).await {
+    // Who holds a body back may not hold a connection, nor a stopping server, for ever.
+    let Ok(body) = tokio::time::timeout(BODY_PATIENCE, Bytes::from_request(request, &())).await else {
+        return Err(Refusal::too_slow());
+    };
+    match body {
         Ok(bytes) => Ok(Zeroizing::new(bytes.to_vec())),
         Err(rejection) => Err(match rejection.into_response().status() {
             StatusCode::PAYLOAD_TOO_LARGE => Refusal::too_large(),

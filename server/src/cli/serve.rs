@@ -5,6 +5,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use axum::extract::Request;
@@ -25,6 +26,9 @@ use crate::gateway::{Gateway, Options};
 use crate::store::Store;
 use crate::vault::{MasterKey, Vault};
 use crate::worker;
+
+/// How long requests that are under way may take to end when the process is asked to stop.
+const GRACE: Duration = Duration::from_secs(15);
 
 /// Run the gateway.
 #[derive(Debug, Args)]
@@ -120,7 +124,21 @@ pub(super) async fn serve(
         // Answers are small; waiting to fill a packet would only delay them.
         let _ = stream.set_nodelay(true);
     });
-    axum::serve(listener, service).with_graceful_shutdown(stop).await?;
+    let (stopping, stopped) = tokio::sync::oneshot::channel();
+    let server = axum::serve(listener, service).with_graceful_shutdown(async {
+        stop.await;
+        let _ = stopping.send(());
+    });
+    let out_of_patience = async {
+        match stopped.await {
+            Ok(()) => tokio::time::sleep(GRACE).await,
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        ended = server.into_future() => ended?,
+        () = out_of_patience => tracing::warn!("stopping with requests under way that do not come to an end"),
+    }
     worker.abort();
     Ok(())
 }

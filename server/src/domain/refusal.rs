@@ -53,6 +53,11 @@ impl Refusal {
         Self::new(413, codes::INVALID_PARAMETER, "The request body is larger than 1 MiB")
     }
 
+    /// 408: the body does not come.
+    pub fn too_slow() -> Self {
+        Self::new(408, codes::INVALID_PARAMETER, "The request body did not arrive within 15 seconds")
+    }
+
     /// 401: there is no usable Authorization header. `reason` names the half that fails, never what exists.
     pub fn unauthenticated(reason: &'static str) -> Self {
         Self::new(401, codes::AUTHENTICATION_FAILED, reason)

@@ -4,7 +4,8 @@
 //! time, so a table without a rowid grows at its end.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::io::ErrorKind;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -43,7 +44,7 @@ pub fn file(folder: &Path) -> PathBuf {
     folder.join(FILE)
 }
 
-/// Opens the store's file for writing, makes folder (mode 0700) and file when absent, and migrates.
+/// Opens the store's file for writing, makes folder (mode 0700) and file (mode 0600) when absent, and migrates.
 ///
 /// # Errors
 /// When the folder or the file cannot be made, opened or migrated.
@@ -53,7 +54,13 @@ pub fn open_connection(folder: &Path) -> Result<Connection, StoreError> {
         fs::create_dir_all(folder).map_err(failed)?;
         fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(failed)?;
     }
-    let mut connection = Connection::open(file(folder))?;
+    // Made for its owner alone, in a folder of any kind; SQLite gives the files beside it the same mode.
+    let path = file(folder);
+    match fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(StoreError::File(path, error)),
+        _ => {}
+    }
+    let mut connection = Connection::open(&path)?;
     connection.busy_timeout(BUSY)?;
     // 8 KiB pages keep a whole payment document inside its leaf; the setting takes effect in a new file only.
     connection.pragma_update(None, "page_size", 8192)?;
