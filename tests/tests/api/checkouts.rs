@@ -196,6 +196,9 @@ async fn a_base_address_and_a_resource_path_joined_with_two_slashes_work() -> an
     let made = shop.post("/v1/checkouts", &[("amount", "1"), ("currency", "EUR"), ("paymentType", "DB")]).await?;
     assert_answer(&made, 200, "000.200.100");
     assert_answer(&shop.get(&format!("/v1/checkouts/{}/payment", made.id())).await?, 200, "000.200.000");
+    // A merchant that encodes the id once more means the same one.
+    let encoded = made.id().replace('.', "%2E");
+    assert_answer(&shop.get(&format!("v1/checkouts/{encoded}/payment")).await?, 200, "000.200.000");
     let script = shop.bare(Method::GET, &format!("/v1/paymentWidgets.js?checkoutId={}", made.id())).send().await?;
     assert_eq!(script.status(), 200);
     Ok(())

@@ -14,6 +14,7 @@ mod form_files;
 mod formats;
 mod frame_document;
 mod fuzz;
+mod hardship;
 mod once;
 mod outcomes;
 mod payments;

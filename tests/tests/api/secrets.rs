@@ -204,6 +204,9 @@ async fn numbers_and_codes_are_found_nowhere_and_the_sealed_ones_go_with_their_w
                     assert!(!holds(content, &secret), "{place} holds {secret}: {}", shown(content, &secret));
                 }
             }
+            for token in [&shop.token, &strict.token] {
+                assert!(!holds(content, token), "{place} holds a token: {}", shown(content, token));
+            }
             for code in codes {
                 assert!(!holds(content, code), "{place} holds the code {code}: {}", shown(content, code));
             }
