@@ -25,7 +25,7 @@ impl<'a> CardForm<'a> {
     /// # Errors
     /// When the form does not appear in time.
     pub async fn ready(browser: &'a Browser) -> anyhow::Result<Self> {
-        browser.until("window.wpwl && window.wpwl.checkout").await?;
+        browser.until("window.wpwl && document.querySelector('.wpwl-container:not([aria-busy])')").await?;
         let form = Self { browser };
         form.find(PAY).await?;
         form.within(NUMBER, "input", "").await?;

@@ -1,7 +1,7 @@
 //! The form in pages that come and go: unload, load again, move things about.
 
 use thirtyfour::prelude::*;
-use tillgate_tests::card_form::{CardForm, NUMBER};
+use tillgate_tests::card_form::{CODE, CardForm, NUMBER};
 use tillgate_tests::{Browser, Page, browse};
 
 use crate::{APPROVED, Stage};
@@ -121,6 +121,54 @@ async fn a_frame_that_is_moved_after_typing_says_so_by_its_empty_field_and_still
         form.pay().await?;
         browser.until("location.pathname === '/result'").await?;
         assert_eq!(stage.code().await?, APPROVED);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn who_comes_back_from_a_decline_with_the_back_button_finds_a_form_that_pays() -> anyhow::Result<()> {
+    let declined = [("customParameters[forceResultCode]", "800.100.151")];
+    let stage = Stage::with(&declined).await?;
+    browse(move |browser| async move {
+        browser.goto(stage.page("")).await?;
+        let form = CardForm::ready(&browser).await?;
+        form.fill().await?;
+        form.pay().await?;
+        browser.until("location.pathname === '/result'").await?;
+        assert_eq!(stage.code().await?, "800.100.151");
+        let approved = [("customParameters[forceResultCode]", APPROVED)];
+        let id = stage.checkout.id();
+        stage.merchant.post(&format!("v1/checkouts/{id}"), &approved).await?;
+
+        // Whether the browser kept the page as it was or loads it anew is the browser's affair.
+        browser.back().await?;
+        let form = CardForm::ready(&browser).await?;
+        for frame in [NUMBER, CODE] {
+            form.empty(frame).await?;
+        }
+        form.fill().await?;
+        form.pay().await?;
+        browser.until("location.pathname === '/result'").await?;
+        assert_eq!(stage.submits(), 2);
+        assert_eq!(stage.code().await?, APPROVED);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_form_whose_script_does_not_arrive_says_so() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        let blocked = serde_json::json!({ "urlPatterns": [{ "urlPattern": "*://*:*/*static.min.js", "block": true }] });
+        browser.cdp().send_raw("Network.enable", serde_json::json!({})).await?;
+        browser.cdp().send_raw("Network.setBlockedURLs", blocked).await?;
+        let script = "var wpwlOptions = { onError: function (error) { witness.note('failed', error.name); } };";
+        browser.goto(stage.page(script)).await?;
+        assert_eq!(browser.until_seen("failed").await?, "WidgetError");
+        let message = browser.query(By::Css(".wpwl-message.wpwl-has-error")).and_displayed().first().await?;
+        assert!(!message.text().await?.is_empty());
         Ok(())
     })
     .await

@@ -97,6 +97,12 @@ async fn the_witness_of_these_tests_would_see_a_leak() -> anyhow::Result<()> {
         let dom = browser.value("witness.dom()").await?;
         let caught = std::panic::catch_unwind(|| expect_clean("", dom.as_str().unwrap_or_default()));
         assert!(caught.is_err(), "a number in a field is found");
+
+        // And it would see a page that asks for more than its policy grants.
+        browser.execute("new Image().src = 'http://elsewhere.localhost/x.png'", vec![]).await?;
+        let violation = browser.until_seen("violation").await?;
+        assert!(violation.starts_with("img-src http://elsewhere.localhost/x.png"), "{violation}");
+        assert!(browser.complaints().await?.iter().any(|it| it.contains("Content Security Policy")));
         Ok(())
     })
     .await
