@@ -5,13 +5,14 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde_json::{Value, json};
+use serde_json::json;
 use tillgate_shared::form::Duplicates;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::error::ApiError;
 use super::extract::{Id, Merchant, parameters};
-use super::reply::{Ndc, reply, result};
+use super::fields::Fields;
+use super::reply::{Ndc, described, reply, result};
 use super::{Edge, client, payments, view};
 use crate::domain::checkout::Checkout;
 use crate::gateway::checkout::Status;
@@ -24,8 +25,7 @@ pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) ->
         .create_checkout(&merchant.entity, merchant.parameters, &build.id)
         .await
         .map_err(|failure| ApiError::new(failure, Ndc::fresh(Some(&merchant.entity.id))))?;
-    let integrity = integrity.then(|| ("integrity".to_owned(), Value::from(build.loader_integrity.as_str())));
-    Ok(about(&checkout, codes::CHECKOUT_CREATED, integrity))
+    Ok(about(&checkout, codes::CHECKOUT_CREATED, integrity.then_some(build.loader_integrity.as_str())))
 }
 
 pub(super) async fn update(
@@ -41,9 +41,11 @@ pub(super) async fn update(
     Ok(about(&checkout, codes::CHECKOUT_UPDATED, None))
 }
 
-fn about(checkout: &Checkout, code: ResultCode, more: Option<(String, Value)>) -> Response {
-    let id = ("id".to_owned(), Value::from(checkout.id.as_str()));
-    let fields = [result(code), id].into_iter().chain(more);
+fn about(checkout: &Checkout, code: ResultCode, integrity: Option<&str>) -> Response {
+    let mut fields = Fields::default().with("result", result(code)).with("id", checkout.id.as_str());
+    if let Some(integrity) = integrity {
+        fields.set("integrity", integrity);
+    }
     reply(StatusCode::OK, fields, &Ndc::of_checkout(checkout.id.as_str()))
 }
 
@@ -65,8 +67,7 @@ pub(super) async fn status(
 
 /// No payment was attempted: either it may still come, or the half hour is over, which is final.
 fn unpaid(id: &str, code: ResultCode, description: &str, ndc: &Ndc) -> Response {
-    let result = json!({ "code": code.code(), "description": description });
-    reply(view::status(code), [("result".to_owned(), result), ("id".to_owned(), id.into())], ndc)
+    reply(view::status(code), Fields::default().with("result", described(code, description)).with("id", id), ndc)
 }
 
 /// The hosted form's submit. Approved and declined answer alike: the outcome is the merchant's to tell, and a stranger
@@ -88,11 +89,10 @@ pub(super) async fn submit(State(edge): State<Arc<Edge>>, Id(id): Id, request: R
         "method": "GET",
         "parameters": [{ "name": "id", "value": checkout.id.as_str() }, { "name": "resourcePath", "value": path }],
     });
-    let fields = [
-        result(codes::REQUEST_SUCCEEDED),
-        ("id".to_owned(), checkout.id.as_str().into()),
-        ("resourcePath".to_owned(), path.into()),
-        ("redirect".to_owned(), redirect),
-    ];
+    let fields = Fields::default()
+        .with("result", result(codes::REQUEST_SUCCEEDED))
+        .with("id", checkout.id.as_str())
+        .with("resourcePath", path)
+        .with("redirect", redirect);
     Ok(reply(StatusCode::OK, fields, &ndc))
 }

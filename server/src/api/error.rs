@@ -8,7 +8,8 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use tillgate_shared::result::codes;
 
-use super::reply::{Ndc, reply};
+use super::fields::Fields;
+use super::reply::{Ndc, described, reply, result};
 use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
 use crate::store::StoreError;
@@ -48,14 +49,12 @@ impl IntoResponse for ApiError {
 
 fn refused(refusal: &Refusal, ndc: &Ndc) -> Response {
     let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
-    let mut result = serde_json::json!({
-        "code": refusal.code.code(),
-        "description": refusal.description.as_deref().unwrap_or(refusal.code.description()),
-    });
+    let description = refusal.description.as_deref().unwrap_or(refusal.code.description());
+    let mut result = described(refusal.code, description);
     if !refusal.parameters.is_empty() {
-        result["parameterErrors"] = serde_json::json!(refusal.parameters);
+        result.set("parameterErrors", serde_json::json!(refusal.parameters));
     }
-    let mut response = reply(status, [("result".to_owned(), result)], ndc);
+    let mut response = reply(status, Fields::default().with("result", result), ndc);
     let headers = response.headers_mut();
     match status {
         StatusCode::SERVICE_UNAVAILABLE => {
@@ -70,10 +69,7 @@ fn refused(refusal: &Refusal, ndc: &Ndc) -> Response {
 }
 
 fn internal(ndc: &Ndc) -> Response {
-    let result = serde_json::json!({
-        "code": codes::INTERNAL_ERROR.code(), "description": codes::INTERNAL_ERROR.description(),
-    });
-    reply(StatusCode::INTERNAL_SERVER_ERROR, [("result".to_owned(), result)], ndc)
+    reply(StatusCode::INTERNAL_SERVER_ERROR, Fields::default().with("result", result(codes::INTERNAL_ERROR)), ndc)
 }
 
 /// A panic is our mistake; the connection lives on.

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tillgate_shared::result::ResultCode;
 
 use super::Edge;
+use super::fields::Fields;
 use super::reply::{Ndc, reply};
 
 static RESULT_CODES: LazyLock<Bytes> = LazyLock::new(|| {
@@ -38,5 +39,5 @@ pub(super) async fn health(State(edge): State<Arc<Edge>>) -> Response {
             (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
         }
     };
-    reply(status, [("status".to_owned(), word.into())], &Ndc::fresh(None))
+    reply(status, Fields::default().with("status", word), &Ndc::fresh(None))
 }

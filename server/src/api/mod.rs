@@ -5,6 +5,7 @@ mod checkouts;
 mod client;
 mod error;
 mod extract;
+mod fields;
 mod form;
 mod meta;
 mod payments;
@@ -15,10 +16,11 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::{HeaderValue, Uri, header};
+use axum::http::{HeaderName, HeaderValue, Uri, header};
 use axum::middleware;
 use axum::routing::{get, post};
 use ipnet::IpNet;
+use tower::ServiceBuilder;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 
@@ -55,16 +57,22 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/health", get(meta::health))
         .fallback(error::no_such_endpoint)
         .method_not_allowed_fallback(error::method_not_allowed)
-        .layer(DefaultBodyLimit::max(BODY_LIMIT))
-        .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
-        .layer(SetResponseHeaderLayer::if_not_present(
-            header::X_CONTENT_TYPE_OPTIONS,
-            HeaderValue::from_static("nosniff"),
-        ))
-        .layer(SetResponseHeaderLayer::if_not_present(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")))
-        .layer(CatchPanicLayer::custom(error::panicked))
-        .layer(middleware::from_fn(access_log::log))
+        // One layer made of all: the router would box every one of several. The first is the outermost.
+        .layer(
+            ServiceBuilder::new()
+                .layer(middleware::from_fn(access_log::log))
+                .layer(CatchPanicLayer::custom(error::panicked))
+                .layer(unless_set(header::CACHE_CONTROL, "no-store"))
+                .layer(unless_set(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+                .layer(unless_set(header::REFERRER_POLICY, "no-referrer"))
+                .layer(DefaultBodyLimit::max(BODY_LIMIT)),
+        )
         .with_state(edge)
+}
+
+/// Sets a header of every answer that has not set it itself.
+fn unless_set(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
+    SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
 }
 
 /// `//v1/checkouts` is `/v1/checkouts`: merchants join a base address that ends with a slash and a resourcePath that

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use axum::Json;
+use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use jiff::Timestamp;
-use serde_json::{Map, Value};
 use tillgate_shared::result::ResultCode;
 
+use super::fields::Fields;
 use crate::BUILD_NUMBER;
 use crate::domain::id::{CheckoutId, EntityId, hex};
 
@@ -49,27 +49,31 @@ pub(super) fn wire_time(time: Timestamp) -> String {
 }
 
 /// A result as it travels.
-pub(super) fn result(code: ResultCode) -> (String, Value) {
-    ("result".to_owned(), serde_json::json!({ "code": code.code(), "description": code.description() }))
+pub(super) fn result(code: ResultCode) -> Fields<'static> {
+    described(code, code.description())
+}
+
+/// A result in other words than the code's own.
+pub(super) fn described(code: ResultCode, description: &str) -> Fields<'_> {
+    Fields::default().with("code", code.code()).with("description", description)
 }
 
 /// Completes an answer with the envelope, made now.
-pub(super) fn reply(status: StatusCode, fields: impl IntoIterator<Item = (String, Value)>, ndc: &Ndc) -> Response {
+pub(super) fn reply(status: StatusCode, fields: Fields<'_>, ndc: &Ndc) -> Response {
     reply_at(status, fields, ndc, Timestamp::now())
 }
 
 /// Completes an answer about something that happened at a known time.
-pub(super) fn reply_at(
-    status: StatusCode,
-    fields: impl IntoIterator<Item = (String, Value)>,
-    ndc: &Ndc,
-    time: Timestamp,
-) -> Response {
-    let mut body: Map<String, Value> = fields.into_iter().collect();
-    body.insert("buildNumber".to_owned(), BUILD_NUMBER.into());
-    body.insert("timestamp".to_owned(), wire_time(time).into());
-    body.insert("ndc".to_owned(), ndc.0.clone().into());
-    let mut response = (status, Json(Value::Object(body))).into_response();
+pub(super) fn reply_at(status: StatusCode, fields: Fields<'_>, ndc: &Ndc, time: Timestamp) -> Response {
+    let fields =
+        fields.with("buildNumber", BUILD_NUMBER).with("timestamp", wire_time(time)).with("ndc", ndc.0.as_str());
+    // Most answers fit; longer ones grow.
+    let mut body = Vec::with_capacity(1024);
+    // Texts, and values that are JSON already: there is nothing that could fail.
+    #[allow(clippy::expect_used)]
+    serde_json::to_writer(&mut body, &fields).expect("an answer is JSON");
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json;charset=UTF-8"));
     response
 }

@@ -1,10 +1,10 @@
 //! How stored things look on the wire (specification, document 3, payment response fields).
 
 use axum::http::StatusCode;
-use serde_json::{Map, Value, json};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 
+use super::fields::Fields;
 use super::reply::result;
 use crate::domain::payment::Payment;
 
@@ -14,43 +14,42 @@ pub(super) fn status(code: ResultCode) -> StatusCode {
 }
 
 /// A payment's fields. A decline shows no amount.
-pub(super) fn payment(payment: &Payment) -> Map<String, Value> {
-    let mut fields = Map::new();
-    fields.insert("id".to_owned(), payment.id.as_str().into());
-    fields.insert("paymentType".to_owned(), payment.payment_type.code().into());
-    fields.insert("paymentBrand".to_owned(), payment.brand.as_str().into());
+pub(super) fn payment(payment: &Payment) -> Fields<'_> {
+    let mut fields = Fields::new()
+        .with("id", payment.id.as_str())
+        .with("paymentType", payment.payment_type.code())
+        .with("paymentBrand", payment.brand.as_str());
     if payment.approved() {
-        fields.insert("amount".to_owned(), payment.amount.to_string().into());
-        fields.insert("currency".to_owned(), payment.amount.currency().code().into());
-        fields.insert("descriptor".to_owned(), payment.descriptor.as_str().into());
+        fields.set("amount", payment.amount.to_string());
+        fields.set("currency", payment.amount.currency().code());
+        fields.set("descriptor", payment.descriptor.as_str());
     }
-    fields.extend([result(payment.result)]);
+    fields.set("result", result(payment.result));
     let card = &payment.card;
-    let mut shown = json!({ "bin": card.bin, "last4Digits": card.last4 });
+    let mut shown = Fields::default().with("bin", card.bin.as_str()).with("last4Digits", card.last4.as_str());
     if let Some(holder) = &card.holder {
-        shown["holder"] = holder.as_str().into();
+        shown.set("holder", holder.as_str());
     }
-    shown["expiryMonth"] = card.expiry_month.as_str().into();
-    shown["expiryYear"] = card.expiry_year.as_str().into();
-    fields.insert("card".to_owned(), shown);
+    shown.set("expiryMonth", card.expiry_month.as_str());
+    shown.set("expiryYear", card.expiry_year.as_str());
+    fields.set("card", shown);
     nest(&mut fields, &payment.parameters);
     fields
 }
 
 /// Echoes parameters as nested JSON: `customer.givenName` inside `customer`, and
 /// `customParameters[a.b]` under its whole key.
-pub(super) fn nest(fields: &mut Map<String, Value>, parameters: &Parameters) {
+pub(super) fn nest<'a>(fields: &mut Fields<'a>, parameters: &'a Parameters) {
     for (name, value) in parameters.iter() {
         let mut place = &mut *fields;
         let mut steps = steps(name).peekable();
         while let Some(step) = steps.next() {
             if steps.peek().is_none() {
-                place.insert(step.to_owned(), value.into());
+                place.set(step, value);
                 break;
             }
-            let next = place.entry(step).or_insert_with(|| Value::Object(Map::new()));
             // A name that is both a value and a group (`a=1&a.b=2`) keeps the value.
-            let Value::Object(inner) = next else { break };
+            let Some(inner) = place.group(step) else { break };
             place = inner;
         }
     }
@@ -74,7 +73,10 @@ fn steps(name: &str) -> impl Iterator<Item = &str> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -88,10 +90,10 @@ mod tests {
         ] {
             parameters.set(name, value);
         }
-        let mut fields = Map::new();
+        let mut fields = Fields::default();
         nest(&mut fields, &parameters);
         assert_eq!(
-            Value::Object(fields),
+            serde_json::to_value(&fields).unwrap(),
             json!({
                 "customer": { "givenName": "Jane", "browser": { "language": "de" } },
                 "customParameters": { "a.b": "1" },

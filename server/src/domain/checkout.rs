@@ -14,9 +14,9 @@ use super::refusal::Refusal;
 /// How long a checkout may be paid (specification, document 1, limits).
 pub const LIFETIME: SignedDuration = SignedDuration::from_mins(30);
 
-/// A checkout as it is stored.
+/// A checkout as it is stored. Who only asks where it stands may leave its parameters unread (another `P`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Checkout {
+pub struct Checkout<P = Parameters> {
     /// Its id, the capability that the shopper's browser holds.
     pub id: CheckoutId,
     /// Whose it is.
@@ -28,7 +28,7 @@ pub struct Checkout {
     /// The build of the form that its `integrity` was given for.
     pub build: String,
     /// What the merchant set, server to server.
-    pub parameters: Parameters,
+    pub parameters: P,
     /// The last attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<PaymentId>,
@@ -47,12 +47,7 @@ pub enum State {
     Expired,
 }
 
-impl Checkout {
-    /// A new, open checkout.
-    pub fn new(id: CheckoutId, entity: EntityId, created: Timestamp, build: String, parameters: Parameters) -> Self {
-        Self { id, entity, created, version: 0, build, parameters, attempt: None, paid: false }
-    }
-
+impl<P> Checkout<P> {
     /// Where it stands.
     pub fn state(&self, now: Timestamp) -> State {
         if self.paid {
@@ -62,6 +57,13 @@ impl Checkout {
         } else {
             State::Open
         }
+    }
+}
+
+impl Checkout {
+    /// A new, open checkout.
+    pub fn new(id: CheckoutId, entity: EntityId, created: Timestamp, build: String, parameters: Parameters) -> Self {
+        Self { id, entity, created, version: 0, build, parameters, attempt: None, paid: false }
     }
 
     /// The path under which the merchant reads the outcome.

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use rusqlite::Connection;
+use serde::de::IgnoredAny;
 
 use crate::directory::Directory;
 use crate::domain::checkout::Checkout;
@@ -84,6 +85,9 @@ pub enum StoreError {
     Migration(#[from] rusqlite_migration::Error),
 }
 
+/// A checkout without its parameters, and its last attempt.
+pub type Attempted = (Checkout<IgnoredAny>, Option<Payment>);
+
 /// What a write comes to: the decision's own outcome, or the store's failure.
 pub type Written<T> = Result<Result<T, Refusal>, StoreError>;
 
@@ -126,14 +130,13 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn checkout_with_attempt(&self, id: &CheckoutId) -> Result<Option<(Checkout, Option<Payment>)>, StoreError> {
-        self.readers.with(|connection| {
-            let transaction = connection.unchecked_transaction()?;
-            let Some(checkout) = rows::load_checkout(&transaction, id)? else {
+    pub fn checkout_with_attempt(&self, id: &CheckoutId) -> Result<Option<Attempted>, StoreError> {
+        self.readers.at_one_moment(|connection| {
+            let Some(checkout) = rows::load_checkout::<IgnoredAny>(connection, id)? else {
                 return Ok(None);
             };
             let payment = match &checkout.attempt {
-                Some(id) => rows::load_payment(&transaction, id)?,
+                Some(id) => rows::load_payment(connection, id)?,
                 None => None,
             };
             Ok(Some((checkout, payment)))

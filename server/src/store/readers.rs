@@ -31,6 +31,21 @@ impl Readers {
         outcome
     }
 
+    /// As [`Readers::with`], everything that is read being of one moment.
+    pub(super) fn at_one_moment<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.with(|connection| {
+            connection.prepare_cached("BEGIN")?.execute([])?;
+            let outcome = read(connection);
+            let ended = connection.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([]));
+            let value = outcome?;
+            ended?;
+            Ok(value)
+        })
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
         self.idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }

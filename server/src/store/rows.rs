@@ -81,7 +81,10 @@ pub(super) fn load(connection: &Connection, keys: &Keys) -> Result<Loaded, Store
     Ok(Loaded { checkout })
 }
 
-pub(super) fn load_checkout(connection: &Connection, id: &CheckoutId) -> Result<Option<Checkout>, StoreError> {
+pub(super) fn load_checkout<P: serde::de::DeserializeOwned>(
+    connection: &Connection,
+    id: &CheckoutId,
+) -> Result<Option<Checkout<P>>, StoreError> {
     load_document(connection, "SELECT document FROM checkout WHERE id = ?1", id.as_str())
 }
 

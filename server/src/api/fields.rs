@@ -1,0 +1,76 @@
+//! A JSON answer while it is put together. Names and texts are borrowed from what they describe, so that an answer
+//! is copied once, into the bytes that leave.
+
+use std::borrow::Cow;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use serde_json::Value;
+
+/// A JSON object; its fields keep the order in which they were set.
+#[derive(Debug, Default, Serialize)]
+#[serde(transparent)]
+pub(super) struct Fields<'a>(IndexMap<&'a str, Field<'a>>);
+
+/// The value of a field.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Field<'a> {
+    /// A text.
+    Text(Cow<'a, str>),
+    /// An object inside the object.
+    Group(Fields<'a>),
+    /// Anything else.
+    Value(Value),
+}
+
+impl<'a> Fields<'a> {
+    /// No fields, with room for as many as the longest answers have.
+    pub(super) fn new() -> Self {
+        Self(IndexMap::with_capacity(24))
+    }
+
+    /// Adds a field.
+    #[must_use]
+    pub(super) fn with(mut self, name: &'a str, value: impl Into<Field<'a>>) -> Self {
+        self.set(name, value);
+        self
+    }
+
+    /// Sets a field; one that exists keeps its place.
+    pub(super) fn set(&mut self, name: &'a str, value: impl Into<Field<'a>>) {
+        self.0.insert(name, value.into());
+    }
+
+    /// The object inside this one with a name, made when absent; `None` when that field is something else.
+    pub(super) fn group(&mut self, name: &'a str) -> Option<&mut Self> {
+        match self.0.entry(name).or_insert_with(|| Field::Group(Fields::default())) {
+            Field::Group(group) => Some(group),
+            Field::Text(_) | Field::Value(_) => None,
+        }
+    }
+}
+
+impl<'a> From<&'a str> for Field<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(Cow::Borrowed(text))
+    }
+}
+
+impl From<String> for Field<'_> {
+    fn from(text: String) -> Self {
+        Self::Text(Cow::Owned(text))
+    }
+}
+
+impl<'a> From<Fields<'a>> for Field<'a> {
+    fn from(group: Fields<'a>) -> Self {
+        Self::Group(group)
+    }
+}
+
+impl From<Value> for Field<'_> {
+    fn from(value: Value) -> Self {
+        Self::Value(value)
+    }
+}
