@@ -1,5 +1,5 @@
-//! The JavaScript that wasm-bindgen makes, cut to what the form needs: imports with short names instead
-//! of hashes, which no compressor shortens, and one way of starting instead of four.
+//! The JavaScript that wasm-bindgen makes, cut to what the form needs: imports and exports with short names
+//! instead of hashes, which no compressor shortens, and one way of starting instead of four.
 
 use anyhow::{Context as _, Result, bail};
 use wasm_bindgen_cli_support::Output;
@@ -25,6 +25,20 @@ const LOADING: &str = "async function __wbg_load(";
 /// Where the imports get the name of their module.
 const MODULE: &str = "return{__proto__:null,\"";
 
+/// The glue's own helpers, which most imports call.
+const HELPERS: [(&str, &str); 7] = [
+    ("getStringFromWasm0", "gS"),
+    ("passStringToWasm0", "pS"),
+    ("getDataViewMemory0()", "dV()"),
+    ("addToExternrefTable0", "aX"),
+    ("isLikeNone", "iN"),
+    ("handleError", "hE"),
+    ("WASM_VECTOR_LEN", "wL"),
+];
+
+/// How the names of exports begin that call a closure; hashes and types follow.
+const CLOSURE: &str = "wasm_bindgen_";
+
 /// Shortens the glue, and the names in the module with it.
 ///
 /// # Errors
@@ -44,6 +58,19 @@ pub fn shorten(made: &mut Output, source: Source) -> Result<String> {
         import.name = short;
         import.module = String::from("m");
     }
+    // The longest first: some names begin with others.
+    let mut closures: Vec<_> = made.wasm_mut().exports.iter_mut().filter(|e| e.name.starts_with(CLOSURE)).collect();
+    closures.sort_by_key(|export| std::cmp::Reverse(export.name.len()));
+    for (count, export) in closures.into_iter().enumerate() {
+        let short = format!("x{count}");
+        text = text.replace(&export.name, &short);
+        export.name = short;
+    }
+    for (long, short) in HELPERS {
+        text = text.replace(long, short);
+    }
+    // What the compiler was allowed to use; browsers see that in the code.
+    made.wasm_mut().customs.remove_raw("target_features");
     let (kept, _) = text.split_once(LOADING).context("the glue loads in an unknown way")?;
     let instantiate = match source {
         Source::Bytes => "instantiate",
