@@ -171,7 +171,7 @@ fn two_parts<'a>(first: &'a str, second: &'a str) -> Option<(&'a str, &'a str)> 
         (1 | 2, 2) if is_month(first) => Some((first, second)),
         (1 | 2, 4) if is_month(first) && year(second).is_some() => Some((first, second)),
         (4, 1 | 2) if is_month(second) && year(first).is_some() => Some((second, first)),
-        (2, 1 | 2) if is_month(second) && !is_month(first) => Some((second, first)),
+        (2, 2) if is_month(second) && !is_month(first) => Some((second, first)),
         _ => None,
     }
 }
@@ -232,9 +232,11 @@ fn year_length(digits: &str) -> usize {
 fn unfinished(typed: Typed) -> (String, String) {
     let Typed { mut first, rest } = typed;
     let rest = rest.unwrap_or_default();
-    // The month takes two digits where they make one, and otherwise only a digit that can be a month by itself.
+    // From 2 on a digit is a month by itself. 13 stays what was typed and is no month: a date that was meant otherwise
+    // must not be charged.
     let places = match first.as_bytes() {
-        [b'0' | b'1', _, ..] if first.get(..2).is_some_and(is_month) => 2,
+        [b'0', _, ..] if first.get(..2).is_some_and(is_month) => 2,
+        [b'1', _, ..] => 2,
         [b'0', ..] => 1,
         [_, _] if !rest.is_empty() => 2,
         [_, ..] => 1,

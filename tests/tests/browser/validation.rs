@@ -54,7 +54,7 @@ async fn a_date_that_is_over_or_none_is_pointed_at_and_nothing_is_sent() -> anyh
         browser.goto(stage.page("")).await?;
         let form = CardForm::ready(&browser).await?;
         form.fill().await?;
-        for wrong in ["01 / 20", "00 / 34", "0", ""] {
+        for wrong in ["01 / 20", "13 / 34", "00 / 34", "0", ""] {
             form.expiry(wrong).await?;
             form.pay().await?;
             let hint = form.hint("expiryMonthError").await;

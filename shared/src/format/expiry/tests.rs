@@ -113,7 +113,9 @@ fn typing_puts_the_slash_in_and_deleting_takes_it_out() {
     assert_eq!(typing("12/29"), ["1", "12", "12 / ", "12 / 2", "12 / 29"]);
     assert_eq!(typing("529"), ["05", "05 / 2", "05 / 29"]);
     assert_eq!(typing("1/29"), ["1", "01 / ", "01 / 2", "01 / 29"]);
-    assert_eq!(typing("13"), ["1", "01 / 3"]);
+    // A slip of the finger is shown as it is and makes no date, rather than becoming another date that is charged.
+    assert_eq!(typing("1334"), ["1", "13", "13 / 3", "13 / 34"]);
+    assert_eq!(Expiry::parse_text("13 / 34", 2026), None);
     assert_eq!(typing("122029"), ["1", "12", "12 / 2", "12 / 20", "12 / 202", "12 / 2029"]);
     assert_eq!(typing("12291"), ["1", "12", "12 / 2", "12 / 29", "12 / 29"]);
     assert_eq!(typing("122<<<<"), ["1", "12", "12 / 2", "12 / ", "12", "1", ""]);
