@@ -16,11 +16,16 @@ use crate::support::*;
 
 /// The binary, with nothing of the developer's own settings.
 fn tillgate(arguments: &[&str]) -> Command {
-    let mut command = Command::new(binary());
+    let mut command = without_settings(Command::new(binary()));
+    command.args(arguments);
+    command
+}
+
+fn without_settings(mut command: Command) -> Command {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TILLGATE_")) {
         command.env_remove(name);
     }
-    command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
+    command.stdin(Stdio::null()).kill_on_drop(true);
     command
 }
 
@@ -44,13 +49,29 @@ pub struct Running {
 
 /// Starts a command that goes on running, and reads its first line.
 pub async fn start(arguments: &[&str]) -> anyhow::Result<Running> {
-    let mut child = tillgate(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-    let mut lines = BufReader::new(child.stdout.take().context("no output")?).lines();
-    let line = lines.next_line().await?.with_context(|| format!("tillgate {} ended", arguments.join(" ")))?;
-    Ok(Running { child, line, _lines: lines })
+    Running::new(tillgate(arguments)).await
+}
+
+/// As [`start`], after what a shell does first.
+pub async fn start_after(shell: &str, arguments: &[&str]) -> anyhow::Result<Running> {
+    let mut command = without_settings(Command::new("sh"));
+    command.args(["-c", &format!("{shell}; exec \"$@\""), "sh"]).arg(binary()).args(arguments);
+    Running::new(command).await
 }
 
 impl Running {
+    async fn new(mut command: Command) -> anyhow::Result<Self> {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let mut lines = BufReader::new(child.stdout.take().context("no output")?).lines();
+        let line = lines.next_line().await?.context("it ended at once")?;
+        Ok(Self { child, line, _lines: lines })
+    }
+
+    /// The address it listens on, with a slash at the end.
+    pub fn base(&self) -> String {
+        format!("{}/", self.line.trim_start_matches("listening on "))
+    }
+
     /// Sends a signal, by its name without SIG.
     pub async fn signal(&self, name: &str) -> anyhow::Result<()> {
         let process = self.child.id().context("it has ended")?.to_string();
@@ -252,8 +273,7 @@ async fn a_backup_is_a_data_folder_again_and_opens_with_its_key() -> anyhow::Res
     let arguments =
         ["serve", "--data", data, "--listen", "127.0.0.1:0", "--key-file", key.to_str().unwrap_or_default()];
     let gateway = start(&arguments).await?;
-    let address = gateway.line.trim_start_matches("listening on ");
-    let again = Merchant::new(format!("{address}/"), shop.entity_id.clone(), shop.token.clone());
+    let again = Merchant::new(gateway.base(), shop.entity_id.clone(), shop.token.clone());
     let read = again.get(&format!("v1/payments/{}", paid.id())).await?;
     assert_eq!(outcome(&read), outcome(&paid));
     Ok(())

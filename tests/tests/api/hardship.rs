@@ -6,13 +6,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use reqwest::Method;
 use rusqlite::Connection;
 use tillgate_tests::{Answer, CARD, Gateway, Merchant, form, until};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-use crate::command_line::{Running, run, start};
+use crate::bundle::Bundle;
+use crate::command_line::{Running, run, start, start_after};
 use crate::support::*;
 
 /// Another client of the same merchant, with connections of its own.
@@ -45,6 +47,38 @@ async fn while_somebody_else_writes_reading_goes_on_and_paying_waits() -> anyhow
     assert!(!waiting.is_finished(), "paid without a commit");
     drop(other);
     assert_answer(&waiting.await??, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_payment_that_was_prepared_at_the_old_price_is_prepared_again() -> anyhow::Result<()> {
+    let gateway = Gateway::start()?;
+    let shop = gateway.merchant()?;
+    for _ in 0..3 {
+        let made = shop.checkout(&[]).await?;
+        let id = made.id().to_owned();
+        let other = hog(&gateway)?;
+        // Both wait for the disk, the new price first.
+        let update = tokio::spawn({
+            let (shop, path) = (again(&shop), format!("v1/checkouts/{id}"));
+            async move { shop.post(&path, &[("amount", "50.00")]).await }
+        });
+        for _ in 0..20 {
+            assert_answer(&shop.status(&id).await?, 200, "000.200.000");
+        }
+        let submit = tokio::spawn({
+            let (shop, id) = (again(&shop), id.clone());
+            async move { shop.submit(&id, &[]).await }
+        });
+        for _ in 0..20 {
+            assert_answer(&shop.status(&id).await?, 200, "000.200.000");
+        }
+        drop(other);
+        let (update, submit) = (update.await??, submit.await??);
+        assert_answer(&submit, 200, "000.000.100");
+        let expected = if update.code() == "000.200.101" { "50.00" } else { "92.00" };
+        assert_eq!(shop.status(&id).await?.json["amount"], expected, "{}", update.text);
+    }
     Ok(())
 }
 
@@ -127,16 +161,62 @@ async fn what_was_answered_survives_a_power_cut_in_full_swing() -> anyhow::Resul
     Ok(())
 }
 
+/// A merchant of a gateway that does not run yet.
+async fn merchant(data: &str) -> anyhow::Result<Merchant> {
+    let made = run(&["entity", "create", "--name", "x", "--data", data, "--json"]).await?;
+    let made: serde_json::Value = serde_json::from_slice(&made.stdout)?;
+    let field = |name: &str| made[name].as_str().unwrap_or_default().to_owned();
+    Ok(Merchant::new(String::new(), field("entityId"), field("token")))
+}
+
 /// A gateway that the test may signal, and its merchant.
 async fn signalled(folder: &Path) -> anyhow::Result<(Running, Merchant)> {
     let data = folder.join("data");
     let data = data.to_str().unwrap_or_default();
-    let made = run(&["entity", "create", "--name", "x", "--data", data, "--json"]).await?;
-    let made: serde_json::Value = serde_json::from_slice(&made.stdout)?;
-    let field = |name: &str| made[name].as_str().unwrap_or_default().to_owned();
+    let shop = merchant(data).await?;
     let running = start(&["serve", "--data", data, "--listen", "127.0.0.1:0"]).await?;
-    let address = running.line.trim_start_matches("listening on ").to_owned();
-    Ok((running, Merchant::new(format!("{address}/"), field("entityId"), field("token"))))
+    let base = running.base();
+    Ok((running, Merchant { base, ..shop }))
+}
+
+#[tokio::test]
+async fn a_full_disk_is_told_and_nothing_that_was_answered_is_lost() -> anyhow::Result<()> {
+    let (folder, bundle) = (tempfile::tempdir()?, Bundle::new("full")?);
+    let data = folder.path().join("data");
+    let data = data.to_str().unwrap_or_default();
+    let shop = merchant(data).await?;
+    let arguments = ["serve", "--data", data, "--listen", "127.0.0.1:0", "--form", bundle.folder()];
+    // No file may grow beyond two mebibytes, and the write-ahead log soon wants to: writing fails as on a full disk.
+    let gateway = start_after("trap '' XFSZ; ulimit -f 4096", &arguments).await?;
+    let shop = Merchant { base: gateway.base(), ..shop };
+    let (mut paid, mut refused) = (Vec::new(), 0);
+    while refused < 20 {
+        anyhow::ensure!(paid.len() < 5000, "the disk is never full");
+        let answer = shop.pay(&[]).await?;
+        if answer.status == 200 {
+            paid.push(answer.id().to_owned());
+        } else {
+            assert_answer(&answer, 500, "999.999.999");
+            assert!(answer.id().is_empty(), "{}", answer.text);
+            refused += 1;
+        }
+    }
+    assert!(!paid.is_empty());
+    let health = Answer::read(shop.bare(Method::GET, "health").send().await?).await?;
+    let says = (health.status, health.json["status"].as_str().unwrap_or_default());
+    assert!(matches!(says, (200, "ok") | (503, "unavailable")), "{}", health.text);
+    // What is there can be read all the while, and is there when the disk has room again.
+    for id in &paid {
+        assert_eq!(shop.get(&format!("v1/payments/{id}")).await?.status, 200, "{id} is lost");
+    }
+    drop(gateway);
+    let gateway = start(&arguments).await?;
+    let shop = Merchant { base: gateway.base(), ..shop };
+    for id in &paid {
+        assert_eq!(shop.get(&format!("v1/payments/{id}")).await?.status, 200, "{id} is lost");
+    }
+    assert_answer(&shop.pay(&[]).await?, 200, "000.100.110");
+    Ok(())
 }
 
 /// A connection on which a payment has been begun, and what is left to send.

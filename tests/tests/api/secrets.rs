@@ -69,6 +69,15 @@ async fn misplace(shop: &Merchant, answers: &mut Answers, number: &str, code: &s
         answers.keep(shop.pay(&[(field, &spaced), ("card.holder", &spaced)]).await?);
         answers.keep(shop.pay(&[(field, number)]).await?);
     }
+    // In what people write, with a card of another number.
+    let note = format!("the old one was {spaced}, or {number}");
+    let texts = [("card.holder", number), ("merchantMemo", &note), ("billing.street1", &note), ("descriptor", &spaced)];
+    let paid = answers.keep(shop.pay(&texts).await?);
+    assert_answer(&paid, 200, "000.100.110");
+    let made = answers.keep(shop.checkout(&[("merchantMemo", &note), ("customParameters[note]", &spaced)]).await?);
+    let texts = [("card.holder", number), ("customParameters[SHOPPER_note]", &note)];
+    answers.keep(shop.submit(made.id(), &texts).await?);
+    assert_answer(&answers.keep(shop.status(made.id()).await?), 200, "000.100.110");
     // As the name of a parameter, which a strict entity would repeat.
     let key = format!("customParameters[{number}]");
     let shopper_key = format!("customParameters[SHOPPER_{number}]");
