@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
 
 use rusqlite::Connection;
 
@@ -13,6 +14,8 @@ use super::schema::{file, open_connection};
 const WORTH_IT: u64 = 16 * 1024 * 1024;
 /// Log size at which the writer lets the log start over. Recovery after a crash reads at most about this much.
 const TOO_LONG: u64 = 128 * 1024 * 1024;
+/// How long readers are waited for when the log starts over, while which nobody writes.
+const SHORT: Duration = Duration::from_millis(50);
 
 pub(super) struct Checkpointer {
     log: PathBuf,
@@ -49,6 +52,16 @@ impl Checkpointer {
             let _ = self.wake.try_send(());
         }
     }
+}
+
+/// Copies the whole log into the file and empties it, so that nothing deleted is left in either. Most is copied beside
+/// the writer; only the rest makes it wait. Returns whether that worked: somebody who reads or writes just then goes first.
+pub(super) fn start_log_over(folder: &Path) -> Result<bool, StoreError> {
+    let connection = open_connection(folder)?;
+    connection.busy_timeout(SHORT)?;
+    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+    let busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    Ok(!busy)
 }
 
 fn run(connection: &Connection, woken: &Receiver<()>) {

@@ -15,7 +15,7 @@ mod writer;
 #[allow(clippy::unwrap_used)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -93,6 +93,7 @@ pub type Written<T> = Result<Result<T, Refusal>, StoreError>;
 
 /// The gateway's data in one SQLite file.
 pub struct Store {
+    folder: PathBuf,
     readers: Readers,
     writer: Writer,
 }
@@ -107,7 +108,7 @@ impl Store {
         let write = open_connection(folder)?;
         directory.replace(admin::credentials(&write)?);
         let readers = Readers::new(folder);
-        Ok(Self { readers, writer: Writer::start(write, folder, directory)? })
+        Ok(Self { folder: folder.to_owned(), readers, writer: Writer::start(write, folder, directory)? })
     }
 
     /// A checkout by id, as last committed.
@@ -184,6 +185,18 @@ impl Store {
                 Ok(connection.execute("DELETE FROM card WHERE purge_at <= ?1", [now.as_millisecond()])?)
             })
             .await
+    }
+
+    /// Empties the write-ahead log into the file, in which deleted bytes are overwritten. Returns whether it is empty now;
+    /// otherwise somebody was reading, and it is to be tried again later.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub async fn start_log_over(&self) -> Result<bool, StoreError> {
+        let folder = self.folder.clone();
+        tokio::task::spawn_blocking(move || checkpoint::start_log_over(&folder))
+            .await
+            .unwrap_or(Err(StoreError::Stopped))
     }
 
     /// Runs a housekeeping write in a transaction of its own savepoint.

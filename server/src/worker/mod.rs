@@ -10,6 +10,8 @@ use crate::api::Edge;
 
 /// How often expired card numbers are looked for; a window shorter than this ends within a second.
 const SWEEP: Duration = Duration::from_secs(1);
+/// How often, in sweeps, the write-ahead log is emptied of what was deleted.
+const LEFTOVERS: u32 = 10;
 /// How often the build is marked, in sweeps.
 const MARK: u32 = 600;
 
@@ -18,11 +20,19 @@ pub async fn run(edge: Arc<Edge>) {
     let mut ticks = tokio::time::interval(SWEEP);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut count = 0u32;
+    let mut leftovers = false;
     loop {
         ticks.tick().await;
         let now = edge.gateway.now();
-        if let Err(error) = sweep(&edge, now).await {
-            tracing::warn!(%error, "deleting card numbers whose window has passed");
+        match sweep(&edge, now).await {
+            Ok(deleted) => leftovers |= deleted,
+            Err(error) => tracing::warn!(%error, "deleting card numbers whose window has passed"),
+        }
+        if leftovers && count.is_multiple_of(LEFTOVERS) {
+            match edge.gateway.store.start_log_over().await {
+                Ok(empty) => leftovers = !empty,
+                Err(error) => tracing::warn!(%error, "overwriting what deleted card numbers left behind"),
+            }
         }
         count = count.wrapping_add(1);
         if count.is_multiple_of(MARK)
@@ -33,12 +43,13 @@ pub async fn run(edge: Arc<Edge>) {
     }
 }
 
-/// Deletes what is due. Looks with a reader first, so that an idle server writes nothing.
-async fn sweep(edge: &Edge, now: Timestamp) -> Result<(), crate::store::StoreError> {
+/// Deletes what is due, and says whether anything was. Looks with a reader first, so that an idle server writes nothing.
+async fn sweep(edge: &Edge, now: Timestamp) -> Result<bool, crate::store::StoreError> {
     let store = &edge.gateway.store;
     if store.cards_due(now)? {
         let deleted = store.purge_cards(now).await?;
         tracing::info!(deleted, "card numbers deleted at the end of their window");
+        return Ok(deleted > 0);
     }
-    Ok(())
+    Ok(false)
 }
