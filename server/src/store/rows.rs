@@ -98,7 +98,14 @@ fn load_document<T: serde::de::DeserializeOwned>(
     id: &str,
 ) -> Result<Option<T>, StoreError> {
     let mut statement = connection.prepare_cached(query)?;
-    let document =
-        statement.query_row([id], |row| Ok(serde_json::from_slice(row.get_ref(0)?.as_blob()?))).optional()?;
+    let document = statement.query_row([id], |row| Ok(read(row.get_ref(0)?.as_blob()?))).optional()?;
     Ok(document.transpose()?)
+}
+
+/// Whether a document is UTF-8 is looked at once and not for each of its texts.
+fn read<T: serde::de::DeserializeOwned>(document: &[u8]) -> Result<T, serde_json::Error> {
+    match std::str::from_utf8(document) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(document),
+    }
 }
