@@ -6,6 +6,7 @@
 mod child;
 mod load;
 mod numbers;
+mod page;
 mod programs;
 mod requests;
 mod start;
@@ -29,6 +30,7 @@ store with a million payments, which is kept in target/bench.
   --only PART  only this part; may be repeated. The parts:
                  load   capacity against the floors, latency at half of it, memory afterwards
                  start  start with a million payments, and after kill -9 with a large write-ahead log
+                 form   weight, round trips and time of the hosted form in Chromium
   --quick      a few seconds: shows that everything runs, not what it reaches
 
 Example: cargo xtask bench --only load";
@@ -48,7 +50,11 @@ struct Part {
     run: fn(&Bench) -> Result<Vec<Row>>,
 }
 
-const PARTS: &[Part] = &[Part { name: "load", run: load::run }, Part { name: "start", run: start::run }];
+const PARTS: &[Part] = &[
+    Part { name: "load", run: load::run },
+    Part { name: "start", run: start::run },
+    Part { name: "form", run: page::run },
+];
 
 /// Measures and prints.
 pub fn run(arguments: &[String]) -> Result<()> {

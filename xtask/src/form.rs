@@ -79,6 +79,14 @@ pub fn build(options: Options) -> Result<PathBuf> {
     Ok(out)
 }
 
+/// Whether the form that [`build`] makes here has the smaller standard library inside it.
+///
+/// # Errors
+/// When no toolchain builds for wasm.
+pub fn is_small() -> Result<bool> {
+    Ok(compile::Std::for_toolchain(&toolchain::ensure()?) == compile::Std::Small)
+}
+
 /// Puts the finished folder in the place of the old one.
 fn replace(fresh: &Path, out: &Path) -> Result<()> {
     if out.exists() {

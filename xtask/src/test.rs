@@ -39,7 +39,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
 }
 
 /// Chromium and chromedriver of the same version: what is installed, else Debian's packages.
-fn chromium() -> Result<()> {
+pub fn chromium() -> Result<()> {
     let browser = ["chromium", "google-chrome", "chromium-browser"].into_iter().any(on_path);
     if browser && on_path("chromedriver") {
         return Ok(());

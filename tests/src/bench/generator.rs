@@ -47,8 +47,10 @@ impl Shared {
                 if counts {
                     self.latencies.borrow_mut().add(intended.elapsed());
                 }
+                let mut outcome = self.outcome.borrow_mut();
+                outcome.bytes = answer.body.len();
                 if self.collect {
-                    self.outcome.borrow_mut().ids.extend(id(&answer));
+                    outcome.ids.extend(id(&answer));
                 }
             }
             Ok(answer) => self.failed(format!("{} {}", answer.status, String::from_utf8_lossy(answer.body))),

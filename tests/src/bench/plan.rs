@@ -53,6 +53,8 @@ pub struct Outcome {
     pub failure: Option<String>,
     /// Answers a second.
     pub per_second: f64,
+    /// Bytes of the last answer's body.
+    pub bytes: usize,
     /// Latency in microseconds that half of the answers stayed within.
     pub p50: u64,
     /// Latency in microseconds that 99 of 100 answers stayed within.

@@ -5,7 +5,7 @@
 //! same kind, and nothing else: no authentication, no rules, no log.
 //!
 //! - `POST /rows`: reads the pairs of a form body and makes `--row BYTES` (one or several) durable, then answers.
-//! - `GET /echo/{text}`: answers with what was asked.
+//! - `GET /echo/{text}`: answers with what was asked, repeated to about `--answer BYTES`.
 
 use std::net::SocketAddr;
 use std::path::{Path as FilePath, PathBuf};
@@ -30,14 +30,17 @@ struct Floor {
     store: Store,
     /// Bytes of each row that a request writes.
     rows: Vec<usize>,
+    /// Bytes of an echo.
+    answer: usize,
     /// Pairs read so far. Something has to be done with them, or the compiler would not read them.
     pairs: AtomicUsize,
 }
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let (folder, rows) = arguments()?;
-    let floor = Arc::new(Floor { store: open(&folder, rows.len()).await?, rows, pairs: AtomicUsize::new(0) });
+    let Arguments { folder, rows, answer } = arguments()?;
+    let store = open(&folder, rows.len()).await?;
+    let floor = Arc::new(Floor { store, rows, answer, pairs: AtomicUsize::new(0) });
     let router = Router::new().route("/rows", post(write)).route("/echo/{text}", get(echo)).with_state(floor);
     let listener = tokio::net::TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
     println!("listening on http://{}", listener.local_addr()?);
@@ -47,20 +50,28 @@ async fn main() -> anyhow::Result<()> {
     Ok(axum::serve(listener, router).await?)
 }
 
-/// `--data DIR --row BYTES [--row BYTES …]`
-fn arguments() -> anyhow::Result<(PathBuf, Vec<usize>)> {
-    let (mut folder, mut rows) = (None, Vec::new());
+#[derive(Default)]
+struct Arguments {
+    folder: PathBuf,
+    rows: Vec<usize>,
+    answer: usize,
+}
+
+/// `--data DIR --row BYTES [--row BYTES …] [--answer BYTES]`
+fn arguments() -> anyhow::Result<Arguments> {
+    let mut read = Arguments::default();
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
         let value = arguments.next().with_context(|| format!("{name} needs a value"))?;
         match name.as_str() {
-            "--data" => folder = Some(PathBuf::from(value)),
-            "--row" => rows.push(value.parse().context("--row takes a number of bytes")?),
+            "--data" => read.folder = PathBuf::from(value),
+            "--row" => read.rows.push(value.parse().context("--row takes a number of bytes")?),
+            "--answer" => read.answer = value.parse().context("--answer takes a number of bytes")?,
             _ => bail!("there is no option {name}"),
         }
     }
-    ensure!(!rows.is_empty(), "--row is missing");
-    Ok((folder.context("--data is missing")?, rows))
+    ensure!(!read.rows.is_empty() && read.folder != FilePath::new(""), "--data and --row are needed");
+    Ok(read)
 }
 
 /// The gateway's store with one table for each row of a request, all of the gateway's own shape: an id that begins
@@ -100,6 +111,7 @@ async fn write(State(floor): State<Arc<Floor>>, body: Bytes) -> Result<String, S
     Ok(id.to_string())
 }
 
-async fn echo(Path(text): Path<String>, RawQuery(query): RawQuery) -> String {
-    format!("{text}?{}", query.unwrap_or_default())
+async fn echo(State(floor): State<Arc<Floor>>, Path(text): Path<String>, RawQuery(query): RawQuery) -> String {
+    let asked = format!("{text}?{}", query.unwrap_or_default());
+    asked.repeat((floor.answer / asked.len()).max(1))
 }

@@ -18,6 +18,8 @@ pub struct Programs {
     pub load: PathBuf,
     /// What fills stores.
     pub store: PathBuf,
+    /// What visits the form in a browser.
+    pub page: PathBuf,
 }
 
 impl Programs {
@@ -41,6 +43,7 @@ impl Programs {
             floor: program("floor"),
             load: program("load"),
             store: program("store"),
+            page: program("page"),
         })
     }
 }

@@ -43,6 +43,14 @@ pub struct Run {
     pub cpu: f64,
 }
 
+/// What came of requests that were sent once.
+pub struct Once {
+    /// The ids in the answers.
+    pub ids: Vec<String>,
+    /// Bytes of the last answer's body.
+    pub bytes: usize,
+}
+
 impl Target<'_> {
     /// Sends as fast as the server answers (`rate` absent), or so many a second whatever it does.
     ///
@@ -64,14 +72,17 @@ impl Target<'_> {
         })
     }
 
-    /// Sends each request once, and gives back the ids in the answers.
+    /// Sends each request once.
     ///
     /// # Errors
     /// When an answer is not 200.
-    pub fn once(&self, load: &Path) -> Result<Vec<String>> {
+    pub fn once(&self, load: &Path) -> Result<Once> {
         let outcome = self.send(load, &json!({ "count": self.requests.len(), "collect": true }))?;
         let ids = outcome["ids"].as_array().context("no ids from the load generator")?;
-        Ok(ids.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+        Ok(Once {
+            ids: ids.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            bytes: usize::try_from(outcome["bytes"].as_u64().unwrap_or(0))?,
+        })
     }
 
     fn send(&self, load: &Path, how: &Value) -> Result<Value> {

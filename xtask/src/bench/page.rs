@@ -1,0 +1,89 @@
+//! The hosted form in a page: what it weighs on the wire, how many round trips it takes, and how long until it can be
+//! used, against the same DOM as static HTML.
+
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+
+use super::Bench;
+use super::numbers::median;
+use super::table::{Goal, Row};
+use crate::toolchain::step;
+use crate::{form, test};
+
+/// How much later each byte arrives on the long way.
+const DELAY: Duration = Duration::from_millis(25);
+/// Bytes that the form may weigh, in kB, by the standard library inside it.
+const WEIGHT: [(bool, f64); 2] = [(true, 80.0), (false, 95.0)];
+
+pub fn run(bench: &Bench) -> Result<Vec<Row>> {
+    eprintln!("The form in a browser:");
+    test::chromium()?;
+    let rounds = if bench.quick { 1 } else { 11 };
+    let report =
+        step(&format!("visiting it and its static twin {rounds} times, near and far, each time anew"), || {
+            let output = Command::new(&bench.programs.page)
+                .args([rounds.to_string(), DELAY.as_millis().to_string()])
+                .env("TILLGATE_BIN", &bench.programs.gateway)
+                .output()
+                .context("starting the browser's part")?;
+            ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            Ok(serde_json::from_slice::<Value>(&output.stdout)?)
+        })?;
+    let trips = numbers(&report["delayed"]["round_trips"])?;
+    Ok(vec![
+        weight(&report)?,
+        Row {
+            what: "Form, serial round trips".to_owned(),
+            reached: trips.into_iter().fold(f64::INFINITY, f64::min),
+            goal: Goal::AtMost(3.0),
+            unit: "trips",
+            figures: "until it is usable; what completes the frames comes after that".to_owned(),
+        },
+        time(&report["loopback"], "Form : static page, cold, on loopback".to_owned())?,
+        time(&report["delayed"], format!("Form : static page, cold, {} ms each way", DELAY.as_millis()))?,
+    ])
+}
+
+fn weight(report: &Value) -> Result<Row> {
+    let files = report["files"].as_array().context("no files")?;
+    let sum = |name: &str| files.iter().filter_map(|file| file[name].as_f64()).sum::<f64>() / 1e3;
+    for file in files {
+        eprintln!("  {:>7} B  {:<5} {}", file["bytes"], text(&file["encoding"]), text(&file["path"]));
+    }
+    let small = form::is_small()?;
+    let goal = WEIGHT.iter().find(|(of_small, _)| *of_small == small).map_or(0.0, |(_, goal)| *goal);
+    Ok(Row {
+        what: "Form, on the wire".to_owned(),
+        reached: sum("bytes"),
+        goal: Goal::AtMost(goal),
+        unit: "kB",
+        figures: format!(
+            "bodies of {} files; their heads are {:.1} kB; {} standard library",
+            files.len(),
+            sum("head"),
+            if small { "small" } else { "stock" }
+        ),
+    })
+}
+
+fn time(way: &Value, what: String) -> Result<Row> {
+    let (ours, page) = (median(numbers(&way["form"])?), median(numbers(&way["page"])?));
+    Ok(Row {
+        what,
+        reached: ours / page,
+        goal: Goal::AtMost(1.25),
+        unit: "",
+        figures: format!("{ours:.0} : {page:.0} ms until usable"),
+    })
+}
+
+fn numbers(values: &Value) -> Result<Vec<f64>> {
+    Ok(values.as_array().context("no numbers")?.iter().filter_map(Value::as_f64).collect())
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
