@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 
 use anyhow::{Context, ensure};
 use serde_json::Value;
@@ -38,7 +38,7 @@ impl Gateway {
     /// # Errors
     /// When the binary is missing or does not become ready.
     pub fn start_with(arguments: &[&str]) -> anyhow::Result<Self> {
-        Self::start_in(TempDir::new()?, arguments, &[])
+        Self::start_in(fresh_folder()?, arguments, &[])
     }
 
     /// Like [`Gateway::start_with`], with environment variables that the gateway sees and nobody else.
@@ -46,7 +46,7 @@ impl Gateway {
     /// # Errors
     /// When the binary is missing or does not become ready.
     pub fn start_env(arguments: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<Self> {
-        Self::start_in(TempDir::new()?, arguments, environment)
+        Self::start_in(fresh_folder()?, arguments, environment)
     }
 
     /// One gateway for all tests of a test binary, for tests that do not mind company. It ends with the test process.
@@ -204,6 +204,24 @@ impl Gateway {
         let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
         status.with_context(|| format!("not an HTTP answer: {answer}"))
     }
+}
+
+/// A folder for a gateway, gone when it is dropped. A static is never dropped: what earlier test processes left behind
+/// goes when the next one makes its first folder.
+fn fresh_folder() -> anyhow::Result<TempDir> {
+    const PREFIX: &str = "tillgate-tests-";
+    static SWEEP: Once = Once::new();
+    SWEEP.call_once(|| {
+        for entry in std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let owner = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next());
+            if owner.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
+    });
+    let prefix = format!("{PREFIX}{}-", std::process::id());
+    Ok(tempfile::Builder::new().prefix(&prefix).tempdir()?)
 }
 
 /// The binary under test: `TILLGATE_BIN`, or the workspace's debug build.
