@@ -65,7 +65,9 @@ fn steps(name: &str) -> impl Iterator<Item = &str> {
         }
         let (step, after) = match rest.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
             Some(bracketed) => bracketed,
-            None => rest.split_at(rest.bytes().position(|byte| matches!(byte, b'.' | b'[')).unwrap_or(rest.len()).max(1)),
+            None => {
+                rest.split_at(rest.bytes().position(|byte| matches!(byte, b'.' | b'[')).unwrap_or(rest.len()).max(1))
+            }
         };
         rest = after;
         Some(step)

@@ -1,7 +1,6 @@
 //! Card numbers and security codes are kept nowhere: pay, decline and abandon with numbers that occur nowhere else, then
 //! look for them in every file, in a backup, in the log at its most talkative, and in every answer.
 
-
 use tillgate_tests::{Answer, CARD, Gateway, Merchant, until};
 
 use crate::support::*;
