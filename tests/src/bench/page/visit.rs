@@ -1,5 +1,7 @@
 //! One cold visit: a browser with a fresh profile goes to a page and stays until the form there is usable.
 
+use std::time::Duration;
+
 use anyhow::{Context as _, bail};
 use serde::Deserialize;
 use thirtyfour::WebDriver;
@@ -40,6 +42,9 @@ const CONTAINER: &str = "const form = document.querySelector('.wpwl-container').
     mark('cvv', '%CODE%');
     return form.outerHTML";
 
+/// How long a new browser is left alone.
+const SETTLING: Duration = Duration::from_millis(1200);
+
 /// Goes to `address` and waits until `window.usable` says when the form became so.
 pub(super) async fn visit(address: &str) -> anyhow::Result<Visit> {
     let browser = chromium(&[]).await?;
@@ -49,6 +54,8 @@ pub(super) async fn visit(address: &str) -> anyhow::Result<Visit> {
 }
 
 async fn look(browser: &WebDriver, address: &str) -> anyhow::Result<Visit> {
+    // A browser that has only just started is busy with itself for a while, and nothing tells when that is over.
+    tokio::time::sleep(SETTLING).await;
     browser.goto(address).await?;
     let usable =
         until("a usable form", async || Ok(browser.execute("return window.usable", vec![]).await?.json().as_f64()))
