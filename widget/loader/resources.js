@@ -8,6 +8,8 @@ const script = (state, path, attributes) =>
     element.onload = done;
     element.onerror = () => failed(new Error(`${path} did not load`));
     element.src = file(path);
+    // Browsers put off asynchronous scripts of other sites until they have painted.
+    element.async = false;
     state.nodes.push(element);
     document.head.append(element);
   });
