@@ -99,6 +99,8 @@ pub(super) async fn frame(State(edge): State<Arc<Edge>>, Query(query): Query<For
         Ok(checkout) => {
             let origins = edge.gateway.directory.entity(&checkout.entity).map(|entity| entity.settings.origins.clone());
             let about = match checkout.state(now) {
+                // The page hears everything from the number's frame.
+                CheckoutState::Open if query.get("field") == "card.cvv" => Map::new(),
                 CheckoutState::Open => open(&edge, &checkout, query.get("brands"), now),
                 CheckoutState::Paid => closed("This checkout has been paid already."),
                 CheckoutState::Expired => closed("This checkout has expired. Please start again."),
