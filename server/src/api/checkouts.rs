@@ -12,7 +12,7 @@ use tillgate_shared::result::{ResultCode, codes};
 use super::error::ApiError;
 use super::extract::{Id, Merchant, parameters};
 use super::fields::Fields;
-use super::reply::{Ndc, described, reply, result};
+use super::reply::{Ndc, body_at, described, reply, result};
 use super::{Edge, client, payments, view};
 use crate::domain::checkout::Checkout;
 use crate::gateway::checkout::Status;
@@ -54,8 +54,15 @@ pub(super) async fn status(
     Id(id): Id,
     merchant: Merchant,
 ) -> Result<Response, ApiError> {
+    if let Some(answer) = edge.settled.get(&merchant.entity.id, &id) {
+        return Ok(answer);
+    }
     let ndc = Ndc::of_checkout(&id);
     match edge.gateway.checkout_status(&merchant.entity, &id) {
+        Ok(Status::Attempted(payment)) if payment.approved() => {
+            let body = body_at(view::payment(&payment), &ndc, payment.created);
+            Ok(edge.settled.keep(&merchant.entity.id, &id, view::status(payment.result), body))
+        }
         Ok(Status::Attempted(payment)) => Ok(payments::answer(&payment, &ndc)),
         Ok(Status::Pending) => Ok(unpaid(&id, codes::PENDING, codes::PENDING.description(), &ndc)),
         Ok(Status::Expired) => {

@@ -10,6 +10,7 @@ mod form;
 mod meta;
 mod payments;
 mod reply;
+mod settled;
 mod view;
 
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::form::Builds;
 use crate::gateway::Gateway;
+pub use settled::Settled;
 
 /// Longest request body that is read.
 const BODY_LIMIT: usize = 1024 * 1024;
@@ -38,6 +40,8 @@ pub struct Edge {
     pub gateway: Gateway,
     /// The builds of the hosted form that are served.
     pub builds: Builds,
+    /// Answers that are ready to be sent again.
+    pub settled: Settled,
     /// The address that shoppers' browsers reach, with a slash at its end; derived from each request when absent.
     pub public_url: Option<String>,
     /// Networks whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.

@@ -65,6 +65,11 @@ pub(super) fn reply(status: StatusCode, fields: Fields<'_>, ndc: &Ndc) -> Respon
 
 /// Completes an answer about something that happened at a known time.
 pub(super) fn reply_at(status: StatusCode, fields: Fields<'_>, ndc: &Ndc, time: Timestamp) -> Response {
+    json(status, body_at(fields, ndc, time))
+}
+
+/// The bytes of an answer about something that happened at a known time.
+pub(super) fn body_at(fields: Fields<'_>, ndc: &Ndc, time: Timestamp) -> Vec<u8> {
     let fields =
         fields.with("buildNumber", BUILD_NUMBER).with("timestamp", wire_time(time)).with("ndc", ndc.0.as_str());
     // Most answers fit; longer ones grow.
@@ -72,7 +77,12 @@ pub(super) fn reply_at(status: StatusCode, fields: Fields<'_>, ndc: &Ndc, time: 
     // Texts, and values that are JSON already: there is nothing that could fail.
     #[allow(clippy::expect_used)]
     serde_json::to_writer(&mut body, &fields).expect("an answer is JSON");
-    let mut response = Response::new(Body::from(body));
+    body
+}
+
+/// JSON as it leaves.
+pub(super) fn json(status: StatusCode, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json;charset=UTF-8"));
     response

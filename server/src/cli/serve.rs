@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tower::ServiceExt as _;
 
 use super::Common;
-use crate::api::{self, Edge};
+use crate::api::{self, Edge, Settled};
 use crate::clock::{Clock as _, SystemClock};
 use crate::directory::Directory;
 use crate::domain::id::is_node_name;
@@ -172,6 +172,7 @@ impl Settings {
         Ok(Arc::new(Edge {
             gateway: Gateway { directory, store, clock: Arc::new(SystemClock), vault, options },
             builds,
+            settled: Settled::default(),
             public_url: self.public_url.clone(),
             trusted_proxies: self.trusted_proxies.clone(),
         }))

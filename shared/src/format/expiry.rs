@@ -207,14 +207,20 @@ pub fn format_typed(text: &str) -> String {
         rest.truncate(year_length(rest));
     }
     let separated = typed.rest.is_some();
-    let (mut month, mut year) = match typed.month_and_year() {
+    let (mut month, year) = match typed.month_and_year() {
         Some((month, year)) => (String::from(month), String::from(year)),
-        None => unfinished(typed),
+        None => {
+            let (month, mut year) = unfinished(typed);
+            year.truncate(year_length(&year));
+            match two_parts(&month, &year) {
+                Some((month, year)) => (String::from(month), String::from(year)),
+                None => (month, year),
+            }
+        }
     };
-    if month.len() == 1 && (month.as_str() > "1" || month == "1" && separated) {
+    if month.len() == 1 && (month.as_str() > "1" || month == "1" && (separated || !year.is_empty())) {
         month.insert(0, '0');
     }
-    year.truncate(year_length(&year));
     let slash_typed = separated && month.len() == 2 && !text.ends_with(" /");
     if !year.is_empty() || slash_typed {
         month.push_str(" / ");
@@ -246,9 +252,6 @@ fn unfinished(typed: Typed) -> (String, String) {
     first.truncate(places);
     if first == "0" {
         year.clear();
-    }
-    if first == "1" && !year.is_empty() {
-        first.insert(0, '0');
     }
     year.push_str(&rest);
     (first, year)

@@ -138,6 +138,29 @@ fn what_is_filled_in_at_once_is_put_in_order() {
     }
 }
 
+/// Every text of up to `longest` of these characters.
+fn texts(characters: &str, longest: usize) -> impl Iterator<Item = String> {
+    let mut level = vec![String::new()];
+    (0..=longest).flat_map(move |_| {
+        let longer = level
+            .iter()
+            .flat_map(|text| characters.chars().map(move |character| format!("{text}{character}")))
+            .collect();
+        std::mem::replace(&mut level, longer)
+    })
+}
+
+#[test]
+fn whatever_is_typed_formatting_settles_at_once_and_keeps_the_date() {
+    for text in texts("0123/ ", 6).chain(texts("0129", 8)) {
+        let once = format_typed(&text);
+        assert_eq!(format_typed(&once), once, "{text:?}");
+        if let Some(expiry) = Expiry::parse_text(&text, 2026) {
+            assert_eq!(Expiry::parse_text(&once, 2026), Some(expiry), "{text:?}");
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn formatting_twice_changes_nothing_more(text in "[0-9/ -]{0,8}") {
