@@ -19,7 +19,7 @@ const pagePart = (state) =>
     integrity: "%INTEGRITY%",
     crossorigin: "anonymous",
     // The module lies in the script byte by byte.
-    charset: "x-user-defined",
+    charset: "windows-1252",
   }).catch(state.fail);
 
 // The style sheet goes first in the head, so that a merchant's rules of equal weight win.

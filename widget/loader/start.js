@@ -77,13 +77,14 @@ const look = (ready) => {
   const found = Array.from(document.querySelectorAll("form.paymentWidgets")).filter(
     (form) => ready || !form.contains(own),
   );
+  if (!state.forms.length && !found.length) return;
+  // What has to be fetched first: making frames takes browsers a while.
+  dress(state);
+  const spoken = speak(state);
   found.forEach((placeholder) => {
     const form = skeleton(placeholder, state.forms.length + 1, found.length > 1);
     state.forms.push(form);
   });
-  if (!state.forms.length) return;
-  dress(state);
-  const spoken = speak(state);
   if (ready) spoken.then(() => ((state.ready = true), state.go()));
 };
 

@@ -258,7 +258,7 @@ impl App {
     fn heard(&mut self, context: &Context<Self>, is_number: bool, data: &JsValue) {
         let field = if is_number { Field::Number } else { Field::Code };
         match js::text(data, "type").as_str() {
-            "ready" => self.frame_ready(is_number, data),
+            "ready" => self.frame_ready(context, is_number, data),
             "state" => {
                 if self.take_state(is_number, data) {
                     self.halted = false;
@@ -283,20 +283,25 @@ impl App {
     }
 
     /// A frame has loaded: for the first time, or again because the merchant moved it.
-    fn frame_ready(&mut self, is_number: bool, data: &JsValue) {
+    fn frame_ready(&mut self, context: &Context<Self>, is_number: bool, data: &JsValue) {
         let state = if is_number { &mut self.number } else { &mut self.code };
         *state = FrameState { ready: true, ..empty_frame() };
         let field = if is_number { Field::Number } else { Field::Code };
         self.told[field as usize] = None;
-        self.instruct();
         if is_number && !self.configured {
             self.configure(&js::get(data, "config"));
         }
-        if self.number.ready && self.code.ready && self.configured && !self.shown && !self.ended {
+        if self.shown {
+            self.instruct();
+        } else if self.number.ready && self.code.ready && self.configured && !self.ended {
             self.shown = true;
             self.reveal();
-            let nonce = self.handle.nonce.clone();
-            wasm_bindgen_futures::spawn_local(async move { runtime::form_is_ready(&nonce) });
+            let (nonce, link) = (self.handle.nonce.clone(), context.link().clone());
+            wasm_bindgen_futures::spawn_local(async move {
+                runtime::form_is_ready(&nonce);
+                // The look is computed once, with what the merchant has just changed.
+                link.send_message(Message::Restyle);
+            });
         }
     }
 
@@ -337,8 +342,6 @@ impl App {
         let container = &self.handle.container;
         let _ = container.class_list().remove_1("wpwl-loading");
         let _ = container.remove_attribute("aria-busy");
-        // The skeleton's colours are gone.
-        self.instruct();
     }
 
     /// Whether it differs from before is the answer.

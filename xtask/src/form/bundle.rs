@@ -12,13 +12,20 @@ use sha2::{Digest, Sha256};
 use super::compile::Part;
 use super::{glue, locale, script};
 
-/// The charset in which every byte is one character; see [`script::byte_literal`].
-const BYTES: &str = "text/javascript; charset=x-user-defined";
+/// A charset in which every byte is one character, see [`script::byte_literal`]; of those, the one that browsers read on
+/// a thread of its own while the script arrives.
+const BYTES: &str = "text/javascript; charset=windows-1252";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 const WASM: &str = "application/wasm";
 /// The one place in the frame document that the server fills in.
 const CONFIG: &str = "{{config}}";
+
+/// Stands for the module's bytes until they are put in.
+const MODULE: &str = "__module__";
+
+/// The highest character that a byte becomes in [`BYTES`], U+2122.
+const LAST: u32 = 0x2122;
 
 /// The loader's source files, in the order in which they are joined.
 const LOADER: [&str; 5] = ["address.js", "dom.js", "skeleton.js", "resources.js", "start.js"];
@@ -35,7 +42,7 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part) -> Result<()> {
     let mut add = |name: &str, media_type, bytes| {
         files.insert(name.to_owned(), File { media_type, bytes });
     };
-    add("js/static.min.js", BYTES, page_script(page));
+    add("js/static.min.js", BYTES, page_script(page)?);
     add("frame/frame.js", SCRIPT, frame_script(frame, &widget.join("frame"))?);
     add("frame/frame.wasm", WASM, frame.wasm.clone());
     for style in ["card", "plain"] {
@@ -77,26 +84,38 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part) -> Result<()> {
 
 /// Glue and module of the page part in one script: a merchant's policy then needs our origin in
 /// script-src alone, as nothing is fetched.
-fn page_script(page: &Part) -> Vec<u8> {
-    let mut text = Vec::new();
-    text.extend(b"(function(){\"use strict\";");
-    text.extend(page.glue.bytes());
-    text.extend(b"\nvar s=");
+fn page_script(page: &Part) -> Result<Vec<u8>> {
     let (literal, pairs) = script::byte_literal(&page.wasm);
-    text.extend(literal);
-    let both = pairs.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
-    let map: Vec<String> = both.map(|(from, to)| format!("{from}:{to}")).collect();
-    text.extend(format!(",m={{{}}},n=s.length,b=new Uint8Array(n),i=0,c;", map.join(",")).bytes());
-    text.extend(b"for(;i<n;i++){c=s.charCodeAt(i)&255;b[i]=c in m?m[c]:c}");
-    text.extend(format!("{}(b).catch(e=>window.__tillgate.fail(e))", glue::NAME).bytes());
-    text.extend(b"})();\n");
-    text
+    let (glue, name) = (&page.glue, glue::NAME);
+    // The minifier sees the literal as a global: it must not reckon with its text. And yew puts its work off with a
+    // timer once that takes longer than a frame, as it does at the start; the frames' word that they are ready would wait
+    // behind layout and painting.
+    let code = script::minify_js(&format!(
+        r#"(function() {{
+            "use strict";
+            const setTimeout = queueMicrotask;
+            {glue}
+            const text = {MODULE}, bytes = new Uint8Array(text.length), table = new Uint8Array({LAST} + 1);
+            const every = Uint8Array.from({{ length: 256 }}, (_, i) => i);
+            for (const [a, b] of {pairs}) every[a] = b, every[b] = a;
+            const characters = new TextDecoder("latin1").decode(Uint8Array.from({{ length: 256 }}, (_, i) => i));
+            every.forEach((byte, i) => table[characters.charCodeAt(i)] = byte);
+            for (let i = 0; i < bytes.length; i++) bytes[i] = table[text.charCodeAt(i)];
+            {name}(bytes).catch((e) => window.__tillgate.fail(e));
+        }})();"#,
+        pairs = json!(pairs),
+    ))?;
+    let (before, after) = code.split_once(MODULE).context("the page part has no place for its module")?;
+    if !code.is_ascii() {
+        bail!("the glue of the page part is not ASCII");
+    }
+    Ok([before.as_bytes(), &literal, after.as_bytes(), b"\n"].concat())
 }
 
 /// The glue of the frame part, and the script that completes the frame with it.
 fn frame_script(frame: &Part, folder: &Path) -> Result<Vec<u8>> {
-    let completes = script::strip_js(&read(&folder.join("checks.js"))?);
-    let text = format!("(function(){{\"use strict\";{}\n{completes}}})();\n", frame.glue);
+    let completes = read(&folder.join("checks.js"))?;
+    let text = script::minify_js(&format!("(function() {{ \"use strict\"; {}\n{completes} }})();", frame.glue))?;
     if !text.is_ascii() {
         bail!("the script of the frame part is not ASCII");
     }
@@ -112,7 +131,7 @@ struct Document {
 /// The frame document with its style and script put in, and their hashes for the policy.
 fn frame_document(folder: &Path) -> Result<Document> {
     let style = script::strip_css(&read(&folder.join("frame.css"))?);
-    let code = script::strip_js(&read(&folder.join("frame.js"))?);
+    let code = script::minify_js(&read(&folder.join("frame.js"))?)?;
     let template = read(&folder.join("pciIframe.html"))?;
     let text: String = template.lines().map(str::trim).collect();
     let text = text.replace("%STYLE%", &style).replace("%SCRIPT%", &code);
@@ -133,11 +152,11 @@ fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<S
     let skeleton = between(&card, "/* skeleton:", "/* end */").context("card.css has no skeleton")?;
     let skeleton = script::strip_css(skeleton);
     let integrity = files.get("js/static.min.js").map(|f| script::integrity(&f.bytes)).unwrap_or_default();
-    let text = script::strip_js(&source)
+    let source = source
         .replace("\"%LOCALES%\"", &locale::names(locales))
         .replace("%INTEGRITY%", &integrity)
         .replace("\"%SKELETON%\"", &json!(skeleton).to_string());
-    Ok(format!("{text}\n"))
+    script::minify_js(&source)
 }
 
 /// 32 hex digits over everything in the bundle.

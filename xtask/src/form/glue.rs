@@ -1,10 +1,8 @@
 //! The JavaScript that wasm-bindgen makes, cut to what the form needs: imports and exports with short names
-//! instead of hashes, which no compressor shortens, and one way of starting instead of four.
+//! instead of hashes, which no compressor shortens, and one way of starting instead of four. The rest is the minifier's.
 
 use anyhow::{Context as _, Result, bail};
 use wasm_bindgen_cli_support::Output;
-
-use super::script;
 
 /// How the module's bytes come to the glue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,19 +20,8 @@ pub const NAME: &str = "glue";
 /// Everything from here on is wasm-bindgen's own ways of loading.
 const LOADING: &str = "async function __wbg_load(";
 
-/// Where the imports get the name of their module.
-const MODULE: &str = "return{__proto__:null,\"";
-
-/// The glue's own helpers, which most imports call.
-const HELPERS: [(&str, &str); 7] = [
-    ("getStringFromWasm0", "gS"),
-    ("passStringToWasm0", "pS"),
-    ("getDataViewMemory0()", "dV()"),
-    ("addToExternrefTable0", "aX"),
-    ("isLikeNone", "iN"),
-    ("handleError", "hE"),
-    ("WASM_VECTOR_LEN", "wL"),
-];
+/// Where the imports get the name of their module, in quotes.
+const MODULE: &str = ": import0";
 
 /// How the names of exports begin that call a closure; hashes and types follow.
 const CLOSURE: &str = "wasm_bindgen_";
@@ -44,17 +31,17 @@ const CLOSURE: &str = "wasm_bindgen_";
 /// # Errors
 /// When wasm-bindgen writes its glue in another way than the pinned version does.
 pub fn shorten(made: &mut Output, source: Source) -> Result<String> {
-    let mut text = script::strip_js(made.js());
-    let named = |text: &str| Some(text.split_once(MODULE)?.1.split_once("\":import0")?.0.to_owned());
+    let mut text = made.js().to_owned();
+    let named = |text: &str| Some(text.split_once(MODULE)?.0.strip_suffix('"')?.rsplit_once('"')?.1.to_owned());
     let module = named(&text).context("the glue names its module in an unknown way")?;
-    text = text.replace(&format!("\"{module}\":import0"), "\"m\":import0");
+    text = text.replace(&format!("\"{module}\"{MODULE}"), &format!("m{MODULE}"));
     for (count, import) in made.wasm_mut().imports.iter_mut().enumerate() {
-        let old = format!("{}:function(", import.name);
+        let old = format!("{}: function(", import.name);
         if import.module != module || text.matches(&old).count() != 1 {
             bail!("the glue does not know {}", import.name);
         }
         let short = format!("a{count}");
-        text = text.replace(&old, &format!("{short}:function("));
+        text = text.replace(&old, &format!("{short}: function("));
         import.name = short;
         import.module = String::from("m");
     }
@@ -65,9 +52,6 @@ pub fn shorten(made: &mut Output, source: Source) -> Result<String> {
         let short = format!("x{count}");
         text = text.replace(&export.name, &short);
         export.name = short;
-    }
-    for (long, short) in HELPERS {
-        text = text.replace(long, short);
     }
     // What the compiler was allowed to use; browsers see that in the code.
     made.wasm_mut().customs.remove_raw("target_features");
