@@ -6,7 +6,7 @@ use tillgate_shared::result::ResultCode;
 
 use super::fields::Fields;
 use super::reply::result;
-use crate::domain::payment::Payment;
+use crate::domain::payment::{Account, BankSummary, CardSummary, Payment};
 
 /// The HTTP status of an outcome: clients raise errors for 400 and read the code from the body (contract, 3.4).
 pub(super) fn status(code: ResultCode) -> StatusCode {
@@ -24,17 +24,71 @@ pub(super) fn payment(payment: &Payment) -> Fields<'_> {
         fields.set("currency", payment.amount.currency().code());
         fields.set("descriptor", payment.descriptor.as_str());
     }
-    fields.set("result", result(payment.result));
-    let card = &payment.card;
-    let mut shown = Fields::default().with("bin", card.bin.as_str()).with("last4Digits", card.last4.as_str());
-    if let Some(holder) = &card.holder {
-        shown.set("holder", holder.as_str());
+    fields.set("result", outcome(payment));
+    if !payment.details.is_empty() {
+        let details = payment.details.iter();
+        fields
+            .set("resultDetails", details.fold(Fields::default(), |all, (name, value)| all.with(name, value.as_str())));
     }
-    shown.set("expiryMonth", card.expiry_month.as_str());
-    shown.set("expiryYear", card.expiry_year.as_str());
-    fields.set("card", shown);
+    account(&mut fields, &payment.account);
+    if let Some(registration) = &payment.registration {
+        fields.set("registrationId", registration.as_str());
+    }
     nest(&mut fields, &payment.parameters);
     fields
+}
+
+fn outcome(payment: &Payment) -> Fields<'_> {
+    let mut outcome = result(payment.result);
+    for (name, letter) in [("avsResponse", payment.avs), ("cvvResponse", payment.cvv)] {
+        if let Some(letter) = letter {
+            outcome.set(name, letter.to_string());
+        }
+    }
+    outcome
+}
+
+/// The account, as far as it may be shown.
+pub(super) fn account<'a>(fields: &mut Fields<'a>, account: &'a Account) {
+    let (group, shown) = match account {
+        Account::Card(card) => ("card", self::card(card)),
+        Account::Bank(bank) => ("bankAccount", self::bank(bank)),
+        Account::Virtual(account) => {
+            let id = Fields::default().with("accountId", account.account_id.as_str());
+            ("virtualAccount", with_some(id, [("holder", &account.holder)]))
+        }
+        Account::Unknown => return,
+    };
+    fields.set(group, shown);
+}
+
+fn card(card: &CardSummary) -> Fields<'_> {
+    let shown = Fields::default().with("bin", card.bin.as_str()).with("last4Digits", card.last4.as_str());
+    with_some(shown, [("holder", &card.holder)])
+        .with("expiryMonth", card.expiry_month.as_str())
+        .with("expiryYear", card.expiry_year.as_str())
+}
+
+fn bank(bank: &BankSummary) -> Fields<'_> {
+    with_some(
+        Fields::default(),
+        [
+            ("holder", &bank.holder),
+            ("iban", &bank.iban),
+            ("last4Digits", &bank.last4),
+            ("bic", &bank.bic),
+            ("bankCode", &bank.bank_code),
+            ("bankName", &bank.bank_name),
+            ("country", &bank.country),
+        ],
+    )
+}
+
+fn with_some<'a, const N: usize>(fields: Fields<'a>, more: [(&'a str, &'a Option<String>); N]) -> Fields<'a> {
+    more.into_iter().fold(fields, |fields, (name, value)| match value {
+        Some(value) => fields.with(name, value.as_str()),
+        None => fields,
+    })
 }
 
 /// Echoes parameters as nested JSON: `customer.givenName` inside `customer`, and

@@ -130,7 +130,7 @@ mod tests {
     use tillgate_shared::money::{Amount, Currency};
     use tillgate_shared::result::codes;
 
-    use super::super::payment::{CardSummary, PaymentType};
+    use super::super::payment::{Account, CardSummary, PaymentType};
     use super::*;
 
     fn parameters(pairs: &[(&str, &str)]) -> Parameters {
@@ -162,13 +162,18 @@ mod tests {
             amount: Amount::parse("92.00", Currency::parse("EUR").unwrap()).unwrap(),
             result: if approved { codes::TEST_INTERNAL } else { codes::CARD_EXPIRED },
             descriptor: String::new(),
-            card: CardSummary {
+            referenced: None,
+            registration: None,
+            avs: None,
+            cvv: None,
+            details: std::collections::BTreeMap::new(),
+            account: Account::Card(CardSummary {
                 bin: "420000".to_owned(),
                 last4: "0000".to_owned(),
                 holder: None,
                 expiry_month: "12".to_owned(),
                 expiry_year: "2034".to_owned(),
-            },
+            }),
             parameters: Parameters::default(),
         }
     }

@@ -52,6 +52,12 @@ identifier!(
 );
 
 identifier!(
+    /// A registration, stored payment data: 32 lowercase hexadecimal characters, made as a payment's id is.
+    RegistrationId,
+    is_lower_hex_32
+);
+
+identifier!(
     /// A checkout: 32 uppercase hexadecimal characters, a dot and the name of the node that made it. It is a
     /// capability: whoever knows it may pay, so 80 of its bits are random.
     CheckoutId,
@@ -72,6 +78,13 @@ pub fn is_node_name(text: &str) -> bool {
 
 impl EntityId {
     /// A new entity's id.
+    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
+        Self(timed_hex(now, random))
+    }
+}
+
+impl RegistrationId {
+    /// A new registration's id.
     pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
         Self(timed_hex(now, random))
     }

@@ -1,16 +1,18 @@
-//! A payment: what was asked, what came of it, and what may be shown of it afterwards.
+//! A payment: its types, and the rules about what may follow what.
 
-use jiff::Timestamp;
+mod account;
+mod record;
+
 use serde::{Deserialize, Serialize};
-use tillgate_shared::money::Amount;
-use tillgate_shared::parameter::Parameters;
-use tillgate_shared::result::ResultCode;
 
-use super::id::{CheckoutId, EntityId, PaymentId};
+pub use account::{Account, BankSummary, CardSummary, VirtualSummary};
+pub use record::{Payment, descriptor};
+
+use super::id::PaymentId;
 use super::refusal::Refusal;
 
 /// What a payment does with the money (specification, document 1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PaymentType {
     /// Preauthorization: reserves the amount until a capture.
     #[serde(rename = "PA")]
@@ -18,18 +20,71 @@ pub enum PaymentType {
     /// Debit: takes the amount from the shopper at once.
     #[serde(rename = "DB")]
     Debit,
+    /// Debit in two steps, a preauthorization with its capture (contract, 3.1).
+    #[serde(rename = "PA.CP")]
+    TwoStepDebit,
+    /// Credit: gives the shopper an amount that no earlier payment is about.
+    #[serde(rename = "CD")]
+    Credit,
+    /// Capture: takes a preauthorized amount, or a part of it.
+    #[serde(rename = "CP")]
+    Capture,
+    /// Reversal: undoes a payment before it is booked.
+    #[serde(rename = "RV")]
+    Reversal,
+    /// Refund: gives back what an earlier payment took, or a part of it.
+    #[serde(rename = "RF")]
+    Refund,
+    /// Chargeback: the shopper's bank has taken the amount back.
+    #[serde(rename = "CB")]
+    Chargeback,
+}
+
+/// A payment that refers to another, as far as the rules look at it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// Its id.
+    pub id: PaymentId,
+    /// What it does to the payment that it refers to.
+    pub payment_type: PaymentType,
+    /// How much, in hundredths of the currency of the payment that it refers to.
+    pub hundredths: i64,
+    /// Whether it was carried out.
+    pub approved: bool,
 }
 
 impl PaymentType {
+    /// Every type.
+    pub const ALL: [Self; 8] = [
+        Self::Preauthorization,
+        Self::Debit,
+        Self::TwoStepDebit,
+        Self::Credit,
+        Self::Capture,
+        Self::Reversal,
+        Self::Refund,
+        Self::Chargeback,
+    ];
     /// The types that can be asked for without a reference to an earlier payment.
-    pub const INITIAL: [Self; 2] = [Self::Preauthorization, Self::Debit];
+    pub const INITIAL: [Self; 4] = [Self::Preauthorization, Self::Debit, Self::Credit, Self::TwoStepDebit];
 
-    /// The two letters on the wire.
+    /// The letters on the wire.
     pub fn code(self) -> &'static str {
         match self {
             Self::Preauthorization => "PA",
             Self::Debit => "DB",
+            Self::TwoStepDebit => "PA.CP",
+            Self::Credit => "CD",
+            Self::Capture => "CP",
+            Self::Reversal => "RV",
+            Self::Refund => "RF",
+            Self::Chargeback => "CB",
         }
+    }
+
+    /// A type by its letters.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.code() == text)
     }
 
     /// Reads a type that may begin a payment.
@@ -40,103 +95,8 @@ impl PaymentType {
         let Some(text) = text else {
             return Err(Refusal::parameter("paymentType", None, "may not be empty"));
         };
-        Self::INITIAL
-            .into_iter()
-            .find(|kind| kind.code() == text)
-            .ok_or_else(|| Refusal::parameter("paymentType", Some(text), "must be one of [PA, DB]"))
-    }
-}
-
-/// What may be kept and shown of a card: never the whole number, never the code.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CardSummary {
-    /// The first six digits, which name the issuer.
-    pub bin: String,
-    /// The last four digits.
-    pub last4: String,
-    /// The name on the card, when it was given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub holder: Option<String>,
-    /// Two digits, 01 to 12.
-    pub expiry_month: String,
-    /// Four digits.
-    pub expiry_year: String,
-}
-
-/// A payment as it is stored. It never changes its amount or currency.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Payment {
-    /// Its id.
-    pub id: PaymentId,
-    /// Whose it is.
-    pub entity: EntityId,
-    /// The checkout it was made in; none for a payment server to server.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub checkout: Option<CheckoutId>,
-    /// When it was made.
-    pub created: Timestamp,
-    /// What it does.
-    pub payment_type: PaymentType,
-    /// The brand's code, e.g. `VISA`.
-    pub brand: String,
-    /// How much, as on the wire: two decimals.
-    #[serde(with = "money")]
-    pub amount: Amount,
-    /// The outcome.
-    #[serde(with = "code")]
-    pub result: ResultCode,
-    /// What the shopper's statement shows.
-    pub descriptor: String,
-    /// The card, reduced to what may be shown.
-    pub card: CardSummary,
-    /// Everything else that was sent and is echoed.
-    pub parameters: Parameters,
-}
-
-impl Payment {
-    /// Whether the money moved, or is reserved.
-    pub fn approved(&self) -> bool {
-        self.result.is_success()
-    }
-}
-
-/// Longest descriptor (specification, document 2).
-const DESCRIPTOR_MAX: usize = 127;
-
-/// What the statement shows: the payment's short id, then the merchant's own text or the entity's name.
-pub fn descriptor(id: &PaymentId, text: &str) -> String {
-    format!("{} {text}", id.short_id()).chars().take(DESCRIPTOR_MAX).collect()
-}
-
-/// Amounts in stored documents: `["92.00","EUR"]`.
-mod money {
-    use serde::de::Error as _;
-    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
-    use tillgate_shared::money::{Amount, Currency};
-
-    pub fn serialize<S: Serializer>(amount: &Amount, serializer: S) -> Result<S::Ok, S::Error> {
-        (amount.to_string(), amount.currency().code()).serialize(serializer)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Amount, D::Error> {
-        let (amount, currency) = <(String, String)>::deserialize(deserializer)?;
-        let currency = Currency::parse(&currency).ok_or_else(|| D::Error::custom("currency"))?;
-        Amount::parse(&amount, currency).map_err(|_| D::Error::custom("amount"))
-    }
-}
-
-/// Result codes in stored documents: the code alone, its words may change.
-mod code {
-    use serde::de::Error as _;
-    use serde::{Deserialize as _, Deserializer, Serializer};
-    use tillgate_shared::result::ResultCode;
-
-    pub fn serialize<S: Serializer>(code: &ResultCode, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(code.code())
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ResultCode, D::Error> {
-        let code = String::deserialize(deserializer)?;
-        ResultCode::find(&code).ok_or_else(|| D::Error::custom("result code"))
+        Self::parse(text)
+            .filter(|kind| Self::INITIAL.contains(kind))
+            .ok_or_else(|| Refusal::parameter("paymentType", Some(text), "must be one of [PA, DB, CD, PA.CP]"))
     }
 }

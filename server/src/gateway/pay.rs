@@ -1,5 +1,7 @@
 //! A payment server to server: one order, one commit, one answer.
 
+use std::collections::BTreeMap;
+
 use tillgate_shared::parameter::{Parameters, find};
 use tillgate_shared::result::ResultCode;
 
@@ -8,7 +10,7 @@ use crate::connector::Order;
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
 use crate::domain::id::PaymentId;
-use crate::domain::payment::{CardSummary, Payment, descriptor};
+use crate::domain::payment::{Account, CardSummary, Payment, descriptor};
 use crate::store::{Changes, Keys};
 
 /// A payment that has been decided and not yet written.
@@ -63,12 +65,10 @@ impl Gateway {
     /// 404 when there is none.
     pub fn payment(&self, entity: &Entity, id: &str) -> Result<Payment, Failure> {
         let payment = match PaymentId::parse(id) {
-            Some(id) => self.store.payment(&id)?,
+            Some(id) => self.store.payment(&entity.id, &id)?,
             None => None,
         };
-        payment
-            .filter(|payment| payment.entity == entity.id)
-            .ok_or_else(|| crate::domain::refusal::Refusal::not_found("There is no payment with this id").into())
+        payment.ok_or_else(|| crate::domain::refusal::Refusal::not_found("There is no payment with this id").into())
     }
 }
 
@@ -88,12 +88,17 @@ fn payment(
         id,
         entity: entity.id.clone(),
         checkout: checkout.map(|checkout| checkout.id.clone()),
+        referenced: None,
+        registration: None,
+        avs: None,
+        cvv: None,
+        details: BTreeMap::new(),
         created: now,
         payment_type: order.payment_type,
         brand: order.brand.code.to_owned(),
         amount: order.amount,
         result,
-        card: CardSummary::of(order),
+        account: Account::Card(CardSummary::of(order)),
         parameters,
     }
 }

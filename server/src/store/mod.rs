@@ -24,8 +24,8 @@ use serde::de::IgnoredAny;
 
 use crate::directory::Directory;
 use crate::domain::checkout::Checkout;
-use crate::domain::id::{CheckoutId, PaymentId};
-use crate::domain::payment::Payment;
+use crate::domain::id::{CheckoutId, EntityId, PaymentId};
+use crate::domain::payment::{Link, Payment};
 use crate::domain::refusal::Refusal;
 
 use readers::Readers;
@@ -38,6 +38,8 @@ use writer::Writer;
 pub struct Keys {
     /// A checkout, by id.
     pub checkout: Option<CheckoutId>,
+    /// A payment of an entity, with what refers to it.
+    pub payment: Option<(EntityId, PaymentId)>,
 }
 
 impl Keys {
@@ -48,7 +50,12 @@ impl Keys {
 
     /// One checkout.
     pub fn checkout(id: &CheckoutId) -> Self {
-        Self { checkout: Some(id.clone()) }
+        Self { checkout: Some(id.clone()), ..Self::default() }
+    }
+
+    /// One payment of an entity, with what refers to it.
+    pub fn payment(entity: &EntityId, id: &PaymentId) -> Self {
+        Self { payment: Some((entity.clone(), id.clone())), ..Self::default() }
     }
 }
 
@@ -57,6 +64,10 @@ impl Keys {
 pub struct Loaded {
     /// The checkout asked for, when there is one.
     pub checkout: Option<Checkout>,
+    /// The payment asked for, when there is one.
+    pub payment: Option<Payment>,
+    /// What refers to that payment, oldest first.
+    pub links: Vec<Link>,
 }
 
 /// Why a store call gave no answer.
@@ -119,12 +130,12 @@ impl Store {
         self.readers.with(|connection| rows::load_checkout(connection, id))
     }
 
-    /// A payment by id, as last committed.
+    /// A payment of an entity by id, as last committed.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn payment(&self, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
-        self.readers.with(|connection| rows::load_payment(connection, id))
+    pub fn payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+        self.readers.with(|connection| rows::load_payment(connection, entity, id))
     }
 
     /// A checkout with its last attempt, both of one moment.
@@ -137,7 +148,7 @@ impl Store {
                 return Ok(None);
             };
             let payment = match &checkout.attempt {
-                Some(id) => rows::load_payment(connection, id)?,
+                Some(id) => rows::load_payment(connection, &checkout.entity, id)?,
                 None => None,
             };
             Ok(Some((checkout, payment)))

@@ -4,15 +4,33 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{Keys, Loaded, StoreError};
 use crate::domain::checkout::Checkout;
-use crate::domain::id::{CheckoutId, PaymentId};
-use crate::domain::payment::Payment;
+use crate::domain::id::{CheckoutId, EntityId, PaymentId};
+use crate::domain::payment::{Link, Payment, PaymentType};
 
 /// Rows to write in one commit, already encoded, so that the writer's thread has nothing left to compute.
 #[derive(Debug, Default)]
 pub struct Changes {
     checkouts: Vec<(String, Vec<u8>)>,
-    payments: Vec<(String, Vec<u8>)>,
+    payments: Vec<PaymentRows>,
     cards: Vec<Card>,
+}
+
+/// A payment's document, and what it is found by besides its id.
+#[derive(Debug)]
+struct PaymentRows {
+    entity: String,
+    id: String,
+    document: Vec<u8>,
+    reference: Option<String>,
+    link: Option<LinkRow>,
+}
+
+#[derive(Debug)]
+struct LinkRow {
+    referenced: String,
+    payment_type: &'static str,
+    hundredths: i64,
+    approved: bool,
 }
 
 #[derive(Debug)]
@@ -33,7 +51,18 @@ impl Changes {
     /// Writes a payment.
     #[must_use]
     pub fn payment(mut self, payment: &Payment) -> Self {
-        self.payments.push((payment.id.as_str().to_owned(), document(payment)));
+        self.payments.push(PaymentRows {
+            entity: payment.entity.as_str().to_owned(),
+            id: payment.id.as_str().to_owned(),
+            document: document(payment),
+            reference: payment.parameters.get("merchantTransactionId").map(str::to_owned),
+            link: payment.referenced.as_ref().map(|referenced| LinkRow {
+                referenced: referenced.as_str().to_owned(),
+                payment_type: payment.payment_type.code(),
+                hundredths: payment.amount.hundredths(),
+                approved: payment.approved(),
+            }),
+        });
         self
     }
 
@@ -45,7 +74,10 @@ impl Changes {
     }
 
     /// Writes everything on a connection that is inside a transaction.
-    pub(super) fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
+    ///
+    /// # Errors
+    /// When a row cannot be written.
+    pub fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
         for (id, document) in &self.checkouts {
             connection
                 .prepare_cached(
@@ -53,15 +85,41 @@ impl Changes {
                 )?
                 .execute(params![id, document])?;
         }
-        for (id, document) in &self.payments {
-            connection
-                .prepare_cached("INSERT INTO payment (id, document) VALUES (?1, ?2)")?
-                .execute(params![id, document])?;
+        for payment in &self.payments {
+            payment.apply(connection)?;
         }
         for card in &self.cards {
             connection
                 .prepare_cached("INSERT INTO card (purge_at, payment, sealed) VALUES (?1, ?2, ?3)")?
                 .execute(params![card.purge_at, card.payment, card.sealed])?;
+        }
+        Ok(())
+    }
+}
+
+impl PaymentRows {
+    fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
+        let Self { entity, id, document, .. } = self;
+        connection
+            .prepare_cached(
+                "INSERT INTO payment (entity, id, document) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (entity, id) DO UPDATE SET document = ?3",
+            )?
+            .execute(params![entity, id, document])?;
+        if let Some(reference) = &self.reference {
+            connection
+                .prepare_cached(
+                    "INSERT OR IGNORE INTO payment_reference (entity, reference, payment) VALUES (?1, ?2, ?3)",
+                )?
+                .execute(params![entity, reference, id])?;
+        }
+        if let Some(link) = &self.link {
+            connection
+                .prepare_cached(
+                    "INSERT INTO payment_link (referenced, id, type, hundredths, approved) VALUES (?1, ?2, ?3, ?4, ?5)
+                     ON CONFLICT (referenced, id) DO UPDATE SET approved = ?5",
+                )?
+                .execute(params![link.referenced, id, link.payment_type, link.hundredths, link.approved])?;
         }
         Ok(())
     }
@@ -78,7 +136,11 @@ pub(super) fn load(connection: &Connection, keys: &Keys) -> Result<Loaded, Store
         Some(id) => load_checkout(connection, id)?,
         None => None,
     };
-    Ok(Loaded { checkout })
+    let (payment, links) = match &keys.payment {
+        Some((entity, id)) => (load_payment(connection, entity, id)?, load_links(connection, id)?),
+        None => Default::default(),
+    };
+    Ok(Loaded { checkout, payment, links })
 }
 
 pub(super) fn load_checkout<P: serde::de::DeserializeOwned>(
@@ -88,8 +150,29 @@ pub(super) fn load_checkout<P: serde::de::DeserializeOwned>(
     load_document(connection, "SELECT document FROM checkout WHERE id = ?1", id.as_str())
 }
 
-pub(super) fn load_payment(connection: &Connection, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
-    load_document(connection, "SELECT document FROM payment WHERE id = ?1", id.as_str())
+pub(super) fn load_payment(
+    connection: &Connection,
+    entity: &EntityId,
+    id: &PaymentId,
+) -> Result<Option<Payment>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT document FROM payment WHERE entity = ?1 AND id = ?2")?;
+    let parameters = params![entity.as_str(), id.as_str()];
+    let document = statement.query_row(parameters, |row| Ok(read(row.get_ref(0)?.as_blob()?))).optional()?;
+    Ok(document.transpose()?)
+}
+
+/// What refers to a payment, oldest first.
+pub(super) fn load_links(connection: &Connection, referenced: &PaymentId) -> Result<Vec<Link>, StoreError> {
+    let mut statement =
+        connection.prepare_cached("SELECT id, type, hundredths, approved FROM payment_link WHERE referenced = ?1")?;
+    let mut rows = statement.query([referenced.as_str()])?;
+    let mut links = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (id, kind): (String, String) = (row.get(0)?, row.get(1)?);
+        let (Some(id), Some(payment_type)) = (PaymentId::parse(&id), PaymentType::parse(&kind)) else { continue };
+        links.push(Link { id, payment_type, hundredths: row.get(2)?, approved: row.get(3)? });
+    }
+    Ok(links)
 }
 
 fn load_document<T: serde::de::DeserializeOwned>(

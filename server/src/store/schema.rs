@@ -20,7 +20,8 @@ const FILE: &str = "tillgate.db";
 /// How long a writer waits for another process's transaction.
 const BUSY: Duration = Duration::from_secs(10);
 
-const MIGRATIONS: &[M<'static>] = &[M::up(
+const MIGRATIONS: &[M<'static>] = &[
+    M::up(
     "CREATE TABLE entity (
          id TEXT PRIMARY KEY, name TEXT NOT NULL, live INTEGER NOT NULL, settings TEXT NOT NULL, created INTEGER NOT NULL
      ) WITHOUT ROWID;
@@ -37,7 +38,30 @@ const MIGRATIONS: &[M<'static>] = &[M::up(
          build TEXT NOT NULL REFERENCES form_build (build) ON DELETE CASCADE, path TEXT NOT NULL, content BLOB NOT NULL,
          PRIMARY KEY (build, path)
      );",
-)];
+    ),
+    // A payment is found by its entity first: what is another's cannot be found, and an entity's payments stand in the
+    // order of time. What refers to a payment, and what its merchant calls it, have rows of their own.
+    M::up(
+        "CREATE TABLE payment_of_entity (
+             entity TEXT NOT NULL, id TEXT NOT NULL, document BLOB NOT NULL, PRIMARY KEY (entity, id)
+         ) WITHOUT ROWID;
+         INSERT INTO payment_of_entity
+             SELECT json_extract(text, '$.entity'), id,
+                 CAST(json_set(json_remove(text, '$.card'), '$.account',
+                     json_object('card', json_extract(text, '$.card'))) AS BLOB)
+             FROM (SELECT id, CAST(document AS TEXT) AS text FROM payment) WHERE TRUE ORDER BY 1, 2;
+         DROP TABLE payment;
+         ALTER TABLE payment_of_entity RENAME TO payment;
+         CREATE TABLE payment_link (
+             referenced TEXT NOT NULL, id TEXT NOT NULL, type TEXT NOT NULL, hundredths INTEGER NOT NULL,
+             approved INTEGER NOT NULL, PRIMARY KEY (referenced, id)
+         ) WITHOUT ROWID;
+         CREATE TABLE payment_reference (
+             entity TEXT NOT NULL, reference TEXT NOT NULL, payment TEXT NOT NULL,
+             PRIMARY KEY (entity, reference, payment)
+         ) WITHOUT ROWID;",
+    ),
+];
 
 /// The path of the store's file in a data folder.
 pub fn file(folder: &Path) -> PathBuf {
@@ -87,11 +111,28 @@ pub fn open_reader(folder: &Path) -> Result<Connection, StoreError> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_migrations_are_valid() {
         assert!(Migrations::from_slice(MIGRATIONS).validate().is_ok());
+    }
+
+    #[test]
+    fn payments_of_the_first_version_are_found_by_their_entity_and_keep_their_card() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let migrations = Migrations::from_slice(MIGRATIONS);
+        migrations.to_version(&mut connection, 1).unwrap();
+        let document = br#"{"id":"8a1","entity":"e1","card":{"bin":"420000"},"result":"000.100.110"}"#;
+        connection.execute("INSERT INTO payment (id, document) VALUES ('8a1', ?1)", [&document[..]]).unwrap();
+        migrations.to_latest(&mut connection).unwrap();
+        let kept: Vec<u8> = connection
+            .query_row("SELECT document FROM payment WHERE entity = 'e1' AND id = '8a1'", [], |row| row.get(0))
+            .unwrap();
+        let kept: serde_json::Value = serde_json::from_slice(&kept).unwrap();
+        assert_eq!(kept["account"]["card"]["bin"], "420000");
+        assert_eq!(kept.get("card"), None);
     }
 }

@@ -1,9 +1,11 @@
 //! A payment as a merchant's server sends it and as the gateway stores it, for stores that are filled directly.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use tillgate::domain::entity::{Entity, Settings};
 use tillgate::domain::id::{EntityId, PaymentId};
-use tillgate::domain::payment::{CardSummary, Payment, PaymentType, descriptor};
+use tillgate::domain::payment::{Account, CardSummary, Payment, PaymentType, descriptor};
 use tillgate::vault::{MasterKey, Vault};
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::Parameters;
@@ -64,13 +66,18 @@ impl Sampler {
             brand: "VISA".to_owned(),
             amount: self.amount,
             result: codes::TEST_INTERNAL,
-            card: CardSummary {
+            referenced: None,
+            registration: None,
+            avs: None,
+            cvv: None,
+            details: BTreeMap::new(),
+            account: Account::Card(CardSummary {
                 bin: "420000".to_owned(),
                 last4: format!("{:04}", number % 10_000),
                 holder: Some("Jane Jones".to_owned()),
                 expiry_month: "05".to_owned(),
                 expiry_year: "2034".to_owned(),
-            },
+            }),
             parameters,
         }
     }

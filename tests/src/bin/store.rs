@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, params};
-use tillgate::store::{admin, open_connection};
+use rusqlite::Connection;
+use tillgate::store::{Changes, admin, open_connection};
 use tillgate_tests::bench::Sampler;
 
 /// Payments of one transaction while a store is filled.
@@ -81,15 +81,8 @@ fn fill(folder: &Path, count: u64) -> anyhow::Result<()> {
 /// One payment in the rows that the gateway would make of it.
 fn insert(connection: &Connection, sampler: &Sampler, number: u64, created: Timestamp) -> anyhow::Result<()> {
     let payment = sampler.payment(number, created);
-    connection
-        .prepare_cached("INSERT INTO payment (id, document) VALUES (?1, ?2)")?
-        .execute(params![payment.id.as_str(), serde_json::to_vec(&payment)?])?;
     let purge = created + SignedDuration::from_hours(YEARS_OF_CARDS);
-    connection.prepare_cached("INSERT INTO card (purge_at, payment, sealed) VALUES (?1, ?2, ?3)")?.execute(params![
-        purge.as_millisecond(),
-        payment.id.as_str(),
-        sampler.sealed(&payment)?
-    ])?;
+    Changes::default().payment(&payment).card(&payment.id, sampler.sealed(&payment)?, purge).apply(connection)?;
     Ok(())
 }
 

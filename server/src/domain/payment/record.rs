@@ -1,0 +1,105 @@
+//! What is kept of a payment.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use tillgate_shared::money::Amount;
+use tillgate_shared::parameter::Parameters;
+use tillgate_shared::result::ResultCode;
+
+use super::{Account, PaymentType};
+use crate::domain::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
+
+/// A payment as it is stored. Once its outcome is final it never changes: what refers to it is a payment of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Payment {
+    /// Its id.
+    pub id: PaymentId,
+    /// Whose it is.
+    pub entity: EntityId,
+    /// The checkout it was made in; none for a payment server to server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout: Option<CheckoutId>,
+    /// The payment that it captures, reverses or refunds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub referenced: Option<PaymentId>,
+    /// The registration that it made or used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registration: Option<RegistrationId>,
+    /// When it was made.
+    pub created: Timestamp,
+    /// What it does.
+    pub payment_type: PaymentType,
+    /// The brand's code, e.g. `VISA`.
+    pub brand: String,
+    /// How much, as on the wire: two decimals.
+    #[serde(with = "money")]
+    pub amount: Amount,
+    /// The outcome.
+    #[serde(with = "code")]
+    pub result: ResultCode,
+    /// `result.avsResponse`: what the address check says (A Z N U F; specification, document 3).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub avs: Option<char>,
+    /// `result.cvvResponse`: what the check of the security code says (M N P S U; specification, document 3).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cvv: Option<char>,
+    /// `resultDetails`: what the acquirer tells beyond the result.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub details: BTreeMap<String, String>,
+    /// What the shopper's statement shows.
+    pub descriptor: String,
+    /// The account, reduced to what may be shown.
+    pub account: Account,
+    /// Everything else that was sent and is echoed.
+    pub parameters: Parameters,
+}
+
+impl Payment {
+    /// Whether the money moved, or is reserved.
+    pub fn approved(&self) -> bool {
+        self.result.is_success()
+    }
+}
+
+/// Longest descriptor (specification, document 2).
+const DESCRIPTOR_MAX: usize = 127;
+
+/// What the statement shows: the payment's short id, then the merchant's own text or the entity's name.
+pub fn descriptor(id: &PaymentId, text: &str) -> String {
+    format!("{} {text}", id.short_id()).chars().take(DESCRIPTOR_MAX).collect()
+}
+
+/// Amounts in stored documents: `["92.00","EUR"]`.
+mod money {
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+    use tillgate_shared::money::{Amount, Currency};
+
+    pub fn serialize<S: Serializer>(amount: &Amount, serializer: S) -> Result<S::Ok, S::Error> {
+        (amount.to_string(), amount.currency().code()).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Amount, D::Error> {
+        let (amount, currency) = <(String, String)>::deserialize(deserializer)?;
+        let currency = Currency::parse(&currency).ok_or_else(|| D::Error::custom("currency"))?;
+        Amount::parse(&amount, currency).map_err(|_| D::Error::custom("amount"))
+    }
+}
+
+/// Result codes in stored documents: the code alone, its words may change.
+mod code {
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+    use tillgate_shared::result::ResultCode;
+
+    pub fn serialize<S: Serializer>(code: &ResultCode, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(code.code())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ResultCode, D::Error> {
+        let code = String::deserialize(deserializer)?;
+        ResultCode::find(&code).ok_or_else(|| D::Error::custom("result code"))
+    }
+}
