@@ -33,6 +33,6 @@ pub struct Settings {
 impl Entity {
     /// What this entity asks of a payment beyond the formats.
     pub fn requirements(&self) -> Requirements {
-        Requirements { customer_names_required: !self.settings.customer_names_optional }
+        Requirements { customer_names_required: !self.settings.customer_names_optional, ..Requirements::default() }
     }
 }

@@ -1,7 +1,7 @@
 //! The catalogue of parameters: every parameter that a request can carry is described once, as data.
 //!
 //! From the same rows come the server's checks, the form's checks, the reference pages and the generated tests. A new
-//! parameter is a new row in `rows/`; a rule that ties several together is a line in `complete.rs`.
+//! parameter is a new row in `rows/`; a rule that ties several together is a line in `complete/`.
 
 mod catalogue;
 mod check;
@@ -15,7 +15,7 @@ use serde::Serialize;
 pub(crate) use catalogue::index;
 pub use catalogue::{browser_may_set, catalogue, find, is_keyed};
 pub use check::{check_formats, unknown};
-pub use complete::{Operation, Requirements, check_complete};
+pub use complete::{Operation, Requirements, check_complete, shopper_absent};
 pub use normalize::normalize;
 pub use set::Parameters;
 

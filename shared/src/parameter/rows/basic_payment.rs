@@ -9,7 +9,12 @@ const fn row(name: &'static str, need: Need, format: Format, note: &'static str)
     Parameter::new(Group::BasicPayment, name, need, format, note)
 }
 
-const TYPES: Format = Format::OneOf(&["PA", "DB", "CD", "CP", "RV", "RF"]);
+/// The specification's types, and those that deployed gateways of this contract have besides: a debit in two steps,
+/// the acquirer's chargeback, and a schedule with its changes. Which of them a request takes depends on what it is
+/// about to do.
+const TYPES: Format = Format::OneOf(&["PA", "DB", "CD", "CP", "RV", "RF", "PA.CP", "CB", "SD", "RS", "DS"]);
+/// A brand's own type has two letters and begins a payment.
+const OVERRIDES: Format = Format::OneOf(&["PA", "DB", "CD"]);
 
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[Parameter] = &[
@@ -22,8 +27,9 @@ pub(super) static ROWS: &[Parameter] = &[
     row("paymentBrand", Conditional, Format::Characters { class: Class::Word, min: 1, max: 32 },
         "The way to pay, e.g. VISA. May be left out where the card number tells.").by_browser(),
     row("paymentType", Required, TYPES,
-        "PA reserves the amount, DB takes it, CD pays it out; CP captures, RV reverses and RF refunds an earlier payment."),
-    row("overridePaymentType[brand]", Optional, TYPES,
+        "PA reserves the amount, DB takes it, PA.CP does both in two steps, CD pays it out; CP captures, RV reverses and RF \
+         refunds an earlier payment, CB tells of a chargeback; SD, RS and DS make, change and end a schedule."),
+    row("overridePaymentType[brand]", Optional, OVERRIDES,
         "Another payment type for one brand, e.g. PA for a brand that cannot take money at once. Only when a checkout is created."),
     row("descriptor", Optional, text(1, 127), "Text on the shopper's statement; merchant.name can override it."),
     row("merchantTransactionId", Conditional, verbatim(8, 255),

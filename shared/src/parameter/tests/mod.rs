@@ -6,6 +6,8 @@ mod boundaries;
 mod complete;
 mod lookup;
 mod normalize;
+mod operations;
+mod proof;
 mod samples;
 mod set;
 mod specification;

@@ -1,0 +1,106 @@
+//! The account that a payment charges or a registration stores: which parameters make one, by the kind of its brand.
+
+use super::Check;
+use crate::brand::{Brand, Kind, detect};
+use crate::parameter::ParameterError;
+
+/// Brands that charge a bank account by a mandate. Other bank brands send the shopper to the bank or hand out a slip,
+/// and know the account without us, or need none.
+const DIRECT_DEBITS: [&str; 2] = ["DIRECTDEBIT_SEPA", "SEPA"];
+/// Answers at once, and yet charges no account: the shopper gets a reference and pays at a machine.
+const PAID_ELSEWHERE: &str = "SIBS_MULTIBANCO";
+/// What every card needs.
+const CARD: [&str; 3] = ["card.number", "card.expiryMonth", "card.expiryYear"];
+/// What of an account a registration holds, so that a payment with it may not bring another. The holder may
+/// (`overrideHolder`), and the code always comes anew.
+const STORED: [&str; 8] = [
+    "card.number",
+    "card.expiryMonth",
+    "card.expiryYear",
+    "bankAccount.number",
+    "bankAccount.iban",
+    "virtualAccount.accountId",
+    "walletPay.paymentToken",
+    "walletPay.source",
+];
+
+impl Check<'_> {
+    /// The account, as its brand needs it.
+    pub(super) fn account(&mut self) {
+        let number = self.parameters.get("card.number").unwrap_or_default();
+        let brand = match self.parameters.get("paymentBrand") {
+            None | Some("") => {
+                let cards: Vec<&'static Brand> = Brand::cards().iter().collect();
+                if detect(number, &cards).next().is_none() {
+                    self.errors.push(ParameterError::missing("paymentBrand"));
+                }
+                None
+            }
+            Some(code) => match Brand::find(code) {
+                Some(brand) => Some(brand),
+                None => return self.refuse("paymentBrand", "is not a brand that this gateway knows"),
+            },
+        };
+        let at_once = brand.is_some_and(|brand| brand.synchronous);
+        match brand.map(|brand| brand.kind) {
+            Some(Kind::Card) if !CARD.iter().any(|name| self.has(name)) => {
+                self.refuse("paymentBrand", "card properties must be set");
+            }
+            Some(Kind::Card) => self.card(),
+            None if !number.is_empty() => self.card(),
+            Some(Kind::Wallet) if at_once => self.wallet(),
+            Some(Kind::Bank) if DIRECT_DEBITS.iter().any(|code| self.is("paymentBrand", code)) => self.bank_account(),
+            Some(Kind::Virtual) if at_once && !self.is("paymentBrand", PAID_ELSEWHERE) => {
+                self.require("virtualAccount.accountId");
+            }
+            // Where the answer comes later, the shopper says on the brand's own page whose account it is.
+            _ => {}
+        }
+    }
+
+    /// The account of a registration is stored; the request may not bring another.
+    pub(super) fn stored_account(&mut self) {
+        for name in STORED {
+            if self.has(name) {
+                self.refuse(name, "may not be sent: the registration holds the account");
+            }
+        }
+    }
+
+    /// The kind of account that will be charged; a card where nothing says otherwise.
+    pub(super) fn kind(&self) -> Kind {
+        self.parameters.get("paymentBrand").and_then(Brand::find).map_or(Kind::Card, |brand| brand.kind)
+    }
+
+    fn card(&mut self) {
+        CARD.into_iter().for_each(|name| self.require(name));
+        if self.has("walletPay.source") {
+            self.decrypted();
+        }
+    }
+
+    /// A wallet hands out a token that we decrypt, or data that the merchant decrypted; never both.
+    fn wallet(&mut self) {
+        if !self.has("walletPay.source") {
+            return self.require_either("walletPay.paymentToken", "walletPay.source");
+        }
+        if self.has("walletPay.paymentToken") {
+            return self.refuse("walletPay.source", "may not be sent together with walletPay.paymentToken");
+        }
+        CARD.into_iter().for_each(|name| self.require(name));
+        self.decrypted();
+    }
+
+    /// What was in a wallet's token besides the card.
+    fn decrypted(&mut self) {
+        self.require("threeDSecure.verificationId");
+        self.require("threeDSecure.eci");
+    }
+
+    /// A direct debit names the account by number or IBAN, the bank by code or BIC, and the holder.
+    fn bank_account(&mut self) {
+        self.require("bankAccount.holder");
+        self.require_either("bankAccount.iban", "bankAccount.number");
+        self.require_either("bankAccount.bic", "bankAccount.bankCode");
+    }
+}

@@ -1,0 +1,184 @@
+//! What each operation needs, and the kinds of accounts.
+
+use super::super::{Operation, Parameters, Requirements, check_complete};
+use super::parameters;
+
+/// Names of what is wrong.
+fn wrong(operation: Operation, sent: &[(&str, &str)]) -> Vec<String> {
+    let errors = check_complete(&parameters(sent), operation, &Requirements::default());
+    errors.into_iter().map(|error| error.name).collect()
+}
+
+/// The message about the first thing that is wrong.
+fn message(operation: Operation, sent: &[(&str, &str)]) -> String {
+    check_complete(&parameters(sent), operation, &Requirements::default()).remove(0).message
+}
+
+const MONEY: [(&str, &str); 2] = [("amount", "92.00"), ("currency", "EUR")];
+const CARD: [(&str, &str); 4] = [
+    ("paymentBrand", "VISA"),
+    ("card.number", "4200000000000000"),
+    ("card.expiryMonth", "05"),
+    ("card.expiryYear", "2034"),
+];
+const REGISTRATION: (&str, &str) = ("registrationId", "8a82944a4cc25ebf014cc2c782423202");
+
+/// Amount, currency and type, and these.
+fn of(payment_type: &'static str, more: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
+    MONEY.into_iter().chain([("paymentType", payment_type)]).chain(more.iter().copied()).collect()
+}
+
+#[test]
+fn a_registration_needs_an_account_and_no_money() {
+    assert!(wrong(Operation::CreateRegistration, &CARD).is_empty());
+    assert_eq!(wrong(Operation::CreateRegistration, &[]), ["paymentBrand"]);
+    assert_eq!(wrong(Operation::CreateRegistration, &CARD[..2]), ["card.expiryMonth", "card.expiryYear"]);
+    let debit = [("paymentBrand", "DIRECTDEBIT_SEPA")];
+    let account = ["bankAccount.holder", "bankAccount.iban", "bankAccount.bic"];
+    assert_eq!(wrong(Operation::CreateRegistration, &debit), account);
+    let anonymous = [&CARD[..], &[("customer.email", "jane@shop.example")]].concat();
+    assert_eq!(wrong(Operation::CreateRegistration, &anonymous), ["customer.givenName", "customer.surname"]);
+}
+
+#[test]
+fn a_registration_that_comes_from_elsewhere_says_how_it_began() {
+    let with =
+        |more: (&'static str, &'static str)| wrong(Operation::CreateRegistration, &[&CARD[..], &[more]].concat());
+    for name in ["recurringMigration.amount", "recurringMigration.connectorTxId1"] {
+        assert_eq!(with((name, "12.00")), ["recurringMigration.paymentType"]);
+    }
+    assert!(with(("recurringMigration.paymentType", "DB")).is_empty());
+}
+
+#[test]
+fn a_payment_by_registration_brings_money_and_no_other_account() {
+    let pay = |sent: &[(&str, &str)]| wrong(Operation::PaymentByRegistration, sent);
+    assert_eq!(pay(&[]), ["amount", "currency", "paymentType"]);
+    assert!(pay(&of("DB", &[])).is_empty(), "everything else is stored");
+    assert!(pay(&of("PA", &[("card.cvv", "123"), ("card.holder", "Jane"), ("overrideHolder", "true")])).is_empty());
+    for account in [
+        "card.number",
+        "card.expiryMonth",
+        "card.expiryYear",
+        "bankAccount.number",
+        "bankAccount.iban",
+        "virtualAccount.accountId",
+        "walletPay.paymentToken",
+        "walletPay.source",
+    ] {
+        assert_eq!(pay(&of("DB", &[(account, "x")])), [account]);
+    }
+    assert_eq!(pay(&of("CP", &[])), ["paymentType"]);
+    assert_eq!(pay(&of("DB", &[("customer.email", "a@b.example")])), ["customer.givenName", "customer.surname"]);
+}
+
+#[test]
+fn the_shopper_may_take_a_registration_of_the_checkout_instead_of_an_account() {
+    let stored = of("DB", &[("paymentBrand", "VISA"), REGISTRATION]);
+    assert!(wrong(Operation::Payment, &stored).is_empty());
+    let both = [&of("DB", &CARD[..3])[..], &[REGISTRATION]].concat();
+    assert_eq!(wrong(Operation::Payment, &both), ["card.expiryYear"], "who fills in a new card fills it in");
+}
+
+#[test]
+fn captures_and_refunds_name_their_amount_and_reversals_undo_everything() {
+    let all = ["amount", "currency", "paymentType"];
+    assert_eq!(wrong(Operation::Capture, &[]), all);
+    assert_eq!(wrong(Operation::Refund, &[]), all);
+    assert_eq!(wrong(Operation::Reversal, &[]), ["paymentType"]);
+    assert!(wrong(Operation::Capture, &of("CP", &[])).is_empty());
+    assert!(wrong(Operation::Refund, &of("RF", &[])).is_empty());
+    assert!(wrong(Operation::Reversal, &[("paymentType", "RV")]).is_empty());
+    assert!(wrong(Operation::Reversal, &of("RV", &[])).is_empty(), "an amount does no harm here");
+    assert_eq!(message(Operation::Capture, &of("RF", &[])), "must be one of [CP]");
+    assert_eq!(message(Operation::Refund, &of("CP", &[])), "must be one of [RF]");
+    let yen = [("amount", "12.50"), ("currency", "JPY"), ("paymentType", "RF")];
+    assert_eq!(wrong(Operation::Refund, &yen), ["amount"]);
+}
+
+#[test]
+fn a_chargeback_has_a_reason() {
+    assert_eq!(wrong(Operation::Chargeback, &[]), ["chargebackResultCode"]);
+    assert!(wrong(Operation::Chargeback, &[("chargebackResultCode", "000.100.203")]).is_empty());
+}
+
+#[test]
+fn a_schedule_charges_a_registration() {
+    assert_eq!(wrong(Operation::Schedule, &[]), ["registrationId", "amount", "currency", "paymentType"]);
+    for payment_type in ["SD", "DB"] {
+        assert!(wrong(Operation::Schedule, &of(payment_type, &[REGISTRATION])).is_empty(), "{payment_type}");
+    }
+    assert_eq!(message(Operation::Schedule, &of("RF", &[REGISTRATION])), "must be one of [SD, DB]");
+    let days = [REGISTRATION, ("job.dayOfMonth", "01"), ("job.dayOfWeek", "1")];
+    assert_eq!(wrong(Operation::Schedule, &of("SD", &days)), ["job.dayOfWeek"]);
+    let code = [REGISTRATION, ("standingInstruction.mode", "REPEATED"), ("card.cvv", "123")];
+    assert_eq!(wrong(Operation::Schedule, &of("SD", &code)), ["card.cvv"]);
+}
+
+#[test]
+fn nothing_ends_before_it_starts() {
+    let times = |end| [REGISTRATION, ("job.startDate", "2026-12-01 06:00:00"), ("job.endDate", end)];
+    assert!(wrong(Operation::Schedule, &of("SD", &times("2026-12-01 06:00:00"))).is_empty());
+    assert_eq!(wrong(Operation::Schedule, &of("SD", &times("2026-12-01 05:59:59"))), ["job.endDate"]);
+    assert_eq!(wrong(Operation::Report, &[("date.from", "2026-10-01"), ("date.to", "2026-09-30")]), ["date.to"]);
+}
+
+#[test]
+fn a_report_names_its_days() {
+    assert_eq!(wrong(Operation::Report, &[]), ["date.from", "date.to"]);
+    assert_eq!(wrong(Operation::Report, &[("date.from", "2026-11-01")]), ["date.to"]);
+    assert!(wrong(Operation::Report, &[("date.from", "2026-11-01"), ("date.to", "2026-11-01")]).is_empty());
+}
+
+#[test]
+fn a_wallet_hands_out_a_token_or_what_was_in_it() {
+    let pay = |more: &[(&'static str, &'static str)]| wrong(Operation::Payment, &of("DB", more));
+    let brand = ("paymentBrand", "GOOGLEPAY");
+    let source = ("walletPay.source", "web");
+    let token = ("walletPay.paymentToken", "{}");
+    assert_eq!(pay(&[brand]), ["walletPay.paymentToken"]);
+    assert!(pay(&[brand, token]).is_empty());
+    assert_eq!(pay(&[brand, token, source]), ["walletPay.source"]);
+    let decrypted = ["card.number", "card.expiryMonth", "card.expiryYear"];
+    let results = ["threeDSecure.verificationId", "threeDSecure.eci"];
+    assert_eq!(pay(&[brand, source]), [&decrypted[..], &results[..]].concat());
+    let proof = [("threeDSecure.verificationId", "AAACAgSRBklmQCFgMpEGAAAAAAA="), ("threeDSecure.eci", "05")];
+    assert!(pay(&[&[brand, source], &CARD[1..], &proof].concat()).is_empty());
+    // The same under the brand of the card that was in the wallet.
+    assert_eq!(pay(&[&CARD[..], &[source]].concat()), results);
+    assert!(pay(&[&CARD[..], &[source], &proof].concat()).is_empty());
+}
+
+#[test]
+fn brands_that_charge_an_account_of_their_own_at_once_need_to_know_it() {
+    let pay = |more: &[(&'static str, &'static str)]| wrong(Operation::Payment, &of("DB", more));
+    assert_eq!(pay(&[("paymentBrand", "AFTERPAY")]), ["virtualAccount.accountId"]);
+    assert!(pay(&[("paymentBrand", "AFTERPAY"), ("virtualAccount.accountId", "jane")]).is_empty());
+    for later in ["PAYPAL", "SIBS_MULTIBANCO"] {
+        assert!(pay(&[("paymentBrand", later)]).is_empty(), "{later}");
+    }
+}
+
+#[test]
+fn every_operation_takes_types_that_the_catalogue_knows() {
+    let known = super::super::find("paymentType").unwrap().format;
+    for operation in [
+        Operation::CreateCheckout,
+        Operation::UpdateCheckout,
+        Operation::Payment,
+        Operation::CreateRegistration,
+        Operation::PaymentByRegistration,
+        Operation::Capture,
+        Operation::Refund,
+        Operation::Reversal,
+        Operation::Chargeback,
+        Operation::Schedule,
+        Operation::Report,
+    ] {
+        for payment_type in operation.payment_types() {
+            assert_eq!(known.check(payment_type), Ok(()), "{operation:?}");
+        }
+        // Nothing sent is refused or taken, and never a reason to stumble.
+        let _ = check_complete(&Parameters::default(), operation, &Requirements::default());
+    }
+}
