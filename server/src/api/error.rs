@@ -56,14 +56,11 @@ fn refused(refusal: &Refusal, ndc: &Ndc) -> Response {
     }
     let mut response = reply(status, Fields::default().with("result", result), ndc);
     let headers = response.headers_mut();
-    match status {
-        StatusCode::SERVICE_UNAVAILABLE => {
-            headers.insert("retry-after", axum::http::HeaderValue::from_static("1"));
-        }
-        StatusCode::UNAUTHORIZED => {
-            headers.insert("www-authenticate", axum::http::HeaderValue::from_static("Bearer"));
-        }
-        _ => {}
+    if let Some(seconds) = refusal.retry_after {
+        headers.insert("retry-after", seconds.into());
+    }
+    if status == StatusCode::UNAUTHORIZED {
+        headers.insert("www-authenticate", axum::http::HeaderValue::from_static("Bearer"));
     }
     response
 }

@@ -17,16 +17,23 @@ pub struct Refusal {
     pub description: Option<Cow<'static, str>>,
     /// The parameters at fault, each with what is wrong with it.
     pub parameters: Vec<ParameterError>,
+    /// After how many seconds the same request may go better (`Retry-After`); none where waiting does not help.
+    pub retry_after: Option<u32>,
 }
 
 impl Refusal {
     fn new(status: u16, code: ResultCode, description: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, code, description: Some(description.into()), parameters: Vec::new() }
+        Self { description: Some(description.into()), ..Self::bare(status, code) }
+    }
+
+    /// A refusal in the code's own words.
+    fn bare(status: u16, code: ResultCode) -> Self {
+        Self { status, code, description: None, parameters: Vec::new(), retry_after: None }
     }
 
     /// 400: parameters are missing or invalid; `parameterErrors` names each.
     pub fn parameters(parameters: Vec<ParameterError>) -> Self {
-        Self { status: 400, code: codes::INVALID_PARAMETER, description: None, parameters }
+        Self { parameters, ..Self::bare(400, codes::INVALID_PARAMETER) }
     }
 
     /// 400: one parameter is missing or invalid.
@@ -70,7 +77,7 @@ impl Refusal {
 
     /// 403: the credentials do not cover this entityId; says nothing about whether it exists.
     pub fn unknown_channel() -> Self {
-        Self { status: 403, code: codes::UNKNOWN_CHANNEL, description: None, parameters: Vec::new() }
+        Self::bare(403, codes::UNKNOWN_CHANNEL)
     }
 
     /// 404: the resource does not exist, or is another entity's, which is the same answer.
@@ -102,16 +109,43 @@ impl Refusal {
 
     /// 400: nothing processes this method for this entity.
     pub fn method_not_configured() -> Self {
-        Self { status: 400, code: codes::METHOD_NOT_CONFIGURED, description: None, parameters: Vec::new() }
+        Self::bare(400, codes::METHOD_NOT_CONFIGURED)
     }
 
     /// 405: the address exists and takes another method.
     pub fn method_not_allowed() -> Self {
-        Self { status: 405, code: codes::METHOD_NOT_SUPPORTED, description: None, parameters: Vec::new() }
+        Self::bare(405, codes::METHOD_NOT_SUPPORTED)
     }
 
     /// 503: more work is queued than the store takes; the client may try again.
     pub fn overloaded() -> Self {
-        Self::new(503, codes::THROTTLED, "The service is busy; try again in a second")
+        Self { retry_after: Some(1), ..Self::new(503, codes::THROTTLED, "The service is busy; try again in a second") }
+    }
+
+    /// 429: more attempts to pay than one source is allowed. Says for how long, and not which of the caps it is: who tests
+    /// cards learns nothing.
+    pub fn too_many_attempts(seconds: u32) -> Self {
+        let description = format!("Too many attempts to pay; try again in {seconds} seconds");
+        Self { retry_after: Some(seconds), ..Self::new(429, codes::THROTTLED, description) }
+    }
+
+    /// 400: the header `Idempotency-Key` cannot be taken.
+    pub fn idempotency_key(message: &'static str) -> Self {
+        Self {
+            description: Some(format!("The header Idempotency-Key {message}").into()),
+            ..Self::parameter("Idempotency-Key", None, message)
+        }
+    }
+
+    /// 409: a request with this `Idempotency-Key` is under way; its answer can be had in a moment.
+    pub fn under_way() -> Self {
+        Self {
+            retry_after: Some(1),
+            ..Self::new(
+                409,
+                codes::ALREADY_PROCESSED,
+                "A request with this Idempotency-Key is under way; send it again for its answer",
+            )
+        }
     }
 }

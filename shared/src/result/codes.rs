@@ -81,6 +81,8 @@ codes! {
     DUPLICATE = "800.110.100";
     /// Too many requests.
     THROTTLED = "800.120.100";
+    /// The same transaction is being processed at this moment.
+    ALREADY_PROCESSED = "800.600.100";
     /// The channel is unknown, or not one of these credentials.
     UNKNOWN_CHANNEL = "800.900.201";
     /// The credentials are missing, malformed or wrong.
