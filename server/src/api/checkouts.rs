@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use jiff::Timestamp;
 use serde_json::json;
 use tillgate_shared::form::Duplicates;
 use tillgate_shared::result::{ResultCode, codes};
@@ -12,20 +13,28 @@ use tillgate_shared::result::{ResultCode, codes};
 use super::error::ApiError;
 use super::extract::{Id, Merchant, parameters};
 use super::fields::Fields;
-use super::reply::{Ndc, body_at, described, reply, result};
+use super::reply::{Ndc, answer_at, body_at, described, reply, result, send};
 use super::{Edge, client, payments, view};
 use crate::domain::checkout::Checkout;
+use crate::domain::idempotency::Answer;
 use crate::gateway::checkout::Status;
 
 pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) -> Result<Response, ApiError> {
-    let build = edge.builds.current();
     let integrity = merchant.parameters.get("integrity") == Some("true");
+    let answer = {
+        let edge = Arc::clone(&edge);
+        move |checkout: &Checkout| {
+            let integrity = integrity.then(|| edge.builds.current().loader_integrity.as_str());
+            about(checkout, codes::CHECKOUT_CREATED, integrity, checkout.created)
+        }
+    };
+    let once = merchant.once(answer.clone());
     let checkout = edge
         .gateway
-        .create_checkout(&merchant.entity, merchant.parameters, &build.id)
+        .create_checkout(&merchant.entity, merchant.parameters, &edge.builds.current().id, once)
         .await
         .map_err(|failure| ApiError::new(failure, Ndc::fresh(Some(&merchant.entity.id))))?;
-    Ok(about(&checkout, codes::CHECKOUT_CREATED, integrity.then_some(build.loader_integrity.as_str())))
+    Ok(send(answer(&checkout)))
 }
 
 pub(super) async fn update(
@@ -33,20 +42,23 @@ pub(super) async fn update(
     Id(id): Id,
     merchant: Merchant,
 ) -> Result<Response, ApiError> {
+    let now = Timestamp::now();
+    let answer = move |checkout: &Checkout| about(checkout, codes::CHECKOUT_UPDATED, None, now);
+    let once = merchant.once(answer);
     let checkout = edge
         .gateway
-        .update_checkout(&merchant.entity, &id, merchant.parameters)
+        .update_checkout(&merchant.entity, &id, merchant.parameters, once)
         .await
         .map_err(|failure| ApiError::new(failure, Ndc::of_checkout(&id)))?;
-    Ok(about(&checkout, codes::CHECKOUT_UPDATED, None))
+    Ok(send(answer(&checkout)))
 }
 
-fn about(checkout: &Checkout, code: ResultCode, integrity: Option<&str>) -> Response {
+fn about(checkout: &Checkout, code: ResultCode, integrity: Option<&str>, time: Timestamp) -> Answer {
     let mut fields = Fields::default().with("result", result(code)).with("id", checkout.id.as_str());
     if let Some(integrity) = integrity {
         fields.set("integrity", integrity);
     }
-    reply(StatusCode::OK, fields, &Ndc::of_checkout(checkout.id.as_str()))
+    answer_at(StatusCode::OK, fields, &Ndc::of_checkout(checkout.id.as_str()), time)
 }
 
 pub(super) async fn status(
@@ -63,7 +75,7 @@ pub(super) async fn status(
             let body = body_at(view::payment(&payment), &ndc, payment.created);
             Ok(edge.settled.keep(&merchant.entity.id, &id, view::status(payment.result), body))
         }
-        Ok(Status::Attempted(payment)) => Ok(payments::answer(&payment, &ndc)),
+        Ok(Status::Attempted(payment)) => Ok(send(payments::answer(&payment, &ndc))),
         Ok(Status::Pending) => Ok(unpaid(&id, codes::PENDING, codes::PENDING.description(), &ndc)),
         Ok(Status::Expired) => {
             Ok(unpaid(&id, codes::SESSION_TIMEOUT, "The checkout expired after 30 minutes without a payment", &ndc))

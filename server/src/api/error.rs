@@ -14,26 +14,32 @@ use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
 use crate::store::StoreError;
 
-/// What a handler returns instead of an answer.
+/// What a handler returns instead of an answer of its own.
 #[derive(Debug)]
-pub(super) struct ApiError {
-    failure: Box<Failure>,
-    ndc: Ndc,
+pub(super) enum ApiError {
+    /// The request is not carried out.
+    Failed(Box<Failure>, Ndc),
+    /// The request was carried out before, and this is what was answered.
+    Replay(Box<Response>),
 }
 
 impl ApiError {
     pub(super) fn new(failure: impl Into<Failure>, ndc: Ndc) -> Self {
-        Self { failure: Box::new(failure.into()), ndc }
+        Self::Failed(Box::new(failure.into()), ndc)
     }
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        match *self.failure {
-            Failure::Refused(refusal) => refused(&refusal, &self.ndc),
-            Failure::Store(StoreError::Overloaded) => refused(&Refusal::overloaded(), &self.ndc),
+        let (failure, ndc) = match self {
+            Self::Failed(failure, ndc) => (*failure, ndc),
+            Self::Replay(answer) => return *answer,
+        };
+        match failure {
+            Failure::Refused(refusal) => refused(&refusal, &ndc),
+            Failure::Store(StoreError::NameTaken) => refused(&Refusal::under_way(), &ndc),
+            Failure::Store(StoreError::Overloaded) => refused(&Refusal::overloaded(), &ndc),
             failure => {
-                let ndc = self.ndc.to_string();
                 let mut chain = failure.to_string();
                 let mut cause = failure.source();
                 while let Some(error) = cause {
@@ -41,7 +47,7 @@ impl IntoResponse for ApiError {
                     cause = error.source();
                 }
                 tracing::error!(%ndc, error = %chain, "internal error");
-                internal(&self.ndc)
+                internal(&ndc)
             }
         }
     }

@@ -15,12 +15,15 @@ use zeroize::Zeroizing;
 
 use super::Edge;
 use super::error::ApiError;
+use super::idempotency::{Asked, Fresh, Turn, turn};
 use super::reply::Ndc;
 use crate::directory::Directory;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
+use crate::domain::idempotency::Answer;
 use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
+use crate::gateway::once::Once;
 
 /// How long a body may take to arrive.
 const BODY_PATIENCE: Duration = Duration::from_secs(15);
@@ -43,6 +46,16 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
 pub(super) struct Merchant {
     pub(super) entity: Arc<Entity>,
     pub(super) parameters: Parameters,
+    /// Set when the merchant has named the request (`Idempotency-Key`).
+    named: Option<Fresh>,
+}
+
+impl Merchant {
+    /// How what this request comes to is kept, when it has a name. The answer is made inside the write, and has to be the
+    /// same when it is made again for the merchant.
+    pub(super) fn once<T>(&self, answer: impl FnOnce(&T) -> Answer + Send + 'static) -> Once<T> {
+        Once::new(self.named.as_ref().map(|fresh| fresh.named.clone()), answer)
+    }
 }
 
 impl FromRequest<Arc<Edge>> for Merchant {
@@ -52,6 +65,7 @@ impl FromRequest<Arc<Edge>> for Merchant {
         let directory = &edge.gateway.directory;
         let outside = || Ndc::fresh(None);
         // The header is judged before the body is read: strangers cost nothing.
+        let asked = Asked::of(&request);
         let bearer = bearer(directory, request.headers()).map_err(|refusal| ApiError::new(refusal, outside()))?;
         let mut parameters =
             parameters(request, Duplicates::Refuse).await.map_err(|failure| ApiError::new(failure, outside()))?;
@@ -61,7 +75,13 @@ impl FromRequest<Arc<Edge>> for Merchant {
         };
         channel(&entity, &parameters).map_err(|refusal| ApiError::new(refusal, outside()))?;
         admit(&entity, &mut parameters).map_err(|refusal| ApiError::new(refusal, Ndc::fresh(Some(&entity.id))))?;
-        Ok(Self { entity, parameters })
+        let named = match asked.map(|asked| turn(edge, &entity, &parameters, asked)) {
+            None => None,
+            Some(Ok(Turn::Fresh(fresh))) => Some(fresh),
+            Some(Ok(Turn::Replay(answer))) => return Err(ApiError::Replay(Box::new(answer))),
+            Some(Err(failure)) => return Err(ApiError::new(failure, Ndc::fresh(Some(&entity.id)))),
+        };
+        Ok(Self { entity, parameters, named })
     }
 }
 

@@ -7,6 +7,7 @@ mod error;
 mod extract;
 mod fields;
 mod form;
+mod idempotency;
 mod meta;
 mod payments;
 mod reply;
@@ -29,6 +30,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::form::Builds;
 use crate::gateway::Gateway;
+pub use idempotency::UnderWay;
 pub use settled::Settled;
 
 /// Longest request body that is read.
@@ -42,6 +44,8 @@ pub struct Edge {
     pub builds: Builds,
     /// Answers that are ready to be sent again.
     pub settled: Settled,
+    /// Names of requests that are being worked on.
+    pub under_way: UnderWay,
     /// The address that shoppers' browsers reach, with a slash at its end; derived from each request when absent.
     pub public_url: Option<String>,
     /// Networks whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.

@@ -7,14 +7,19 @@ use axum::response::Response;
 
 use super::error::ApiError;
 use super::extract::{Id, Merchant};
-use super::reply::{Ndc, reply_at};
+use super::reply::{Ndc, answer_at, send};
 use super::{Edge, view};
+use crate::domain::idempotency::Answer;
 use crate::domain::payment::Payment;
 
 pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) -> Result<Response, ApiError> {
     let ndc = Ndc::fresh(Some(&merchant.entity.id));
-    match edge.gateway.pay(&merchant.entity, merchant.parameters).await {
-        Ok(payment) => Ok(answer(&payment, &ndc)),
+    let once = merchant.once({
+        let ndc = ndc.clone();
+        move |payment| answer(payment, &ndc)
+    });
+    match edge.gateway.pay(&merchant.entity, merchant.parameters, once).await {
+        Ok(payment) => Ok(send(answer(&payment, &ndc))),
         Err(failure) => Err(ApiError::new(failure, ndc)),
     }
 }
@@ -22,12 +27,12 @@ pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) ->
 pub(super) async fn read(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Merchant) -> Result<Response, ApiError> {
     let ndc = Ndc::fresh(Some(&merchant.entity.id));
     match edge.gateway.payment(&merchant.entity, &id) {
-        Ok(payment) => Ok(answer(&payment, &ndc)),
+        Ok(payment) => Ok(send(answer(&payment, &ndc))),
         Err(failure) => Err(ApiError::new(failure, ndc)),
     }
 }
 
 /// A payment as its own answer.
-pub(super) fn answer(payment: &Payment, ndc: &Ndc) -> Response {
-    reply_at(view::status(payment.result), view::payment(payment), ndc, payment.created)
+pub(super) fn answer(payment: &Payment, ndc: &Ndc) -> Answer {
+    answer_at(view::status(payment.result), view::payment(payment), ndc, payment.created)
 }

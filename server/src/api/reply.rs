@@ -11,6 +11,7 @@ use tillgate_shared::result::ResultCode;
 use super::fields::Fields;
 use crate::BUILD_NUMBER;
 use crate::domain::id::{CheckoutId, EntityId, hex};
+use crate::domain::idempotency::Answer;
 
 /// The internal request identifier: a checkout's id for everything about that checkout, otherwise the entity's id and
 /// 32 random hexadecimal digits.
@@ -65,7 +66,17 @@ pub(super) fn reply(status: StatusCode, fields: Fields<'_>, ndc: &Ndc) -> Respon
 
 /// Completes an answer about something that happened at a known time.
 pub(super) fn reply_at(status: StatusCode, fields: Fields<'_>, ndc: &Ndc, time: Timestamp) -> Response {
-    json(status, body_at(fields, ndc, time))
+    send(answer_at(status, fields, ndc, time))
+}
+
+/// An answer about something that happened at a known time: the same bytes whenever it is made.
+pub(super) fn answer_at(status: StatusCode, fields: Fields<'_>, ndc: &Ndc, time: Timestamp) -> Answer {
+    Answer { status: status.as_u16(), body: body_at(fields, ndc, time) }
+}
+
+/// An answer on its way.
+pub(super) fn send(answer: Answer) -> Response {
+    json(StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), answer.body)
 }
 
 /// The bytes of an answer about something that happened at a known time.

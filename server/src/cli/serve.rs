@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tower::ServiceExt as _;
 
 use super::Common;
-use crate::api::{self, Edge, Settled};
+use crate::api::{self, Edge, Settled, UnderWay};
 use crate::clock::{Clock as _, SystemClock};
 use crate::directory::Directory;
 use crate::domain::id::is_node_name;
@@ -173,6 +173,7 @@ impl Settings {
             gateway: Gateway { directory, store, clock: Arc::new(SystemClock), vault, options },
             builds,
             settled: Settled::default(),
+            under_way: UnderWay::default(),
             public_url: self.public_url.clone(),
             trusted_proxies: self.trusted_proxies.clone(),
         }))

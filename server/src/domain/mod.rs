@@ -6,5 +6,6 @@
 pub mod checkout;
 pub mod entity;
 pub mod id;
+pub mod idempotency;
 pub mod payment;
 pub mod refusal;

@@ -2,6 +2,7 @@
 
 use tillgate_shared::parameter::{Operation, Parameters, check_complete, find};
 
+use super::once::Once;
 use super::{Failure, Gateway, order, random};
 use crate::domain::checkout::{Checkout, State};
 use crate::domain::entity::Entity;
@@ -31,6 +32,7 @@ impl Gateway {
         entity: &Entity,
         parameters: Parameters,
         build: &str,
+        once: Once<Checkout>,
     ) -> Result<Checkout, Failure> {
         let errors = check_complete(&parameters, Operation::CreateCheckout, &entity.requirements());
         if !errors.is_empty() {
@@ -45,7 +47,7 @@ impl Gateway {
         let now = self.now();
         let id = CheckoutId::new(now, random()?, &self.options.node);
         let checkout = Checkout::new(id, entity.id.clone(), now, build.to_owned(), without_secrets(parameters));
-        let changes = Changes::default().checkout(&checkout);
+        let changes = once.keep(Changes::default().checkout(&checkout), &checkout, now);
         self.store.update(Keys::none(), move |_| Ok((changes, ()))).await??;
         Ok(checkout)
     }
@@ -54,7 +56,13 @@ impl Gateway {
     ///
     /// # Errors
     /// 404 for an unknown or foreign checkout; a refusal when it is paid or expired, or a parameter is invalid.
-    pub async fn update_checkout(&self, entity: &Entity, id: &str, update: Parameters) -> Result<Checkout, Failure> {
+    pub async fn update_checkout(
+        &self,
+        entity: &Entity,
+        id: &str,
+        update: Parameters,
+        once: Once<Checkout>,
+    ) -> Result<Checkout, Failure> {
         let errors = check_complete(&update, Operation::UpdateCheckout, &entity.requirements());
         if !errors.is_empty() {
             return Err(Refusal::parameters(errors).into());
@@ -71,7 +79,7 @@ impl Gateway {
                 PaymentType::initial(next.parameters.get("paymentType"))?;
                 order::amount(&next.parameters)?;
                 order::route(&entity, &next.parameters)?;
-                Ok((Changes::default().checkout(&next), next))
+                Ok((once.keep(Changes::default().checkout(&next), &next, now), next))
             })
             .await??;
         Ok(checkout)

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use tillgate_shared::parameter::{Parameters, find};
 use tillgate_shared::result::ResultCode;
 
+use super::once::Once;
 use super::{Failure, Gateway, order};
 use crate::connector::Order;
 use crate::domain::checkout::Checkout;
@@ -25,10 +26,11 @@ impl Gateway {
     ///
     /// # Errors
     /// A refusal that names the parameters at fault; declines are payments, not errors.
-    pub async fn pay(&self, entity: &Entity, parameters: Parameters) -> Result<Payment, Failure> {
+    pub async fn pay(&self, entity: &Entity, parameters: Parameters, once: Once<Payment>) -> Result<Payment, Failure> {
         let decided = self.decide(entity, None, parameters)?;
         let changes = self.changes(&decided);
         let payment = decided.payment;
+        let changes = once.keep(changes, &payment, payment.created);
         self.store.update(Keys::none(), move |_| Ok((changes, ()))).await??;
         Ok(payment)
     }

@@ -5,6 +5,7 @@
 //! payments of one checkout are decided one after the other.
 
 pub mod admin;
+mod answers;
 mod checkpoint;
 mod readers;
 mod rows;
@@ -28,6 +29,7 @@ use crate::domain::id::{CheckoutId, EntityId, PaymentId};
 use crate::domain::payment::{Link, Payment};
 use crate::domain::refusal::Refusal;
 
+pub use answers::KeptAnswer;
 use readers::Readers;
 pub use rows::Changes;
 pub use schema::{file, open_connection};
@@ -82,6 +84,9 @@ pub enum StoreError {
     /// The transaction of this request did not become durable.
     #[error("the transaction was not committed")]
     NotCommitted,
+    /// A request of the same name (`Idempotency-Key`) was written first.
+    #[error("the name of this request is taken")]
+    NameTaken,
     /// SQLite's own error.
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),

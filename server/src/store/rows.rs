@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::{Keys, Loaded, StoreError};
+use super::{KeptAnswer, Keys, Loaded, StoreError};
 use crate::domain::checkout::Checkout;
 use crate::domain::id::{CheckoutId, EntityId, PaymentId};
 use crate::domain::payment::{Link, Payment, PaymentType};
@@ -13,6 +13,7 @@ pub struct Changes {
     checkouts: Vec<(String, Vec<u8>)>,
     payments: Vec<PaymentRows>,
     cards: Vec<Card>,
+    answer: Option<KeptAnswer>,
 }
 
 /// A payment's document, and what it is found by besides its id.
@@ -73,11 +74,21 @@ impl Changes {
         self
     }
 
+    /// Keeps what a named request is answered.
+    #[must_use]
+    pub fn answer(mut self, answer: KeptAnswer) -> Self {
+        self.answer = Some(answer);
+        self
+    }
+
     /// Writes everything on a connection that is inside a transaction.
     ///
     /// # Errors
     /// When a row cannot be written.
     pub fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
+        if let Some(answer) = &self.answer {
+            answer.apply(connection)?;
+        }
         for (id, document) in &self.checkouts {
             connection
                 .prepare_cached(

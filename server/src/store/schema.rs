@@ -61,6 +61,14 @@ const MIGRATIONS: &[M<'static>] = &[
              PRIMARY KEY (entity, reference, payment)
          ) WITHOUT ROWID;",
     ),
+    // What was answered to requests that their merchant named (`Idempotency-Key`).
+    M::up(
+        "CREATE TABLE answer (
+             entity TEXT NOT NULL, key TEXT NOT NULL, fingerprint BLOB NOT NULL, status INTEGER NOT NULL,
+             body BLOB NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (entity, key)
+         ) WITHOUT ROWID;
+         CREATE INDEX answer_until ON answer (until);",
+    ),
 ];
 
 /// The path of the store's file in a data folder.

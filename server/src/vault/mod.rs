@@ -7,6 +7,8 @@ mod key;
 
 use aes_gcm_siv::aead::{Aead, KeyInit, Payload};
 use aes_gcm_siv::{Aes256GcmSiv, Nonce};
+use hkdf::Hkdf;
+use sha2::Sha256;
 use zeroize::Zeroizing;
 
 pub use key::{KeyError, MasterKey};
@@ -19,6 +21,7 @@ const NONCE: usize = 12;
 /// Encrypts and decrypts records.
 pub struct Vault {
     cipher: Aes256GcmSiv,
+    fingerprint_key: Zeroizing<[u8; 32]>,
     key_id: [u8; KEY_ID],
 }
 
@@ -31,7 +34,18 @@ impl Vault {
     /// A vault under a master key.
     pub fn new(master: &MasterKey) -> Self {
         let record_key = master.derive(b"tillgate card records");
-        Self { cipher: Aes256GcmSiv::new(&(*record_key).into()), key_id: master.id() }
+        Self {
+            cipher: Aes256GcmSiv::new(&(*record_key).into()),
+            fingerprint_key: master.derive(b"tillgate request fingerprints"),
+            key_id: master.id(),
+        }
+    }
+
+    /// What tells a request from another, and tells nothing of what is in it to whom has no key: HMAC-SHA-256
+    /// (RFC 2104), which is what the extraction step of HKDF (RFC 5869) computes.
+    pub fn fingerprint(&self, request: &[u8]) -> [u8; 32] {
+        let (code, _) = Hkdf::<Sha256>::extract(Some(&*self.fingerprint_key), request);
+        code.into()
     }
 
     /// Encrypts a secret for the record with this id.
@@ -88,6 +102,14 @@ mod tests {
         assert_eq!(*vault(1).open("8a01", &sealed).unwrap(), b"4200000000000000");
         assert!(vault(1).open("8a02", &sealed).is_err());
         assert!(vault(2).open("8a01", &sealed).is_err());
+    }
+
+    #[test]
+    fn a_fingerprint_is_the_same_again_and_another_under_another_key() {
+        let one = vault(1).fingerprint(b"POST /v1/payments");
+        assert_eq!(vault(1).fingerprint(b"POST /v1/payments"), one);
+        assert_ne!(vault(1).fingerprint(b"POST /v1/payment"), one);
+        assert_ne!(vault(2).fingerprint(b"POST /v1/payments"), one);
     }
 
     #[test]

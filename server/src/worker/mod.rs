@@ -1,4 +1,4 @@
-//! What happens later, while the server runs: card numbers whose window has passed are deleted, and the build of the form
+//! What happens later, while the server runs: card numbers whose window has passed and answers whose day is over are deleted, and the build of the form
 //! is marked as still in use.
 
 use std::sync::Arc;
@@ -27,6 +27,9 @@ pub async fn run(edge: Arc<Edge>) {
         match sweep(&edge, now).await {
             Ok(deleted) => leftovers |= deleted,
             Err(error) => tracing::warn!(%error, "deleting card numbers whose window has passed"),
+        }
+        if let Err(error) = edge.gateway.store.purge_answers(now).await {
+            tracing::warn!(%error, "deleting answers whose day is over");
         }
         if leftovers && count.is_multiple_of(LEFTOVERS) {
             match edge.gateway.store.start_log_over().await {

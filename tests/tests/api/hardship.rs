@@ -23,7 +23,7 @@ fn again(shop: &Merchant) -> Merchant {
 }
 
 /// A writer that keeps everybody else waiting until it is dropped.
-fn hog(gateway: &Gateway) -> anyhow::Result<Connection> {
+pub fn hog(gateway: &Gateway) -> anyhow::Result<Connection> {
     let connection = Connection::open(gateway.data().join("tillgate.db"))?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
     Ok(connection)

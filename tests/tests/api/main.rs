@@ -15,6 +15,7 @@ mod formats;
 mod frame_document;
 mod fuzz;
 mod hardship;
+mod idempotency;
 mod once;
 mod outcomes;
 mod payments;

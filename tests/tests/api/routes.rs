@@ -10,7 +10,7 @@ use crate::support::*;
 
 /// Whom a route serves.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum For {
+pub enum For {
     /// The merchant's server, with credentials.
     Merchant,
     /// Whoever holds a checkout's id.
@@ -20,7 +20,7 @@ enum For {
 }
 
 /// Method, route as the router names it, and whom it serves.
-const ROUTES: [(&str, &str, For); 11] = [
+pub const ROUTES: [(&str, &str, For); 11] = [
     ("POST", "/v1/checkouts", For::Merchant),
     ("POST", "/v1/checkouts/{id}", For::Merchant),
     ("GET", "/v1/checkouts/{id}/payment", For::Merchant),

@@ -1,0 +1,94 @@
+//! Answers to named requests (`Idempotency-Key`), found by entity and key until their day is over.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::{Store, StoreError};
+use crate::domain::id::EntityId;
+use crate::domain::idempotency::{Answer, IdempotencyKey, Named};
+
+/// Most rows that one sweep deletes: nobody waits for more.
+const SWEEP: i64 = 1000;
+
+/// A row to write: what was answered to whom, and for how long that is kept.
+#[derive(Debug)]
+pub struct KeptAnswer {
+    /// The request.
+    pub named: Named,
+    /// What was answered.
+    pub answer: Answer,
+    /// When it was answered.
+    pub made: Timestamp,
+    /// When its name is free again.
+    pub until: Timestamp,
+}
+
+impl KeptAnswer {
+    /// Writes the row, unless its name is taken: then another request of this name has come first, and everything of this
+    /// one is undone.
+    pub(super) fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
+        let Named { entity, key, fingerprint } = &self.named;
+        let written = connection
+            .prepare_cached(
+                "INSERT INTO answer (entity, key, fingerprint, status, body, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT (entity, key) DO UPDATE SET fingerprint = ?3, status = ?4, body = ?5, until = ?6
+                 WHERE until <= ?7",
+            )?
+            .execute(params![
+                entity.as_str(),
+                key.as_str(),
+                &fingerprint[..],
+                self.answer.status,
+                self.answer.body,
+                self.until.as_millisecond(),
+                self.made.as_millisecond(),
+            ])?;
+        if written == 1 { Ok(()) } else { Err(StoreError::NameTaken) }
+    }
+}
+
+impl Store {
+    /// What was answered to a request of this name, and its fingerprint.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn answer(
+        &self,
+        entity: &EntityId,
+        key: &IdempotencyKey,
+        now: Timestamp,
+    ) -> Result<Option<([u8; 32], Answer)>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT fingerprint, status, body FROM answer WHERE entity = ?1 AND key = ?2 AND until > ?3",
+            )?;
+            let found = statement.query_row(params![entity.as_str(), key.as_str(), now.as_millisecond()], |row| {
+                Ok((row.get(0)?, Answer { status: row.get(1)?, body: row.get(2)? }))
+            });
+            Ok(found.optional()?)
+        })
+    }
+
+    /// Deletes answers whose day is over, some of them when they are many. Returns how many.
+    ///
+    /// # Errors
+    /// As [`Store::update`].
+    pub async fn purge_answers(&self, now: Timestamp) -> Result<usize, StoreError> {
+        let now = now.as_millisecond();
+        let due = self.read(move |connection| {
+            let query = "SELECT EXISTS (SELECT 1 FROM answer WHERE until <= ?1)";
+            Ok(connection.prepare_cached(query)?.query_row([now], |row| row.get::<_, bool>(0))?)
+        })?;
+        if !due {
+            return Ok(0);
+        }
+        self.run(move |connection| {
+            Ok(connection.execute(
+                "DELETE FROM answer WHERE (entity, key) IN
+                     (SELECT entity, key FROM answer WHERE until <= ?1 ORDER BY until LIMIT ?2)",
+                params![now, SWEEP],
+            )?)
+        })
+        .await
+    }
+}
