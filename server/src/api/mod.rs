@@ -61,7 +61,7 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/v1/checkouts/{id}", post(checkouts::update))
         .route("/v1/checkouts/{id}/payment", get(checkouts::status).post(checkouts::submit))
         .route("/v1/payments", post(payments::create))
-        .route("/v1/payments/{id}", get(payments::read))
+        .route("/v1/payments/{id}", get(payments::read).post(payments::refer))
         .route("/v1/paymentWidgets.js", get(form::loader))
         .route("/v1/pciIframe.html", get(form::frame).layer(compressed))
         .route("/v1/static/{build}/{*path}", get(form::file))

@@ -1,8 +1,9 @@
-//! `/v1/payments`: pay with card data server to server, and read what came of it.
+//! `/v1/payments`: pay server to server, capture, reverse or refund what was paid, and read what came of it.
 
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::error::ApiError;
@@ -32,7 +33,20 @@ pub(super) async fn read(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Me
     }
 }
 
-/// A payment as its own answer.
+pub(super) async fn refer(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Merchant) -> Result<Response, ApiError> {
+    let ndc = Ndc::fresh(Some(&merchant.entity.id));
+    let once = merchant.once({
+        let ndc = ndc.clone();
+        move |payment| answer(payment, &ndc)
+    });
+    match edge.gateway.refer(&merchant.entity, &id, merchant.parameters, once).await {
+        Ok(payment) => Ok(send(answer(&payment, &ndc))),
+        Err(failure) => Err(ApiError::new(failure, ndc)),
+    }
+}
+
+/// A payment as its own answer. What was carried out is 200, also where its code is the reason of a chargeback.
 pub(super) fn answer(payment: &Payment, ndc: &Ndc) -> Answer {
-    answer_at(view::status(payment.result), view::payment(payment), ndc, payment.created)
+    let status = if payment.approved() { StatusCode::OK } else { view::status(payment.result) };
+    answer_at(status, view::payment(payment), ndc, payment.created)
 }

@@ -21,6 +21,7 @@ use crate::api::{self, Edge, Settled, UnderWay};
 use crate::clock::{Clock as _, SystemClock};
 use crate::directory::Directory;
 use crate::domain::id::is_node_name;
+use crate::domain::payment::Terms;
 use crate::form::Builds;
 use crate::gateway::{Gateway, Options};
 use crate::store::Store;
@@ -65,6 +66,18 @@ pub(super) struct Settings {
     /// How long the encrypted number of an unregistered card is kept after a successful payment.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_CARD_WINDOW", default_value = "24h", value_parser = duration)]
     card_window: SignedDuration,
+    /// How long a preauthorization may be captured or reversed; afterwards what was not captured is released.
+    #[arg(
+        long,
+        value_name = "DURATION",
+        env = "TILLGATE_AUTHORIZATION_LIFETIME",
+        default_value = "168h",
+        value_parser = duration
+    )]
+    authorization_lifetime: SignedDuration,
+    /// The simulator's cut-off: how long a debit or credit may be reversed; afterwards it can be refunded.
+    #[arg(long, value_name = "DURATION", env = "TILLGATE_REVERSAL_WINDOW", default_value = "24h", value_parser = duration)]
+    reversal_window: SignedDuration,
     /// Serve the form from a folder that `cargo xtask form` wrote, instead of the one inside this binary.
     #[arg(long, value_name = "DIR", env = "TILLGATE_FORM")]
     form: Option<PathBuf>,
@@ -168,7 +181,9 @@ impl Settings {
             .with_context(|| format!("opening the store in {}", data.display()))?;
         let vault = Vault::new(&self.master_key(data)?);
         let builds = builds.with_earlier(&store, SystemClock.now()).await?;
-        let options = Options { node: self.node.clone(), card_window: self.card_window };
+        let terms =
+            Terms { authorization_lifetime: self.authorization_lifetime, reversal_window: self.reversal_window };
+        let options = Options { node: self.node.clone(), card_window: self.card_window, terms };
         Ok(Arc::new(Edge {
             gateway: Gateway { directory, store, clock: Arc::new(SystemClock), vault, options },
             builds,

@@ -53,4 +53,13 @@ impl Route {
             Self::Acquirer => codes::METHOD_NOT_CONFIGURED,
         }
     }
+
+    /// Captures, reverses or refunds an earlier payment, which the rules allow; `forced` is the outcome that a sandbox
+    /// merchant asks for.
+    pub fn follow(self, forced: Option<&str>) -> ResultCode {
+        match self {
+            Self::Simulator => simulator::follow(forced),
+            Self::Acquirer => codes::METHOD_NOT_CONFIGURED,
+        }
+    }
 }

@@ -16,7 +16,7 @@ const EXTERNAL_CARD: &str = "4111111111111111";
 /// Decides an order on a day.
 pub fn authorize(order: &Order, today: Date) -> ResultCode {
     if let Some(forced) = &order.forced {
-        return ResultCode::find(forced).unwrap_or(codes::FORCED_CODE_UNKNOWN);
+        return self::forced(forced);
     }
     if !order.number.luhn_valid() {
         return codes::INVALID_CARD_NUMBER;
@@ -34,4 +34,13 @@ pub fn authorize(order: &Order, today: Date) -> ResultCode {
         return codes::CODE_INVALID;
     }
     if order.number.digits() == EXTERNAL_CARD { codes::TEST_CONNECTOR } else { codes::TEST_INTERNAL }
+}
+
+/// Decides what follows an earlier payment: it succeeds, or ends as it is asked to.
+pub fn follow(code: Option<&str>) -> ResultCode {
+    code.map_or(codes::TEST_INTERNAL, forced)
+}
+
+fn forced(code: &str) -> ResultCode {
+    ResultCode::find(code).unwrap_or(codes::FORCED_CODE_UNKNOWN)
 }

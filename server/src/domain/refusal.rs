@@ -80,6 +80,16 @@ impl Refusal {
         Self::bare(403, codes::UNKNOWN_CHANNEL)
     }
 
+    /// 400: what refers to an earlier payment is sent without one; no transaction is made.
+    pub fn without_payment(code: ResultCode) -> Self {
+        Self::new(400, code, "This payment type refers to an earlier payment: send it to /v1/payments/{id}")
+    }
+
+    /// 404: a capture of a payment that does not exist, or is another entity's; clients look for the code (contract, 3.4).
+    pub fn nothing_to_capture() -> Self {
+        Self::new(404, codes::CAPTURE_NEEDS_PREAUTHORIZATION, "There is no payment with this id")
+    }
+
     /// 404: the resource does not exist, or is another entity's, which is the same answer.
     pub fn not_found(what: &'static str) -> Self {
         Self::new(404, codes::INVALID_PARAMETER, what)

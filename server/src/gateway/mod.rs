@@ -4,6 +4,7 @@ pub mod checkout;
 pub mod once;
 pub mod order;
 pub mod pay;
+pub mod reference;
 pub mod submit;
 
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::clock::Clock;
 use crate::connector::Order;
 use crate::directory::Directory;
 use crate::domain::id::PaymentId;
-use crate::domain::payment::CardSummary;
+use crate::domain::payment::{CardSummary, Terms};
 use crate::domain::refusal::Refusal;
 use crate::store::{Store, StoreError};
 use crate::vault::{Vault, VaultError};
@@ -40,6 +41,8 @@ pub struct Options {
     pub node: String,
     /// How long the sealed number of an unregistered card is kept after a successful payment.
     pub card_window: SignedDuration,
+    /// How long what was paid can be captured and reversed.
+    pub terms: Terms,
 }
 
 /// No answer can be given: a refusal, which is an answer of its own, or a failure of ours.

@@ -6,7 +6,7 @@ use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::expiry::Expiry;
 use tillgate_shared::format::security_code::SecurityCode;
 use tillgate_shared::money::{Amount, Currency};
-use tillgate_shared::parameter::{Operation, Parameters, check_complete};
+use tillgate_shared::parameter::{Operation, ParameterError, Parameters, check_complete};
 
 use crate::connector::{Order, Route};
 use crate::domain::entity::Entity;
@@ -14,7 +14,7 @@ use crate::domain::payment::PaymentType;
 use crate::domain::refusal::Refusal;
 
 /// A sandbox merchant's wish for an outcome.
-const FORCED: &str = "customParameters[forceResultCode]";
+pub(super) const FORCED: &str = "customParameters[forceResultCode]";
 
 /// Where an entity's order goes.
 ///
@@ -66,6 +66,24 @@ pub fn read(entity: &Entity, parameters: &Parameters) -> Result<Order, Refusal> 
         code,
         forced: parameters.get(FORCED).map(str::to_owned),
     })
+}
+
+/// A brand's own payment type is a matter of the checkout's creation: at a payment the brand is known already.
+///
+/// # Errors
+/// Each such parameter by name.
+pub(super) fn refuse_override(parameters: &Parameters) -> Result<(), Refusal> {
+    let message = "may be set only when a checkout is created";
+    let errors: Vec<ParameterError> = parameters
+        .with_prefix("overridePaymentType[")
+        .map(|(name, value)| ParameterError::new(name, Some(value), message))
+        .collect();
+    if errors.is_empty() { Ok(()) } else { Err(Refusal::parameters(errors)) }
+}
+
+/// What the merchant wants on the shopper's statement: `merchant.name` stands above `descriptor`.
+pub(super) fn statement_text(parameters: &Parameters) -> Option<&str> {
+    parameters.get("merchant.name").or_else(|| parameters.get("descriptor"))
 }
 
 /// The amount that is processed, in its currency.

@@ -6,7 +6,7 @@ use tillgate_shared::parameter::{Parameters, find};
 use tillgate_shared::result::ResultCode;
 
 use super::once::Once;
-use super::{Failure, Gateway, order};
+use super::{Failure, Gateway, order, reference};
 use crate::connector::Order;
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
@@ -27,6 +27,8 @@ impl Gateway {
     /// # Errors
     /// A refusal that names the parameters at fault; declines are payments, not errors.
     pub async fn pay(&self, entity: &Entity, parameters: Parameters, once: Once<Payment>) -> Result<Payment, Failure> {
+        reference::refuse_alone(&parameters)?;
+        order::refuse_override(&parameters)?;
         let decided = self.decide(entity, None, parameters)?;
         let changes = self.changes(&decided);
         let payment = decided.payment;
@@ -83,7 +85,7 @@ fn payment(
     result: ResultCode,
     mut parameters: Parameters,
 ) -> Payment {
-    let text = parameters.get("descriptor").unwrap_or(&entity.name).to_owned();
+    let text = order::statement_text(&parameters).unwrap_or(&entity.name).to_owned();
     parameters.retain(|name, _| is_echoed(name));
     Payment {
         descriptor: descriptor(&id, &text),
@@ -107,7 +109,7 @@ fn payment(
 
 /// Whether a parameter is kept with the payment and shown again. Secrets never are, card data in their reduced form
 /// only, and what has a field of its own is not kept twice.
-fn is_echoed(name: &str) -> bool {
+pub(super) fn is_echoed(name: &str) -> bool {
     let own_field = matches!(
         name,
         "amount"

@@ -61,7 +61,7 @@ impl Changes {
                 referenced: referenced.as_str().to_owned(),
                 payment_type: payment.payment_type.code(),
                 hundredths: payment.amount.hundredths(),
-                approved: payment.approved(),
+                approved: payment.counts(),
             }),
         });
         self

@@ -69,12 +69,44 @@ codes! {
     FORCED_CODE_UNKNOWN = "600.200.810";
     /// A live entity takes no test mode.
     TEST_MODE_NOT_ALLOWED = "600.200.701";
-    /// A refund of more than was taken.
-    REFUND_VOLUME_EXCEEDED = "700.400.200";
-    /// A capture refers to something that is no preauthorization.
-    CAPTURE_NEEDS_PREAUTHORIZATION = "700.400.510";
+    /// A chargeback for which the bank gives no reason.
+    CHARGEBACK_WITHOUT_REASON = "000.100.200";
+    /// No amount, where something is to be taken or given back.
+    AMOUNT_TOO_SMALL = "100.550.300";
+    /// An amount other than that of the payment referred to, where only the whole goes.
+    REFERENCE_AMOUNT_DIFFERS = "700.100.200";
+    /// More than the payment referred to was about.
+    REFERENCE_AMOUNT_TOO_HIGH = "700.100.300";
+    /// Another currency than that of the payment referred to.
+    REFERENCE_CURRENCY_DIFFERS = "700.100.500";
+    /// Another test mode than that of the payment referred to.
+    REFERENCE_MODE_DIFFERS = "700.100.600";
+    /// What refers to an earlier payment takes none of this type.
+    REFERENCE_TYPE_NOT_POSSIBLE = "700.300.100";
+    /// A capture after the authorisation has expired.
+    CAPTURE_TOO_LATE = "700.300.400";
+    /// A refund or reversal of what was charged back.
+    REFERENCE_CHARGED_BACK = "700.300.600";
     /// A reversal comes too late.
     REVERSAL_NOT_POSSIBLE = "700.300.700";
+    /// A capture of more than is reserved.
+    CAPTURE_VOLUME_EXCEEDED = "700.400.100";
+    /// A refund of more than was taken.
+    REFUND_VOLUME_EXCEEDED = "700.400.200";
+    /// A reversal of what is reversed, refunded or captured already.
+    REVERSAL_OF_USED = "700.400.300";
+    /// A chargeback of what is charged back or reversed already.
+    CHARGEBACK_REPEATED = "700.400.400";
+    /// A capture refers to something that is no preauthorization.
+    CAPTURE_NEEDS_PREAUTHORIZATION = "700.400.510";
+    /// A refund refers to nothing that took or gave money.
+    REFUND_NEEDS_PAYMENT = "700.400.520";
+    /// A reversal refers to nothing that can be undone.
+    REVERSAL_NEEDS_PAYMENT = "700.400.530";
+    /// A chargeback refers to nothing that took money.
+    CHARGEBACK_NEEDS_PAYMENT = "700.400.550";
+    /// The payment referred to is not decided yet.
+    REFERENCE_PENDING = "700.400.570";
     /// There is no such transaction.
     TRANSACTION_UNKNOWN = "700.400.580";
     /// The same payment was made a moment ago.

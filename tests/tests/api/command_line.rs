@@ -386,6 +386,8 @@ async fn options_that_make_no_sense_are_refused_with_an_example() -> anyhow::Res
     for (option, wrong) in [
         ("--card-window", "soon"),
         ("--card-window", "-1h"),
+        ("--authorization-lifetime", "a week"),
+        ("--reversal-window", "-24h"),
         ("--node", "Node 1"),
         ("--node", "a-name-that-is-too-long"),
         ("--public-url", "pay.example"),

@@ -73,6 +73,10 @@ async fn example(shop: &Merchant, route: &str) -> anyhow::Result<(String, Vec<(&
         "/v1/checkouts" => ("v1/checkouts".to_owned(), checkout),
         "/v1/checkouts/{id}" => (format!("v1/checkouts/{}", shop.checkout(&[]).await?.id()), vec![("amount", "50.00")]),
         "/v1/payments" => ("v1/payments".to_owned(), debit("92.00")),
+        "/v1/payments/{id}" => {
+            let refund = vec![("paymentType", "RF"), ("amount", "10.00"), ("currency", "EUR")];
+            (format!("v1/payments/{}", shop.pay(&[]).await?.id()), refund)
+        }
         route => anyhow::bail!("no example for {route}: add one, and hand its answer to `Merchant::once`"),
     })
 }

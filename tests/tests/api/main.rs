@@ -20,6 +20,7 @@ mod once;
 mod outcomes;
 mod payments;
 mod pinning;
+mod references;
 mod requirements;
 mod routes;
 mod secrets;

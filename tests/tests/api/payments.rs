@@ -143,12 +143,3 @@ async fn a_payment_names_what_is_missing() -> anyhow::Result<()> {
     }
     Ok(())
 }
-
-#[tokio::test]
-async fn a_payment_refers_to_no_other_payment_here() -> anyhow::Result<()> {
-    let shop = shop();
-    for kind in ["CP", "RV", "RF"] {
-        assert_errors(&shop.pay(&[("paymentType", kind)]).await?, &["paymentType"]);
-    }
-    Ok(())
-}

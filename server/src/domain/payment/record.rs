@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
-use tillgate_shared::result::ResultCode;
+use tillgate_shared::result::{Group, ResultCode};
 
 use super::{Account, PaymentType};
 use crate::domain::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
@@ -57,9 +57,15 @@ pub struct Payment {
 }
 
 impl Payment {
-    /// Whether the money moved, or is reserved.
+    /// Whether it was carried out: the money moved, or is reserved. A chargeback's result is its reason.
     pub fn approved(&self) -> bool {
-        self.result.is_success()
+        let charged_back = self.payment_type == PaymentType::Chargeback && self.result.group() == Group::Chargeback;
+        self.result.is_success() || charged_back
+    }
+
+    /// Whether it counts against the payment that it refers to: it was carried out, or may yet be.
+    pub fn counts(&self) -> bool {
+        self.approved() || self.result.is_pending()
     }
 }
 

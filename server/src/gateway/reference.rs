@@ -1,0 +1,212 @@
+//! Requests about an earlier payment: captures, reversals, refunds and chargebacks. Each is decided under the write lock, on
+//! everything that has followed before, so that two hundred refunds at once never give back too much.
+//!
+//! What the rules refuse is a payment that was declined: it has an id, is stored, and stands among what refers to the
+//! payment. What names no payment of the entity's at all is a refusal without one.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use tillgate_shared::money::Amount;
+use tillgate_shared::parameter::{Operation, ParameterError, Parameters, check_complete};
+use tillgate_shared::result::{Group, ResultCode, codes};
+
+use super::once::Once;
+use super::pay::is_echoed;
+use super::{Failure, Gateway, order};
+use crate::connector::Route;
+use crate::domain::entity::Entity;
+use crate::domain::id::PaymentId;
+use crate::domain::payment::{Command, Payment, Standing, descriptor};
+use crate::domain::refusal::Refusal;
+use crate::store::{Changes, Keys};
+
+/// What a request wants of an earlier payment.
+struct Request {
+    command: Command,
+    amount: Asked,
+    /// The route that it names with `testMode`; that of the earlier payment when it names none.
+    route: Option<Route>,
+    /// The reason, for a chargeback.
+    reason: Option<ResultCode>,
+}
+
+/// How much a request asks for.
+enum Asked {
+    /// As much as the payment was about.
+    Whole,
+    /// An amount without a currency, which is then the payment's.
+    InItsCurrency(String),
+    /// This much.
+    Amount(Amount),
+}
+
+impl Gateway {
+    /// Captures, reverses or refunds a payment of the entity's, or takes note of its chargeback.
+    ///
+    /// # Errors
+    /// 404 when there is no such payment; a refusal that names the parameters at fault. What the rules about money refuse
+    /// is a declined payment, not an error.
+    pub async fn refer(
+        &self,
+        entity: &Entity,
+        id: &str,
+        parameters: Parameters,
+        once: Once<Payment>,
+    ) -> Result<Payment, Failure> {
+        let command = parameters.get("paymentType").and_then(Command::parse);
+        let id = PaymentId::parse(id).ok_or_else(|| unknown(command))?;
+        let request = read(entity, &parameters);
+        let now = self.now();
+        let new = Self::new_payment_id(now)?;
+        let terms = self.options.terms;
+        let sandbox_or_live = entity.clone();
+        let payment = self
+            .store
+            .update(Keys::payment(&entity.id, &id), move |loaded| {
+                let referenced = loaded.payment.ok_or_else(|| unknown(command))?;
+                let request = request?;
+                let asked = request.amount.of(&referenced)?;
+                let route = order::route(&sandbox_or_live, &referenced.parameters)?;
+                let standing = Standing::of(&referenced, &loaded.links, &terms, now);
+                let decided = if request.route.is_some_and(|named| named != route) {
+                    Err(codes::REFERENCE_MODE_DIFFERS)
+                } else {
+                    request.command.decide(&standing, asked)
+                };
+                let (amount, result) = match decided {
+                    Ok(amount) => (amount, request.outcome(route, &parameters)),
+                    Err(code) => (asked.unwrap_or(referenced.amount), code),
+                };
+                let payment = payment(new, now, referenced, request.command, amount, result, parameters);
+                Ok((once.keep(Changes::default().payment(&payment), &payment, now), payment))
+            })
+            .await??;
+        Ok(payment)
+    }
+}
+
+/// Refuses what refers to an earlier payment where no such payment can be named.
+///
+/// # Errors
+/// The documented code of the type: none of them stands alone.
+pub(super) fn refuse_alone(parameters: &Parameters) -> Result<(), Refusal> {
+    match parameters.get("paymentType").and_then(Command::parse) {
+        Some(command) => Err(Refusal::without_payment(command.without_payment())),
+        None => Ok(()),
+    }
+}
+
+/// There is no such payment, or it is another entity's.
+fn unknown(command: Option<Command>) -> Refusal {
+    match command {
+        Some(Command::Capture) => Refusal::nothing_to_capture(),
+        _ => Refusal::not_found("There is no payment with this id"),
+    }
+}
+
+/// Reads a request from its parameters, whose formats have been judged.
+fn read(entity: &Entity, parameters: &Parameters) -> Result<Request, Refusal> {
+    order::refuse_override(parameters)?;
+    let command = match parameters.get("paymentType") {
+        None => return Err(Refusal::parameter("paymentType", None, "may not be empty")),
+        Some(text) => Command::parse(text)
+            .ok_or_else(|| Refusal::parameter("paymentType", Some(text), "must be one of [CP, RV, RF, CB]"))?,
+    };
+    let mut errors = check_complete(parameters, command.operation(), &entity.requirements());
+    let (amount, currency) = (parameters.get("amount"), parameters.get("currency"));
+    if amount.is_none() && currency.is_some() && errors.is_empty() {
+        errors.push(ParameterError::missing("amount"));
+    }
+    if !errors.is_empty() {
+        return Err(Refusal::parameters(errors));
+    }
+    let amount = match (amount, currency) {
+        (None, _) => Asked::Whole,
+        (Some(amount), None) => Asked::InItsCurrency(amount.to_owned()),
+        (Some(_), Some(_)) => Asked::Amount(order::amount(parameters)?),
+    };
+    let route = order::route(entity, parameters)?;
+    let route = parameters.contains("testMode").then_some(route);
+    Ok(Request { command, amount, route, reason: reason(parameters)? })
+}
+
+/// Why the shopper's bank took the money back; of a chargeback only, which has a reason.
+fn reason(parameters: &Parameters) -> Result<Option<ResultCode>, Refusal> {
+    /// Two codes of the group tell of a success with another amount.
+    const NO_REASONS: [&str; 2] = ["000.100.211", "000.100.212"];
+    const NAME: &str = "chargebackResultCode";
+    let Some(text) = parameters.get(NAME) else { return Ok(None) };
+    let known = ResultCode::find(text)
+        .filter(|code| code.group() == Group::Chargeback && !NO_REASONS.contains(&code.code()))
+        .ok_or_else(|| Refusal::parameter(NAME, Some(text), "is not a known reason of a chargeback"))?;
+    Ok(Some(known))
+}
+
+impl Command {
+    /// What the catalogue asks of its request.
+    fn operation(self) -> Operation {
+        match self {
+            Self::Capture => Operation::Capture,
+            Self::Reversal => Operation::Reversal,
+            Self::Refund => Operation::Refund,
+            Self::Chargeback => Operation::Chargeback,
+        }
+    }
+}
+
+impl Asked {
+    fn of(&self, referenced: &Payment) -> Result<Option<Amount>, Refusal> {
+        match self {
+            Self::Whole => Ok(None),
+            Self::Amount(amount) => Ok(Some(*amount)),
+            Self::InItsCurrency(text) => Amount::parse(text, referenced.amount.currency())
+                .map(Some)
+                .map_err(|error| Refusal::parameter("amount", Some(text), error.message())),
+        }
+    }
+}
+
+impl Request {
+    /// What comes of it where the rules allow it: a chargeback has happened already, anything else is asked for.
+    fn outcome(&self, route: Route, parameters: &Parameters) -> ResultCode {
+        match self.command {
+            Command::Chargeback => self.reason.unwrap_or(codes::CHARGEBACK_WITHOUT_REASON),
+            Command::Capture | Command::Reversal | Command::Refund => route.follow(parameters.get(order::FORCED)),
+        }
+    }
+}
+
+/// The payment that a request makes. Brand and account are those of the payment that it refers to, and so is the text on
+/// the shopper's statement unless the request has its own.
+fn payment(
+    id: PaymentId,
+    now: Timestamp,
+    referenced: Payment,
+    command: Command,
+    amount: Amount,
+    result: ResultCode,
+    mut parameters: Parameters,
+) -> Payment {
+    // Behind the earlier payment's own short number and a space.
+    let number = id.short_id().len() + 1;
+    let text = order::statement_text(&parameters).or(referenced.descriptor.get(number..)).unwrap_or_default();
+    let descriptor = descriptor(&id, text);
+    parameters.retain(|name, _| is_echoed(name));
+    Payment {
+        id,
+        checkout: None,
+        referenced: Some(referenced.id),
+        registration: None,
+        created: now,
+        payment_type: command.payment_type(),
+        amount,
+        result,
+        avs: None,
+        cvv: None,
+        details: BTreeMap::new(),
+        descriptor,
+        parameters,
+        ..referenced
+    }
+}

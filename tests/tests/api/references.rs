@@ -1,0 +1,461 @@
+//! What may follow a payment: captures, reversals, refunds and chargebacks, and what each refusal says.
+
+use std::sync::Arc;
+
+use tillgate_tests::{Answer, Gateway, Merchant};
+use tokio::sync::Barrier;
+use tokio::task::JoinSet;
+
+use crate::support::*;
+
+const FORCE: &str = "customParameters[forceResultCode]";
+const REASON: (&str, &str) = ("chargebackResultCode", "000.100.203");
+
+/// Asks for something of an earlier payment.
+async fn refer(shop: &Merchant, id: &str, fields: &[(&str, &str)]) -> anyhow::Result<Answer> {
+    shop.post(&format!("v1/payments/{id}"), fields).await
+}
+
+/// Captures or refunds an amount in euro.
+async fn take(shop: &Merchant, id: &str, kind: &str, amount: &str) -> anyhow::Result<Answer> {
+    refer(shop, id, &[("paymentType", kind), ("amount", amount), ("currency", "EUR")]).await
+}
+
+async fn reverse(shop: &Merchant, id: &str) -> anyhow::Result<Answer> {
+    refer(shop, id, &[("paymentType", "RV")]).await
+}
+
+async fn charge_back(shop: &Merchant, id: &str) -> anyhow::Result<Answer> {
+    refer(shop, id, &[REASON, ("paymentType", "CB")]).await
+}
+
+/// The id of a payment of 92.00 EUR that succeeded.
+async fn paid(shop: &Merchant, kind: &str) -> anyhow::Result<String> {
+    let answer = shop.pay(&[("paymentType", kind)]).await?;
+    assert_answer(&answer, 200, "000.100.110");
+    assert_eq!(answer.json["paymentType"], kind);
+    Ok(answer.id().to_owned())
+}
+
+/// The rules' refusal: a declined payment, with an id of its own under which it is read again, and without an amount.
+async fn assert_declined(shop: &Merchant, answer: &Answer, code: &str) -> anyhow::Result<()> {
+    assert_answer(answer, 400, code);
+    assert!(has_shape(answer.id(), &format!("8a{}", "x".repeat(30))), "{}", answer.text);
+    assert!(answer.json["amount"].is_null() && answer.json["currency"].is_null(), "{}", answer.text);
+    let read = shop.get(&format!("v1/payments/{}", answer.id())).await?;
+    assert_eq!(outcome(&read), outcome(answer));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_capture_is_a_payment_of_its_own_with_the_brand_and_account_of_the_first() -> anyhow::Result<()> {
+    let shop = shop();
+    let authorised = shop.pay(&[("paymentType", "PA"), ("merchantTransactionId", "order-4711")]).await?;
+    let fields = [
+        ("paymentType", "CP"),
+        ("amount", "92.00"),
+        ("currency", "EUR"),
+        ("merchantTransactionId", "order-4711-1"),
+        ("customParameters[shelf]", "7"),
+    ];
+    let captured = refer(&shop, authorised.id(), &fields).await?;
+    assert_answer(&captured, 200, "000.100.110");
+    assert_envelope(&captured);
+    assert!(has_shape(captured.id(), &format!("8a{}", "x".repeat(30))) && captured.id() != authorised.id());
+    let names = keys(&captured.json);
+    let first = ["id", "paymentType", "paymentBrand", "amount", "currency", "descriptor", "result", "card"];
+    assert_eq!(names[..first.len()], first, "{}", captured.text);
+    for (name, value) in [("paymentType", "CP"), ("paymentBrand", "VISA"), ("amount", "92.00"), ("currency", "EUR")] {
+        assert_eq!(captured.json[name], value, "{}", captured.text);
+    }
+    assert_eq!(captured.json["card"], authorised.json["card"]);
+    assert_eq!(captured.json["merchantTransactionId"], "order-4711-1");
+    assert_eq!(captured.json["customParameters"], serde_json::json!({ "shelf": "7" }));
+    // Which payment it refers to is told in notifications and queries.
+    assert!(captured.json["referencedId"].is_null(), "{}", captured.text);
+    let read = shop.get(&format!("v1/payments/{}", captured.id())).await?;
+    assert_eq!(outcome(&read), outcome(&captured));
+    // What was authorised stays as it was.
+    let read = shop.get(&format!("v1/payments/{}", authorised.id())).await?;
+    assert_eq!(outcome(&read), outcome(&authorised));
+    Ok(())
+}
+
+#[tokio::test]
+async fn captures_are_partial_several_and_never_over() -> anyhow::Result<()> {
+    let shop = shop();
+    let id = paid(&shop, "PA").await?;
+    for amount in ["42.00", "49.99"] {
+        let captured = take(&shop, &id, "CP", amount).await?;
+        assert_answer(&captured, 200, "000.100.110");
+        assert_eq!(captured.json["amount"], amount);
+    }
+    assert_declined(&shop, &take(&shop, &id, "CP", "0.02").await?, "700.400.100").await?;
+    assert_answer(&take(&shop, &id, "CP", "0.01").await?, 200, "000.100.110");
+    assert_declined(&shop, &take(&shop, &id, "CP", "0.01").await?, "700.400.100").await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn refunds_are_partial_several_and_never_over_of_all_that_moved_money() -> anyhow::Result<()> {
+    let shop = shop();
+    let authorised = paid(&shop, "PA").await?;
+    let captured = take(&shop, &authorised, "CP", "92.00").await?.id().to_owned();
+    for id in [paid(&shop, "DB").await?, paid(&shop, "CD").await?, paid(&shop, "PA.CP").await?, captured] {
+        assert_declined(&shop, &take(&shop, &id, "RF", "92.01").await?, "700.400.200").await?;
+        let refunded = take(&shop, &id, "RF", "91.99").await?;
+        assert_answer(&refunded, 200, "000.100.110");
+        assert_eq!((&refunded.json["paymentType"], &refunded.json["amount"]), (&"RF".into(), &"91.99".into()));
+        assert_declined(&shop, &take(&shop, &id, "RF", "0.02").await?, "700.400.200").await?;
+        assert_answer(&take(&shop, &id, "RF", "0.01").await?, 200, "000.100.110");
+        assert_declined(&shop, &take(&shop, &id, "RF", "0.01").await?, "700.400.200").await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_refund_of_what_took_no_money_is_refused() -> anyhow::Result<()> {
+    let shop = shop();
+    let authorised = paid(&shop, "PA").await?;
+    assert_declined(&shop, &take(&shop, &authorised, "RF", "1.00").await?, "700.400.520").await?;
+    let refunded = take(&shop, &paid(&shop, "DB").await?, "RF", "92.00").await?;
+    assert_declined(&shop, &take(&shop, refunded.id(), "RF", "1.00").await?, "700.400.520").await?;
+    let declined = shop.pay(&[(FORCE, "800.100.151")]).await?;
+    assert_declined(&shop, &take(&shop, declined.id(), "RF", "1.00").await?, "700.400.520").await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_capture_of_anything_but_a_preauthorization_is_refused() -> anyhow::Result<()> {
+    let shop = shop();
+    for kind in ["DB", "CD", "PA.CP"] {
+        assert_declined(&shop, &take(&shop, &paid(&shop, kind).await?, "CP", "1.00").await?, "700.400.510").await?;
+    }
+    let declined = shop.pay(&[("paymentType", "PA"), (FORCE, "800.100.151")]).await?;
+    assert_declined(&shop, &take(&shop, declined.id(), "CP", "1.00").await?, "700.400.510").await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_reversal_needs_no_amount_undoes_the_whole_and_happens_once() -> anyhow::Result<()> {
+    let shop = shop();
+    for kind in ["PA", "DB", "CD", "PA.CP"] {
+        let id = paid(&shop, kind).await?;
+        let part = [("paymentType", "RV"), ("amount", "91.00"), ("currency", "EUR")];
+        assert_declined(&shop, &refer(&shop, &id, &part).await?, "700.100.200").await?;
+        let reversed = reverse(&shop, &id).await?;
+        assert_answer(&reversed, 200, "000.100.110");
+        for (name, value) in [("paymentType", "RV"), ("amount", "92.00"), ("currency", "EUR")] {
+            assert_eq!(reversed.json[name], value, "{}", reversed.text);
+        }
+        assert_declined(&shop, &reverse(&shop, &id).await?, "700.400.300").await?;
+        assert_declined(&shop, &reverse(&shop, reversed.id()).await?, "700.400.530").await?;
+        // Nothing is left to take or to give back.
+        let (after, code) = if kind == "PA" { ("CP", "700.400.100") } else { ("RF", "700.400.200") };
+        assert_declined(&shop, &take(&shop, &id, after, "1.00").await?, code).await?;
+    }
+    let whole = [("paymentType", "RV"), ("amount", "92.00"), ("currency", "EUR")];
+    assert_answer(&refer(&shop, &paid(&shop, "DB").await?, &whole).await?, 200, "000.100.110");
+    let whole = [("paymentType", "RV"), ("amount", "92.00")];
+    assert_answer(&refer(&shop, &paid(&shop, "DB").await?, &whole).await?, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_was_captured_or_refunded_is_not_reversed() -> anyhow::Result<()> {
+    let shop = shop();
+    let authorised = paid(&shop, "PA").await?;
+    let captured = take(&shop, &authorised, "CP", "1.00").await?;
+    assert_declined(&shop, &reverse(&shop, &authorised).await?, "700.400.300").await?;
+    assert_declined(&shop, &reverse(&shop, captured.id()).await?, "700.300.100").await?;
+    let debit = paid(&shop, "DB").await?;
+    assert_answer(&take(&shop, &debit, "RF", "1.00").await?, 200, "000.100.110");
+    assert_declined(&shop, &reverse(&shop, &debit).await?, "700.400.300").await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn after_the_cut_off_a_debit_is_refunded_and_no_longer_reversed() -> anyhow::Result<()> {
+    let gateway = Gateway::start_with(&["--reversal-window", "0s"])?;
+    let shop = gateway.merchant()?;
+    for kind in ["DB", "CD", "PA.CP"] {
+        let id = paid(&shop, kind).await?;
+        assert_declined(&shop, &reverse(&shop, &id).await?, "700.300.700").await?;
+        assert_answer(&take(&shop, &id, "RF", "92.00").await?, 200, "000.100.110");
+    }
+    // What is only reserved is released as long as the authorisation lives.
+    assert_answer(&reverse(&shop, &paid(&shop, "PA").await?).await?, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_authorisation_expires_and_releases_what_was_not_captured() -> anyhow::Result<()> {
+    let gateway = Gateway::start()?;
+    let shop = gateway.merchant()?;
+    let id = paid(&shop, "PA").await?;
+    let captured = take(&shop, &id, "CP", "42.00").await?;
+    assert_answer(&captured, 200, "000.100.110");
+    let gateway = gateway.restart(&["--authorization-lifetime", "0s"])?;
+    let shop = Merchant::new(gateway.base(), shop.entity_id.clone(), shop.token.clone());
+    assert_declined(&shop, &take(&shop, &id, "CP", "50.00").await?, "700.300.400").await?;
+    assert_declined(&shop, &reverse(&shop, &id).await?, "700.300.700").await?;
+    // What was captured stays captured, and can be given back.
+    assert_answer(&take(&shop, captured.id(), "RF", "42.00").await?, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_chargeback_answers_with_its_reason_and_ends_refunds_and_reversals() -> anyhow::Result<()> {
+    let shop = shop();
+    let authorised = paid(&shop, "PA").await?;
+    let captured = take(&shop, &authorised, "CP", "92.00").await?.id().to_owned();
+    for id in [paid(&shop, "DB").await?, paid(&shop, "PA.CP").await?, captured.clone()] {
+        let charged_back = charge_back(&shop, &id).await?;
+        assert_answer(&charged_back, 200, "000.100.203");
+        for (name, value) in
+            [("paymentType", "CB"), ("amount", "92.00"), ("currency", "EUR"), ("chargebackResultCode", "000.100.203")]
+        {
+            assert_eq!(charged_back.json[name], value, "{}", charged_back.text);
+        }
+        let read = shop.get(&format!("v1/payments/{}", charged_back.id())).await?;
+        assert_eq!(outcome(&read), outcome(&charged_back));
+        assert_declined(&shop, &charge_back(&shop, &id).await?, "700.400.400").await?;
+        assert_declined(&shop, &take(&shop, &id, "RF", "1.00").await?, "700.300.600").await?;
+        let undo = if id == captured { "700.300.100" } else { "700.300.600" };
+        assert_declined(&shop, &reverse(&shop, &id).await?, undo).await?;
+        assert_declined(&shop, &charge_back(&shop, charged_back.id()).await?, "700.400.550").await?;
+    }
+    for kind in ["PA", "CD"] {
+        assert_declined(&shop, &charge_back(&shop, &paid(&shop, kind).await?).await?, "700.400.550").await?;
+    }
+    let reversed = paid(&shop, "DB").await?;
+    reverse(&shop, &reversed).await?;
+    assert_declined(&shop, &charge_back(&shop, &reversed).await?, "700.400.400").await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_chargeback_may_be_of_a_part_and_come_after_a_refund() -> anyhow::Result<()> {
+    let shop = shop();
+    let id = paid(&shop, "DB").await?;
+    assert_answer(&take(&shop, &id, "RF", "90.00").await?, 200, "000.100.110");
+    let over = [REASON, ("paymentType", "CB"), ("amount", "92.01"), ("currency", "EUR")];
+    assert_declined(&shop, &refer(&shop, &id, &over).await?, "700.100.300").await?;
+    let part = refer(&shop, &id, &[REASON, ("paymentType", "CB"), ("amount", "50.00"), ("currency", "EUR")]).await?;
+    assert_answer(&part, 200, "000.100.203");
+    assert_eq!(part.json["amount"], "50.00");
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_reason_of_a_chargeback_is_one_of_the_documented_ones() -> anyhow::Result<()> {
+    let shop = shop();
+    let id = paid(&shop, "DB").await?;
+    assert_errors(&refer(&shop, &id, &[("paymentType", "CB")]).await?, &["chargebackResultCode"]);
+    for wrong in ["000.100.298", "000.100.211", "000.100.110", "700.400.400", "x"] {
+        let answer = refer(&shop, &id, &[("paymentType", "CB"), ("chargebackResultCode", wrong)]).await?;
+        assert_errors(&answer, &["chargebackResultCode"]);
+    }
+    assert_answer(&charge_back(&shop, &id).await?, 200, "000.100.203");
+    Ok(())
+}
+
+#[tokio::test]
+async fn two_hundred_refunds_of_one_capture_at_once_give_back_exactly_what_was_captured() -> anyhow::Result<()> {
+    const REFUNDS: usize = 200;
+    let shop = shop();
+    let authorised = paid(&shop, "PA").await?;
+    // 92.00 is thirteen refunds of 7.00 and one of 1.00.
+    let captured = take(&shop, &authorised, "CP", "92.00").await?.id().to_owned();
+    let start = Arc::new(Barrier::new(REFUNDS));
+    let mut posts = JoinSet::new();
+    for _ in 0..REFUNDS {
+        let (shop, id, start) = (shop.clone(), captured.clone(), Arc::clone(&start));
+        posts.spawn(async move {
+            start.wait().await;
+            take(&shop, &id, "RF", "7.00").await
+        });
+    }
+    let answers: Vec<Answer> = posts.join_all().await.into_iter().collect::<anyhow::Result<_>>()?;
+    let refunded = answers.iter().filter(|answer| answer.code() == "000.100.110").count();
+    assert_eq!(refunded, 13);
+    for refused in answers.iter().filter(|answer| answer.code() != "000.100.110") {
+        assert_answer(refused, 400, "700.400.200");
+    }
+    let mut ids: Vec<&str> = answers.iter().map(Answer::id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), REFUNDS);
+    assert_declined(&shop, &take(&shop, &captured, "RF", "1.01").await?, "700.400.200").await?;
+    assert_answer(&take(&shop, &captured, "RF", "1.00").await?, 200, "000.100.110");
+
+    // And so says the file: every refund is there, and those that were carried out come to the whole.
+    let database = database(Gateway::shared())?;
+    let (all, sum): (i64, i64) = database.query_row(
+        "SELECT count(*), sum(approved * hundredths) FROM payment_link WHERE referenced = ?1 AND type = 'RF'",
+        [&captured],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    assert_eq!((all, sum), (202, 9200));
+    Ok(())
+}
+
+#[tokio::test]
+async fn fifty_captures_and_a_reversal_at_once_are_one_or_the_other() -> anyhow::Result<()> {
+    const POSTS: usize = 51;
+    let shop = shop();
+    let id = paid(&shop, "PA").await?;
+    let start = Arc::new(Barrier::new(POSTS));
+    let mut posts = JoinSet::new();
+    for index in 0..POSTS {
+        let (shop, id, start) = (shop.clone(), id.clone(), Arc::clone(&start));
+        posts.spawn(async move {
+            start.wait().await;
+            if index == POSTS / 2 { reverse(&shop, &id).await } else { take(&shop, &id, "CP", "10.00").await }
+        });
+    }
+    let answers: Vec<Answer> = posts.join_all().await.into_iter().collect::<anyhow::Result<_>>()?;
+    let succeeded =
+        |kind: &str| answers.iter().filter(|answer| answer.status == 200 && answer.json["paymentType"] == kind).count();
+    let found = (succeeded("RV"), succeeded("CP"));
+    assert!(matches!(found, (1, 0) | (0, 9)), "{found:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn another_currency_another_mode_and_no_amount_at_all_are_refused() -> anyhow::Result<()> {
+    let shop = shop();
+    let id = paid(&shop, "DB").await?;
+    let dollars = [("paymentType", "RF"), ("amount", "1.00"), ("currency", "USD")];
+    assert_declined(&shop, &refer(&shop, &id, &dollars).await?, "700.100.500").await?;
+    let external = [("paymentType", "RF"), ("amount", "1.00"), ("currency", "EUR"), ("testMode", "EXTERNAL")];
+    assert_declined(&shop, &refer(&shop, &id, &external).await?, "700.100.600").await?;
+    assert_declined(&shop, &take(&shop, &id, "RF", "0.00").await?, "100.550.300").await?;
+    let internal = [("paymentType", "RF"), ("amount", "92.00"), ("currency", "EUR"), ("testMode", "INTERNAL")];
+    assert_answer(&refer(&shop, &id, &internal).await?, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_bank_may_decline_or_delay_what_the_rules_allow() -> anyhow::Result<()> {
+    let shop = shop();
+    let id = paid(&shop, "DB").await?;
+    let refund = |code: &'static str| [("paymentType", "RF"), ("amount", "92.00"), ("currency", "EUR"), (FORCE, code)];
+    let declined = refer(&shop, &id, &refund("800.100.152")).await?;
+    assert_declined(&shop, &declined, "800.100.152").await?;
+    // What was declined took nothing; what is pending may take it yet, and is not promised twice.
+    assert_answer(&refer(&shop, &id, &refund("000.200.000")).await?, 200, "000.200.000");
+    assert_declined(&shop, &take(&shop, &id, "RF", "0.01").await?, "700.400.200").await?;
+
+    let pending = shop.pay(&[(FORCE, "000.200.000")]).await?;
+    assert_declined(&shop, &take(&shop, pending.id(), "RF", "1.00").await?, "700.400.570").await?;
+    assert_declined(&shop, &reverse(&shop, pending.id()).await?, "700.400.570").await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_request_about_a_payment_names_what_is_missing() -> anyhow::Result<()> {
+    let shop = shop();
+    let id = paid(&shop, "PA").await?;
+    assert_errors(&refer(&shop, &id, &[]).await?, &["paymentType"]);
+    for kind in ["PA", "DB", "CD", "PA.CP"] {
+        assert_errors(&take(&shop, &id, kind, "1.00").await?, &["paymentType"]);
+    }
+    for kind in ["CP", "RF"] {
+        assert_errors(&refer(&shop, &id, &[("paymentType", kind)]).await?, &["amount", "currency"]);
+        assert_errors(&refer(&shop, &id, &[("paymentType", kind), ("amount", "1.00")]).await?, &["currency"]);
+        assert_errors(&refer(&shop, &id, &[("paymentType", kind), ("currency", "EUR")]).await?, &["amount"]);
+    }
+    assert_errors(&refer(&shop, &id, &[("paymentType", "RV"), ("currency", "EUR")]).await?, &["amount"]);
+    let yen = [("paymentType", "CP"), ("amount", "12.50"), ("currency", "JPY")];
+    assert_errors(&refer(&shop, &id, &yen).await?, &["amount"]);
+    assert_answer(&take(&shop, &id, "CP", "92.00").await?, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn another_merchants_payment_can_be_neither_captured_nor_told_from_one_that_never_was() -> anyhow::Result<()> {
+    let (shop, stranger) = (shop(), other_shop());
+    let id = paid(&shop, "PA").await?;
+    let never = format!("8a{}", "0".repeat(30));
+    for (kind, code) in [("CP", "700.400.510"), ("RF", "200.300.404"), ("RV", "200.300.404"), ("CB", "200.300.404")] {
+        let foreign = take(&stranger, &id, kind, "92.00").await?;
+        assert_answer(&foreign, 404, code);
+        assert!(foreign.json["id"].is_null(), "{}", foreign.text);
+        for unknown in [&never, "x", "8A00000000000000000000000000000F"] {
+            assert_eq!(outcome(&take(&stranger, unknown, kind, "92.00").await?), outcome(&foreign), "{unknown}");
+        }
+        // Nor does a mistake tell them apart.
+        let mistake = [("paymentType", kind), ("currency", "EUR")];
+        assert_eq!(outcome(&refer(&stranger, &id, &mistake).await?), outcome(&foreign));
+    }
+    assert_answer(&take(&shop, &id, "CP", "92.00").await?, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_refers_to_a_payment_does_not_stand_alone() -> anyhow::Result<()> {
+    let shop = shop();
+    for (kind, code) in [("CP", "700.400.510"), ("RV", "700.400.530"), ("RF", "700.400.520"), ("CB", "700.400.550")] {
+        let alone = shop.pay(&[("paymentType", kind)]).await?;
+        assert_answer(&alone, 400, code);
+        assert!(alone.json["id"].is_null(), "{}", alone.text);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_payment_of_a_checkout_is_captured_and_refunded_like_any_other() -> anyhow::Result<()> {
+    let shop = shop();
+    let checkout = shop.checkout(&[("paymentType", "PA")]).await?;
+    shop.submit(checkout.id(), &[]).await?;
+    let before = shop.status(checkout.id()).await?;
+    let captured = take(&shop, before.id(), "CP", "92.00").await?;
+    assert_answer(&captured, 200, "000.100.110");
+    assert_answer(&take(&shop, captured.id(), "RF", "92.00").await?, 200, "000.100.110");
+    // The checkout keeps telling what became of it.
+    assert_eq!(outcome(&shop.status(checkout.id()).await?), outcome(&before));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_brands_own_type_is_no_matter_of_a_payment_server_to_server() -> anyhow::Result<()> {
+    let shop = shop();
+    assert_errors(&shop.pay(&[("overridePaymentType[VISA]", "PA")]).await?, &["overridePaymentType[VISA]"]);
+    let id = paid(&shop, "PA").await?;
+    let capture = [("paymentType", "CP"), ("amount", "1.00"), ("currency", "EUR"), ("overridePaymentType[VISA]", "RF")];
+    assert_errors(&refer(&shop, &id, &capture).await?, &["overridePaymentType[VISA]"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn merchant_name_stands_above_the_descriptor_and_both_are_kept_by_what_follows() -> anyhow::Result<()> {
+    let shop = shop();
+    let shown = |answer: &Answer| answer.json["descriptor"].as_str().unwrap_or_default().to_owned();
+    let named = [("descriptor", "SPRING SALE"), ("merchant.name", "KILN*Mugs")];
+    let debit = shop.pay(&named).await?;
+    assert!(has_shape(&shown(&debit), "9999.9999.9999 KILN*Mugs"), "{}", debit.text);
+    assert_eq!(debit.json["merchant"]["name"], "KILN*Mugs");
+    let refund = take(&shop, debit.id(), "RF", "1.00").await?;
+    assert!(has_shape(&shown(&refund), "9999.9999.9999 KILN*Mugs"), "{}", refund.text);
+    assert_ne!(shown(&refund), shown(&debit));
+    let own = [("paymentType", "RF"), ("amount", "1.00"), ("currency", "EUR"), ("descriptor", "SORRY")];
+    let refund = refer(&shop, debit.id(), &own).await?;
+    assert!(has_shape(&shown(&refund), "9999.9999.9999 SORRY"), "{}", refund.text);
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_transaction_category_is_kept_and_echoed() -> anyhow::Result<()> {
+    let shop = shop();
+    for category in ["EC", "MO", "TO", "RC", "IN", "PO", "PM", "MOTO"] {
+        let made = shop.pay(&[("transactionCategory", category)]).await?;
+        assert_answer(&made, 200, "000.100.110");
+        let read = shop.get(&format!("v1/payments/{}", made.id())).await?;
+        assert_eq!(
+            (&made.json["transactionCategory"], &read.json["transactionCategory"]),
+            (&category.into(), &category.into())
+        );
+    }
+    Ok(())
+}
