@@ -138,10 +138,12 @@ pub enum Format {
     Bic,
     /// An asterisk, or numbers with commas between.
     Schedule {
-        /// Fewest digits of each.
-        min: u8,
-        /// Most digits of each.
-        max: u8,
+        /// Digits of each.
+        digits: u8,
+        /// The smallest.
+        min: u16,
+        /// The largest.
+        max: u16,
     },
     /// A cron expression of five to seven fields.
     Cron,
@@ -185,7 +187,7 @@ impl Format {
             Self::Place { digits, max } => place::check(value, digits, max),
             Self::Iban => iban::check(value),
             Self::Bic => bic::check(value),
-            Self::Schedule { min, max } => schedule::check(value, min, max),
+            Self::Schedule { digits, min, max } => schedule::check(value, digits, min..=max),
             Self::Cron => schedule::check_cron(value),
             Self::Chargeback => characters::check_chargeback(value),
         }
@@ -229,7 +231,7 @@ impl Format {
             Self::Place { digits, max } => Cow::Owned(place::pattern(digits, max)),
             Self::Iban => Cow::Borrowed(iban::PATTERN),
             Self::Bic => Cow::Borrowed(bic::PATTERN),
-            Self::Schedule { min, max } => Cow::Owned(schedule::pattern(min, max)),
+            Self::Schedule { digits, .. } => Cow::Owned(schedule::pattern(digits)),
             Self::Cron => Cow::Borrowed(schedule::CRON_PATTERN),
             Self::Chargeback => Cow::Borrowed(characters::CHARGEBACK_PATTERN),
         }

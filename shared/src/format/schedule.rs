@@ -1,6 +1,7 @@
 //! Parts of a schedule: an asterisk, one number or several with commas between; or a whole cron expression.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use super::digits;
 
@@ -9,22 +10,26 @@ const MAX: usize = 255;
 /// The shape of an expression: five to seven fields with spaces between.
 pub const CRON_PATTERN: &str = "^[0-9A-Za-z*?/,#-]+( +[0-9A-Za-z*?/,#-]+){4,6}$";
 
-/// The shape of a part whose numbers have `min` to `max` digits.
-pub fn pattern(min: u8, max: u8) -> String {
-    let number = if min == max { format!("[0-9]{{{min}}}") } else { format!("[0-9]{{{min},{max}}}") };
-    format!(r"^(\*|{number}(,{number})*)$")
+/// The shape of a part whose numbers have so many digits.
+pub fn pattern(count: u8) -> String {
+    format!(r"^(\*|[0-9]{{{count}}}(,[0-9]{{{count}}})*)$")
 }
 
-/// Checks a part of a schedule whose numbers have `min` to `max` digits.
+/// Checks a part of a schedule whose numbers have so many digits and are in a range.
 ///
 /// # Errors
 /// The message for `parameterErrors`.
-pub fn check(value: &str, min: u8, max: u8) -> Result<(), Cow<'static, str>> {
-    let number = |text: &str| (usize::from(min)..=usize::from(max)).contains(&text.len()) && digits::only(text);
-    if value == "*" || value.len() <= MAX && value.split(',').all(number) {
+pub fn check(value: &str, count: u8, range: RangeInclusive<u16>) -> Result<(), Cow<'static, str>> {
+    let shaped = |text: &str| text.len() == usize::from(count) && digits::only(text);
+    if value == "*" {
         Ok(())
+    } else if value.len() > MAX || !value.split(',').all(shaped) {
+        Err(Cow::Owned(format!("must match {}", pattern(count))))
+    } else if !value.split(',').all(|text| text.parse().is_ok_and(|number| range.contains(&number))) {
+        let width = usize::from(count);
+        Err(Cow::Owned(format!("must be numbers from {:0width$} to {:0width$}", range.start(), range.end())))
     } else {
-        Err(Cow::Owned(format!("must match {}", pattern(min, max))))
+        Ok(())
     }
 }
 
@@ -49,14 +54,18 @@ mod tests {
 
     #[test]
     fn parts_are_an_asterisk_or_numbers() {
-        for good in ["*", "05", "5", "01,15", "1,2,30"] {
-            assert_eq!(check(good, 1, 2), Ok(()), "{good}");
+        let month = |value: &str| check(value, 2, 1..=12);
+        for good in ["*", "05", "01,12", "01,02,03"] {
+            assert_eq!(month(good), Ok(()), "{good}");
         }
-        for bad in ["", "**", "*,1", "1,", ",1", "1,,2", "1, 2", "100", "1-5", "*/5", "x", "٣"] {
-            assert!(check(bad, 1, 2).is_err(), "{bad}");
+        for bad in ["", "**", "*,01", "01,", ",01", "01,,02", "01, 02", "1", "100", "01-05", "*/5", "xx", "٣"] {
+            assert_eq!(month(bad), Err(Cow::Borrowed(r"must match ^(\*|[0-9]{2}(,[0-9]{2})*)$")), "{bad}");
         }
-        assert!(check("2026,2027", 4, 4).is_ok() && check("26", 4, 4).is_err());
-        assert!(check(&vec!["1"; 128].join(","), 1, 2).is_ok() && check(&vec!["1"; 129].join(","), 1, 2).is_err());
+        for bad in ["00", "13", "01,13"] {
+            assert_eq!(month(bad), Err(Cow::Borrowed("must be numbers from 01 to 12")), "{bad}");
+        }
+        assert!(check("2026,2027", 4, 0..=9999).is_ok() && check("26", 4, 0..=9999).is_err());
+        assert!(month(&vec!["11"; 85].join(",")).is_ok() && month(&vec!["11"; 86].join(",")).is_err());
     }
 
     #[test]

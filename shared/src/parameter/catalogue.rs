@@ -15,6 +15,12 @@ pub fn catalogue() -> impl Iterator<Item = &'static Parameter> {
     rows::ALL.iter().copied().flatten()
 }
 
+/// How many parameters there are. One with an index or a key in its name counts once, and so does each that belongs to
+/// two addresses or two persons under either name.
+pub fn count() -> usize {
+    catalogue().count()
+}
+
 /// Rows by name pattern; rows with a key of the sender's by what stands before the bracket.
 struct Index {
     plain: HashMap<&'static str, &'static Parameter>,

@@ -13,7 +13,7 @@ mod set;
 use serde::Serialize;
 
 pub(crate) use catalogue::index;
-pub use catalogue::{browser_may_set, catalogue, find, is_keyed};
+pub use catalogue::{browser_may_set, catalogue, count, find, is_keyed};
 pub use check::{check_formats, unknown};
 pub use complete::{Operation, Requirements, check_complete, shopper_absent};
 pub use normalize::normalize;
@@ -36,8 +36,22 @@ pub struct Parameter {
     pub browser: bool,
     /// Whether its value must never be shown, logged or sent back.
     pub secret: bool,
+    /// What counts where it is not sent.
+    pub default: Option<DefaultValue>,
     /// What it means, for the reference page.
     pub note: &'static str,
+}
+
+/// What counts where a parameter is not sent. It is read where something is computed, see
+/// [`Parameters::or_default`]; it is neither stored nor echoed, for nobody sent it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DefaultValue {
+    /// This value.
+    Value(&'static str),
+    /// The value of the parameter with this name.
+    Of(&'static str),
+    /// The time of the request.
+    Now,
 }
 
 /// Whether a parameter must be there, as the specification says it.
@@ -165,12 +179,17 @@ pub struct ParameterError {
 /// How rows are written: a constructor with what every row has, and one word for each thing out of the ordinary.
 impl Parameter {
     const fn new(group: Group, name: &'static str, need: Need, format: Format, note: &'static str) -> Self {
-        Self { name, group, format, need, browser: false, secret: false, note }
+        Self { name, group, format, need, browser: false, secret: false, default: None, note }
     }
 
     /// The shopper's browser may set it.
     const fn by_browser(self) -> Self {
         Self { browser: true, ..self }
+    }
+
+    /// Without it, this counts.
+    const fn or(self, default: DefaultValue) -> Self {
+        Self { default: Some(default), ..self }
     }
 
     /// Its value is shown to nobody.

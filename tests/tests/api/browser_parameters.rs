@@ -8,12 +8,12 @@ use tillgate_tests::Answer;
 use crate::support::*;
 
 /// A name of this pattern, as a request writes it.
-fn concrete(pattern: &str) -> String {
+pub fn concrete(pattern: &str) -> String {
     pattern.replace("[n]", "[0]").replace("[name]", "[SHOPPER_probe]").replace("[brand]", "[VISA]")
 }
 
 /// A valid value; `number` tells the values of two rows apart where the format leaves room, `variant` two of one row.
-fn sample(format: Format, number: usize, variant: usize) -> String {
+pub fn sample(format: Format, number: usize, variant: usize) -> String {
     let unique = format!("probe{number:03}{variant}");
     // A word that says where it comes from, if the format takes one; otherwise what its values look like.
     if let Some(longer) = ["", "-in-a-longer-text-of-enough-letters!"]

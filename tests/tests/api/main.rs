@@ -7,6 +7,7 @@ mod authentication;
 mod bodies;
 mod browser_parameters;
 mod bundle;
+mod catalogue;
 mod checkouts;
 mod command_line;
 mod expiry;

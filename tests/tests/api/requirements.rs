@@ -189,3 +189,79 @@ async fn values_are_echoed_as_they_were_sent() -> anyhow::Result<()> {
     assert_eq!(paid.json["merchantMemo"], odd);
     Ok(())
 }
+
+/// What an authentication that somebody else made comes to.
+const RESULTS: [(&str, &str); 4] = [
+    ("threeDSecure.eci", "05"),
+    ("threeDSecure.verificationId", "AAACAgSRBklmQCFgMpEGAAAAAAA="),
+    ("threeDSecure.enrollmentStatus", "Y"),
+    ("threeDSecure.authenticationStatus", "Y"),
+];
+
+#[tokio::test]
+async fn an_authentication_made_elsewhere_is_told_in_full_and_never_without_the_shopper() -> anyhow::Result<()> {
+    let shop = shop();
+    let paid = shop.pay(&RESULTS).await?;
+    assert_answer(&paid, 200, "000.100.110");
+    assert_eq!(paid.json["threeDSecure"]["eci"], "05");
+    assert_errors(&shop.pay(&RESULTS[..2]).await?, &[RESULTS[2].0, RESULTS[3].0]);
+    assert_errors(&shop.pay(&RESULTS[2..]).await?, &[RESULTS[0].0, RESULTS[1].0]);
+    // The card does not take part: there is no value to send.
+    let no = [("threeDSecure.enrollmentStatus", "N"), ("threeDSecure.authenticationStatus", "U")];
+    assert_answer(&shop.pay(&no).await?, 200, "000.100.110");
+    let absent = [("standingInstruction.mode", "REPEATED"), ("card.cvv", "")];
+    assert_errors(&shop.pay(&[&absent, &RESULTS[..]].concat()).await?, &RESULTS.map(|(name, _)| name));
+    let present = [absent[0], ("standingInstruction.source", "CIT")];
+    assert_answer(&shop.pay(&[&present, &RESULTS[..]].concat()).await?, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_series_that_begins_with_3d_says_how_long_it_lasts_and_how_often_it_charges() -> anyhow::Result<()> {
+    let shop = shop();
+    let (expiry, frequency, count) = (
+        ("standingInstruction.expiry", "2033-12-31"),
+        ("standingInstruction.frequency", "30"),
+        ("standingInstruction.numberOfInstallments", "12"),
+    );
+    let series = |kind, more: &[(&'static str, &'static str)]| {
+        [&[("standingInstruction.mode", "INITIAL"), ("standingInstruction.type", kind)], &RESULTS[..], more].concat()
+    };
+    assert_errors(&shop.pay(&series("RECURRING", &[])).await?, &[expiry.0, frequency.0]);
+    assert_answer(&shop.pay(&series("RECURRING", &[expiry, frequency])).await?, 200, "000.100.110");
+    assert_errors(&shop.pay(&series("INSTALLMENT", &[expiry, frequency])).await?, &[count.0]);
+    assert_answer(&shop.pay(&series("INSTALLMENT", &[expiry, frequency, count])).await?, 200, "000.100.110");
+    assert_answer(&shop.pay(&series("UNSCHEDULED", &[])).await?, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn wishes_that_came_with_a_later_version_need_it() -> anyhow::Result<()> {
+    let shop = shop();
+    let version = |version| ("threeDSecure.version", version);
+    for wish in [("threeDSecure.challengeIndicator", "05"), ("threeDSecure.exemptionFlag", "01")] {
+        assert_errors(&shop.pay(&[version("2.1.0"), wish]).await?, &[wish.0]);
+        assert_answer(&shop.pay(&[version("2.2.0"), wish]).await?, 200, "000.100.110");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_decrypted_wallet_brings_the_card_and_its_3d_data() -> anyhow::Result<()> {
+    let shop = shop();
+    let source = ("walletPay.source", "app");
+    assert_errors(&shop.pay(&[source]).await?, &[RESULTS[0].0, RESULTS[1].0]);
+    assert_answer(&shop.pay(&[&[source], &RESULTS[..2]].concat()).await?, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn days_are_counted_in_the_month_or_in_the_week_and_nothing_ends_before_it_starts() -> anyhow::Result<()> {
+    let shop = shop();
+    let days = [("job.dayOfMonth", "15"), ("job.dayOfWeek", "1")];
+    assert_errors(&shop.pay(&days).await?, &["job.dayOfWeek"]);
+    assert_answer(&shop.pay(&days[..1]).await?, 200, "000.100.110");
+    let times = [("job.startDate", "2027-01-02 00:00:00"), ("job.endDate", "2027-01-01 23:59:59")];
+    assert_errors(&shop.pay(&times).await?, &["job.endDate"]);
+    Ok(())
+}

@@ -1,7 +1,7 @@
 //! Amount, currency, type, brand and the merchant's references.
 
 use super::super::Need::{Conditional, Optional, Required};
-use super::super::{Group, Need, Parameter};
+use super::super::{DefaultValue, Group, Need, Parameter};
 use super::{text, verbatim};
 use crate::format::{Class, Format};
 
@@ -39,7 +39,8 @@ pub(super) static ROWS: &[Parameter] = &[
     row("transactionCategory", Optional, Format::OneOf(&["EC", "MO", "TO", "RC", "IN", "PO", "PM", "MOTO"]),
         "How the order came in: EC web shop, MO mail, TO telephone, RC recurring, IN installment, PO point of sale, PM mobile point of sale, MOTO mail or telephone."),
     row("testMode", Optional, Format::OneOf(&["EXTERNAL", "INTERNAL"]),
-        "INTERNAL, the default, asks our simulator; EXTERNAL asks the processor's test system."),
+        "INTERNAL, the default, asks our simulator; EXTERNAL asks the processor's test system.")
+        .or(DefaultValue::Value("INTERNAL")),
     row("integrity", Optional, Format::Flag,
         "Asks for the hash of the form's script, for the integrity attribute of your script tag."),
 ];

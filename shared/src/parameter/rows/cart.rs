@@ -1,7 +1,7 @@
 //! What is in the cart, who gets each item, and what has been paid already.
 
 use super::super::Need::{Conditional, Optional};
-use super::super::{Group, Need, Parameter};
+use super::super::{DefaultValue, Group, Need, Parameter};
 use super::{digits, text, verbatim};
 use crate::format::Format;
 
@@ -39,7 +39,8 @@ pub(super) static ITEMS: &[Parameter] = &[
     row("cart.items[n].shippingTrackingNumber", Optional, verbatim(1, 255), "Number by which the parcel is followed."),
     row("cart.items[n].originalPrice", Optional, text(1, 255), "Price before discounts."),
     row("cart.items[n].quantityUnit", Optional, Format::OneOf(&["M", "CM", "KG", "G", "COUNT"]),
-        "Unit of the quantity; COUNT, pieces, unless you say otherwise."),
+        "Unit of the quantity; COUNT, pieces, unless you say otherwise.")
+        .or(DefaultValue::Value("COUNT")),
     row("cart.items[n].productUrl", Optional, Format::Url, "Address of the item's page."),
     row("cart.items[n].imageUrl", Optional, Format::Url, "Address of its picture."),
     row("cart.items[n].totalDiscountAmount", Optional, Format::Money, "Discount on all of them."),

@@ -35,7 +35,8 @@ macro_rules! delivery {
         $row(concat!($of, "preference"), Optional,
             Format::OneOf(&["GET_FROM_FILE", "NO_SHIPPING", "SET_PROVIDED_ADDRESS"]),
             "GET_FROM_FILE, the default, uses the address that the shopper has at the acquirer's pages; NO_SHIPPING is \
-             for what needs no parcel; SET_PROVIDED_ADDRESS uses yours, and the shopper cannot change it."),
+             for what needs no parcel; SET_PROVIDED_ADDRESS uses yours, and the shopper cannot change it.")
+            .or(DefaultValue::Value("GET_FROM_FILE")),
         $row(concat!($of, "middleName"), Optional, text(1, 255), "Middle name."),
         $row(concat!($of, "companyName"), Optional, text(1, 60), "The company at this address."),
         $row(concat!($of, "phone"), Optional, Format::Phone { min: 6, max: 26 }, "Telephone number."),

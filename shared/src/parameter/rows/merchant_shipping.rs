@@ -1,7 +1,7 @@
 //! Where the goods come from, when that is elsewhere than the merchant.
 
 use super::super::Need::{Conditional, Optional};
-use super::super::{Group, Need, Parameter};
+use super::super::{DefaultValue, Group, Need, Parameter};
 use super::delivery::delivery;
 use super::{text, verbatim};
 use crate::format::{Class, Format};

@@ -1,7 +1,7 @@
 //! What the risk check shall know.
 
 use super::super::Need::Optional;
-use super::super::{Group, Parameter};
+use super::super::{DefaultValue, Group, Parameter};
 use super::verbatim;
 use crate::format::Format;
 
@@ -16,8 +16,10 @@ pub(super) static ROWS: &[Parameter] = &[
     row("risk.serviceId", verbatim(1, 255), "Service in the risk system. The screening takes its first character."),
     row("risk.amount", Format::Money, "Amount that the risk check judges instead; 3D authentication shows it, too."),
     row("risk.orderTimestamp", Format::DateTime { t: false },
-        "When the order was made, if that was not now: yyyy-MM-dd HH:mm:ss."),
-    row("risk.brand", verbatim(1, 255), "Brand in the risk system; paymentBrand unless you say otherwise."),
+        "When the order was made, if that was not now: yyyy-MM-dd HH:mm:ss.")
+        .or(DefaultValue::Now),
+    row("risk.brand", verbatim(1, 255), "Brand in the risk system; paymentBrand unless you say otherwise.")
+        .or(DefaultValue::Of("paymentBrand")),
     row("risk.parameters[name]", Format::Lines { min: 0, max: 2048 },
         "Anything else for the risk check. Names have 3 to 64 letters, digits, dots and underscores."),
     row("risk.merchantWebsite", verbatim(1, 60), "Your site."),

@@ -1,7 +1,7 @@
 //! Where the goods go.
 
 use super::super::Need::{Conditional, Optional};
-use super::super::{Group, Need, Parameter};
+use super::super::{DefaultValue, Group, Need, Parameter};
 use super::delivery::delivery;
 use super::{text, verbatim};
 use crate::format::{Class, Format};

@@ -152,21 +152,15 @@ pub(super) fn samples(format: Format) -> Samples {
             &["DEUTDEFF", "deutdeff", "DEUTDEFF500"],
             &["", "DEUTDEF", "DEUTDEFF5", "DEUTDEFF50", "DEUTDEFF5000", "DEUTZZFF", "DEUT-EFF"],
         ),
-        Format::Schedule { min, max } => {
-            let number = |count: u8| "1".repeat(count.into());
+        Format::Schedule { digits, min, max } => {
+            let width = usize::from(digits);
+            let number = |number: u16| format!("{number:0width$}");
+            let mut bad = owned(&["", "**", "x", "1-2", "*/5", "1;2"]);
+            bad.extend(["1".repeat(width + 1), "1".repeat(width - 1)]);
+            bad.extend([format!("{},", number(max)), format!("{}, {0}", number(max)), number(max + 1)]);
+            bad.extend(min.checked_sub(1).map(number));
             let list = format!("{},{}", number(min), number(max));
-            Samples {
-                good: vec!["*".to_owned(), number(min), number(max), list],
-                bad: owned(&["", "**", "x", "1-2", "*/5", "1;2"])
-                    .into_iter()
-                    .chain([
-                        number(max + 1),
-                        number(min - 1),
-                        format!("{},", number(max)),
-                        format!("{}, {0}", number(max)),
-                    ])
-                    .collect(),
-            }
+            Samples { good: vec!["*".to_owned(), number(min), number(max), list], bad }
         }
         Format::Cron => given(
             &["0 0 1 * *", "0 0 6 15 * ?", "0 0 12 ? * MON-FRI 2027"],

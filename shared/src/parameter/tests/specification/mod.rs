@@ -1,6 +1,6 @@
 //! The specification's own limits, written down a second time on purpose: a slip in a row shows here.
 
-use super::super::{Group, Need, Parameters, catalogue, check_formats, find};
+use super::super::{DefaultValue, Group, Need, Parameter, Parameters, catalogue, check_formats, count, find};
 
 mod limits;
 
@@ -123,7 +123,7 @@ fn no_parameter_gets_lost() {
         }
     }
     assert_eq!(groups, COUNTS);
-    assert_eq!(catalogue().count(), 379);
+    assert_eq!(count(), 379);
 }
 
 /// A parameter, a value that it takes and one that it refuses.
@@ -196,11 +196,16 @@ const OF_THEIR_OWN: &[(&str, &str, &str)] = &[
     ("risk.orderTimestamp", "2026-11-21 23:59:59", "2026-11-21 24:00:00"),
     ("job.year", "2026,2027", "26"),
     ("job.month", "01,12", "2026"),
+    ("job.month", "12", "13"),
     ("job.dayOfMonth", "*", "**"),
+    ("job.dayOfMonth", "31", "32"),
     ("job.dayOfWeek", "1,3", "13"),
-    ("job.hour", "06", "6am"),
+    ("job.hour", "06", "6"),
+    ("job.hour", "23", "24"),
     ("job.minute", "00,30", "0-30"),
+    ("job.minute", "59", "60"),
     ("job.second", "00", "00,"),
+    ("job.second", "59", "60"),
     ("job.startDate", "2026-12-01 06:00:00", "2026-12-01"),
     ("job.endDate", "2027-12-01 06:00:00", "2027-12-01T06:00:00"),
     ("job.noticeNumber", "0", "one"),
@@ -223,6 +228,53 @@ fn what_is_required_is_what_the_specification_marks_so() {
     let expected = "amount currency paymentType card.number card.expiryMonth card.expiryYear walletPay.paymentToken \
         walletPay.source virtualAccount.accountId bankAccount.holder recurringMigration.paymentType date.from date.to";
     assert_eq!(required, expected.split_whitespace().collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_conditional_is_what_the_specification_marks_so() {
+    let expected = "entityId taxAmount paymentBrand merchantTransactionId card.cvv bankAccount.bankName \
+        bankAccount.number bankAccount.iban bankAccount.bankCode bankAccount.bic bankAccount.country \
+        bankAccount.mandate.id bankAccount.mandate.dateOfSignature bankAccount.mandate.reference transactionDueDate \
+        customer.givenName customer.surname customer.identificationDocType customer.identificationDocId \
+        customer.browser.acceptHeader customer.browser.language customer.browser.screenHeight \
+        customer.browser.screenWidth customer.browser.timezone customer.browser.userAgent \
+        customer.browser.javaEnabled billing.street1 billing.street2 billing.city billing.state billing.postcode \
+        billing.country shipping.street1 shipping.street2 shipping.city shipping.state shipping.postcode \
+        shipping.country shipping.method shipping.cost shipping.comment cart.items[n].name \
+        cart.items[n].merchantItemId cart.items[n].quantity cart.items[n].type cart.items[n].currency \
+        cart.items[n].description cart.items[n].price cart.items[n].totalAmount cart.items[n].taxAmount \
+        cart.items[n].totalTaxAmount cart.items[n].tax cart.items[n].shipping cart.items[n].discount \
+        recurringMigration.requestTimestamp recurringMigration.connectorTxId1 recurringMigration.connectorTxId2 \
+        recurringMigration.connectorTxId3 threeDSecure.eci threeDSecure.verificationId threeDSecure.xid \
+        threeDSecure.enrollmentStatus threeDSecure.authenticationStatus customParameters[name] shopperResultUrl \
+        standingInstruction.expiry standingInstruction.frequency standingInstruction.numberOfInstallments";
+    // Every field of a flight is conditional; credentials in the body and registrations are not the specification's.
+    let others = |row: &&Parameter| !matches!(row.group, Group::Airline | Group::Authentication | Group::Registration);
+    let conditional = catalogue().filter(|row| row.need == Need::Conditional).filter(others);
+    let conditional: Vec<&str> = conditional.map(|row| row.name).collect();
+    assert_eq!(conditional, expected.split_whitespace().collect::<Vec<_>>());
+    assert!(catalogue().filter(|row| row.group == Group::Airline).all(|row| row.need == Need::Conditional));
+}
+
+#[test]
+fn defaults_are_those_of_the_specification() {
+    let defaults: Vec<_> = catalogue().filter_map(|row| Some((row.name, row.default?))).collect();
+    let expected = [
+        ("testMode", DefaultValue::Value("INTERNAL")),
+        ("shipping.preference", DefaultValue::Value("GET_FROM_FILE")),
+        ("merchant.shipping.preference", DefaultValue::Value("GET_FROM_FILE")),
+        ("cart.items[n].quantityUnit", DefaultValue::Value("COUNT")),
+        ("risk.orderTimestamp", DefaultValue::Now),
+        ("risk.brand", DefaultValue::Of("paymentBrand")),
+    ];
+    assert_eq!(defaults, expected);
+    for (name, default) in defaults {
+        match default {
+            DefaultValue::Value(value) => assert!(takes(name, value), "{name}"),
+            DefaultValue::Of(other) => assert!(find(other).is_some(), "{name}"),
+            DefaultValue::Now => {}
+        }
+    }
 }
 
 #[test]
