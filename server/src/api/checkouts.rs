@@ -6,7 +6,6 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use jiff::Timestamp;
-use serde_json::json;
 use tillgate_shared::form::Duplicates;
 use tillgate_shared::result::{ResultCode, codes};
 
@@ -18,6 +17,7 @@ use super::{Edge, client, payments, view};
 use crate::domain::checkout::Checkout;
 use crate::domain::idempotency::Answer;
 use crate::gateway::checkout::Status;
+use crate::gateway::submit::Submitted;
 
 pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) -> Result<Response, ApiError> {
     let integrity = merchant.parameters.get("integrity") == Some("true");
@@ -90,28 +90,28 @@ fn unpaid(id: &str, code: ResultCode, description: &str, ndc: &Ndc) -> Response 
 }
 
 /// The hosted form's submit. Approved and declined answer alike: the outcome is the merchant's to tell, and a stranger
-/// who tries numbers learns nothing here.
+/// who tries numbers learns nothing here. A brand that has a page of its own gets the shopper first.
 pub(super) async fn submit(State(edge): State<Arc<Edge>>, Id(id): Id, request: Request) -> Result<Response, ApiError> {
     let ndc = Ndc::of_checkout(&id);
-    let (shopper, request) = client::address_of(&edge, request);
-    let form = match parameters(request, Duplicates::LastWins).await {
+    let (parts, body) = request.into_parts();
+    let (shopper, public_url) = (client::address(&edge, &parts), client::public_url(&edge, &parts));
+    let form = match parameters(Request::from_parts(parts, body), Duplicates::LastWins).await {
         Ok(form) => form,
         Err(failure) => return Err(ApiError::new(failure, ndc)),
     };
-    let checkout = match edge.gateway.submit(&id, form, shopper).await {
-        Ok(checkout) => checkout,
+    let Submitted { checkout, redirect } = match edge.gateway.submit(&id, form, shopper, &public_url).await {
+        Ok(submitted) => submitted,
         Err(failure) => return Err(ApiError::new(failure, ndc)),
     };
     let path = checkout.resource_path();
-    let redirect = json!({
-        "url": checkout.parameters.get("shopperResultUrl"),
-        "method": "GET",
-        "parameters": [{ "name": "id", "value": checkout.id.as_str() }, { "name": "resourcePath", "value": path }],
-    });
+    let (code, redirect) = match &redirect {
+        Some(page) => (codes::PENDING, view::redirect(page)),
+        None => (codes::REQUEST_SUCCEEDED, view::way_back(&checkout, &path)),
+    };
     let fields = Fields::default()
-        .with("result", result(codes::REQUEST_SUCCEEDED))
+        .with("result", result(code))
         .with("id", checkout.id.as_str())
-        .with("resourcePath", path)
+        .with("resourcePath", path.as_str())
         .with("redirect", redirect);
     Ok(reply(StatusCode::OK, fields, &ndc))
 }

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use axum::extract::{ConnectInfo, Request};
+use axum::extract::ConnectInfo;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use ipnet::IpNet;
@@ -50,13 +50,6 @@ pub(super) fn public_url(edge: &Edge, parts: &Parts) -> String {
     };
     let host = text(header::HOST.as_str()).unwrap_or("localhost");
     format!("{scheme}://{host}/")
-}
-
-/// The client's address of a whole request.
-pub(super) fn address_of(edge: &Edge, request: Request) -> (IpAddr, Request) {
-    let (parts, body) = request.into_parts();
-    let address = address(edge, &parts);
-    (address, Request::from_parts(parts, body))
 }
 
 #[cfg(test)]

@@ -13,10 +13,10 @@ use tillgate_shared::form::{Duplicates, decode};
 use tillgate_shared::parameter::{ParameterError, Parameters, check_formats, find, normalize, unknown};
 use zeroize::Zeroizing;
 
-use super::Edge;
 use super::error::ApiError;
 use super::idempotency::{Asked, Fresh, Turn, turn};
 use super::reply::Ndc;
+use super::{Edge, client};
 use crate::directory::Directory;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
@@ -46,6 +46,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
 pub(super) struct Merchant {
     pub(super) entity: Arc<Entity>,
     pub(super) parameters: Parameters,
+    /// The address under which browsers reach the gateway, with a slash at its end.
+    pub(super) public_url: String,
     /// Set when the merchant has named the request (`Idempotency-Key`).
     named: Option<Fresh>,
 }
@@ -64,6 +66,9 @@ impl FromRequest<Arc<Edge>> for Merchant {
     async fn from_request(request: Request, edge: &Arc<Edge>) -> Result<Self, ApiError> {
         let directory = &edge.gateway.directory;
         let outside = || Ndc::fresh(None);
+        let (parts, body) = request.into_parts();
+        let public_url = client::public_url(edge, &parts);
+        let request = Request::from_parts(parts, body);
         // The header is judged before the body is read: strangers cost nothing.
         let asked = Asked::of(&request);
         let bearer = bearer(directory, request.headers()).map_err(|refusal| ApiError::new(refusal, outside()))?;
@@ -81,7 +86,7 @@ impl FromRequest<Arc<Edge>> for Merchant {
             Some(Ok(Turn::Replay(answer))) => return Err(ApiError::Replay(Box::new(answer))),
             Some(Err(failure)) => return Err(ApiError::new(failure, Ndc::fresh(Some(&entity.id)))),
         };
-        Ok(Self { entity, parameters, named })
+        Ok(Self { entity, parameters, public_url, named })
     }
 }
 

@@ -12,6 +12,7 @@ mod meta;
 mod payments;
 mod reply;
 mod settled;
+mod simulator;
 mod view;
 
 use std::sync::Arc;
@@ -62,6 +63,7 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/v1/checkouts/{id}/payment", get(checkouts::status).post(checkouts::submit))
         .route("/v1/payments", post(payments::create))
         .route("/v1/payments/{id}", get(payments::read).post(payments::refer))
+        .route("/v1/simulator/{id}", get(simulator::page))
         .route("/v1/paymentWidgets.js", get(form::loader))
         .route("/v1/pciIframe.html", get(form::frame).layer(compressed))
         .route("/v1/static/{build}/{*path}", get(form::file))

@@ -12,6 +12,7 @@ use super::reply::{Ndc, answer_at, send};
 use super::{Edge, view};
 use crate::domain::idempotency::Answer;
 use crate::domain::payment::Payment;
+use crate::gateway::pay::Addresses;
 
 pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) -> Result<Response, ApiError> {
     let ndc = Ndc::fresh(Some(&merchant.entity.id));
@@ -19,7 +20,8 @@ pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) ->
         let ndc = ndc.clone();
         move |payment| answer(payment, &ndc)
     });
-    match edge.gateway.pay(&merchant.entity, merchant.parameters, once).await {
+    let addresses = Addresses { public: &merchant.public_url, result: None };
+    match edge.gateway.pay(&merchant.entity, merchant.parameters, addresses, once).await {
         Ok(payment) => Ok(send(answer(&payment, &ndc))),
         Err(failure) => Err(ApiError::new(failure, ndc)),
     }

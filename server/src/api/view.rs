@@ -1,41 +1,79 @@
 //! How stored things look on the wire (specification, document 3, payment response fields).
 
 use axum::http::StatusCode;
+use serde_json::{Value, json};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 
 use super::fields::Fields;
 use super::reply::result;
-use crate::domain::payment::{Account, BankSummary, CardSummary, Payment};
+use crate::domain::checkout::Checkout;
+use crate::domain::payment::{Account, BankSummary, CardSummary, Payment, Redirect, TransferAccount};
 
 /// The HTTP status of an outcome: clients raise errors for 400 and read the code from the body (contract, 3.4).
 pub(super) fn status(code: ResultCode) -> StatusCode {
     if code.is_success() || code.is_pending() { StatusCode::OK } else { StatusCode::BAD_REQUEST }
 }
 
-/// A payment's fields. A decline shows no amount.
+/// A payment's fields. A decline shows no amount; one that may yet succeed does.
 pub(super) fn payment(payment: &Payment) -> Fields<'_> {
     let mut fields = Fields::new()
         .with("id", payment.id.as_str())
         .with("paymentType", payment.payment_type.code())
         .with("paymentBrand", payment.brand.as_str());
-    if payment.approved() {
+    if payment.approved() || payment.result.is_pending() {
         fields.set("amount", payment.amount.to_string());
         fields.set("currency", payment.amount.currency().code());
         fields.set("descriptor", payment.descriptor.as_str());
     }
     fields.set("result", outcome(payment));
+    account(&mut fields, &payment.account);
     if !payment.details.is_empty() {
         let details = payment.details.iter();
         fields
             .set("resultDetails", details.fold(Fields::default(), |all, (name, value)| all.with(name, value.as_str())));
     }
-    account(&mut fields, &payment.account);
+    if let Some(page) = payment.redirect.as_ref().filter(|_| payment.result.is_pending()) {
+        fields.set("redirect", redirect(page));
+    }
+    if let Some(account) = &payment.pay_to {
+        fields.set("merchant", Fields::default().with("bankAccount", pay_to(account)));
+    }
     if let Some(registration) = &payment.registration {
         fields.set("registrationId", registration.as_str());
     }
     nest(&mut fields, &payment.parameters);
     fields
+}
+
+/// The page that the shopper's browser is sent to. Nothing has to happen before that.
+pub(super) fn redirect(page: &Redirect) -> Fields<'_> {
+    let parameters: Vec<Value> =
+        page.parameters.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
+    Fields::default()
+        .with("url", page.url.as_str())
+        .with("method", page.method.as_str())
+        .with("parameters", Value::Array(parameters))
+        .with("preconditions", json!([]))
+}
+
+/// The merchant's page, with what it needs to ask for the outcome.
+pub(super) fn way_back<'a>(checkout: &'a Checkout, path: &str) -> Fields<'a> {
+    Fields::default().with("url", json!(checkout.parameters.get("shopperResultUrl"))).with("method", "GET").with(
+        "parameters",
+        json!([
+            { "name": "id", "value": checkout.id.as_str() },
+            { "name": "resourcePath", "value": path },
+        ]),
+    )
+}
+
+fn pay_to(account: &TransferAccount) -> Fields<'_> {
+    Fields::default()
+        .with("holder", account.holder.as_str())
+        .with("number", account.number.as_str())
+        .with("bic", account.bic.as_str())
+        .with("country", account.country.as_str())
 }
 
 fn outcome(payment: &Payment) -> Fields<'_> {

@@ -1,39 +1,50 @@
-//! Who moves the money. A connector takes an order and answers with a result code.
+//! Who moves the money. A connector takes an order and answers.
 //!
 //! INTERNAL payments go to the [`simulator`], a pure function of the order. No acquirer is connected yet, so an order
 //! for one is answered with the code that says so.
 
+mod account;
+mod answer;
 pub mod simulator;
 
 use jiff::civil::Date;
 use tillgate_shared::brand::Brand;
-use tillgate_shared::format::card_number::CardNumber;
-use tillgate_shared::format::expiry::Expiry;
-use tillgate_shared::format::security_code::SecurityCode;
 use tillgate_shared::money::Amount;
 use tillgate_shared::result::{ResultCode, codes};
 
+pub use account::{BankNumber, Entry, FullAccount, FullBank, FullCard, NationalNumber};
+pub use answer::Answer;
+
 use crate::domain::payment::PaymentType;
 
-/// Everything a connector needs to authorise a card payment. Lives in memory only.
+/// Everything a connector needs to carry out a payment that refers to no other. Lives in memory only.
 #[derive(Debug)]
 pub struct Order {
     /// What to do with the money.
     pub payment_type: PaymentType,
     /// How much.
     pub amount: Amount,
-    /// The card's brand.
+    /// The way to pay.
     pub brand: &'static Brand,
-    /// The card's number.
-    pub number: CardNumber,
-    /// The card's expiry.
-    pub expiry: Expiry,
-    /// The name on the card.
-    pub holder: Option<String>,
-    /// The security code. Never stored.
-    pub code: Option<SecurityCode>,
+    /// The account that is charged.
+    pub account: FullAccount,
+    /// Street and postcode of the billing address, for the address check.
+    pub address: Address,
+    /// `bankAccount.mandate.dateOfSignature`.
+    pub mandate_signed: Option<Date>,
+    /// Whether the shopper takes part; a merchant's repeated payment goes without.
+    pub shopper_present: bool,
     /// The outcome that a sandbox merchant asks for (`customParameters[forceResultCode]`).
     pub forced: Option<String>,
+}
+
+/// What the address check looks at.
+#[derive(Debug, Clone, Default)]
+pub struct Address {
+    /// `billing.street1`.
+    pub street: Option<String>,
+    /// `billing.postcode`.
+    pub postcode: Option<String>,
 }
 
 /// Where an order goes.
@@ -47,10 +58,10 @@ pub enum Route {
 
 impl Route {
     /// Authorises an order on a day.
-    pub fn authorize(self, order: &Order, today: Date) -> ResultCode {
+    pub fn authorize(self, order: &Order, today: Date) -> Answer {
         match self {
             Self::Simulator => simulator::authorize(order, today),
-            Self::Acquirer => codes::METHOD_NOT_CONFIGURED,
+            Self::Acquirer => codes::METHOD_NOT_CONFIGURED.into(),
         }
     }
 

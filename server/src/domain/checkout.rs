@@ -167,6 +167,8 @@ mod tests {
             avs: None,
             cvv: None,
             details: std::collections::BTreeMap::new(),
+            redirect: None,
+            pay_to: None,
             account: Account::Card(CardSummary {
                 bin: "420000".to_owned(),
                 last4: "0000".to_owned(),

@@ -3,6 +3,7 @@
 mod account;
 mod kind;
 mod record;
+mod redirect;
 mod standing;
 
 use jiff::SignedDuration;
@@ -12,6 +13,7 @@ use tillgate_shared::result::{ResultCode, codes};
 pub use account::{Account, BankSummary, CardSummary, VirtualSummary};
 pub use kind::PaymentType;
 pub use record::{Payment, descriptor};
+pub use redirect::{Redirect, TransferAccount};
 pub use standing::{Link, Standing, State};
 
 /// What may be asked of an earlier payment.

@@ -12,10 +12,10 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::clock::Clock;
-use crate::connector::Order;
+use crate::connector::FullAccount;
 use crate::directory::Directory;
 use crate::domain::id::PaymentId;
-use crate::domain::payment::{CardSummary, Terms};
+use crate::domain::payment::Terms;
 use crate::domain::refusal::Refusal;
 use crate::store::{Store, StoreError};
 use crate::vault::{Vault, VaultError};
@@ -78,10 +78,12 @@ impl Gateway {
         Ok(PaymentId::new(now, random()?))
     }
 
-    /// The card number, sealed for the payment's record. Padded, so that the record's length tells nothing.
-    fn seal_number(&self, id: &PaymentId, order: &Order) -> Result<Vec<u8>, Failure> {
-        let padded = zeroize::Zeroizing::new(format!("{:<19}", order.number.digits()));
-        Ok(self.vault.seal(id.as_str(), padded.as_bytes())?)
+    /// What is secret about an account, sealed for the record with this id; none where nothing is.
+    fn seal_account(&self, record: &str, account: &FullAccount) -> Result<Option<Vec<u8>>, Failure> {
+        match account.secret() {
+            Some(secret) => Ok(Some(self.vault.seal(record, secret.as_bytes())?)),
+            None => Ok(None),
+        }
     }
 }
 
@@ -93,17 +95,4 @@ pub fn random<const N: usize>() -> Result<[u8; N], Failure> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|_| Failure::Random)?;
     Ok(bytes)
-}
-
-impl CardSummary {
-    /// What may be kept of an order's card.
-    pub fn of(order: &Order) -> Self {
-        Self {
-            bin: order.number.bin().to_owned(),
-            last4: order.number.last4().to_owned(),
-            holder: order.holder.clone(),
-            expiry_month: format!("{:02}", order.expiry.month),
-            expiry_year: format!("{:04}", order.expiry.year),
-        }
-    }
 }

@@ -1,35 +1,50 @@
 //! A payment server to server: one order, one commit, one answer.
 
-use std::collections::BTreeMap;
-
+use tillgate_shared::format::url;
 use tillgate_shared::parameter::{Parameters, find};
-use tillgate_shared::result::ResultCode;
 
 use super::once::Once;
 use super::{Failure, Gateway, order, reference};
-use crate::connector::Order;
+use crate::connector::{Answer, Order};
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
 use crate::domain::id::PaymentId;
-use crate::domain::payment::{Account, CardSummary, Payment, descriptor};
+use crate::domain::payment::{Account, Payment, Redirect, descriptor};
+use crate::domain::refusal::Refusal;
 use crate::store::{Changes, Keys};
 
 /// A payment that has been decided and not yet written.
 pub(super) struct Decided {
     pub(super) payment: Payment,
-    /// The sealed number; none where nothing is left to do with it.
+    /// The sealed number of its account; none where nothing is left to do with it.
     pub(super) sealed: Option<Vec<u8>>,
 }
 
+/// Where a shopper who has to leave for the brand's page goes, and comes back to.
+#[derive(Debug, Clone, Copy)]
+pub struct Addresses<'a> {
+    /// The address under which browsers reach this gateway, with a slash at its end.
+    pub public: &'a str,
+    /// The page that the form was on says that the shopper comes back here; the merchant's own `shopperResultUrl` stands
+    /// above it.
+    pub result: Option<&'a str>,
+}
+
 impl Gateway {
-    /// Makes a payment with card data that the merchant sends.
+    /// Makes a payment with account data that the merchant sends.
     ///
     /// # Errors
     /// A refusal that names the parameters at fault; declines are payments, not errors.
-    pub async fn pay(&self, entity: &Entity, parameters: Parameters, once: Once<Payment>) -> Result<Payment, Failure> {
+    pub async fn pay(
+        &self,
+        entity: &Entity,
+        parameters: Parameters,
+        addresses: Addresses<'_>,
+        once: Once<Payment>,
+    ) -> Result<Payment, Failure> {
         reference::refuse_alone(&parameters)?;
         order::refuse_override(&parameters)?;
-        let decided = self.decide(entity, None, parameters)?;
+        let decided = self.decide(entity, None, parameters, addresses)?;
         let changes = self.changes(&decided);
         let payment = decided.payment;
         let changes = once.keep(changes, &payment, payment.created);
@@ -43,14 +58,58 @@ impl Gateway {
         entity: &Entity,
         checkout: Option<&Checkout>,
         parameters: Parameters,
+        addresses: Addresses<'_>,
+    ) -> Result<Decided, Failure> {
+        let order = order::read(entity, &parameters)?;
+        self.decide_order(entity, checkout, parameters, addresses, &order)
+    }
+
+    /// As [`Gateway::decide`], of an order that has been read already.
+    pub(super) fn decide_order(
+        &self,
+        entity: &Entity,
+        checkout: Option<&Checkout>,
+        mut parameters: Parameters,
+        addresses: Addresses<'_>,
+        order: &Order,
     ) -> Result<Decided, Failure> {
         let route = order::route(entity, &parameters)?;
-        let order = order::read(entity, &parameters)?;
+        let result_url = result_url(order, &parameters, addresses)?;
         let now = self.now();
-        let result = route.authorize(&order, now.to_zoned(jiff::tz::TimeZone::UTC).date());
+        let answer = route.authorize(order, now.to_zoned(jiff::tz::TimeZone::UTC).date());
         let id = Self::new_payment_id(now)?;
-        let sealed = if result.is_success() { Some(self.seal_number(&id, &order)?) } else { None };
-        let payment = payment(id, entity, checkout, now, &order, result, parameters);
+        let Answer { result, avs, cvv, details, pay_to, elsewhere } = answer;
+        let open = result.is_success() || result.is_pending();
+        let sealed = if open { self.seal_account(id.as_str(), &order.account)? } else { None };
+        let redirect = result_url.filter(|_| elsewhere).map(|result_url| Redirect {
+            url: format!("{}v1/simulator/{id}", addresses.public),
+            method: "GET".to_owned(),
+            parameters: Vec::new(),
+            result_url,
+        });
+        let text = order::statement_text(&parameters).unwrap_or(&entity.name).to_owned();
+        let account = order.account.shown();
+        parameters.retain(|name, _| is_echoed(name, &account));
+        let payment = Payment {
+            descriptor: descriptor(&id, &text),
+            id,
+            entity: entity.id.clone(),
+            checkout: checkout.map(|checkout| checkout.id.clone()),
+            referenced: None,
+            registration: None,
+            avs,
+            cvv,
+            details,
+            redirect,
+            pay_to,
+            created: now,
+            payment_type: order.payment_type,
+            brand: order.brand.code.to_owned(),
+            amount: order.amount,
+            result,
+            account,
+            parameters,
+        };
         Ok(Decided { payment, sealed })
     }
 
@@ -72,44 +131,43 @@ impl Gateway {
             Some(id) => self.store.payment(&entity.id, &id)?,
             None => None,
         };
-        payment.ok_or_else(|| crate::domain::refusal::Refusal::not_found("There is no payment with this id").into())
+        payment.ok_or_else(|| Refusal::not_found("There is no payment with this id").into())
     }
 }
 
-fn payment(
-    id: PaymentId,
-    entity: &Entity,
-    checkout: Option<&Checkout>,
-    now: jiff::Timestamp,
-    order: &Order,
-    result: ResultCode,
-    mut parameters: Parameters,
-) -> Payment {
-    let text = order::statement_text(&parameters).unwrap_or(&entity.name).to_owned();
-    parameters.retain(|name, _| is_echoed(name));
-    Payment {
-        descriptor: descriptor(&id, &text),
-        id,
-        entity: entity.id.clone(),
-        checkout: checkout.map(|checkout| checkout.id.clone()),
-        referenced: None,
-        registration: None,
-        avs: None,
-        cvv: None,
-        details: BTreeMap::new(),
-        created: now,
-        payment_type: order.payment_type,
-        brand: order.brand.code.to_owned(),
-        amount: order.amount,
-        result,
-        account: Account::Card(CardSummary::of(order)),
-        parameters,
+impl Gateway {
+    /// The payment that sent its shopper to our page that stands in for the brand's.
+    ///
+    /// # Errors
+    /// 404 when no payment with this id did.
+    pub fn payment_of_page(&self, id: &str) -> Result<Payment, Failure> {
+        let payment = match PaymentId::parse(id) {
+            Some(id) => self.store.payment_of_page(&id)?,
+            None => None,
+        };
+        payment.ok_or_else(|| Refusal::not_found("There is no payment with this id").into())
+    }
+}
+
+/// Where the shopper comes back to from a brand's page; none for brands without one.
+fn result_url(order: &Order, parameters: &Parameters, addresses: Addresses<'_>) -> Result<Option<String>, Refusal> {
+    if order.brand.synchronous {
+        return Ok(None);
+    }
+    let sent = parameters.get("shopperResultUrl");
+    let pages_own = addresses.result.filter(|address| url::check(address).is_ok());
+    match sent.or(pages_own) {
+        Some(address) => Ok(Some(address.to_owned())),
+        None => {
+            let message = "may not be empty: the shopper leaves for the brand's page and comes back";
+            Err(Refusal::parameter("shopperResultUrl", None, message))
+        }
     }
 }
 
 /// Whether a parameter is kept with the payment and shown again. Secrets never are, card data in their reduced form
 /// only, and what has a field of its own is not kept twice.
-pub(super) fn is_echoed(name: &str) -> bool {
+pub(super) fn is_echoed(name: &str, account: &Account) -> bool {
     let own_field = matches!(
         name,
         "amount"
@@ -122,8 +180,13 @@ pub(super) fn is_echoed(name: &str) -> bool {
             | "shopOrigin"
             | "forceUtf8"
     );
+    let of_account = match account {
+        Account::Bank(_) => name.starts_with("bankAccount.") && !name.starts_with("bankAccount.mandate."),
+        Account::Virtual(_) => name.starts_with("virtualAccount."),
+        Account::Card(_) | Account::Unknown => false,
+    };
     let secret = find(name).is_some_and(|row| row.secret);
-    !own_field && !secret && !name.starts_with("card.") && !name.starts_with("authentication.")
+    !own_field && !of_account && !secret && !name.starts_with("card.") && !name.starts_with("authentication.")
 }
 
 #[cfg(test)]
@@ -131,17 +194,27 @@ mod tests {
     use tillgate_shared::parameter::catalogue;
 
     use super::*;
+    use crate::domain::payment::BankSummary;
 
     #[test]
     fn no_secret_of_the_catalogue_is_kept() {
+        let unknown = Account::Unknown;
         let kept: Vec<&str> =
-            catalogue().filter(|row| row.secret).map(|row| row.name).filter(|n| is_echoed(n)).collect();
+            catalogue().filter(|row| row.secret).map(|row| row.name).filter(|n| is_echoed(n, &unknown)).collect();
         assert!(kept.is_empty(), "{kept:?}");
         for account in ["bankAccount.number", "bankAccount.iban", "walletPay.paymentToken", "card.number", "card.cvv"] {
-            assert!(!is_echoed(account), "{account}");
+            assert!(!is_echoed(account, &unknown), "{account}");
         }
         for shown in ["bankAccount.holder", "bankAccount.bic", "cart.items[17].name", "merchant.data[abc]"] {
-            assert!(is_echoed(shown), "{shown}");
+            assert!(is_echoed(shown, &unknown), "{shown}");
         }
+    }
+
+    #[test]
+    fn what_the_account_shows_by_itself_is_not_kept_twice() {
+        let bank = Account::Bank(BankSummary::default());
+        assert!(!is_echoed("bankAccount.holder", &bank));
+        assert!(is_echoed("bankAccount.mandate.id", &bank));
+        assert!(is_echoed("virtualAccount.accountId", &bank));
     }
 }

@@ -192,7 +192,7 @@ fn payment(
     let number = id.short_id().len() + 1;
     let text = order::statement_text(&parameters).or(referenced.descriptor.get(number..)).unwrap_or_default();
     let descriptor = descriptor(&id, text);
-    parameters.retain(|name, _| is_echoed(name));
+    parameters.retain(|name, _| is_echoed(name, &referenced.account));
     Payment {
         id,
         checkout: None,
@@ -205,6 +205,8 @@ fn payment(
         avs: None,
         cvv: None,
         details: BTreeMap::new(),
+        redirect: None,
+        pay_to: None,
         descriptor,
         parameters,
         ..referenced

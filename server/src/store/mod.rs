@@ -143,6 +143,14 @@ impl Store {
         self.readers.with(|connection| rows::load_payment(connection, entity, id))
     }
 
+    /// The payment that sent its shopper to a page, whosever it is: the id is a capability, as a checkout's is.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn payment_of_page(&self, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+        self.readers.with(|connection| rows::load_payment_of_page(connection, id))
+    }
+
     /// A checkout with its last attempt, both of one moment.
     ///
     /// # Errors

@@ -24,6 +24,8 @@ struct PaymentRows {
     document: Vec<u8>,
     reference: Option<String>,
     link: Option<LinkRow>,
+    /// Whether a shopper visits a page of it.
+    page: bool,
 }
 
 #[derive(Debug)]
@@ -63,6 +65,7 @@ impl Changes {
                 hundredths: payment.amount.hundredths(),
                 approved: payment.counts(),
             }),
+            page: payment.redirect.is_some(),
         });
         self
     }
@@ -124,6 +127,11 @@ impl PaymentRows {
                 )?
                 .execute(params![entity, reference, id])?;
         }
+        if self.page {
+            connection
+                .prepare_cached("INSERT OR IGNORE INTO payment_page (payment, entity) VALUES (?1, ?2)")?
+                .execute(params![id, entity])?;
+        }
         if let Some(link) = &self.link {
             connection
                 .prepare_cached(
@@ -169,6 +177,17 @@ pub(super) fn load_payment(
     let mut statement = connection.prepare_cached("SELECT document FROM payment WHERE entity = ?1 AND id = ?2")?;
     let parameters = params![entity.as_str(), id.as_str()];
     let document = statement.query_row(parameters, |row| Ok(read(row.get_ref(0)?.as_blob()?))).optional()?;
+    Ok(document.transpose()?)
+}
+
+/// The payment that a shopper's page is about, whosever it is.
+pub(super) fn load_payment_of_page(connection: &Connection, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT document FROM payment_page JOIN payment ON payment.entity = payment_page.entity
+             AND payment.id = payment_page.payment
+         WHERE payment_page.payment = ?1",
+    )?;
+    let document = statement.query_row([id.as_str()], |row| Ok(read(row.get_ref(0)?.as_blob()?))).optional()?;
     Ok(document.transpose()?)
 }
 

@@ -1,12 +1,62 @@
 //! IBANs: shape and length as the specification has them, then the country's own form and the check digits.
 
 use std::borrow::Cow;
+use std::fmt;
 
-use iban::{BaseIban, Iban, ParseIbanError};
+use iban::{BaseIban, Iban as CheckedIban, ParseIbanError};
+use zeroize::Zeroizing;
 
 /// The shape: at most 31 characters, as the specification limits it.
 pub const PATTERN: &str = "^[a-zA-Z]{2}[0-9]{2}[a-zA-Z0-9]{11,27}$";
 const MAX: usize = 31;
+/// How many characters at either end of an IBAN may be shown.
+const SHOWN: usize = 4;
+
+/// An IBAN whose shape, length and check digits are right, in capitals.
+///
+/// It is a secret as a card number is: no `Display`, a `Debug` that shows a mask, and zeroed on drop.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Iban(Zeroizing<String>);
+
+impl Iban {
+    /// Reads an IBAN; small letters become capitals.
+    ///
+    /// # Errors
+    /// The message for `parameterErrors`.
+    pub fn parse(text: &str) -> Result<Self, Cow<'static, str>> {
+        check(text)?;
+        let mut capitals = Zeroizing::new(String::from(text));
+        capitals.make_ascii_uppercase();
+        Ok(Self(capitals))
+    }
+
+    /// All of its characters. Whoever takes them is responsible for where they go.
+    pub fn characters(&self) -> &str {
+        &self.0
+    }
+
+    /// The country's two letters.
+    pub fn country(&self) -> &str {
+        self.0.get(..2).unwrap_or_default()
+    }
+
+    /// The last four characters.
+    pub fn last4(&self) -> &str {
+        self.0.get(self.0.len() - SHOWN..).unwrap_or_default()
+    }
+
+    /// What may be shown: the first four and the last four characters, with stars between them.
+    pub fn masked(&self) -> String {
+        let hidden = "*".repeat(self.0.len() - 2 * SHOWN);
+        [self.0.get(..SHOWN).unwrap_or_default(), &hidden, self.last4()].concat()
+    }
+}
+
+impl fmt::Debug for Iban {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Iban({})", self.masked())
+    }
+}
 
 /// Checks an IBAN. Letters may be small; a country that the registry does not know (yet) is judged by the check digits
 /// alone.
@@ -25,7 +75,7 @@ pub fn check(value: &str) -> Result<(), Cow<'static, str>> {
     capitals.make_ascii_uppercase();
     let number = std::str::from_utf8(capitals).unwrap_or_default().parse::<BaseIban>();
     zeroize::Zeroize::zeroize(capitals);
-    match number.map(Iban::try_from) {
+    match number.map(CheckedIban::try_from) {
         Ok(Ok(_) | Err(ParseIbanError::UnknownCountry(_))) => Ok(()),
         Ok(Err(_)) => Err(Cow::Borrowed("does not have the form of an IBAN of its country")),
         Err(_) => Err(Cow::Borrowed("is not an IBAN: its check digits are wrong")),
@@ -47,6 +97,7 @@ fn has_shape(value: &[u8]) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -77,6 +128,15 @@ mod tests {
         ] {
             assert!(check(bad).is_err_and(|message| message.contains(about)), "{bad}");
         }
+    }
+
+    #[test]
+    fn an_iban_shows_its_first_and_last_four_characters_and_no_others() {
+        let iban = Iban::parse("de89370400440532013000").unwrap();
+        assert_eq!((iban.characters(), iban.country(), iban.last4()), ("DE89370400440532013000", "DE", "3000"));
+        assert_eq!(iban.masked(), "DE89**************3000");
+        assert_eq!(format!("{iban:?}"), "Iban(DE89**************3000)");
+        assert!(Iban::parse("DE88370400440532013000").is_err());
     }
 
     #[test]

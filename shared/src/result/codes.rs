@@ -47,6 +47,16 @@ codes! {
     CODE_INVALID = "100.100.601";
     /// The card number is not one of the brand's.
     NUMBER_NOT_OF_BRAND = "100.100.700";
+    /// The bank is not the account's.
+    BANK_DATA_MISMATCH = "100.200.103";
+    /// The mandate cannot have been signed on that day.
+    MANDATE_DATE_INVALID = "100.500.302";
+    /// The brand does not take this currency.
+    CURRENCY_NOT_CONFIGURED = "600.200.500";
+    /// The bank says that the account is closed.
+    ACCOUNT_CLOSED = "800.100.202";
+    /// The bank says that there is not enough money on the account.
+    INSUFFICIENT_FUNDS = "800.100.203";
     /// There is no such registration.
     REGISTRATION_UNKNOWN = "100.150.200";
     /// The shopper cancelled.

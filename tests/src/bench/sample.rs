@@ -71,6 +71,8 @@ impl Sampler {
             avs: None,
             cvv: None,
             details: BTreeMap::new(),
+            redirect: None,
+            pay_to: None,
             account: Account::Card(CardSummary {
                 bin: "420000".to_owned(),
                 last4: format!("{:04}", number % 10_000),

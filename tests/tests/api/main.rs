@@ -3,6 +3,7 @@
 
 #![allow(missing_docs)]
 
+mod accounts;
 mod authentication;
 mod bodies;
 mod browser_parameters;

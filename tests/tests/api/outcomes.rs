@@ -212,28 +212,3 @@ async fn a_live_entity_without_a_connector_takes_no_money_and_simulates_none() -
     assert_answer(&shop.status(made.id()).await?, 400, "600.200.201");
     Ok(())
 }
-
-#[tokio::test]
-async fn a_method_that_is_no_card_is_not_configured() -> anyhow::Result<()> {
-    let shop = shop();
-    let bank = [
-        ("bankAccount.holder", "Jane Jones"),
-        ("bankAccount.iban", "DE23100000001234567890"),
-        ("bankAccount.bic", "MARKDEF1100"),
-    ];
-    let accounts: [(&str, &[(&str, &str)]); 3] = [
-        ("PAYPAL", &[("virtualAccount.accountId", "jane@shop.example")]),
-        ("SEPA", &bank),
-        ("APPLEPAY", &[("walletPay.paymentToken", "dG9rZW4=")]),
-    ];
-    for (brand, account) in accounts {
-        let mut fields = vec![("amount", "1.00"), ("currency", "EUR"), ("paymentType", "DB"), ("paymentBrand", brand)];
-        // Nobody asks such a brand for a card.
-        let bare = shop.post("v1/payments", &fields).await?;
-        assert!(!bare.errors().iter().any(|name| name.starts_with("card.")), "{}", bare.text);
-        fields.extend(account);
-        assert_answer(&shop.post("v1/payments", &fields).await?, 400, "600.200.201");
-    }
-    assert_errors(&shop.pay(&[("paymentBrand", "NOSUCHBRAND")]).await?, &["paymentBrand"]);
-    Ok(())
-}

@@ -20,7 +20,7 @@ pub enum For {
 }
 
 /// Method, route as the router names it, and whom it serves.
-pub const ROUTES: [(&str, &str, For); 12] = [
+pub const ROUTES: [(&str, &str, For); 13] = [
     ("POST", "/v1/checkouts", For::Merchant),
     ("POST", "/v1/checkouts/{id}", For::Merchant),
     ("GET", "/v1/checkouts/{id}/payment", For::Merchant),
@@ -28,6 +28,7 @@ pub const ROUTES: [(&str, &str, For); 12] = [
     ("POST", "/v1/payments", For::Merchant),
     ("GET", "/v1/payments/{id}", For::Merchant),
     ("POST", "/v1/payments/{id}", For::Merchant),
+    ("GET", "/v1/simulator/{id}", For::Shopper),
     ("GET", "/v1/paymentWidgets.js", For::Everybody),
     ("GET", "/v1/pciIframe.html", For::Shopper),
     ("GET", "/v1/static/{build}/{*path}", For::Everybody),

@@ -8,7 +8,7 @@ use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{Group, ResultCode};
 
-use super::{Account, PaymentType};
+use super::{Account, PaymentType, Redirect, TransferAccount};
 use crate::domain::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
 
 /// A payment as it is stored. Once its outcome is final it never changes: what refers to it is a payment of its own.
@@ -48,6 +48,12 @@ pub struct Payment {
     /// `resultDetails`: what the acquirer tells beyond the result.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub details: BTreeMap<String, String>,
+    /// Where the shopper has to go before there is an outcome.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redirect: Option<Redirect>,
+    /// Where the shopper transfers the money to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pay_to: Option<TransferAccount>,
     /// What the shopper's statement shows.
     pub descriptor: String,
     /// The account, reduced to what may be shown.

@@ -39,6 +39,8 @@ fn payment(number: u8, payment_type: PaymentType, amount: Amount, created: Times
         avs: None,
         cvv: None,
         details: BTreeMap::new(),
+        redirect: None,
+        pay_to: None,
         descriptor: String::new(),
         account: Account::Unknown,
         parameters: Parameters::default(),

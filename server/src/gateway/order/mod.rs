@@ -1,14 +1,16 @@
 //! From parameters to an order: completeness, then typed values. What cannot become an order is refused here, with the
 //! parameter's name.
 
+mod bank;
+mod card;
+mod provider;
+
 use tillgate_shared::brand::{Brand, Kind, detect};
 use tillgate_shared::format::card_number::CardNumber;
-use tillgate_shared::format::expiry::Expiry;
-use tillgate_shared::format::security_code::SecurityCode;
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::{Operation, ParameterError, Parameters, check_complete};
 
-use crate::connector::{Order, Route};
+use crate::connector::{Address, FullAccount, Order, Route};
 use crate::domain::entity::Entity;
 use crate::domain::payment::PaymentType;
 use crate::domain::refusal::Refusal;
@@ -33,38 +35,49 @@ pub fn route(entity: &Entity, parameters: &Parameters) -> Result<Route, Refusal>
 /// # Errors
 /// Everything that is missing or contradictory, by name.
 pub fn read(entity: &Entity, parameters: &Parameters) -> Result<Order, Refusal> {
-    // A way to pay that nobody here takes is refused before its account is asked for.
+    // A brand that nobody knows is refused before its account is asked for.
     let sent = sent_brand(parameters)?;
     let errors = check_complete(parameters, Operation::Payment, &entity.requirements());
     if !errors.is_empty() {
         return Err(Refusal::parameters(errors));
     }
-    let amount = amount(parameters)?;
-    let number = CardNumber::parse(required(parameters, "card.number")?)
-        .map_err(|_| Refusal::parameter("card.number", None, "must match ^[0-9]{12,19}$"))?;
-    let brand = match sent {
-        Some(brand) => brand,
-        None => detected_brand(&number)?,
+    // Without a brand it is a card, whose number tells the brand.
+    let (brand, account) = match sent {
+        Some(brand) => (brand, account(brand, parameters)?),
+        None => {
+            let card = card::read(parameters)?;
+            (detected_brand(&card.number)?, FullAccount::Card(card))
+        }
     };
-    let payment_type = payment_type(parameters, brand)?;
-    let (month, year) = (required(parameters, "card.expiryMonth")?, required(parameters, "card.expiryYear")?);
-    let expiry = Expiry::parse(month, year)
-        .map_err(|_| Refusal::parameter("card.expiryMonth", Some(month), "must be a month, with card.expiryYear"))?;
-    let code = match parameters.get("card.cvv") {
-        Some(code) => Some(
-            SecurityCode::parse(code).map_err(|_| Refusal::parameter("card.cvv", None, "must match ^[0-9]{3,4}$"))?,
-        ),
-        None => None,
-    };
+    with_account(parameters, brand, account)
+}
+
+/// An order about an account that is known already.
+///
+/// # Errors
+/// Amount, currency or payment type by name.
+pub fn with_account(parameters: &Parameters, brand: &'static Brand, account: FullAccount) -> Result<Order, Refusal> {
+    let text = |name: &str| parameters.get(name).map(str::to_owned);
+    let repeated = parameters.get("standingInstruction.mode") == Some("REPEATED");
+    let by_shopper = parameters.get("standingInstruction.source") == Some("CIT");
     Ok(Order {
-        payment_type,
-        amount,
+        payment_type: payment_type(parameters, brand)?,
+        amount: amount(parameters)?,
         brand,
-        number,
-        expiry,
-        holder: parameters.get("card.holder").map(str::to_owned),
-        code,
-        forced: parameters.get(FORCED).map(str::to_owned),
+        account,
+        address: Address { street: text("billing.street1"), postcode: text("billing.postcode") },
+        mandate_signed: parameters.get("bankAccount.mandate.dateOfSignature").and_then(|day| day.parse().ok()),
+        shopper_present: !repeated || by_shopper,
+        forced: text(FORCED),
+    })
+}
+
+/// The account that a brand of this kind charges.
+fn account(brand: &Brand, parameters: &Parameters) -> Result<FullAccount, Refusal> {
+    Ok(match brand.kind {
+        Kind::Card | Kind::Wallet => FullAccount::Card(card::read(parameters)?),
+        Kind::Bank => bank::read(parameters)?,
+        Kind::Virtual => provider::read(parameters),
     })
 }
 
@@ -97,15 +110,10 @@ pub fn amount(parameters: &Parameters) -> Result<Amount, Refusal> {
     Amount::parse(amount, currency).map_err(|error| Refusal::parameter("amount", Some(amount), error.message()))
 }
 
-/// The brand that was sent; one that no card form takes is refused before anything is asked of a card.
+/// The brand that was sent.
 fn sent_brand(parameters: &Parameters) -> Result<Option<&'static Brand>, Refusal> {
     let Some(code) = parameters.get("paymentBrand") else { return Ok(None) };
-    let brand =
-        Brand::find(code).ok_or_else(|| Refusal::parameter("paymentBrand", Some(code), "is not a known brand"))?;
-    match brand.kind {
-        Kind::Card => Ok(Some(brand)),
-        _ => Err(Refusal::method_not_configured()),
-    }
+    Brand::find(code).map(Some).ok_or_else(|| Refusal::parameter("paymentBrand", Some(code), "is not a known brand"))
 }
 
 /// The brand whose range the number is in.

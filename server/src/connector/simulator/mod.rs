@@ -1,0 +1,64 @@
+//! The INTERNAL simulator: documented outcomes, the same answer for the same request, always.
+//!
+//! `customParameters[forceResultCode]` gives exactly that code, whatever the account. Otherwise the kind of account
+//! decides, in [`card`] (also cards out of wallets) and in [`bank`]; an account with a provider, and one that only the
+//! provider knows, is always good.
+//!
+//! A brand that answers at once is then done: 000.100.110. One that does not sends the shopper to a page of its own:
+//! 000.200.000, and a redirect to our page that stands in for the brand's. Where the shopper transfers the money, the
+//! answer names the account to transfer it to.
+
+mod bank;
+mod card;
+
+use jiff::civil::Date;
+use tillgate_shared::result::{ResultCode, codes};
+
+use super::{Answer, FullAccount, Order};
+use crate::domain::payment::TransferAccount;
+
+/// Brands for which the shopper makes a transfer to the merchant.
+const TRANSFERS: [&str; 3] = ["BOLETO", "PREPAYMENT", "PREPAYMENT_VRP"];
+
+/// Decides an order on a day.
+pub fn authorize(order: &Order, today: Date) -> Answer {
+    let forced = order.forced.as_deref().map(self::forced);
+    let answer = match &order.account {
+        FullAccount::Card(card) => card::authorize(order, card, forced, today),
+        FullAccount::Bank(account) => bank::authorize(order, account, forced, today),
+        FullAccount::Virtual(_) | FullAccount::Unknown => match forced {
+            Some(code) => code.into(),
+            None => Answer::from(codes::TEST_INTERNAL).acquirer("00"),
+        },
+    };
+    // What is good so far is decided on the brand's page, if it has one; a forced outcome is there at once.
+    let mut answer = if forced.is_none() && !order.brand.synchronous && answer.result.is_success() {
+        Answer { result: codes::PENDING, elsewhere: true, details: Default::default(), ..answer }
+    } else {
+        answer
+    };
+    let good = answer.result.is_success() || answer.result.is_pending();
+    if good && TRANSFERS.contains(&order.brand.code) {
+        answer.pay_to = Some(collecting_account());
+    }
+    answer
+}
+
+/// Decides what follows an earlier payment: it succeeds, or ends as it is asked to.
+pub fn follow(code: Option<&str>) -> ResultCode {
+    code.map_or(codes::TEST_INTERNAL, forced)
+}
+
+fn forced(code: &str) -> ResultCode {
+    ResultCode::find(code).unwrap_or(codes::FORCED_CODE_UNKNOWN)
+}
+
+/// The account that simulated transfers go to.
+fn collecting_account() -> TransferAccount {
+    TransferAccount {
+        holder: "Tillgate Simulator".to_owned(),
+        number: "DE23100000001234567890".to_owned(),
+        bic: "MARKDEF1100".to_owned(),
+        country: "DE".to_owned(),
+    }
+}

@@ -1,0 +1,30 @@
+//! Where a shopper has to go before a payment has an outcome, and where money is transferred to.
+
+use serde::{Deserialize, Serialize};
+
+/// A page that the shopper's browser is sent to (specification, document 3, asynchronous payments).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Redirect {
+    /// The page's address.
+    pub url: String,
+    /// `GET` or `POST`.
+    pub method: String,
+    /// What the page is given: names and values, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<(String, String)>,
+    /// The merchant's page that the shopper comes back to.
+    pub result_url: String,
+}
+
+/// The merchant's account that the shopper transfers the money to (`merchant.bankAccount`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TransferAccount {
+    /// Whose it is, 4 to 128 characters.
+    pub holder: String,
+    /// Its number; for SEPA the IBAN.
+    pub number: String,
+    /// The bank's BIC.
+    pub bic: String,
+    /// The bank's country, two letters.
+    pub country: String,
+}

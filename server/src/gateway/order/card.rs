@@ -1,0 +1,28 @@
+//! Cards: number, expiry date, holder and code, as the shopper or the merchant sent them, or as they came out of a wallet
+//! that the merchant decrypted.
+
+use tillgate_shared::format::card_number::CardNumber;
+use tillgate_shared::format::expiry::Expiry;
+use tillgate_shared::format::security_code::SecurityCode;
+use tillgate_shared::parameter::Parameters;
+
+use super::required;
+use crate::connector::{Entry, FullCard};
+use crate::domain::refusal::Refusal;
+
+/// Reads a card.
+pub(super) fn read(parameters: &Parameters) -> Result<FullCard, Refusal> {
+    let number = CardNumber::parse(required(parameters, "card.number")?)
+        .map_err(|_| Refusal::parameter("card.number", None, "must match ^[0-9]{12,19}$"))?;
+    let (month, year) = (required(parameters, "card.expiryMonth")?, required(parameters, "card.expiryYear")?);
+    let expiry = Expiry::parse(month, year)
+        .map_err(|_| Refusal::parameter("card.expiryMonth", Some(month), "must be a month, with card.expiryYear"))?;
+    let code = match parameters.get("card.cvv") {
+        Some(code) => Some(
+            SecurityCode::parse(code).map_err(|_| Refusal::parameter("card.cvv", None, "must match ^[0-9]{3,4}$"))?,
+        ),
+        None => None,
+    };
+    let entry = if parameters.contains("walletPay.source") { Entry::Wallet } else { Entry::Keyed };
+    Ok(FullCard { number, expiry, holder: parameters.get("card.holder").map(str::to_owned), code, entry })
+}
