@@ -13,8 +13,8 @@ use super::error::ApiError;
 use super::extract::{Id, Merchant, parameters};
 use super::fields::Fields;
 use super::reply::{Ndc, answer_at, body_at, described, reply, result, send};
-use super::{Edge, client, payments, view};
-use crate::domain::checkout::Checkout;
+use super::{Edge, client, view};
+use crate::domain::checkout::{Checkout, Standing};
 use crate::domain::idempotency::Answer;
 use crate::gateway::checkout::Status;
 use crate::gateway::submit::Submitted;
@@ -71,22 +71,31 @@ pub(super) async fn status(
     }
     let ndc = Ndc::of_checkout(&id);
     match edge.gateway.checkout_status(&merchant.entity, &id) {
-        Ok(Status::Attempted(payment)) if payment.approved() => {
-            let body = body_at(view::payment(&payment), &ndc, payment.created);
-            Ok(edge.settled.keep(&merchant.entity.id, &id, view::status(payment.result), body))
+        Ok(Status::Attempted(payment, standing)) => {
+            let fields = view::payment(&payment).with(STANDING, standing.word());
+            if standing == Standing::Paid {
+                let body = body_at(fields, &ndc, payment.created);
+                return Ok(edge.settled.keep(&merchant.entity.id, &id, view::status(payment.result), body));
+            }
+            Ok(send(answer_at(view::status(payment.result), fields, &ndc, payment.created)))
         }
-        Ok(Status::Attempted(payment)) => Ok(send(payments::answer(&payment, &ndc))),
-        Ok(Status::Pending) => Ok(unpaid(&id, codes::PENDING, codes::PENDING.description(), &ndc)),
+        Ok(Status::Pending) => Ok(unpaid(&id, codes::PENDING, codes::PENDING.description(), Standing::Open, &ndc)),
         Ok(Status::Expired) => {
-            Ok(unpaid(&id, codes::SESSION_TIMEOUT, "The checkout expired after 30 minutes without a payment", &ndc))
+            let words = "The checkout expired after 30 minutes without a payment";
+            Ok(unpaid(&id, codes::SESSION_TIMEOUT, words, Standing::Expired, &ndc))
         }
         Err(failure) => Err(ApiError::new(failure, ndc)),
     }
 }
 
+/// The field that tells the cases of a status apart: a decline that may be tried again from one that may not, and a
+/// checkout that still waits for its shopper from one whose payment is on its way.
+const STANDING: &str = "checkoutState";
+
 /// No payment was attempted: either it may still come, or the half hour is over, which is final.
-fn unpaid(id: &str, code: ResultCode, description: &str, ndc: &Ndc) -> Response {
-    reply(view::status(code), Fields::default().with("result", described(code, description)).with("id", id), ndc)
+fn unpaid(id: &str, code: ResultCode, description: &str, standing: Standing, ndc: &Ndc) -> Response {
+    let fields = Fields::default().with("result", described(code, description)).with("id", id);
+    reply(view::status(code), fields.with(STANDING, standing.word()), ndc)
 }
 
 /// The hosted form's submit. Approved and declined answer alike: the outcome is the merchant's to tell, and a stranger

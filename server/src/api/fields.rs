@@ -20,6 +20,8 @@ pub(super) enum Field<'a> {
     Text(Cow<'a, str>),
     /// An object inside the object.
     Group(Fields<'a>),
+    /// Objects in order.
+    List(Vec<Fields<'a>>),
     /// Anything else.
     Value(Value),
 }
@@ -46,7 +48,7 @@ impl<'a> Fields<'a> {
     pub(super) fn group(&mut self, name: &'a str) -> Option<&mut Self> {
         match self.0.entry(name).or_insert_with(|| Field::Group(Fields::default())) {
             Field::Group(group) => Some(group),
-            Field::Text(_) | Field::Value(_) => None,
+            Field::Text(_) | Field::List(_) | Field::Value(_) => None,
         }
     }
 }
@@ -66,6 +68,12 @@ impl From<String> for Field<'_> {
 impl<'a> From<Fields<'a>> for Field<'a> {
     fn from(group: Fields<'a>) -> Self {
         Self::Group(group)
+    }
+}
+
+impl<'a> From<Vec<Fields<'a>>> for Field<'a> {
+    fn from(list: Vec<Fields<'a>>) -> Self {
+        Self::List(list)
     }
 }
 

@@ -10,6 +10,7 @@ mod form;
 mod idempotency;
 mod meta;
 mod payments;
+mod query;
 mod reply;
 mod settled;
 mod simulator;
@@ -63,6 +64,9 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/v1/checkouts/{id}/payment", get(checkouts::status).post(checkouts::submit))
         .route("/v1/payments", post(payments::create))
         .route("/v1/payments/{id}", get(payments::read).post(payments::refer))
+        .route("/v1/query", get(query::many))
+        .route("/v1/query/{id}", get(query::one))
+        .route("/v3/query/{id}", get(query::one))
         .route("/v1/simulator/{id}", get(simulator::page))
         .route("/v1/paymentWidgets.js", get(form::loader))
         .route("/v1/pciIframe.html", get(form::frame).layer(compressed))

@@ -47,7 +47,42 @@ pub enum State {
     Expired,
 }
 
+/// Where a checkout stands, as its status tells the merchant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// The shopper may pay, for the first time or again after a decline.
+    Open,
+    /// A payment is on its way.
+    Pending,
+    /// It has been paid.
+    Paid,
+    /// Its half hour is over, and it was not paid.
+    Expired,
+}
+
+impl Standing {
+    /// The word on the wire.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Open => "OPEN",
+            Self::Pending => "PENDING",
+            Self::Paid => "PAID",
+            Self::Expired => "EXPIRED",
+        }
+    }
+}
+
 impl<P> Checkout<P> {
+    /// Where it stands at a moment, with the outcome of its last attempt.
+    pub fn standing(&self, attempt: &Payment, now: Timestamp) -> Standing {
+        match self.state(now) {
+            State::Paid if attempt.result.is_pending() => Standing::Pending,
+            State::Paid => Standing::Paid,
+            State::Open => Standing::Open,
+            State::Expired => Standing::Expired,
+        }
+    }
+
     /// Where it stands.
     pub fn state(&self, now: Timestamp) -> State {
         if self.paid {
@@ -200,6 +235,18 @@ mod tests {
         let next = checkout().attempted(&pending, minutes(1)).unwrap();
         assert_eq!(next.state(minutes(2)), State::Paid);
         assert!(next.attempted(&payment(true), minutes(2)).is_err());
+    }
+
+    #[test]
+    fn a_checkout_tells_a_decline_that_may_be_tried_again_from_one_that_may_not() {
+        let declined = checkout().attempted(&payment(false), minutes(1)).unwrap();
+        assert_eq!(declined.standing(&payment(false), minutes(29)), Standing::Open);
+        assert_eq!(declined.standing(&payment(false), minutes(30)), Standing::Expired);
+        let paid = checkout().attempted(&payment(true), minutes(1)).unwrap();
+        assert_eq!(paid.standing(&payment(true), minutes(31)), Standing::Paid);
+        let pending = Payment { result: codes::PENDING, ..payment(false) };
+        let waits = checkout().attempted(&pending, minutes(1)).unwrap();
+        assert_eq!(waits.standing(&pending, minutes(31)), Standing::Pending);
     }
 
     #[test]

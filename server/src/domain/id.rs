@@ -96,13 +96,42 @@ impl PaymentId {
         Self(timed_hex(now, random))
     }
 
-    /// The twelve digits that shoppers see on a statement, `dddd.dddd.dddd`, taken from the id's random end.
+    /// The twelve digits that shoppers see on a statement, `dddd.dddd.dddd`: nine of the second in which the payment was
+    /// made and three of the id's random end. So a payment is found by them among those of one second, without an index;
+    /// two of one second may share them.
     pub fn short_id(&self) -> String {
-        let tail = u64::from_str_radix(self.0.get(20..).unwrap_or_default(), 16).unwrap_or(0);
-        let digits = format!("{:012}", tail % 1_000_000_000_000);
+        let number = |from: usize, to: usize| {
+            u64::from_str_radix(self.0.get(from..to).unwrap_or_default(), 16).unwrap_or_default()
+        };
+        let (second, tail) = (number(2, 14) / 1000 % SHORT_SECONDS, number(20, 32) % 1000);
+        let digits = format!("{second:09}{tail:03}");
         format!("{}.{}.{}", &digits[..4], &digits[4..8], &digits[8..])
     }
+
+    /// The seconds, not after now, in which a payment with a short id can have been made, the latest first: its nine
+    /// digits come again every 31 years. `None` when it is no short id.
+    pub fn seconds_of_short_id(short_id: &str, now: Timestamp) -> Option<Vec<Timestamp>> {
+        let groups: Vec<&str> = short_id.split('.').collect();
+        let shaped = groups.len() == 3
+            && groups.iter().all(|group| group.len() == 4 && group.bytes().all(|byte| byte.is_ascii_digit()));
+        let second: i64 = shaped.then(|| groups.concat())?.get(..9)?.parse().ok()?;
+        let rounds = (now.as_second() - second).div_euclid(SHORT_SECONDS.cast_signed());
+        let moment = |round: i64| Timestamp::from_second(second + round * SHORT_SECONDS.cast_signed()).ok();
+        Some((0..=rounds).rev().filter_map(moment).collect())
+    }
+
+    /// The next id there can be.
+    #[must_use]
+    pub fn successor(&self) -> Self {
+        match u128::from_str_radix(&self.0, 16).ok().and_then(|number| number.checked_add(1)) {
+            Some(next) => Self(format!("{next:032x}")),
+            None => self.clone(),
+        }
+    }
 }
+
+/// Seconds after which the first nine digits of a short id begin again.
+const SHORT_SECONDS: u64 = 1_000_000_000;
 
 impl CheckoutId {
     /// A new checkout's id on a node; `node` has been checked with [`is_node_name`].

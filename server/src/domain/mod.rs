@@ -8,4 +8,5 @@ pub mod entity;
 pub mod id;
 pub mod idempotency;
 pub mod payment;
+pub mod query;
 pub mod refusal;

@@ -95,6 +95,11 @@ impl Refusal {
         Self::new(404, codes::INVALID_PARAMETER, what)
     }
 
+    /// 404: a query finds no payment; another entity's is none.
+    pub fn nothing_found() -> Self {
+        Self::bare(404, codes::TRANSACTION_UNKNOWN)
+    }
+
     /// 400: the checkout's half hour is over.
     pub fn checkout_expired() -> Self {
         Self::new(400, codes::INVALID_PARAMETER, "The checkout has expired: it was open for 30 minutes")

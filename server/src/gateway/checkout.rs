@@ -4,7 +4,7 @@ use tillgate_shared::parameter::{Operation, Parameters, check_complete, find};
 
 use super::once::Once;
 use super::{Failure, Gateway, order, random};
-use crate::domain::checkout::{Checkout, State};
+use crate::domain::checkout::{Checkout, Standing, State};
 use crate::domain::entity::Entity;
 use crate::domain::id::CheckoutId;
 use crate::domain::payment::{Payment, PaymentType};
@@ -14,8 +14,8 @@ use crate::store::{Changes, Keys};
 /// What the status of a checkout says.
 #[derive(Debug)]
 pub enum Status {
-    /// A payment was attempted; its outcome, readable for good.
-    Attempted(Box<Payment>),
+    /// A payment was attempted; its outcome, readable for good, and where the checkout stands.
+    Attempted(Box<Payment>, Standing),
     /// Open and not yet submitted.
     Pending,
     /// The half hour passed and nobody paid.
@@ -96,8 +96,12 @@ impl Gateway {
             .checkout_with_attempt(&id)?
             .filter(|(checkout, _)| checkout.entity == entity.id)
             .ok_or_else(unknown)?;
-        Ok(match (attempt, checkout.state(self.now())) {
-            (Some(payment), _) => Status::Attempted(Box::new(payment)),
+        let now = self.now();
+        Ok(match (attempt, checkout.state(now)) {
+            (Some(payment), _) => {
+                let standing = checkout.standing(&payment, now);
+                Status::Attempted(Box::new(payment), standing)
+            }
             (None, State::Expired) => Status::Expired,
             (None, State::Open | State::Paid) => Status::Pending,
         })

@@ -4,6 +4,7 @@ pub mod checkout;
 pub mod once;
 pub mod order;
 pub mod pay;
+pub mod query;
 pub mod reference;
 pub mod submit;
 

@@ -7,6 +7,7 @@
 pub mod admin;
 mod answers;
 mod checkpoint;
+mod queries;
 mod readers;
 mod rows;
 mod schema;

@@ -216,7 +216,7 @@ fn load_document<T: serde::de::DeserializeOwned>(
 }
 
 /// Whether a document is UTF-8 is looked at once and not for each of its texts.
-fn read<T: serde::de::DeserializeOwned>(document: &[u8]) -> Result<T, serde_json::Error> {
+pub(super) fn read<T: serde::de::DeserializeOwned>(document: &[u8]) -> Result<T, serde_json::Error> {
     match std::str::from_utf8(document) {
         Ok(text) => serde_json::from_str(text),
         Err(_) => serde_json::from_slice(document),

@@ -114,6 +114,8 @@ pub enum Group {
     Asynchronous,
     /// The days of a report.
     Reporting,
+    /// What payments are asked for by.
+    Query,
     /// Gift cards that are sent to somebody.
     GiftCard,
     /// What the risk check shall know.
@@ -155,6 +157,7 @@ impl Group {
             Self::Custom => "Custom parameters",
             Self::Asynchronous => "Asynchronous payments",
             Self::Reporting => "Reporting",
+            Self::Query => "Queries",
             Self::GiftCard => "Gift card",
             Self::Risk => "Risk",
             Self::Job => "Job scheduling",

@@ -1,7 +1,7 @@
 //! Half an hour: what can be done with a checkout before, and what can still be read after.
 
 use reqwest::Method;
-use tillgate_tests::{Gateway, Merchant};
+use tillgate_tests::{Answer, Gateway, Merchant};
 
 use crate::frame_document::configuration;
 use crate::support::*;
@@ -41,7 +41,16 @@ async fn after_half_an_hour_a_checkout_can_be_read_and_no_longer_be_paid() -> an
 
     // What was decided stays decided.
     assert_eq!(shop.status(paid.id()).await?.text, was_paid.text);
-    assert_eq!(shop.status(declined.id()).await?.text, was_declined.text);
+    let still_declined = shop.status(declined.id()).await?;
+    assert_eq!(still_declined.json["result"], was_declined.json["result"]);
+    assert_eq!(still_declined.json["timestamp"], was_declined.json["timestamp"]);
+    // And each of the four cases says which one it is.
+    let case = |answer: &Answer| answer.json["checkoutState"].as_str().unwrap_or_default().to_owned();
+    assert_eq!(case(&shop.status(young.id()).await?), "OPEN");
+    assert_eq!(case(&was_declined), "OPEN");
+    assert_eq!(case(&still_declined), "EXPIRED");
+    assert_eq!(case(&status), "EXPIRED");
+    assert_eq!(case(&was_paid), "PAID");
 
     for id in [unpaid.id(), declined.id()] {
         let refused = shop.submit(id, &[]).await?;

@@ -22,6 +22,7 @@ mod once;
 mod outcomes;
 mod payments;
 mod pinning;
+mod queries;
 mod references;
 mod requirements;
 mod routes;

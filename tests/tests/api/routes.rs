@@ -20,7 +20,7 @@ pub enum For {
 }
 
 /// Method, route as the router names it, and whom it serves.
-pub const ROUTES: [(&str, &str, For); 13] = [
+pub const ROUTES: [(&str, &str, For); 16] = [
     ("POST", "/v1/checkouts", For::Merchant),
     ("POST", "/v1/checkouts/{id}", For::Merchant),
     ("GET", "/v1/checkouts/{id}/payment", For::Merchant),
@@ -28,6 +28,9 @@ pub const ROUTES: [(&str, &str, For); 13] = [
     ("POST", "/v1/payments", For::Merchant),
     ("GET", "/v1/payments/{id}", For::Merchant),
     ("POST", "/v1/payments/{id}", For::Merchant),
+    ("GET", "/v1/query", For::Merchant),
+    ("GET", "/v1/query/{id}", For::Merchant),
+    ("GET", "/v3/query/{id}", For::Merchant),
     ("GET", "/v1/simulator/{id}", For::Shopper),
     ("GET", "/v1/paymentWidgets.js", For::Everybody),
     ("GET", "/v1/pciIframe.html", For::Shopper),
@@ -38,7 +41,7 @@ pub const ROUTES: [(&str, &str, For); 13] = [
 
 /// A real address of a route.
 fn address(route: &str, shop: &Merchant, checkout: &str, payment: &str) -> String {
-    let id = if route.starts_with("/v1/payments") { payment } else { checkout };
+    let id = if route.starts_with("/v1/payments") || route.contains("/query") { payment } else { checkout };
     let filled = route.replace("{id}", id).replace("{build}", "0").replace("{*path}", "js/static.min.js");
     let path = filled.trim_start_matches('/');
     if path.ends_with(".html") {

@@ -19,6 +19,7 @@ mod merchant;
 mod merchant_billing;
 mod merchant_shipping;
 mod person;
+mod query;
 mod recurring_migration;
 mod registration;
 mod reporting;
@@ -58,6 +59,7 @@ pub(super) static ALL: &[&[Parameter]] = &[
     custom::ROWS,
     asynchronous::ROWS,
     reporting::ROWS,
+    query::ROWS,
     gift_card::ROWS,
     risk::ROWS,
     job::ROWS,

@@ -81,7 +81,7 @@ fn every_row_is_among_these_or_checked_by_itself() {
 }
 
 /// How many parameters each group has.
-const COUNTS: [(&str, usize); 29] = [
+const COUNTS: [(&str, usize); 30] = [
     ("Basic payment", 14),
     ("Authentication in the body", 3),
     ("Card account", 5),
@@ -105,6 +105,7 @@ const COUNTS: [(&str, usize); 29] = [
     ("Custom parameters", 1),
     ("Asynchronous payments", 2),
     ("Reporting", 2),
+    ("Queries", 6),
     ("Gift card", 2),
     ("Risk", 8),
     ("Job scheduling", 16),
@@ -123,7 +124,7 @@ fn no_parameter_gets_lost() {
         }
     }
     assert_eq!(groups, COUNTS);
-    assert_eq!(count(), 379);
+    assert_eq!(count(), 385);
 }
 
 /// A parameter, a value that it takes and one that it refuses.
@@ -212,6 +213,12 @@ const OF_THEIR_OWN: &[(&str, &str, &str)] = &[
     ("job.durationNumber", "12", "1.5"),
     ("job.expression", "0 0 6 15 * ?", "monthly"),
     ("chargebackResultCode", "000.100.203", "000.100.110"),
+    ("includeLinkedTransactions", "true", "yes"),
+    ("paymentTypes", "PA,CP,RV", "P"),
+    ("paymentMethods", "CC,DC", "C"),
+    ("shortId", "1234.5678.9012", "1234.5678.901"),
+    ("limit", "100", "101"),
+    ("cursor", "8a829417539edb400153c1eae83932ac", "8A829417539EDB400153C1EAE83932AC"),
 ];
 
 #[test]

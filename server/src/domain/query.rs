@@ -1,0 +1,243 @@
+//! What a query asks for: a range of time, and which payments of it.
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use tillgate_shared::brand::{Brand, Kind};
+use tillgate_shared::parameter::Parameters;
+
+use super::id::PaymentId;
+use super::payment::{Account, Payment, PaymentType};
+use super::refusal::Refusal;
+
+/// Most payments in an answer, and what it has where nothing is asked for.
+pub const PAGE: usize = 100;
+
+/// Which payments are wanted, of those that were found. The default wants all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Only these types; any where there is none.
+    types: Vec<PaymentType>,
+    /// Only these methods, two letters each; any where there is none.
+    methods: Vec<String>,
+}
+
+impl Filter {
+    /// Reads `paymentTypes` and `paymentMethods`.
+    ///
+    /// # Errors
+    /// A refusal that names the list with something in it that is no type, or cannot be a method.
+    pub fn read(parameters: &Parameters) -> Result<Self, Refusal> {
+        let list = |name: &str| parameters.get(name).map(|text| text.split(',').map(str::trim)).into_iter().flatten();
+        let types: Option<Vec<_>> = list("paymentTypes").map(PaymentType::parse).collect();
+        let Some(types) = types else {
+            let known: Vec<&str> = PaymentType::ALL.into_iter().map(PaymentType::code).collect();
+            let message = format!("must be some of [{}] with commas between", known.join(", "));
+            return Err(Refusal::parameter("paymentTypes", parameters.get("paymentTypes"), message));
+        };
+        let methods: Vec<String> = list("paymentMethods").map(str::to_owned).collect();
+        if methods.iter().any(|method| method.len() != 2 || !method.bytes().all(|byte| byte.is_ascii_uppercase())) {
+            let message = "must be methods of two capital letters with commas between, e.g. CC,DC";
+            return Err(Refusal::parameter("paymentMethods", parameters.get("paymentMethods"), message));
+        }
+        Ok(Self { types, methods })
+    }
+
+    /// Whether a payment is wanted.
+    pub fn wants(&self, payment: &Payment) -> bool {
+        (self.types.is_empty() || self.types.contains(&payment.payment_type))
+            && (self.methods.is_empty() || self.methods.iter().any(|wanted| wanted == method(payment)))
+    }
+}
+
+/// Brands of debit cards. The other cards count as credit cards.
+const DEBIT_CARDS: [&str; 13] = [
+    "ALIADEBIT",
+    "BCMC",
+    "CABALDEBIT",
+    "DANKORT",
+    "MADA",
+    "MAESTRO",
+    "MASTERDEBIT",
+    "MEEZA",
+    "SERVIRED",
+    "TCARDDEBIT",
+    "VISADEBIT",
+    "VISAELECTRON",
+    "VPAY",
+];
+/// Brands that debit a bank account by a mandate.
+const DIRECT_DEBITS: [&str; 2] = ["DIRECTDEBIT_SEPA", "SEPA"];
+/// Brands that hand out a slip to be paid with.
+const PREPAYMENTS: [&str; 4] = ["BOLETO", "OXXO", "PREPAYMENT", "SADAD"];
+
+/// A payment's method, as `paymentMethods` names it: CC credit card, DC debit card, DD direct debit, PP prepayment, OT
+/// online transfer, VA virtual account.
+pub fn method(payment: &Payment) -> &'static str {
+    let brand = payment.brand.as_str();
+    let kind = match (&payment.account, Brand::find(brand)) {
+        (Account::Card(_), _) => Kind::Card,
+        (_, Some(brand)) => brand.kind,
+        (_, None) => Kind::Virtual,
+    };
+    match kind {
+        Kind::Card | Kind::Wallet if DEBIT_CARDS.contains(&brand) => "DC",
+        Kind::Card | Kind::Wallet => "CC",
+        Kind::Bank if DIRECT_DEBITS.contains(&brand) => "DD",
+        Kind::Bank if PREPAYMENTS.contains(&brand) => "PP",
+        Kind::Bank => "OT",
+        Kind::Virtual => "VA",
+    }
+}
+
+/// A range of payment ids, which is a range of time: ids begin with the millisecond in which they were made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Range {
+    /// The first id that may be in it.
+    pub from: PaymentId,
+    /// The first id behind it; none where it has no end.
+    pub until: Option<PaymentId>,
+}
+
+impl Range {
+    /// All of time.
+    pub fn all() -> Self {
+        Self { from: first(Timestamp::UNIX_EPOCH), until: None }
+    }
+
+    /// Whole days, both ends included, in UTC.
+    ///
+    /// # Errors
+    /// A refusal that names `date.to` when it lies before `date.from`, and either when the other is sent alone.
+    pub fn read(parameters: &Parameters) -> Result<Option<Self>, Refusal> {
+        let (from, to) = (parameters.get("date.from"), parameters.get("date.to"));
+        let (from, to) = match (from, to) {
+            (None, None) => return Ok(None),
+            (Some(from), Some(to)) => (from, to),
+            (None, Some(_)) => return Err(Refusal::parameter("date.from", None, "may not be empty with date.to")),
+            (Some(_), None) => return Err(Refusal::parameter("date.to", None, "may not be empty with date.from")),
+        };
+        let wrong = |name, value| Refusal::parameter(name, Some(value), "must be a day in the form yyyy-MM-dd");
+        let first_day: Date = from.parse().map_err(|_| wrong("date.from", from))?;
+        let last_day: Date = to.parse().map_err(|_| wrong("date.to", to))?;
+        if last_day < first_day {
+            return Err(Refusal::parameter("date.to", Some(to), "must not lie before date.from"));
+        }
+        // No payment is made on the last day of the calendar.
+        let until = last_day.tomorrow().ok().and_then(start).map(first);
+        Ok(Some(Self { from: first(start(first_day).unwrap_or(Timestamp::UNIX_EPOCH)), until }))
+    }
+
+    /// The second in which a payment with a short id can have been made, the latest first.
+    pub fn of_short_id(short_id: &str, now: Timestamp) -> Option<Vec<Self>> {
+        let seconds = PaymentId::seconds_of_short_id(short_id, now)?;
+        let of =
+            |second: Timestamp| Self { from: first(second), until: Some(first(second + SignedDuration::from_secs(1))) };
+        Some(seconds.into_iter().map(of).collect())
+    }
+
+    /// What is in both.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        let until = match (&self.until, &other.until) {
+            (Some(one), Some(two)) => Some(one.min(two).clone()),
+            (one, two) => one.clone().or_else(|| two.clone()),
+        };
+        Self { from: (&self.from).max(&other.from).clone(), until }
+    }
+
+    /// What is left behind a payment.
+    #[must_use]
+    pub fn after(&self, id: &PaymentId) -> Self {
+        self.and(&Self { from: id.successor(), until: None })
+    }
+
+    /// Whether a payment is in it.
+    pub fn contains(&self, id: &PaymentId) -> bool {
+        *id >= self.from && self.until.as_ref().is_none_or(|until| id < until)
+    }
+}
+
+/// The first id of a moment.
+fn first(moment: Timestamp) -> PaymentId {
+    PaymentId::new(moment, [0; 9])
+}
+
+fn start(day: Date) -> Option<Timestamp> {
+    day.to_zoned(TimeZone::UTC).ok().map(|midnight| midnight.timestamp())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parameters(pairs: &[(&str, &str)]) -> Parameters {
+        pairs.iter().copied().collect()
+    }
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_range_has_its_first_and_its_last_millisecond() {
+        let range =
+            Range::read(&parameters(&[("date.from", "2026-11-20"), ("date.to", "2026-11-21")])).unwrap().unwrap();
+        for (moment, inside) in [
+            ("2026-11-19T23:59:59.999Z", false),
+            ("2026-11-20T00:00:00Z", true),
+            ("2026-11-21T23:59:59.999Z", true),
+            ("2026-11-22T00:00:00Z", false),
+        ] {
+            for random in [[0; 9], [255; 9]] {
+                assert_eq!(range.contains(&PaymentId::new(at(moment), random)), inside, "{moment}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_range_has_two_ends_in_the_right_order() {
+        assert_eq!(Range::read(&parameters(&[])).unwrap(), None);
+        for (pairs, name) in [
+            (vec![("date.from", "2026-11-20")], "date.to"),
+            (vec![("date.to", "2026-11-20")], "date.from"),
+            (vec![("date.from", "2026-11-20"), ("date.to", "2026-11-19")], "date.to"),
+        ] {
+            assert_eq!(Range::read(&parameters(&pairs)).unwrap_err().parameters[0].name, name);
+        }
+        for end in ["0001-01-01", "9999-12-31"] {
+            assert!(Range::read(&parameters(&[("date.from", end), ("date.to", end)])).is_ok(), "{end}");
+        }
+    }
+
+    #[test]
+    fn lists_of_types_and_methods_take_nothing_else() {
+        assert!(Filter::read(&parameters(&[("paymentTypes", "PA,CP, PA.CP"), ("paymentMethods", "CC,DC")])).is_ok());
+        for (name, value) in
+            [("paymentTypes", "PA,XX"), ("paymentTypes", "PA,"), ("paymentMethods", "cc"), ("paymentMethods", "CC;DC")]
+        {
+            assert_eq!(Filter::read(&parameters(&[(name, value)])).unwrap_err().parameters[0].name, name);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_short_id_leads_back_to_the_second_of_its_payment(milliseconds in 0i64..4_000_000_000_000, random: [u8; 9]) {
+            let made = Timestamp::from_millisecond(milliseconds).unwrap();
+            let id = PaymentId::new(made, random);
+            let now = made + SignedDuration::from_hours(24 * 365);
+            let ranges = Range::of_short_id(&id.short_id(), now).unwrap();
+            prop_assert!(ranges.iter().any(|range| range.contains(&id)));
+            prop_assert!(ranges.len() <= 5);
+        }
+
+        #[test]
+        fn what_comes_after_a_payment_is_everything_but_it_and_what_was_before(one: [u8; 9], two: [u8; 9]) {
+            let (one, two) = (PaymentId::new(Timestamp::UNIX_EPOCH, one), PaymentId::new(Timestamp::UNIX_EPOCH, two));
+            prop_assert_eq!(Range::all().after(&one).contains(&two), two > one);
+        }
+    }
+}
