@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
+use crate::domain::channel;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 
@@ -34,23 +35,43 @@ pub struct Credentials {
     pub entities: HashMap<EntityId, Arc<Entity>>,
 }
 
+/// What is known at a moment, and what follows from it.
+#[derive(Debug, Default)]
+struct Known {
+    credentials: Credentials,
+    /// The channels of each merchant, in the order in which they are asked.
+    channels: HashMap<EntityId, Arc<[Arc<Entity>]>>,
+}
+
 /// The current credentials. Cheap to ask from many threads.
 #[derive(Debug, Default)]
-pub struct Directory(RwLock<Arc<Credentials>>);
+pub struct Directory(RwLock<Arc<Known>>);
 
 impl Directory {
     /// Puts a newly loaded set in place.
     pub fn replace(&self, credentials: Credentials) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(credentials);
+        let mut channels: HashMap<EntityId, Vec<Arc<Entity>>> = HashMap::new();
+        for entity in credentials.entities.values() {
+            if let Some(merchant) = &entity.merchant {
+                channels.entry(merchant.clone()).or_default().push(Arc::clone(entity));
+            }
+        }
+        let in_order = |(merchant, mut channels): (EntityId, Vec<Arc<Entity>>)| {
+            channel::sort(&mut channels);
+            (merchant, Arc::from(channels))
+        };
+        let channels = channels.into_iter().map(in_order).collect();
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Known { credentials, channels });
     }
 
-    fn current(&self) -> Arc<Credentials> {
+    fn current(&self) -> Arc<Known> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The entity that a pair of user id and password speaks for; `None` for a wrong pair, whichever half is wrong.
     pub fn authenticate(&self, user_id: &str, password: &str) -> Option<Arc<Entity>> {
-        let credentials = self.current();
+        let known = self.current();
+        let credentials = &known.credentials;
         let presented = hash_password(password);
         // An unknown user is compared as well, so that the time tells nothing.
         let (expected, entity) = match credentials.by_user.get(user_id) {
@@ -70,7 +91,12 @@ impl Directory {
 
     /// An entity by id.
     pub fn entity(&self, id: &EntityId) -> Option<Arc<Entity>> {
-        self.current().entities.get(id).cloned()
+        self.current().credentials.entities.get(id).cloned()
+    }
+
+    /// The channels of a merchant, in the order in which they are asked; none of any other entity.
+    pub fn channels(&self, merchant: &EntityId) -> Arc<[Arc<Entity>]> {
+        self.current().channels.get(merchant).cloned().unwrap_or_default()
     }
 }
 

@@ -78,7 +78,7 @@ impl FromRequest<Arc<Edge>> for Merchant {
             Some(entity) => entity,
             None => legacy(directory, &parameters).map_err(|refusal| ApiError::new(refusal, outside()))?,
         };
-        channel(&entity, &parameters).map_err(|refusal| ApiError::new(refusal, outside()))?;
+        let entity = channel(directory, entity, &parameters).map_err(|refusal| ApiError::new(refusal, outside()))?;
         admit(&entity, &mut parameters).map_err(|refusal| ApiError::new(refusal, Ndc::fresh(Some(&entity.id))))?;
         let named = match asked.map(|asked| turn(edge, &entity, &parameters, asked)) {
             None => None,
@@ -117,8 +117,8 @@ fn legacy(directory: &Directory, parameters: &Parameters) -> Result<Arc<Entity>,
         .ok_or_else(|| Refusal::wrong_credentials("authentication.userId and authentication.password do not match"))
 }
 
-/// `entityId` has to be the channel that the credentials speak for.
-fn channel(entity: &Entity, parameters: &Parameters) -> Result<(), Refusal> {
+/// `entityId` has to be the entity that the credentials speak for, or one of its channels.
+fn channel(directory: &Directory, entity: Arc<Entity>, parameters: &Parameters) -> Result<Arc<Entity>, Refusal> {
     let id =
         parameters.get("entityId").or_else(|| parameters.get("authentication.entityId")).filter(|id| !id.is_empty());
     let Some(id) = id else {
@@ -127,7 +127,11 @@ fn channel(entity: &Entity, parameters: &Parameters) -> Result<(), Refusal> {
     let Some(id) = EntityId::parse(id) else {
         return Err(Refusal::parameter("entityId", Some(id), "must match ^[0-9a-f]{32}$"));
     };
-    if id == entity.id { Ok(()) } else { Err(Refusal::unknown_channel()) }
+    if id == entity.id {
+        return Ok(entity);
+    }
+    let channel = directory.entity(&id).filter(|channel| channel.merchant.as_ref() == Some(&entity.id));
+    channel.ok_or_else(Refusal::unknown_channel)
 }
 
 /// Judges formats at once, drops what the catalogue does not know, or refuses it for a strict entity.

@@ -130,9 +130,10 @@ fn open(edge: &Edge, checkout: &Checkout, brands: &str, now: Timestamp) -> Map<S
     // As it is charged, whatever way the merchant wrote it.
     let amount = order::amount(&checkout.parameters).map(|amount| amount.to_string()).ok();
     let live = edge.gateway.directory.entity(&checkout.entity).is_some_and(|entity| entity.live);
-    let brands: Map<String, Value> = brands
-        .split([' ', '+', ','])
-        .filter_map(Brand::find)
+    let brands: Map<String, Value> = edge
+        .gateway
+        .offered(checkout, brands.split([' ', '+', ',']).filter_map(Brand::find))
+        .into_iter()
         .map(|brand| (brand.code.to_owned(), json!({ "kind": brand.kind.as_str(), "name": brand.name })))
         .collect();
     let fields = json!({

@@ -112,7 +112,7 @@ fn merchant(data: &Path) -> anyhow::Result<Merchant> {
             return Ok(merchant);
         }
     }
-    let (entity, pair) = super::entity::create(&mut connection, "Demo shop", false, entity::Settings::default())?;
+    let (entity, pair) = super::entity::create(&mut connection, "Demo shop", false, None, entity::Settings::default())?;
     let merchant = Merchant { entity_id: entity.id.to_string(), token: pair.token() };
     let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
     file.write_all(serde_json::to_string_pretty(&merchant)?.as_bytes())?;

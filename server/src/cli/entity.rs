@@ -1,12 +1,15 @@
 //! `tillgate entity`: who takes money.
 
+use anyhow::{Context as _, ensure};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use rusqlite::Connection;
 use serde::Serialize;
 
-use super::token::issue;
+use super::channel::{ChannelOptions, OnOff};
+use super::token::{entity_id, issue};
 use super::{Common, open_existing};
+use crate::domain::channel::{ThreeD, sort};
 use crate::domain::entity::{Entity, Settings};
 use crate::domain::id::EntityId;
 use crate::gateway::random;
@@ -17,13 +20,19 @@ use crate::store::{admin, open_connection};
 pub(super) enum EntityCommand {
     /// Create an entity with a first access token, which is shown this once.
     Create(Create),
+    /// Change an entity's name and settings; a running server follows within a second.
+    Set(Set),
+    /// Show an entity with its settings and its channels.
+    Show(Show),
     /// List the entities.
     List(List),
 }
 
 /// Create an entity.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  tillgate entity create --data ./tillgate-data --name 'Corner Bakery' --json")]
+#[command(
+    after_help = "Example:\n  tillgate entity create --data ./tillgate-data --name 'Corner Bakery' --json\n\nA channel of it, for two brands in euro:\n  tillgate entity create --data ./tillgate-data --name 'Corner Bakery EU' --merchant 8a01… \\\n      --brands VISA,MASTER --currencies EUR"
+)]
 pub(super) struct Create {
     #[command(flatten)]
     common: Common,
@@ -42,6 +51,49 @@ pub(super) struct Create {
     /// An origin whose pages may embed the form, such as https://shop.example; any when none is given.
     #[arg(long = "origin", value_name = "ORIGIN", value_parser = origin)]
     origins: Vec<String>,
+    /// The merchant whose channel it becomes: payments of the merchant then go to the first channel that takes them.
+    #[arg(long, value_name = "ENTITY_ID")]
+    merchant: Option<String>,
+    #[command(flatten)]
+    channel: ChannelOptions,
+}
+
+/// Change an entity. What is not given stays as it is.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  tillgate entity set --data ./tillgate-data --entity 8a01… --brands VISA,MASTER --currencies all --3d required"
+)]
+pub(super) struct Set {
+    #[command(flatten)]
+    common: Common,
+    /// The entity's id.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+    /// Its name.
+    #[arg(long, value_parser = name)]
+    name: Option<String>,
+    /// Whether parameters that the specification does not know are refused.
+    #[arg(long, value_name = "on|off", value_enum)]
+    strict: Option<OnOff>,
+    /// Whether customer parameters are taken without given name and surname.
+    #[arg(long, value_name = "on|off", value_enum)]
+    customer_names_optional: Option<OnOff>,
+    /// The origins whose pages may embed the form, in place of those before; `any` allows all.
+    #[arg(long = "origin", value_name = "ORIGIN", value_parser = origin_or_any)]
+    origins: Vec<String>,
+    #[command(flatten)]
+    channel: ChannelOptions,
+}
+
+/// Show an entity.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate entity show --data ./tillgate-data --entity 8a01… --json")]
+pub(super) struct Show {
+    #[command(flatten)]
+    common: Common,
+    /// The entity's id.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
 }
 
 /// List the entities.
@@ -58,6 +110,8 @@ struct Created {
     entity_id: String,
     name: String,
     live: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    merchant: Option<String>,
     user_id: String,
     password: String,
     token: String,
@@ -67,6 +121,8 @@ impl EntityCommand {
     pub(super) fn run(self) -> anyhow::Result<()> {
         match self {
             Self::Create(command) => command.run(),
+            Self::Set(command) => command.run(),
+            Self::Show(command) => command.run(),
             Self::List(command) => command.run(),
         }
     }
@@ -74,17 +130,24 @@ impl EntityCommand {
 
 impl Create {
     fn run(self) -> anyhow::Result<()> {
-        let settings = Settings {
+        let mut settings = Settings {
             strict: self.strict,
             customer_names_optional: self.customer_names_optional,
             origins: self.origins.clone(),
+            ..Settings::default()
         };
-        let mut connection = open_connection(&self.common.data)?;
-        let (entity, pair) = create(&mut connection, &self.name, self.live, settings)?;
+        self.channel.apply(&mut settings.channel);
+        let merchant = self.merchant.as_deref().map(entity_id).transpose()?;
+        let mut connection = match merchant {
+            Some(_) => open_existing(&self.common.data)?,
+            None => open_connection(&self.common.data)?,
+        };
+        let (entity, pair) = create(&mut connection, &self.name, self.live, merchant, settings)?;
         let created = Created {
             entity_id: entity.id.to_string(),
             name: entity.name,
             live: entity.live,
+            merchant: entity.merchant.map(|merchant| merchant.to_string()),
             token: pair.token(),
             user_id: pair.user_id,
             password: pair.password,
@@ -95,20 +158,125 @@ impl Create {
     }
 }
 
-/// Creates an entity and its first token in one transaction.
+/// Creates an entity and its first token in one transaction. A channel is live when its merchant is.
 pub(super) fn create(
     connection: &mut Connection,
     name: &str,
     live: bool,
+    merchant: Option<EntityId>,
     settings: Settings,
 ) -> anyhow::Result<(Entity, super::token::Pair)> {
     let now = Timestamp::now();
-    let entity = Entity { id: EntityId::new(now, random()?), name: name.to_owned(), live, settings };
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let mut live = live;
+    if let Some(merchant) = &merchant {
+        let merchant = existing(&transaction, merchant)?;
+        ensure!(merchant.merchant.is_none(), "{} is a channel itself, and a channel has no channels", merchant.id);
+        ensure!(!live || merchant.live, "{} is a sandbox, and so are its channels", merchant.id);
+        live = merchant.live;
+    }
+    let entity = Entity { id: EntityId::new(now, random()?), name: name.to_owned(), live, merchant, settings };
     admin::add_entity(&transaction, &entity, now)?;
     let pair = issue(&transaction, &entity.id, "first token", now)?;
     transaction.commit()?;
     Ok((entity, pair))
+}
+
+/// An entity as `entity show` prints it.
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    entity: Entity,
+    /// Its channels, in the order in which they are asked.
+    channels: Vec<ShownChannel>,
+}
+
+#[derive(Serialize)]
+struct ShownChannel {
+    id: EntityId,
+    name: String,
+}
+
+impl Set {
+    fn run(self) -> anyhow::Result<()> {
+        let id = entity_id(&self.entity)?;
+        let mut connection = open_existing(&self.common.data)?;
+        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let mut entity = existing(&transaction, &id)?;
+        if let Some(name) = self.name {
+            entity.name = name;
+        }
+        let settings = &mut entity.settings;
+        if let Some(strict) = self.strict {
+            settings.strict = strict == OnOff::On;
+        }
+        if let Some(optional) = self.customer_names_optional {
+            settings.customer_names_optional = optional == OnOff::On;
+        }
+        if self.origins.iter().any(|origin| origin == ANY) {
+            settings.origins.clear();
+        } else if !self.origins.is_empty() {
+            settings.origins = self.origins;
+        }
+        self.channel.apply(&mut settings.channel);
+        admin::update_entity(&transaction, &entity)?;
+        transaction.commit()?;
+        self.common.print(&shown(&connection, entity)?, text)
+    }
+}
+
+impl Show {
+    fn run(self) -> anyhow::Result<()> {
+        let connection = open_existing(&self.common.data)?;
+        let entity = existing(&connection, &entity_id(&self.entity)?)?;
+        self.common.print(&shown(&connection, entity)?, text)
+    }
+}
+
+fn existing(connection: &Connection, id: &EntityId) -> anyhow::Result<Entity> {
+    admin::entity(connection, id)?.with_context(|| format!("there is no entity {id}"))
+}
+
+fn shown(connection: &Connection, entity: Entity) -> anyhow::Result<Shown> {
+    let entities = admin::credentials(connection)?.entities;
+    let mut channels: Vec<_> =
+        entities.into_values().filter(|channel| channel.merchant.as_ref() == Some(&entity.id)).collect();
+    sort(&mut channels);
+    let channels =
+        channels.iter().map(|channel| ShownChannel { id: channel.id.clone(), name: channel.name.clone() }).collect();
+    Ok(Shown { entity, channels })
+}
+
+fn text(shown: &Shown) -> String {
+    let Shown { entity, channels } = shown;
+    let Settings { strict, customer_names_optional, origins, channel, .. } = &entity.settings;
+    let some = |list: &[String], none: &str| if list.is_empty() { none.to_owned() } else { list.join(",") };
+    let on = |flag: bool| if flag { "on" } else { "off" };
+    let three_d = match channel.three_d {
+        ThreeD::Required => "required",
+        ThreeD::WhenEnrolled => "when enrolled",
+        ThreeD::Never => "never",
+    };
+    let mut lines = vec![
+        ("entityId", entity.id.to_string()),
+        ("name", entity.name.clone()),
+        ("kind", if entity.live { "live" } else { "sandbox" }.to_owned()),
+    ];
+    lines.extend(entity.merchant.as_ref().map(|merchant| ("channel of", merchant.to_string())));
+    lines.extend(channels.iter().map(|channel| ("channel", format!("{}  {}", channel.id, channel.name))));
+    lines.extend([
+        ("brands", some(&channel.brands, "all")),
+        ("currencies", some(&channel.currencies, "all")),
+        ("test modes", some(&channel.test_modes, "all")),
+        ("3D", three_d.to_owned()),
+        ("risk check", on(channel.risk).to_owned()),
+        ("connector", channel.connector.clone().unwrap_or_else(|| "none".to_owned())),
+        ("priority", channel.priority.to_string()),
+        ("strict", on(*strict).to_owned()),
+        ("names", if *customer_names_optional { "optional" } else { "required" }.to_owned()),
+        ("origins", some(origins, "any")),
+    ]);
+    lines.into_iter().map(|(name, value)| format!("{name:<11} {value}")).collect::<Vec<_>>().join("\n")
 }
 
 impl List {
@@ -134,6 +302,13 @@ fn name(text: &str) -> Result<String, String> {
     } else {
         Err("a name has 1 to 100 characters on one line".to_owned())
     }
+}
+
+/// The word that allows every origin.
+const ANY: &str = "any";
+
+fn origin_or_any(text: &str) -> Result<String, String> {
+    if text == ANY { Ok(text.to_owned()) } else { origin(text) }
 }
 
 /// Checks an origin: scheme, host and perhaps a port, nothing else; it goes into a policy header as it is.

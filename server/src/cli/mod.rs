@@ -1,6 +1,7 @@
 //! The command line. Every command works beside a running server, takes `--json`, and shows an example in `--help`.
 
 mod backup;
+mod channel;
 mod demo;
 mod entity;
 mod serve;
@@ -27,7 +28,7 @@ enum Command {
     Serve(serve::Serve),
     /// Run the gateway and a demo shop beside it, ready to pay in a browser.
     Demo(demo::Demo),
-    /// Create and list entities: the channels that take money.
+    /// Create, change, show and list entities: merchants, and the channels that take money.
     #[command(subcommand)]
     Entity(entity::EntityCommand),
     /// Create, list and revoke access tokens.

@@ -153,6 +153,7 @@ impl Revoke {
     }
 }
 
-fn entity_id(text: &str) -> anyhow::Result<EntityId> {
+/// Reads an entity's id from the command line.
+pub(super) fn entity_id(text: &str) -> anyhow::Result<EntityId> {
     EntityId::parse(text).with_context(|| format!("{text} is not an entity id (32 lowercase hexadecimal characters)"))
 }

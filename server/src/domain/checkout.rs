@@ -32,6 +32,9 @@ pub struct Checkout<P = Parameters> {
     /// The last attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<PaymentId>,
+    /// The channel that took that attempt, where the checkout is the merchant's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<EntityId>,
     /// Whether that attempt succeeded, or may yet: while one is pending, nobody pays again.
     pub paid: bool,
 }
@@ -73,6 +76,11 @@ impl Standing {
 }
 
 impl<P> Checkout<P> {
+    /// Whose its last attempt is: a channel's, where the checkout is the merchant's.
+    pub fn owner_of_attempt(&self) -> &EntityId {
+        self.channel.as_ref().unwrap_or(&self.entity)
+    }
+
     /// Where it stands at a moment, with the outcome of its last attempt.
     pub fn standing(&self, attempt: &Payment, now: Timestamp) -> Standing {
         match self.state(now) {
@@ -98,7 +106,7 @@ impl<P> Checkout<P> {
 impl Checkout {
     /// A new, open checkout.
     pub fn new(id: CheckoutId, entity: EntityId, created: Timestamp, build: String, parameters: Parameters) -> Self {
-        Self { id, entity, created, version: 0, build, parameters, attempt: None, paid: false }
+        Self { id, entity, created, version: 0, build, parameters, attempt: None, channel: None, paid: false }
     }
 
     /// The path under which the merchant reads the outcome.
@@ -152,6 +160,7 @@ impl Checkout {
             State::Open => Ok(Self {
                 version: self.version + 1,
                 attempt: Some(payment.id.clone()),
+                channel: (payment.entity != self.entity).then(|| payment.entity.clone()),
                 paid: payment.approved() || payment.result.is_pending(),
                 ..self.clone()
             }),

@@ -1,11 +1,13 @@
-//! Entities: who takes money. A merchant's channel with its credentials and settings.
+//! Entities: who takes money. A merchant, with channels or without, or one of its channels; each with credentials and
+//! settings of its own.
 
 use serde::{Deserialize, Serialize};
 use tillgate_shared::parameter::Requirements;
 
+use super::channel::Channel;
 use super::id::EntityId;
 
-/// A channel that payments belong to.
+/// A merchant, or a channel that payments belong to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entity {
     /// Its id, sent as `entityId` with every request.
@@ -14,6 +16,9 @@ pub struct Entity {
     pub name: String,
     /// Whether real money moves. Sandbox unless made live.
     pub live: bool,
+    /// The merchant whose channel it is; none of an entity that stands for itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merchant: Option<EntityId>,
     /// What the operator may choose for it.
     pub settings: Settings,
 }
@@ -28,6 +33,14 @@ pub struct Settings {
     pub customer_names_optional: bool,
     /// Origins of the merchant's pages. When set, only they may embed the form's frames.
     pub origins: Vec<String>,
+    /// What it offers as a channel.
+    pub channel: Channel,
+}
+
+impl AsRef<Self> for Entity {
+    fn as_ref(&self) -> &Self {
+        self
+    }
 }
 
 impl Entity {

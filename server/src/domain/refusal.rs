@@ -127,6 +127,11 @@ impl Refusal {
         Self::bare(400, codes::METHOD_NOT_CONFIGURED)
     }
 
+    /// 400: no channel takes the brand, the currency or the test mode.
+    pub fn not_set_up(code: ResultCode) -> Self {
+        Self::bare(400, code)
+    }
+
     /// 405: the address exists and takes another method.
     pub fn method_not_allowed() -> Self {
         Self::bare(405, codes::METHOD_NOT_SUPPORTED)

@@ -3,7 +3,7 @@
 use tillgate_shared::parameter::{Operation, Parameters, check_complete, find};
 
 use super::once::Once;
-use super::{Failure, Gateway, order, random};
+use super::{Failure, Gateway, dispatch, order, random};
 use crate::domain::checkout::{Checkout, Standing, State};
 use crate::domain::entity::Entity;
 use crate::domain::id::CheckoutId;
@@ -44,6 +44,7 @@ impl Gateway {
         }
         order::amount(&parameters)?;
         order::route(entity, &parameters)?;
+        dispatch::choose(entity, &self.directory.channels(&entity.id), &parameters)?;
         let now = self.now();
         let id = CheckoutId::new(now, random()?, &self.options.node);
         let checkout = Checkout::new(id, entity.id.clone(), now, build.to_owned(), without_secrets(parameters));
@@ -68,7 +69,8 @@ impl Gateway {
             return Err(Refusal::parameters(errors).into());
         }
         let id = CheckoutId::parse(id).ok_or_else(unknown)?;
-        let entity = entity.clone();
+        let entity = self.owner_of_checkout(entity, &id)?;
+        let channels = self.directory.channels(&entity.id);
         let now = self.now();
         let update = without_secrets(update);
         let checkout = self
@@ -79,6 +81,7 @@ impl Gateway {
                 PaymentType::initial(next.parameters.get("paymentType"))?;
                 order::amount(&next.parameters)?;
                 order::route(&entity, &next.parameters)?;
+                dispatch::choose(&entity, &channels, &next.parameters)?;
                 Ok((once.keep(Changes::default().checkout(&next), &next, now), next))
             })
             .await??;
@@ -94,7 +97,7 @@ impl Gateway {
         let (checkout, attempt) = self
             .store
             .checkout_with_attempt(&id)?
-            .filter(|(checkout, _)| checkout.entity == entity.id)
+            .filter(|(checkout, _)| self.sees(entity, &checkout.entity))
             .ok_or_else(unknown)?;
         let now = self.now();
         Ok(match (attempt, checkout.state(now)) {

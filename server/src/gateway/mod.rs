@@ -1,6 +1,7 @@
 //! The use cases: load → decide (domain) → connector → commit. One file each.
 
 pub mod checkout;
+mod dispatch;
 pub mod once;
 pub mod order;
 pub mod pay;

@@ -44,7 +44,8 @@ impl Gateway {
     ) -> Result<Payment, Failure> {
         reference::refuse_alone(&parameters)?;
         order::refuse_override(&parameters)?;
-        let decided = self.decide(entity, None, parameters, addresses)?;
+        let (channel, parameters) = self.dispatched(entity, parameters)?;
+        let decided = self.decide(channel.as_deref().unwrap_or(entity), None, parameters, addresses)?;
         let changes = self.changes(&decided);
         let payment = decided.payment;
         let changes = once.keep(changes, &payment, payment.created);
@@ -128,7 +129,7 @@ impl Gateway {
     /// 404 when there is none.
     pub fn payment(&self, entity: &Entity, id: &str) -> Result<Payment, Failure> {
         let payment = match PaymentId::parse(id) {
-            Some(id) => self.store.payment(&entity.id, &id)?,
+            Some(id) => self.store.payment_of(&self.entities_of(entity), &id)?,
             None => None,
         };
         payment.ok_or_else(|| Refusal::not_found("There is no payment with this id").into())

@@ -97,11 +97,6 @@ impl Gateway {
         Ok(page)
     }
 
-    /// Whose payments an entity sees.
-    pub(super) fn entities_of(&self, entity: &Entity) -> Vec<EntityId> {
-        vec![entity.id.clone()]
-    }
-
     /// The payments with a short id, oldest first. Nothing where it is none.
     fn by_short_id(&self, entities: &[EntityId], short_id: &str, range: &Range) -> Result<Vec<Payment>, Failure> {
         let mut found = Vec::new();

@@ -56,6 +56,8 @@ impl Gateway {
     ) -> Result<Payment, Failure> {
         let command = parameters.get("paymentType").and_then(Command::parse);
         let id = PaymentId::parse(id).ok_or_else(|| unknown(command))?;
+        let channel = self.owner_of(entity, &id)?;
+        let entity = channel.as_deref().unwrap_or(entity);
         let request = read(entity, &parameters);
         let now = self.now();
         let new = Self::new_payment_id(now)?;

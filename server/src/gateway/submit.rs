@@ -62,7 +62,7 @@ impl Gateway {
     /// The answer about a checkout that somebody has paid, or is about to: its shopper may have lost the page.
     fn submitted(&self, checkout: Checkout) -> Result<Submitted, Failure> {
         let attempt = match &checkout.attempt {
-            Some(id) => self.store.payment(&checkout.entity, id)?,
+            Some(id) => self.store.payment(checkout.owner_of_attempt(), id)?,
             None => None,
         };
         let redirect = attempt.filter(|payment| payment.result.is_pending()).and_then(|payment| payment.redirect);
@@ -91,6 +91,8 @@ impl Gateway {
         }
         // The form's address is taken for the way back alone; it is not the merchant's word, and nothing repeats it.
         let addresses = Addresses { public: public_url, result: form.get("shopperResultUrl") };
+        let (channel, parameters) = self.dispatched(&entity, parameters)?;
+        let entity = channel.unwrap_or(entity);
         let decided = self.decide(&entity, Some(checkout), parameters, addresses)?;
         let changes = self.changes(&decided);
         let (version, now) = (checkout.version, self.now());

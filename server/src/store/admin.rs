@@ -34,7 +34,7 @@ pub struct TokenInfo {
 /// When the store cannot be read.
 pub fn credentials(connection: &Connection) -> Result<Credentials, StoreError> {
     let mut entities = HashMap::new();
-    let mut statement = connection.prepare("SELECT id, name, live, settings FROM entity")?;
+    let mut statement = connection.prepare("SELECT id, name, live, settings, merchant FROM entity")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let entity = read_entity(row)?;
@@ -55,10 +55,12 @@ pub fn credentials(connection: &Connection) -> Result<Credentials, StoreError> {
 fn read_entity(row: &rusqlite::Row<'_>) -> Result<Entity, StoreError> {
     let id: String = row.get(0)?;
     let settings: String = row.get(3)?;
+    let merchant: Option<String> = row.get(4)?;
     Ok(Entity {
         id: EntityId::parse(&id).ok_or(rusqlite::Error::InvalidQuery)?,
         name: row.get(1)?,
         live: row.get(2)?,
+        merchant: merchant.as_deref().and_then(EntityId::parse),
         settings: serde_json::from_str(&settings)?,
     })
 }
@@ -69,7 +71,7 @@ fn read_entity(row: &rusqlite::Row<'_>) -> Result<Entity, StoreError> {
 /// When the store cannot be read.
 pub fn entity(connection: &Connection, id: &EntityId) -> Result<Option<Entity>, StoreError> {
     connection
-        .query_row("SELECT id, name, live, settings FROM entity WHERE id = ?1", [id.as_str()], |row| {
+        .query_row("SELECT id, name, live, settings, merchant FROM entity WHERE id = ?1", [id.as_str()], |row| {
             Ok(read_entity(row))
         })
         .optional()?
@@ -82,16 +84,30 @@ pub fn entity(connection: &Connection, id: &EntityId) -> Result<Option<Entity>, 
 /// When the store cannot be written.
 pub fn add_entity(connection: &Connection, entity: &Entity, now: Timestamp) -> Result<(), StoreError> {
     connection.execute(
-        "INSERT INTO entity (id, name, live, settings, created) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO entity (id, name, live, settings, created, merchant) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![
             entity.id.as_str(),
             entity.name,
             entity.live,
             serde_json::to_string(&entity.settings)?,
-            now.as_millisecond()
+            now.as_millisecond(),
+            entity.merchant.as_ref().map(EntityId::as_str)
         ],
     )?;
     Ok(())
+}
+
+/// Writes an entity's name and settings again. Returns whether there is such an entity.
+///
+/// # Errors
+/// When the store cannot be written.
+pub fn update_entity(connection: &Connection, entity: &Entity) -> Result<bool, StoreError> {
+    let settings = serde_json::to_string(&entity.settings)?;
+    let changed = connection.execute(
+        "UPDATE entity SET name = ?2, settings = ?3 WHERE id = ?1",
+        params![entity.id.as_str(), entity.name, settings],
+    )?;
+    Ok(changed == 1)
 }
 
 /// Adds a token; only the hash of its password is stored.

@@ -162,7 +162,7 @@ impl Store {
                 return Ok(None);
             };
             let payment = match &checkout.attempt {
-                Some(id) => rows::load_payment(connection, &checkout.entity, id)?,
+                Some(id) => rows::load_payment(connection, checkout.owner_of_attempt(), id)?,
                 None => None,
             };
             Ok(Some((checkout, payment)))

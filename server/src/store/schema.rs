@@ -81,6 +81,8 @@ const MIGRATIONS: &[M<'static>] = &[
              until INTEGER NOT NULL, entity TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (until, entity, id)
          ) WITHOUT ROWID;",
     ),
+    // An entity may be the channel of a merchant.
+    M::up("ALTER TABLE entity ADD COLUMN merchant TEXT REFERENCES entity (id);"),
 ];
 
 /// The path of the store's file in a data folder.

@@ -13,7 +13,7 @@ use crate::domain::id::EntityId;
 
 fn entity() -> Entity {
     let id = EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]);
-    Entity { id, name: "Bakery".to_owned(), live: false, settings: Settings::default() }
+    Entity { id, name: "Bakery".to_owned(), live: false, merchant: None, settings: Settings::default() }
 }
 
 fn checkout(random: u8) -> Checkout {

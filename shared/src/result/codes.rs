@@ -75,6 +75,10 @@ codes! {
     METHOD_NOT_CONFIGURED = "600.200.201";
     /// The channel is not set up for this payment type.
     TYPE_NOT_CONFIGURED = "600.200.202";
+    /// The channel is not set up for this currency, or for this brand among others of its kind.
+    SUBTYPE_NOT_CONFIGURED = "600.200.500";
+    /// The channel is not set up for this test mode.
+    MODE_NOT_CONFIGURED = "600.200.700";
     /// The outcome that a sandbox merchant asks for is no documented code.
     FORCED_CODE_UNKNOWN = "600.200.810";
     /// A live entity takes no test mode.

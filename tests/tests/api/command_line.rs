@@ -115,8 +115,18 @@ async fn every_command_shows_an_example_and_takes_json() -> anyhow::Result<()> {
         open.extend(inner.into_iter().map(|name| path.iter().cloned().chain([name]).collect()));
     }
     leaves.sort();
-    let expected =
-        ["backup", "demo", "entity create", "entity list", "serve", "token create", "token list", "token revoke"];
+    let expected = [
+        "backup",
+        "demo",
+        "entity create",
+        "entity list",
+        "entity set",
+        "entity show",
+        "serve",
+        "token create",
+        "token list",
+        "token revoke",
+    ];
     for command in expected {
         assert!(leaves.iter().any(|leaf| leaf == command), "{command} is not among {leaves:?}");
     }

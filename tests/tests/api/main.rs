@@ -11,6 +11,7 @@ mod bundle;
 mod catalogue;
 mod checkouts;
 mod command_line;
+mod entities;
 mod expiry;
 mod form_files;
 mod formats;

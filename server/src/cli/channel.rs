@@ -1,0 +1,105 @@
+//! The options that say what an entity offers as a channel, for the commands that make and change entities.
+
+use clap::{Args, ValueEnum};
+use tillgate_shared::brand::Brand;
+use tillgate_shared::money::Currency;
+
+use crate::domain::channel::{Channel, ThreeD};
+
+/// The word that takes a limit away.
+const ALL: &str = "all";
+
+/// What an entity offers as a channel.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Channel")]
+pub(super) struct ChannelOptions {
+    /// The brands that it offers, with commas between; all of them without this.
+    #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = brand)]
+    brands: Option<Vec<String>>,
+    /// The currencies that it takes, with commas between; all of them without this.
+    #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = currency)]
+    currencies: Option<Vec<String>>,
+    /// The test modes that it takes as a sandbox, INTERNAL or EXTERNAL; both without this.
+    #[arg(long, value_name = "MODES", value_delimiter = ',', value_parser = ["INTERNAL", "EXTERNAL", ALL])]
+    test_modes: Option<Vec<String>>,
+    /// When cards are authenticated; where they are enrolled without this.
+    #[arg(long = "3d", value_name = "WHEN", value_enum)]
+    three_d: Option<When>,
+    /// Whether payments pass the risk check; they do not without this.
+    #[arg(long, value_name = "on|off", value_enum)]
+    risk: Option<OnOff>,
+    /// The connection to an acquirer that its payments take, or `none`.
+    #[arg(long, value_name = "NAME", value_parser = connector)]
+    connector: Option<String>,
+    /// Its place among the merchant's channels: the lowest that takes a payment gets it; 100 without this.
+    #[arg(long, value_name = "NUMBER")]
+    priority: Option<u32>,
+}
+
+/// A choice between two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum OnOff {
+    On,
+    Off,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum When {
+    Required,
+    #[value(name = "when-enrolled")]
+    Enrolled,
+    Never,
+}
+
+impl ChannelOptions {
+    /// Puts what was given in place of what was there.
+    pub(super) fn apply(&self, channel: &mut Channel) {
+        let limit = |place: &mut Vec<String>, given: &Option<Vec<String>>| match given {
+            Some(words) if words.iter().any(|word| word == ALL) => place.clear(),
+            Some(words) => place.clone_from(words),
+            None => {}
+        };
+        limit(&mut channel.brands, &self.brands);
+        limit(&mut channel.currencies, &self.currencies);
+        limit(&mut channel.test_modes, &self.test_modes);
+        if let Some(when) = self.three_d {
+            channel.three_d = match when {
+                When::Required => ThreeD::Required,
+                When::Enrolled => ThreeD::WhenEnrolled,
+                When::Never => ThreeD::Never,
+            };
+        }
+        if let Some(risk) = self.risk {
+            channel.risk = risk == OnOff::On;
+        }
+        if let Some(name) = &self.connector {
+            channel.connector = Some(name.clone()).filter(|name| name != "none");
+        }
+        channel.priority = self.priority.unwrap_or(channel.priority);
+    }
+}
+
+fn brand(text: &str) -> Result<String, String> {
+    if text == ALL || Brand::find(text).is_some() {
+        Ok(text.to_owned())
+    } else {
+        Err("is not a brand that this gateway knows, such as VISA, nor the word all".to_owned())
+    }
+}
+
+fn currency(text: &str) -> Result<String, String> {
+    if text == ALL || Currency::parse(text).is_some() {
+        Ok(text.to_owned())
+    } else {
+        Err("is not an ISO 4217 code in use, such as EUR, nor the word all".to_owned())
+    }
+}
+
+/// A connector is named like a node: it stands in files and in logs.
+fn connector(text: &str) -> Result<String, String> {
+    if crate::domain::id::is_node_name(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("a connector's name has 1 to 15 lowercase letters, digits and hyphens".to_owned())
+    }
+}
