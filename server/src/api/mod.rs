@@ -14,6 +14,7 @@ mod query;
 mod reply;
 mod settled;
 mod simulator;
+mod state;
 mod view;
 
 use std::sync::Arc;

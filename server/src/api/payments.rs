@@ -9,7 +9,7 @@ use axum::response::Response;
 use super::error::ApiError;
 use super::extract::{Id, Merchant};
 use super::reply::{Ndc, answer_at, send};
-use super::{Edge, view};
+use super::{Edge, state, view};
 use crate::domain::idempotency::Answer;
 use crate::domain::payment::Payment;
 use crate::gateway::pay::Addresses;
@@ -30,7 +30,11 @@ pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) ->
 pub(super) async fn read(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Merchant) -> Result<Response, ApiError> {
     let ndc = Ndc::fresh(Some(&merchant.entity.id));
     match edge.gateway.payment(&merchant.entity, &id) {
-        Ok(payment) => Ok(send(answer(&payment, &ndc))),
+        Ok((payment, standing)) => {
+            let mut fields = view::payment(&payment);
+            state::add(&mut fields, &standing);
+            Ok(send(answer_at(status(&payment), fields, &ndc, payment.created)))
+        }
         Err(failure) => Err(ApiError::new(failure, ndc)),
     }
 }
@@ -47,8 +51,12 @@ pub(super) async fn refer(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: M
     }
 }
 
-/// A payment as its own answer. What was carried out is 200, also where its code is the reason of a chargeback.
+/// What was carried out is 200, also where its code is the reason of a chargeback.
+fn status(payment: &Payment) -> StatusCode {
+    if payment.approved() { StatusCode::OK } else { view::status(payment.result) }
+}
+
+/// A payment as its own answer.
 pub(super) fn answer(payment: &Payment, ndc: &Ndc) -> Answer {
-    let status = if payment.approved() { StatusCode::OK } else { view::status(payment.result) };
-    answer_at(status, view::payment(payment), ndc, payment.created)
+    answer_at(status(payment), view::payment(payment), ndc, payment.created)
 }

@@ -122,18 +122,6 @@ impl Gateway {
             None => changes,
         }
     }
-
-    /// A payment of this entity; another entity's is as unknown as one that never was.
-    ///
-    /// # Errors
-    /// 404 when there is none.
-    pub fn payment(&self, entity: &Entity, id: &str) -> Result<Payment, Failure> {
-        let payment = match PaymentId::parse(id) {
-            Some(id) => self.store.payment_of(&self.entities_of(entity), &id)?,
-            None => None,
-        };
-        payment.ok_or_else(|| Refusal::not_found("There is no payment with this id").into())
-    }
 }
 
 impl Gateway {

@@ -88,6 +88,22 @@ impl Gateway {
     }
 }
 
+impl Gateway {
+    /// A payment of this entity, and where it stands now; another entity's is as unknown as one that never was.
+    ///
+    /// # Errors
+    /// 404 when there is none.
+    pub fn payment(&self, entity: &Entity, id: &str) -> Result<(Payment, Standing), Failure> {
+        let id = PaymentId::parse(id).ok_or_else(|| unknown(None))?;
+        let channel = self.owner_of(entity, &id)?;
+        let owner = channel.as_deref().unwrap_or(entity);
+        let (payment, links) =
+            self.store.payment_with_links(&owner.id, &id)?.ok_or_else(|| unknown(None))?;
+        let standing = Standing::of(&payment, &links, &self.options.terms, self.now());
+        Ok((payment, standing))
+    }
+}
+
 /// Refuses what refers to an earlier payment where no such payment can be named.
 ///
 /// # Errors

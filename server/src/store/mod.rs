@@ -152,6 +152,21 @@ impl Store {
         self.readers.with(|connection| rows::load_payment_of_page(connection, id))
     }
 
+    /// A payment of an entity with what refers to it, both of one moment.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn payment_with_links(
+        &self,
+        entity: &EntityId,
+        id: &PaymentId,
+    ) -> Result<Option<(Payment, Vec<Link>)>, StoreError> {
+        self.readers.at_one_moment(|connection| {
+            let Some(payment) = rows::load_payment(connection, entity, id)? else { return Ok(None) };
+            Ok(Some((payment, rows::load_links(connection, id)?)))
+        })
+    }
+
     /// A checkout with its last attempt, both of one moment.
     ///
     /// # Errors

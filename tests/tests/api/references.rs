@@ -75,9 +75,11 @@ async fn a_capture_is_a_payment_of_its_own_with_the_brand_and_account_of_the_fir
     assert!(captured.json["referencedId"].is_null(), "{}", captured.text);
     let read = shop.get(&format!("v1/payments/{}", captured.id())).await?;
     assert_eq!(outcome(&read), outcome(&captured));
-    // What was authorised stays as it was.
-    let read = shop.get(&format!("v1/payments/{}", authorised.id())).await?;
-    assert_eq!(outcome(&read), outcome(&authorised));
+    // What was authorised stays as it was, and says what has followed.
+    let (status, mut read) = outcome(&shop.get(&format!("v1/payments/{}", authorised.id())).await?);
+    let followed = (read.remove("state"), read.remove("capturedAmount"));
+    assert_eq!(followed, (Some("CAPTURED".into()), Some("92.00".into())));
+    assert_eq!((status, read), outcome(&authorised));
     Ok(())
 }
 
@@ -199,6 +201,7 @@ async fn an_authorisation_expires_and_releases_what_was_not_captured() -> anyhow
     let shop = Merchant::new(gateway.base(), shop.entity_id.clone(), shop.token.clone());
     assert_declined(&shop, &take(&shop, &id, "CP", "50.00").await?, "700.300.400").await?;
     assert_declined(&shop, &reverse(&shop, &id).await?, "700.300.700").await?;
+    assert_eq!(standing(&shop, &id).await?, ["EXPIRED", "42.00", "", "50.00"]);
     // What was captured stays captured, and can be given back.
     assert_answer(&take(&shop, captured.id(), "RF", "42.00").await?, 200, "000.100.110");
     Ok(())
@@ -257,6 +260,38 @@ async fn the_reason_of_a_chargeback_is_one_of_the_documented_ones() -> anyhow::R
         assert_errors(&answer, &["chargebackResultCode"]);
     }
     assert_answer(&charge_back(&shop, &id).await?, 200, "000.100.203");
+    Ok(())
+}
+
+/// Where a payment stands: its state, and what was captured, refunded and released of it.
+async fn standing(shop: &Merchant, id: &str) -> anyhow::Result<[String; 4]> {
+    let read = shop.get(&format!("v1/payments/{id}")).await?;
+    let text = |name: &str| read.json[name].as_str().unwrap_or_default().to_owned();
+    Ok(["state", "capturedAmount", "refundedAmount", "releasedAmount"].map(text))
+}
+
+#[tokio::test]
+async fn a_payments_status_says_what_has_become_of_it() -> anyhow::Result<()> {
+    let shop = shop();
+    let authorised = paid(&shop, "PA").await?;
+    assert_eq!(standing(&shop, &authorised).await?, ["", "", "", ""]);
+    let captured = take(&shop, &authorised, "CP", "42.00").await?.id().to_owned();
+    assert_eq!(standing(&shop, &authorised).await?, ["PARTIALLY_CAPTURED", "42.00", "", ""]);
+    take(&shop, &authorised, "CP", "50.00").await?;
+    assert_eq!(standing(&shop, &authorised).await?, ["CAPTURED", "92.00", "", ""]);
+    take(&shop, &captured, "RF", "41.00").await?;
+    assert_eq!(standing(&shop, &captured).await?, ["PARTIALLY_REFUNDED", "", "41.00", ""]);
+    take(&shop, &captured, "RF", "1.01").await?;
+    take(&shop, &captured, "RF", "1.00").await?;
+    assert_eq!(standing(&shop, &captured).await?, ["REFUNDED", "", "42.00", ""]);
+
+    let debit = paid(&shop, "DB").await?;
+    take(&shop, &debit, "RF", "2.00").await?;
+    charge_back(&shop, &debit).await?;
+    assert_eq!(standing(&shop, &debit).await?, ["CHARGED_BACK", "", "2.00", ""]);
+    let reversed = paid(&shop, "PA").await?;
+    reverse(&shop, &reversed).await?;
+    assert_eq!(standing(&shop, &reversed).await?, ["REVERSED", "", "", "92.00"]);
     Ok(())
 }
 
@@ -415,6 +450,19 @@ async fn a_payment_of_a_checkout_is_captured_and_refunded_like_any_other() -> an
     assert_answer(&take(&shop, captured.id(), "RF", "92.00").await?, 200, "000.100.110");
     // The checkout keeps telling what became of it.
     assert_eq!(outcome(&shop.status(checkout.id()).await?), outcome(&before));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_checkout_may_be_a_debit_in_two_steps() -> anyhow::Result<()> {
+    let shop = shop();
+    let checkout = shop.checkout(&[("paymentType", "PA.CP")]).await?;
+    assert_answer(&checkout, 200, "000.200.100");
+    shop.submit(checkout.id(), &[]).await?;
+    let made = shop.status(checkout.id()).await?;
+    assert_answer(&made, 200, "000.100.110");
+    assert_eq!(made.json["paymentType"], "PA.CP");
+    assert_answer(&take(&shop, made.id(), "RF", "92.00").await?, 200, "000.100.110");
     Ok(())
 }
 
