@@ -20,7 +20,7 @@ pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) ->
         let ndc = ndc.clone();
         move |payment| answer(payment, &ndc)
     });
-    let addresses = Addresses { public: &merchant.public_url, result: None };
+    let addresses = Addresses { public: &merchant.public_url, result: None, shopper: None };
     match edge.gateway.pay(&merchant.entity, merchant.parameters, addresses, once).await {
         Ok(payment) => Ok(send(answer(&payment, &ndc))),
         Err(failure) => Err(ApiError::new(failure, ndc)),

@@ -48,6 +48,9 @@ pub(super) struct Create {
     /// Take customer parameters without given name and surname.
     #[arg(long)]
     customer_names_optional: bool,
+    /// Decline a payment whose merchantTransactionId has been paid, with 800.110.100.
+    #[arg(long)]
+    refuse_duplicates: bool,
     /// An origin whose pages may embed the form, such as https://shop.example; any when none is given.
     #[arg(long = "origin", value_name = "ORIGIN", value_parser = origin)]
     origins: Vec<String>,
@@ -134,6 +137,7 @@ impl Create {
             strict: self.strict,
             customer_names_optional: self.customer_names_optional,
             origins: self.origins.clone(),
+            refuse_duplicates: self.refuse_duplicates,
             ..Settings::default()
         };
         self.channel.apply(&mut settings.channel);

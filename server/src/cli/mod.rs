@@ -4,6 +4,7 @@ mod backup;
 mod channel;
 mod demo;
 mod entity;
+mod limits;
 mod serve;
 mod token;
 

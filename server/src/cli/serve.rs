@@ -17,12 +17,14 @@ use tokio::net::TcpListener;
 use tower::ServiceExt as _;
 
 use super::Common;
+use super::limits::LimitOptions;
 use crate::api::{self, Edge, Settled, UnderWay};
 use crate::clock::{Clock as _, SystemClock};
 use crate::directory::Directory;
 use crate::domain::id::is_node_name;
 use crate::domain::payment::Terms;
 use crate::form::Builds;
+use crate::gateway::attempts::Attempts;
 use crate::gateway::{Gateway, Options};
 use crate::store::Store;
 use crate::vault::{MasterKey, Vault};
@@ -78,6 +80,8 @@ pub(super) struct Settings {
     /// The simulator's cut-off: how long a debit or credit may be reversed; afterwards it can be refunded.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_REVERSAL_WINDOW", default_value = "24h", value_parser = duration)]
     reversal_window: SignedDuration,
+    #[command(flatten)]
+    limits: LimitOptions,
     /// Serve the form from a folder that `cargo xtask form` wrote, instead of the one inside this binary.
     #[arg(long, value_name = "DIR", env = "TILLGATE_FORM")]
     form: Option<PathBuf>,
@@ -183,9 +187,11 @@ impl Settings {
         let builds = builds.with_earlier(&store, SystemClock.now()).await?;
         let terms =
             Terms { authorization_lifetime: self.authorization_lifetime, reversal_window: self.reversal_window };
-        let options = Options { node: self.node.clone(), card_window: self.card_window, terms };
+        let limits = self.limits.limits();
+        let options = Options { node: self.node.clone(), card_window: self.card_window, terms, limits };
+        let attempts = Attempts::new(limits);
         Ok(Arc::new(Edge {
-            gateway: Gateway { directory, store, clock: Arc::new(SystemClock), vault, options },
+            gateway: Gateway { directory, store, clock: Arc::new(SystemClock), vault, attempts, options },
             builds,
             settled: Settled::default(),
             under_way: UnderWay::default(),

@@ -95,6 +95,19 @@ impl fmt::Debug for NationalNumber {
 }
 
 impl FullAccount {
+    /// The first digits of a card, which name its issuer.
+    pub fn bin(&self) -> Option<&str> {
+        match self {
+            Self::Card(card) => Some(card.number.bin()),
+            Self::Bank(_) | Self::Virtual(_) | Self::Unknown => None,
+        }
+    }
+
+    /// Whether it was known before this payment: nobody finds out by it which numbers work.
+    pub fn is_stored(&self) -> bool {
+        matches!(self, Self::Card(card) if card.entry == Entry::Stored)
+    }
+
     /// What may be kept and shown.
     pub fn shown(&self) -> Account {
         match self {

@@ -37,6 +37,9 @@ pub struct Checkout<P = Parameters> {
     pub channel: Option<EntityId>,
     /// Whether that attempt succeeded, or may yet: while one is pending, nobody pays again.
     pub paid: bool,
+    /// How often somebody has tried to pay.
+    #[serde(default)]
+    pub attempts: u32,
 }
 
 /// Where a checkout stands at a moment.
@@ -106,7 +109,19 @@ impl<P> Checkout<P> {
 impl Checkout {
     /// A new, open checkout.
     pub fn new(id: CheckoutId, entity: EntityId, created: Timestamp, build: String, parameters: Parameters) -> Self {
-        Self { id, entity, created, version: 0, build, parameters, attempt: None, channel: None, paid: false }
+        Self { id, entity, created, version: 0, build, parameters, attempt: None, channel: None, paid: false, attempts: 0 }
+    }
+
+    /// Whether it may be tried once more, where at most `limit` attempts are allowed: numbers are not tested here.
+    ///
+    /// # Errors
+    /// 429 from the last attempt to the end of the half hour.
+    pub fn may_be_tried(&self, limit: Option<u32>, now: Timestamp) -> Result<(), Refusal> {
+        if limit.is_none_or(|limit| self.attempts < limit) {
+            return Ok(());
+        }
+        let left = (self.created + LIFETIME).duration_since(now).as_secs();
+        Err(Refusal::checkout_exhausted(u32::try_from(left).unwrap_or_default() + 1))
     }
 
     /// The path under which the merchant reads the outcome.
@@ -159,9 +174,10 @@ impl Checkout {
             State::Expired => Err(Refusal::checkout_expired()),
             State::Open => Ok(Self {
                 version: self.version + 1,
+                attempts: self.attempts.saturating_add(1),
                 attempt: Some(payment.id.clone()),
                 channel: (payment.entity != self.entity).then(|| payment.entity.clone()),
-                paid: payment.approved() || payment.result.is_pending(),
+                paid: payment.counts(),
                 ..self.clone()
             }),
         }
@@ -236,6 +252,16 @@ mod tests {
         assert_eq!(paid.state(minutes(2)), State::Paid);
         assert!(paid.attempted(&payment(true), minutes(3)).is_err());
         assert!(paid.updated(&Parameters::default(), minutes(3)).is_err());
+    }
+
+    #[test]
+    fn a_checkout_may_be_tried_as_often_as_is_allowed_and_says_when_it_ends() {
+        let once = checkout().attempted(&payment(false), minutes(1)).unwrap();
+        let twice = once.attempted(&payment(false), minutes(2)).unwrap();
+        assert!(once.may_be_tried(Some(2), minutes(2)).is_ok());
+        let refusal = twice.may_be_tried(Some(2), minutes(10)).unwrap_err();
+        assert_eq!((refusal.status, refusal.retry_after), (429, Some(20 * 60 + 1)));
+        assert!(twice.may_be_tried(None, minutes(10)).is_ok());
     }
 
     #[test]

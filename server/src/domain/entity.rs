@@ -33,6 +33,8 @@ pub struct Settings {
     pub customer_names_optional: bool,
     /// Origins of the merchant's pages. When set, only they may embed the form's frames.
     pub origins: Vec<String>,
+    /// Decline a payment whose merchantTransactionId has been paid (800.110.100).
+    pub refuse_duplicates: bool,
     /// What it offers as a channel.
     pub channel: Channel,
 }

@@ -149,6 +149,12 @@ impl Refusal {
         Self { retry_after: Some(seconds), ..Self::new(429, codes::THROTTLED, description) }
     }
 
+    /// 429: a checkout has been tried as often as it may. It ends after so many seconds; the shop may prepare a new one.
+    pub fn checkout_exhausted(seconds: u32) -> Self {
+        let description = "This checkout has been tried too often; prepare a new one";
+        Self { retry_after: Some(seconds), ..Self::new(429, codes::THROTTLED, description) }
+    }
+
     /// 400: the header `Idempotency-Key` cannot be taken.
     pub fn idempotency_key(message: &'static str) -> Self {
         Self {

@@ -1,7 +1,9 @@
 //! The use cases: load → decide (domain) → connector → commit. One file each.
 
+pub mod attempts;
 pub mod checkout;
 mod dispatch;
+mod duplicates;
 pub mod once;
 pub mod order;
 pub mod pay;
@@ -12,6 +14,8 @@ pub mod submit;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+
+use attempts::{Attempts, Limits};
 
 use crate::clock::Clock;
 use crate::connector::FullAccount;
@@ -32,6 +36,8 @@ pub struct Gateway {
     pub clock: Arc<dyn Clock>,
     /// Card data at rest.
     pub vault: Vault,
+    /// Who has tried to pay of late.
+    pub attempts: Attempts,
     /// What the operator chose.
     pub options: Options,
 }
@@ -45,6 +51,8 @@ pub struct Options {
     pub card_window: SignedDuration,
     /// How long what was paid can be captured and reversed.
     pub terms: Terms,
+    /// How often somebody may try to pay.
+    pub limits: Limits,
 }
 
 /// No answer can be given: a refusal, which is an answer of its own, or a failure of ours.

@@ -1,10 +1,13 @@
 //! A payment server to server: one order, one commit, one answer.
 
+use std::net::IpAddr;
+
 use tillgate_shared::format::url;
 use tillgate_shared::parameter::{Parameters, find};
 
+use super::attempts::Attempt;
 use super::once::Once;
-use super::{Failure, Gateway, order, reference};
+use super::{Failure, Gateway, duplicates, order, reference};
 use crate::connector::{Answer, Order};
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
@@ -18,6 +21,8 @@ pub(super) struct Decided {
     pub(super) payment: Payment,
     /// The sealed number of its account; none where nothing is left to do with it.
     pub(super) sealed: Option<Vec<u8>>,
+    /// To be told how the write ended.
+    pub(super) attempt: Attempt,
 }
 
 /// Where a shopper who has to leave for the brand's page goes, and comes back to.
@@ -28,6 +33,8 @@ pub struct Addresses<'a> {
     /// The page that the form was on says that the shopper comes back here; the merchant's own `shopperResultUrl` stands
     /// above it.
     pub result: Option<&'a str>,
+    /// The shopper's own, where its browser talks to us; otherwise the merchant may tell it (`customer.ip`).
+    pub shopper: Option<IpAddr>,
 }
 
 impl Gateway {
@@ -50,10 +57,18 @@ impl Gateway {
         let (channel, parameters) = self.dispatched(entity, parameters)?;
         let decided = self.decide(channel.as_deref().unwrap_or(entity), None, parameters, addresses)?;
         let changes = self.changes(&decided);
-        let payment = decided.payment;
-        let changes = once.keep(changes, &payment, payment.created);
-        self.store.update(Keys::none(), move |_| Ok((changes, ()))).await??;
-        Ok(payment)
+        let Decided { payment, attempt, .. } = decided;
+        let keys = Keys::none().with_reference(duplicates::reference(entity, &payment));
+        let written = self
+            .store
+            .update(keys, move |loaded| {
+                let (changes, payment) =
+                    if loaded.reference_paid { duplicates::declined(payment) } else { (changes, payment) };
+                Ok((once.keep(changes, &payment, payment.created), payment))
+            })
+            .await;
+        attempt.end(written.as_ref().ok().and_then(|decision| decision.as_ref().ok()).map(Payment::counts));
+        Ok(written??)
     }
 
     /// Reads the order, asks the connector, and prepares what is to be written. Moves nothing.
@@ -80,6 +95,11 @@ impl Gateway {
         let route = order::route(entity, &parameters)?;
         let result_url = result_url(order, &parameters, addresses)?;
         let now = self.now();
+        let shopper = addresses.shopper.or_else(|| parameters.get("customer.ip")?.parse().ok());
+        let attempt = match order.account.is_stored() {
+            false => self.attempts.begin(entity, shopper, order.account.bin(), now)?,
+            true => Attempt::default(),
+        };
         let answer = route.authorize(order, now.to_zoned(jiff::tz::TimeZone::UTC).date());
         let id = Self::new_payment_id(now)?;
         let Answer { result, avs, cvv, details, pay_to, elsewhere } = answer;
@@ -114,7 +134,7 @@ impl Gateway {
             account,
             parameters,
         };
-        Ok(Decided { payment, sealed })
+        Ok(Decided { payment, sealed, attempt })
     }
 
     pub(super) fn changes(&self, decided: &Decided) -> Changes {

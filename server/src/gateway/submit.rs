@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tillgate_shared::parameter::{Parameters, check_formats, normalize};
 
 use super::checkout::unknown;
-use super::pay::Addresses;
-use super::{Failure, Gateway};
+use super::pay::{Addresses, Decided};
+use super::{Failure, Gateway, duplicates};
 use crate::domain::checkout::{Checkout, State};
 use crate::domain::entity::Entity;
 use crate::domain::payment::Redirect;
@@ -25,8 +25,8 @@ pub struct Submitted {
 
 /// What the write found.
 enum Outcome {
-    /// This attempt is written.
-    Settled(Option<Redirect>),
+    /// This attempt is written: whether the payment went through or may yet, and where the shopper has to go first.
+    Settled { counts: bool, redirect: Option<Redirect> },
     /// The checkout changed since the attempt was prepared, or has been paid by another.
     Stale,
 }
@@ -52,7 +52,7 @@ impl Gateway {
                 State::Expired => return Err(Refusal::checkout_expired().into()),
                 State::Open => {}
             }
-            if let Outcome::Settled(redirect) = self.attempt(&checkout, &form, shopper, public_url).await? {
+            if let Outcome::Settled { redirect, .. } = self.attempt(&checkout, &form, shopper, public_url).await? {
                 return Ok(Submitted { checkout, redirect });
             }
             checkout = self.checkout_for_shopper(id)?;
@@ -77,6 +77,8 @@ impl Gateway {
         public_url: &str,
     ) -> Result<Outcome, Failure> {
         let entity: Arc<Entity> = self.directory.entity(&checkout.entity).ok_or_else(unknown)?;
+        let limit = self.options.limits.checkout_attempts(&entity);
+        checkout.may_be_tried(limit, self.now())?;
         let (mut parameters, refused) = checkout.merged_with_form(form);
         if !refused.is_empty() {
             tracing::debug!(names = ?refused, "parameters that a browser may not set");
@@ -90,23 +92,33 @@ impl Gateway {
             return Err(Refusal::parameters(errors).into());
         }
         // The form's address is taken for the way back alone; it is not the merchant's word, and nothing repeats it.
-        let addresses = Addresses { public: public_url, result: form.get("shopperResultUrl") };
+        let addresses = Addresses { public: public_url, result: form.get("shopperResultUrl"), shopper: Some(shopper) };
         let (channel, parameters) = self.dispatched(&entity, parameters)?;
         let entity = channel.unwrap_or(entity);
         let decided = self.decide(&entity, Some(checkout), parameters, addresses)?;
         let changes = self.changes(&decided);
+        let Decided { payment, attempt, .. } = decided;
+        let keys = Keys::checkout(&checkout.id).with_reference(duplicates::reference(&entity, &payment));
         let (version, now) = (checkout.version, self.now());
         let outcome = self
             .store
-            .update(Keys::checkout(&checkout.id), move |loaded| {
+            .update(keys, move |loaded| {
                 let current = loaded.checkout.ok_or_else(unknown)?;
                 if current.state(now) == State::Paid || current.version != version {
                     return Ok((Default::default(), Outcome::Stale));
                 }
-                let next = current.attempted(&decided.payment, now)?;
-                Ok((changes.checkout(&next), Outcome::Settled(decided.payment.redirect)))
+                current.may_be_tried(limit, now)?;
+                let (changes, payment) =
+                    if loaded.reference_paid { duplicates::declined(payment) } else { (changes, payment) };
+                let next = current.attempted(&payment, now)?;
+                let counts = payment.counts();
+                Ok((changes.checkout(&next), Outcome::Settled { counts, redirect: payment.redirect }))
             })
-            .await??;
-        Ok(outcome)
+            .await;
+        attempt.end(match &outcome {
+            Ok(Ok(Outcome::Settled { counts, .. })) => Some(*counts),
+            _ => None,
+        });
+        Ok(outcome??)
     }
 }

@@ -43,6 +43,8 @@ pub struct Keys {
     pub checkout: Option<CheckoutId>,
     /// A payment of an entity, with what refers to it.
     pub payment: Option<(EntityId, PaymentId)>,
+    /// A `merchantTransactionId` of an entity, of which is asked whether it has been paid.
+    pub reference: Option<(EntityId, String)>,
 }
 
 impl Keys {
@@ -60,6 +62,12 @@ impl Keys {
     pub fn payment(entity: &EntityId, id: &PaymentId) -> Self {
         Self { payment: Some((entity.clone(), id.clone())), ..Self::default() }
     }
+
+    /// These, and whether an entity's `merchantTransactionId` has been paid.
+    #[must_use]
+    pub fn with_reference(self, reference: Option<(EntityId, String)>) -> Self {
+        Self { reference, ..self }
+    }
 }
 
 /// What was loaded under the write lock.
@@ -71,6 +79,8 @@ pub struct Loaded {
     pub payment: Option<Payment>,
     /// What refers to that payment, oldest first.
     pub links: Vec<Link>,
+    /// Whether a payment of the `merchantTransactionId` asked for went through, or may yet.
+    pub reference_paid: bool,
 }
 
 /// Why a store call gave no answer.

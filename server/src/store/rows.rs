@@ -1,6 +1,7 @@
 //! Aggregates to rows and back.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_shared::result::ResultCode;
 
 use super::{KeptAnswer, Keys, Loaded, StoreError};
 use crate::domain::checkout::Checkout;
@@ -159,7 +160,35 @@ pub(super) fn load(connection: &Connection, keys: &Keys) -> Result<Loaded, Store
         Some((entity, id)) => (load_payment(connection, entity, id)?, load_links(connection, id)?),
         None => Default::default(),
     };
-    Ok(Loaded { checkout, payment, links })
+    let reference_paid = match &keys.reference {
+        Some((entity, reference)) => is_paid(connection, entity, reference)?,
+        None => false,
+    };
+    Ok(Loaded { checkout, payment, links, reference_paid })
+}
+
+/// Whether a payment that begins something went through under a `merchantTransactionId`, or may yet. Oldest first: before
+/// the one that did there are a few declines, and after it nothing but duplicates.
+fn is_paid(connection: &Connection, entity: &EntityId, reference: &str) -> Result<bool, StoreError> {
+    #[derive(serde::Deserialize)]
+    struct Outcome {
+        result: String,
+        referenced: Option<serde::de::IgnoredAny>,
+    }
+    let mut statement = connection.prepare_cached(
+        "SELECT payment.document FROM payment_reference
+         JOIN payment ON payment.entity = payment_reference.entity AND payment.id = payment_reference.payment
+         WHERE payment_reference.entity = ?1 AND reference = ?2 ORDER BY payment_reference.payment",
+    )?;
+    let mut rows = statement.query(params![entity.as_str(), reference])?;
+    while let Some(row) = rows.next()? {
+        let outcome: Outcome = read(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?;
+        let stands = ResultCode::find(&outcome.result).is_some_and(|code| code.is_success() || code.is_pending());
+        if stands && outcome.referenced.is_none() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 pub(super) fn load_checkout<P: serde::de::DeserializeOwned>(

@@ -38,7 +38,7 @@ pub fn live_shop() -> Merchant {
     account(&LIVE, &["--live"])
 }
 
-fn account(cell: &'static OnceLock<Merchant>, arguments: &[&str]) -> Merchant {
+pub fn account(cell: &'static OnceLock<Merchant>, arguments: &[&str]) -> Merchant {
     let made = cell.get_or_init(|| match Gateway::shared().merchant_with(arguments) {
         Ok(merchant) => merchant,
         Err(error) => panic!("no merchant: {error:#}"),

@@ -69,7 +69,8 @@ impl Payment {
         self.result.is_success() || charged_back
     }
 
-    /// Whether it counts against the payment that it refers to: it was carried out, or may yet be.
+    /// Whether it counts, against the payment that it refers to or as the one of its order: it was carried out, or may yet
+    /// be.
     pub fn counts(&self) -> bool {
         self.approved() || self.result.is_pending()
     }
