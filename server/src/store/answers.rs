@@ -7,8 +7,8 @@ use super::{Store, StoreError};
 use crate::domain::id::EntityId;
 use crate::domain::idempotency::{Answer, IdempotencyKey, Named};
 
-/// Most rows that one sweep deletes: nobody waits for more.
-const SWEEP: i64 = 1000;
+/// Most rows that one write deletes: nobody waits for more.
+const BATCH: i64 = 1000;
 
 /// A row to write: what was answered to whom, and for how long that is kept.
 #[derive(Debug)]
@@ -69,24 +69,30 @@ impl Store {
         })
     }
 
-    /// Deletes answers whose day is over, some of them when they are many. Returns how many.
+    /// Deletes answers whose day is over, in writes of their own between those of others.
     ///
     /// # Errors
     /// As [`Store::update`].
-    pub async fn purge_answers(&self, now: Timestamp) -> Result<usize, StoreError> {
-        let now = now.as_millisecond();
-        let due = self.read(move |connection| {
-            let query = "SELECT EXISTS (SELECT 1 FROM answer WHERE until <= ?1)";
-            Ok(connection.prepare_cached(query)?.query_row([now], |row| row.get::<_, bool>(0))?)
-        })?;
-        if !due {
-            return Ok(0);
+    pub async fn purge_answers(&self, now: Timestamp) -> Result<(), StoreError> {
+        while self.answers_due(now)? {
+            self.purge_some_answers(now).await?;
         }
+        Ok(())
+    }
+
+    fn answers_due(&self, now: Timestamp) -> Result<bool, StoreError> {
+        self.read(|connection| {
+            let query = "SELECT EXISTS (SELECT 1 FROM answer WHERE until <= ?1)";
+            Ok(connection.prepare_cached(query)?.query_row([now.as_millisecond()], |row| row.get(0))?)
+        })
+    }
+
+    async fn purge_some_answers(&self, now: Timestamp) -> Result<usize, StoreError> {
         self.run(move |connection| {
             Ok(connection.execute(
                 "DELETE FROM answer WHERE (entity, key) IN
                      (SELECT entity, key FROM answer WHERE until <= ?1 ORDER BY until LIMIT ?2)",
-                params![now, SWEEP],
+                params![now.as_millisecond(), BATCH],
             )?)
         })
         .await
