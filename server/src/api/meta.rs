@@ -14,12 +14,13 @@ use super::fields::Fields;
 use super::reply::{Ndc, reply};
 
 static RESULT_CODES: LazyLock<Bytes> = LazyLock::new(|| {
-    let codes: Vec<Value> =
-        ResultCode::all().map(|code| json!({ "code": code.code(), "description": code.description() })).collect();
+    let codes: Vec<Value> = ResultCode::all()
+        .map(|code| json!({ "code": code.code(), "group": code.group().as_str(), "description": code.description() }))
+        .collect();
     Bytes::from(json!({ "resultCodes": codes }).to_string())
 });
 
-/// Every result code with its description; the same bytes for a build's whole life.
+/// Every result code with its group and its description; the same bytes for a build's whole life.
 pub(super) async fn result_codes() -> Response {
     let headers = [
         (header::CONTENT_TYPE, "application/json;charset=UTF-8"),

@@ -3,6 +3,7 @@
 mod access_log;
 mod checkouts;
 mod client;
+pub mod docs;
 mod error;
 mod extract;
 mod fields;
@@ -55,7 +56,7 @@ pub struct Edge {
     pub trusted_proxies: Vec<IpNet>,
 }
 
-/// Every route of the service.
+/// Every route of the service. What each is for stands in [`docs::ROUTES`].
 pub fn router(edge: Arc<Edge>) -> Router {
     // Whoever can ask for a frame document knows the one secret in it, the checkout's id: its length tells nothing.
     let compressed = CompressionLayer::new().quality(CompressionLevel::Precise(5));
@@ -70,9 +71,11 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/v3/query/{id}", get(query::one))
         .route("/v1/simulator/{id}", get(simulator::page))
         .route("/v1/paymentWidgets.js", get(form::loader))
-        .route("/v1/pciIframe.html", get(form::frame).layer(compressed))
+        .route("/v1/pciIframe.html", get(form::frame).layer(compressed.clone()))
         .route("/v1/static/{build}/{*path}", get(form::file))
         .route("/v1/resultcodes", get(meta::result_codes))
+        .route("/openapi.json", get(docs::openapi).layer(compressed.clone()))
+        .route("/reference", get(docs::reference).layer(compressed))
         .route("/health", get(meta::health))
         .fallback(error::no_such_endpoint)
         .method_not_allowed_fallback(error::method_not_allowed)

@@ -1,13 +1,13 @@
 //! `Idempotency-Key`: the same request, sent again under the same name, is answered again and does nothing.
 
 use reqwest::Method;
+use tillgate::api::docs::{Caller, ROUTES};
 use tillgate_tests::{Answer, CARD, Gateway, Merchant, form, until};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 use crate::hardship::hog;
-use crate::routes::{For, ROUTES};
 use crate::support::*;
 
 /// A debit as merchants send it.
@@ -84,7 +84,8 @@ async fn example(shop: &Merchant, route: &str) -> anyhow::Result<(String, Vec<(&
 #[tokio::test]
 async fn every_post_of_the_merchants_takes_a_key() -> anyhow::Result<()> {
     let shop = shop();
-    for (method, route, _) in ROUTES.iter().filter(|(method, _, whom)| *method == "POST" && *whom == For::Merchant) {
+    for row in ROUTES.iter().filter(|row| row.caller == Caller::Merchant && row.method.as_str() == "POST") {
+        let (method, route) = (row.method.as_str(), row.path);
         let (path, fields) = example(&shop, route).await?;
         let key = format!("{method}:{path}");
         let first = post(&shop, &path, &key, &fields).await?;

@@ -26,6 +26,7 @@ mod outcomes;
 mod payments;
 mod pinning;
 mod queries;
+mod reference;
 mod references;
 mod requirements;
 mod routes;

@@ -1,43 +1,13 @@
-//! Every route of the service and who may use it. A route that is not in this table fails the suite.
+//! Every route of the service and who may use it. A route that is not in the service's own table of routes fails the suite.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use reqwest::Method;
+use tillgate::api::docs::{Caller, ROUTES};
 use tillgate_tests::{Answer, Merchant};
 
 use crate::support::*;
-
-/// Whom a route serves.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum For {
-    /// The merchant's server, with credentials.
-    Merchant,
-    /// Whoever holds a checkout's id.
-    Shopper,
-    /// Everybody.
-    Everybody,
-}
-
-/// Method, route as the router names it, and whom it serves.
-pub const ROUTES: [(&str, &str, For); 16] = [
-    ("POST", "/v1/checkouts", For::Merchant),
-    ("POST", "/v1/checkouts/{id}", For::Merchant),
-    ("GET", "/v1/checkouts/{id}/payment", For::Merchant),
-    ("POST", "/v1/checkouts/{id}/payment", For::Shopper),
-    ("POST", "/v1/payments", For::Merchant),
-    ("GET", "/v1/payments/{id}", For::Merchant),
-    ("POST", "/v1/payments/{id}", For::Merchant),
-    ("GET", "/v1/query", For::Merchant),
-    ("GET", "/v1/query/{id}", For::Merchant),
-    ("GET", "/v3/query/{id}", For::Merchant),
-    ("GET", "/v1/simulator/{id}", For::Shopper),
-    ("GET", "/v1/paymentWidgets.js", For::Everybody),
-    ("GET", "/v1/pciIframe.html", For::Shopper),
-    ("GET", "/v1/static/{build}/{*path}", For::Everybody),
-    ("GET", "/v1/resultcodes", For::Everybody),
-    ("GET", "/health", For::Everybody),
-];
 
 /// A real address of a route.
 fn address(route: &str, shop: &Merchant, checkout: &str, payment: &str) -> String {
@@ -61,8 +31,8 @@ impl Ask<'_> {
     /// Asks with this header, in the name of this entity.
     async fn with(&self, header: Option<&str>, entity: Option<&str>) -> anyhow::Result<Answer> {
         let field = entity.map(|entity| format!("entityId={entity}")).unwrap_or_default();
-        let mut request = if self.method == Method::GET {
-            self.shop.bare(Method::GET, &format!("{}&{field}", self.path))
+        let mut request = if self.method != Method::POST {
+            self.shop.bare(self.method.clone(), &format!("{}&{field}", self.path))
         } else {
             let kind = "application/x-www-form-urlencoded";
             self.shop.bare(self.method.clone(), &self.path).header("content-type", kind).body(field)
@@ -108,8 +78,9 @@ fn the_table_names_every_route_of_the_router() -> anyhow::Result<()> {
     let mut files = Vec::new();
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/src"), &mut files)?;
     let registered: BTreeSet<_> = files.iter().flat_map(|file| registered(file)).collect();
-    let table = ROUTES.map(|(method, route, _)| (method.to_owned(), route.to_owned()));
-    assert_eq!(registered, BTreeSet::from(table));
+    let table: BTreeSet<_> =
+        ROUTES.iter().map(|route| (route.method.as_str().to_owned(), route.path.to_owned())).collect();
+    assert_eq!(registered, table);
     Ok(())
 }
 
@@ -118,7 +89,8 @@ async fn what_a_stranger_gets_from_every_route() -> anyhow::Result<()> {
     let (shop, stranger) = (shop(), other_shop());
     let checkout = shop.checkout(&[]).await?;
     let payment = shop.pay(&[]).await?;
-    for (method, route, whom) in ROUTES {
+    for row in ROUTES {
+        let (method, route, whom) = (row.method.as_str(), row.path, row.caller);
         let path = address(route, &shop, checkout.id(), payment.id());
         let ask = Ask { shop: &shop, method: method.parse()?, path };
         let own = Some(shop.entity_id.as_str());
@@ -136,7 +108,7 @@ async fn what_a_stranger_gets_from_every_route() -> anyhow::Result<()> {
         ];
         for (index, (expected, answer)) in answers.iter().enumerate() {
             let what = format!("{method} {route}, case {index}: {} {}", answer.status, answer.text);
-            if whom == For::Merchant {
+            if whom == Caller::Merchant {
                 assert_eq!(answer.status, *expected, "{what}");
                 let code = match (index, expected) {
                     (4..=6, _) => "800.900.201",
@@ -159,9 +131,10 @@ async fn what_a_stranger_gets_from_every_route() -> anyhow::Result<()> {
 async fn a_method_that_a_route_does_not_know_is_405_and_in_our_own_words() -> anyhow::Result<()> {
     let shop = shop();
     let checkout = shop.checkout(&[]).await?;
-    for (_, route, _) in ROUTES {
+    for row in ROUTES {
+        let route = row.path;
         let known: Vec<&str> =
-            ROUTES.iter().filter(|(_, other, _)| *other == route).map(|(method, ..)| *method).collect();
+            ROUTES.iter().filter(|other| other.path == route).map(|other| other.method.as_str()).collect();
         let path = address(route, &shop, checkout.id(), "8a0123456789abcdef0123456789abcd");
         for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
             if known.contains(&method) {

@@ -1,0 +1,50 @@
+//! The prose of the reference page: what holds for every request, each thing said once.
+
+/// A heading with its anchor, and paragraphs. Text between backquotes is code.
+pub(super) struct Topic {
+    /// Its anchor.
+    pub(super) anchor: &'static str,
+    /// Its heading.
+    pub(super) title: &'static str,
+    /// Its paragraphs.
+    pub(super) paragraphs: &'static [&'static str],
+}
+
+/// What to know before the first request.
+pub(super) const TOPICS: &[Topic] = &[
+    Topic {
+        anchor: "requests",
+        title: "Requests and answers",
+        paragraphs: &[
+            "Bodies are `application/x-www-form-urlencoded` in UTF-8, at most 1 MiB and 2000 fields. Names have dots and indexes: `cart.items[0].name`. Indexes go from 0 to 999. A name that comes twice is refused, and an empty optional parameter counts as absent.",
+            "Answers are JSON. They carry `result.code`, and `buildNumber`, `timestamp` and `ndc` at their end. New fields may come at any time: read what you know, and leave the rest alone.",
+            "Amounts have a dot and two decimals for every currency. An amount that the currency cannot express, such as 12.50 JPY, is refused.",
+            "Two slashes in a path are one, so an address that ends with a slash and a `resourcePath` that begins with one go together.",
+            "A number that looks like a card number is masked in free text.",
+        ],
+    },
+    Topic {
+        anchor: "authentication",
+        title: "Authentication",
+        paragraphs: &[
+            "Send `Authorization: Bearer` with the access token, and `entityId` with every request: in the query of GET and DELETE, in the body of POST.",
+            "Older clients send `authentication.userId`, `authentication.password` and `authentication.entityId` as fields, and no header. Both speak for the same pair: the token is the Base64 of user, a bar and password.",
+            "Without a usable header the status is 401; a wrong token, or one that does not speak for the entity, gives 403. What belongs to another entity is as unknown as what never was: 404.",
+        ],
+    },
+    Topic {
+        anchor: "statuses",
+        title: "HTTP statuses",
+        paragraphs: &[
+            "200 is done or pending. 400 is a wrong parameter, named in `parameterErrors`, or a declined payment: branch on `result.code`. 404 is an unknown resource, 405 another method's address, 429 too many attempts, 503 a busy moment. 429 and 503 carry `Retry-After`. 500 with 999.999.999 is a failure of ours; its `ndc` finds it in the log.",
+        ],
+    },
+    Topic {
+        anchor: "idempotency",
+        title: "Sending a request again",
+        paragraphs: &[
+            "Any POST of a merchant may carry an `Idempotency-Key` of 1 to 255 visible ASCII characters. For 24 hours the same key with the same request gives the first answer again, to the byte, with the header `Idempotent-Replayed: true`, and does nothing twice. Keys are your entity's own; a request that was refused leaves its key free.",
+            "The same key with another request is refused. While the first request is still under way, its twin gets 409.",
+        ],
+    },
+];

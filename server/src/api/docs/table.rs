@@ -1,0 +1,79 @@
+//! Every route of the service, one row each. The router in `api/mod.rs` says who handles them; a route that is in one
+//! and not in the other fails the tests.
+
+use super::route::Body::{
+    self, Checkout, CheckoutStatus, File, Health, Html, OpenApi, Payment, ResultCodes, Script, Submitted,
+};
+use super::route::Section::{Checkouts, Form, Payments, Queries, Service};
+use super::route::{Own, Route, Takes};
+
+const HEX_ID: &str = "^[0-9A-Za-z.-]{1,64}$";
+
+const CHECKOUT_ID: Own =
+    Own { name: "checkoutId", pattern: HEX_ID, required: false, note: "The checkout that the form is for." };
+
+/// What every payment request carries.
+const PAYMENT: &[&str] = &["amount", "currency", "paymentType"];
+
+/// What narrows the payments that belong together.
+const LINKED: &[&str] = &["includeLinkedTransactions", "paymentTypes", "paymentMethods", "testMode"];
+
+/// The routes, in the order of the documents.
+#[rustfmt::skip] // a row reads as a line
+pub static ROUTES: &[Route] = &[
+    Route::post("/v1/checkouts", "createCheckout", Checkouts, "Prepare a checkout", Checkout)
+        .note("The checkout stays open for 30 minutes or until it is paid. With integrity=true the answer also carries the hash of the form's script.\nWithout paymentType and with createRegistration=true it stores payment data and moves no money.")
+        .takes(Takes::Payment),
+    Route::post("/v1/checkouts/{id}", "updateCheckout", Checkouts, "Add to an open checkout", Checkout)
+        .note("What is sent takes the place of what was there; the rest stays. Refused once the shopper has submitted.")
+        .takes(Takes::Payment),
+    Route::get("/v1/checkouts/{id}/payment", "readCheckout", Checkouts, "Read what became of a checkout", CheckoutStatus)
+        .note("Readable for good, as often as you like, also after the checkout has expired. This is where resourcePath points to."),
+    Route::post("/v1/checkouts/{id}/payment", "submitCheckout", Checkouts, "Pay a checkout", Submitted)
+        .note("What the hosted form posts. Approved and declined answer alike; the merchant's server reads the outcome. A value that the merchant has set stands above one from the browser, and what a browser may not set is ignored.")
+        .for_shopper().takes(Takes::Browser).counted(),
+
+    Route::post("/v1/payments", "createPayment", Payments, "Pay server to server", Payment)
+        .note("PA reserves, DB takes and CD pays out. A decline is an answer too: it has status 400, an id, and no amount.")
+        .takes(Takes::Payment).requires(PAYMENT).counted(),
+    Route::get("/v1/payments/{id}", "readPayment", Payments, "Read a payment", Payment),
+    Route::post("/v1/payments/{id}", "referToPayment", Payments, "Capture, reverse, refund or charge back a payment", Payment)
+        .note("CP captures a preauthorization, in one part or several. RV takes a payment back as a whole, as long as the connector still can. RF refunds, in one part or several, never more than was taken. The answer is a payment of its own; referencedId names the first one.")
+        .takes(Takes::Payment).requires(&["paymentType"]),
+
+    Route::get("/v1/query", "queryPayments", Queries, "Find payments by reference, statement number or day", Body::Payments)
+        .note("Ask by merchantTransactionId, by shortId, or by date.from and date.to. Long lists come in pages: send cursor of the answer before. When none is found: 404 with 700.400.580.")
+        .takes(Takes::Names(&["merchantTransactionId", "shortId", "date.from", "date.to", "paymentTypes", "paymentMethods", "includeLinkedTransactions", "limit", "cursor", "testMode"])),
+    Route::get("/v1/query/{id}", "queryPayment", Queries, "Find a payment and what belongs to it", Body::PaymentOrList)
+        .note("The id is a payment's or the number on the shopper's statement. With includeLinkedTransactions=true the answer lists the first payment and everything that refers to it.")
+        .takes(Takes::Names(LINKED)),
+    Route::get("/v3/query/{id}", "queryPaymentV3", Queries, "Find a payment and what belongs to it, by the newer address", Body::PaymentOrList)
+        .takes(Takes::Names(LINKED)),
+
+    Route::get("/v1/paymentWidgets.js", "loadForm", Form, "Load the hosted form", Script)
+        .note("The script that your page includes. Its bytes are the same for every load of a checkout.")
+        .for_everybody().own(&[CHECKOUT_ID]),
+    Route::get("/v1/pciIframe.html", "loadFrame", Form, "Load a frame of the form", Html)
+        .note("Where the card number and the security code are typed, on our own origin.")
+        .for_shopper().own(&[
+            CHECKOUT_ID,
+            Own { name: "field", pattern: "^card\\.(number|cvv)$", required: false, note: "What the frame asks for." },
+        ]),
+    Route::get("/v1/simulator/{id}", "showSimulator", Form, "Show the page that stands for a bank or a provider", Html)
+        .note("Where redirect.url of a pending payment leads while the simulator processes it. The id is the capability.")
+        .for_shopper(),
+    Route::get("/v1/static/{build}/{*path}", "loadFile", Form, "Load a file of the form", File)
+        .note("Never changes and may be kept for a year: the address carries the build.")
+        .for_everybody(),
+
+    Route::get("/v1/resultcodes", "listResultCodes", Service, "List every result code", ResultCodes).for_everybody(),
+    Route::get("/openapi.json", "readOpenApi", Service, "Describe every route, for programs", OpenApi)
+        .note("OpenAPI 3.1, made of the same table and the same catalogue that the service works with.")
+        .for_everybody(),
+    Route::get("/reference", "readReference", Service, "Describe every route, for people", Html)
+        .note("This page. It loads nothing and runs no script.")
+        .for_everybody(),
+    Route::get("/health", "readHealth", Service, "Ask whether the service is well", Health)
+        .note("200 while the store reads and writes, 503 otherwise.")
+        .for_everybody(),
+];

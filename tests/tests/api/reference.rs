@@ -1,0 +1,167 @@
+//! What the service says about itself, to programs and to people: both documents name every route and every parameter,
+//! and what they say is what happens.
+
+use std::collections::BTreeSet;
+
+use reqwest::Method;
+use serde_json::Value;
+use tillgate::api::docs::{Caller, ROUTES};
+use tillgate_shared::parameter::catalogue;
+use tillgate_shared::result::ResultCode;
+use tillgate_tests::{Answer, form};
+
+use crate::support::*;
+
+async fn open(path: &str) -> anyhow::Result<Answer> {
+    Answer::read(shop().bare(Method::GET, path).send().await?).await
+}
+
+/// The keys of an object inside the document.
+fn names(document: &Value, pointer: &str) -> Vec<String> {
+    document.pointer(pointer).map(keys).unwrap_or_default().into_iter().map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn both_documents_name_every_route() -> anyhow::Result<()> {
+    let (description, page) = (open("openapi.json").await?, open("reference").await?);
+    assert_eq!((description.status, page.status), (200, 200));
+    assert_eq!(description.json["openapi"], "3.1.0");
+    let mut described = BTreeSet::new();
+    for (path, item) in description.json["paths"].as_object().into_iter().flatten() {
+        for (method, operation) in item.as_object().into_iter().flatten() {
+            described.insert((method.to_uppercase(), path.clone(), operation["operationId"].to_string()));
+        }
+    }
+    let table: BTreeSet<_> = ROUTES
+        .iter()
+        .map(|route| {
+            let operation = format!("{:?}", route.operation);
+            (route.method.as_str().to_owned(), route.path.replace("{*", "{"), operation)
+        })
+        .collect();
+    assert_eq!(described, table);
+    for route in ROUTES {
+        assert!(page.text.contains(&format!(r#"id="{}""#, route.operation)), "{}", route.operation);
+        assert!(page.text.contains(&format!("<code>{}</code>", route.path)), "{}", route.path);
+        assert!(page.text.contains(route.summary), "{}", route.summary);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn both_documents_name_every_parameter_and_say_how_many_there_are() -> anyhow::Result<()> {
+    let (description, page) = (open("openapi.json").await?, open("reference").await?);
+    let count = catalogue().count();
+    assert_eq!(description.json["x-parameters"], count);
+    assert!(page.text.contains(&format!(r#"<b id="parameter-count">{count}</b> parameters"#)));
+
+    let schemas = description.json["components"]["schemas"].as_object().cloned().unwrap_or_default();
+    let plain: BTreeSet<&str> = schemas
+        .values()
+        .flat_map(|schema| schema["properties"].as_object())
+        .flatten()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let patterns = schemas.values().flat_map(|schema| schema["patternProperties"].as_object()).flatten().count();
+    assert_eq!(patterns, catalogue().filter(|row| row.name.contains('[')).count());
+    for row in catalogue() {
+        if !row.name.contains('[') {
+            assert!(plain.contains(row.name), "{}", row.name);
+        }
+        let anchor = format!(r#"<tr id="p.{}">"#, row.name.replace(['[', ']'], "-"));
+        assert_eq!(page.text.matches(&anchor).count(), 1, "{}", row.name);
+    }
+    for code in ResultCode::all() {
+        assert!(page.text.contains(&format!("<code>{}</code>", code.code())), "{code}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_page_needs_nothing_but_itself() -> anyhow::Result<()> {
+    let page = open("reference").await?;
+    let policy = page.headers["content-security-policy"].to_str()?;
+    assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
+    assert!(!policy.contains("unsafe") && !policy.contains("http"), "{policy}");
+    for loaded in ["<script", "<link", "<img", "<iframe", "@import", "url(", " style=", "src=", " on"] {
+        let found = page
+            .text
+            .split('<')
+            .filter(|tag| format!("<{}", tag.split('>').next().unwrap_or_default()).contains(loaded));
+        assert_eq!(found.count(), 0, "{loaded}");
+    }
+    let style = page.text.split("<style>").nth(1).and_then(|rest| rest.split("</style>").next()).unwrap_or_default();
+    let hash = {
+        use base64::Engine as _;
+        use sha2::Digest as _;
+        base64::engine::general_purpose::STANDARD.encode(sha2::Sha256::digest(style))
+    };
+    assert!(policy.contains(&hash), "{policy}");
+    assert!(!style.contains("url(") && !style.contains("@import"));
+
+    // Every link inside the page has its anchor, and every anchor is there once.
+    let ids: Vec<&str> = page.text.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let distinct: BTreeSet<&str> = ids.iter().copied().collect();
+    assert_eq!(ids.len(), distinct.len());
+    for target in page.text.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+        assert!(distinct.contains(target), "#{target}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn every_status_and_every_required_parameter_is_documented() -> anyhow::Result<()> {
+    let shop = shop();
+    let description = open("openapi.json").await?.json;
+    for route in ROUTES.iter().filter(|route| route.caller == Caller::Merchant) {
+        let path = route.path.replace("{*", "{");
+        let operation = &description["paths"][&path][route.method.as_str().to_lowercase()];
+        let documented = |status: u16| !operation["responses"][status.to_string()].is_null();
+        let address = path.trim_start_matches('/').replace("{id}", "8a0123456789abcdef0123456789abcd");
+        let method: Method = route.method.as_str().parse()?;
+        let entity = form([("entityId", shop.entity_id.as_str())]);
+        let ask = |query: bool| {
+            let address = if query { format!("{address}?{entity}") } else { address.clone() };
+            let request = shop.bare(method.clone(), &address);
+            if query {
+                request
+            } else {
+                request.header("content-type", "application/x-www-form-urlencoded").body(entity.clone())
+            }
+        };
+        let query = method != Method::POST;
+        for request in [ask(query), ask(query).bearer_auth("eDp5"), ask(query).bearer_auth(&shop.token)] {
+            let answer = Answer::read(request.send().await?).await?;
+            assert!(documented(answer.status), "{} {path}: {}", route.method.as_str(), answer.text);
+            // What must be there and is not is named.
+            if answer.status == 400 && !route.requires.is_empty() {
+                for name in route.requires {
+                    assert!(answer.errors().contains(name), "{name}: {}", answer.text);
+                }
+            }
+        }
+        let required = operation.pointer("/requestBody/content/application~1x-www-form-urlencoded/schema/required");
+        if !query {
+            let names: Vec<&str> =
+                required.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+            assert!(names.contains(&"entityId"), "{path}: {names:?}");
+            assert!(route.requires.iter().all(|name| names.contains(name)), "{path}: {names:?}");
+        }
+        assert_eq!(operation["security"][0]["bearer"], serde_json::json!([]), "{path}");
+    }
+    assert_eq!(names(&description, "/components/securitySchemes"), ["bearer"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn result_codes_come_with_their_group() -> anyhow::Result<()> {
+    let codes = open("v1/resultcodes").await?.json["resultCodes"].clone();
+    let listed = codes.as_array().cloned().unwrap_or_default();
+    assert_eq!(listed.len(), ResultCode::all().count());
+    for (entry, code) in listed.iter().zip(ResultCode::all()) {
+        assert_eq!(entry["code"], code.code());
+        assert_eq!(entry["group"], code.group().as_str());
+        assert_eq!(entry["description"], code.description());
+    }
+    Ok(())
+}
