@@ -109,7 +109,18 @@ impl<P> Checkout<P> {
 impl Checkout {
     /// A new, open checkout.
     pub fn new(id: CheckoutId, entity: EntityId, created: Timestamp, build: String, parameters: Parameters) -> Self {
-        Self { id, entity, created, version: 0, build, parameters, attempt: None, channel: None, paid: false, attempts: 0 }
+        Self {
+            id,
+            entity,
+            created,
+            version: 0,
+            build,
+            parameters,
+            attempt: None,
+            channel: None,
+            paid: false,
+            attempts: 0,
+        }
     }
 
     /// Whether it may be tried once more, where at most `limit` attempts are allowed: numbers are not tested here.

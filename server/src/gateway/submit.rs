@@ -7,7 +7,7 @@ use tillgate_shared::parameter::{Parameters, check_formats, normalize};
 
 use super::checkout::unknown;
 use super::pay::{Addresses, Decided};
-use super::{Failure, Gateway, duplicates};
+use super::{Failure, Gateway, duplicates, wallet};
 use crate::domain::checkout::{Checkout, State};
 use crate::domain::entity::Entity;
 use crate::domain::payment::Redirect;
@@ -97,8 +97,9 @@ impl Gateway {
         let entity = channel.unwrap_or(entity);
         let decided = self.decide(&entity, Some(checkout), parameters, addresses)?;
         let changes = self.changes(&decided);
+        let keys =
+            decided.keys(Keys::checkout(&checkout.id)).with_reference(duplicates::reference(&entity, &decided.payment));
         let Decided { payment, attempt, .. } = decided;
-        let keys = Keys::checkout(&checkout.id).with_reference(duplicates::reference(&entity, &payment));
         let (version, now) = (checkout.version, self.now());
         let outcome = self
             .store
@@ -106,6 +107,9 @@ impl Gateway {
                 let current = loaded.checkout.ok_or_else(unknown)?;
                 if current.state(now) == State::Paid || current.version != version {
                     return Ok((Default::default(), Outcome::Stale));
+                }
+                if loaded.token_used {
+                    return Err(wallet::used());
                 }
                 current.may_be_tried(limit, now)?;
                 let (changes, payment) =

@@ -11,6 +11,7 @@ mod queries;
 mod readers;
 mod rows;
 mod schema;
+pub mod wallet;
 mod writer;
 
 #[cfg(test)]
@@ -34,6 +35,7 @@ pub use answers::KeptAnswer;
 use readers::Readers;
 pub use rows::Changes;
 pub use schema::{file, open_connection};
+use wallet::WalletToken;
 use writer::Writer;
 
 /// What a decision wants loaded before it is taken.
@@ -45,6 +47,8 @@ pub struct Keys {
     pub payment: Option<(EntityId, PaymentId)>,
     /// A `merchantTransactionId` of an entity, of which is asked whether it has been paid.
     pub reference: Option<(EntityId, String)>,
+    /// A wallet token that is about to pay.
+    pub wallet_token: Option<WalletToken>,
 }
 
 impl Keys {
@@ -70,6 +74,14 @@ impl Keys {
     }
 }
 
+impl Keys {
+    /// The same, and a wallet token, if there is one.
+    #[must_use]
+    pub fn with_wallet_token(self, token: Option<&WalletToken>) -> Self {
+        Self { wallet_token: token.cloned(), ..self }
+    }
+}
+
 /// What was loaded under the write lock.
 #[derive(Debug, Default)]
 pub struct Loaded {
@@ -81,6 +93,8 @@ pub struct Loaded {
     pub links: Vec<Link>,
     /// Whether a payment of the `merchantTransactionId` asked for went through, or may yet.
     pub reference_paid: bool,
+    /// Whether the wallet token asked for has paid already.
+    pub token_used: bool,
 }
 
 /// Why a store call gave no answer.

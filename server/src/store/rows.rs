@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_shared::result::ResultCode;
 
+use super::wallet::{self, WalletToken};
 use super::{KeptAnswer, Keys, Loaded, StoreError};
 use crate::domain::checkout::Checkout;
 use crate::domain::id::{CheckoutId, EntityId, PaymentId};
@@ -14,6 +15,7 @@ pub struct Changes {
     checkouts: Vec<(String, Vec<u8>)>,
     payments: Vec<PaymentRows>,
     cards: Vec<Card>,
+    wallet_tokens: Vec<WalletToken>,
     answer: Option<KeptAnswer>,
 }
 
@@ -85,6 +87,13 @@ impl Changes {
         self
     }
 
+    /// Remembers a wallet token that has paid.
+    #[must_use]
+    pub fn wallet_token(mut self, token: &WalletToken) -> Self {
+        self.wallet_tokens.push(token.clone());
+        self
+    }
+
     /// Writes everything on a connection that is inside a transaction.
     ///
     /// # Errors
@@ -102,6 +111,9 @@ impl Changes {
         }
         for payment in &self.payments {
             payment.apply(connection)?;
+        }
+        for token in &self.wallet_tokens {
+            wallet::remember(connection, token)?;
         }
         for card in &self.cards {
             connection
@@ -164,7 +176,11 @@ pub(super) fn load(connection: &Connection, keys: &Keys) -> Result<Loaded, Store
         Some((entity, reference)) => is_paid(connection, entity, reference)?,
         None => false,
     };
-    Ok(Loaded { checkout, payment, links, reference_paid })
+    let token_used = match &keys.wallet_token {
+        Some(token) => wallet::is_used(connection, token)?,
+        None => false,
+    };
+    Ok(Loaded { checkout, payment, links, reference_paid, token_used })
 }
 
 /// Whether a payment that begins something went through under a `merchantTransactionId`, or may yet. Oldest first: before

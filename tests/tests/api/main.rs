@@ -34,3 +34,4 @@ mod secrets;
 mod service;
 mod submit;
 mod support;
+mod wallet;
