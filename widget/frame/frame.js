@@ -105,8 +105,9 @@
       input.setAttribute("aria-label", message.label);
       document.title = message.label;
       document.documentElement.lang = message.lang;
-      input.dir = message.dir || "";
       for (const name of allowed) input.style.setProperty(name, message.style[name] || "");
+      // Digits run from left to right in every script, so the input stays so; where they begin is the language's.
+      if (message.dir === "rtl" && input.style.textAlign === "start") input.style.textAlign = "end";
       document.body.style.setProperty("--placeholder", message.style["placeholder"] || "");
       arrange();
       tell();

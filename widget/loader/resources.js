@@ -53,16 +53,19 @@ const dress = (state) => {
   document.head.prepend(link);
 };
 
-const languages = "%LOCALES%";
+// Each with its tag and, after that, what else merchants call it: "cs:cz da:dk de".
+const languages = "%LOCALES%".split(" ").map((names) => names.split(":"));
 
 // "de-AT" is served by "de" where it has no file of its own; what nobody knows is English.
 const speak = (state) => {
-  const asked = String(options().locale || "en").replace("_", "-");
-  const exact = Object.keys(languages).find((name) => name.toLowerCase() === asked.toLowerCase());
-  const tag = languages[exact || asked.split("-")[0].toLowerCase()] || "en";
+  const asked = String(options().locale || "en").replace(/_/g, "-");
+  const [language] = asked.toLowerCase().split("-");
+  const known = (name) => languages.find((names) => names.includes(name));
+  const [tag] = known(asked.toLowerCase()) || known(language) || ["en"];
   if (state.tag === tag) return state.spoken;
   state.tag = tag;
-  state.locale = asked;
+  // Said of the form: screen readers and fonts go by it, so neither "dk" nor a language that is not there.
+  state.locale = language === tag ? asked : tag;
   state.spoken = tag === "en" ? Promise.resolve() : script(state, `js/locale-${tag}.js`).catch(() => 0);
   return state.spoken;
 };

@@ -37,6 +37,62 @@ async fn labels_hints_and_the_button_speak_the_locale() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
+async fn a_language_has_many_names_and_what_nobody_knows_is_english() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    let names = [
+        ("", "en", "Pay now"),
+        ("locale: 'de-AT'", "de-AT", "Jetzt bezahlen"),
+        ("locale: 'DE'", "DE", "Jetzt bezahlen"),
+        ("locale: 'dk'", "da", "Betal nu"),
+        ("locale: 'no'", "nb", "Betal nå"),
+        ("locale: 'zh-CN'", "zh-CN", "立即支付"),
+        ("locale: 'cn'", "zh", "立即支付"),
+        ("locale: 'pt_BR'", "pt-BR", "Pagar agora"),
+        ("locale: 'sr'", "en", "Pay now"),
+        ("locale: 'be-BY'", "en", "Pay now"),
+    ];
+    browse(move |browser| async move {
+        for (option, lang, button) in names {
+            browser.goto(stage.page(&format!("var wpwlOptions = {{ {option} }};"))).await?;
+            CardForm::ready(&browser).await?;
+            assert_eq!(text(&browser, ".wpwl-button-pay").await?, button, "{option}");
+            let said = browser.value("document.querySelector('.wpwl-form').lang").await?;
+            assert_eq!(said, lang, "{option}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn digits_run_from_left_to_right_in_arabic_too() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        browser.goto(stage.page("var wpwlOptions = { locale: 'ar' };")).await?;
+        let form = CardForm::ready(&browser).await?;
+        assert_eq!(browser.value("document.querySelector('.wpwl-form').dir").await?, "rtl");
+        assert_eq!(text(&browser, ".wpwl-label-cardNumber").await?, "رقم البطاقة");
+        browser.picture("form-arabic-empty").await?;
+        form.fill().await?;
+        browser.picture("form-arabic").await?;
+        // Where its digits begin: at the right, as a line of Arabic does; in which direction they run: as everywhere.
+        let run = "(it => [it.direction, it.textAlign].join())";
+        let run = |css: &str| format!("{run}(getComputedStyle(document.querySelector('{css}')))");
+        assert_eq!(browser.value(&run(".wpwl-control-expiry")).await?, "ltr,end");
+        for frame in [NUMBER, CODE] {
+            form.find(frame).await?.enter_frame().await?;
+            assert_eq!(browser.value(&run("input")).await?, "ltr,end", "{frame}");
+            browser.enter_default_frame().await?;
+        }
+        form.pay().await?;
+        browser.query(By::Id("result")).first().await?;
+        assert_eq!(stage.code().await?, APPROVED);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
 async fn merchants_put_their_own_words_in() -> anyhow::Result<()> {
     let stage = Stage::new().await?;
     let script = "var wpwlOptions = {

@@ -39,10 +39,11 @@ fn brand(app: &App) -> VNode {
     }
 }
 
+/// Month before year in every script: among right-to-left text, "05 / 34" would stand the other way round.
 fn expiry(app: &App) -> VNode {
     html! {
         <>
-            <input ref={app.expiry.clone()} type="tel" name="card.expiry" autocomplete="cc-exp"
+            <input ref={app.expiry.clone()} type="tel" name="card.expiry" autocomplete="cc-exp" dir="ltr"
                 class="wpwl-control wpwl-control-expiry" data-action="blur-card-expiry"
                 placeholder={placeholder(app, "mmyy")}
                 aria-labelledby={app.handle.label_id("expiry")}

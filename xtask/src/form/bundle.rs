@@ -153,7 +153,7 @@ fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<S
     let skeleton = script::strip_css(skeleton);
     let integrity = files.get("js/static.min.js").map(|f| script::integrity(&f.bytes)).unwrap_or_default();
     let source = source
-        .replace("\"%LOCALES%\"", &locale::names(locales))
+        .replace("%LOCALES%", &locale::directory(locales))
         .replace("%INTEGRITY%", &integrity)
         .replace("\"%SKELETON%\"", &json!(skeleton).to_string());
     script::minify_js(&source)

@@ -1,5 +1,6 @@
 //! Languages: one TOML file each in widget/locales becomes one small script; English is compiled in.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
@@ -16,10 +17,17 @@ pub struct Locale {
     pub script: String,
 }
 
+impl Locale {
+    /// Its tag, and its other names after it.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.tag).chain(&self.aliases).map(String::as_str)
+    }
+}
+
 /// Reads all languages but English.
 ///
 /// # Errors
-/// When a file is malformed, or lacks or invents a key in comparison with English.
+/// When a file is malformed, says anything but what English says, or claims a name that another has.
 pub fn read_all(folder: &Path) -> Result<Vec<Locale>> {
     let english = read(&folder.join("en.toml"))?;
     let mut locales = Vec::new();
@@ -32,9 +40,11 @@ pub fn read_all(folder: &Path) -> Result<Vec<Locale>> {
         }
         let table = read(&path)?;
         for group in ["labels", "errors"] {
-            same_keys(&english, &table, group).with_context(|| format!("in {}", path.display()))?;
+            same_keys(&english, &table, group)
+                .and_then(|()| same_shape(&english, &table, group))
+                .with_context(|| format!("in {}", path.display()))?;
         }
-        let aliases = match table.get("aliases") {
+        let aliases: Vec<String> = match table.get("aliases") {
             Some(list) => list.clone().try_into()?,
             None => Vec::new(),
         };
@@ -52,18 +62,23 @@ pub fn read_all(folder: &Path) -> Result<Vec<Locale>> {
         );
         locales.push(Locale { tag, aliases, script });
     }
+    let mut known = HashSet::from(["en"]);
+    for name in locales.iter().flat_map(Locale::names) {
+        if !name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') {
+            bail!("{name} is no name for a language: the loader knows small letters and hyphens");
+        }
+        if !known.insert(name) {
+            bail!("two languages are called {name}");
+        }
+    }
     Ok(locales)
 }
 
-/// The map from every accepted name to the language's tag, as a JavaScript object.
-pub fn names(locales: &[Locale]) -> String {
-    let mut map = Map::new();
-    for locale in locales {
-        for name in std::iter::once(&locale.tag).chain(&locale.aliases) {
-            map.insert(name.clone(), json!(locale.tag));
-        }
-    }
-    Value::Object(map).to_string()
+/// Every name by which the loader finds a language, as dense text: `cs:cz da:dk de`. What stands before a colon is the
+/// language's tag.
+pub fn directory(locales: &[Locale]) -> String {
+    let entries: Vec<String> = locales.iter().map(|locale| locale.names().collect::<Vec<_>>().join(":")).collect();
+    entries.join(" ")
 }
 
 fn read(path: &Path) -> Result<toml::Table> {
@@ -90,6 +105,41 @@ fn same_keys(english: &toml::Table, other: &toml::Table, group: &str) -> Result<
     Ok(())
 }
 
+/// What a translation keeps: something in every text, the number of lines, placeholders in braces, and the form of the
+/// hint for the expiry date, month before year.
+fn same_shape(english: &toml::Table, other: &toml::Table, group: &str) -> Result<()> {
+    let text =
+        |table: &toml::Table, key: &str| -> Option<String> { Some(table.get(group)?.get(key)?.as_str()?.to_owned()) };
+    let Some(keys) = english.get(group).and_then(toml::Value::as_table) else {
+        return Ok(());
+    };
+    for key in keys.keys() {
+        let (Some(wanted), Some(found)) = (text(english, key), text(other, key)) else {
+            bail!("{key} is no text");
+        };
+        if found.trim().is_empty() || found.trim() != found {
+            bail!("{key} is empty, or has spaces around it");
+        }
+        if wanted.lines().count() != found.lines().count() {
+            bail!("{key} has another number of lines than English");
+        }
+        if placeholders(&wanted) != placeholders(&found) {
+            bail!("{key} has other placeholders than English");
+        }
+        if key == "mmyy" && found.split(" / ").count() != 2 {
+            bail!("{key} is not of the form MM / YY");
+        }
+    }
+    Ok(())
+}
+
+/// What a text has in braces, sorted, as another language may need another order.
+fn placeholders(text: &str) -> Vec<&str> {
+    let mut found: Vec<&str> = text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0)).collect();
+    found.sort_unstable();
+    found
+}
+
 /// JSON in ASCII, so that no server setting can spoil it.
 fn ascii(value: &Value) -> String {
     let mut out = String::new();
@@ -104,4 +154,69 @@ fn ascii(value: &Value) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What merchants may ask for according to the contract, beside English.
+    const CONTRACT: &str = "ar be bg cn cz de da el es fi fr gr hu it ja ko nl no pl pt ro ru sv sk sl tr";
+    /// The codes of the specification, beside English.
+    const SPECIFIED: &str = "de fr es it nl dk fi se tr ja sl pt pl cz hu bg ro ru cn gr no sk ar ko";
+
+    fn all() -> Vec<Locale> {
+        read_all(&crate::root().join("widget/locales")).expect("every language says what English says")
+    }
+
+    fn table(text: &str) -> toml::Table {
+        text.parse().expect("TOML")
+    }
+
+    #[test]
+    fn every_language_is_complete_and_known_by_the_names_that_merchants_use() {
+        let locales = all();
+        assert_eq!(locales.len(), 24);
+        let known: Vec<&str> = locales.iter().flat_map(Locale::names).collect();
+        for name in CONTRACT.split(' ').chain(SPECIFIED.split(' ')) {
+            // Belarusian has no texts and is nobody else's name: English.
+            assert_eq!(known.contains(&name), name != "be", "{name}");
+        }
+    }
+
+    #[test]
+    fn the_directory_puts_the_tag_before_its_other_names() {
+        let directory = directory(&all());
+        let entries: Vec<&str> = directory.split(' ').collect();
+        for entry in ["de", "da:dk", "sv:se", "cs:cz", "zh:cn", "el:gr", "nb:no:nn"] {
+            assert!(entries.contains(&entry), "{entry} in {directory}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_written_from_right_to_left_says_so() {
+        let rightward = |locale: &&Locale| locale.script.contains("\"dir\":\"rtl\"");
+        let found: Vec<String> = all().iter().filter(rightward).map(|locale| locale.tag.clone()).collect();
+        assert_eq!(found, ["ar"]);
+    }
+
+    #[test]
+    fn a_translation_that_loses_something_is_refused() {
+        let english = table("[labels]\nmmyy = 'MM / YY'\npay = 'Pay {amount}'\n");
+        let labels = |mmyy: &str, pay: &str| table(&format!("[labels]\nmmyy = '{mmyy}'\npay = '{pay}'\n"));
+        let said = |other: &toml::Table| same_shape(&english, other, "labels").err().map(|e| e.to_string());
+        assert_eq!(said(&labels("MM / JJ", "{amount} zahlen")), None);
+        for (mmyy, pay, key) in [
+            ("MM/JJ", "{amount} zahlen", "mmyy"),
+            ("MM / JJ", "zahlen", "pay"),
+            ("MM / JJ", "{summe} zahlen", "pay"),
+            ("MM / JJ", "", "pay"),
+        ] {
+            let error = said(&labels(mmyy, pay)).unwrap_or_default();
+            assert!(error.starts_with(key), "{mmyy}, {pay}: {error}");
+        }
+        let (two, one) = (table("[errors]\na = \"b\\nc\"\n"), table("[errors]\na = 'b c'\n"));
+        assert!(same_shape(&two, &one, "errors").is_err());
+        assert!(same_keys(&english, &table("[labels]\nmmyy = 'MM / JJ'\n"), "labels").is_err());
+    }
 }
