@@ -31,7 +31,7 @@ pub struct Addresses<'a> {
 }
 
 impl Gateway {
-    /// Makes a payment with account data that the merchant sends.
+    /// Makes a payment with account data that the merchant sends, or does to an earlier one what refers to it.
     ///
     /// # Errors
     /// A refusal that names the parameters at fault; declines are payments, not errors.
@@ -42,6 +42,9 @@ impl Gateway {
         addresses: Addresses<'_>,
         once: Once<Payment>,
     ) -> Result<Payment, Failure> {
+        if let Some(id) = reference::named(&parameters) {
+            return self.refer(entity, &id, parameters, once).await;
+        }
         reference::refuse_alone(&parameters)?;
         order::refuse_override(&parameters)?;
         let (channel, parameters) = self.dispatched(entity, parameters)?;

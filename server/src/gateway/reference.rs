@@ -21,6 +21,9 @@ use crate::domain::payment::{Command, Payment, Standing, descriptor};
 use crate::domain::refusal::Refusal;
 use crate::store::{Changes, Keys};
 
+/// Where a request names the earlier payment, unless its path does (specification, document 2, resources).
+const NAMED: &str = "referencedPaymentId";
+
 /// What a request wants of an earlier payment.
 struct Request {
     command: Command,
@@ -51,9 +54,14 @@ impl Gateway {
         &self,
         entity: &Entity,
         id: &str,
-        parameters: Parameters,
+        mut parameters: Parameters,
         once: Once<Payment>,
     ) -> Result<Payment, Failure> {
+        if let Some(named) = parameters.remove(NAMED)
+            && named != id
+        {
+            return Err(Refusal::parameter(NAMED, Some(&named), "must be the id in the path, or be left out").into());
+        }
         let command = parameters.get("paymentType").and_then(Command::parse);
         let id = PaymentId::parse(id).ok_or_else(|| unknown(command))?;
         let channel = self.owner_of(entity, &id)?;
@@ -86,6 +94,12 @@ impl Gateway {
             .await??;
         Ok(payment)
     }
+}
+
+/// The earlier payment that a request without an id in its path is about, if it is one that refers to another.
+pub(super) fn named(parameters: &Parameters) -> Option<String> {
+    parameters.get("paymentType").and_then(Command::parse)?;
+    parameters.get(NAMED).map(str::to_owned)
 }
 
 /// Refuses what refers to an earlier payment where no such payment can be named.

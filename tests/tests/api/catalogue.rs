@@ -38,6 +38,7 @@ fn is_repeated(row: &Parameter) -> bool {
         "paymentBrand",
         "paymentType",
         "overridePaymentType[brand]",
+        "referencedPaymentId",
         "descriptor",
         "integrity",
         // The acquirer's word on a first payment.

@@ -459,3 +459,25 @@ async fn the_transaction_category_is_kept_and_echoed() -> anyhow::Result<()> {
     }
     Ok(())
 }
+
+#[tokio::test]
+async fn the_earlier_payment_may_stand_among_the_parameters_instead_of_in_the_path() -> anyhow::Result<()> {
+    let shop = shop();
+    let id = paid(&shop, "PA").await?;
+    let named = ("referencedPaymentId", id.as_str());
+    let money = [("amount", "60.00"), ("currency", "EUR")];
+    let capture = [&[named, ("paymentType", "CP")], &money[..]].concat();
+    let captured = shop.post("v1/payments", &capture).await?;
+    assert_answer(&captured, 200, "000.100.110");
+    assert_eq!((&captured.json["paymentType"], &captured.json["amount"]), (&"CP".into(), &"60.00".into()));
+    // It is the same payment, whichever way it is named: no more than 32.00 is left.
+    assert_declined(&shop, &shop.post("v1/payments", &capture).await?, "700.400.100").await?;
+    assert_eq!(take(&shop, &id, "CP", "32.00").await?.status, 200);
+    // Both ways at once must mean the same payment, and what begins a payment refers to none.
+    let other = paid(&shop, "PA").await?;
+    assert_errors(&refer(&shop, &other, &capture).await?, &["referencedPaymentId"]);
+    assert_errors(&shop.pay(&[named]).await?, &["referencedPaymentId"]);
+    let foreign = other_shop().post("v1/payments", &[named, ("paymentType", "RV")]).await?;
+    assert_eq!(foreign.status, 404, "{}", foreign.text);
+    Ok(())
+}

@@ -25,7 +25,8 @@ pub(super) const FORCED: &str = "customParameters[forceResultCode]";
 pub fn route(entity: &Entity, parameters: &Parameters) -> Result<Route, Refusal> {
     match (entity.live, parameters.get("testMode")) {
         (true, Some(_)) => Err(Refusal::test_mode_not_allowed()),
-        (true, None) | (false, Some("EXTERNAL")) => Ok(Route::Acquirer),
+        (true, None) => Ok(Route::Acquirer),
+        (false, _) if parameters.or_default("testMode") == Some("EXTERNAL") => Ok(Route::Acquirer),
         (false, _) => Ok(Route::Simulator),
     }
 }

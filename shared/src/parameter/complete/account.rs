@@ -1,6 +1,6 @@
 //! The account that a payment charges or a registration stores: which parameters make one, by the kind of its brand.
 
-use super::Check;
+use super::{Check, shopper_absent};
 use crate::brand::{Brand, Kind, detect};
 use crate::parameter::ParameterError;
 
@@ -91,8 +91,11 @@ impl Check<'_> {
         self.decrypted();
     }
 
-    /// What was in a wallet's token besides the card.
+    /// What was in a wallet's token besides the card. A later charge without the shopper has no 3D data.
     fn decrypted(&mut self) {
+        if shopper_absent(self.parameters) {
+            return;
+        }
         self.require("threeDSecure.verificationId");
         self.require("threeDSecure.eci");
     }

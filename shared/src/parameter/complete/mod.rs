@@ -52,6 +52,7 @@ pub fn check_complete(
         }
         Operation::Payment => {
             check.basic_payment(operation);
+            check.refers_to_nothing();
             // Someone who fills in a new account has not taken the stored one.
             if check.has("registrationId") && !check.has("card.number") {
                 check.stored_account();
@@ -63,13 +64,13 @@ pub fn check_complete(
         }
         Operation::PaymentByRegistration => {
             check.basic_payment(operation);
+            check.refers_to_nothing();
             check.stored_account();
             check.proofs();
             check.details();
         }
         Operation::CreateRegistration => {
             check.account();
-            check.recurring_migration();
             check.third_party();
             check.details();
         }
@@ -151,6 +152,13 @@ impl Check<'_> {
         }
     }
 
+    /// A payment that begins anew is about no earlier one.
+    fn refers_to_nothing(&mut self) {
+        if self.has("referencedPaymentId") {
+            self.refuse("referencedPaymentId", "goes with the payment types CP, RV and RF");
+        }
+    }
+
     /// The currency must be able to express the amounts.
     fn amounts(&mut self) {
         let Some(currency) = self.parameters.get("currency").and_then(Currency::parse) else { return };
@@ -167,6 +175,7 @@ impl Check<'_> {
     fn details(&mut self) {
         self.people();
         self.addresses();
+        self.recurring_migration();
         self.job();
     }
 

@@ -39,7 +39,9 @@ pub fn shopper_absent(parameters: &Parameters) -> bool {
 impl Check<'_> {
     /// Everything that a payment must prove, or may not pretend to.
     pub(super) fn proofs(&mut self) {
-        self.without_shopper();
+        if shopper_absent(self.parameters) {
+            return self.without_shopper();
+        }
         self.first_of_series();
         self.third_party();
         self.wishes();
@@ -76,7 +78,8 @@ impl Check<'_> {
     /// An authentication that somebody else made is told in full: without its results the issuer trusts nothing of it.
     /// What an authentication that came to no end does not have is not asked for, nor what a wallet's token lacks.
     pub(super) fn third_party(&mut self) {
-        if self.has("walletPay.source") || !RESULTS.iter().any(|name| self.has(name)) {
+        let told = RESULTS.iter().any(|name| self.has(name));
+        if !told || self.has("walletPay.source") {
             return;
         }
         let without_end = ["threeDSecure.enrollmentStatus", "threeDSecure.authenticationStatus"]
@@ -107,7 +110,7 @@ impl Check<'_> {
 
     /// What the directory server and the issuer will ask for.
     fn authentication(&mut self) {
-        if self.requirements.authenticates && !shopper_absent(self.parameters) {
+        if self.requirements.authenticates {
             FOR_AUTHENTICATION.into_iter().for_each(|name| self.require(name));
         }
     }
@@ -115,7 +118,7 @@ impl Check<'_> {
     /// A shopper who authenticates for a series is told how long it lasts and how often it charges.
     fn agreement(&mut self) {
         let authenticated = self.requirements.authenticates || RESULTS.iter().any(|name| self.has(name));
-        if !authenticated || shopper_absent(self.parameters) {
+        if !authenticated {
             return;
         }
         let installments = self.is("standingInstruction.type", "INSTALLMENT");

@@ -31,6 +31,8 @@ pub(super) static ROWS: &[Parameter] = &[
          refunds an earlier payment, CB tells of a chargeback; SD, RS and DS make, change and end a schedule."),
     row("overridePaymentType[brand]", Optional, OVERRIDES,
         "Another payment type for one brand, e.g. PA for a brand that cannot take money at once. Only when a checkout is created."),
+    row("referencedPaymentId", Conditional, Format::Characters { class: Class::Alphanumeric, min: 32, max: 32 },
+        "The earlier payment that CP captures, RV reverses or RF refunds, where its id does not stand in the path."),
     row("descriptor", Optional, text(1, 127), "Text on the shopper's statement; merchant.name can override it."),
     row("merchantTransactionId", Conditional, verbatim(8, 255),
         "Your own reference of the payment, best unique. Reports carry it, and payments are found by it."),

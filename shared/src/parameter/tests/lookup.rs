@@ -84,6 +84,7 @@ fn the_browser_sets_what_shoppers_know_and_nothing_about_the_price() {
         "amount",
         "currency",
         "paymentType",
+        "referencedPaymentId",
         "testMode",
         "entityId",
         "descriptor",

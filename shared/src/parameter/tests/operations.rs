@@ -1,7 +1,13 @@
 //! What each operation needs, and the kinds of accounts.
 
-use super::super::{Operation, Parameters, Requirements, check_complete};
+use std::collections::HashSet;
+
+use proptest::prelude::*;
+
+use super::super::{Group, Operation, Parameter, Parameters, Requirements, catalogue, check_complete, find};
+use super::boundaries::concrete;
 use super::parameters;
+use super::samples::samples;
 
 /// Names of what is wrong.
 fn wrong(operation: Operation, sent: &[(&str, &str)]) -> Vec<String> {
@@ -147,6 +153,8 @@ fn a_wallet_hands_out_a_token_or_what_was_in_it() {
     // The same under the brand of the card that was in the wallet.
     assert_eq!(pay(&[&CARD[..], &[source]].concat()), results);
     assert!(pay(&[&CARD[..], &[source], &proof].concat()).is_empty());
+    let later = ("standingInstruction.mode", "REPEATED");
+    assert!(pay(&[&CARD[..], &[source, later]].concat()).is_empty(), "the shopper who authenticated is absent");
 }
 
 #[test]
@@ -159,26 +167,79 @@ fn brands_that_charge_an_account_of_their_own_at_once_need_to_know_it() {
     }
 }
 
+const OPERATIONS: [Operation; 11] = [
+    Operation::CreateCheckout,
+    Operation::UpdateCheckout,
+    Operation::Payment,
+    Operation::CreateRegistration,
+    Operation::PaymentByRegistration,
+    Operation::Capture,
+    Operation::Refund,
+    Operation::Reversal,
+    Operation::Chargeback,
+    Operation::Schedule,
+    Operation::Report,
+];
+
 #[test]
 fn every_operation_takes_types_that_the_catalogue_knows() {
-    let known = super::super::find("paymentType").unwrap().format;
-    for operation in [
-        Operation::CreateCheckout,
-        Operation::UpdateCheckout,
-        Operation::Payment,
-        Operation::CreateRegistration,
-        Operation::PaymentByRegistration,
-        Operation::Capture,
-        Operation::Refund,
-        Operation::Reversal,
-        Operation::Chargeback,
-        Operation::Schedule,
-        Operation::Report,
-    ] {
+    let known = find("paymentType").unwrap().format;
+    for operation in OPERATIONS {
         for payment_type in operation.payment_types() {
             assert_eq!(known.check(payment_type), Ok(()), "{operation:?}");
         }
-        // Nothing sent is refused or taken, and never a reason to stumble.
-        let _ = check_complete(&Parameters::default(), operation, &Requirements::default());
     }
+}
+
+/// A parameter of the catalogue, or only of the groups that rules tie together, with one of the values that it takes.
+fn anything(tied: bool) -> impl Strategy<Value = (String, String)> {
+    let groups = [
+        Group::BasicPayment,
+        Group::Card,
+        Group::Wallet,
+        Group::BankAccount,
+        Group::Registration,
+        Group::ThreeDSecure,
+        Group::StandingInstruction,
+    ];
+    let rows: Vec<&Parameter> = catalogue().filter(|row| !tied || groups.contains(&row.group)).collect();
+    (0..rows.len(), any::<prop::sample::Index>()).prop_map(move |(row, value)| {
+        let values = match rows[row].name {
+            "paymentBrand" => {
+                ["VISA", "DIRECTDEBIT_SEPA", "GOOGLEPAY", "PAYPAL", "NOBODYS"].map(str::to_owned).to_vec()
+            }
+            _ => samples(rows[row].format).good,
+        };
+        (concrete(rows[row].name).remove(0), values[value.index(values.len())].clone())
+    })
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_sent_each_fault_names_a_parameter_once(
+        sent in prop::collection::vec(prop_oneof![anything(true), anything(false)], 0..90),
+        authenticates: bool,
+        customer_names_required: bool,
+    ) {
+        let set: Parameters = sent.into_iter().collect();
+        let requirements = Requirements { customer_names_required, authenticates };
+        for operation in OPERATIONS {
+            let errors = check_complete(&set, operation, &requirements);
+            let names: HashSet<&str> = errors.iter().map(|error| error.name.as_str()).collect();
+            prop_assert_eq!(names.len(), errors.len(), "{:?}: {:?}", operation, errors);
+            for error in &errors {
+                prop_assert!(find(&error.name).is_some() && !error.message.is_empty(), "{:?}", error);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_begins_a_payment_refers_to_none() {
+    let referenced = ("referencedPaymentId", "8a82944a4cc25ebf014cc2c782423202");
+    for operation in [Operation::Payment, Operation::PaymentByRegistration] {
+        let account = if operation == Operation::Payment { &CARD[..] } else { &[] };
+        assert_eq!(wrong(operation, &of("DB", &[account, &[referenced]].concat())), ["referencedPaymentId"]);
+    }
+    assert!(wrong(Operation::Capture, &of("CP", &[referenced])).is_empty());
 }

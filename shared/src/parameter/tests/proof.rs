@@ -43,6 +43,7 @@ const RESULTS: [(&str, &str); 4] = [
 fn without_the_shopper_there_is_neither_code_nor_3d_data() {
     assert_eq!(wrong(&[REPEATED, MIT, CODE]), ["card.cvv"]);
     assert_eq!(wrong(&[&[REPEATED, MIT], &RESULTS[..]].concat()), RESULTS.map(|(name, _)| name));
+    assert_eq!(wrong(&[REPEATED, MIT, RESULTS[0]]), ["threeDSecure.eci"], "nobody asks for the rest of it");
     assert_eq!(wrong(&[REPEATED, MIT, ("threeDSecure.challengeIndicator", "04")]), ["threeDSecure.challengeIndicator"]);
     assert_eq!(wrong(&[REPEATED, CODE]), ["card.cvv"], "who names no source is the merchant");
     assert!(wrong(&[REPEATED, MIT]).is_empty());

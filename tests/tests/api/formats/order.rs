@@ -61,6 +61,7 @@ fn accounts() -> Vec<Boundary> {
     };
     vec![
         token,
+        alphanumerics(&["referencedPaymentId"], 32, 32, &SYMBOLS),
         boundary(&["walletPay.source"], &["web", "app"], &["WEB", "phone"]),
         text(&["virtualAccount.accountId"], 1, 100),
         text(&["bankAccount.holder"], 4, 128),

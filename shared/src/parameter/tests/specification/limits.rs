@@ -63,6 +63,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
 /// Values of ASCII digits, or of letters and digits among others.
 #[rustfmt::skip] // rows
 pub(super) const DIGITS: &[(&str, &str)] = &[
+    ("", "referencedPaymentId 32-32"),
     ("card.", "number 12-19, cvv 3-4"),
     ("walletPay.", "paymentToken 1-16384"),
     ("bankAccount.", "number 3-64, bankCode 1-12, mandate.id 1-35, mandate.reference 1-32"),
