@@ -13,6 +13,7 @@ pub mod form;
 pub mod gateway;
 pub mod store;
 pub mod vault;
+pub mod wallet;
 pub mod worker;
 
 /// Which build this is: 40 hexadecimal digits of its source, `@`, and when that was made, `yyyy-MM-dd HH:mm:ss +0000`.

@@ -6,6 +6,8 @@ mod demo;
 mod entity;
 mod serve;
 mod token;
+mod vault_key;
+mod wallet;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -34,6 +36,12 @@ enum Command {
     /// Create, list and revoke access tokens.
     #[command(subcommand)]
     Token(token::TokenCommand),
+    /// Create and list the key pairs that wallets encrypt their tokens for.
+    #[command(subcommand)]
+    WalletKey(wallet::WalletKeyCommand),
+    /// Make wallet tokens to try out a sandbox entity with.
+    #[command(subcommand)]
+    WalletToken(wallet::WalletTokenCommand),
     /// Copy the whole store to a new file, while a server may be running on it.
     Backup(backup::Backup),
 }
@@ -73,6 +81,8 @@ pub fn run() -> ExitCode {
         Command::Demo(command) => command.run(),
         Command::Entity(command) => command.run(),
         Command::Token(command) => command.run(),
+        Command::WalletKey(command) => command.run(),
+        Command::WalletToken(command) => command.run(),
         Command::Backup(command) => command.run(),
     };
     match outcome {

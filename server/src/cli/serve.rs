@@ -1,6 +1,5 @@
 //! `tillgate serve`: the gateway itself.
 
-use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -17,6 +16,7 @@ use tokio::net::TcpListener;
 use tower::ServiceExt as _;
 
 use super::Common;
+use super::vault_key::VaultKey;
 use crate::api::{self, Edge, Settled, UnderWay};
 use crate::clock::{Clock as _, SystemClock};
 use crate::directory::Directory;
@@ -25,7 +25,7 @@ use crate::domain::payment::Terms;
 use crate::form::Builds;
 use crate::gateway::{Gateway, Options};
 use crate::store::Store;
-use crate::vault::{MasterKey, Vault};
+use crate::vault::Vault;
 use crate::worker;
 
 /// How long requests that are under way may take to end when the process is asked to stop.
@@ -56,10 +56,8 @@ pub(super) struct Settings {
     /// A network whose X-Forwarded-For and X-Forwarded-Proto are believed, such as 10.0.0.0/8. May be repeated.
     #[arg(long = "trusted-proxy", value_name = "CIDR", env = "TILLGATE_TRUSTED_PROXIES", value_delimiter = ',')]
     trusted_proxies: Vec<IpNet>,
-    /// The file with the vault's key; made on first start. Default: the data folder's name with `.key` at its end, beside it.
-    /// The environment variable TILLGATE_VAULT_KEY (64 hexadecimal digits) stands above it.
-    #[arg(long, value_name = "FILE", env = "TILLGATE_KEY_FILE")]
-    key_file: Option<PathBuf>,
+    #[command(flatten)]
+    vault: VaultKey,
     /// This node's name, the end of its checkout ids: 1 to 15 lowercase letters, digits and hyphens.
     #[arg(long, env = "TILLGATE_NODE", default_value = "tx01", value_parser = node)]
     node: String,
@@ -179,7 +177,7 @@ impl Settings {
         let directory = Arc::new(Directory::default());
         let store = Store::open(data, Arc::clone(&directory))
             .with_context(|| format!("opening the store in {}", data.display()))?;
-        let vault = Vault::new(&self.master_key(data)?);
+        let vault = Vault::new(&self.vault.master_key(data)?);
         let builds = builds.with_earlier(&store, SystemClock.now()).await?;
         let terms =
             Terms { authorization_lifetime: self.authorization_lifetime, reversal_window: self.reversal_window };
@@ -192,25 +190,6 @@ impl Settings {
             public_url: self.public_url.clone(),
             trusted_proxies: self.trusted_proxies.clone(),
         }))
-    }
-
-    /// The vault's key: from the environment, else from its file, which is never inside the data folder.
-    fn master_key(&self, data: &Path) -> anyhow::Result<MasterKey> {
-        const VARIABLE: &str = "TILLGATE_VAULT_KEY";
-        if let Ok(text) = std::env::var(VARIABLE) {
-            return Ok(MasterKey::from_hex(&zeroize::Zeroizing::new(text), VARIABLE)?);
-        }
-        let path = match &self.key_file {
-            Some(path) => std::path::absolute(path)?,
-            None => {
-                let mut beside: OsString = std::path::absolute(data)?.components().as_path().as_os_str().to_owned();
-                beside.push(".key");
-                beside.into()
-            }
-        };
-        let inside = real_place(&path)?.starts_with(data.canonicalize()?);
-        anyhow::ensure!(!inside, "{} is inside the data folder: a copy of the data would open itself", path.display());
-        Ok(MasterKey::from_file(&path)?)
     }
 
     /// Log lines go to the standard error stream.
@@ -227,17 +206,6 @@ impl Settings {
             LogFormat::Json => log.json().try_init(),
         };
     }
-}
-
-/// Where a file really is, or will be when it is made, whatever links and dots lead there.
-fn real_place(path: &Path) -> anyhow::Result<PathBuf> {
-    if path.exists() {
-        return Ok(path.canonicalize()?);
-    }
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-        anyhow::bail!("{} is no place for a file", path.display());
-    };
-    Ok(folder.canonicalize().with_context(|| folder.display().to_string())?.join(name))
 }
 
 /// Checks a public address and gives it the slash at its end.

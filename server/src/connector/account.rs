@@ -34,8 +34,25 @@ pub struct FullCard {
     pub holder: Option<String>,
     /// The security code. Never stored.
     pub code: Option<SecurityCode>,
+    /// A wallet's authentication, in place of the code.
+    pub cryptogram: Option<Cryptogram>,
     /// Where its data come from.
     pub entry: Entry,
+}
+
+/// A wallet's authentication of one payment, which a connector passes on to the scheme.
+#[derive(Clone)]
+pub struct Cryptogram {
+    /// The authentication value, base64 of 20 bytes. It is good once, and a secret until then.
+    pub value: Zeroizing<String>,
+    /// The electronic commerce indicator, two digits.
+    pub eci: String,
+}
+
+impl fmt::Debug for Cryptogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cryptogram(****, {})", self.eci)
+    }
 }
 
 /// Where a card's data come from, which decides whether its security code can be expected.
@@ -146,6 +163,7 @@ impl FullAccount {
                 expiry: Expiry::parse(&card.expiry_month, &card.expiry_year).ok()?,
                 holder: card.holder.clone(),
                 code: None,
+                cryptogram: None,
                 entry: Entry::Stored,
             }),
             Account::Bank(bank) => {
@@ -183,6 +201,7 @@ mod tests {
             expiry: Expiry::parse("05", "2034").unwrap(),
             holder: Some("Jane Jones".to_owned()),
             code: Some(SecurityCode::parse("123").unwrap()),
+            cryptogram: None,
             entry: Entry::Keyed,
         });
         let FullAccount::Card(card) = again(&card) else { panic!("a card stays a card") };

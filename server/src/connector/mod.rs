@@ -12,7 +12,7 @@ use tillgate_shared::brand::Brand;
 use tillgate_shared::money::Amount;
 use tillgate_shared::result::{ResultCode, codes};
 
-pub use account::{BankNumber, Entry, FullAccount, FullBank, FullCard, NationalNumber};
+pub use account::{BankNumber, Cryptogram, Entry, FullAccount, FullBank, FullCard, NationalNumber};
 pub use answer::Answer;
 
 use crate::domain::payment::PaymentType;

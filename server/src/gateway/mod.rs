@@ -8,6 +8,7 @@ pub mod pay;
 pub mod query;
 pub mod reference;
 pub mod submit;
+pub mod wallet;
 
 use std::sync::Arc;
 

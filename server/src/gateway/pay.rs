@@ -4,13 +4,15 @@ use tillgate_shared::format::url;
 use tillgate_shared::parameter::{Parameters, find};
 
 use super::once::Once;
+use super::wallet::{self, Opened};
 use super::{Failure, Gateway, order, reference};
-use crate::connector::{Answer, Order};
+use crate::connector::{Answer, FullAccount, FullCard, Order};
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
 use crate::domain::id::PaymentId;
 use crate::domain::payment::{Account, Payment, Redirect, descriptor};
 use crate::domain::refusal::Refusal;
+use crate::store::wallet::WalletToken;
 use crate::store::{Changes, Keys};
 
 /// A payment that has been decided and not yet written.
@@ -18,6 +20,15 @@ pub(super) struct Decided {
     pub(super) payment: Payment,
     /// The sealed number of its account; none where nothing is left to do with it.
     pub(super) sealed: Option<Vec<u8>>,
+    /// The wallet token that pays; it can do so once.
+    pub(super) token: Option<WalletToken>,
+}
+
+impl Decided {
+    /// What its write looks at besides: whether its wallet token has paid already.
+    pub(super) fn keys(&self, keys: Keys) -> Keys {
+        keys.with_wallet_token(self.token.as_ref())
+    }
 }
 
 /// Where a shopper who has to leave for the brand's page goes, and comes back to.
@@ -50,9 +61,12 @@ impl Gateway {
         let (channel, parameters) = self.dispatched(entity, parameters)?;
         let decided = self.decide(channel.as_deref().unwrap_or(entity), None, parameters, addresses)?;
         let changes = self.changes(&decided);
+        let keys = decided.keys(Keys::none());
         let payment = decided.payment;
         let changes = once.keep(changes, &payment, payment.created);
-        self.store.update(Keys::none(), move |_| Ok((changes, ()))).await??;
+        self.store
+            .update(keys, move |loaded| if loaded.token_used { Err(wallet::used()) } else { Ok((changes, ())) })
+            .await??;
         Ok(payment)
     }
 
@@ -61,11 +75,21 @@ impl Gateway {
         &self,
         entity: &Entity,
         checkout: Option<&Checkout>,
-        parameters: Parameters,
+        mut parameters: Parameters,
         addresses: Addresses<'_>,
     ) -> Result<Decided, Failure> {
-        let order = order::read(entity, &parameters)?;
-        self.decide_order(entity, checkout, parameters, addresses, &order)
+        let mut token = None;
+        let order = order::read(entity, &parameters, |text| {
+            let Opened { card, token: opened } = self.open_wallet_token(entity, text, self.now())?;
+            token = Some(opened);
+            Ok(card)
+        })?;
+        // What the wallet says of the authentication is told as if the merchant had sent it.
+        if let (Some(_), FullAccount::Card(FullCard { cryptogram: Some(proof), .. })) = (&token, &order.account) {
+            parameters.set("threeDSecure.eci", proof.eci.as_str());
+        }
+        let decided = self.decide_order(entity, checkout, parameters, addresses, &order)?;
+        Ok(Decided { token, ..decided })
     }
 
     /// As [`Gateway::decide`], of an order that has been read already.
@@ -114,12 +138,15 @@ impl Gateway {
             account,
             parameters,
         };
-        Ok(Decided { payment, sealed })
+        Ok(Decided { payment, sealed, token: None })
     }
 
     pub(super) fn changes(&self, decided: &Decided) -> Changes {
         let payment = &decided.payment;
-        let changes = Changes::default().payment(payment);
+        let mut changes = Changes::default().payment(payment);
+        if let Some(token) = &decided.token {
+            changes = changes.wallet_token(token);
+        }
         match &decided.sealed {
             Some(sealed) => changes.card(&payment.id, sealed.clone(), payment.created + self.options.card_window),
             None => changes,

@@ -7,7 +7,7 @@ use tillgate_shared::parameter::{Parameters, check_formats, normalize};
 
 use super::checkout::unknown;
 use super::pay::Addresses;
-use super::{Failure, Gateway};
+use super::{Failure, Gateway, wallet};
 use crate::domain::checkout::{Checkout, State};
 use crate::domain::entity::Entity;
 use crate::domain::payment::Redirect;
@@ -95,13 +95,17 @@ impl Gateway {
         let entity = channel.unwrap_or(entity);
         let decided = self.decide(&entity, Some(checkout), parameters, addresses)?;
         let changes = self.changes(&decided);
+        let keys = decided.keys(Keys::checkout(&checkout.id));
         let (version, now) = (checkout.version, self.now());
         let outcome = self
             .store
-            .update(Keys::checkout(&checkout.id), move |loaded| {
+            .update(keys, move |loaded| {
                 let current = loaded.checkout.ok_or_else(unknown)?;
                 if current.state(now) == State::Paid || current.version != version {
                     return Ok((Default::default(), Outcome::Stale));
+                }
+                if loaded.token_used {
+                    return Err(wallet::used());
                 }
                 let next = current.attempted(&decided.payment, now)?;
                 Ok((changes.checkout(&next), Outcome::Settled(decided.payment.redirect)))

@@ -11,6 +11,7 @@ mod queries;
 mod readers;
 mod rows;
 mod schema;
+pub mod wallet;
 mod writer;
 
 #[cfg(test)]
@@ -34,6 +35,7 @@ pub use answers::KeptAnswer;
 use readers::Readers;
 pub use rows::Changes;
 pub use schema::{file, open_connection};
+use wallet::WalletToken;
 use writer::Writer;
 
 /// What a decision wants loaded before it is taken.
@@ -43,6 +45,8 @@ pub struct Keys {
     pub checkout: Option<CheckoutId>,
     /// A payment of an entity, with what refers to it.
     pub payment: Option<(EntityId, PaymentId)>,
+    /// A wallet token that is about to pay.
+    pub wallet_token: Option<WalletToken>,
 }
 
 impl Keys {
@@ -62,6 +66,14 @@ impl Keys {
     }
 }
 
+impl Keys {
+    /// The same, and a wallet token, if there is one.
+    #[must_use]
+    pub fn with_wallet_token(self, token: Option<&WalletToken>) -> Self {
+        Self { wallet_token: token.cloned(), ..self }
+    }
+}
+
 /// What was loaded under the write lock.
 #[derive(Debug, Default)]
 pub struct Loaded {
@@ -71,6 +83,8 @@ pub struct Loaded {
     pub payment: Option<Payment>,
     /// What refers to that payment, oldest first.
     pub links: Vec<Link>,
+    /// Whether the wallet token asked for has paid already.
+    pub token_used: bool,
 }
 
 /// Why a store call gave no answer.

@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::wallet::{self, WalletToken};
 use super::{KeptAnswer, Keys, Loaded, StoreError};
 use crate::domain::checkout::Checkout;
 use crate::domain::id::{CheckoutId, EntityId, PaymentId};
@@ -13,6 +14,7 @@ pub struct Changes {
     checkouts: Vec<(String, Vec<u8>)>,
     payments: Vec<PaymentRows>,
     cards: Vec<Card>,
+    wallet_tokens: Vec<WalletToken>,
     answer: Option<KeptAnswer>,
 }
 
@@ -84,6 +86,13 @@ impl Changes {
         self
     }
 
+    /// Remembers a wallet token that has paid.
+    #[must_use]
+    pub fn wallet_token(mut self, token: &WalletToken) -> Self {
+        self.wallet_tokens.push(token.clone());
+        self
+    }
+
     /// Writes everything on a connection that is inside a transaction.
     ///
     /// # Errors
@@ -101,6 +110,9 @@ impl Changes {
         }
         for payment in &self.payments {
             payment.apply(connection)?;
+        }
+        for token in &self.wallet_tokens {
+            wallet::remember(connection, token)?;
         }
         for card in &self.cards {
             connection
@@ -159,7 +171,11 @@ pub(super) fn load(connection: &Connection, keys: &Keys) -> Result<Loaded, Store
         Some((entity, id)) => (load_payment(connection, entity, id)?, load_links(connection, id)?),
         None => Default::default(),
     };
-    Ok(Loaded { checkout, payment, links })
+    let token_used = match &keys.wallet_token {
+        Some(token) => wallet::is_used(connection, token)?,
+        None => false,
+    };
+    Ok(Loaded { checkout, payment, links, token_used })
 }
 
 pub(super) fn load_checkout<P: serde::de::DeserializeOwned>(

@@ -30,6 +30,13 @@ pub struct Vault {
 #[error("the vault cannot {0} this record")]
 pub struct VaultError(&'static str);
 
+impl VaultError {
+    /// A record was opened, and is not what was sealed.
+    pub(crate) fn damaged() -> Self {
+        Self("read")
+    }
+}
+
 impl Vault {
     /// A vault under a master key.
     pub fn new(master: &MasterKey) -> Self {

@@ -46,9 +46,10 @@ pub async fn run(edge: Arc<Edge>) {
     }
 }
 
-/// Deletes what is due, and says whether anything was. Looks with a reader first, so that an idle server writes nothing.
+/// Deletes what is due, sealed cards and used wallet tokens, and says whether any cards were. Looks with a reader first, so that an idle server writes nothing.
 async fn sweep(edge: &Edge, now: Timestamp) -> Result<bool, crate::store::StoreError> {
     let store = &edge.gateway.store;
+    store.forget_wallet_tokens(now).await?;
     if store.cards_due(now)? {
         let deleted = store.purge_cards(now).await?;
         tracing::info!(deleted, "card numbers deleted at the end of their window");

@@ -31,3 +31,4 @@ mod secrets;
 mod service;
 mod submit;
 mod support;
+mod wallet;

@@ -7,7 +7,7 @@ use tillgate_shared::format::security_code::SecurityCode;
 use tillgate_shared::parameter::Parameters;
 
 use super::required;
-use crate::connector::{Entry, FullCard};
+use crate::connector::{Cryptogram, Entry, FullCard};
 use crate::domain::refusal::Refusal;
 
 /// Reads a card.
@@ -23,6 +23,13 @@ pub(super) fn read(parameters: &Parameters) -> Result<FullCard, Refusal> {
         ),
         None => None,
     };
-    let entry = if parameters.contains("walletPay.source") { Entry::Wallet } else { Entry::Keyed };
-    Ok(FullCard { number, expiry, holder: parameters.get("card.holder").map(str::to_owned), code, entry })
+    let holder = parameters.get("card.holder").map(str::to_owned);
+    let proof = (parameters.get("threeDSecure.verificationId"), parameters.get("threeDSecure.eci"));
+    let (entry, cryptogram) = match (parameters.contains("walletPay.source"), proof) {
+        (true, (Some(value), Some(eci))) => {
+            (Entry::Wallet, Some(Cryptogram { value: value.to_owned().into(), eci: eci.to_owned() }))
+        }
+        _ => (Entry::Keyed, None),
+    };
+    Ok(FullCard { number, expiry, holder, code, cryptogram, entry })
 }

@@ -10,7 +10,8 @@ use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::{Operation, ParameterError, Parameters, check_complete};
 
-use crate::connector::{Address, FullAccount, Order, Route};
+use super::Failure;
+use crate::connector::{Address, FullAccount, FullCard, Order, Route};
 use crate::domain::entity::Entity;
 use crate::domain::payment::PaymentType;
 use crate::domain::refusal::Refusal;
@@ -31,26 +32,33 @@ pub fn route(entity: &Entity, parameters: &Parameters) -> Result<Route, Refusal>
     }
 }
 
-/// Reads an order from the merged parameters of a payment.
+/// Reads an order from the merged parameters of a payment; `open` opens a wallet's token.
 ///
 /// # Errors
-/// Everything that is missing or contradictory, by name.
-pub fn read(entity: &Entity, parameters: &Parameters) -> Result<Order, Refusal> {
+/// Everything that is missing or contradictory, by name; what `open` says.
+pub fn read(
+    entity: &Entity,
+    parameters: &Parameters,
+    open: impl FnOnce(&str) -> Result<FullCard, Failure>,
+) -> Result<Order, Failure> {
     // A brand that nobody knows is refused before its account is asked for.
     let sent = sent_brand(parameters)?;
     let errors = check_complete(parameters, Operation::Payment, &entity.requirements());
     if !errors.is_empty() {
-        return Err(Refusal::parameters(errors));
+        return Err(Refusal::parameters(errors).into());
     }
     // Without a brand it is a card, whose number tells the brand.
     let (brand, account) = match sent {
-        Some(brand) => (brand, account(brand, parameters)?),
+        Some(brand) => match parameters.get("walletPay.paymentToken").filter(|_| brand.kind == Kind::Wallet) {
+            Some(token) => (brand, FullAccount::Card(open(token)?)),
+            None => (brand, account(brand, parameters)?),
+        },
         None => {
             let card = card::read(parameters)?;
             (detected_brand(&card.number)?, FullAccount::Card(card))
         }
     };
-    with_account(parameters, brand, account)
+    Ok(with_account(parameters, brand, account)?)
 }
 
 /// An order about an account that is known already.
