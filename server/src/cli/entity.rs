@@ -291,7 +291,10 @@ impl List {
         entities.sort_by(|a, b| a.id.cmp(&b.id));
         self.common.print(&entities, |entities| {
             let lines = entities.iter().map(|entity| {
-                format!("{}  {}  {}", entity.id, if entity.live { "live   " } else { "sandbox" }, entity.name)
+                let kind = if entity.live { "live   " } else { "sandbox" };
+                let of =
+                    entity.merchant.as_ref().map(|merchant| format!("  channel of {merchant}")).unwrap_or_default();
+                format!("{}  {kind}  {}{of}", entity.id, entity.name)
             });
             lines.collect::<Vec<_>>().join("\n")
         })

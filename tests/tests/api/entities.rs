@@ -4,6 +4,7 @@
 use serde_json::Value;
 use tillgate_tests::{Answer, Gateway, Merchant, until};
 
+use crate::command_line::run;
 use crate::frame_document::configuration;
 use crate::support::*;
 
@@ -364,5 +365,30 @@ async fn a_merchant_captures_and_refunds_what_a_channel_took() -> anyhow::Result
     let query = format!("v1/query/{}?includeLinkedTransactions=true", refunded.id());
     let all: Vec<String> = listed(&bakery.merchant.get(&query).await?).into_iter().map(|(id, _)| id).collect();
     assert_eq!(all, [reserved.id(), captured.id(), refunded.id()]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn people_read_an_entitys_settings_line_by_line() -> anyhow::Result<()> {
+    let gateway = Gateway::start()?;
+    let merchant = gateway.merchant()?;
+    let channel =
+        gateway.merchant_with(&["--merchant", &merchant.entity_id, "--brands", "VISA,JCB", "--risk", "on"])?;
+    let data = gateway.data();
+    let read = async |arguments: &[&str]| -> anyhow::Result<String> {
+        let output = run(&[arguments, &["--data", data.to_str().unwrap_or_default()]].concat()).await?;
+        anyhow::ensure!(output.status.success(), "{output:?}");
+        Ok(String::from_utf8(output.stdout)?)
+    };
+    let shown = read(&["entity", "show", "--entity", &channel.entity_id]).await?;
+    let of = format!("channel of  {}", merchant.entity_id);
+    for line in [of.as_str(), "brands      VISA,JCB", "currencies  all", "risk check  on", "3D          when enrolled"]
+    {
+        assert!(shown.lines().any(|shown| shown == line), "{line}: {shown}");
+    }
+    let shown = read(&["entity", "show", "--entity", &merchant.entity_id]).await?;
+    assert!(shown.contains(&format!("channel     {}", channel.entity_id)), "{shown}");
+    let list = read(&["entity", "list"]).await?;
+    assert!(list.contains(&format!("channel of {}", merchant.entity_id)), "{list}");
     Ok(())
 }
