@@ -34,4 +34,5 @@ mod secrets;
 mod service;
 mod submit;
 mod support;
+mod sweep;
 mod wallet;

@@ -4,6 +4,7 @@
 
 mod boundaries;
 mod complete;
+mod fuzz;
 mod lookup;
 mod normalize;
 mod operations;
