@@ -86,11 +86,16 @@ pub(crate) fn mask_number<'a>(text: &'a str, secret: &str) -> Cow<'a, str> {
     }
     let only_digits: String =
         text.chars().filter(|c| !is_separator(*c)).filter_map(|c| digits::ascii(c).or(Some(c))).collect();
-    if only_digits.contains(secret) {
-        Cow::Owned(only_digits.replace(secret, &mask(secret)))
-    } else {
-        Cow::Borrowed(text)
+    if !only_digits.contains(secret) {
+        return Cow::Borrowed(text);
     }
+    // The last four digits of one mask can be the first four of the next number: 4242 4242 4242 4242 4242. Each turn
+    // takes digits away, so there is a last one.
+    let (mask, mut masked) = (mask(secret), only_digits);
+    while secret.len() > 10 && masked.contains(secret) {
+        masked = masked.replace(secret, &mask);
+    }
+    Cow::Owned(masked)
 }
 
 /// The first six digits, asterisks, the last four.

@@ -84,3 +84,13 @@ fn normalizing_twice_changes_nothing_more() {
     assert_eq!(set, once);
     assert_eq!(check_formats(&set), []);
 }
+
+#[test]
+fn a_number_that_begins_in_the_end_of_its_own_mask_is_masked_too() {
+    let number = "4242424242424242";
+    let mut set = parameters(&[("card.number", number), ("merchantTransactionId", &"42".repeat(14))]);
+    normalize(&mut set);
+    let kept = set.get("merchantTransactionId").unwrap();
+    assert!(!kept.contains(number), "{kept}");
+    assert_eq!(kept, "424242******424242******4242");
+}
