@@ -13,9 +13,10 @@ use super::error::ApiError;
 use super::extract::{Id, Merchant, parameters};
 use super::fields::Fields;
 use super::reply::{Ndc, answer_at, body_at, described, reply, result, send};
-use super::{Edge, client, view};
+use super::{Edge, client, registrations, view};
 use crate::domain::checkout::{Checkout, Standing};
 use crate::domain::idempotency::Answer;
+use crate::gateway::Failure;
 use crate::gateway::checkout::Status;
 use crate::gateway::submit::Submitted;
 
@@ -79,10 +80,33 @@ pub(super) async fn status(
             }
             Ok(send(answer_at(view::status(payment.result), fields, &ndc, payment.created)))
         }
-        Ok(Status::Pending) => Ok(unpaid(&id, codes::PENDING, codes::PENDING.description(), Standing::Open, &ndc)),
+        other => without_payment(other, &id, ndc),
+    }
+}
+
+pub(super) async fn registration_status(
+    State(edge): State<Arc<Edge>>,
+    Id(id): Id,
+    merchant: Merchant,
+) -> Result<Response, ApiError> {
+    without_payment(edge.gateway.registration_status(&merchant.entity, &id), &id, Ndc::of_checkout(&id))
+}
+
+/// The status of a checkout in which nobody was charged.
+fn without_payment(status: Result<Status, Failure>, id: &str, ndc: Ndc) -> Result<Response, ApiError> {
+    match status {
+        Ok(Status::Attempted(payment, standing)) => {
+            let fields = view::payment(&payment).with(STANDING, standing.word());
+            Ok(send(answer_at(view::status(payment.result), fields, &ndc, payment.created)))
+        }
+        Ok(Status::Registered(registration, standing)) => {
+            let fields = registrations::fields(&registration).with(STANDING, standing.word());
+            Ok(send(answer_at(view::status(registration.result), fields, &ndc, registration.created)))
+        }
+        Ok(Status::Pending) => Ok(unpaid(id, codes::PENDING, codes::PENDING.description(), Standing::Open, &ndc)),
         Ok(Status::Expired) => {
             let words = "The checkout expired after 30 minutes without a payment";
-            Ok(unpaid(&id, codes::SESSION_TIMEOUT, words, Standing::Expired, &ndc))
+            Ok(unpaid(id, codes::SESSION_TIMEOUT, words, Standing::Expired, &ndc))
         }
         Err(failure) => Err(ApiError::new(failure, ndc)),
     }
@@ -101,14 +125,28 @@ fn unpaid(id: &str, code: ResultCode, description: &str, standing: Standing, ndc
 /// The hosted form's submit. Approved and declined answer alike: the outcome is the merchant's to tell, and a stranger
 /// who tries numbers learns nothing here. A brand that has a page of its own gets the shopper first.
 pub(super) async fn submit(State(edge): State<Arc<Edge>>, Id(id): Id, request: Request) -> Result<Response, ApiError> {
-    let ndc = Ndc::of_checkout(&id);
+    submitted(&edge, &id, false, request).await
+}
+
+/// The submit of a tokenisation form.
+pub(super) async fn register(
+    State(edge): State<Arc<Edge>>,
+    Id(id): Id,
+    request: Request,
+) -> Result<Response, ApiError> {
+    submitted(&edge, &id, true, request).await
+}
+
+async fn submitted(edge: &Arc<Edge>, id: &str, registration: bool, request: Request) -> Result<Response, ApiError> {
+    let ndc = Ndc::of_checkout(id);
     let (parts, body) = request.into_parts();
-    let (shopper, public_url) = (client::address(&edge, &parts), client::public_url(&edge, &parts));
+    let (shopper, public_url) = (client::address(edge, &parts), client::public_url(edge, &parts));
     let form = match parameters(Request::from_parts(parts, body), Duplicates::LastWins).await {
         Ok(form) => form,
         Err(failure) => return Err(ApiError::new(failure, ndc)),
     };
-    let Submitted { checkout, redirect } = match edge.gateway.submit(&id, form, shopper, &public_url).await {
+    let outcome = edge.gateway.submit(id, registration, form, shopper, &public_url).await;
+    let Submitted { checkout, redirect } = match outcome {
         Ok(submitted) => submitted,
         Err(failure) => return Err(ApiError::new(failure, ndc)),
     };

@@ -12,6 +12,7 @@ mod idempotency;
 mod meta;
 mod payments;
 mod query;
+mod registrations;
 mod reply;
 mod settled;
 mod simulator;
@@ -70,6 +71,11 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/v1/query/{id}", get(query::one))
         .route("/v3/query/{id}", get(query::one))
         .route("/v1/simulator/{id}", get(simulator::page))
+        .route("/v1/checkouts/{id}/registration", get(checkouts::registration_status).post(checkouts::register))
+        .route("/v1/registrations", post(registrations::create))
+        .route("/v1/registrations/{id}", get(registrations::read).delete(registrations::delete))
+        .route("/v1/registrations/{id}/extendlife", post(registrations::extend))
+        .route("/v1/registrations/{id}/payments", post(registrations::pay))
         .route("/v1/paymentWidgets.js", get(form::loader))
         .route("/v1/pciIframe.html", get(form::frame).layer(compressed.clone()))
         .route("/v1/static/{build}/{*path}", get(form::file))

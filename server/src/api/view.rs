@@ -6,9 +6,10 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 
 use super::fields::Fields;
-use super::reply::result;
+use super::reply::{result, wire_time};
 use crate::domain::checkout::Checkout;
 use crate::domain::payment::{Account, BankSummary, CardSummary, Payment, Redirect, TransferAccount};
+use crate::domain::registration::Registration;
 
 /// The HTTP status of an outcome: clients raise errors for 400 and read the code from the body (contract, 3.4).
 pub(super) fn status(code: ResultCode) -> StatusCode {
@@ -74,6 +75,21 @@ fn pay_to(account: &TransferAccount) -> Fields<'_> {
         .with("number", account.number.as_str())
         .with("bic", account.bic.as_str())
         .with("country", account.country.as_str())
+}
+
+/// A registration's fields; `what` says what the answer is about.
+pub(super) fn registration<'a>(registration: &'a Registration, what: &'a str) -> Fields<'a> {
+    let mut fields = Fields::new()
+        .with("id", registration.id.as_str())
+        .with("paymentType", what)
+        .with("paymentBrand", registration.brand.as_str())
+        .with("result", result(registration.result));
+    account(&mut fields, &registration.account);
+    if let Some(end) = registration.retained_until {
+        fields.set("retainedUntil", wire_time(end));
+    }
+    nest(&mut fields, &registration.parameters);
+    fields
 }
 
 fn outcome(payment: &Payment) -> Fields<'_> {

@@ -7,9 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use tillgate_shared::parameter::{Parameters, browser_may_set, find};
 
-use super::id::{CheckoutId, EntityId, PaymentId};
+use super::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
 use super::payment::Payment;
 use super::refusal::Refusal;
+use super::registration::Registration;
 
 /// How long a checkout may be paid (specification, document 1, limits).
 pub const LIFETIME: SignedDuration = SignedDuration::from_mins(30);
@@ -35,6 +36,9 @@ pub struct Checkout<P = Parameters> {
     /// The channel that took that attempt, where the checkout is the merchant's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<EntityId>,
+    /// The registration that the last attempt of a tokenisation checkout made, approved or rejected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registration: Option<RegistrationId>,
     /// Whether that attempt succeeded, or may yet: while one is pending, nobody pays again.
     pub paid: bool,
     /// How often somebody has tried to pay.
@@ -62,17 +66,29 @@ pub enum Standing {
     Pending,
     /// It has been paid.
     Paid,
+    /// The account of a tokenisation checkout has been stored.
+    Registered,
     /// Its half hour is over, and it was not paid.
     Expired,
 }
 
 impl Standing {
+    /// Where a tokenisation checkout stands.
+    pub fn of_registration(state: State) -> Self {
+        match state {
+            State::Open => Self::Open,
+            State::Paid => Self::Registered,
+            State::Expired => Self::Expired,
+        }
+    }
+
     /// The word on the wire.
     pub fn word(self) -> &'static str {
         match self {
             Self::Open => "OPEN",
             Self::Pending => "PENDING",
             Self::Paid => "PAID",
+            Self::Registered => "REGISTERED",
             Self::Expired => "EXPIRED",
         }
     }
@@ -118,6 +134,7 @@ impl Checkout {
             parameters,
             attempt: None,
             channel: None,
+            registration: None,
             paid: false,
             attempts: 0,
         }
@@ -137,7 +154,18 @@ impl Checkout {
 
     /// The path under which the merchant reads the outcome.
     pub fn resource_path(&self) -> String {
-        format!("/v1/checkouts/{}/payment", self.id)
+        let what = if self.is_tokenisation() { "registration" } else { "payment" };
+        format!("/v1/checkouts/{}/{what}", self.id)
+    }
+
+    /// Whether it stores an account and charges nobody (contract, 3.1).
+    pub fn is_tokenisation(&self) -> bool {
+        is_tokenisation(&self.parameters)
+    }
+
+    /// Whether a registration is one of those that the checkout offers to the shopper.
+    pub fn offers(&self, registration: &str) -> bool {
+        self.parameters.with_prefix("registrations[").any(|(_, id)| id == registration)
     }
 
     /// The merchant's update: what it sends replaces what it sent before.
@@ -193,6 +221,29 @@ impl Checkout {
             }),
         }
     }
+
+    /// Takes the outcome of an attempt to register.
+    ///
+    /// # Errors
+    /// As [`Checkout::attempted`].
+    pub fn registered(&self, registration: &Registration, now: Timestamp) -> Result<Self, Refusal> {
+        match self.state(now) {
+            State::Paid => Err(Refusal::checkout_closed()),
+            State::Expired => Err(Refusal::checkout_expired()),
+            State::Open => Ok(Self {
+                version: self.version + 1,
+                registration: Some(registration.id.clone()),
+                paid: registration.approved(),
+                attempts: self.attempts.saturating_add(1),
+                ..self.clone()
+            }),
+        }
+    }
+}
+
+/// Whether a checkout with these parameters stores an account and charges nobody.
+pub fn is_tokenisation(parameters: &Parameters) -> bool {
+    parameters.get("createRegistration") == Some("true") && !parameters.contains("paymentType")
 }
 
 #[cfg(test)]

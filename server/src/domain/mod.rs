@@ -11,3 +11,5 @@ pub mod idempotency;
 pub mod payment;
 pub mod query;
 pub mod refusal;
+pub mod registration;
+pub mod standing_instruction;

@@ -41,6 +41,13 @@ impl Refusal {
         Self::parameters(vec![ParameterError::new(name, value, message)])
     }
 
+    /// The same refusal, because of what a parameter names.
+    #[must_use]
+    pub fn naming(self, name: &str, value: &str, message: &str) -> Self {
+        let parameters = vec![ParameterError::new(name, Some(value), message)];
+        Self { parameters, ..self }
+    }
+
     /// The same refusal of a parameter with another name.
     #[must_use]
     pub fn about(mut self, name: &str) -> Self {
@@ -130,6 +137,31 @@ impl Refusal {
     /// 400: no channel takes the brand, the currency or the test mode.
     pub fn not_set_up(code: ResultCode) -> Self {
         Self::bare(400, code)
+    }
+
+    /// 400: the registration cannot be used any more, or never could be; the code says why.
+    pub fn registration(code: ResultCode) -> Self {
+        Self::bare(400, code)
+    }
+
+    /// 400: a parameter names a registration that does not exist, or is another entity's, which is the same answer.
+    pub fn unknown_registration(name: &str, id: &str) -> Self {
+        Self::bare(400, codes::REGISTRATION_UNKNOWN).naming(name, id, "is not a registration that may be used here")
+    }
+
+    /// 400: the agreement that a charge without the cardholder refers to does not exist.
+    pub fn unknown_initial_transaction(name: &str, id: &str) -> Self {
+        Self::bare(400, codes::REFERENCE_UNKNOWN).naming(name, id, "is not an initial transaction of this entity")
+    }
+
+    /// 400: a charge without the cardholder refers to what was agreed for another account.
+    pub fn other_account() -> Self {
+        Self::bare(400, codes::CROSS_LINKAGE)
+    }
+
+    /// 400: what was agreed with the cardholder does not allow this charge; the parameter says what of it.
+    pub fn not_agreed(name: &str, value: &str, message: &str) -> Self {
+        Self::bare(400, codes::RECURRING_NOT_ALLOWED).naming(name, value, message)
     }
 
     /// 405: the address exists and takes another method.

@@ -4,11 +4,12 @@ use tillgate_shared::parameter::{Operation, Parameters, check_complete, find};
 
 use super::once::Once;
 use super::{Failure, Gateway, dispatch, order, random};
-use crate::domain::checkout::{Checkout, Standing, State};
+use crate::domain::checkout::{Checkout, Standing, State, is_tokenisation};
 use crate::domain::entity::Entity;
 use crate::domain::id::CheckoutId;
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
+use crate::domain::registration::Registration;
 use crate::store::{Changes, Keys};
 
 /// What the status of a checkout says.
@@ -16,6 +17,8 @@ use crate::store::{Changes, Keys};
 pub enum Status {
     /// A payment was attempted; its outcome, readable for good, and where the checkout stands.
     Attempted(Box<Payment>, Standing),
+    /// An account was to be stored, in a tokenisation checkout.
+    Registered(Box<Registration>, Standing),
     /// Open and not yet submitted.
     Pending,
     /// The half hour passed and nobody paid.
@@ -38,13 +41,13 @@ impl Gateway {
         if !errors.is_empty() {
             return Err(Refusal::parameters(errors).into());
         }
-        PaymentType::initial(parameters.get("paymentType"))?;
         for (name, kind) in parameters.with_prefix("overridePaymentType[") {
             PaymentType::initial(Some(kind)).map_err(|refusal| refusal.about(name))?;
         }
-        order::amount(&parameters)?;
+        check_purpose(&parameters)?;
         order::route(entity, &parameters)?;
         dispatch::choose(entity, &self.directory.channels(&entity.id), &parameters)?;
+        self.check_offered(entity, &parameters)?;
         let now = self.now();
         let id = CheckoutId::new(now, random()?, &self.options.node);
         let checkout = Checkout::new(id, entity.id.clone(), now, build.to_owned(), without_secrets(parameters));
@@ -71,6 +74,7 @@ impl Gateway {
         let id = CheckoutId::parse(id).ok_or_else(unknown)?;
         let entity = self.owner_of_checkout(entity, &id)?;
         let channels = self.directory.channels(&entity.id);
+        self.check_offered(&entity, &update)?;
         let now = self.now();
         let update = without_secrets(update);
         let checkout = self
@@ -78,8 +82,7 @@ impl Gateway {
             .update(Keys::checkout(&id), move |loaded| {
                 let checkout = loaded.checkout.filter(|checkout| checkout.entity == entity.id).ok_or_else(unknown)?;
                 let next = checkout.updated(&update, now)?;
-                PaymentType::initial(next.parameters.get("paymentType"))?;
-                order::amount(&next.parameters)?;
+                check_purpose(&next.parameters)?;
                 order::route(&entity, &next.parameters)?;
                 dispatch::choose(&entity, &channels, &next.parameters)?;
                 Ok((once.keep(Changes::default().checkout(&next), &next, now), next))
@@ -88,7 +91,7 @@ impl Gateway {
         Ok(checkout)
     }
 
-    /// What became of a checkout.
+    /// What became of a checkout that is for a payment.
     ///
     /// # Errors
     /// 404 for an unknown or foreign checkout.
@@ -100,11 +103,40 @@ impl Gateway {
             .filter(|(checkout, _)| self.sees(entity, &checkout.entity))
             .ok_or_else(unknown)?;
         let now = self.now();
-        Ok(match (attempt, checkout.state(now)) {
+        let state = checkout.state(now);
+        if let Some(id) = &checkout.registration
+            && let Some(registration) = self.store.registration(&checkout.entity, id)?
+        {
+            return Ok(Status::Registered(Box::new(registration), Standing::of_registration(state)));
+        }
+        Ok(match (attempt, state) {
             (Some(payment), _) => {
                 let standing = checkout.standing(&payment, now);
                 Status::Attempted(Box::new(payment), standing)
             }
+            (None, State::Expired) => Status::Expired,
+            (None, State::Open | State::Paid) => Status::Pending,
+        })
+    }
+
+    /// What became of a checkout that is for a registration.
+    ///
+    /// # Errors
+    /// 404 for an unknown or foreign checkout, and for one that is for a payment.
+    pub fn registration_status(&self, entity: &Entity, id: &str) -> Result<Status, Failure> {
+        let id = CheckoutId::parse(id).ok_or_else(unknown)?;
+        let checkout = self.store.checkout(&id)?.ok_or_else(unknown)?;
+        if !self.sees(entity, &checkout.entity) {
+            return Err(unknown().into());
+        }
+        check_path(&checkout, true)?;
+        let registration = match &checkout.registration {
+            Some(id) => self.store.registration(&checkout.entity, id)?,
+            None => None,
+        };
+        let state = checkout.state(self.now());
+        Ok(match (registration, state) {
+            (Some(registration), _) => Status::Registered(Box::new(registration), Standing::of_registration(state)),
             (None, State::Expired) => Status::Expired,
             (None, State::Open | State::Paid) => Status::Pending,
         })
@@ -117,6 +149,26 @@ impl Gateway {
     pub fn checkout_for_shopper(&self, id: &str) -> Result<Checkout, Failure> {
         let id = CheckoutId::parse(id).ok_or_else(unknown)?;
         Ok(self.store.checkout(&id)?.ok_or_else(unknown)?)
+    }
+}
+
+/// What a checkout is for: a payment has a type and an amount, a tokenisation needs neither.
+fn check_purpose(parameters: &Parameters) -> Result<(), Refusal> {
+    if is_tokenisation(parameters) {
+        return Ok(());
+    }
+    PaymentType::initial(parameters.get("paymentType"))?;
+    order::amount(parameters).map(drop)
+}
+
+/// A checkout for a payment has its path, one for a registration has the other.
+pub(super) fn check_path(checkout: &Checkout, registration: bool) -> Result<(), Refusal> {
+    match (checkout.is_tokenisation(), registration) {
+        (true, false) => {
+            Err(Refusal::not_found("This checkout is for a registration: its path ends with /registration"))
+        }
+        (false, true) => Err(Refusal::not_found("This checkout is for a payment: its path ends with /payment")),
+        _ => Ok(()),
     }
 }
 

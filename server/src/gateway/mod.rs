@@ -4,11 +4,13 @@ pub mod attempts;
 pub mod checkout;
 mod dispatch;
 mod duplicates;
+mod on_file;
 pub mod once;
 pub mod order;
 pub mod pay;
 pub mod query;
 pub mod reference;
+pub mod registration;
 pub mod submit;
 pub mod wallet;
 

@@ -6,17 +6,18 @@ use tillgate_shared::format::url;
 use tillgate_shared::parameter::{Parameters, find};
 
 use super::attempts::Attempt;
+use super::on_file::{File, Filing};
 use super::once::Once;
 use super::wallet::{self, Opened};
 use super::{Failure, Gateway, duplicates, order, reference};
 use crate::connector::{Answer, FullAccount, FullCard, Order};
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
-use crate::domain::id::PaymentId;
+use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::{Account, Payment, Redirect, descriptor};
 use crate::domain::refusal::Refusal;
 use crate::store::wallet::WalletToken;
-use crate::store::{Changes, Keys};
+use crate::store::{Changes, Keys, Loaded};
 
 /// A payment that has been decided and not yet written.
 pub(super) struct Decided {
@@ -27,12 +28,47 @@ pub(super) struct Decided {
     pub(super) attempt: Attempt,
     /// The wallet token that pays; it can do so once.
     pub(super) token: Option<WalletToken>,
+    /// What it does with things on file; none for the many that do nothing.
+    pub(super) filing: Option<Filing>,
 }
 
-impl Decided {
-    /// What its write looks at besides: whether its wallet token has paid already.
+/// A payment that is ready to be written.
+pub(super) struct Prepared {
+    payment: Payment,
+    changes: Changes,
+    token: Option<WalletToken>,
+    filing: Option<Filing>,
+    /// What has to be unheard of, where the entity has each order paid once.
+    reference: Option<(EntityId, String)>,
+}
+
+impl Prepared {
+    /// What has to be loaded to decide it: things on file, and whether its wallet token has paid already.
     pub(super) fn keys(&self, keys: Keys) -> Keys {
-        keys.with_wallet_token(self.token.as_ref())
+        let keys = keys.with_wallet_token(self.token.as_ref()).with_reference(self.reference.clone());
+        match &self.filing {
+            Some(filing) => filing.keys(keys),
+            None => keys,
+        }
+    }
+
+    /// Decides under the write lock what is written.
+    ///
+    /// # Errors
+    /// Its wallet token has paid already, or what is on file does not allow the payment.
+    pub(super) fn settle(self, loaded: Loaded) -> Result<(Changes, Payment), Refusal> {
+        if loaded.token_used {
+            return Err(wallet::used());
+        }
+        let Self { mut payment, changes, filing, .. } = self;
+        if loaded.reference_paid {
+            return Ok(duplicates::declined(payment));
+        }
+        let changes = match filing {
+            Some(filing) => changes.and(filing.settle(&mut payment, loaded.on_file)?).payment(&payment),
+            None => changes,
+        };
+        Ok((changes, payment))
     }
 }
 
@@ -63,22 +99,28 @@ impl Gateway {
         if let Some(id) = reference::named(&parameters) {
             return self.refer(entity, &id, parameters, once).await;
         }
+        self.charge(File { owner: &entity.id, used: None }, entity, parameters, addresses, once).await
+    }
+
+    /// Makes a payment server to server, with the account among the parameters; it is a registration's when one is given.
+    pub(super) async fn charge(
+        &self,
+        file: File<'_>,
+        entity: &Entity,
+        parameters: Parameters,
+        addresses: Addresses<'_>,
+        once: Once<Payment>,
+    ) -> Result<Payment, Failure> {
         reference::refuse_alone(&parameters)?;
         order::refuse_override(&parameters)?;
         let (channel, parameters) = self.dispatched(entity, parameters)?;
         let payer = channel.as_deref().unwrap_or(entity);
-        let decided = self.decide(payer, None, parameters, addresses)?;
-        let changes = self.changes(&decided);
-        let keys = decided.keys(Keys::none()).with_reference(duplicates::reference(payer, &decided.payment));
-        let Decided { payment, attempt, .. } = decided;
+        let (prepared, attempt) = self.prepare(payer, self.decide(file, payer, None, parameters, addresses)?);
+        let keys = prepared.keys(Keys::none());
         let written = self
             .store
             .update(keys, move |loaded| {
-                if loaded.token_used {
-                    return Err(wallet::used());
-                }
-                let (changes, payment) =
-                    if loaded.reference_paid { duplicates::declined(payment) } else { (changes, payment) };
+                let (changes, payment) = prepared.settle(loaded)?;
                 Ok((once.keep(changes, &payment, payment.created), payment))
             })
             .await;
@@ -89,6 +131,7 @@ impl Gateway {
     /// Reads the order, asks the connector, and prepares what is to be written. Moves nothing.
     pub(super) fn decide(
         &self,
+        file: File<'_>,
         entity: &Entity,
         checkout: Option<&Checkout>,
         mut parameters: Parameters,
@@ -104,13 +147,14 @@ impl Gateway {
         if let (Some(_), FullAccount::Card(FullCard { cryptogram: Some(proof), .. })) = (&token, &order.account) {
             parameters.set("threeDSecure.eci", proof.eci.as_str());
         }
-        let decided = self.decide_order(entity, checkout, parameters, addresses, &order)?;
+        let decided = self.decide_order(file, entity, checkout, parameters, addresses, &order)?;
         Ok(Decided { token, ..decided })
     }
 
     /// As [`Gateway::decide`], of an order that has been read already.
     pub(super) fn decide_order(
         &self,
+        file: File<'_>,
         entity: &Entity,
         checkout: Option<&Checkout>,
         mut parameters: Parameters,
@@ -121,7 +165,7 @@ impl Gateway {
         let result_url = result_url(order, &parameters, addresses)?;
         let now = self.now();
         let shopper = addresses.shopper.or_else(|| parameters.get("customer.ip")?.parse().ok());
-        let attempt = match order.account.is_stored() {
+        let attempt = match file.used.is_some() || order.account.is_stored() {
             false => self.attempts.begin(entity, shopper, order.account.bin(), now)?,
             true => Attempt::default(),
         };
@@ -129,7 +173,6 @@ impl Gateway {
         let id = Self::new_payment_id(now)?;
         let Answer { result, avs, cvv, details, pay_to, elsewhere } = answer;
         let open = result.is_success() || result.is_pending();
-        let sealed = if open { self.seal_account(id.as_str(), &order.account)? } else { None };
         let redirect = result_url.filter(|_| elsewhere).map(|result_url| Redirect {
             url: format!("{}v1/simulator/{id}", addresses.public),
             method: "GET".to_owned(),
@@ -138,8 +181,9 @@ impl Gateway {
         });
         let text = order::statement_text(&parameters).unwrap_or(&entity.name).to_owned();
         let account = order.account.shown();
+        let sent = parameters.clone();
         parameters.retain(|name, _| is_echoed(name, &account));
-        let payment = Payment {
+        let mut payment = Payment {
             descriptor: descriptor(&id, &text),
             id,
             entity: entity.id.clone(),
@@ -159,19 +203,27 @@ impl Gateway {
             account,
             parameters,
         };
-        Ok(Decided { payment, sealed, token: None, attempt })
+        let filing = self.filing(file, &mut payment, &sent)?;
+        // An account on file is kept there, and nowhere else.
+        let on_file = file.used.is_some() || filing.as_ref().is_some_and(Filing::registers);
+        let sealed = if open && !on_file { self.seal_account(payment.id.as_str(), &order.account)? } else { None };
+        Ok(Decided { payment, sealed, token: None, filing, attempt })
     }
 
-    pub(super) fn changes(&self, decided: &Decided) -> Changes {
-        let payment = &decided.payment;
-        let mut changes = Changes::default().payment(payment);
-        if let Some(token) = &decided.token {
+    /// Encodes what can be encoded before the write, and hands out who is to be told how that ended.
+    pub(super) fn prepare(&self, payer: &Entity, decided: Decided) -> (Prepared, Attempt) {
+        let Decided { payment, sealed, token, filing, attempt } = decided;
+        let reference = duplicates::reference(payer, &payment);
+        let mut changes = Changes::default();
+        if let Some(token) = &token {
             changes = changes.wallet_token(token);
         }
-        match &decided.sealed {
-            Some(sealed) => changes.card(&payment.id, sealed.clone(), payment.created + self.options.card_window),
-            None => changes,
+        if let Some(sealed) = sealed {
+            changes = changes.card(&payment.id, sealed, payment.created + self.options.card_window);
         }
+        // What is on file may still change the payment.
+        let changes = if filing.is_none() { changes.payment(&payment) } else { changes };
+        (Prepared { payment, changes, token, filing, reference }, attempt)
     }
 }
 
@@ -219,6 +271,7 @@ pub(super) fn is_echoed(name: &str, account: &Account) -> bool {
             | "integrity"
             | "shopOrigin"
             | "forceUtf8"
+            | "registrationId"
     );
     let of_account = match account {
         Account::Bank(_) => name.starts_with("bankAccount.") && !name.starts_with("bankAccount.mandate."),

@@ -3,16 +3,19 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use tillgate_shared::parameter::{Parameters, check_formats, normalize};
 
-use super::checkout::unknown;
-use super::pay::{Addresses, Decided};
-use super::{Failure, Gateway, duplicates, wallet};
+use super::checkout::{check_path, unknown};
+use super::on_file::File;
+use super::pay::Addresses;
+use super::{Failure, Gateway};
 use crate::domain::checkout::{Checkout, State};
 use crate::domain::entity::Entity;
 use crate::domain::payment::Redirect;
 use crate::domain::refusal::Refusal;
-use crate::store::Keys;
+use crate::domain::registration::Registration;
+use crate::store::{Changes, Keys, Written};
 
 /// What became of a submit.
 #[derive(Debug)]
@@ -41,11 +44,13 @@ impl Gateway {
     pub async fn submit(
         &self,
         id: &str,
+        registration: bool,
         form: Parameters,
         shopper: IpAddr,
         public_url: &str,
     ) -> Result<Submitted, Failure> {
         let mut checkout = self.checkout_for_shopper(id)?;
+        check_path(&checkout, registration)?;
         loop {
             match checkout.state(self.now()) {
                 State::Paid => return self.submitted(checkout),
@@ -91,38 +96,101 @@ impl Gateway {
         if !errors.is_empty() {
             return Err(Refusal::parameters(errors).into());
         }
+        if checkout.is_tokenisation() {
+            return self.attempt_registration(checkout, &entity, parameters, shopper).await;
+        }
+        let used = self.chosen(checkout, &entity, &parameters)?;
+        let parameters = match &used {
+            Some(used) => self.with_stored_account(&entity, used, parameters)?,
+            None => parameters,
+        };
         // The form's address is taken for the way back alone; it is not the merchant's word, and nothing repeats it.
         let addresses = Addresses { public: public_url, result: form.get("shopperResultUrl"), shopper: Some(shopper) };
         let (channel, parameters) = self.dispatched(&entity, parameters)?;
         let entity = channel.unwrap_or(entity);
-        let decided = self.decide(&entity, Some(checkout), parameters, addresses)?;
-        let changes = self.changes(&decided);
-        let keys =
-            decided.keys(Keys::checkout(&checkout.id)).with_reference(duplicates::reference(&entity, &decided.payment));
-        let Decided { payment, attempt, .. } = decided;
+        let file = File { owner: &checkout.entity, used: used.as_ref() };
+        let decided = self.decide(file, &entity, Some(checkout), parameters, addresses)?;
+        let (prepared, attempt) = self.prepare(&entity, decided);
         let (version, now) = (checkout.version, self.now());
+        let keys = prepared.keys(Keys::checkout(&checkout.id));
         let outcome = self
             .store
-            .update(keys, move |loaded| {
-                let current = loaded.checkout.ok_or_else(unknown)?;
-                if current.state(now) == State::Paid || current.version != version {
-                    return Ok((Default::default(), Outcome::Stale));
+            .update(keys, move |mut loaded| match ready(loaded.checkout.take(), version, now)? {
+                None => Ok((Changes::default(), Outcome::Stale)),
+                Some(current) => {
+                    current.may_be_tried(limit, now)?;
+                    let (changes, payment) = prepared.settle(loaded)?;
+                    let next = current.attempted(&payment, now)?;
+                    let counts = payment.counts();
+                    Ok((changes.checkout(&next), Outcome::Settled { counts, redirect: payment.redirect }))
                 }
-                if loaded.token_used {
-                    return Err(wallet::used());
-                }
-                current.may_be_tried(limit, now)?;
-                let (changes, payment) =
-                    if loaded.reference_paid { duplicates::declined(payment) } else { (changes, payment) };
-                let next = current.attempted(&payment, now)?;
-                let counts = payment.counts();
-                Ok((changes.checkout(&next), Outcome::Settled { counts, redirect: payment.redirect }))
             })
             .await;
-        attempt.end(match &outcome {
-            Ok(Ok(Outcome::Settled { counts, .. })) => Some(*counts),
-            _ => None,
-        });
+        attempt.end(counted(&outcome));
         Ok(outcome??)
     }
+
+    async fn attempt_registration(
+        &self,
+        checkout: &Checkout,
+        entity: &Entity,
+        parameters: Parameters,
+        shopper: IpAddr,
+    ) -> Result<Outcome, Failure> {
+        let limit = self.options.limits.checkout_attempts(entity);
+        let (drafted, attempt) = self.draft(entity, Some(checkout), parameters, Some(shopper))?;
+        let (version, now) = (checkout.version, self.now());
+        let keys = drafted.keys(Keys::checkout(&checkout.id));
+        let outcome = self
+            .store
+            .update(keys, move |loaded| match ready(loaded.checkout, version, now)? {
+                None => Ok((Changes::default(), Outcome::Stale)),
+                Some(current) => {
+                    current.may_be_tried(limit, now)?;
+                    let (changes, registration) = drafted.settle(loaded.on_file)?;
+                    let next = current.registered(&registration, now)?;
+                    let counts = registration.approved();
+                    Ok((changes.checkout(&next), Outcome::Settled { counts, redirect: None }))
+                }
+            })
+            .await;
+        attempt.end(counted(&outcome));
+        Ok(outcome??)
+    }
+
+    /// The registration that the shopper chose among those that the checkout offers.
+    ///
+    /// # Errors
+    /// One that the checkout does not offer is refused as one that never was.
+    fn chosen(
+        &self,
+        checkout: &Checkout,
+        entity: &Entity,
+        parameters: &Parameters,
+    ) -> Result<Option<Registration>, Failure> {
+        const NAME: &str = "registrationId";
+        let Some(id) = parameters.get(NAME) else { return Ok(None) };
+        // Who fills in a new account has not taken the stored one.
+        if ["card.number", "bankAccount.iban", "bankAccount.number"].iter().any(|name| parameters.contains(name)) {
+            return Ok(None);
+        }
+        if !checkout.offers(id) {
+            return Err(Refusal::unknown_registration(NAME, id).into());
+        }
+        Ok(Some(self.named_registration(entity, NAME, id)?))
+    }
+}
+
+/// What counts of an attempt: whether it was approved; nothing of one that was not written.
+fn counted(outcome: &Written<Outcome>) -> Option<bool> {
+    match outcome {
+        Ok(Ok(Outcome::Settled { counts, .. })) => Some(*counts),
+        _ => None,
+    }
+}
+
+/// The checkout, when it can take what was prepared for this version of it.
+fn ready(checkout: Option<Checkout>, version: u64, now: Timestamp) -> Result<Option<Checkout>, Refusal> {
+    let current = checkout.ok_or_else(unknown)?;
+    Ok(Some(current).filter(|current| current.state(now) != State::Paid && current.version == version))
 }

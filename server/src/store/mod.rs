@@ -7,6 +7,7 @@
 pub mod admin;
 mod answers;
 mod checkpoint;
+mod on_file;
 mod queries;
 mod readers;
 mod rows;
@@ -20,6 +21,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use rusqlite::Connection;
@@ -32,6 +34,7 @@ use crate::domain::payment::{Link, Payment};
 use crate::domain::refusal::Refusal;
 
 pub use answers::KeptAnswer;
+pub use on_file::{OnFile, OnFileKeys};
 use readers::Readers;
 pub use rows::Changes;
 pub use schema::{file, open_connection};
@@ -49,6 +52,8 @@ pub struct Keys {
     pub reference: Option<(EntityId, String)>,
     /// A wallet token that is about to pay.
     pub wallet_token: Option<WalletToken>,
+    /// Registrations and card-on-file chains.
+    pub on_file: OnFileKeys,
 }
 
 impl Keys {
@@ -95,6 +100,8 @@ pub struct Loaded {
     pub reference_paid: bool,
     /// Whether the wallet token asked for has paid already.
     pub token_used: bool,
+    /// The registrations and the chain asked for.
+    pub on_file: OnFile,
 }
 
 /// Why a store call gave no answer.
@@ -137,6 +144,8 @@ pub struct Store {
     folder: PathBuf,
     readers: Readers,
     writer: Writer,
+    /// Whether something was deleted that the write-ahead log still holds. True at first: who was stopped may have left it.
+    leftovers: AtomicBool,
 }
 
 impl Store {
@@ -149,7 +158,12 @@ impl Store {
         let write = open_connection(folder)?;
         directory.replace(admin::credentials(&write)?);
         let readers = Readers::new(folder);
-        Ok(Self { folder: folder.to_owned(), readers, writer: Writer::start(write, folder, directory)? })
+        Ok(Self {
+            folder: folder.to_owned(),
+            readers,
+            writer: Writer::start(write, folder, directory)?,
+            leftovers: AtomicBool::new(true),
+        })
     }
 
     /// A checkout by id, as last committed.
@@ -244,23 +258,41 @@ impl Store {
     /// # Errors
     /// As [`Store::update`].
     pub async fn purge_cards(&self, now: Timestamp) -> Result<usize, StoreError> {
-        self.writer
+        let deleted = self
+            .writer
             .run(move |connection| {
                 Ok(connection.execute("DELETE FROM card WHERE purge_at <= ?1", [now.as_millisecond()])?)
             })
-            .await
+            .await?;
+        if deleted > 0 {
+            self.something_was_deleted();
+        }
+        Ok(deleted)
     }
 
-    /// Empties the write-ahead log into the file, in which deleted bytes are overwritten. Returns whether it is empty now;
-    /// otherwise somebody was reading, and it is to be tried again later.
+    /// Notes that the write-ahead log holds something that was deleted, so that [`Store::overwrite_deleted`] has work.
+    pub fn something_was_deleted(&self) {
+        self.leftovers.store(true, Ordering::Release);
+    }
+
+    /// Empties the write-ahead log into the file, in which deleted bytes are overwritten, when something was deleted since.
+    /// Where somebody is reading just then, the next call tries again.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub async fn start_log_over(&self) -> Result<bool, StoreError> {
+    pub async fn overwrite_deleted(&self) -> Result<(), StoreError> {
+        // Taken back before the work: what is deleted meanwhile asks for another round.
+        if !self.leftovers.swap(false, Ordering::AcqRel) {
+            return Ok(());
+        }
         let folder = self.folder.clone();
-        tokio::task::spawn_blocking(move || checkpoint::start_log_over(&folder))
+        let emptied = tokio::task::spawn_blocking(move || checkpoint::start_log_over(&folder))
             .await
-            .unwrap_or(Err(StoreError::Stopped))
+            .unwrap_or(Err(StoreError::Stopped));
+        if !matches!(emptied, Ok(true)) {
+            self.something_was_deleted();
+        }
+        emptied.map(drop)
     }
 
     /// Runs a housekeeping write in a transaction of its own savepoint.

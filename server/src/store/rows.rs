@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_shared::result::ResultCode;
 
+use super::on_file::{self, OnFileRows};
 use super::wallet::{self, WalletToken};
 use super::{KeptAnswer, Keys, Loaded, StoreError};
 use crate::domain::checkout::Checkout;
@@ -17,6 +18,7 @@ pub struct Changes {
     cards: Vec<Card>,
     wallet_tokens: Vec<WalletToken>,
     answer: Option<KeptAnswer>,
+    pub(super) on_file: OnFileRows,
 }
 
 /// A payment's document, and what it is found by besides its id.
@@ -94,6 +96,18 @@ impl Changes {
         self
     }
 
+    /// Both, in this order.
+    #[must_use]
+    pub fn and(mut self, more: Self) -> Self {
+        self.checkouts.extend(more.checkouts);
+        self.payments.extend(more.payments);
+        self.cards.extend(more.cards);
+        self.wallet_tokens.extend(more.wallet_tokens);
+        self.on_file.extend(more.on_file);
+        self.answer = self.answer.or(more.answer);
+        self
+    }
+
     /// Writes everything on a connection that is inside a transaction.
     ///
     /// # Errors
@@ -120,7 +134,7 @@ impl Changes {
                 .prepare_cached("INSERT INTO card (purge_at, payment, sealed) VALUES (?1, ?2, ?3)")?
                 .execute(params![card.purge_at, card.payment, card.sealed])?;
         }
-        Ok(())
+        self.on_file.apply(connection)
     }
 }
 
@@ -157,7 +171,7 @@ impl PaymentRows {
     }
 }
 
-fn document<T: serde::Serialize>(aggregate: &T) -> Vec<u8> {
+pub(super) fn document<T: serde::Serialize>(aggregate: &T) -> Vec<u8> {
     // Aggregates are structs of strings and numbers; serde_json fails on neither.
     #[allow(clippy::expect_used)]
     serde_json::to_vec(aggregate).expect("an aggregate is JSON")
@@ -180,7 +194,8 @@ pub(super) fn load(connection: &Connection, keys: &Keys) -> Result<Loaded, Store
         Some(token) => wallet::is_used(connection, token)?,
         None => false,
     };
-    Ok(Loaded { checkout, payment, links, reference_paid, token_used })
+    let on_file = on_file::load(connection, &keys.on_file)?;
+    Ok(Loaded { checkout, payment, links, reference_paid, token_used, on_file })
 }
 
 /// Whether a payment that begins something went through under a `merchantTransactionId`, or may yet. Oldest first: before

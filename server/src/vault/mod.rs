@@ -3,6 +3,7 @@
 //! A sealed record is: format byte, four bytes of key id, twelve bytes of nonce, then AES-256-GCM-SIV (RFC 8452)
 //! ciphertext whose associated data are the record's own id, so that a row cannot be moved to another payment.
 
+mod blind;
 mod key;
 
 use aes_gcm_siv::aead::{Aead, KeyInit, Payload};
@@ -11,6 +12,7 @@ use hkdf::Hkdf;
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
+pub use blind::BlindIndex;
 pub use key::{KeyError, MasterKey};
 
 /// The only record format so far.
@@ -23,6 +25,8 @@ pub struct Vault {
     cipher: Aes256GcmSiv,
     fingerprint_key: Zeroizing<[u8; 32]>,
     key_id: [u8; KEY_ID],
+    /// What the entities' keys of the blind index are derived from.
+    index: Zeroizing<[u8; 32]>,
 }
 
 /// A record could not be sealed or opened: wrong key, wrong record id, damaged bytes, or no randomness to be had.
@@ -45,6 +49,7 @@ impl Vault {
             cipher: Aes256GcmSiv::new(&(*record_key).into()),
             fingerprint_key: master.derive(b"tillgate request fingerprints"),
             key_id: master.id(),
+            index: master.derive(b"tillgate blind index"),
         }
     }
 

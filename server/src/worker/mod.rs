@@ -1,5 +1,5 @@
-//! What happens later, while the server runs: card numbers whose window has passed and answers whose day is over are deleted, and the build of the form
-//! is marked as still in use.
+//! What happens later, while the server runs: card numbers, registrations and answers whose time has passed are deleted, and
+//! the build of the form is marked as still in use.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,22 +20,19 @@ pub async fn run(edge: Arc<Edge>) {
     let mut ticks = tokio::time::interval(SWEEP);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut count = 0u32;
-    let mut leftovers = false;
     loop {
         ticks.tick().await;
         let now = edge.gateway.now();
-        match sweep(&edge, now).await {
-            Ok(deleted) => leftovers |= deleted,
-            Err(error) => tracing::warn!(%error, "deleting card numbers whose window has passed"),
+        if let Err(error) = sweep(&edge, now).await {
+            tracing::warn!(%error, "deleting account data whose time has passed");
         }
         if let Err(error) = edge.gateway.store.purge_answers(now).await {
             tracing::warn!(%error, "deleting answers whose day is over");
         }
-        if leftovers && count.is_multiple_of(LEFTOVERS) {
-            match edge.gateway.store.start_log_over().await {
-                Ok(empty) => leftovers = !empty,
-                Err(error) => tracing::warn!(%error, "overwriting what deleted card numbers left behind"),
-            }
+        if count.is_multiple_of(LEFTOVERS)
+            && let Err(error) = edge.gateway.store.overwrite_deleted().await
+        {
+            tracing::warn!(%error, "overwriting what deleted account data left behind");
         }
         count = count.wrapping_add(1);
         if count.is_multiple_of(MARK)
@@ -46,14 +43,18 @@ pub async fn run(edge: Arc<Edge>) {
     }
 }
 
-/// Deletes what is due, sealed cards and used wallet tokens, and says whether any cards were. Looks with a reader first, so that an idle server writes nothing.
-async fn sweep(edge: &Edge, now: Timestamp) -> Result<bool, crate::store::StoreError> {
+/// Deletes what is due: sealed cards, registrations and used wallet tokens. Looks with a reader first, so that an idle
+/// server writes nothing.
+async fn sweep(edge: &Edge, now: Timestamp) -> Result<(), crate::store::StoreError> {
     let store = &edge.gateway.store;
     store.forget_wallet_tokens(now).await?;
     if store.cards_due(now)? {
         let deleted = store.purge_cards(now).await?;
         tracing::info!(deleted, "card numbers deleted at the end of their window");
-        return Ok(deleted > 0);
     }
-    Ok(false)
+    if store.registrations_due(now)? {
+        let deleted = store.end_registrations(now).await?;
+        tracing::info!(deleted, "registrations deleted at the end of their retention");
+    }
+    Ok(())
 }

@@ -59,6 +59,14 @@ codes! {
     INSUFFICIENT_FUNDS = "800.100.203";
     /// There is no such registration.
     REGISTRATION_UNKNOWN = "100.150.200";
+    /// Neither an account nor a registration came with the request.
+    NO_ACCOUNT = "100.150.100";
+    /// The registration has been deleted.
+    REGISTRATION_DEREGISTERED = "100.150.202";
+    /// The registration was never valid: it was rejected when it was made.
+    REGISTRATION_REJECTED = "100.150.203";
+    /// The registration is not kept any longer.
+    RETENTION_OVER = "100.150.206";
     /// The shopper cancelled.
     CANCELLED_BY_USER = "100.396.101";
     /// The shopper did not finish in time.
@@ -79,10 +87,16 @@ codes! {
     SUBTYPE_NOT_CONFIGURED = "600.200.500";
     /// The channel is not set up for this test mode.
     MODE_NOT_CONFIGURED = "600.200.700";
+    /// What was agreed with the cardholder does not allow this charge.
+    RECURRING_NOT_ALLOWED = "600.200.501";
     /// The outcome that a sandbox merchant asks for is no documented code.
     FORCED_CODE_UNKNOWN = "600.200.810";
     /// A live entity takes no test mode.
     TEST_MODE_NOT_ALLOWED = "600.200.701";
+    /// What the payment refers to does not exist.
+    REFERENCE_UNKNOWN = "700.100.100";
+    /// The payment refers to another account's history.
+    CROSS_LINKAGE = "700.100.710";
     /// A chargeback for which the bank gives no reason.
     CHARGEBACK_WITHOUT_REASON = "000.100.200";
     /// No amount, where something is to be taken or given back.

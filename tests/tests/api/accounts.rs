@@ -385,8 +385,11 @@ async fn the_check_of_the_security_code_answers_by_the_code() -> anyhow::Result<
     assert_eq!(shop.pay(&amex).await?.json["result"]["cvvResponse"], "N");
     // Cards without a code are about, and nobody asks a shopper who is not there.
     let maestro = [("paymentBrand", "MAESTRO"), ("card.number", "6799851000000032"), ("card.cvv", "")];
+    let agreed = shop.pay(&[("standingInstruction.mode", "INITIAL")]).await?;
+    let agreed = agreed.json["standingInstruction"]["initialTransactionId"].as_str().unwrap_or_default();
     let absent = [
         ("card.cvv", ""),
+        ("standingInstruction.initialTransactionId", agreed),
         ("standingInstruction.mode", "REPEATED"),
         ("standingInstruction.source", "MIT"),
         ("standingInstruction.type", "UNSCHEDULED"),

@@ -70,8 +70,11 @@ fn echo<'a>(answer: &'a Answer, name: &str) -> &'a Value {
 
 /// Rows whose value an answer repeats under its own name.
 fn is_repeated(row: &Parameter) -> bool {
-    // The card is shown in its reduced form, technical fields are dropped, and the address is what the gateway sees.
-    !matches!(row.group, Group::Card | Group::Form) && !row.secret && row.name != "customer.ip"
+    // The card is shown in its reduced form, technical fields are dropped, and the address is what the gateway sees. Who
+    // fills in a new card has not taken a stored one, whatever was chosen before; and the gateway itself says what is agreed.
+    !matches!(row.group, Group::Card | Group::Form)
+        && !row.secret
+        && !matches!(row.name, "customer.ip" | "registrationId" | "standingInstruction.initialTransactionId")
 }
 
 /// Everything in the catalogue as a form would post it, and a good card.

@@ -168,7 +168,9 @@ async fn every_parameter_takes_its_shortest_and_longest_value_and_refuses_what_l
         for name in names {
             for value in &good {
                 let answer = send(&shop, name, value).await?;
-                assert!(!answer.errors().contains(name), "{name}={value} is refused: {}", answer.text);
+                // An id may have the right form and be nobody's.
+                let nobody = answer.code() == "100.150.200";
+                assert!(nobody || !answer.errors().contains(name), "{name}={value} is refused: {}", answer.text);
                 assert!(answer.status < 500, "{name}={value}: {}", answer.text);
             }
             for value in &bad {

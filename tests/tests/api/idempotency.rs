@@ -77,6 +77,16 @@ async fn example(shop: &Merchant, route: &str) -> anyhow::Result<(String, Vec<(&
             let refund = vec![("paymentType", "RF"), ("amount", "10.00"), ("currency", "EUR")];
             (format!("v1/payments/{}", shop.pay(&[]).await?.id()), refund)
         }
+        "/v1/registrations" => ("v1/registrations".to_owned(), tillgate_tests::CARD.to_vec()),
+        "/v1/registrations/{id}/extendlife" => {
+            let stored = shop.post("v1/registrations", &tillgate_tests::CARD).await?;
+            (format!("v1/registrations/{}/extendlife", stored.id()), vec![("job.durationNumber", "12")])
+        }
+        "/v1/registrations/{id}/payments" => {
+            let stored = shop.post("v1/registrations", &tillgate_tests::CARD).await?;
+            let charge = vec![("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")];
+            (format!("v1/registrations/{}/payments", stored.id()), charge)
+        }
         route => anyhow::bail!("no example for {route}: add one, and hand its answer to `Merchant::once`"),
     })
 }

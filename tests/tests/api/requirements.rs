@@ -86,7 +86,9 @@ async fn a_charge_without_the_shopper_carries_no_code() -> anyhow::Result<()> {
     let repeated = ("standingInstruction.mode", "REPEATED");
     let by = |source| ("standingInstruction.source", source);
     assert_errors(&shop.pay(&[repeated, by("MIT")]).await?, &["card.cvv"]);
-    assert_answer(&shop.pay(&[repeated, by("MIT"), ("card.cvv", "")]).await?, 200, "000.100.110");
+    // Without one it is judged by what was agreed, which it has to name.
+    let named = "standingInstruction.initialTransactionId";
+    assert_errors(&shop.pay(&[repeated, by("MIT"), ("card.cvv", "")]).await?, &[named]);
     // One-click: the shopper is there and may be asked.
     assert_answer(&shop.pay(&[repeated, by("CIT")]).await?, 200, "000.100.110");
     // The first of a series proves that the card is at hand.

@@ -106,8 +106,9 @@ async fn numbers_and_codes_are_found_nowhere_and_the_sealed_ones_go_with_their_w
     let amex = |n: u32| number(&format!("3782917{n}356420"), 0);
     let (paid, declined, posted, refused, lost, merchants) = (amex(1), amex(2), amex(3), amex(4), amex(5), amex(6));
     let wrong = number("37829177356420", 3);
-    let codes = ["0917", "0382", "0746", "0591", "0268", "0653", "0835"];
-    let numbers = [&paid, &declined, &posted, &refused, &lost, &merchants, &wrong];
+    let (registered, stored) = (amex(8), amex(9));
+    let codes = ["0917", "0382", "0746", "0591", "0268", "0653", "0835", "0479", "0967"];
+    let numbers = [&paid, &declined, &posted, &refused, &lost, &merchants, &wrong, &registered, &stored];
 
     // Paid and declined, server to server, with the number in every free text as well.
     for (number, code, force) in [(&paid, codes[0], "000.100.110"), (&declined, codes[1], "800.100.151")] {
@@ -178,6 +179,36 @@ async fn numbers_and_codes_are_found_nowhere_and_the_sealed_ones_go_with_their_w
     let path = format!("v1/pciIframe.html?checkoutId={}&brands=AMEX", made.id());
     answers.keep(Answer::read(shop.bare(reqwest::Method::GET, &path).send().await?).await?);
 
+    // Stored for later payments: one by itself, which is deleted, and one with its payment, which stays.
+    let fields = [
+        ("paymentBrand", "AMEX"),
+        ("card.number", registered.as_str()),
+        ("card.cvv", codes[7]),
+        ("card.holder", &registered),
+        ("card.expiryMonth", "05"),
+        ("card.expiryYear", "2034"),
+    ];
+    let made = answers.keep(shop.post("v1/registrations", &fields).await?);
+    assert_answer(&made, 200, "000.100.110");
+    let registration = format!("v1/registrations/{}", made.id());
+    let charge = [("amount", "1.00"), ("currency", "EUR"), ("paymentType", "DB"), ("card.cvv", codes[7])];
+    let charged = answers.keep(shop.post(&format!("{registration}/payments"), &charge).await?);
+    assert_answer(&charged, 200, "000.100.110");
+    answers.keep(shop.get(&registration).await?);
+    let deleted: Vec<u8> =
+        database(&gateway)?.query_row("SELECT sealed FROM registration_account", [], |row| row.get(0))?;
+    let path = format!("{registration}?entityId={}", shop.entity_id);
+    let request = shop.bare(reqwest::Method::DELETE, &path).bearer_auth(&shop.token);
+    assert_answer(&answers.keep(Answer::read(request.send().await?).await?), 200, "000.100.110");
+    let fields = [
+        ("createRegistration", "true"),
+        ("paymentBrand", "AMEX"),
+        ("card.number", stored.as_str()),
+        ("card.cvv", codes[8]),
+        ("standingInstruction.mode", "INITIAL"),
+    ];
+    assert_answer(&answers.keep(shop.pay(&fields).await?), 200, "000.100.110");
+
     misplace(&shop, &mut answers, &lost, codes[5]).await?;
     misplace(&strict, &mut answers, &lost, codes[5]).await?;
 
@@ -229,7 +260,9 @@ async fn numbers_and_codes_are_found_nowhere_and_the_sealed_ones_go_with_their_w
         let mut left = false;
         for file in std::fs::read_dir(gateway.data())? {
             let content = std::fs::read(file?.path())?;
-            left |= content.windows(sealed.len()).any(|window| window == sealed);
+            for gone in [&sealed, &deleted] {
+                left |= content.windows(gone.len()).any(|window| window == gone.as_slice());
+            }
         }
         Ok((!left).then_some(()))
     })

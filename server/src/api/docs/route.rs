@@ -203,7 +203,6 @@ impl Route {
         Self::new(Method::Post, path, operation, section, summary, body)
     }
 
-    #[allow(dead_code, reason = "the first route that removes something is on its way")]
     pub(super) const fn delete(
         path: &'static str,
         operation: &'static str,

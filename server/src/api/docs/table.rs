@@ -2,9 +2,9 @@
 //! and not in the other fails the tests.
 
 use super::route::Body::{
-    self, Checkout, CheckoutStatus, File, Health, Html, OpenApi, Payment, ResultCodes, Script, Submitted,
+    self, Checkout, CheckoutStatus, File, Health, Html, OpenApi, Payment, Registration, ResultCodes, Script, Submitted,
 };
-use super::route::Section::{Checkouts, Form, Payments, Queries, Service};
+use super::route::Section::{Checkouts, Form, Payments, Queries, Registrations, Service};
 use super::route::{Own, Route, Takes};
 
 const HEX_ID: &str = "^[0-9A-Za-z.-]{1,64}$";
@@ -33,6 +33,12 @@ pub static ROUTES: &[Route] = &[
         .note("What the hosted form posts. Approved and declined answer alike; the merchant's server reads the outcome. A value that the merchant has set stands above one from the browser, and what a browser may not set is ignored.")
         .for_shopper().takes(Takes::Browser).counted(),
 
+    Route::get("/v1/checkouts/{id}/registration", "readTokenisation", Checkouts, "Read what became of a tokenisation checkout", Registration)
+        .note("For a checkout without paymentType and with createRegistration=true: this is where its resourcePath points to."),
+    Route::post("/v1/checkouts/{id}/registration", "submitTokenisation", Checkouts, "Store the account of a tokenisation checkout", Submitted)
+        .note("What the hosted form posts. Nobody is charged.")
+        .for_shopper().takes(Takes::Browser).counted(),
+
     Route::post("/v1/payments", "createPayment", Payments, "Pay server to server", Payment)
         .note("PA reserves, DB takes and CD pays out. A decline is an answer too: it has status 400, an id, and no amount.")
         .takes(Takes::Payment).requires(PAYMENT).counted(),
@@ -40,6 +46,20 @@ pub static ROUTES: &[Route] = &[
     Route::post("/v1/payments/{id}", "referToPayment", Payments, "Capture, reverse, refund or charge back a payment", Payment)
         .note("CP captures a preauthorization, in one part or several. RV takes a payment back as a whole, as long as the connector still can. RF refunds, in one part or several, never more than was taken. The answer is a payment of its own; referencedId names the first one.")
         .takes(Takes::Payment).requires(&["paymentType"]),
+
+    Route::post("/v1/registrations", "createRegistration", Registrations, "Store payment data", Registration)
+        .note("The id of the answer stands for the account in later payments. The same account of the same shopper (brand, account, holder, expiry and customer parameters) is the same registration: it is answered again. With recurringMigration a registration brings its initial transaction along from another system.")
+        .takes(Takes::Payment).counted(),
+    Route::get("/v1/registrations/{id}", "readRegistration", Registrations, "Read a registration", Registration)
+        .note("A card's data are kept until 14 months after the card has expired, see retainedUntil. Deleted: 100.150.202. No longer kept: 100.150.206."),
+    Route::delete("/v1/registrations/{id}", "deleteRegistration", Registrations, "Delete a registration", Registration)
+        .note("The account is deleted, and what was agreed for it ends. Payments made with it stay readable."),
+    Route::post("/v1/registrations/{id}/extendlife", "extendRegistration", Registrations, "Keep a registration for longer", Registration)
+        .note("For job.durationNumber of job.durationUnit from now (months when there is no unit), at most and by default 24 months. Nothing is ever kept for less than before.")
+        .takes(Takes::Names(&["job.durationNumber", "job.durationUnit", "testMode"])),
+    Route::post("/v1/registrations/{id}/payments", "payByRegistration", Registrations, "Pay with a registration", Payment)
+        .note("The stored account pays; card.cvv may come with the request, and with overrideHolder=true the holder, where none is stored. A charge without the shopper (standingInstruction.mode=REPEATED, source=MIT) is judged by what was agreed: an unknown initialTransactionId is refused with 700.100.100, another account with 700.100.710, a charge after the expiry, too soon or one too many with 600.200.501 and the parameter that forbids it.")
+        .takes(Takes::Payment).requires(PAYMENT),
 
     Route::get("/v1/query", "queryPayments", Queries, "Find payments by reference, statement number or day", Body::Payments)
         .note("Ask by merchantTransactionId, by shortId, or by date.from and date.to. Long lists come in pages: send cursor of the answer before. When none is found: 404 with 700.400.580.")

@@ -102,7 +102,7 @@ mod money {
 }
 
 /// Result codes in stored documents: the code alone, its words may change.
-mod code {
+pub(in crate::domain) mod code {
     use serde::de::Error as _;
     use serde::{Deserialize as _, Deserializer, Serializer};
     use tillgate_shared::result::ResultCode;

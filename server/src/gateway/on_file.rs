@@ -1,0 +1,312 @@
+//! What a payment does with things on file: it may store its account, it may use a stored one, and it may be a step of
+//! what the cardholder agreed to. Prepared beside the payment, decided under the write lock, so that concurrent payments
+//! cannot overrun an agreement and one card does not get two tokens.
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use tillgate_shared::format::expiry::Expiry;
+use tillgate_shared::parameter::{Operation, Parameters, check_complete};
+use zeroize::Zeroizing;
+
+use super::{Failure, Gateway, random};
+use crate::domain::entity::Entity;
+use crate::domain::id::{EntityId, RegistrationId};
+use crate::domain::payment::{Payment, PaymentType};
+use crate::domain::refusal::Refusal;
+use crate::domain::registration::{Registration, retention};
+use crate::domain::standing_instruction::{Chain, INITIAL_TRANSACTION, Step, Terms};
+use crate::store::{Changes, Keys, OnFile, OnFileKeys, StoreError};
+use crate::vault::BlindIndex;
+
+/// The groups of parameters that describe an account.
+const ACCOUNTS: [&str; 3] = ["card.", "bankAccount.", "virtualAccount."];
+/// What proves for one payment that the account is the payer's. Never stored.
+const PROOFS: [&str; 2] = ["card.cvv", "virtualAccount.password"];
+/// Sealed accounts are padded to a multiple of this, so that a record's length tells little.
+const BLOCK: usize = 128;
+/// More than the parameters of an account take.
+const ROOM: usize = 8 * 1024;
+
+/// Whose file a payment looks into, which is the merchant's also where one of its channels takes the payment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct File<'a> {
+    /// The entity that asks.
+    pub(super) owner: &'a EntityId,
+    /// The registration that is paid with.
+    pub(super) used: Option<&'a Registration>,
+}
+
+/// What a payment does with things on file.
+#[derive(Debug)]
+pub(super) struct Filing {
+    entity: EntityId,
+    /// The account that is paid with.
+    blind: Option<BlindIndex>,
+    /// The registration that is paid with.
+    used: Option<RegistrationId>,
+    /// What is to be stored.
+    new: Option<NewRegistration>,
+    /// The step in an agreement.
+    agreed: Option<Agreed>,
+}
+
+/// An account that is about to be stored.
+#[derive(Debug)]
+pub(super) struct NewRegistration {
+    pub(super) registration: Registration,
+    pub(super) blind: BlindIndex,
+    pub(super) sealed: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Agreed {
+    step: Step,
+    /// The chain's id: the one that was named, or the one that is about to be given.
+    initial: String,
+    terms: Terms,
+    today: Date,
+}
+
+impl Gateway {
+    /// What an approved payment does with things on file; none for the many that do nothing. Tells the payment which
+    /// `initialTransactionId` its answer gives.
+    ///
+    /// # Errors
+    /// A charge by the merchant that names no initial transaction is refused.
+    pub(super) fn filing(
+        &self,
+        file: File<'_>,
+        payment: &mut Payment,
+        parameters: &Parameters,
+    ) -> Result<Option<Filing>, Failure> {
+        let File { owner, used } = file;
+        let blind = self.blind_index(owner, parameters);
+        let authorises = !matches!(payment.payment_type, PaymentType::Credit);
+        let step = if authorises { Step::of(parameters) } else { Step::Single };
+        let initial = match step {
+            Step::First => Some(new_initial(payment.id.as_str())),
+            Step::Repeated => named_initial(parameters, used)?,
+            Step::Single => None,
+        };
+        if let (Some(initial), true) = (&initial, step == Step::Repeated || payment.approved()) {
+            payment.parameters.set(INITIAL_TRANSACTION, initial);
+        }
+        let agreed = initial.map(|initial| Agreed {
+            step,
+            initial,
+            terms: Terms::of(parameters),
+            today: payment.created.to_zoned(TimeZone::UTC).date(),
+        });
+        payment.registration = used.map(|used| used.id.clone());
+        let registers = used.is_none() && payment.approved() && parameters.get("createRegistration") == Some("true");
+        let new = if registers { self.of_payment(owner, payment, parameters)? } else { None };
+        if used.is_none() && new.is_none() && agreed.is_none() {
+            return Ok(None);
+        }
+        let entity = owner.clone();
+        Ok(Some(Filing { entity, blind, used: used.map(|used| used.id.clone()), new, agreed }))
+    }
+
+    /// The registration that a payment makes of its account; none when the account is of a kind that cannot be stored.
+    fn of_payment(
+        &self,
+        owner: &EntityId,
+        payment: &Payment,
+        parameters: &Parameters,
+    ) -> Result<Option<NewRegistration>, Failure> {
+        let mut shopper = payment.parameters.clone();
+        shopper.retain(|name, _| ["customer.", "billing.", "shipping."].iter().any(|group| name.starts_with(group)));
+        let registration = Registration {
+            id: RegistrationId::new(payment.created, random()?),
+            entity: owner.clone(),
+            checkout: payment.checkout.clone(),
+            created: payment.created,
+            brand: payment.brand.clone(),
+            result: payment.result,
+            account: payment.account.clone(),
+            initial: None,
+            retained_until: card_retention(parameters),
+            ended: None,
+            parameters: shopper,
+        };
+        self.sealed(registration, parameters)
+    }
+
+    /// Seals the account among the parameters for a registration; none when there is no account that could be stored.
+    pub(super) fn sealed(
+        &self,
+        registration: Registration,
+        parameters: &Parameters,
+    ) -> Result<Option<NewRegistration>, Failure> {
+        let Some(blind) = self.blind_index(&registration.entity, parameters) else { return Ok(None) };
+        let mut account = parameters.clone();
+        account.retain(|name, _| is_account(name) && !PROOFS.contains(&name));
+        // Room is made at once: bytes that grow leave a copy of themselves behind.
+        let mut text = Zeroizing::new(Vec::with_capacity(ROOM));
+        serde_json::to_writer(&mut *text, &account).map_err(StoreError::from)?;
+        let padded = text.len().next_multiple_of(BLOCK);
+        text.resize(padded, b' ');
+        let sealed = self.vault.seal(registration.id.as_str(), &text)?;
+        Ok(Some(NewRegistration { registration, blind, sealed }))
+    }
+
+    /// The blind index of the account among the parameters, in the form that does not depend on how it was written.
+    pub(super) fn blind_index(&self, entity: &EntityId, parameters: &Parameters) -> Option<BlindIndex> {
+        let get = |name: &str| parameters.get(name).filter(|value| !value.is_empty());
+        let whole = |parts: &[&str]| Zeroizing::new(parts.join("\n").to_uppercase());
+        let account = if let Some(number) = get("card.number") {
+            whole(&["card", number])
+        } else if let Some(iban) = get("bankAccount.iban") {
+            let iban = Zeroizing::new(iban.split_whitespace().collect::<String>());
+            whole(&["iban", &iban])
+        } else if let Some(number) = get("bankAccount.number") {
+            let bank = get("bankAccount.bankCode").or(get("bankAccount.bic")).unwrap_or_default();
+            whole(&["bank", get("bankAccount.country").unwrap_or_default(), bank, number])
+        } else {
+            let id = get("virtualAccount.accountId")?;
+            whole(&["virtual", get("paymentBrand").unwrap_or_default(), id])
+        };
+        Some(self.vault.blind_index(entity, account.as_bytes()))
+    }
+
+    /// A request's parameters with the stored account in place of anything that the request says about one. Only the proof
+    /// for this payment is the request's; and, with `overrideHolder`, the holder where none is stored.
+    ///
+    /// # Errors
+    /// A registration that cannot be used is refused, and so is a second account beside it, by name.
+    pub(super) fn with_stored_account(
+        &self,
+        entity: &Entity,
+        registration: &Registration,
+        mut parameters: Parameters,
+    ) -> Result<Parameters, Failure> {
+        registration.check_usable(self.now())?;
+        parameters.set("paymentBrand", registration.brand.as_str());
+        let errors = check_complete(&parameters, Operation::PaymentByRegistration, &entity.requirements());
+        if !errors.is_empty() {
+            return Err(Refusal::parameters(errors).into());
+        }
+        let gone = || Refusal::registration(tillgate_shared::result::codes::REGISTRATION_DEREGISTERED);
+        let sealed = self.store.sealed_account(&entity.id, &registration.id)?.ok_or_else(gone)?;
+        let account = self.vault.open(registration.id.as_str(), &sealed)?;
+        let stored: Parameters = serde_json::from_slice(&account).map_err(StoreError::from)?;
+        let overrides = parameters.get("overrideHolder") == Some("true");
+        parameters.retain(|name, _| {
+            let holder = matches!(name, "card.holder" | "bankAccount.holder");
+            !is_account(name) || PROOFS.contains(&name) || (holder && overrides && !stored.contains(name))
+        });
+        for (name, value) in stored.iter() {
+            parameters.set(name, value);
+        }
+        Ok(parameters)
+    }
+}
+
+impl Filing {
+    /// Whether the payment's account is about to be stored.
+    pub(super) fn registers(&self) -> bool {
+        self.new.is_some()
+    }
+
+    /// What has to be loaded to decide it.
+    pub(super) fn keys(&self, keys: Keys) -> Keys {
+        let of = |id: &RegistrationId| (self.entity.clone(), id.clone());
+        let on_file = OnFileKeys {
+            registration: self.used.as_ref().map(of),
+            holding: self.new.as_ref().map(|new| (self.entity.clone(), new.blind)),
+            chain: self.agreed.as_ref().map(|agreed| (self.entity.clone(), agreed.initial.clone())),
+        };
+        Keys { on_file, ..keys }
+    }
+
+    /// Decides under the write lock what is written besides the payment, and tells the payment its registration.
+    ///
+    /// # Errors
+    /// The registration was deleted meanwhile; or the agreement does not allow this charge, whatever the connector said.
+    pub(super) fn settle(self, payment: &mut Payment, on_file: OnFile) -> Result<Changes, Refusal> {
+        let mut changes = Changes::default();
+        let done = payment.approved() || payment.result.is_pending();
+        let mut registration = None;
+        if self.used.is_some() {
+            let used =
+                on_file.registration.ok_or_else(|| Refusal::not_found("There is no registration with this id"))?;
+            used.check_usable(payment.created)?;
+            registration = Some(used);
+        }
+        if let Some(new) = self.new {
+            let kept = new.settle(on_file.holding, &mut changes);
+            payment.registration = Some(kept.id.clone());
+            registration = Some(kept);
+        }
+        let Some(agreed) = self.agreed else {
+            return Ok(changes);
+        };
+        let account = self.blind.map(BlindIndex::to_hex).unwrap_or_default();
+        let chain = match agreed.step {
+            Step::Repeated => on_file
+                .chain
+                .ok_or_else(|| Refusal::unknown_initial_transaction(INITIAL_TRANSACTION, &agreed.initial))?,
+            Step::First | Step::Single => Chain {
+                initial: agreed.initial.clone(),
+                entity: self.entity,
+                payment: Some(payment.id.clone()),
+                registration: registration.as_ref().map(|registration| registration.id.clone()),
+                account: account.clone(),
+                terms: agreed.terms,
+                charges: 0,
+                latest: None,
+            },
+        };
+        let charged = chain.charged(&account, agreed.terms, agreed.today)?;
+        if !done {
+            return Ok(changes);
+        }
+        if let (Step::First, Some(registration)) = (agreed.step, registration) {
+            changes = changes.registration(&Registration { initial: Some(agreed.initial), ..registration });
+        }
+        Ok(changes.chain(&charged))
+    }
+}
+
+impl NewRegistration {
+    /// Decides which registration holds the account: one that is there and says the same, or this one.
+    pub(super) fn settle(self, holding: Vec<Registration>, changes: &mut Changes) -> Registration {
+        let now = self.registration.created;
+        let twin = holding.into_iter().find(|held| held.check_usable(now).is_ok() && held.is_twin(&self.registration));
+        if let Some(twin) = twin {
+            return twin;
+        }
+        *changes = std::mem::take(changes).registration(&self.registration).account(
+            &self.registration,
+            self.blind,
+            self.sealed,
+        );
+        self.registration
+    }
+}
+
+/// The id of a new chain: the random end of the transaction's own id.
+pub(super) fn new_initial(id: &str) -> String {
+    id.get(14..).unwrap_or(id).to_uppercase()
+}
+
+/// The chain that a charge by the merchant belongs to: the one it names, else the registration's latest.
+fn named_initial(parameters: &Parameters, used: Option<&Registration>) -> Result<Option<String>, Refusal> {
+    let named = parameters.get(INITIAL_TRANSACTION).or_else(|| used?.initial.as_deref());
+    match (named, parameters.get("standingInstruction.source")) {
+        (Some(named), _) => Ok(Some(named.to_owned())),
+        (None, Some("MIT")) => Err(Refusal::parameter(INITIAL_TRANSACTION, None, "may not be empty")),
+        // Clients from before card on file was regulated say REPEATED and no more.
+        (None, _) => Ok(None),
+    }
+}
+
+/// When the retention of the card among the parameters ends.
+pub(super) fn card_retention(parameters: &Parameters) -> Option<jiff::Timestamp> {
+    let (month, year) = (parameters.get("card.expiryMonth")?, parameters.get("card.expiryYear")?);
+    retention(Expiry::parse(month, year).ok()?)
+}
+
+fn is_account(name: &str) -> bool {
+    ACCOUNTS.iter().any(|group| name.starts_with(group))
+}

@@ -1,0 +1,319 @@
+//! A registration's life: made by itself or in a checkout, read, paid with, kept for longer, deleted.
+
+use std::net::IpAddr;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use tillgate_shared::parameter::{Operation, Parameters, check_complete};
+use tillgate_shared::result::codes;
+
+use super::attempts::Attempt;
+use super::on_file::{File, NewRegistration, card_retention, new_initial};
+use super::once::Once;
+use super::pay::{Addresses, is_echoed};
+use super::{Failure, Gateway, order, random};
+use crate::domain::checkout::Checkout;
+use crate::domain::entity::Entity;
+use crate::domain::id::RegistrationId;
+use crate::domain::payment::Payment;
+use crate::domain::refusal::Refusal;
+use crate::domain::registration::{Ended, Registration, extension};
+use crate::domain::standing_instruction::{Chain, INITIAL_TRANSACTION, Step, Terms};
+use crate::store::{Changes, Keys, OnFile, OnFileKeys};
+
+/// A registration that has been decided and not yet written.
+pub(super) struct Drafted {
+    registration: Registration,
+    /// The sealed account; none for one that was rejected.
+    new: Option<NewRegistration>,
+    /// What the cardholder agreed to, here or where the registration comes from.
+    chain: Option<Chain>,
+}
+
+impl Gateway {
+    /// Stores an account that the merchant sends. One that is stored already for the same shopper is the same registration.
+    ///
+    /// # Errors
+    /// A refusal that names the parameters at fault; a rejected account is a registration of its own, not an error.
+    pub async fn register(
+        &self,
+        entity: &Entity,
+        parameters: Parameters,
+        once: Once<Registration>,
+    ) -> Result<Registration, Failure> {
+        let (drafted, attempt) = self.draft(entity, None, parameters, None)?;
+        let keys = drafted.keys(Keys::none());
+        let now = self.now();
+        let written = self
+            .store
+            .update(keys, move |loaded| {
+                let (changes, registration) = drafted.settle(loaded.on_file)?;
+                Ok((once.keep(changes, &registration, now), registration))
+            })
+            .await;
+        attempt.end(written.as_ref().ok().and_then(|decision| decision.as_ref().ok()).map(Registration::approved));
+        Ok(written??)
+    }
+
+    /// Reads the account, has it verified, and prepares what is to be written. Stores nothing.
+    ///
+    /// An account is verified as cards are, by an authorisation of nothing.
+    pub(super) fn draft(
+        &self,
+        entity: &Entity,
+        checkout: Option<&Checkout>,
+        mut parameters: Parameters,
+        shopper: Option<IpAddr>,
+    ) -> Result<(Drafted, Attempt), Failure> {
+        let route = order::route(entity, &parameters)?;
+        let errors = check_complete(&parameters, Operation::CreateRegistration, &entity.requirements());
+        if !errors.is_empty() {
+            return Err(Refusal::parameters(errors).into());
+        }
+        let currency = parameters.get("currency").unwrap_or("EUR").to_owned();
+        for (name, value) in [("amount", "0.00"), ("currency", currency.as_str()), ("paymentType", "PA")] {
+            parameters.set(name, value);
+        }
+        // A wallet's token stands for one payment and is nothing to keep.
+        let order = order::read(entity, &parameters, |_| Err(Refusal::method_not_configured().into()))?;
+        let now = self.now();
+        let today = now.to_zoned(TimeZone::UTC).date();
+        let shopper = shopper.or_else(|| parameters.get("customer.ip")?.parse().ok());
+        let attempt = self.attempts.begin(entity, shopper, order.account.bin(), now)?;
+        let result = route.authorize(&order, today).result;
+        if result.is_pending() {
+            // The brand alone knows the account, after the shopper has been there.
+            return Err(Refusal::method_not_configured().into());
+        }
+        let id = RegistrationId::new(now, random()?);
+        let migrated = migrated(&parameters)?;
+        let mut shown = parameters.clone();
+        let account = order.account.shown();
+        shown.retain(|name, _| is_echoed(name, &account));
+        let mut registration = Registration {
+            id,
+            entity: entity.id.clone(),
+            checkout: checkout.map(|checkout| checkout.id.clone()),
+            created: now,
+            brand: order.brand.code.to_owned(),
+            result,
+            account,
+            initial: None,
+            retained_until: card_retention(&parameters),
+            ended: None,
+            parameters: shown,
+        };
+        if !registration.approved() {
+            return Ok((Drafted { registration, new: None, chain: None }, attempt));
+        }
+        let blind =
+            self.blind_index(&entity.id, &parameters).ok_or_else(|| Refusal::registration(codes::NO_ACCOUNT))?;
+        let chain = |initial: String, charges, latest| Chain {
+            initial,
+            entity: entity.id.clone(),
+            payment: None,
+            registration: None,
+            account: blind.to_hex(),
+            terms: Terms::of(&parameters),
+            charges,
+            latest,
+        };
+        let chain = match migrated {
+            Some(migrated) => Some(chain(migrated.initial, 1, migrated.latest)),
+            None if Step::of(&parameters) == Step::First => Some(chain(new_initial(registration.id.as_str()), 0, None)),
+            None => None,
+        };
+        if let Some(chain) = &chain {
+            chain.check_open(chain.terms, today)?;
+            registration.initial = Some(chain.initial.clone());
+            registration.parameters.set(INITIAL_TRANSACTION, chain.initial.as_str());
+        }
+        let new = self.sealed(registration.clone(), &parameters)?;
+        Ok((Drafted { registration, new, chain }, attempt))
+    }
+
+    /// A registration of this entity; another entity's is as unknown as one that never was.
+    ///
+    /// # Errors
+    /// 404 when there is none.
+    pub fn registration(&self, entity: &Entity, id: &str) -> Result<Registration, Failure> {
+        let registration = match RegistrationId::parse(id) {
+            Some(id) => self.store.registration(&entity.id, &id)?,
+            None => None,
+        };
+        registration.ok_or_else(|| unknown().into())
+    }
+
+    /// A registration of this entity that is still there, or was rejected when it was made.
+    ///
+    /// # Errors
+    /// 404 when there is none; the code of its end when it has ended.
+    pub fn live_registration(&self, entity: &Entity, id: &str) -> Result<Registration, Failure> {
+        let registration = self.registration(entity, id)?;
+        if registration.approved() {
+            registration.check_usable(self.now())?;
+        }
+        Ok(registration)
+    }
+
+    /// Makes a payment with a stored account.
+    ///
+    /// # Errors
+    /// As [`Gateway::pay`]; and when the registration cannot be used, or what was agreed does not allow the charge.
+    pub async fn pay_by_registration(
+        &self,
+        entity: &Entity,
+        id: &str,
+        parameters: Parameters,
+        addresses: Addresses<'_>,
+        once: Once<Payment>,
+    ) -> Result<Payment, Failure> {
+        let registration = self.registration(entity, id)?;
+        let parameters = self.with_stored_account(entity, &registration, parameters)?;
+        let file = File { owner: &entity.id, used: Some(&registration) };
+        self.charge(file, entity, parameters, addresses, once).await
+    }
+
+    /// Keeps a registration for longer.
+    ///
+    /// # Errors
+    /// 404 when there is none; a refusal when it has ended, or the wish is for more than 24 months.
+    pub async fn extend_registration(
+        &self,
+        entity: &Entity,
+        id: &str,
+        parameters: &Parameters,
+        once: Once<Registration>,
+    ) -> Result<Registration, Failure> {
+        let until = extension(parameters, self.now())?;
+        self.change_registration(entity, id, move |registration| registration.retained(until), once).await
+    }
+
+    /// Deletes a registration: its account, its chains, and what was shown of both.
+    ///
+    /// # Errors
+    /// 404 when there is none; a refusal when it has ended already.
+    pub async fn deregister(
+        &self,
+        entity: &Entity,
+        id: &str,
+        once: Once<Registration>,
+    ) -> Result<Registration, Failure> {
+        let end = |registration: &Registration| registration.ended(Ended::Deregistered);
+        let ended = self.change_registration(entity, id, end, once).await?;
+        // The bytes that it left in the log are overwritten soon, by the worker.
+        self.store.something_was_deleted();
+        Ok(ended)
+    }
+
+    async fn change_registration(
+        &self,
+        entity: &Entity,
+        id: &str,
+        change: impl FnOnce(&Registration) -> Registration + Send + 'static,
+        once: Once<Registration>,
+    ) -> Result<Registration, Failure> {
+        let id = RegistrationId::parse(id).ok_or_else(unknown)?;
+        let on_file = OnFileKeys { registration: Some((entity.id.clone(), id)), ..OnFileKeys::default() };
+        let now = self.now();
+        let changed = self
+            .store
+            .update(Keys { on_file, ..Keys::default() }, move |loaded| {
+                let registration = loaded.on_file.registration.ok_or_else(unknown)?;
+                registration.check_usable(now)?;
+                let next = change(&registration);
+                Ok((once.keep(Changes::default().registration(&next), &next, now), next))
+            })
+            .await??;
+        Ok(changed)
+    }
+
+    /// The registrations that a checkout offers, all of them usable.
+    ///
+    /// # Errors
+    /// A refusal with 100.150.200 that names the parameter of one that is not.
+    pub(super) fn check_offered(&self, entity: &Entity, parameters: &Parameters) -> Result<(), Failure> {
+        for (name, id) in parameters.with_prefix("registrations[") {
+            self.named_registration(entity, name, id)?;
+        }
+        Ok(())
+    }
+
+    /// A usable registration that a parameter names.
+    pub(super) fn named_registration(&self, entity: &Entity, name: &str, id: &str) -> Result<Registration, Failure> {
+        let unknown = || Refusal::unknown_registration(name, id);
+        let key = RegistrationId::parse(id).ok_or_else(unknown)?;
+        let registration = self.store.registration(&entity.id, &key)?.ok_or_else(unknown)?;
+        registration.check_usable(self.now()).map_err(|refusal| {
+            let message = refusal.code.description();
+            refusal.naming(name, id, message)
+        })?;
+        Ok(registration)
+    }
+}
+
+impl Drafted {
+    /// What has to be loaded to decide it.
+    pub(super) fn keys(&self, keys: Keys) -> Keys {
+        let entity = &self.registration.entity;
+        let on_file = OnFileKeys {
+            registration: None,
+            holding: self.new.as_ref().map(|new| (entity.clone(), new.blind)),
+            chain: self.chain.as_ref().map(|chain| (entity.clone(), chain.initial.clone())),
+        };
+        Keys { on_file, ..keys }
+    }
+
+    /// Decides under the write lock what is written.
+    ///
+    /// # Errors
+    /// The initial transaction that it brings along is known already, for another account.
+    pub(super) fn settle(self, on_file: OnFile) -> Result<(Changes, Registration), Refusal> {
+        let mut changes = Changes::default();
+        let Some(new) = self.new else {
+            return Ok((changes.registration(&self.registration), self.registration));
+        };
+        let mut kept = new.settle(on_file.holding, &mut changes);
+        if let Some(chain) = self.chain {
+            match on_file.chain {
+                Some(known) if known.account != chain.account => return Err(Refusal::other_account()),
+                // Registered before: the charges made since count on.
+                Some(_) => {}
+                None => changes = changes.chain(&Chain { registration: Some(kept.id.clone()), ..chain.clone() }),
+            }
+            if kept.initial.as_deref() != Some(chain.initial.as_str()) {
+                kept.parameters.set(INITIAL_TRANSACTION, chain.initial.as_str());
+                kept.initial = Some(chain.initial);
+                changes = changes.registration(&kept);
+            }
+        }
+        Ok((changes, kept))
+    }
+}
+
+/// The first payment of a registration that comes from another system.
+struct Migrated {
+    initial: String,
+    latest: Option<Date>,
+}
+
+/// Reads `recurringMigration.*`.
+fn migrated(parameters: &Parameters) -> Result<Option<Migrated>, Refusal> {
+    if parameters.with_prefix("recurringMigration.").next().is_none() {
+        return Ok(None);
+    }
+    let missing = |name: &str| Refusal::parameter(name, None, "may not be empty");
+    let get = |name: &str| parameters.get(&format!("recurringMigration.{name}"));
+    get("paymentType").ok_or_else(|| missing("recurringMigration.paymentType"))?;
+    let initial = parameters
+        .get(INITIAL_TRANSACTION)
+        .or_else(|| get("connectorTxId1"))
+        .ok_or_else(|| missing("recurringMigration.connectorTxId1"))?;
+    // The format has been judged; the day is all that counts.
+    let latest = get("requestTimestamp").and_then(|text| text.get(..10)?.parse().ok());
+    Ok(Some(Migrated { initial: initial.to_owned(), latest }))
+}
+
+fn unknown() -> Refusal {
+    Refusal::not_found("There is no registration with this id")
+}

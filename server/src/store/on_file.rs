@@ -1,0 +1,277 @@
+//! What is kept on file for later payments: registrations, their sealed accounts, and card-on-file chains.
+//!
+//! A sealed account stands in a row of its own, with its blind index, and is deleted with both; the registration's
+//! document stays, emptied.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::rows::{document, read};
+use super::{Changes, Store, StoreError};
+use crate::domain::id::{EntityId, RegistrationId};
+use crate::domain::registration::{Ended, Registration};
+use crate::domain::standing_instruction::Chain;
+use crate::vault::BlindIndex;
+
+/// What a decision about things on file wants loaded.
+#[derive(Debug, Clone, Default)]
+pub struct OnFileKeys {
+    /// A registration of an entity.
+    pub registration: Option<(EntityId, RegistrationId)>,
+    /// The registrations of an entity that hold an account.
+    pub holding: Option<(EntityId, BlindIndex)>,
+    /// A chain of an entity, by its `initialTransactionId`.
+    pub chain: Option<(EntityId, String)>,
+}
+
+/// What was loaded under the write lock.
+#[derive(Debug, Default)]
+pub struct OnFile {
+    /// The registration asked for, when there is one.
+    pub registration: Option<Registration>,
+    /// The registrations that hold the account asked for, oldest first.
+    pub holding: Vec<Registration>,
+    /// The chain asked for, when there is one.
+    pub chain: Option<Chain>,
+}
+
+/// Rows to write, already encoded.
+#[derive(Debug, Default)]
+pub(super) struct OnFileRows {
+    registrations: Vec<RegistrationRow>,
+    accounts: Vec<AccountRow>,
+    chains: Vec<ChainRow>,
+}
+
+#[derive(Debug)]
+struct RegistrationRow {
+    entity: String,
+    id: String,
+    document: Vec<u8>,
+    retained_until: Option<i64>,
+    ended: bool,
+}
+
+#[derive(Debug)]
+struct AccountRow {
+    entity: String,
+    registration: String,
+    blind: BlindIndex,
+    sealed: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct ChainRow {
+    entity: String,
+    initial: String,
+    registration: Option<String>,
+    document: Vec<u8>,
+}
+
+impl Changes {
+    /// Writes a registration, new or changed. With one that has ended go its sealed account and its chains.
+    #[must_use]
+    pub fn registration(mut self, registration: &Registration) -> Self {
+        self.on_file.registrations.push(RegistrationRow {
+            entity: registration.entity.as_str().to_owned(),
+            id: registration.id.as_str().to_owned(),
+            document: document(registration),
+            retained_until: registration.retained_until.map(Timestamp::as_millisecond),
+            ended: registration.ended.is_some(),
+        });
+        self
+    }
+
+    /// Keeps the sealed account of a registration that is written in the same commit.
+    #[must_use]
+    pub fn account(mut self, registration: &Registration, blind: BlindIndex, sealed: Vec<u8>) -> Self {
+        self.on_file.accounts.push(AccountRow {
+            entity: registration.entity.as_str().to_owned(),
+            registration: registration.id.as_str().to_owned(),
+            blind,
+            sealed,
+        });
+        self
+    }
+
+    /// Writes a chain, new or changed.
+    #[must_use]
+    pub fn chain(mut self, chain: &Chain) -> Self {
+        self.on_file.chains.push(ChainRow {
+            entity: chain.entity.as_str().to_owned(),
+            initial: chain.initial.clone(),
+            registration: chain.registration.as_ref().map(|id| id.as_str().to_owned()),
+            document: document(chain),
+        });
+        self
+    }
+}
+
+impl OnFileRows {
+    pub(super) fn extend(&mut self, more: Self) {
+        self.registrations.extend(more.registrations);
+        self.accounts.extend(more.accounts);
+        self.chains.extend(more.chains);
+    }
+
+    pub(super) fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
+        for row in &self.accounts {
+            connection
+                .prepare_cached(
+                    "INSERT INTO registration_account (registration, entity, blind, sealed) VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute(params![row.registration, row.entity, row.blind.as_bytes(), row.sealed])?;
+        }
+        for row in &self.registrations {
+            row.apply(connection)?;
+        }
+        for row in &self.chains {
+            connection
+                .prepare_cached(
+                    "INSERT INTO standing_instruction (entity, initial, registration, document) VALUES (?1, ?2, ?3, ?4)
+                     ON CONFLICT (entity, initial) DO UPDATE SET document = ?4",
+                )?
+                .execute(params![row.entity, row.initial, row.registration, row.document])?;
+        }
+        Ok(())
+    }
+}
+
+impl RegistrationRow {
+    fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
+        connection
+            .prepare_cached(
+                "INSERT INTO registration (entity, id, document) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (entity, id) DO UPDATE SET document = ?3",
+            )?
+            .execute(params![self.entity, self.id, self.document])?;
+        if self.ended {
+            connection
+                .prepare_cached("DELETE FROM registration_account WHERE registration = ?1")?
+                .execute([&self.id])?;
+            connection
+                .prepare_cached("DELETE FROM standing_instruction WHERE registration = ?1")?
+                .execute([&self.id])?;
+        } else {
+            connection
+                .prepare_cached("UPDATE registration_account SET purge_at = ?2 WHERE registration = ?1")?
+                .execute(params![self.id, self.retained_until])?;
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// A registration of an entity by id, as last committed.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn registration(&self, entity: &EntityId, id: &RegistrationId) -> Result<Option<Registration>, StoreError> {
+        self.read(|connection| load_registration(connection, entity, id))
+    }
+
+    /// The sealed account of a registration, while there is one.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn sealed_account(&self, entity: &EntityId, id: &RegistrationId) -> Result<Option<Vec<u8>>, StoreError> {
+        self.read(|connection| {
+            let query = "SELECT sealed FROM registration_account WHERE registration = ?1 AND entity = ?2";
+            let mut statement = connection.prepare_cached(query)?;
+            Ok(statement.query_row([id.as_str(), entity.as_str()], |row| row.get(0)).optional()?)
+        })
+    }
+
+    /// Whether there is a sealed account whose retention is over.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn registrations_due(&self, now: Timestamp) -> Result<bool, StoreError> {
+        self.read(|connection| {
+            let query = "SELECT EXISTS (SELECT 1 FROM registration_account WHERE purge_at <= ?1)";
+            Ok(connection.prepare_cached(query)?.query_row([now.as_millisecond()], |row| row.get(0))?)
+        })
+    }
+
+    /// Ends some of the registrations whose retention is over. Returns how many.
+    ///
+    /// # Errors
+    /// As [`Store::update`].
+    pub async fn end_registrations(&self, now: Timestamp) -> Result<usize, StoreError> {
+        let ended = self.run(move |connection| end_due(connection, now)).await?;
+        if ended > 0 {
+            self.something_was_deleted();
+        }
+        Ok(ended)
+    }
+}
+
+/// A batch is short, for it holds up who writes meanwhile; the rest is due at the next look.
+const BATCH: i64 = 100;
+
+fn end_due(connection: &Connection, now: Timestamp) -> Result<usize, StoreError> {
+    let due: Vec<(String, String)> = connection
+        .prepare_cached("SELECT entity, registration FROM registration_account WHERE purge_at <= ?1 LIMIT ?2")?
+        .query_map(params![now.as_millisecond(), BATCH], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_, _>>()?;
+    let mut changes = Changes::default();
+    for (entity, id) in &due {
+        if let (Some(entity), Some(id)) = (EntityId::parse(entity), RegistrationId::parse(id))
+            && let Some(registration) = load_registration(connection, &entity, &id)?
+        {
+            changes = changes.registration(&registration.ended(Ended::Expired));
+        }
+    }
+    changes.apply(connection)?;
+    Ok(due.len())
+}
+
+pub(super) fn load(connection: &Connection, keys: &OnFileKeys) -> Result<OnFile, StoreError> {
+    let registration = match &keys.registration {
+        Some((entity, id)) => load_registration(connection, entity, id)?,
+        None => None,
+    };
+    let holding = match &keys.holding {
+        Some((entity, blind)) => load_holding(connection, entity, blind)?,
+        None => Vec::new(),
+    };
+    let chain = match &keys.chain {
+        Some((entity, initial)) => {
+            let query = "SELECT document FROM standing_instruction WHERE entity = ?1 AND initial = ?2";
+            let mut statement = connection.prepare_cached(query)?;
+            let parameters = params![entity.as_str(), initial];
+            statement.query_row(parameters, |row| Ok(read(row.get_ref(0)?.as_blob()?))).optional()?.transpose()?
+        }
+        None => None,
+    };
+    Ok(OnFile { registration, holding, chain })
+}
+
+fn load_registration(
+    connection: &Connection,
+    entity: &EntityId,
+    id: &RegistrationId,
+) -> Result<Option<Registration>, StoreError> {
+    let query = "SELECT document FROM registration WHERE entity = ?1 AND id = ?2";
+    let mut statement = connection.prepare_cached(query)?;
+    let parameters = params![entity.as_str(), id.as_str()];
+    Ok(statement.query_row(parameters, |row| Ok(read(row.get_ref(0)?.as_blob()?))).optional()?.transpose()?)
+}
+
+fn load_holding(
+    connection: &Connection,
+    entity: &EntityId,
+    blind: &BlindIndex,
+) -> Result<Vec<Registration>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT document FROM registration_account JOIN registration
+             ON registration.entity = registration_account.entity AND registration.id = registration_account.registration
+         WHERE registration_account.entity = ?1 AND blind = ?2 ORDER BY registration",
+    )?;
+    let mut rows = statement.query(params![entity.as_str(), blind.as_bytes()])?;
+    let mut holding = Vec::new();
+    while let Some(row) = rows.next()? {
+        holding.push(read(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?);
+    }
+    Ok(holding)
+}

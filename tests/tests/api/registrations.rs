@@ -1,0 +1,447 @@
+//! Registrations: stored payment data, how it is made, what is paid with it, how long it lasts, and that it goes.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tillgate_tests::{Answer, CARD, Gateway, Merchant, until};
+
+use crate::support::*;
+
+const CHARGE: [(&str, &str); 3] = [("amount", "12.00"), ("currency", "EUR"), ("paymentType", "DB")];
+
+/// The fields with the same name are put in place of the usual ones.
+fn with<'a>(usual: &[(&'a str, &'a str)], more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let kept = usual.iter().filter(|(name, _)| !more.iter().any(|(other, _)| name == other));
+    kept.chain(more).copied().collect()
+}
+
+async fn register(shop: &Merchant, more: &[(&str, &str)]) -> anyhow::Result<Answer> {
+    shop.post("v1/registrations", &with(&CARD, more)).await
+}
+
+async fn pay_by(shop: &Merchant, id: &str, more: &[(&str, &str)]) -> anyhow::Result<Answer> {
+    shop.post(&format!("v1/registrations/{id}/payments"), &with(&CHARGE, more)).await
+}
+
+async fn delete(shop: &Merchant, id: &str) -> anyhow::Result<Answer> {
+    let path = format!("v1/registrations/{id}?entityId={}", shop.entity_id);
+    Answer::read(shop.bare(Method::DELETE, &path).bearer_auth(&shop.token).send().await?).await
+}
+
+async fn read(shop: &Merchant, id: &str) -> anyhow::Result<Answer> {
+    shop.get(&format!("v1/registrations/{id}")).await
+}
+
+/// A registration that nobody else makes.
+async fn own(shop: &Merchant, shopper: &str) -> anyhow::Result<String> {
+    let customer =
+        [("customer.merchantCustomerId", shopper), ("customer.givenName", "Jane"), ("customer.surname", "Jones")];
+    let made = register(shop, &customer).await?;
+    assert_answer(&made, 200, "000.100.110");
+    Ok(made.id().to_owned())
+}
+
+fn accounts(gateway: &Gateway) -> anyhow::Result<u32> {
+    Ok(database(gateway)?.query_row("SELECT count(*) FROM registration_account", [], |row| row.get(0))?)
+}
+
+#[tokio::test]
+async fn a_registration_answers_with_its_id_and_what_may_be_shown_of_the_card() -> anyhow::Result<()> {
+    let shop = shop();
+    let made = register(&shop, &[("customParameters[first]", "1"), ("card.holder", "Ann Other")]).await?;
+    assert_answer(&made, 200, "000.100.110");
+    assert_envelope(&made);
+    assert!(has_shape(made.id(), &format!("8a{}", "x".repeat(30))), "{}", made.text);
+    assert_eq!(keys(&made.json)[..4], ["id", "paymentType", "paymentBrand", "result"], "{}", made.text);
+    assert_eq!((&made.json["paymentType"], &made.json["paymentBrand"]), (&json!("RG"), &json!("VISA")));
+    let card = json!({
+        "bin": "420000", "last4Digits": "0000", "holder": "Ann Other", "expiryMonth": "05", "expiryYear": "2034",
+    });
+    assert_eq!(made.json["card"], card);
+    assert_eq!(made.json["customParameters"]["first"], "1");
+    // Fourteen months after the card's last day.
+    assert_eq!(made.json["retainedUntil"], "2035-08-01 00:00:00+0000");
+    assert!(made.json["amount"].is_null() && made.json["currency"].is_null(), "{}", made.text);
+    let again = read(&shop, made.id()).await?;
+    assert_eq!(outcome(&again), outcome(&made));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_card_that_is_none_is_not_registered_and_cannot_be_paid_with() -> anyhow::Result<()> {
+    let gateway = Gateway::start()?;
+    let shop = gateway.merchant()?;
+    let made = register(&shop, &[("card.number", "4200000000000001")]).await?;
+    assert_answer(&made, 400, "100.100.101");
+    assert_eq!(accounts(&gateway)?, 0);
+    assert_answer(&pay_by(&shop, made.id(), &[]).await?, 400, "100.150.203");
+    assert_answer(&delete(&shop, made.id()).await?, 400, "100.150.203");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_registration_names_what_is_missing_and_asks_for_no_amount() -> anyhow::Result<()> {
+    let shop = shop();
+    assert_errors(&shop.post("v1/registrations", &[]).await?, &["paymentBrand"]);
+    assert_errors(&register(&shop, &[("card.expiryYear", "")]).await?, &["card.expiryYear"]);
+    assert_errors(
+        &register(&shop, &[("customer.email", "a@b.de")]).await?,
+        &["customer.givenName", "customer.surname"],
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_payment_by_registration_uses_the_stored_card_and_names_the_registration() -> anyhow::Result<()> {
+    let shop = shop();
+    let id = own(&shop, "payer").await?;
+    let paid = pay_by(&shop, &id, &[("merchantTransactionId", "by-token")]).await?;
+    assert_answer(&paid, 200, "000.100.110");
+    assert_eq!(paid.json["registrationId"], id.as_str());
+    assert_eq!(paid.json["paymentBrand"], "VISA");
+    assert_eq!(paid.json["amount"], "12.00");
+    assert_eq!(paid.json["card"]["last4Digits"], "0000");
+    assert_eq!(paid.json["merchantTransactionId"], "by-token");
+    let again = shop.get(&format!("v1/payments/{}", paid.id())).await?;
+    assert_eq!(outcome(&again), outcome(&paid));
+    // The stored brand counts, whatever is sent.
+    let paid = pay_by(&shop, &id, &[("paymentBrand", "MASTER")]).await?;
+    assert_eq!(paid.json["paymentBrand"], "VISA", "{}", paid.text);
+    // And so does the stored account: another one beside it is refused by name.
+    let other = pay_by(&shop, &id, &[("card.number", "5454545454545454")]).await?;
+    assert_errors(&other, &["card.number"]);
+    assert_errors(&pay_by(&shop, &id, &[("amount", "")]).await?, &["amount"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_empty_holder_may_be_overridden_for_one_payment_and_a_stored_one_may_not() -> anyhow::Result<()> {
+    let shop = shop();
+    let shopper = [
+        ("customer.merchantCustomerId", "no-holder"),
+        ("customer.givenName", "Jane"),
+        ("customer.surname", "Jones"),
+        ("card.holder", ""),
+    ];
+    let anonymous = register(&shop, &shopper).await?;
+    let sent = ("card.holder", "Ann Other");
+    let paid = pay_by(&shop, anonymous.id(), &[sent, ("overrideHolder", "true")]).await?;
+    assert_eq!(paid.json["card"]["holder"], "Ann Other", "{}", paid.text);
+    for more in [&[sent][..], &[sent, ("overrideHolder", "false")], &[("overrideHolder", "true")]] {
+        let paid = pay_by(&shop, anonymous.id(), more).await?;
+        assert_answer(&paid, 200, "000.100.110");
+        assert!(paid.json["card"]["holder"].is_null(), "{}", paid.text);
+    }
+    assert!(read(&shop, anonymous.id()).await?.json["card"]["holder"].is_null());
+    let named = own(&shop, "named").await?;
+    let paid = pay_by(&shop, &named, &[sent, ("overrideHolder", "true")]).await?;
+    assert_eq!(paid.json["card"]["holder"], "Jane Jones", "{}", paid.text);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_payment_that_registers_answers_with_the_registration_and_a_declined_one_does_not() -> anyhow::Result<()> {
+    let gateway = Gateway::start()?;
+    let shop = gateway.merchant()?;
+    let registering = ("createRegistration", "true");
+    let declined = shop.pay(&[registering, ("customParameters[forceResultCode]", "800.100.151")]).await?;
+    assert!(declined.json["registrationId"].is_null(), "{}", declined.text);
+    assert_eq!(accounts(&gateway)?, 0);
+    let paid = shop.pay(&[registering]).await?;
+    assert_answer(&paid, 200, "000.100.110");
+    let id = paid.json["registrationId"].as_str().unwrap_or_default().to_owned();
+    assert!(has_shape(&id, &format!("8a{}", "x".repeat(30))) && id != paid.id(), "{}", paid.text);
+    // The number is kept in one place only.
+    let window: u32 = database(&gateway)?.query_row("SELECT count(*) FROM card", [], |row| row.get(0))?;
+    assert_eq!((accounts(&gateway)?, window), (1, 0));
+    assert_answer(&pay_by(&shop, &id, &[]).await?, 200, "000.100.110");
+    assert_eq!(read(&shop, &id).await?.json["card"], paid.json["card"]);
+    for more in [("createRegistration", "false"), ("createRegistration", "")] {
+        assert!(shop.pay(&[more]).await?.json["registrationId"].is_null());
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_same_card_of_the_same_shopper_is_the_same_registration_also_from_many_at_once() -> anyhow::Result<()> {
+    let gateway = Gateway::start()?;
+    let shop = gateway.merchant()?;
+    let stranger = gateway.merchant()?;
+    let shopper = |id| [("customer.merchantCustomerId", id), ("customer.givenName", "Jane"), ("customer.surname", "J")];
+    let (one, two) = (shopper("1"), shopper("2"));
+    let at_once: Vec<_> = (0..20)
+        .map(|_| {
+            let shop = shop.clone();
+            tokio::spawn(async move { register(&shop, &shopper("1")).await })
+        })
+        .collect();
+    let mut ids: Vec<String> = Vec::new();
+    for made in at_once {
+        let made = made.await??;
+        assert_answer(&made, 200, "000.100.110");
+        ids.push(made.id().to_owned());
+    }
+    ids.dedup();
+    assert_eq!((ids.len(), accounts(&gateway)?), (1, 1));
+    let paid = shop.pay(&with(&one, &[("createRegistration", "true")])).await?;
+    assert_eq!(paid.json["registrationId"], ids[0].as_str(), "{}", paid.text);
+    // Another shopper, another expiry, another holder, another merchant: others can go without this one.
+    for other in [
+        register(&shop, &two).await?,
+        register(&shop, &with(&one, &[("card.expiryYear", "2035")])).await?,
+        register(&shop, &with(&one, &[("card.holder", "Ann Other")])).await?,
+        register(&stranger, &one).await?,
+    ] {
+        assert!(!ids.contains(&other.id().to_owned()), "{}", other.text);
+        ids.push(other.id().to_owned());
+    }
+    // One that was deleted is not found again.
+    assert_answer(&delete(&shop, &ids[0]).await?, 200, "000.100.110");
+    let anew = register(&shop, &one).await?;
+    assert!(!ids.contains(&anew.id().to_owned()), "{}", anew.text);
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_blind_index_of_one_card_differs_from_entity_to_entity() -> anyhow::Result<()> {
+    let gateway = Gateway::start()?;
+    for shop in [gateway.merchant()?, gateway.merchant()?] {
+        assert_answer(&register(&shop, &[]).await?, 200, "000.100.110");
+    }
+    let database = database(&gateway)?;
+    let mut statement = database.prepare("SELECT blind FROM registration_account")?;
+    let blind: Vec<Vec<u8>> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    assert!(blind.len() == 2 && blind[0].len() == 32 && blind[0] != blind[1]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_deleted_registration_is_gone_for_every_use_and_its_row_too() -> anyhow::Result<()> {
+    let gateway = Gateway::start()?;
+    let shop = gateway.merchant()?;
+    let id = own(&shop, "leaver").await?;
+    let deleted = delete(&shop, &id).await?;
+    assert_answer(&deleted, 200, "000.100.110");
+    assert_eq!((&deleted.json["paymentType"], &deleted.json["id"]), (&json!("DR"), &json!(id)));
+    assert!(deleted.json["card"].is_null() && deleted.json["customer"].is_null(), "{}", deleted.text);
+    assert_eq!(accounts(&gateway)?, 0);
+    let document: Vec<u8> = database(&gateway)?.query_row("SELECT document FROM registration", [], |row| row.get(0))?;
+    let document = String::from_utf8(document)?;
+    assert!(!document.contains("Jones") && !document.contains("0000\""), "{document}");
+    for answer in [
+        read(&shop, &id).await?,
+        delete(&shop, &id).await?,
+        pay_by(&shop, &id, &[]).await?,
+        shop.post(&format!("v1/registrations/{id}/extendlife"), &[]).await?,
+    ] {
+        assert_answer(&answer, 400, "100.150.202");
+    }
+    let offered = shop.checkout(&[("registrations[0].id", &id)]).await?;
+    assert_eq!((offered.status, offered.code()), (400, "100.150.202"), "{}", offered.text);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_registration_of_another_merchant_is_as_unknown_as_one_that_never_was() -> anyhow::Result<()> {
+    let (shop, stranger) = (shop(), other_shop());
+    let id = own(&shop, "mine").await?;
+    for id in [id.as_str(), &format!("8a{}", "0".repeat(30)), "x", "%00"] {
+        for answer in [
+            read(&stranger, id).await?,
+            delete(&stranger, id).await?,
+            pay_by(&stranger, id, &[]).await?,
+            stranger.post(&format!("v1/registrations/{id}/extendlife"), &[]).await?,
+        ] {
+            assert_answer(&answer, 404, "200.300.404");
+            assert!(!answer.text.contains("420000"), "{}", answer.text);
+        }
+    }
+    let offered = stranger.checkout(&[("registrations[0].id", &id)]).await?;
+    assert_eq!((offered.status, offered.code()), (400, "100.150.200"), "{}", offered.text);
+    assert_eq!(error(&offered, "registrations[0].id")["value"], id.as_str());
+    assert_answer(&read(&shop, &id).await?, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_extension_keeps_a_token_for_at_most_two_more_years() -> anyhow::Result<()> {
+    let shop = shop();
+    let extend =
+        async |id: &str, fields: &[(&str, &str)]| shop.post(&format!("v1/registrations/{id}/extendlife"), fields).await;
+    // This card's retention would end within two years.
+    let soon = (jiff::Zoned::now().year() + 1).to_string();
+    let made = register(&shop, &[("card.expiryMonth", "01"), ("card.expiryYear", &soon)]).await?;
+    assert_answer(&made, 200, "000.100.110");
+    let until = |answer: &Answer| answer.json["retainedUntil"].as_str().unwrap_or_default().to_owned();
+    let extended = extend(made.id(), &[]).await?;
+    assert_answer(&extended, 200, "000.100.110");
+    assert_eq!(extended.json["paymentType"], "TE");
+    assert!(until(&extended) >= until(&made), "{} {}", until(&made), until(&extended));
+    assert_eq!(until(&read(&shop, made.id()).await?), until(&extended));
+    // A shorter wish than what is granted changes nothing; a longer one than two years is refused.
+    let shorter = extend(made.id(), &[("job.durationNumber", "1"), ("job.durationUnit", "DAY")]).await?;
+    assert_eq!(until(&shorter), until(&extended));
+    let longer = extend(made.id(), &[("job.durationNumber", "25"), ("job.durationUnit", "MONTH")]).await?;
+    assert_errors(&longer, &["job.durationNumber"]);
+    Ok(())
+}
+
+/// Sets the end of all retentions back, in the file of a gateway that does not run.
+fn end_retention(data: &std::path::Path) -> anyhow::Result<()> {
+    let database = rusqlite::Connection::open(data.join("tillgate.db"))?;
+    let past = "2020-01-01T00:00:00Z";
+    let changed = database.execute(
+        "UPDATE registration SET document = CAST(json_set(CAST(document AS TEXT), '$.retained_until', ?1) AS BLOB)",
+        [past],
+    )?;
+    database.execute("UPDATE registration_account SET purge_at = 1577836800000", [])?;
+    anyhow::ensure!(changed == 1, "{changed} registrations");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_token_ends_with_its_retention_and_its_account_is_deleted() -> anyhow::Result<()> {
+    let gateway = Gateway::start()?;
+    let shop = gateway.merchant()?;
+    let id = own(&shop, "old").await?;
+    let sealed: Vec<u8> =
+        database(&gateway)?.query_row("SELECT sealed FROM registration_account", [], |row| row.get(0))?;
+    let gateway = gateway.restart_after(&[], end_retention)?;
+    let shop = Merchant::new(gateway.base(), shop.entity_id, shop.token);
+    assert_answer(&pay_by(&shop, &id, &[]).await?, 400, "100.150.206");
+    assert_answer(&read(&shop, &id).await?, 400, "100.150.206");
+    until("the account is deleted", async || Ok((accounts(&gateway)? == 0).then_some(()))).await?;
+    assert_answer(&pay_by(&shop, &id, &[]).await?, 400, "100.150.206");
+    until("its bytes are overwritten", async || {
+        let mut left = false;
+        for file in std::fs::read_dir(gateway.data())? {
+            let content = std::fs::read(file?.path())?;
+            left |= content.windows(sealed.len()).any(|window| window == sealed);
+        }
+        Ok((!left).then_some(()))
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_tokenisation_checkout_stores_the_card_and_charges_nobody() -> anyhow::Result<()> {
+    let gateway = Gateway::start()?;
+    let shop = gateway.merchant()?;
+    let opened = shop.post("v1/checkouts", &[("createRegistration", "true")]).await?;
+    assert_answer(&opened, 200, "000.200.100");
+    let path = format!("v1/checkouts/{}/registration", opened.id());
+    assert_answer(&shop.get(&path).await?, 200, "000.200.000");
+    // The form of a payment has no business here.
+    assert_answer(&shop.submit(opened.id(), &[]).await?, 404, "200.300.404");
+
+    let rejected = shop.post_as_browser(&path, &with(&CARD, &[("card.expiryYear", "2001")])).await?;
+    assert_answer(&rejected, 200, "000.000.100");
+    assert_answer(&shop.get(&path).await?, 400, "100.100.303");
+    // A card that was rejected leaves the checkout open for another.
+    let submitted = shop.post_as_browser(&path, &CARD).await?;
+    assert_answer(&submitted, 200, "000.000.100");
+    assert_eq!(submitted.json["resourcePath"], format!("/{path}"));
+    let status = shop.get(&path).await?;
+    assert_answer(&status, 200, "000.100.110");
+    assert_eq!((&status.json["paymentType"], &status.json["ndc"]), (&json!("RG"), &json!(opened.id())));
+    assert_eq!(status.json["card"]["last4Digits"], "0000");
+    assert!(stored_payments(&gateway, opened.id())?.is_empty());
+    assert_answer(&pay_by(&shop, status.id(), &[]).await?, 200, "000.100.110");
+    // Submitted again, it stores nothing again.
+    assert_answer(&shop.post_as_browser(&path, &with(&CARD, &[("card.holder", "Ann")])).await?, 200, "000.000.100");
+    assert_eq!(outcome(&shop.get(&path).await?), outcome(&status));
+    assert_eq!(accounts(&gateway)?, 1);
+    // A stranger, and a checkout that is for a payment.
+    assert_answer(&gateway.merchant()?.get(&path).await?, 404, "200.300.404");
+    let payment = shop.checkout(&[]).await?;
+    let path = format!("v1/checkouts/{}/registration", payment.id());
+    assert_answer(&shop.get(&path).await?, 404, "200.300.404");
+    assert_answer(&shop.post_as_browser(&path, &CARD).await?, 404, "200.300.404");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_shopper_who_ticks_the_box_is_registered_with_the_payment() -> anyhow::Result<()> {
+    let shop = shop();
+    let made = shop.checkout(&[]).await?;
+    shop.submit(made.id(), &[("createRegistration", "on"), ("card.holder", "Box Ticker")]).await?;
+    let status = shop.status(made.id()).await?;
+    assert_answer(&status, 200, "000.100.110");
+    let id = status.json["registrationId"].as_str().unwrap_or_default();
+    assert_eq!(read(&shop, id).await?.json["card"]["holder"], "Box Ticker");
+    // A merchant's no stands above the box.
+    let made = shop.checkout(&[("createRegistration", "false")]).await?;
+    shop.submit(made.id(), &[("createRegistration", "on")]).await?;
+    assert!(shop.status(made.id()).await?.json["registrationId"].is_null());
+    Ok(())
+}
+
+#[tokio::test]
+async fn one_click_pays_with_a_registration_of_the_checkout_and_with_no_other() -> anyhow::Result<()> {
+    let shop = shop();
+    let (offered, kept_back) = (own(&shop, "one-click").await?, own(&shop, "kept-back").await?);
+    let click = [
+        ("registrations[0].id", offered.as_str()),
+        ("standingInstruction.source", "CIT"),
+        ("standingInstruction.mode", "REPEATED"),
+        ("standingInstruction.type", "UNSCHEDULED"),
+    ];
+    let made = shop.checkout(&click).await?;
+    assert_answer(&made, 200, "000.200.100");
+    let path = format!("v1/checkouts/{}/payment", made.id());
+    for id in [kept_back.as_str(), &format!("8a{}", "0".repeat(30))] {
+        let refused = shop.post_as_browser(&path, &[("registrationId", id)]).await?;
+        assert_eq!((refused.status, refused.code()), (400, "100.150.200"), "{}", refused.text);
+    }
+    let both = [("registrationId", offered.as_str()), ("card.cvv", "123")];
+    assert_answer(&shop.post_as_browser(&path, &both).await?, 200, "000.000.100");
+    let status = shop.status(made.id()).await?;
+    assert_answer(&status, 200, "000.100.110");
+    assert_eq!(status.json["registrationId"], offered.as_str());
+    assert_eq!(status.json["card"]["holder"], "Jane Jones");
+    assert_eq!(status.json["amount"], "92.00");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_registration_deleted_while_its_checkout_is_open_cannot_be_paid_with() -> anyhow::Result<()> {
+    let shop = shop();
+    let id = own(&shop, "vanishing").await?;
+    let made = shop.checkout(&[("registrations[0].id", &id)]).await?;
+    assert_answer(&delete(&shop, &id).await?, 200, "000.100.110");
+    let path = format!("v1/checkouts/{}/payment", made.id());
+    let refused = shop.post_as_browser(&path, &[("registrationId", &id)]).await?;
+    assert_eq!((refused.status, refused.code()), (400, "100.150.202"), "{}", refused.text);
+    assert_answer(&shop.status(made.id()).await?, 200, "000.200.000");
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_idempotency_key_replays_a_registration_and_a_payment_by_it() -> anyhow::Result<()> {
+    let shop = shop();
+    let named = async |path: &str, fields: &[(&str, &str)], key: &str| -> anyhow::Result<Answer> {
+        let entity = [("entityId", shop.entity_id.as_str())];
+        let body = tillgate_tests::form(entity.iter().chain(fields).copied());
+        let request = shop.bare(Method::POST, path).bearer_auth(&shop.token).header("idempotency-key", key);
+        let request = request.header("content-type", "application/x-www-form-urlencoded").body(body);
+        Answer::read(request.send().await?).await
+    };
+    let card = with(&CARD, &[("card.holder", "Key Holder")]);
+    let made = named("v1/registrations", &card, "registration-1").await?;
+    assert_answer(&made, 200, "000.100.110");
+    assert_eq!(named("v1/registrations", &card, "registration-1").await?.text, made.text);
+    let path = format!("v1/registrations/{}/payments", made.id());
+    let paid = named(&path, &CHARGE, "charge-1").await?;
+    assert_answer(&paid, 200, "000.100.110");
+    assert_eq!(named(&path, &CHARGE, "charge-1").await?.text, paid.text);
+    assert_ne!(named(&path, &CHARGE, "charge-2").await?.id(), paid.id());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_live_entity_without_an_acquirer_registers_nothing() -> anyhow::Result<()> {
+    let made = register(&live_shop(), &[]).await?;
+    assert_answer(&made, 400, "600.200.201");
+    let json: &Value = &made.json;
+    assert_eq!(json["card"]["last4Digits"], "0000", "{}", made.text);
+    Ok(())
+}
