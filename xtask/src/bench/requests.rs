@@ -1,7 +1,8 @@
 //! The requests of the bench, whole, as a merchant's server sends them.
 
-/// Different requests of one kind; the generator goes through them in turn.
-const VARIANTS: usize = 64;
+/// Different requests of one kind; the generator goes through them in turn. More than a run sends of most kinds: an
+/// order's reference grows, as in a shop, and hardly comes twice.
+const VARIANTS: usize = 16_384;
 
 /// An entity and its token.
 #[derive(Debug, Clone)]
