@@ -80,7 +80,6 @@ impl Gateway {
         parameters: &Parameters,
     ) -> Result<Option<Filing>, Failure> {
         let File { owner, used } = file;
-        let blind = self.blind_index(owner, parameters);
         let authorises = !matches!(payment.payment_type, PaymentType::Credit);
         let step = if authorises { Step::of(parameters) } else { Step::Single };
         let initial = match step {
@@ -103,6 +102,8 @@ impl Gateway {
         if used.is_none() && new.is_none() && agreed.is_none() {
             return Ok(None);
         }
+        // Two derivations of keys, which most payments do without.
+        let blind = self.blind_index(owner, parameters);
         let entity = owner.clone();
         Ok(Some(Filing { entity, blind, used: used.map(|used| used.id.clone()), new, agreed }))
     }
