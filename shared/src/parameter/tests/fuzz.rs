@@ -4,10 +4,9 @@
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use super::super::{
-    Operation, Parameter, Requirements, catalogue, check_complete, check_formats, find, normalize, unknown,
-};
+use super::super::{Parameter, Requirements, catalogue, check_complete, check_formats, find, normalize, unknown};
 use super::boundaries::concrete;
+use super::operations::OPERATIONS;
 use super::samples::samples;
 use crate::form::{Duplicates, decode};
 use crate::format::card_number::luhn_valid;
@@ -49,20 +48,6 @@ const PIECES: &[&str] = &[
     "\0",
     "{\"a\":1}",
     "${7*7}",
-];
-
-const OPERATIONS: &[Operation] = &[
-    Operation::CreateCheckout,
-    Operation::UpdateCheckout,
-    Operation::Payment,
-    Operation::CreateRegistration,
-    Operation::PaymentByRegistration,
-    Operation::Capture,
-    Operation::Refund,
-    Operation::Reversal,
-    Operation::Chargeback,
-    Operation::Schedule,
-    Operation::Report,
 ];
 
 /// A parameter with a value that its format takes.
@@ -200,7 +185,7 @@ proptest! {
                 prop_assert!(error.value.as_ref().is_none_or(|value| value.chars().count() <= 255));
             }
             for operation in OPERATIONS {
-                for error in check_complete(&read, *operation, &Requirements::default()) {
+                for error in check_complete(&read, operation, &Requirements::default()) {
                     prop_assert!(!error.message.is_empty() && !error.name.is_empty());
                 }
             }

@@ -167,7 +167,8 @@ fn brands_that_charge_an_account_of_their_own_at_once_need_to_know_it() {
     }
 }
 
-const OPERATIONS: [Operation; 11] = [
+/// Every operation.
+pub(super) const OPERATIONS: [Operation; 11] = [
     Operation::CreateCheckout,
     Operation::UpdateCheckout,
     Operation::Payment,
