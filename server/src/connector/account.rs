@@ -120,11 +120,6 @@ impl FullAccount {
         }
     }
 
-    /// Whether it was known before this payment: nobody finds out by it which numbers work.
-    pub fn is_stored(&self) -> bool {
-        matches!(self, Self::Card(card) if card.entry == Entry::Stored)
-    }
-
     /// What may be kept and shown.
     pub fn shown(&self) -> Account {
         match self {

@@ -24,18 +24,17 @@ impl Gateway {
         *owner == entity.id || self.directory.channels(&entity.id).iter().any(|channel| channel.id == *owner)
     }
 
-    /// Whose a payment is that an entity asks for: its own, or that of one of its channels.
+    /// The channel of an entity that a payment belongs to; none where it is the entity's own, or nobody's.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub(super) fn owner_of(&self, entity: &Entity, payment: &PaymentId) -> Result<Option<Arc<Entity>>, Failure> {
+    pub(super) fn channel_of(&self, entity: &Entity, payment: &PaymentId) -> Result<Option<Arc<Entity>>, Failure> {
         let channels = self.directory.channels(&entity.id);
-        for channel in channels.iter() {
-            if self.store.payment(&channel.id, payment)?.is_some() {
-                return Ok(Some(Arc::clone(channel)));
-            }
+        if channels.is_empty() {
+            return Ok(None);
         }
-        Ok(None)
+        let payment = self.store.payment_of(&self.entities_of(entity), payment)?;
+        Ok(payment.and_then(|payment| channels.iter().find(|channel| channel.id == payment.entity).cloned()))
     }
 
     /// Where a payment of an entity goes, and its parameters as they go there: with the brand that the card number tells,

@@ -4,6 +4,7 @@ pub mod attempts;
 pub mod checkout;
 mod dispatch;
 mod duplicates;
+mod echo;
 mod on_file;
 pub mod once;
 pub mod order;

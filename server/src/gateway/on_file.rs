@@ -15,11 +15,13 @@ use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::{Registration, retention};
 use crate::domain::standing_instruction::{Chain, INITIAL_TRANSACTION, Step, Terms};
-use crate::store::{Changes, Keys, OnFile, OnFileKeys, StoreError};
+use crate::store::{Changes, OnFile, OnFileKeys, StoreError};
 use crate::vault::BlindIndex;
 
 /// The groups of parameters that describe an account.
 const ACCOUNTS: [&str; 3] = ["card.", "bankAccount.", "virtualAccount."];
+/// The groups of parameters that describe the shopper. None of them is secret.
+const SHOPPER: [&str; 3] = ["customer.", "billing.", "shipping."];
 /// What proves for one payment that the account is the payer's. Never stored.
 const PROOFS: [&str; 2] = ["card.cvv", "virtualAccount.password"];
 /// Sealed accounts are padded to a multiple of this, so that a record's length tells little.
@@ -68,16 +70,16 @@ struct Agreed {
 }
 
 impl Gateway {
-    /// What an approved payment does with things on file; none for the many that do nothing. Tells the payment which
-    /// `initialTransactionId` its answer gives.
+    /// What an approved payment does with things on file; none for the many that do nothing. Sets the
+    /// `initialTransactionId` that its answer gives among its parameters, which are still all that were sent.
     ///
     /// # Errors
     /// A charge by the merchant that names no initial transaction is refused.
     pub(super) fn filing(
         &self,
         file: File<'_>,
-        payment: &mut Payment,
-        parameters: &Parameters,
+        payment: &Payment,
+        parameters: &mut Parameters,
     ) -> Result<Option<Filing>, Failure> {
         let File { owner, used } = file;
         let authorises = !matches!(payment.payment_type, PaymentType::Credit);
@@ -88,7 +90,7 @@ impl Gateway {
             Step::Single => None,
         };
         if let (Some(initial), true) = (&initial, step == Step::Repeated || payment.approved()) {
-            payment.parameters.set(INITIAL_TRANSACTION, initial);
+            parameters.set(INITIAL_TRANSACTION, initial.as_str());
         }
         let agreed = initial.map(|initial| Agreed {
             step,
@@ -96,7 +98,6 @@ impl Gateway {
             terms: Terms::of(parameters),
             today: payment.created.to_zoned(TimeZone::UTC).date(),
         });
-        payment.registration = used.map(|used| used.id.clone());
         let registers = used.is_none() && payment.approved() && parameters.get("createRegistration") == Some("true");
         let new = if registers { self.of_payment(owner, payment, parameters)? } else { None };
         if used.is_none() && new.is_none() && agreed.is_none() {
@@ -115,8 +116,7 @@ impl Gateway {
         payment: &Payment,
         parameters: &Parameters,
     ) -> Result<Option<NewRegistration>, Failure> {
-        let mut shopper = payment.parameters.clone();
-        shopper.retain(|name, _| ["customer.", "billing.", "shipping."].iter().any(|group| name.starts_with(group)));
+        let shopper = parameters.iter().filter(|(name, _)| SHOPPER.iter().any(|group| name.starts_with(group)));
         let registration = Registration {
             id: RegistrationId::new(payment.created, random()?),
             entity: owner.clone(),
@@ -128,7 +128,7 @@ impl Gateway {
             initial: None,
             retained_until: card_retention(parameters),
             ended: None,
-            parameters: shopper,
+            parameters: shopper.collect(),
         };
         self.sealed(registration, parameters)
     }
@@ -210,14 +210,13 @@ impl Filing {
     }
 
     /// What has to be loaded to decide it.
-    pub(super) fn keys(&self, keys: Keys) -> Keys {
+    pub(super) fn keys(&self) -> OnFileKeys {
         let of = |id: &RegistrationId| (self.entity.clone(), id.clone());
-        let on_file = OnFileKeys {
+        OnFileKeys {
             registration: self.used.as_ref().map(of),
             holding: self.new.as_ref().map(|new| (self.entity.clone(), new.blind)),
             chain: self.agreed.as_ref().map(|agreed| (self.entity.clone(), agreed.initial.clone())),
-        };
-        Keys { on_file, ..keys }
+        }
     }
 
     /// Decides under the write lock what is written besides the payment, and tells the payment its registration.

@@ -1,11 +1,14 @@
-//! A payment server to server: one order, one commit, one answer.
+//! A payment: its order is read, the connector asked, and everything made ready beside the writer; under the write lock it
+//! is settled, which is the moment for what depends on other payments. One order, one commit, one answer.
 
 use std::net::IpAddr;
 
+use jiff::tz::TimeZone;
 use tillgate_shared::format::url;
-use tillgate_shared::parameter::{Parameters, find};
+use tillgate_shared::parameter::Parameters;
 
 use super::attempts::Attempt;
+use super::echo::is_echoed;
 use super::on_file::{File, Filing};
 use super::once::Once;
 use super::wallet::{self, Opened};
@@ -13,64 +16,10 @@ use super::{Failure, Gateway, duplicates, order, reference};
 use crate::connector::{Answer, FullAccount, FullCard, Order};
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::{Account, Payment, Redirect, descriptor};
+use crate::domain::id::PaymentId;
+use crate::domain::payment::{Payment, Redirect, descriptor};
 use crate::domain::refusal::Refusal;
-use crate::store::wallet::WalletToken;
 use crate::store::{Changes, Keys, Loaded};
-
-/// A payment that has been decided and not yet written.
-pub(super) struct Decided {
-    pub(super) payment: Payment,
-    /// The sealed number of its account; none where nothing is left to do with it.
-    pub(super) sealed: Option<Vec<u8>>,
-    /// To be told how the write ended.
-    pub(super) attempt: Attempt,
-    /// The wallet token that pays; it can do so once.
-    pub(super) token: Option<WalletToken>,
-    /// What it does with things on file; none for the many that do nothing.
-    pub(super) filing: Option<Filing>,
-}
-
-/// A payment that is ready to be written.
-pub(super) struct Prepared {
-    payment: Payment,
-    changes: Changes,
-    token: Option<WalletToken>,
-    filing: Option<Filing>,
-    /// What has to be unheard of, where the entity has each order paid once.
-    reference: Option<(EntityId, String)>,
-}
-
-impl Prepared {
-    /// What has to be loaded to decide it: things on file, and whether its wallet token has paid already.
-    pub(super) fn keys(&self, keys: Keys) -> Keys {
-        let keys = keys.with_wallet_token(self.token.as_ref()).with_reference(self.reference.clone());
-        match &self.filing {
-            Some(filing) => filing.keys(keys),
-            None => keys,
-        }
-    }
-
-    /// Decides under the write lock what is written.
-    ///
-    /// # Errors
-    /// Its wallet token has paid already, or what is on file does not allow the payment.
-    pub(super) fn settle(self, loaded: Loaded) -> Result<(Changes, Payment), Refusal> {
-        if loaded.token_used {
-            return Err(wallet::used());
-        }
-        let Self { mut payment, changes, filing, .. } = self;
-        if loaded.reference_paid {
-            return Ok(duplicates::declined(payment));
-        }
-        let changes = match filing {
-            Some(filing) => changes.and(filing.settle(&mut payment, loaded.on_file)?).payment(&payment),
-            None => changes,
-        };
-        Ok((changes, payment))
-    }
-}
 
 /// Where a shopper who has to leave for the brand's page goes, and comes back to.
 #[derive(Debug, Clone, Copy)]
@@ -82,6 +31,14 @@ pub struct Addresses<'a> {
     pub result: Option<&'a str>,
     /// The shopper's own, where its browser talks to us; otherwise the merchant may tell it (`customer.ip`).
     pub shopper: Option<IpAddr>,
+}
+
+impl Addresses<'_> {
+    /// Our page that stands in for the brand's, from where the shopper comes back to `result_url`.
+    fn page_of(&self, id: &PaymentId, result_url: String) -> Redirect {
+        let url = format!("{}v1/simulator/{id}", self.public);
+        Redirect { url, method: "GET".to_owned(), parameters: Vec::new(), result_url }
+    }
 }
 
 impl Gateway {
@@ -115,11 +72,10 @@ impl Gateway {
         order::refuse_override(&parameters)?;
         let (channel, parameters) = self.dispatched(entity, parameters)?;
         let payer = channel.as_deref().unwrap_or(entity);
-        let (prepared, attempt) = self.prepare(payer, self.decide(file, payer, None, parameters, addresses)?);
-        let keys = prepared.keys(Keys::none());
+        let (prepared, attempt) = self.prepare(file, payer, None, parameters, addresses)?;
         let written = self
             .store
-            .update(keys, move |loaded| {
+            .update(prepared.keys.clone(), move |loaded| {
                 let (changes, payment) = prepared.settle(loaded)?;
                 Ok((once.keep(changes, &payment, payment.created), payment))
             })
@@ -128,18 +84,20 @@ impl Gateway {
         Ok(written??)
     }
 
-    /// Reads the order, asks the connector, and prepares what is to be written. Moves nothing.
-    pub(super) fn decide(
+    /// Reads the order, asks the connector, and encodes what can be encoded before the write; writes nothing. The attempt
+    /// wants to be told how the write ended.
+    pub(super) fn prepare(
         &self,
         file: File<'_>,
         entity: &Entity,
         checkout: Option<&Checkout>,
         mut parameters: Parameters,
         addresses: Addresses<'_>,
-    ) -> Result<Decided, Failure> {
+    ) -> Result<(Prepared, Attempt), Failure> {
+        let now = self.now();
         let mut token = None;
         let order = order::read(entity, &parameters, |text| {
-            let Opened { card, token: opened } = self.open_wallet_token(entity, text, self.now())?;
+            let Opened { card, token: opened } = self.open_wallet_token(entity, text, now)?;
             token = Some(opened);
             Ok(card)
         })?;
@@ -147,87 +105,68 @@ impl Gateway {
         if let (Some(_), FullAccount::Card(FullCard { cryptogram: Some(proof), .. })) = (&token, &order.account) {
             parameters.set("threeDSecure.eci", proof.eci.as_str());
         }
-        let decided = self.decide_order(file, entity, checkout, parameters, addresses, &order)?;
-        Ok(Decided { token, ..decided })
-    }
-
-    /// As [`Gateway::decide`], of an order that has been read already.
-    pub(super) fn decide_order(
-        &self,
-        file: File<'_>,
-        entity: &Entity,
-        checkout: Option<&Checkout>,
-        mut parameters: Parameters,
-        addresses: Addresses<'_>,
-        order: &Order,
-    ) -> Result<Decided, Failure> {
         let route = order::route(entity, &parameters)?;
-        let result_url = result_url(order, &parameters, addresses)?;
-        let now = self.now();
+        let result_url = result_url(&order, &parameters, addresses)?;
         let shopper = addresses.shopper.or_else(|| parameters.get("customer.ip")?.parse().ok());
-        let attempt = match file.used.is_some() || order.account.is_stored() {
-            false => self.attempts.begin(entity, shopper, order.account.bin(), now)?,
-            true => Attempt::default(),
+        // Nobody finds out by a stored account which numbers work.
+        let attempt = match file.used {
+            None => self.attempts.begin(entity, shopper, order.account.bin(), now)?,
+            Some(_) => Attempt::default(),
         };
-        let answer = route.authorize(order, now.to_zoned(jiff::tz::TimeZone::UTC).date());
+        let Answer { result, avs, cvv, details, pay_to, elsewhere } =
+            route.authorize(&order, now.to_zoned(TimeZone::UTC).date());
+
         let id = Self::new_payment_id(now)?;
-        let Answer { result, avs, cvv, details, pay_to, elsewhere } = answer;
-        let open = result.is_success() || result.is_pending();
-        let redirect = result_url.filter(|_| elsewhere).map(|result_url| Redirect {
-            url: format!("{}v1/simulator/{id}", addresses.public),
-            method: "GET".to_owned(),
-            parameters: Vec::new(),
-            result_url,
-        });
-        let text = order::statement_text(&parameters).unwrap_or(&entity.name).to_owned();
-        let account = order.account.shown();
-        let sent = parameters.clone();
-        parameters.retain(|name, _| is_echoed(name, &account));
+        let text = order::statement_text(&parameters).unwrap_or(&entity.name);
         let mut payment = Payment {
-            descriptor: descriptor(&id, &text),
+            descriptor: descriptor(&id, text),
+            redirect: result_url.filter(|_| elsewhere).map(|result_url| addresses.page_of(&id, result_url)),
             id,
             entity: entity.id.clone(),
             checkout: checkout.map(|checkout| checkout.id.clone()),
             referenced: None,
-            registration: None,
-            avs,
-            cvv,
-            details,
-            redirect,
-            pay_to,
+            registration: file.used.map(|used| used.id.clone()),
             created: now,
             payment_type: order.payment_type,
             brand: order.brand.code.to_owned(),
             amount: order.amount,
             result,
-            account,
-            parameters,
+            avs,
+            cvv,
+            details,
+            pay_to,
+            account: order.account.shown(),
+            parameters: Parameters::default(),
         };
-        let filing = self.filing(file, &mut payment, &sent)?;
-        // An account on file is kept there, and nowhere else.
-        let on_file = file.used.is_some() || filing.as_ref().is_some_and(Filing::registers);
-        let sealed = if open && !on_file { self.seal_account(payment.id.as_str(), &order.account)? } else { None };
-        Ok(Decided { payment, sealed, token: None, filing, attempt })
-    }
+        let filing = self.filing(file, &payment, &mut parameters)?;
+        parameters.retain(|name, _| is_echoed(name, &payment.account));
+        payment.parameters = parameters;
 
-    /// Encodes what can be encoded before the write, and hands out who is to be told how that ended.
-    pub(super) fn prepare(&self, payer: &Entity, decided: Decided) -> (Prepared, Attempt) {
-        let Decided { payment, sealed, token, filing, attempt } = decided;
-        let reference = duplicates::reference(payer, &payment);
         let mut changes = Changes::default();
+        // An account on file is kept there, and nowhere else; one that paid nothing is not kept at all.
+        let on_file = file.used.is_some() || filing.as_ref().is_some_and(Filing::registers);
+        if payment.counts()
+            && !on_file
+            && let Some(sealed) = self.seal_account(payment.id.as_str(), &order.account)?
+        {
+            changes = changes.card(&payment.id, sealed, now + self.options.card_window);
+        }
         if let Some(token) = &token {
             changes = changes.wallet_token(token);
         }
-        if let Some(sealed) = sealed {
-            changes = changes.card(&payment.id, sealed, payment.created + self.options.card_window);
-        }
         // What is on file may still change the payment.
-        let changes = if filing.is_none() { changes.payment(&payment) } else { changes };
-        (Prepared { payment, changes, token, filing, reference }, attempt)
+        if filing.is_none() {
+            changes = changes.payment(&payment);
+        }
+        let keys = Keys {
+            wallet_token: token,
+            reference: duplicates::reference(entity, &payment),
+            on_file: filing.as_ref().map(Filing::keys).unwrap_or_default(),
+            ..Keys::default()
+        };
+        Ok((Prepared { payment, changes, filing, keys }, attempt))
     }
-}
 
-impl Gateway {
     /// The payment that sent its shopper to our page that stands in for the brand's.
     ///
     /// # Errors
@@ -238,6 +177,38 @@ impl Gateway {
             None => None,
         };
         payment.ok_or_else(|| Refusal::not_found("There is no payment with this id").into())
+    }
+}
+
+/// A payment that is ready to be written.
+pub(super) struct Prepared {
+    payment: Payment,
+    /// What is written with it.
+    changes: Changes,
+    /// What it does with things on file; none for the many that do nothing.
+    filing: Option<Filing>,
+    /// What has to be loaded to settle it: things on file, and whether its reference or its wallet token has paid already.
+    pub(super) keys: Keys,
+}
+
+impl Prepared {
+    /// Decides under the write lock what is written.
+    ///
+    /// # Errors
+    /// Its wallet token has paid already, or what is on file does not allow the payment.
+    pub(super) fn settle(self, loaded: Loaded) -> Result<(Changes, Payment), Refusal> {
+        let Self { mut payment, changes, filing, .. } = self;
+        if loaded.token_used {
+            return Err(wallet::used());
+        }
+        if loaded.reference_paid {
+            return Ok(duplicates::declined(payment));
+        }
+        let changes = match filing {
+            Some(filing) => changes.and(filing.settle(&mut payment, loaded.on_file)?).payment(&payment),
+            None => changes,
+        };
+        Ok((changes, payment))
     }
 }
 
@@ -254,60 +225,5 @@ fn result_url(order: &Order, parameters: &Parameters, addresses: Addresses<'_>) 
             let message = "may not be empty: the shopper leaves for the brand's page and comes back";
             Err(Refusal::parameter("shopperResultUrl", None, message))
         }
-    }
-}
-
-/// Whether a parameter is kept with the payment and shown again. Secrets never are, card data in their reduced form
-/// only, and what has a field of its own is not kept twice.
-pub(super) fn is_echoed(name: &str, account: &Account) -> bool {
-    let own_field = matches!(
-        name,
-        "amount"
-            | "currency"
-            | "paymentType"
-            | "paymentBrand"
-            | "descriptor"
-            | "entityId"
-            | "integrity"
-            | "shopOrigin"
-            | "forceUtf8"
-            | "registrationId"
-    );
-    let of_account = match account {
-        Account::Bank(_) => name.starts_with("bankAccount.") && !name.starts_with("bankAccount.mandate."),
-        Account::Virtual(_) => name.starts_with("virtualAccount."),
-        Account::Card(_) | Account::Unknown => false,
-    };
-    let secret = find(name).is_some_and(|row| row.secret);
-    !own_field && !of_account && !secret && !name.starts_with("card.") && !name.starts_with("authentication.")
-}
-
-#[cfg(test)]
-mod tests {
-    use tillgate_shared::parameter::catalogue;
-
-    use super::*;
-    use crate::domain::payment::BankSummary;
-
-    #[test]
-    fn no_secret_of_the_catalogue_is_kept() {
-        let unknown = Account::Unknown;
-        let kept: Vec<&str> =
-            catalogue().filter(|row| row.secret).map(|row| row.name).filter(|n| is_echoed(n, &unknown)).collect();
-        assert!(kept.is_empty(), "{kept:?}");
-        for account in ["bankAccount.number", "bankAccount.iban", "walletPay.paymentToken", "card.number", "card.cvv"] {
-            assert!(!is_echoed(account, &unknown), "{account}");
-        }
-        for shown in ["bankAccount.holder", "bankAccount.bic", "cart.items[17].name", "merchant.data[abc]"] {
-            assert!(is_echoed(shown, &unknown), "{shown}");
-        }
-    }
-
-    #[test]
-    fn what_the_account_shows_by_itself_is_not_kept_twice() {
-        let bank = Account::Bank(BankSummary::default());
-        assert!(!is_echoed("bankAccount.holder", &bank));
-        assert!(is_echoed("bankAccount.mandate.id", &bank));
-        assert!(is_echoed("virtualAccount.accountId", &bank));
     }
 }

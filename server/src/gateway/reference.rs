@@ -11,8 +11,8 @@ use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::{Operation, ParameterError, Parameters, check_complete};
 use tillgate_shared::result::{Group, ResultCode, codes};
 
+use super::echo::is_echoed;
 use super::once::Once;
-use super::pay::is_echoed;
 use super::{Failure, Gateway, order};
 use crate::connector::Route;
 use crate::domain::entity::Entity;
@@ -64,7 +64,7 @@ impl Gateway {
         }
         let command = parameters.get("paymentType").and_then(Command::parse);
         let id = PaymentId::parse(id).ok_or_else(|| unknown(command))?;
-        let channel = self.owner_of(entity, &id)?;
+        let channel = self.channel_of(entity, &id)?;
         let entity = channel.as_deref().unwrap_or(entity);
         let request = read(entity, &parameters);
         let now = self.now();
@@ -103,9 +103,8 @@ impl Gateway {
     /// 404 when there is none.
     pub fn payment(&self, entity: &Entity, id: &str) -> Result<(Payment, Standing), Failure> {
         let id = PaymentId::parse(id).ok_or_else(|| unknown(None))?;
-        let channel = self.owner_of(entity, &id)?;
-        let owner = channel.as_deref().unwrap_or(entity);
-        let (payment, links) = self.store.payment_with_links(&owner.id, &id)?.ok_or_else(|| unknown(None))?;
+        let found = self.store.payment_with_links(&self.entities_of(entity), &id)?;
+        let (payment, links) = found.ok_or_else(|| unknown(None))?;
         let standing = Standing::of(&payment, &links, &self.options.terms, self.now());
         Ok((payment, standing))
     }

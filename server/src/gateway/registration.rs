@@ -8,9 +8,10 @@ use tillgate_shared::parameter::{Operation, Parameters, check_complete};
 use tillgate_shared::result::codes;
 
 use super::attempts::Attempt;
+use super::echo::is_echoed;
 use super::on_file::{File, NewRegistration, card_retention, new_initial};
 use super::once::Once;
-use super::pay::{Addresses, is_echoed};
+use super::pay::Addresses;
 use super::{Failure, Gateway, order, random};
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;

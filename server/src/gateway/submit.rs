@@ -109,10 +109,9 @@ impl Gateway {
         let (channel, parameters) = self.dispatched(&entity, parameters)?;
         let entity = channel.unwrap_or(entity);
         let file = File { owner: &checkout.entity, used: used.as_ref() };
-        let decided = self.decide(file, &entity, Some(checkout), parameters, addresses)?;
-        let (prepared, attempt) = self.prepare(&entity, decided);
+        let (prepared, attempt) = self.prepare(file, &entity, Some(checkout), parameters, addresses)?;
         let (version, now) = (checkout.version, self.now());
-        let keys = prepared.keys(Keys::checkout(&checkout.id));
+        let keys = Keys { checkout: Some(checkout.id.clone()), ..prepared.keys.clone() };
         let outcome = self
             .store
             .update(keys, move |mut loaded| match ready(loaded.checkout.take(), version, now)? {

@@ -71,20 +71,6 @@ impl Keys {
     pub fn payment(entity: &EntityId, id: &PaymentId) -> Self {
         Self { payment: Some((entity.clone(), id.clone())), ..Self::default() }
     }
-
-    /// These, and whether an entity's `merchantTransactionId` has been paid.
-    #[must_use]
-    pub fn with_reference(self, reference: Option<(EntityId, String)>) -> Self {
-        Self { reference, ..self }
-    }
-}
-
-impl Keys {
-    /// The same, and a wallet token, if there is one.
-    #[must_use]
-    pub fn with_wallet_token(self, token: Option<&WalletToken>) -> Self {
-        Self { wallet_token: token.cloned(), ..self }
-    }
 }
 
 /// What was loaded under the write lock.
@@ -188,21 +174,6 @@ impl Store {
     /// When the store cannot be read.
     pub fn payment_of_page(&self, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
         self.readers.with(|connection| rows::load_payment_of_page(connection, id))
-    }
-
-    /// A payment of an entity with what refers to it, both of one moment.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn payment_with_links(
-        &self,
-        entity: &EntityId,
-        id: &PaymentId,
-    ) -> Result<Option<(Payment, Vec<Link>)>, StoreError> {
-        self.readers.at_one_moment(|connection| {
-            let Some(payment) = rows::load_payment(connection, entity, id)? else { return Ok(None) };
-            Ok(Some((payment, rows::load_links(connection, id)?)))
-        })
     }
 
     /// A checkout with its last attempt, both of one moment.

@@ -10,7 +10,7 @@ use rusqlite::{CachedStatement, Connection, Rows, params};
 
 use super::{Store, StoreError, rows};
 use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::Payment;
+use crate::domain::payment::{Link, Payment};
 use crate::domain::query::Range;
 
 /// The last of all ids.
@@ -89,13 +89,21 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn payment_of(&self, entities: &[EntityId], id: &PaymentId) -> Result<Option<Payment>, StoreError> {
-        self.readers.with(|connection| {
-            for entity in entities {
-                if let Some(payment) = rows::load_payment(connection, entity, id)? {
-                    return Ok(Some(payment));
-                }
-            }
-            Ok(None)
+        self.readers.with(|connection| find(connection, entities, id))
+    }
+
+    /// A payment of one of some entities with what refers to it, both of one moment.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn payment_with_links(
+        &self,
+        entities: &[EntityId],
+        id: &PaymentId,
+    ) -> Result<Option<(Payment, Vec<Link>)>, StoreError> {
+        self.readers.at_one_moment(|connection| {
+            let Some(payment) = find(connection, entities, id)? else { return Ok(None) };
+            Ok(Some((payment, rows::load_links(connection, id)?)))
         })
     }
 
@@ -119,6 +127,16 @@ impl Store {
             load(connection, &referring(connection, first, most)?)
         })
     }
+}
+
+/// A payment of one of some entities.
+fn find(connection: &Connection, entities: &[EntityId], id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+    for entity in entities {
+        if let Some(payment) = rows::load_payment(connection, entity, id)? {
+            return Ok(Some(payment));
+        }
+    }
+    Ok(None)
 }
 
 /// Payments with what refers to them, directly or not, at most `most`, by id. What refers to a payment is the same
