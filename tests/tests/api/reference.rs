@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::Value;
 use tillgate::api::docs::{Caller, ROUTES};
+use tillgate_shared::brand::{Brand, Kind};
 use tillgate_shared::parameter::catalogue;
 use tillgate_shared::result::ResultCode;
 use tillgate_tests::{Answer, form};
@@ -162,6 +163,154 @@ async fn result_codes_come_with_their_group() -> anyhow::Result<()> {
         assert_eq!(entry["code"], code.code());
         assert_eq!(entry["group"], code.group().as_str());
         assert_eq!(entry["description"], code.description());
+    }
+    Ok(())
+}
+
+/// The rows of a table of the reference page, each a list of its cells' text.
+fn rows(page: &Answer, anchor: &str) -> Vec<Vec<String>> {
+    let table = page.text.split(&format!(r#"<table id="{anchor}">"#)).nth(1).unwrap_or_default();
+    let body = table.split("<tbody>").nth(1).and_then(|rest| rest.split("</tbody>").next()).unwrap_or_default();
+    let text = |cell: &str| {
+        let parts = cell.split('<').enumerate().map(|(place, part)| match place {
+            0 => part,
+            _ => part.split_once('>').map_or("", |(_, text)| text),
+        });
+        parts.collect::<String>().trim().replace("&amp;", "&")
+    };
+    let cells = |row: &str| row.split("<td>").skip(1).map(text).collect();
+    let rows: Vec<Vec<String>> = body.split("<tr>").skip(1).map(cells).collect();
+    assert!(!rows.is_empty(), "no table {anchor}");
+    rows
+}
+
+/// Name and value pairs as the page writes them, one after the other.
+fn pairs(text: &str) -> Vec<(&str, &str)> {
+    text.split(' ').filter_map(|pair| pair.split_once('=')).collect()
+}
+
+#[tokio::test]
+async fn every_test_card_of_the_page_has_the_outcome_that_the_page_says() -> anyhow::Result<()> {
+    let (shop, page) = (shop(), open("reference").await?);
+    for card in rows(&page, "test-cards") {
+        let code = if card[1] == "AMEX" { "1234" } else { "123" };
+        let fields = [("card.number", card[0].as_str()), ("paymentBrand", &card[1]), ("card.cvv", code)];
+        let paid = shop.pay(&fields).await?;
+        assert_eq!(paid.code(), card[2], "{card:?}: {}", paid.text);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn every_code_and_postcode_of_the_page_gives_the_letter_that_the_page_says() -> anyhow::Result<()> {
+    let (shop, page) = (shop(), open("reference").await?);
+    for code in rows(&page, "test-codes") {
+        let sent = match code[0].as_str() {
+            "any other" => "123",
+            missing if missing.starts_with("none") => "",
+            known => known,
+        };
+        let paid = shop.pay(&[("card.cvv", sent)]).await?;
+        assert_answer(&paid, 200, "000.100.110");
+        assert_eq!(paid.json["result"]["cvvResponse"], code[1], "{code:?}");
+        let amex = [("paymentBrand", "AMEX"), ("card.number", "377777777777770"), ("card.cvv", &format!("0{sent}"))];
+        if !sent.is_empty() {
+            assert_eq!(shop.pay(&amex).await?.json["result"]["cvvResponse"], code[1], "{code:?}");
+        }
+    }
+    for postcode in rows(&page, "test-addresses") {
+        let sent = match postcode[0].as_str() {
+            "any other" => "LS1 4DY",
+            missing if missing.starts_with("none") => "",
+            known => known,
+        };
+        let paid = shop.pay(&[("billing.street1", "Mill Lane"), ("billing.postcode", sent)]).await?;
+        assert_answer(&paid, 200, "000.100.110");
+        assert_eq!(paid.json["result"]["avsResponse"], postcode[1], "{postcode:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn every_bank_account_of_the_page_has_the_outcome_that_the_page_says() -> anyhow::Result<()> {
+    let (shop, page) = (shop(), open("reference").await?);
+    let accounts = rows(&page, "test-accounts");
+    let countries: BTreeSet<&str> = accounts.iter().map(|account| &account[0][..2]).collect();
+    assert_eq!(countries.len(), 3, "{countries:?}");
+    let order = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB"), ("paymentBrand", "SEPA")];
+    for account in accounts {
+        let fields = [
+            ("bankAccount.holder", "Jane Jones"),
+            ("bankAccount.iban", account[0].as_str()),
+            ("bankAccount.bic", &account[1]),
+        ];
+        let paid = shop.post("v1/payments", &[&order[..], &fields].concat()).await?;
+        assert_eq!(paid.code(), account[2], "{account:?}: {}", paid.text);
+        assert_eq!(paid.json["resultDetails"]["AcquirerResponse"], account[3], "{account:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn every_transfer_and_wallet_of_the_page_is_answered_as_the_page_says() -> anyhow::Result<()> {
+    let (shop, page) = (shop(), open("reference").await?);
+    let order = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")];
+    for transfer in rows(&page, "test-transfers") {
+        let to = [("paymentBrand", transfer[1].as_str()), ("shopperResultUrl", "https://shop.example/result")];
+        let paid = shop.post("v1/payments", &[&order[..], &to, &pairs(&transfer[0])].concat()).await?;
+        assert_eq!(paid.status, 200, "{transfer:?}: {}", paid.text);
+        if transfer[2].starts_with("merchant.bankAccount") {
+            assert!(paid.json["merchant"]["bankAccount"]["number"].is_string(), "{transfer:?}: {}", paid.text);
+        } else {
+            assert_answer(&paid, 200, "000.200.000");
+            assert!(paid.json["redirect"]["url"].is_string(), "{transfer:?}: {}", paid.text);
+        }
+    }
+    let wallets = rows(&page, "test-wallets");
+    let decrypted = pairs(&wallets[0][0]);
+    for brand in Brand::all().iter().filter(|brand| brand.kind == Kind::Wallet) {
+        assert!(page.text.contains(brand.code));
+        let back = [("paymentBrand", brand.code), ("shopperResultUrl", "https://shop.example/result")];
+        let paid = shop.post("v1/payments", &[&order[..], &back, &decrypted].concat()).await?;
+        assert_answer(&paid, 200, if brand.synchronous { "000.100.110" } else { "000.200.000" });
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn every_fault_of_the_page_has_the_code_that_the_page_says() -> anyhow::Result<()> {
+    let (shop, page) = (shop(), open("reference").await?);
+    let sepa = [
+        ("paymentBrand", "SEPA"),
+        ("card.number", ""),
+        ("card.expiryMonth", ""),
+        ("card.expiryYear", ""),
+        ("card.cvv", ""),
+        ("bankAccount.holder", "Jane Jones"),
+        ("bankAccount.iban", "DE23100000001234567890"),
+    ];
+    let bic = ("bankAccount.bic", "MARKDEF1100");
+    let faults: [(&str, Vec<(&str, &str)>); 7] = [
+        ("a card number with a wrong check digit", vec![("card.number", "4200000000000001")]),
+        ("a card number that is not of the brand", vec![("paymentBrand", "MASTER")]),
+        ("a card that has expired", vec![("card.expiryYear", "2001")]),
+        ("a security code of a length that the brand does not have", vec![("card.cvv", "1234")]),
+        ("a direct debit of SEPA in another currency than EUR", [&sepa[..], &[bic, ("currency", "USD")]].concat()),
+        ("a BIC of another country than the IBAN", [&sepa[..], &[("bankAccount.bic", "ABNANL2A")]].concat()),
+        (
+            "a mandate that was signed in the future",
+            [&sepa[..], &[bic, ("bankAccount.mandate.dateOfSignature", "2099-01-01")]].concat(),
+        ),
+    ];
+    let listed = rows(&page, "test-outcomes");
+    let (forced, listed) = listed.split_first().ok_or_else(|| anyhow::anyhow!("no rows"))?;
+    assert_eq!(pairs(&forced[0]), [("customParameters[forceResultCode]", "CODE")]);
+    let whens: Vec<&str> = listed.iter().map(|row| row[0].as_str()).collect();
+    assert_eq!(whens, faults.each_ref().map(|(when, _)| *when));
+    for (row, (_, fields)) in listed.iter().zip(&faults) {
+        let paid = shop.pay(fields).await?;
+        assert_answer(&paid, 400, &row[1]);
+        assert_eq!(paid.json["resultDetails"]["AcquirerResponse"], row[2], "{row:?}");
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use tillgate_shared::result::ResultCode;
 
 use super::page_text::TOPICS;
 use super::route::{Caller, Method, Route, Section, Takes};
-use super::test_data::TABLES;
+use super::test_data::tables;
 use super::{responses, schema, table};
 
 const STYLE: &str = include_str!("page.css");
@@ -262,13 +262,15 @@ fn test_data() -> Markup {
     html! {
         section #test-data {
             h2 { "Test data" }
-            p { "For sandbox entities, which every entity is until it is made live. Any holder, any expiry date ahead, any code of the \
-                right length." }
-            @for data in TABLES {
+            p { "For sandbox entities, which every entity is until it is made live. The simulator answers by these tables." }
+            @for data in tables() {
                 h3 { (data.title) }
-                div.wide { table {
+                p { (code(&data.note)) }
+                div.wide { table #(data.anchor) {
                     thead { tr { @for column in data.columns { th { (column) } } } }
-                    tbody { @for (value, meaning) in data.rows { tr { td { code { (value) } } td { (meaning) } } } }
+                    tbody { @for row in data.rows {
+                        tr { @for (place, cell) in row.iter().enumerate() { td { @if place == 0 { code { (cell) } } @else { (cell) } } } }
+                    } }
                 } }
             }
         }

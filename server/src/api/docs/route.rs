@@ -157,7 +157,8 @@ pub struct Route {
 }
 
 impl Route {
-    const fn new(
+    /// A route of a merchant's server that takes nothing but credentials; the words below say what is different.
+    pub(super) const fn new(
         method: Method,
         path: &'static str,
         operation: &'static str,
@@ -165,8 +166,6 @@ impl Route {
         summary: &'static str,
         body: Body,
     ) -> Self {
-        let caller = Caller::Merchant;
-        let takes = Takes::Nothing;
         Self {
             method,
             path,
@@ -174,43 +173,13 @@ impl Route {
             section,
             summary,
             note: "",
-            caller,
-            takes,
+            caller: Caller::Merchant,
+            takes: Takes::Nothing,
             own: &[],
             requires: &[],
             body,
             counted: false,
         }
-    }
-
-    pub(super) const fn get(
-        path: &'static str,
-        operation: &'static str,
-        section: Section,
-        summary: &'static str,
-        body: Body,
-    ) -> Self {
-        Self::new(Method::Get, path, operation, section, summary, body)
-    }
-
-    pub(super) const fn post(
-        path: &'static str,
-        operation: &'static str,
-        section: Section,
-        summary: &'static str,
-        body: Body,
-    ) -> Self {
-        Self::new(Method::Post, path, operation, section, summary, body)
-    }
-
-    pub(super) const fn delete(
-        path: &'static str,
-        operation: &'static str,
-        section: Section,
-        summary: &'static str,
-        body: Body,
-    ) -> Self {
-        Self::new(Method::Delete, path, operation, section, summary, body)
     }
 
     /// What else there is to know.

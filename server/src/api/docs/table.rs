@@ -4,6 +4,7 @@
 use super::route::Body::{
     self, Checkout, CheckoutStatus, File, Health, Html, OpenApi, Payment, Registration, ResultCodes, Script, Submitted,
 };
+use super::route::Method::{Delete, Get, Post};
 use super::route::Section::{Checkouts, Form, Payments, Queries, Registrations, Service};
 use super::route::{Own, Route, Takes};
 
@@ -21,79 +22,79 @@ const LINKED: &[&str] = &["includeLinkedTransactions", "paymentTypes", "paymentM
 /// The routes, in the order of the documents.
 #[rustfmt::skip] // a row reads as a line
 pub static ROUTES: &[Route] = &[
-    Route::post("/v1/checkouts", "createCheckout", Checkouts, "Prepare a checkout", Checkout)
+    Route::new(Post, "/v1/checkouts", "createCheckout", Checkouts, "Prepare a checkout", Checkout)
         .note("The checkout stays open for 30 minutes or until it is paid. With integrity=true the answer also carries the hash of the form's script.\nWithout paymentType and with createRegistration=true it stores payment data and moves no money.")
         .takes(Takes::Payment),
-    Route::post("/v1/checkouts/{id}", "updateCheckout", Checkouts, "Add to an open checkout", Checkout)
+    Route::new(Post, "/v1/checkouts/{id}", "updateCheckout", Checkouts, "Add to an open checkout", Checkout)
         .note("What is sent takes the place of what was there; the rest stays. Refused once the shopper has submitted.")
         .takes(Takes::Payment),
-    Route::get("/v1/checkouts/{id}/payment", "readCheckout", Checkouts, "Read what became of a checkout", CheckoutStatus)
+    Route::new(Get, "/v1/checkouts/{id}/payment", "readCheckout", Checkouts, "Read what became of a checkout", CheckoutStatus)
         .note("Readable for good, as often as you like, also after the checkout has expired. This is where resourcePath points to."),
-    Route::post("/v1/checkouts/{id}/payment", "submitCheckout", Checkouts, "Pay a checkout", Submitted)
+    Route::new(Post, "/v1/checkouts/{id}/payment", "submitCheckout", Checkouts, "Pay a checkout", Submitted)
         .note("What the hosted form posts. Approved and declined answer alike; the merchant's server reads the outcome. A value that the merchant has set stands above one from the browser, and what a browser may not set is ignored.")
         .for_shopper().takes(Takes::Browser).counted(),
 
-    Route::get("/v1/checkouts/{id}/registration", "readTokenisation", Checkouts, "Read what became of a tokenisation checkout", Registration)
+    Route::new(Get, "/v1/checkouts/{id}/registration", "readTokenisation", Checkouts, "Read what became of a tokenisation checkout", Registration)
         .note("For a checkout without paymentType and with createRegistration=true: this is where its resourcePath points to."),
-    Route::post("/v1/checkouts/{id}/registration", "submitTokenisation", Checkouts, "Store the account of a tokenisation checkout", Submitted)
+    Route::new(Post, "/v1/checkouts/{id}/registration", "submitTokenisation", Checkouts, "Store the account of a tokenisation checkout", Submitted)
         .note("What the hosted form posts. Nobody is charged.")
         .for_shopper().takes(Takes::Browser).counted(),
 
-    Route::post("/v1/payments", "createPayment", Payments, "Pay server to server", Payment)
+    Route::new(Post, "/v1/payments", "createPayment", Payments, "Pay server to server", Payment)
         .note("PA reserves, DB takes and CD pays out. A decline is an answer too: it has status 400, an id, and no amount.")
         .takes(Takes::Payment).requires(PAYMENT).counted(),
-    Route::get("/v1/payments/{id}", "readPayment", Payments, "Read a payment", Payment),
-    Route::post("/v1/payments/{id}", "referToPayment", Payments, "Capture, reverse, refund or charge back a payment", Payment)
+    Route::new(Get, "/v1/payments/{id}", "readPayment", Payments, "Read a payment", Payment),
+    Route::new(Post, "/v1/payments/{id}", "referToPayment", Payments, "Capture, reverse, refund or charge back a payment", Payment)
         .note("CP captures a preauthorization, in one part or several. RV takes a payment back as a whole, as long as the connector still can. RF refunds, in one part or several, never more than was taken. The answer is a payment of its own; referencedId names the first one.")
         .takes(Takes::Payment).requires(&["paymentType"]),
 
-    Route::post("/v1/registrations", "createRegistration", Registrations, "Store payment data", Registration)
+    Route::new(Post, "/v1/registrations", "createRegistration", Registrations, "Store payment data", Registration)
         .note("The id of the answer stands for the account in later payments. The same account of the same shopper (brand, account, holder, expiry and customer parameters) is the same registration: it is answered again. With recurringMigration a registration brings its initial transaction along from another system.")
         .takes(Takes::Payment).counted(),
-    Route::get("/v1/registrations/{id}", "readRegistration", Registrations, "Read a registration", Registration)
+    Route::new(Get, "/v1/registrations/{id}", "readRegistration", Registrations, "Read a registration", Registration)
         .note("A card's data are kept until 14 months after the card has expired, see retainedUntil. Deleted: 100.150.202. No longer kept: 100.150.206."),
-    Route::delete("/v1/registrations/{id}", "deleteRegistration", Registrations, "Delete a registration", Registration)
+    Route::new(Delete, "/v1/registrations/{id}", "deleteRegistration", Registrations, "Delete a registration", Registration)
         .note("The account is deleted, and what was agreed for it ends. Payments made with it stay readable."),
-    Route::post("/v1/registrations/{id}/extendlife", "extendRegistration", Registrations, "Keep a registration for longer", Registration)
+    Route::new(Post, "/v1/registrations/{id}/extendlife", "extendRegistration", Registrations, "Keep a registration for longer", Registration)
         .note("For job.durationNumber of job.durationUnit from now (months when there is no unit), at most and by default 24 months. Nothing is ever kept for less than before.")
         .takes(Takes::Names(&["job.durationNumber", "job.durationUnit", "testMode"])),
-    Route::post("/v1/registrations/{id}/payments", "payByRegistration", Registrations, "Pay with a registration", Payment)
+    Route::new(Post, "/v1/registrations/{id}/payments", "payByRegistration", Registrations, "Pay with a registration", Payment)
         .note("The stored account pays; card.cvv may come with the request, and with overrideHolder=true the holder, where none is stored. A charge without the shopper (standingInstruction.mode=REPEATED, source=MIT) is judged by what was agreed: an unknown initialTransactionId is refused with 700.100.100, another account with 700.100.710, a charge after the expiry, too soon or one too many with 600.200.501 and the parameter that forbids it.")
         .takes(Takes::Payment).requires(PAYMENT),
 
-    Route::get("/v1/query", "queryPayments", Queries, "Find payments by reference, statement number or day", Body::Payments)
+    Route::new(Get, "/v1/query", "queryPayments", Queries, "Find payments by reference, statement number or day", Body::Payments)
         .note("Ask by merchantTransactionId, by shortId, or by date.from and date.to. Long lists come in pages: send cursor of the answer before. When none is found: 404 with 700.400.580.")
         .takes(Takes::Names(&["merchantTransactionId", "shortId", "date.from", "date.to", "paymentTypes", "paymentMethods", "includeLinkedTransactions", "limit", "cursor", "testMode"])),
-    Route::get("/v1/query/{id}", "queryPayment", Queries, "Find a payment and what belongs to it", Body::PaymentOrList)
+    Route::new(Get, "/v1/query/{id}", "queryPayment", Queries, "Find a payment and what belongs to it", Body::PaymentOrList)
         .note("The id is a payment's or the number on the shopper's statement. With includeLinkedTransactions=true the answer lists the first payment and everything that refers to it.")
         .takes(Takes::Names(LINKED)),
-    Route::get("/v3/query/{id}", "queryPaymentV3", Queries, "Find a payment and what belongs to it, by the newer address", Body::PaymentOrList)
+    Route::new(Get, "/v3/query/{id}", "queryPaymentV3", Queries, "Find a payment and what belongs to it, by the newer address", Body::PaymentOrList)
         .takes(Takes::Names(LINKED)),
 
-    Route::get("/v1/paymentWidgets.js", "loadForm", Form, "Load the hosted form", Script)
+    Route::new(Get, "/v1/paymentWidgets.js", "loadForm", Form, "Load the hosted form", Script)
         .note("The script that your page includes. Its bytes are the same for every load of a checkout.")
         .for_everybody().own(&[CHECKOUT_ID]),
-    Route::get("/v1/pciIframe.html", "loadFrame", Form, "Load a frame of the form", Html)
+    Route::new(Get, "/v1/pciIframe.html", "loadFrame", Form, "Load a frame of the form", Html)
         .note("Where the card number and the security code are typed, on our own origin.")
         .for_shopper().own(&[
             CHECKOUT_ID,
             Own { name: "field", pattern: "^card\\.(number|cvv)$", required: false, note: "What the frame asks for." },
         ]),
-    Route::get("/v1/simulator/{id}", "showSimulator", Form, "Show the page that stands for a bank or a provider", Html)
+    Route::new(Get, "/v1/simulator/{id}", "showSimulator", Form, "Show the page that stands for a bank or a provider", Html)
         .note("Where redirect.url of a pending payment leads while the simulator processes it. The id is the capability.")
         .for_shopper(),
-    Route::get("/v1/static/{build}/{*path}", "loadFile", Form, "Load a file of the form", File)
+    Route::new(Get, "/v1/static/{build}/{*path}", "loadFile", Form, "Load a file of the form", File)
         .note("Never changes and may be kept for a year: the address carries the build.")
         .for_everybody(),
 
-    Route::get("/v1/resultcodes", "listResultCodes", Service, "List every result code", ResultCodes).for_everybody(),
-    Route::get("/openapi.json", "readOpenApi", Service, "Describe every route, for programs", OpenApi)
+    Route::new(Get, "/v1/resultcodes", "listResultCodes", Service, "List every result code", ResultCodes).for_everybody(),
+    Route::new(Get, "/openapi.json", "readOpenApi", Service, "Describe every route, for programs", OpenApi)
         .note("OpenAPI 3.1, made of the same table and the same catalogue that the service works with.")
         .for_everybody(),
-    Route::get("/reference", "readReference", Service, "Describe every route, for people", Html)
+    Route::new(Get, "/reference", "readReference", Service, "Describe every route, for people", Html)
         .note("This page. It loads nothing and runs no script.")
         .for_everybody(),
-    Route::get("/health", "readHealth", Service, "Ask whether the service is well", Health)
+    Route::new(Get, "/health", "readHealth", Service, "Ask whether the service is well", Health)
         .note("200 while the store reads and writes, 503 otherwise.")
         .for_everybody(),
 ];

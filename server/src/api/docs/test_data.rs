@@ -1,42 +1,143 @@
-//! Accounts and switches that a sandbox entity can try the service with. What they do is the simulator's to say; the
-//! tests use them as they stand here.
+//! What a sandbox entity can try the service with, as tables of the reference page. The values are the simulator's own:
+//! what is shown here is what it answers by.
 
-/// A heading, what it is about, and rows of value and meaning.
+use tillgate_shared::brand::{Brand, Kind};
+
+use crate::connector::simulator::test_data as data;
+
+/// A heading with a remark, and rows of a table.
 pub(super) struct Table {
+    /// Its anchor.
+    pub(super) anchor: &'static str,
     /// Its heading.
     pub(super) title: &'static str,
-    /// Headings of the two columns.
-    pub(super) columns: [&'static str; 2],
-    /// The rows.
-    pub(super) rows: &'static [(&'static str, &'static str)],
+    /// What to know about the rows. Text between backquotes is code.
+    pub(super) note: String,
+    /// Headings of the columns.
+    pub(super) columns: &'static [&'static str],
+    /// The rows; the first cell is what is sent.
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+/// A row of a table.
+fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
+    cells.map(str::to_owned).into()
+}
+
+fn letter(value: &str, letter: char, meaning: &str) -> Vec<String> {
+    row([value, &letter.to_string(), meaning])
+}
+
+/// What is sent, as a merchant writes it down.
+fn fields(pairs: &[(&str, &str)]) -> String {
+    pairs.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
 /// Everything there is to try.
-pub(super) const TABLES: &[Table] = &[
+pub(super) fn tables() -> Vec<Table> {
+    vec![outcomes(), cards(), security_codes(), addresses(), accounts(), transfers(), wallets()]
+}
+
+fn outcomes() -> Table {
+    let any = [
+        "customParameters[forceResultCode]=CODE",
+        "exactly that code",
+        "05 of a card, MS03 of a bank account, unless it is a success",
+    ];
+    let rules = data::RULES.iter().map(|rule| row([rule.when, rule.result.code(), rule.acquirer]));
     Table {
-        title: "Cards",
-        columns: ["Number", "Brand"],
-        rows: &[
-            ("4200000000000000", "VISA"),
-            ("4111111111111111", "VISA"),
-            ("5454545454545454", "MASTER"),
-            ("5105105105105100", "MASTER"),
-            ("377777777777770", "AMEX, code of four digits"),
-            ("36961903000009", "DINERS"),
-            ("6011587918359498", "DISCOVER"),
-            ("3541599999092431", "JCB"),
-            ("6799851000000032", "MAESTRO"),
-        ],
-    },
-    Table {
+        anchor: "test-outcomes",
         title: "Outcomes",
-        columns: ["Send", "Get"],
-        rows: &[
-            ("customParameters[forceResultCode]=800.100.151", "exactly this result code; any code of the table below"),
-            ("card.number=4200000000000001", "100.100.101: the check digit is wrong"),
-            ("an expiry date in the past", "100.100.303: the card has expired"),
-            ("testMode=INTERNAL or nothing", "000.100.110 when approved"),
-            ("testMode=EXTERNAL", "000.100.112 when approved"),
+        note: format!(
+            "The same request has the same outcome, always. What is good ends with {}, or with 000.200.000 and a redirect \
+             where the brand has a page of its own. Any code of the table below can be forced, with any account. \
+             `testMode=EXTERNAL` has no acquirer to ask yet and answers {}.",
+            data::GOOD.result.code(),
+            tillgate_shared::result::codes::METHOD_NOT_CONFIGURED.code(),
+        ),
+        columns: &["Send", "result.code", "resultDetails.AcquirerResponse"],
+        rows: std::iter::once(row(any)).chain(rules).collect(),
+    }
+}
+
+fn cards() -> Table {
+    let of = |card: &data::TestCard| row([card.number, card.brand, card.outcome.result.code(), card.outcome.when]);
+    Table {
+        anchor: "test-cards",
+        title: "Cards",
+        note: "Any other number with the right check digit is as good, with any holder and any expiry date ahead."
+            .to_owned(),
+        columns: &["card.number", "paymentBrand", "result.code", "What it is"],
+        rows: data::CARDS.iter().map(of).collect(),
+    }
+}
+
+fn security_codes() -> Table {
+    let known =
+        data::SECURITY_CODES.iter().map(|code| letter(&format!("{:03}", code.value), code.letter, code.meaning));
+    let others = [&data::CODE_MATCHES, &data::CODE_MISSING].map(|code| letter(code.value, code.letter, code.meaning));
+    Table {
+        anchor: "test-codes",
+        title: "Check of the security code",
+        note: "One digit more, `0001` and so on, where the brand's codes have four. The check does not change the outcome."
+            .to_owned(),
+        columns: &["card.cvv", "result.cvvResponse", "Meaning"],
+        rows: known.chain(others).collect(),
+    }
+}
+
+fn addresses() -> Table {
+    let rows = data::POSTCODES.iter().chain([&data::ADDRESS_MATCHES, &data::ADDRESS_INCOMPLETE]);
+    Table {
+        anchor: "test-addresses",
+        title: "Check of the address",
+        note: "Sent with `billing.street1`. The check does not change the outcome.".to_owned(),
+        columns: &["billing.postcode", "result.avsResponse", "Meaning"],
+        rows: rows.map(|code| letter(code.value, code.letter, code.meaning)).collect(),
+    }
+}
+
+fn accounts() -> Table {
+    let of = |known: &data::TestAccount| {
+        row([known.iban, known.bic, known.outcome.result.code(), known.outcome.acquirer, known.outcome.when])
+    };
+    Table {
+        anchor: "test-accounts",
+        title: "Bank accounts",
+        note: "For direct debits (`SEPA`, `DIRECTDEBIT_SEPA`), with any holder of four letters or more. Any other account is good."
+            .to_owned(),
+        columns: &["bankAccount.iban", "bankAccount.bic", "result.code", "resultDetails.AcquirerResponse", "The account"],
+        rows: data::ACCOUNTS.iter().map(of).collect(),
+    }
+}
+
+fn transfers() -> Table {
+    let banks = data::BANKS
+        .iter()
+        .map(|bank| row([&fields(bank.fields), bank.brand, "000.200.000 and a redirect to the bank's page"]));
+    let shown = data::TRANSFERS
+        .iter()
+        .map(|brand| row(["nothing more", brand, "merchant.bankAccount says where the shopper transfers the money"]));
+    Table {
+        anchor: "test-transfers",
+        title: "Transfers",
+        note: "By the shopper's own bank, or to an account that the answer names. Brands with a page of their own need `shopperResultUrl`.".to_owned(),
+        columns: &["Send", "paymentBrand", "Answer"],
+        rows: banks.chain(shown).collect(),
+    }
+}
+
+fn wallets() -> Table {
+    let wallets: Vec<&str> =
+        Brand::all().iter().filter(|brand| brand.kind == Kind::Wallet).map(|brand| brand.code).collect();
+    Table {
+        anchor: "test-wallets",
+        title: "Wallets",
+        note: format!("For {}. The card may be any good one; a token pays once.", wallets.join(", ")),
+        columns: &["Send", "What it is"],
+        rows: vec![
+            row([&fields(&data::DECRYPTED), "a token that the merchant has decrypted itself"]),
+            row(["walletPay.paymentToken=TOKEN", "an encrypted token, which tillgate wallet-token make prints"]),
         ],
-    },
-];
+    }
+}

@@ -1,7 +1,7 @@
 //! The INTERNAL simulator: documented outcomes, the same answer for the same request, always.
 //!
 //! `customParameters[forceResultCode]` gives exactly that code, whatever the account. Otherwise the kind of account
-//! decides, in [`card`] (also cards out of wallets) and in [`bank`]; an account with a provider, and one that only the
+//! decides, in [`card`] (also cards out of wallets) and in [`bank`], by the values in [`test_data`]; an account with a provider, and one that only the
 //! provider knows, is always good.
 //!
 //! A brand that answers at once is then done: 000.100.110. One that does not sends the shopper to a page of its own:
@@ -10,15 +10,13 @@
 
 mod bank;
 mod card;
+pub mod test_data;
 
 use jiff::civil::Date;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::{Answer, FullAccount, Order};
 use crate::domain::payment::TransferAccount;
-
-/// Brands for which the shopper makes a transfer to the merchant.
-const TRANSFERS: [&str; 3] = ["BOLETO", "PREPAYMENT", "PREPAYMENT_VRP"];
 
 /// Decides an order on a day.
 pub fn authorize(order: &Order, today: Date) -> Answer {
@@ -28,7 +26,7 @@ pub fn authorize(order: &Order, today: Date) -> Answer {
         FullAccount::Bank(account) => bank::authorize(order, account, forced, today),
         FullAccount::Virtual(_) | FullAccount::Unknown => match forced {
             Some(code) => code.into(),
-            None => Answer::from(codes::TEST_INTERNAL).acquirer("00"),
+            None => test_data::GOOD.answer(),
         },
     };
     // What is good so far is decided on the brand's page, if it has one; a forced outcome is there at once.
@@ -38,7 +36,7 @@ pub fn authorize(order: &Order, today: Date) -> Answer {
         answer
     };
     let good = answer.result.is_success() || answer.result.is_pending();
-    if good && TRANSFERS.contains(&order.brand.code) {
+    if good && test_data::TRANSFERS.contains(&order.brand.code) {
         answer.pay_to = Some(collecting_account());
     }
     answer
