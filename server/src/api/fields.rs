@@ -2,9 +2,10 @@
 //! is copied once, into the bytes that leave.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 /// A JSON object; its fields keep the order in which they were set.
@@ -22,6 +23,9 @@ pub(super) enum Field<'a> {
     Group(Fields<'a>),
     /// Objects in order.
     List(Vec<Fields<'a>>),
+    /// Objects by their index. They are written in its order, as a list: what was left out takes no place.
+    #[serde(serialize_with = "in_order")]
+    Indexed(BTreeMap<u16, Fields<'a>>),
     /// Anything else.
     Value(Value),
 }
@@ -48,9 +52,21 @@ impl<'a> Fields<'a> {
     pub(super) fn group(&mut self, name: &'a str) -> Option<&mut Self> {
         match self.0.entry(name).or_insert_with(|| Field::Group(Fields::default())) {
             Field::Group(group) => Some(group),
-            Field::Text(_) | Field::List(_) | Field::Value(_) => None,
+            _ => None,
         }
     }
+
+    /// The object with an index in the list with a name, both made when absent; `None` when that field is something else.
+    pub(super) fn item(&mut self, name: &'a str, index: u16) -> Option<&mut Self> {
+        match self.0.entry(name).or_insert_with(|| Field::Indexed(BTreeMap::new())) {
+            Field::Indexed(items) => Some(items.entry(index).or_default()),
+            _ => None,
+        }
+    }
+}
+
+fn in_order<S: Serializer>(items: &BTreeMap<u16, Fields<'_>>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(items.values())
 }
 
 impl<'a> From<&'a str> for Field<'a> {

@@ -145,41 +145,43 @@ fn with_some<'a, const N: usize>(fields: Fields<'a>, more: [(&'a str, &'a Option
     })
 }
 
-/// Echoes parameters as nested JSON: `customer.givenName` inside `customer`, and
-/// `customParameters[a.b]` under its whole key.
+/// Echoes parameters as nested JSON: `customer.givenName` inside `customer`, `cart.items[0].name` inside the first of the
+/// `items`, and `customParameters[a.b]` under its whole key.
 pub(super) fn nest<'a>(fields: &mut Fields<'a>, parameters: &'a Parameters) {
     for (name, value) in parameters.iter() {
         let mut place = &mut *fields;
-        let mut steps = steps(name).peekable();
-        while let Some(step) = steps.next() {
-            if steps.peek().is_none() {
-                place.set(step, value);
+        let mut rest = name;
+        loop {
+            let (part, index, after) = step(rest);
+            if after.is_empty() {
+                place.set(part, value);
                 break;
             }
+            let inner = match index {
+                Some(index) => place.item(part, index),
+                None => place.group(part),
+            };
             // A name that is both a value and a group (`a=1&a.b=2`) keeps the value.
-            let Some(inner) = place.group(step) else { break };
-            place = inner;
+            let Some(inner) = inner else { break };
+            (place, rest) = (inner, after);
         }
     }
 }
 
-/// The parts of a name; what stands in brackets is one part, dots and all.
-fn steps(name: &str) -> impl Iterator<Item = &str> {
-    let mut rest = name;
-    std::iter::from_fn(move || {
-        rest = rest.strip_prefix('.').unwrap_or(rest);
-        if rest.is_empty() {
-            return None;
-        }
-        let (step, after) = match rest.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
-            Some(bracketed) => bracketed,
-            None => {
-                rest.split_at(rest.bytes().position(|byte| matches!(byte, b'.' | b'[')).unwrap_or(rest.len()).max(1))
-            }
-        };
-        rest = after;
-        Some(step)
-    })
+/// The first part of a name, its index if it has one, and what comes after. An index is a number in brackets with more of
+/// the name behind it; anything else in brackets is a key, one part with dots and all.
+fn step(name: &str) -> (&str, Option<u16>, &str) {
+    if let Some((key, after)) = name.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
+        return (key, None, after.trim_start_matches('.'));
+    }
+    let end = name.bytes().skip(1).position(|byte| matches!(byte, b'.' | b'[')).map_or(name.len(), |end| end + 1);
+    let (step, after) = name.split_at(end);
+    if let Some((index, more)) = after.strip_prefix('[').and_then(|inner| inner.split_once("]."))
+        && let Ok(index) = index.parse()
+    {
+        return (step, Some(index), more);
+    }
+    (step, None, after.trim_start_matches('.'))
 }
 
 #[cfg(test)]
@@ -190,12 +192,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_are_echoed_nested_and_bracket_content_is_opaque() {
+    fn parameters_are_echoed_nested_with_lists_in_the_order_of_their_indexes_and_keys_as_they_are() {
         let mut parameters = Parameters::default();
         for (name, value) in [
             ("customer.givenName", "Jane"),
             ("customer.browser.language", "de"),
             ("customParameters[a.b]", "1"),
+            ("customParameters[123]", "2"),
+            ("cart.items[7].name", "Clay"),
+            ("cart.items[2].name", "Bowl"),
+            ("airline.passengers[0].legs[1].flightNumber", "TG 4711"),
             ("merchantTransactionId", "order-4711"),
         ] {
             parameters.set(name, value);
@@ -206,7 +212,9 @@ mod tests {
             serde_json::to_value(&fields).unwrap(),
             json!({
                 "customer": { "givenName": "Jane", "browser": { "language": "de" } },
-                "customParameters": { "a.b": "1" },
+                "customParameters": { "a.b": "1", "123": "2" },
+                "cart": { "items": [{ "name": "Bowl" }, { "name": "Clay" }] },
+                "airline": { "passengers": [{ "legs": [{ "flightNumber": "TG 4711" }] }] },
                 "merchantTransactionId": "order-4711",
             })
         );

@@ -5,6 +5,7 @@
 
 pub mod channel;
 pub mod checkout;
+pub mod defaults;
 pub mod entity;
 pub mod id;
 pub mod idempotency;

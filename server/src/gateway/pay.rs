@@ -15,6 +15,7 @@ use super::wallet::{self, Opened};
 use super::{Failure, Gateway, duplicates, order, reference};
 use crate::connector::{Answer, FullAccount, FullCard, Order};
 use crate::domain::checkout::Checkout;
+use crate::domain::defaults;
 use crate::domain::entity::Entity;
 use crate::domain::id::PaymentId;
 use crate::domain::payment::{Payment, Redirect, descriptor};
@@ -139,6 +140,7 @@ impl Gateway {
             parameters: Parameters::default(),
         };
         let filing = self.filing(file, &payment, &mut parameters)?;
+        defaults::fill(&mut parameters, &payment.brand, now);
         parameters.retain(|name, _| is_echoed(name, &payment.account));
         payment.parameters = parameters;
 

@@ -15,6 +15,7 @@ use super::echo::is_echoed;
 use super::once::Once;
 use super::{Failure, Gateway, order};
 use crate::connector::Route;
+use crate::domain::defaults;
 use crate::domain::entity::Entity;
 use crate::domain::id::PaymentId;
 use crate::domain::payment::{Command, Payment, Standing, descriptor};
@@ -222,6 +223,7 @@ fn payment(
     let number = id.short_id().len() + 1;
     let text = order::statement_text(&parameters).or(referenced.descriptor.get(number..)).unwrap_or_default();
     let descriptor = descriptor(&id, text);
+    defaults::fill(&mut parameters, &referenced.brand, now);
     parameters.retain(|name, _| is_echoed(name, &referenced.account));
     Payment {
         id,

@@ -42,8 +42,7 @@ pub struct Parameter {
     pub note: &'static str,
 }
 
-/// What counts where a parameter is not sent. It is read where something is computed, see
-/// [`Parameters::or_default`]; it is neither stored nor echoed, for nobody sent it.
+/// What counts where a parameter is not sent and the rest of its group is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefaultValue {
     /// This value.

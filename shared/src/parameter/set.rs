@@ -7,7 +7,6 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroize as _;
 
-use super::DefaultValue;
 use super::catalogue::{find, is_secret};
 use crate::format::text::mask_numbers;
 
@@ -26,17 +25,6 @@ impl Parameters {
     /// The value of a parameter.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
-    }
-
-    /// The value of a parameter, or what the catalogue says that counts without it: `COUNT` for the `quantityUnit` of
-    /// a cart item, the `paymentBrand` for `risk.brand`. `None` where nothing was sent and there is no default, or where
-    /// it is the time of the request, which the caller knows.
-    pub fn or_default(&self, name: &str) -> Option<&str> {
-        self.get(name).or_else(|| match find(name)?.default? {
-            DefaultValue::Value(value) => Some(value),
-            DefaultValue::Of(other) => self.get(other),
-            DefaultValue::Now => None,
-        })
     }
 
     /// Sets a parameter; one that exists keeps its place.

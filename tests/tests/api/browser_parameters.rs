@@ -1,10 +1,9 @@
 //! What a browser may set, by posting everything that the catalogue knows from the form.
 
-use serde_json::Value;
 use tillgate_shared::format::Format;
 use tillgate_shared::parameter::{Group, Parameter, catalogue};
-use tillgate_tests::Answer;
 
+use crate::catalogue::echo;
 use crate::support::*;
 
 /// A name of this pattern, as a request writes it.
@@ -60,12 +59,6 @@ pub fn sample(format: Format, number: usize, variant: usize) -> String {
 
 fn takes(format: Format, value: &str) -> bool {
     format.check(value).is_ok()
-}
-
-/// Where an answer repeats a parameter.
-fn echo<'a>(answer: &'a Answer, name: &str) -> &'a Value {
-    let path = name.replace('[', ".").replace(']', "");
-    path.split('.').fold(&answer.json, |place, step| &place[step])
 }
 
 /// Rows whose value an answer repeats under its own name.

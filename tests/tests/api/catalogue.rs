@@ -8,7 +8,7 @@ use crate::browser_parameters::{concrete, sample};
 use crate::support::*;
 
 /// Where an answer repeats a parameter.
-fn echo<'a>(answer: &'a Answer, name: &str) -> &'a Value {
+pub fn echo<'a>(answer: &'a Answer, name: &str) -> &'a Value {
     let path = name.replace('[', ".").replace(']', "");
     path.split('.').fold(&answer.json, |place, step| match step.parse::<usize>() {
         Ok(index) if place.is_array() => &place[index],
@@ -49,9 +49,8 @@ fn is_repeated(row: &Parameter) -> bool {
     !elsewhere && !row.secret && row.group.title() != "Queries" && !own.contains(&row.name)
 }
 
-#[tokio::test]
-async fn a_payment_keeps_and_repeats_every_parameter_that_a_merchant_sends() -> anyhow::Result<()> {
-    let shop = shop();
+/// Everything that a merchant may send with a payment and that is repeated, each with a value of its own.
+fn everything() -> Vec<(String, String)> {
     let rows = catalogue().enumerate().filter(|(_, row)| is_repeated(row));
     let fields: Vec<(String, String)> = rows
         .map(|(number, row)| {
@@ -65,26 +64,126 @@ async fn a_payment_keeps_and_repeats_every_parameter_that_a_merchant_sends() -> 
         })
         .collect();
     assert!(fields.len() > 300, "{}", fields.len());
+    fields
+}
+
+#[track_caller]
+fn assert_repeats(answer: &Answer, sent: &[(&str, &str)]) {
+    for (name, value) in sent {
+        assert_eq!(echo(answer, name), value, "{name}: {}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn a_payment_keeps_and_repeats_every_parameter_that_a_merchant_sends() -> anyhow::Result<()> {
+    let (shop, fields) = (shop(), everything());
     let sent: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let paid = shop.pay(&sent).await?;
     assert_answer(&paid, 200, "000.100.110");
-    let read = shop.get(&format!("v1/payments/{}", paid.id())).await?;
-    for answer in [&paid, &read] {
-        for (name, value) in &sent {
-            assert_eq!(echo(answer, name), value, "{name}: {}", answer.text);
-        }
+    let status = shop.get(&format!("v1/payments/{}", paid.id())).await?;
+    let query = shop.get(&format!("v1/query/{}", paid.id())).await?;
+    for answer in [&paid, &status, &query] {
+        assert_repeats(answer, &sent);
     }
     Ok(())
 }
 
 #[tokio::test]
-async fn what_counts_without_being_sent_is_not_repeated_as_if_it_had_been() -> anyhow::Result<()> {
-    let paid =
-        shop().pay(&[("cart.items[0].quantity", "2"), ("shipping.city", "Ulm"), ("risk.accountToken", "x")]).await?;
+async fn a_checkout_keeps_every_parameter_that_a_merchant_sends_and_its_status_repeats_it() -> anyhow::Result<()> {
+    let (shop, fields) = (shop(), everything());
+    let sent: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let half = sent.len() / 2;
+    let created = shop.checkout(&sent[..half]).await?;
+    assert_answer(&created, 200, "000.200.100");
+    let updated = shop.post(&format!("v1/checkouts/{}", created.id()), &sent[half..]).await?;
+    assert_answer(&updated, 200, "000.200.101");
+    assert_answer(&shop.submit(created.id(), &[]).await?, 200, "000.000.100");
+    assert_repeats(&shop.status(created.id()).await?, &sent);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_payment_by_registration_and_a_refund_keep_every_parameter_that_a_merchant_sends() -> anyhow::Result<()> {
+    let (shop, fields) = (shop(), everything());
+    let sent: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let stored = shop.post("v1/registrations", &tillgate_tests::CARD).await?;
+    let order = [("amount", "92.00"), ("currency", "EUR")];
+    let with = |kind| [&order[..], &[("paymentType", kind)], &sent].concat();
+    let code = [("card.cvv", "123")];
+    let path = format!("v1/registrations/{}/payments", stored.id());
+    let paid = shop.post(&path, &[&with("DB")[..], &code].concat()).await?;
     assert_answer(&paid, 200, "000.100.110");
-    for name in ["cart.items[0].quantityUnit", "shipping.preference", "risk.brand", "risk.orderTimestamp", "testMode"] {
-        assert!(echo(&paid, name).is_null(), "{name}: {}", paid.text);
+    assert_repeats(&paid, &sent);
+    let refunded = shop.post(&format!("v1/payments/{}", paid.id()), &with("RF")).await?;
+    assert_answer(&refunded, 200, "000.100.110");
+    assert_repeats(&refunded, &sent);
+    Ok(())
+}
+
+#[tokio::test]
+async fn items_of_a_cart_and_flights_are_lists_in_the_order_of_their_indexes() -> anyhow::Result<()> {
+    let sent = [
+        ("cart.items[999].name", "Clay"),
+        ("cart.items[0].name", "Bowl"),
+        ("cart.items[0].recipient.city", "Ulm"),
+        ("airline.passengers[0].legs[1].flightNumber", "TG 2"),
+        ("airline.passengers[0].legs[0].flightNumber", "TG 1"),
+        ("customParameters[123]", "a key of digits"),
+    ];
+    let paid = shop().pay(&sent).await?;
+    assert_answer(&paid, 200, "000.100.110");
+    let items = &paid.json["cart"]["items"];
+    assert_eq!((&items[0]["name"], &items[1]["name"], &items[2]), (&"Bowl".into(), &"Clay".into(), &Value::Null));
+    assert_eq!(items[0]["recipient"]["city"], "Ulm");
+    let legs = &paid.json["airline"]["passengers"][0]["legs"];
+    assert_eq!((&legs[0]["flightNumber"], &legs[1]["flightNumber"]), (&"TG 1".into(), &"TG 2".into()));
+    assert_eq!(paid.json["customParameters"]["123"], "a key of digits");
+    for beyond in ["cart.items[1000].name", "airline.passengers[1000].name"] {
+        assert_eq!(shop().pay(&[(beyond, "x")]).await?.status, 400, "{beyond}");
     }
-    assert_eq!(*echo(&paid, "cart.items[0].quantity"), "2");
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_counts_without_being_sent_is_told_where_its_group_is_used() -> anyhow::Result<()> {
+    let shop = shop();
+    let used = [
+        ("cart.items[0].quantity", "2"),
+        ("cart.items[1].quantityUnit", "KG"),
+        ("shipping.city", "Ulm"),
+        ("merchant.shipping.city", "Ulm"),
+        ("risk.accountToken", "x"),
+    ];
+    let paid = shop.pay(&used).await?;
+    let checkout = shop.checkout(&used).await?;
+    shop.submit(checkout.id(), &[]).await?;
+    // The brand that the number tells counts as well as one that was sent.
+    let detected = shop.pay(&[&used[..], &[("paymentBrand", "")]].concat()).await?;
+    let now = jiff::Timestamp::now();
+    for answer in
+        [&paid, &shop.get(&format!("v1/payments/{}", paid.id())).await?, &shop.status(checkout.id()).await?, &detected]
+    {
+        assert_answer(answer, 200, "000.100.110");
+        for (name, value) in [
+            ("cart.items[0].quantityUnit", "COUNT"),
+            ("cart.items[1].quantityUnit", "KG"),
+            ("shipping.preference", "GET_FROM_FILE"),
+            ("merchant.shipping.preference", "GET_FROM_FILE"),
+            ("risk.brand", "VISA"),
+        ] {
+            assert_eq!(echo(answer, name), value, "{name}: {}", answer.text);
+        }
+        let ordered = echo(answer, "risk.orderTimestamp").as_str().unwrap_or_default();
+        let ordered: jiff::Timestamp = format!("{ordered}Z").parse()?;
+        assert!(now.duration_since(ordered).as_secs().abs() < 60, "{}", answer.text);
+    }
+    let own = shop.pay(&[("shipping.preference", "NO_SHIPPING"), ("risk.brand", "MASTER")]).await?;
+    assert_eq!(*echo(&own, "shipping.preference"), "NO_SHIPPING");
+    assert_eq!(*echo(&own, "risk.brand"), "MASTER");
+    // Nobody asked for a cart or a risk check.
+    let plain = shop.pay(&[]).await?;
+    for name in ["cart", "shipping", "merchant", "risk", "testMode"] {
+        assert!(plain.json[name].is_null(), "{name}: {}", plain.text);
+    }
     Ok(())
 }

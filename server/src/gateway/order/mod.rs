@@ -27,7 +27,7 @@ pub fn route(entity: &Entity, parameters: &Parameters) -> Result<Route, Refusal>
     match (entity.live, parameters.get("testMode")) {
         (true, Some(_)) => Err(Refusal::test_mode_not_allowed()),
         (true, None) => Ok(Route::Acquirer),
-        (false, _) if parameters.or_default("testMode") == Some("EXTERNAL") => Ok(Route::Acquirer),
+        (false, Some("EXTERNAL")) => Ok(Route::Acquirer),
         (false, _) => Ok(Route::Simulator),
     }
 }

@@ -48,23 +48,3 @@ fn documents_keep_the_order() {
     assert!(serde_json::from_str::<Parameters>(r#"{"a":1}"#).is_err());
     assert!(serde_json::from_str::<Parameters>("[]").is_err());
 }
-
-#[test]
-fn what_is_not_sent_has_the_catalogues_default_and_is_still_not_there() {
-    let set = parameters(&[("paymentBrand", "VISA"), ("cart.items[1].quantityUnit", "KG"), ("testMode", "EXTERNAL")]);
-    assert_eq!(set.or_default("cart.items[0].quantityUnit"), Some("COUNT"));
-    assert_eq!(set.or_default("cart.items[1].quantityUnit"), Some("KG"));
-    assert_eq!(set.or_default("testMode"), Some("EXTERNAL"));
-    assert_eq!(parameters(&[]).or_default("testMode"), Some("INTERNAL"));
-    assert_eq!(set.or_default("shipping.preference"), Some("GET_FROM_FILE"));
-    assert_eq!(set.or_default("risk.brand"), Some("VISA"));
-    assert_eq!(
-        parameters(&[("paymentBrand", "VISA"), ("risk.brand", "MASTER")]).or_default("risk.brand"),
-        Some("MASTER")
-    );
-    for nothing in ["risk.orderTimestamp", "card.holder", "stranger"] {
-        assert_eq!(set.or_default(nothing), None, "{nothing}");
-    }
-    assert_eq!(parameters(&[]).or_default("risk.brand"), None);
-    assert_eq!(set.len(), 3, "defaults are read, not stored");
-}
