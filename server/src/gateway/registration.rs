@@ -42,6 +42,7 @@ impl Gateway {
         parameters: Parameters,
         once: Once<Registration>,
     ) -> Result<Registration, Failure> {
+        order::refuse_override(&parameters)?;
         let (drafted, attempt) = self.draft(entity, None, parameters, None)?;
         let keys = drafted.keys(Keys::none());
         let now = self.now();

@@ -168,6 +168,21 @@ async fn what_belongs_to_the_merchant_is_not_settable_whatever_the_catalogue_say
 }
 
 #[tokio::test]
+async fn a_form_has_parameters_of_its_own_only_under_names_that_start_with_shopper() -> anyhow::Result<()> {
+    let shop = shop();
+    let made = shop.checkout(&[("customParameters[shop]", "the merchant's")]).await?;
+    let names = ["SHOPPER_gift", "SHOPPER_", "SHOPPER", "shopper_gift", "gift", "XSHOPPER_gift"];
+    let names = names.map(|name| format!("customParameters[{name}]"));
+    let fields: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "the form's")).collect();
+    assert_answer(&shop.submit(made.id(), &fields).await?, 200, "000.000.100");
+    let kept = &shop.status(made.id()).await?.json["customParameters"];
+    let expected =
+        serde_json::json!({ "shop": "the merchant's", "SHOPPER_gift": "the form's", "SHOPPER_": "the form's" });
+    assert_eq!(*kept, expected);
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_browser_cannot_make_a_bad_card_good() -> anyhow::Result<()> {
     let shop = shop();
     let made = shop.checkout(&[]).await?;

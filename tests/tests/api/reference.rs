@@ -71,6 +71,8 @@ async fn both_documents_name_every_parameter_and_say_how_many_there_are() -> any
         }
         let anchor = format!(r#"<tr id="p.{}">"#, row.name.replace(['[', ']'], "-"));
         assert_eq!(page.text.matches(&anchor).count(), 1, "{}", row.name);
+        let told = page.text.split(&anchor).nth(1).and_then(|rest| rest.split("</tr>").next()).unwrap_or_default();
+        assert_eq!(told.contains(" Default: "), row.default.is_some(), "{}", row.name);
     }
     for code in ResultCode::all() {
         assert!(page.text.contains(&format!("<code>{}</code>", code.code())), "{code}");

@@ -403,6 +403,52 @@ async fn one_click_pays_with_a_registration_of_the_checkout_and_with_no_other() 
 }
 
 #[tokio::test]
+async fn in_a_checkout_an_empty_holder_may_be_overridden_when_the_checkout_or_its_update_says_so() -> anyhow::Result<()>
+{
+    let shop = shop();
+    let anonymous = register(&shop, &[("card.holder", "")]).await?;
+    let overrides = ("overrideHolder", "true");
+    for (created, updated, holder) in [
+        (&[overrides][..], &[][..], Value::from("Ann Other")),
+        (&[], &[overrides], "Ann Other".into()),
+        (&[], &[("merchantTransactionId", "order-4711")], Value::Null),
+    ] {
+        let offered = [("registrations[0].id", anonymous.id())];
+        let made = shop.checkout(&[&offered[..], created].concat()).await?;
+        if !updated.is_empty() {
+            assert_answer(&shop.post(&format!("v1/checkouts/{}", made.id()), updated).await?, 200, "000.200.101");
+        }
+        let path = format!("v1/checkouts/{}/payment", made.id());
+        let clicked = [("registrationId", anonymous.id()), ("card.cvv", "123"), ("card.holder", "Ann Other")];
+        assert_answer(&shop.post_as_browser(&path, &clicked).await?, 200, "000.000.100");
+        assert_eq!(shop.status(made.id()).await?.json["card"]["holder"], holder);
+    }
+    assert!(read(&shop, anonymous.id()).await?.json["card"]["holder"].is_null());
+    Ok(())
+}
+
+#[tokio::test]
+async fn every_type_that_begins_a_payment_goes_with_a_registration_and_none_that_follows_one() -> anyhow::Result<()> {
+    let shop = shop();
+    let id = own(&shop, "every-type").await?;
+    let follow = async |payment: &str, kind: &str| {
+        let money = [("amount", "12.00"), ("currency", "EUR"), ("paymentType", kind)];
+        shop.post(&format!("v1/payments/{payment}"), if kind == "RV" { &money[2..] } else { &money }).await
+    };
+    for (kind, then) in [("PA", "CP"), ("DB", "RF"), ("CD", "RV"), ("PA.CP", "RF")] {
+        let paid = pay_by(&shop, &id, &[("paymentType", kind)]).await?;
+        assert_answer(&paid, 200, "000.100.110");
+        assert_eq!((&paid.json["paymentType"], &paid.json["registrationId"]), (&kind.into(), &id.as_str().into()));
+        assert_answer(&follow(paid.id(), then).await?, 200, "000.100.110");
+    }
+    for kind in ["CP", "RV", "RF", "CB"] {
+        let refused = pay_by(&shop, &id, &[("paymentType", kind)]).await?;
+        assert_eq!(refused.status, 400, "{kind}: {}", refused.text);
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_registration_deleted_while_its_checkout_is_open_cannot_be_paid_with() -> anyhow::Result<()> {
     let shop = shop();
     let id = own(&shop, "vanishing").await?;

@@ -267,3 +267,84 @@ async fn days_are_counted_in_the_month_or_in_the_week_and_nothing_ends_before_it
     assert_errors(&shop.pay(&times).await?, &["job.endDate"]);
     Ok(())
 }
+
+#[tokio::test]
+async fn every_address_and_every_person_keeps_to_the_same_rules() -> anyhow::Result<()> {
+    let shop = shop();
+    for address in ["billing", "shipping", "merchant.billing", "merchant.shipping"] {
+        let name = |field: &str| format!("{address}.{field}");
+        let (first, second, street) = (name("houseNumber1"), name("houseNumber2"), name("street1"));
+        let refused = shop.pay(&[(&street, "High Street"), (&second, "b")]).await?;
+        assert_errors(&refused, &[&first]);
+        let taken = shop.pay(&[(&street, "High Street"), (&second, "b"), (&first, "12")]).await?;
+        assert_answer(&taken, 200, "000.100.110");
+        // Only where somebody is billed has a street to have a name.
+        let digits = shop.pay(&[(&street, "12")]).await?;
+        if address.ends_with("billing") {
+            assert_errors(&digits, &[&street]);
+        } else {
+            assert_answer(&digits, 200, "000.100.110");
+        }
+    }
+    let names = [("customer.givenName", "Jane"), ("customer.surname", "Jones")];
+    for person in ["customer", "shipping.customer"] {
+        let (kind, number) = (format!("{person}.identificationDocType"), format!("{person}.identificationDocId"));
+        let with = |more: &[(&'static str, &'static str)]| [&names[..], more].concat();
+        let pay = async |fields: &[(&str, &str)]| shop.pay(&[&with(&[])[..], fields].concat()).await;
+        assert_errors(&pay(&[(&kind, "IDCARD")]).await?, &[&number]);
+        assert_errors(&pay(&[(&number, "C01X00T47")]).await?, &[&kind]);
+        assert_answer(&pay(&[(&kind, "IDCARD"), (&number, "C01X00T47")]).await?, 200, "000.100.110");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_bank_account_has_an_iban_or_a_number_and_a_bic_or_a_bank_code() -> anyhow::Result<()> {
+    let shop = shop();
+    let (iban, number) = (("bankAccount.iban", "DE23100000001234567890"), ("bankAccount.number", "9876543210"));
+    let (bic, code) = (("bankAccount.bic", "MARKDEF1100"), ("bankAccount.bankCode", "10000000"));
+    let order = [
+        ("amount", "92.00"),
+        ("currency", "EUR"),
+        ("paymentType", "DB"),
+        ("paymentBrand", "SEPA"),
+        ("bankAccount.holder", "Jane Jones"),
+        ("bankAccount.country", "DE"),
+    ];
+    let pay = async |account: &[(&str, &str)]| shop.post("v1/payments", &[&order[..], account].concat()).await;
+    for account in [[iban, bic], [iban, code], [number, bic], [number, code]] {
+        assert_answer(&pay(&account).await?, 200, "000.100.110");
+    }
+    assert_errors(&pay(&[bic]).await?, &[iban.0]);
+    assert_errors(&pay(&[code]).await?, &[iban.0]);
+    assert_errors(&pay(&[number]).await?, &[bic.0]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_type_for_one_brand_is_refused_by_every_request_but_the_making_of_a_checkout() -> anyhow::Result<()> {
+    let shop = shop();
+    let wish = ("overridePaymentType[VISA]", "PA");
+    let order = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB"), wish];
+    let card = [&tillgate_tests::CARD[..], &[wish]].concat();
+    let registered = shop.post("v1/registrations", &tillgate_tests::CARD).await?;
+    let checkout = shop.checkout(&[wish]).await?;
+    assert_answer(&checkout, 200, "000.200.100");
+    let paid = shop.pay(&[("paymentType", "PA")]).await?;
+    for (path, fields) in [
+        ("v1/payments".to_owned(), [&order[..], &tillgate_tests::CARD].concat()),
+        (format!("v1/payments/{}", paid.id()), vec![("paymentType", "RV"), wish]),
+        (format!("v1/checkouts/{}", checkout.id()), vec![wish]),
+        ("v1/registrations".to_owned(), card),
+        (format!("v1/registrations/{}/payments", registered.id()), order.to_vec()),
+    ] {
+        let refused = shop.post(&path, &fields).await?;
+        assert_answer(&refused, 400, "200.300.404");
+        assert_eq!(refused.errors(), [wish.0], "{path}: {}", refused.text);
+    }
+    // A browser's is ignored like everything that it may not set.
+    let other = shop.checkout(&[]).await?;
+    shop.submit(other.id(), &[wish]).await?;
+    assert_eq!(shop.status(other.id()).await?.json["paymentType"], "DB");
+    Ok(())
+}

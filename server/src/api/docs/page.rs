@@ -7,7 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
 use tillgate_shared::brand::{Brand, Kind};
 use tillgate_shared::format::Format;
-use tillgate_shared::parameter::{Group, Parameter, catalogue};
+use tillgate_shared::parameter::{DefaultValue, Group, Parameter, catalogue};
 use tillgate_shared::result::ResultCode;
 
 use super::page_text::TOPICS;
@@ -231,7 +231,13 @@ fn parameter(row: &Parameter) -> Markup {
                 @if let Format::OneOf(words) = row.format {
                     " " @for (place, word) in words.iter().enumerate() { @if place > 0 { ", " } code { (word) } }
                 } }
-            td { (row.note) }
+            td { (row.note)
+                @match row.default {
+                    Some(DefaultValue::Value(value)) => { " Default: " code { (value) } "." }
+                    Some(DefaultValue::Of(other)) => { " Default: what " code { (other) } " is." }
+                    Some(DefaultValue::Now) => { " Default: the time of the request." }
+                    None => {}
+                } }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use tillgate_shared::format::Format;
-use tillgate_shared::parameter::{Group, Need, Parameter, catalogue};
+use tillgate_shared::parameter::{DefaultValue, Group, Need, Parameter, catalogue};
 
 /// How an index looks in a name.
 const INDEX: &str = r"\[(0|[1-9][0-9]{0,2})\]";
@@ -85,6 +85,9 @@ pub(super) fn parameter(row: &Parameter) -> Value {
     }
     if row.browser {
         schema["x-browser"] = true.into();
+    }
+    if let Some(DefaultValue::Value(value)) = row.default {
+        schema["default"] = value.into();
     }
     schema
 }

@@ -18,7 +18,7 @@ pub(super) static ROWS: &[Parameter] = &[
     row("risk.orderTimestamp", Format::DateTime { t: false },
         "When the order was made, if that was not now: yyyy-MM-dd HH:mm:ss.")
         .or(DefaultValue::Now),
-    row("risk.brand", verbatim(1, 255), "Brand in the risk system; paymentBrand unless you say otherwise.")
+    row("risk.brand", verbatim(1, 255), "Brand in the risk system.")
         .or(DefaultValue::Of("paymentBrand")),
     row("risk.parameters[name]", Format::Lines { min: 0, max: 2048 },
         "Anything else for the risk check. Names have 3 to 64 letters, digits, dots and underscores."),
