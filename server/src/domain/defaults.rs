@@ -18,8 +18,10 @@ static ROWS: LazyLock<Vec<(&str, &str, &Parameter)>> = LazyLock::new(|| {
 /// Adds what was not sent to the groups of a payment that are used. Names a payment's brand, and when it was made.
 pub fn fill(parameters: &mut Parameters, brand: &str, now: Timestamp) {
     for (group, field, row) in ROWS.iter() {
-        let sent = parameters.iter().filter(|(name, _)| find(name).is_some_and(|sent| sent.group == row.group));
-        let used: BTreeSet<String> = sent.filter_map(|(name, _)| place(group, name)).map(str::to_owned).collect();
+        let sent = parameters.iter().filter_map(|(name, _)| Some((place(group, name)?, name)));
+        // `shipping.customer` is a group of its own.
+        let own = sent.filter(|(_, name)| find(name).is_some_and(|sent| sent.group == row.group));
+        let used: BTreeSet<String> = own.map(|(place, _)| place.to_owned()).collect();
         for place in used {
             let name = format!("{place}.{field}");
             if parameters.contains(&name) {
@@ -49,7 +51,9 @@ fn place<'a>(group: &str, name: &'a str) -> Option<&'a str> {
 mod tests {
     use super::*;
 
-    fn filled(sent: &[(&str, &str)]) -> Vec<(String, String)> {
+    type Fields = &'static [(&'static str, &'static str)];
+
+    fn filled(sent: Fields) -> Vec<(String, String)> {
         let mut parameters: Parameters = sent.iter().copied().collect();
         fill(&mut parameters, "VISA", Timestamp::UNIX_EPOCH);
         let added = parameters.iter().skip(sent.len());
@@ -58,7 +62,7 @@ mod tests {
 
     #[test]
     fn what_is_used_is_filled_up_and_nothing_else() {
-        let cases: [(&[(&str, &str)], &[(&str, &str)]); 8] = [
+        let cases: [(Fields, Fields); 8] = [
             (&[("amount", "92.00"), ("shipping.customer.sex", "F"), ("cart.payments[0].brand", "x")], &[]),
             (&[("cart.items[0].name", "Bowl")], &[("cart.items[0].quantityUnit", "COUNT")]),
             (

@@ -140,8 +140,8 @@ impl Gateway {
         parameters: &Parameters,
     ) -> Result<Option<NewRegistration>, Failure> {
         let Some(blind) = self.blind_index(&registration.entity, parameters) else { return Ok(None) };
-        let mut account = parameters.clone();
-        account.retain(|name, _| is_account(name) && !PROOFS.contains(&name));
+        let account = parameters.iter().filter(|(name, _)| is_account(name) && !PROOFS.contains(name));
+        let account: Parameters = account.collect();
         // Room is made at once: bytes that grow leave a copy of themselves behind.
         let mut text = Zeroizing::new(Vec::with_capacity(ROOM));
         serde_json::to_writer(&mut *text, &account).map_err(StoreError::from)?;

@@ -89,9 +89,8 @@ impl Gateway {
         }
         let id = RegistrationId::new(now, random()?);
         let migrated = migrated(&parameters)?;
-        let mut shown = parameters.clone();
         let account = order.account.shown();
-        shown.retain(|name, _| is_echoed(name, &account));
+        let shown = parameters.iter().filter(|(name, _)| is_echoed(name, &account)).collect();
         let mut registration = Registration {
             id,
             entity: entity.id.clone(),
