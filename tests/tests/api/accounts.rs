@@ -213,6 +213,7 @@ async fn a_direct_debit_shows_the_account_masked_and_the_mandate() -> anyhow::Re
             ("bankAccount.bankName", "Test Bank"),
             ("bankAccount.mandate.id", "MANDATE4711"),
             ("bankAccount.mandate.dateOfSignature", "2024-02-29"),
+            ("bankAccount.mandate.reference", "REF4711"),
             ("transactionDueDate", "2034-01-31"),
         ],
     )
@@ -221,7 +222,7 @@ async fn a_direct_debit_shows_the_account_masked_and_the_mandate() -> anyhow::Re
     let expected = json!({
         "holder": "Jane Jones", "iban": "DE23**************7890", "last4Digits": "7890", "bic": "MARKDEF1100",
         "bankName": "Test Bank", "country": "DE",
-        "mandate": { "id": "MANDATE4711", "dateOfSignature": "2024-02-29" },
+        "mandate": { "id": "MANDATE4711", "dateOfSignature": "2024-02-29", "reference": "REF4711" },
     });
     assert_eq!(paid.json["bankAccount"], expected);
     assert_eq!(paid.json["transactionDueDate"], "2034-01-31");

@@ -89,6 +89,40 @@ async fn a_payment_keeps_and_repeats_every_parameter_that_a_merchant_sends() -> 
 }
 
 #[tokio::test]
+async fn a_declined_payment_and_a_registration_keep_every_parameter_that_a_merchant_sends() -> anyhow::Result<()> {
+    let (shop, fields) = (shop(), everything());
+    let sent: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let forced = ("customParameters[forceResultCode]", "800.100.151");
+    let declined = shop.pay(&[&sent[..], &[forced]].concat()).await?;
+    assert_answer(&declined, 400, "800.100.151");
+    let registered = shop.post("v1/registrations", &[&tillgate_tests::CARD[..], &sent].concat()).await?;
+    assert_answer(&registered, 200, "000.100.110");
+    for (answer, path) in [(&declined, "payments"), (&registered, "registrations")] {
+        assert_repeats(answer, &sent);
+        assert_repeats(&shop.get(&format!("v1/{path}/{}", answer.id())).await?, &sent);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn wishes_about_registrations_are_kept_and_repeated_like_the_rest() -> anyhow::Result<()> {
+    let shop = shop();
+    let stored = shop.post("v1/registrations", &tillgate_tests::CARD).await?;
+    let wishes = [
+        ("createRegistration", "true"),
+        ("overrideHolder", "true"),
+        ("recurring.numberOfInstallments", "12"),
+        ("registrations[0].id", stored.id()),
+    ];
+    let made = shop.checkout(&wishes).await?;
+    shop.submit(made.id(), &[]).await?;
+    let status = shop.status(made.id()).await?;
+    assert_answer(&status, 200, "000.100.110");
+    assert_repeats(&status, &wishes);
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_checkout_keeps_every_parameter_that_a_merchant_sends_and_its_status_repeats_it() -> anyhow::Result<()> {
     let (shop, fields) = (shop(), everything());
     let sent: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();

@@ -18,6 +18,7 @@ pub(super) const TOPICS: &[Topic] = &[
         paragraphs: &[
             "Bodies are `application/x-www-form-urlencoded` in UTF-8, at most 1 MiB and 20 000 fields. Names have dots and indexes: `cart.items[0].name`. Indexes go from 0 to 999. A name that comes twice is refused, and an empty optional parameter counts as absent.",
             "Answers are JSON. They carry `result.code`, and `buildNumber`, `timestamp` and `ndc` at their end. New fields may come at any time: read what you know, and leave the rest alone.",
+            "What was sent comes back nested: `customer.givenName` inside `customer`, items such as `cart.items[0].name` in a list in the order of their indexes, and your own keys as they are. Defaults of a group that you use come back with it.",
             "Amounts have a dot and two decimals for every currency. An amount that the currency cannot express, such as 12.50 JPY, is refused.",
             "Two slashes in a path are one, so an address that ends with a slash and a `resourcePath` that begins with one go together.",
             "A number that looks like a card number is masked in free text.",
