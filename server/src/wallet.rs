@@ -83,6 +83,9 @@ pub enum Fault {
     /// No key of this channel has this id.
     #[error("was made for a key that this channel does not have")]
     Foreign,
+    /// The key of this id opens nothing any more.
+    #[error("was made for a key that this channel has retired")]
+    Retired,
     /// Decryption failed.
     #[error("cannot be decrypted: it was altered, or made for another channel")]
     Altered,

@@ -15,7 +15,7 @@ use crate::domain::id::{EntityId, hex};
 use crate::gateway::random;
 use crate::gateway::wallet::seal_key;
 use crate::store::admin;
-use crate::store::wallet::{KeptKey, add_key, keys};
+use crate::store::wallet::{KeptKey, add_key, keys, retire_key};
 use crate::vault::Vault;
 use crate::wallet::{Content, Derivation, PublicWalletKey, Token, WalletKey};
 
@@ -24,8 +24,10 @@ use crate::wallet::{Content, Derivation, PublicWalletKey, Token, WalletKey};
 pub(super) enum WalletKeyCommand {
     /// Create a key pair for an entity. The secret half is sealed in the vault and never shown.
     Create(CreateKey),
-    /// List an entity's keys, public halves only.
+    /// List an entity's keys, public halves only, and which of them are active.
     List(ListKeys),
+    /// Retire a key: its tokens are refused from now on, and its secret half is deleted for good.
+    Retire(RetireKey),
 }
 
 /// Tokens to try out a sandbox entity with.
@@ -59,6 +61,22 @@ pub(super) struct ListKeys {
     entity: String,
 }
 
+/// Retire a key.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  tillgate wallet-key retire --data ./tillgate-data --entity 8a01… --key 256b1be32745d1d1"
+)]
+pub(super) struct RetireKey {
+    #[command(flatten)]
+    common: Common,
+    /// The entity's id.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+    /// The key's id, as `list` shows it.
+    #[arg(long, value_name = "KEY_ID")]
+    key: String,
+}
+
 /// Make a token.
 #[derive(Debug, Args)]
 #[command(
@@ -70,7 +88,7 @@ pub(super) struct MakeToken {
     /// The entity's id. It must be a sandbox entity with a key.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// Which of the entity's keys; the newest one by default.
+    /// Which of the entity's active keys; the newest one by default.
     #[arg(long, value_name = "KEY_ID")]
     key: Option<String>,
     /// How the token's key is derived.
@@ -105,6 +123,8 @@ struct Shown {
     /// The uncompressed point in base64.
     public_key: String,
     created: Timestamp,
+    /// Since when its tokens are refused; null of an active key.
+    retired: Option<Timestamp>,
 }
 
 #[derive(Serialize)]
@@ -118,6 +138,7 @@ impl WalletKeyCommand {
         match self {
             Self::Create(command) => command.run(),
             Self::List(command) => command.run(),
+            Self::Retire(command) => command.run(),
         }
     }
 }
@@ -142,6 +163,7 @@ impl CreateKey {
             id: key.public().id(),
             public: key.public().bytes(),
             created: Timestamp::now(),
+            retired: None,
         };
         add_key(&connection, &kept)?;
         self.common.print(&shown(&kept), |key| format!("keyId      {}\npublicKey  {}", key.key_id, key.public_key))
@@ -154,8 +176,24 @@ impl ListKeys {
         let entity = entity(&connection, &self.entity)?;
         let shown: Vec<Shown> = keys(&connection, &entity.id)?.iter().map(shown).collect();
         self.common.print(&shown, |keys| {
-            keys.iter().map(|key| format!("{}  {}", key.key_id, key.public_key)).collect::<Vec<_>>().join("\n")
+            let lines = keys.iter().map(|key| {
+                let state = key.retired.map_or_else(|| "active".to_owned(), |since| format!("retired {since:.0}"));
+                format!("{}  {}  {state}", key.key_id, key.public_key)
+            });
+            lines.collect::<Vec<_>>().join("\n")
         })
+    }
+}
+
+impl RetireKey {
+    fn run(self) -> anyhow::Result<()> {
+        let connection = open_existing(&self.common.data)?;
+        let entity = entity(&connection, &self.entity)?;
+        let retired = retire_key(&connection, &entity.id, &self.key, Timestamp::now())?;
+        ensure!(retired, "entity {} has no active key {}; see: tillgate wallet-key list", entity.id, self.key);
+        let key = keys(&connection, &entity.id)?.into_iter().find(|key| key.id == self.key);
+        let key = key.context("the key is gone")?;
+        self.common.print(&shown(&key), |key| format!("{} is retired", key.key_id))
     }
 }
 
@@ -164,7 +202,7 @@ impl MakeToken {
         let connection = open_existing(&self.common.data)?;
         let entity = entity(&connection, &self.entity)?;
         ensure!(!entity.live, "entity {} is live: its tokens come from wallets only", entity.id);
-        let wanted = |key: &KeptKey| self.key.as_ref().is_none_or(|id| *id == key.id);
+        let wanted = |key: &KeptKey| key.retired.is_none() && self.key.as_ref().is_none_or(|id| *id == key.id);
         let key = keys(&connection, &entity.id)?.into_iter().rfind(wanted);
         let key = key.with_context(|| format!("entity {} has no such key; see: tillgate wallet-key", entity.id))?;
         let public = PublicWalletKey::from_bytes(&key.public).context("the stored key is damaged")?;
@@ -208,5 +246,6 @@ fn shown(key: &KeptKey) -> Shown {
         key_id: key.id.clone(),
         public_key: STANDARD.encode(&key.public),
         created: key.created,
+        retired: key.retired,
     }
 }

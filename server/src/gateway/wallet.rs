@@ -29,6 +29,9 @@ impl Gateway {
     pub(super) fn open_wallet_token(&self, entity: &Entity, text: &str, now: Timestamp) -> Result<Opened, Failure> {
         let token = Token::parse(text).map_err(refusal)?;
         let kept = self.store.wallet_key(&entity.id, token.key_id())?.ok_or_else(|| refusal(Fault::Foreign))?;
+        if kept.retired.is_some() {
+            return Err(refusal(Fault::Retired).into());
+        }
         let secret = self.vault.open(&record(&entity.id, &kept.id), &kept.sealed)?;
         let key = WalletKey::from_bytes(&secret).ok_or(VaultError::damaged())?;
         let content = token.open(&entity.id, &key, now).map_err(refusal)?;

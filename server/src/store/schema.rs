@@ -101,6 +101,8 @@ const MIGRATIONS: &[M<'static>] = &[
          CREATE INDEX standing_instruction_registration ON standing_instruction (registration)
              WHERE registration IS NOT NULL;",
     ),
+    // A wallet key may be retired.
+    M::up("ALTER TABLE wallet_key ADD COLUMN retired INTEGER;"),
 ];
 
 /// The path of the store's file in a data folder.

@@ -19,6 +19,8 @@ pub struct KeptKey {
     pub sealed: Vec<u8>,
     /// When it was made.
     pub created: Timestamp,
+    /// Since when it opens nothing any more; its secret half is gone.
+    pub retired: Option<Timestamp>,
 }
 
 /// A wallet token that pays, by its own id.
@@ -64,15 +66,18 @@ impl Store {
 /// # Errors
 /// When the store cannot be read.
 pub fn keys(connection: &Connection, entity: &EntityId) -> Result<Vec<KeptKey>, StoreError> {
-    let mut statement = connection
-        .prepare_cached("SELECT id, public, sealed, created FROM wallet_key WHERE entity = ?1 ORDER BY created, id")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT id, public, sealed, created, retired FROM wallet_key WHERE entity = ?1 ORDER BY created, id",
+    )?;
+    let instant = |milliseconds| Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH);
     let rows = statement.query_map([entity.as_str()], |row| {
         Ok(KeptKey {
             entity: entity.clone(),
             id: row.get(0)?,
             public: row.get(1)?,
             sealed: row.get(2)?,
-            created: Timestamp::from_millisecond(row.get(3)?).unwrap_or(Timestamp::UNIX_EPOCH),
+            created: instant(row.get(3)?),
+            retired: row.get::<_, Option<i64>>(4)?.map(instant),
         })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -88,6 +93,18 @@ pub fn add_key(connection: &Connection, key: &KeptKey) -> Result<(), StoreError>
         params![key.entity.as_str(), key.id, key.public, key.sealed, key.created.as_millisecond()],
     )?;
     Ok(())
+}
+
+/// Retires a key: its secret half is deleted for good. Returns whether there was such a key that was not retired yet.
+///
+/// # Errors
+/// When the store cannot be written.
+pub fn retire_key(connection: &Connection, entity: &EntityId, id: &str, now: Timestamp) -> Result<bool, StoreError> {
+    let changed = connection.execute(
+        "UPDATE wallet_key SET retired = ?3, sealed = x'' WHERE entity = ?1 AND id = ?2 AND retired IS NULL",
+        params![entity.as_str(), id, now.as_millisecond()],
+    )?;
+    Ok(changed == 1)
 }
 
 /// Whether a token has paid already.

@@ -4,17 +4,18 @@ use anyhow::Context as _;
 use serde_json::{Value, json};
 use tillgate_tests::{Answer, Gateway, Merchant};
 
+use crate::command_line::run;
 use crate::support::*;
 
 /// A merchant whose channel has a key.
-fn wallet_shop(gateway: &Gateway) -> anyhow::Result<(Merchant, Value)> {
+pub fn wallet_shop(gateway: &Gateway) -> anyhow::Result<(Merchant, Value)> {
     let shop = gateway.merchant()?;
     let key = gateway.command(&["wallet-key", "create", "--entity", &shop.entity_id])?;
     Ok((shop, key))
 }
 
 /// A token for a channel's key, made as a wallet makes it.
-fn token(gateway: &Gateway, shop: &Merchant, more: &[&str]) -> anyhow::Result<String> {
+pub fn token(gateway: &Gateway, shop: &Merchant, more: &[&str]) -> anyhow::Result<String> {
     let arguments = [&["wallet-token", "make", "--entity", shop.entity_id.as_str()], more].concat();
     let made = gateway.command(&arguments)?;
     made["paymentToken"].as_str().map(str::to_owned).context("no paymentToken")
@@ -37,7 +38,7 @@ async fn pay_with(shop: &Merchant, token: &str, more: &[(&str, &str)]) -> anyhow
 
 /// A 400 that names the token, says why, and shows nothing of it.
 #[track_caller]
-fn assert_refused(answer: &Answer, why: &str) {
+pub fn assert_refused(answer: &Answer, why: &str) {
     assert_errors(answer, &["walletPay.paymentToken"]);
     let error = error(answer, "walletPay.paymentToken");
     assert_eq!(error["value"], Value::Null);
@@ -176,6 +177,57 @@ async fn a_key_is_added_beside_another_and_tokens_for_both_pay() -> anyhow::Resu
         let token = token(gateway, &shop, &["--key", key["keyId"].as_str().unwrap_or_default()])?;
         assert_answer(&pay(&shop, &token).await?, 200, "000.100.110");
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_retired_key_opens_no_token_and_its_secret_half_is_gone() -> anyhow::Result<()> {
+    let gateway = Gateway::start()?;
+    let (shop, old) = wallet_shop(&gateway)?;
+    let new = gateway.command(&["wallet-key", "create", "--entity", &shop.entity_id])?;
+    let id = |key: &Value| key["keyId"].as_str().unwrap_or_default().to_owned();
+    let (old, new) = (id(&old), id(&new));
+    let tokens = [token(&gateway, &shop, &["--key", &old])?, token(&gateway, &shop, &["--key", &old])?];
+    assert_answer(&pay(&shop, &tokens[0]).await?, 200, "000.100.110");
+    let retire = |key: &str| gateway.command(&["wallet-key", "retire", "--entity", &shop.entity_id, "--key", key]);
+    let retired = retire(&old)?;
+    assert_eq!(retired["keyId"], old.as_str());
+    assert!(retired["retired"].is_string(), "{retired}");
+    assert_refused(&pay(&shop, &tokens[1]).await?, "was made for a key that this channel has retired");
+    let sealed: Vec<u8> =
+        database(&gateway)?.query_row("SELECT sealed FROM wallet_key WHERE id = ?1", [&old], |row| row.get(0))?;
+    assert!(sealed.is_empty());
+    // The other key is as good as before, and the one that tokens are made for.
+    assert_answer(&pay(&shop, &token(&gateway, &shop, &[])?).await?, 200, "000.100.110");
+    let refused = token(&gateway, &shop, &["--key", &old]).err().context("a token was made for a retired key")?;
+    assert!(refused.to_string().contains("no such key"), "{refused}");
+    let listed = gateway.command(&["wallet-key", "list", "--entity", &shop.entity_id])?;
+    let active = |key: &str| {
+        let mut keys = listed.as_array().into_iter().flatten();
+        keys.any(|listed| listed["keyId"] == key && listed["retired"].is_null())
+    };
+    assert!(active(&new) && !active(&old), "{listed}");
+    let data = gateway.data();
+    let list = ["wallet-key", "list", "--entity", &shop.entity_id, "--data", data.to_str().unwrap_or_default()];
+    let lines = String::from_utf8(run(&list).await?.stdout)?;
+    let ends = |key: &str, state: &str| {
+        lines.lines().any(|line| line.starts_with(key) && line.split("  ").nth(2).is_some_and(|s| s.starts_with(state)))
+    };
+    assert!(ends(&new, "active") && ends(&old, "retired 2"), "{lines}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_key_is_retired_once_and_by_its_own_entity() -> anyhow::Result<()> {
+    let gateway = Gateway::shared();
+    let ((shop, key), (stranger, _)) = (wallet_shop(gateway)?, wallet_shop(gateway)?);
+    let key = key["keyId"].as_str().unwrap_or_default();
+    let retire = |entity: &str, key: &str| gateway.command(&["wallet-key", "retire", "--entity", entity, "--key", key]);
+    for (entity, key) in [(stranger.entity_id.as_str(), key), (&shop.entity_id, "0000000000000000")] {
+        assert!(retire(entity, key).is_err_and(|error| error.to_string().contains("no active key")), "{entity} {key}");
+    }
+    retire(&shop.entity_id, key)?;
+    assert!(retire(&shop.entity_id, key).is_err_and(|error| error.to_string().contains("no active key")));
     Ok(())
 }
 
