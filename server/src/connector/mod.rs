@@ -38,6 +38,15 @@ pub struct Order {
     pub forced: Option<String>,
 }
 
+impl Order {
+    /// Whether the brand's own page decides: not that of a brand which answers at once, nor where the merchant charges an
+    /// account with a provider without the shopper, who agreed to that before.
+    pub fn shopper_leaves(&self) -> bool {
+        let agreed = !self.shopper_present && matches!(self.account, FullAccount::Virtual(_));
+        !self.brand.synchronous && !agreed
+    }
+}
+
 /// What the address check looks at.
 #[derive(Debug, Clone, Default)]
 pub struct Address {
@@ -62,6 +71,15 @@ impl Route {
         match self {
             Self::Simulator => simulator::authorize(order, today),
             Self::Acquirer => codes::METHOD_NOT_CONFIGURED.into(),
+        }
+    }
+
+    /// Verifies an account on a day, with an order that moves nothing. The shopper stays here: an account with a brand that
+    /// has a page of its own is confirmed there when it pays.
+    pub fn verify(self, order: &Order, today: Date) -> ResultCode {
+        match self {
+            Self::Simulator => simulator::verify(order, today),
+            Self::Acquirer => codes::METHOD_NOT_CONFIGURED,
         }
     }
 

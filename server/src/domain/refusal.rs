@@ -144,6 +144,12 @@ impl Refusal {
         Self::bare(400, code)
     }
 
+    /// 400: what is to be stored names no account; the brand's own page would ask the shopper for it.
+    pub fn no_account(name: &str) -> Self {
+        let missing = vec![ParameterError::new(name, None, "may not be empty: there is no account to store")];
+        Self { parameters: missing, ..Self::bare(400, codes::NO_ACCOUNT) }
+    }
+
     /// 400: a parameter names a registration that does not exist, or is another entity's, which is the same answer.
     pub fn unknown_registration(name: &str, id: &str) -> Self {
         Self::bare(400, codes::REGISTRATION_UNKNOWN).naming(name, id, "is not a registration that may be used here")

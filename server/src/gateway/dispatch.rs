@@ -11,9 +11,10 @@ use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
 use crate::domain::id::{CheckoutId, EntityId, PaymentId};
 use crate::domain::refusal::Refusal;
+use crate::domain::registration::Registration;
 
 impl Gateway {
-    /// Whose payments and checkouts an entity sees: its own, and those of its channels.
+    /// Whose payments, checkouts and registrations an entity sees: its own, and those of its channels.
     pub(super) fn entities_of(&self, entity: &Entity) -> Vec<EntityId> {
         let channels = self.directory.channels(&entity.id);
         std::iter::once(entity.id.clone()).chain(channels.iter().map(|channel| channel.id.clone())).collect()
@@ -35,6 +36,11 @@ impl Gateway {
         }
         let payment = self.store.payment_of(&self.entities_of(entity), payment)?;
         Ok(payment.and_then(|payment| channels.iter().find(|channel| channel.id == payment.entity).cloned()))
+    }
+
+    /// The channel of an entity that holds a registration; none where the entity does itself.
+    pub(super) fn holder(&self, entity: &Entity, registration: &Registration) -> Option<Arc<Entity>> {
+        if registration.entity == entity.id { None } else { self.directory.entity(&registration.entity) }
     }
 
     /// Where a payment of an entity goes, and its parameters as they go there: with the brand that the card number tells,

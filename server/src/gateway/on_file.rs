@@ -188,7 +188,7 @@ impl Gateway {
             return Err(Refusal::parameters(errors).into());
         }
         let gone = || Refusal::registration(tillgate_shared::result::codes::REGISTRATION_DEREGISTERED);
-        let sealed = self.store.sealed_account(&entity.id, &registration.id)?.ok_or_else(gone)?;
+        let sealed = self.store.sealed_account(&registration.entity, &registration.id)?.ok_or_else(gone)?;
         let account = self.vault.open(registration.id.as_str(), &sealed)?;
         let stored: Parameters = serde_json::from_slice(&account).map_err(StoreError::from)?;
         let overrides = parameters.get("overrideHolder") == Some("true");

@@ -11,9 +11,9 @@ use super::attempts::Attempt;
 use super::echo::is_echoed;
 use super::on_file::{File, Filing};
 use super::once::Once;
-use super::wallet::{self, Opened};
+use super::wallet;
 use super::{Failure, Gateway, duplicates, order, reference};
-use crate::connector::{Answer, FullAccount, FullCard, Order};
+use crate::connector::{Answer, Order};
 use crate::domain::checkout::Checkout;
 use crate::domain::defaults;
 use crate::domain::entity::Entity;
@@ -96,16 +96,7 @@ impl Gateway {
         addresses: Addresses<'_>,
     ) -> Result<(Prepared, Attempt), Failure> {
         let now = self.now();
-        let mut token = None;
-        let order = order::read(entity, &parameters, |text| {
-            let Opened { card, token: opened } = self.open_wallet_token(entity, text, now)?;
-            token = Some(opened);
-            Ok(card)
-        })?;
-        // What the wallet says of the authentication is told as if the merchant had sent it.
-        if let (Some(_), FullAccount::Card(FullCard { cryptogram: Some(proof), .. })) = (&token, &order.account) {
-            parameters.set("threeDSecure.eci", proof.eci.as_str());
-        }
+        let (order, token) = self.read_order(entity, &mut parameters, file.used.is_some())?;
         let route = order::route(entity, &parameters)?;
         let result_url = result_url(&order, &parameters, addresses)?;
         let shopper = addresses.shopper.or_else(|| parameters.get("customer.ip")?.parse().ok());
@@ -214,9 +205,9 @@ impl Prepared {
     }
 }
 
-/// Where the shopper comes back to from a brand's page; none for brands without one.
+/// Where the shopper comes back to from a brand's page; none where nobody has to go there.
 fn result_url(order: &Order, parameters: &Parameters, addresses: Addresses<'_>) -> Result<Option<String>, Refusal> {
-    if order.brand.synchronous {
+    if !order.shopper_leaves() {
         return Ok(None);
     }
     let sent = parameters.get("shopperResultUrl");

@@ -4,15 +4,15 @@ use std::net::IpAddr;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use tillgate_shared::brand::Kind;
 use tillgate_shared::parameter::{Operation, Parameters, check_complete};
-use tillgate_shared::result::codes;
 
 use super::attempts::Attempt;
 use super::echo::is_echoed;
 use super::on_file::{File, NewRegistration, card_retention, new_initial};
 use super::once::Once;
 use super::pay::Addresses;
-use super::{Failure, Gateway, order, random};
+use super::{Failure, Gateway, order, random, wallet};
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
 use crate::domain::id::RegistrationId;
@@ -20,7 +20,8 @@ use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::{Ended, Registration, extension};
 use crate::domain::standing_instruction::{Chain, INITIAL_TRANSACTION, Step, Terms};
-use crate::store::{Changes, Keys, OnFile, OnFileKeys};
+use crate::store::wallet::WalletToken;
+use crate::store::{Changes, Keys, Loaded, OnFileKeys};
 
 /// A registration that has been decided and not yet written.
 pub(super) struct Drafted {
@@ -29,6 +30,8 @@ pub(super) struct Drafted {
     new: Option<NewRegistration>,
     /// What the cardholder agreed to, here or where the registration comes from.
     chain: Option<Chain>,
+    /// The wallet token that the account comes from; it can be used once.
+    token: Option<WalletToken>,
 }
 
 impl Gateway {
@@ -49,7 +52,7 @@ impl Gateway {
         let written = self
             .store
             .update(keys, move |loaded| {
-                let (changes, registration) = drafted.settle(loaded.on_file)?;
+                let (changes, registration) = drafted.settle(loaded)?;
                 Ok((once.keep(changes, &registration, now), registration))
             })
             .await;
@@ -59,14 +62,17 @@ impl Gateway {
 
     /// Reads the account, has it verified, and prepares what is to be written. Stores nothing.
     ///
-    /// An account is verified as cards are, by an authorisation of nothing.
+    /// An account is verified as cards are, by an authorisation of nothing; a wallet's token is opened, and the card inside
+    /// is what is stored.
     pub(super) fn draft(
         &self,
         entity: &Entity,
         checkout: Option<&Checkout>,
-        mut parameters: Parameters,
+        parameters: Parameters,
         shopper: Option<IpAddr>,
     ) -> Result<(Drafted, Attempt), Failure> {
+        // What no channel takes could never be paid with.
+        let (channel, mut parameters) = self.dispatched(entity, parameters)?;
         let route = order::route(entity, &parameters)?;
         let errors = check_complete(&parameters, Operation::CreateRegistration, &entity.requirements());
         if !errors.is_empty() {
@@ -76,15 +82,17 @@ impl Gateway {
         for (name, value) in [("amount", "0.00"), ("currency", currency.as_str()), ("paymentType", "PA")] {
             parameters.set(name, value);
         }
-        // A wallet's token stands for one payment and is nothing to keep.
-        let order = order::read(entity, &parameters, |_| Err(Refusal::method_not_configured().into()))?;
+        let (order, token) = self.read_order(channel.as_deref().unwrap_or(entity), &mut parameters, false)?;
+        let blind = self
+            .blind_index(&entity.id, &parameters)
+            .ok_or_else(|| Refusal::no_account(account_parameter(order.brand.kind)))?;
         let now = self.now();
         let today = now.to_zoned(TimeZone::UTC).date();
         let shopper = shopper.or_else(|| parameters.get("customer.ip")?.parse().ok());
         let attempt = self.attempts.begin(entity, shopper, order.account.bin(), now)?;
-        let result = route.authorize(&order, today).result;
+        let result = route.verify(&order, today);
         if result.is_pending() {
-            // The brand alone knows the account, after the shopper has been there.
+            // A forced one: nothing would ever end it.
             return Err(Refusal::method_not_configured().into());
         }
         let id = RegistrationId::new(now, random()?);
@@ -105,10 +113,8 @@ impl Gateway {
             parameters: shown,
         };
         if !registration.approved() {
-            return Ok((Drafted { registration, new: None, chain: None }, attempt));
+            return Ok((Drafted { registration, new: None, chain: None, token }, attempt));
         }
-        let blind =
-            self.blind_index(&entity.id, &parameters).ok_or_else(|| Refusal::registration(codes::NO_ACCOUNT))?;
         let chain = |initial: String, charges, latest| Chain {
             initial,
             entity: entity.id.clone(),
@@ -130,22 +136,22 @@ impl Gateway {
             registration.parameters.set(INITIAL_TRANSACTION, chain.initial.as_str());
         }
         let new = self.sealed(registration.clone(), &parameters)?;
-        Ok((Drafted { registration, new, chain }, attempt))
+        Ok((Drafted { registration, new, chain, token }, attempt))
     }
 
-    /// A registration of this entity; another entity's is as unknown as one that never was.
+    /// A registration of this entity or of one of its channels; another entity's is as unknown as one that never was.
     ///
     /// # Errors
     /// 404 when there is none.
     pub fn registration(&self, entity: &Entity, id: &str) -> Result<Registration, Failure> {
         let registration = match RegistrationId::parse(id) {
-            Some(id) => self.store.registration(&entity.id, &id)?,
+            Some(id) => self.store.registration_of(&self.entities_of(entity), &id)?,
             None => None,
         };
         registration.ok_or_else(|| unknown().into())
     }
 
-    /// A registration of this entity that is still there, or was rejected when it was made.
+    /// A registration as [`Gateway::registration`] finds it that is still there, or was rejected when it was made.
     ///
     /// # Errors
     /// 404 when there is none; the code of its end when it has ended.
@@ -157,7 +163,8 @@ impl Gateway {
         Ok(registration)
     }
 
-    /// Makes a payment with a stored account.
+    /// Makes a payment with a stored account. One that a channel holds is paid into that channel, also where its merchant
+    /// asks; one of the merchant's own goes where its other payments go.
     ///
     /// # Errors
     /// As [`Gateway::pay`]; and when the registration cannot be used, or what was agreed does not allow the charge.
@@ -170,8 +177,10 @@ impl Gateway {
         once: Once<Payment>,
     ) -> Result<Payment, Failure> {
         let registration = self.registration(entity, id)?;
+        let holder = self.holder(entity, &registration);
+        let entity = holder.as_deref().unwrap_or(entity);
         let parameters = self.with_stored_account(entity, &registration, parameters)?;
-        let file = File { owner: &entity.id, used: Some(&registration) };
+        let file = File { owner: &registration.entity, used: Some(&registration) };
         self.charge(file, entity, parameters, addresses, once).await
     }
 
@@ -214,8 +223,8 @@ impl Gateway {
         change: impl FnOnce(&Registration) -> Registration + Send + 'static,
         once: Once<Registration>,
     ) -> Result<Registration, Failure> {
-        let id = RegistrationId::parse(id).ok_or_else(unknown)?;
-        let on_file = OnFileKeys { registration: Some((entity.id.clone(), id)), ..OnFileKeys::default() };
+        let Registration { entity: owner, id, .. } = self.registration(entity, id)?;
+        let on_file = OnFileKeys { registration: Some((owner, id)), ..OnFileKeys::default() };
         let now = self.now();
         let changed = self
             .store
@@ -244,7 +253,7 @@ impl Gateway {
     pub(super) fn named_registration(&self, entity: &Entity, name: &str, id: &str) -> Result<Registration, Failure> {
         let unknown = || Refusal::unknown_registration(name, id);
         let key = RegistrationId::parse(id).ok_or_else(unknown)?;
-        let registration = self.store.registration(&entity.id, &key)?.ok_or_else(unknown)?;
+        let registration = self.store.registration_of(&self.entities_of(entity), &key)?.ok_or_else(unknown)?;
         registration.check_usable(self.now()).map_err(|refusal| {
             let message = refusal.code.description();
             refusal.naming(name, id, message)
@@ -262,15 +271,23 @@ impl Drafted {
             holding: self.new.as_ref().map(|new| (entity.clone(), new.blind)),
             chain: self.chain.as_ref().map(|chain| (entity.clone(), chain.initial.clone())),
         };
-        Keys { on_file, ..keys }
+        Keys { on_file, wallet_token: self.token.clone(), ..keys }
     }
 
     /// Decides under the write lock what is written.
     ///
     /// # Errors
-    /// The initial transaction that it brings along is known already, for another account.
-    pub(super) fn settle(self, on_file: OnFile) -> Result<(Changes, Registration), Refusal> {
+    /// Its wallet token has been used already, or the initial transaction that it brings along is known, for another
+    /// account.
+    pub(super) fn settle(self, loaded: Loaded) -> Result<(Changes, Registration), Refusal> {
+        if loaded.token_used {
+            return Err(wallet::used());
+        }
+        let on_file = loaded.on_file;
         let mut changes = Changes::default();
+        if let Some(token) = &self.token {
+            changes = changes.wallet_token(token);
+        }
         let Some(new) = self.new else {
             return Ok((changes.registration(&self.registration), self.registration));
         };
@@ -313,6 +330,15 @@ fn migrated(parameters: &Parameters) -> Result<Option<Migrated>, Refusal> {
     // The format has been judged; the day is all that counts.
     let latest = get("requestTimestamp").and_then(|text| text.get(..10)?.parse().ok());
     Ok(Some(Migrated { initial: initial.to_owned(), latest }))
+}
+
+/// What names an account of a kind.
+fn account_parameter(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Card | Kind::Wallet => "card.number",
+        Kind::Bank => "bankAccount.iban",
+        Kind::Virtual => "virtualAccount.accountId",
+    }
 }
 
 fn unknown() -> Refusal {

@@ -100,15 +100,20 @@ impl Gateway {
             return self.attempt_registration(checkout, &entity, parameters, shopper).await;
         }
         let used = self.chosen(checkout, &entity, &parameters)?;
-        let parameters = match &used {
-            Some(used) => self.with_stored_account(&entity, used, parameters)?,
-            None => parameters,
+        let (entity, parameters) = match &used {
+            Some(used) => {
+                let entity = self.holder(&entity, used).unwrap_or(entity);
+                let parameters = self.with_stored_account(&entity, used, parameters)?;
+                (entity, parameters)
+            }
+            None => (entity, parameters),
         };
         // The form's address is taken for the way back alone; it is not the merchant's word, and nothing repeats it.
         let addresses = Addresses { public: public_url, result: form.get("shopperResultUrl"), shopper: Some(shopper) };
         let (channel, parameters) = self.dispatched(&entity, parameters)?;
         let entity = channel.unwrap_or(entity);
-        let file = File { owner: &checkout.entity, used: used.as_ref() };
+        let owner = used.as_ref().map_or(&checkout.entity, |used| &used.entity);
+        let file = File { owner, used: used.as_ref() };
         let (prepared, attempt) = self.prepare(file, &entity, Some(checkout), parameters, addresses)?;
         let (version, now) = (checkout.version, self.now());
         let keys = Keys { checkout: Some(checkout.id.clone()), ..prepared.keys.clone() };
@@ -142,11 +147,11 @@ impl Gateway {
         let keys = drafted.keys(Keys::checkout(&checkout.id));
         let outcome = self
             .store
-            .update(keys, move |loaded| match ready(loaded.checkout, version, now)? {
+            .update(keys, move |mut loaded| match ready(loaded.checkout.take(), version, now)? {
                 None => Ok((Changes::default(), Outcome::Stale)),
                 Some(current) => {
                     current.may_be_tried(limit, now)?;
-                    let (changes, registration) = drafted.settle(loaded.on_file)?;
+                    let (changes, registration) = drafted.settle(loaded)?;
                     let next = current.registered(&registration, now)?;
                     let counts = registration.approved();
                     Ok((changes.checkout(&next), Outcome::Settled { counts, redirect: None }))

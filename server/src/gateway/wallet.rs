@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::expiry::Expiry;
-use tillgate_shared::parameter::find;
+use tillgate_shared::parameter::{Parameters, find};
 
-use super::{Failure, Gateway};
-use crate::connector::{Cryptogram, Entry, FullCard};
+use super::{Failure, Gateway, order};
+use crate::connector::{Cryptogram, Entry, FullAccount, FullCard, Order};
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::domain::refusal::Refusal;
@@ -18,15 +18,46 @@ use crate::wallet::{Content, Fault, Token, WalletKey};
 const NAME: &str = "walletPay.paymentToken";
 
 /// What came out of a token.
-pub(super) struct Opened {
-    pub(super) card: FullCard,
+struct Opened {
+    card: FullCard,
     /// The token itself, to be remembered with the payment.
-    pub(super) token: WalletToken,
+    token: WalletToken,
 }
 
 impl Gateway {
+    /// Reads an order. A wallet's token among the parameters is opened with the channel's key, and what it holds stands among
+    /// them afterwards as if the merchant had decrypted it.
+    ///
+    /// # Errors
+    /// What [`order::read`] says, and what is wrong with the token.
+    pub(super) fn read_order(
+        &self,
+        entity: &Entity,
+        parameters: &mut Parameters,
+        stored: bool,
+    ) -> Result<(Order, Option<WalletToken>), Failure> {
+        let mut token = None;
+        let order = order::read(entity, parameters, stored, |text| {
+            let Opened { card, token: opened } = self.open_wallet_token(entity, text, self.now())?;
+            token = Some(opened);
+            Ok(card)
+        })?;
+        if let (Some(_), FullAccount::Card(card)) = (&token, &order.account) {
+            parameters.set("card.number", card.number.digits());
+            parameters.set("card.expiryMonth", card.expiry.month_text());
+            parameters.set("card.expiryYear", card.expiry.year_text());
+            if let Some(holder) = &card.holder {
+                parameters.set("card.holder", holder.as_str());
+            }
+            if let Some(proof) = &card.cryptogram {
+                parameters.set("threeDSecure.eci", proof.eci.as_str());
+            }
+        }
+        Ok((order, token))
+    }
+
     /// Opens a token that was sent to a channel.
-    pub(super) fn open_wallet_token(&self, entity: &Entity, text: &str, now: Timestamp) -> Result<Opened, Failure> {
+    fn open_wallet_token(&self, entity: &Entity, text: &str, now: Timestamp) -> Result<Opened, Failure> {
         let token = Token::parse(text).map_err(refusal)?;
         let kept = self.store.wallet_key(&entity.id, token.key_id())?.ok_or_else(|| refusal(Fault::Foreign))?;
         if kept.retired.is_some() {

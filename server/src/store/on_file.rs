@@ -170,6 +170,25 @@ impl Store {
         self.read(|connection| load_registration(connection, entity, id))
     }
 
+    /// A registration of one of some entities.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn registration_of(
+        &self,
+        entities: &[EntityId],
+        id: &RegistrationId,
+    ) -> Result<Option<Registration>, StoreError> {
+        self.read(|connection| {
+            for entity in entities {
+                if let Some(registration) = load_registration(connection, entity, id)? {
+                    return Ok(Some(registration));
+                }
+            }
+            Ok(None)
+        })
+    }
+
     /// The sealed account of a registration, while there is one.
     ///
     /// # Errors

@@ -8,21 +8,21 @@ use crate::command_line::run;
 use crate::frame_document::configuration;
 use crate::support::*;
 
-const YEN: [(&str, &str); 2] = [("amount", "92.00"), ("currency", "JPY")];
-const JCB: [(&str, &str); 2] = [("paymentBrand", "JCB"), ("card.number", "3541599999092431")];
-const MASTER: [(&str, &str); 2] = [("paymentBrand", "MASTER"), ("card.number", "5454545454545454")];
+pub const YEN: [(&str, &str); 2] = [("amount", "92.00"), ("currency", "JPY")];
+pub const JCB: [(&str, &str); 2] = [("paymentBrand", "JCB"), ("card.number", "3541599999092431")];
+pub const MASTER: [(&str, &str); 2] = [("paymentBrand", "MASTER"), ("card.number", "5454545454545454")];
 
 /// A bakery with a channel for two brands in euro, one for two brands in yen, and one for what is left.
-struct Bakery {
-    gateway: Gateway,
-    merchant: Merchant,
-    euro: Merchant,
-    yen: Merchant,
-    rest: Merchant,
+pub struct Bakery {
+    pub gateway: Gateway,
+    pub merchant: Merchant,
+    pub euro: Merchant,
+    pub yen: Merchant,
+    pub rest: Merchant,
 }
 
 impl Bakery {
-    fn open() -> anyhow::Result<Self> {
+    pub fn open() -> anyhow::Result<Self> {
         let gateway = Gateway::start()?;
         let merchant = gateway.merchant()?;
         let channel = |arguments: &[&str]| {
@@ -36,7 +36,7 @@ impl Bakery {
     }
 
     /// The channels that know a payment.
-    async fn homes(&self, payment: &Answer) -> anyhow::Result<Vec<&str>> {
+    pub async fn homes(&self, payment: &Answer) -> anyhow::Result<Vec<&str>> {
         let mut homes = Vec::new();
         for (name, channel) in [("euro", &self.euro), ("yen", &self.yen), ("rest", &self.rest)] {
             if channel.get(&format!("v1/payments/{}", payment.id())).await?.status != 404 {
@@ -48,7 +48,7 @@ impl Bakery {
 }
 
 /// An entity seen with another one's credentials.
-fn through(entity: &Merchant, credentials: &Merchant) -> Merchant {
+pub fn through(entity: &Merchant, credentials: &Merchant) -> Merchant {
     Merchant::new(entity.base.clone(), entity.entity_id.clone(), credentials.token.clone())
 }
 

@@ -9,30 +9,30 @@ use crate::support::*;
 const CHARGE: [(&str, &str); 3] = [("amount", "12.00"), ("currency", "EUR"), ("paymentType", "DB")];
 
 /// The fields with the same name are put in place of the usual ones.
-fn with<'a>(usual: &[(&'a str, &'a str)], more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+pub fn with<'a>(usual: &[(&'a str, &'a str)], more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let kept = usual.iter().filter(|(name, _)| !more.iter().any(|(other, _)| name == other));
     kept.chain(more).copied().collect()
 }
 
-async fn register(shop: &Merchant, more: &[(&str, &str)]) -> anyhow::Result<Answer> {
+pub async fn register(shop: &Merchant, more: &[(&str, &str)]) -> anyhow::Result<Answer> {
     shop.post("v1/registrations", &with(&CARD, more)).await
 }
 
-async fn pay_by(shop: &Merchant, id: &str, more: &[(&str, &str)]) -> anyhow::Result<Answer> {
+pub async fn pay_by(shop: &Merchant, id: &str, more: &[(&str, &str)]) -> anyhow::Result<Answer> {
     shop.post(&format!("v1/registrations/{id}/payments"), &with(&CHARGE, more)).await
 }
 
-async fn delete(shop: &Merchant, id: &str) -> anyhow::Result<Answer> {
+pub async fn delete(shop: &Merchant, id: &str) -> anyhow::Result<Answer> {
     let path = format!("v1/registrations/{id}?entityId={}", shop.entity_id);
     Answer::read(shop.bare(Method::DELETE, &path).bearer_auth(&shop.token).send().await?).await
 }
 
-async fn read(shop: &Merchant, id: &str) -> anyhow::Result<Answer> {
+pub async fn read(shop: &Merchant, id: &str) -> anyhow::Result<Answer> {
     shop.get(&format!("v1/registrations/{id}")).await
 }
 
 /// A registration that nobody else makes.
-async fn own(shop: &Merchant, shopper: &str) -> anyhow::Result<String> {
+pub async fn own(shop: &Merchant, shopper: &str) -> anyhow::Result<String> {
     let customer =
         [("customer.merchantCustomerId", shopper), ("customer.givenName", "Jane"), ("customer.surname", "Jones")];
     let made = register(shop, &customer).await?;
@@ -40,7 +40,7 @@ async fn own(shop: &Merchant, shopper: &str) -> anyhow::Result<String> {
     Ok(made.id().to_owned())
 }
 
-fn accounts(gateway: &Gateway) -> anyhow::Result<u32> {
+pub fn accounts(gateway: &Gateway) -> anyhow::Result<u32> {
     Ok(database(gateway)?.query_row("SELECT count(*) FROM registration_account", [], |row| row.get(0))?)
 }
 

@@ -6,7 +6,8 @@
 //!
 //! A brand that answers at once is then done: 000.100.110. One that does not sends the shopper to a page of its own:
 //! 000.200.000, and a redirect to our page that stands in for the brand's. Where the shopper transfers the money, the
-//! answer names the account to transfer it to.
+//! answer names the account to transfer it to. A registration, and a charge without the shopper of an account with a
+//! provider, send nobody away.
 
 mod bank;
 mod card;
@@ -20,17 +21,9 @@ use crate::domain::payment::TransferAccount;
 
 /// Decides an order on a day.
 pub fn authorize(order: &Order, today: Date) -> Answer {
-    let forced = order.forced.as_deref().map(self::forced);
-    let answer = match &order.account {
-        FullAccount::Card(card) => card::authorize(order, card, forced, today),
-        FullAccount::Bank(account) => bank::authorize(order, account, forced, today),
-        FullAccount::Virtual(_) | FullAccount::Unknown => match forced {
-            Some(code) => code.into(),
-            None => test_data::GOOD.answer(),
-        },
-    };
+    let answer = judge(order, today);
     // What is good so far is decided on the brand's page, if it has one; a forced outcome is there at once.
-    let mut answer = if forced.is_none() && !order.brand.synchronous && answer.result.is_success() {
+    let mut answer = if order.forced.is_none() && order.shopper_leaves() && answer.result.is_success() {
         Answer { result: codes::PENDING, elsewhere: true, details: Default::default(), ..answer }
     } else {
         answer
@@ -40,6 +33,24 @@ pub fn authorize(order: &Order, today: Date) -> Answer {
         answer.pay_to = Some(collecting_account());
     }
     answer
+}
+
+/// Decides whether an account is good on a day.
+pub fn verify(order: &Order, today: Date) -> ResultCode {
+    judge(order, today).result
+}
+
+/// What the kind of account says, or what is asked for.
+fn judge(order: &Order, today: Date) -> Answer {
+    let forced = order.forced.as_deref().map(self::forced);
+    match &order.account {
+        FullAccount::Card(card) => card::authorize(order, card, forced, today),
+        FullAccount::Bank(account) => bank::authorize(order, account, forced, today),
+        FullAccount::Virtual(_) | FullAccount::Unknown => match forced {
+            Some(code) => code.into(),
+            None => test_data::GOOD.answer(),
+        },
+    }
 }
 
 /// Decides what follows an earlier payment: it succeeds, or ends as it is asked to.

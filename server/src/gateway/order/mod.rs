@@ -11,7 +11,7 @@ use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::{Operation, ParameterError, Parameters, check_complete};
 
 use super::Failure;
-use crate::connector::{Address, FullAccount, FullCard, Order, Route};
+use crate::connector::{Address, Entry, FullAccount, FullCard, Order, Route};
 use crate::domain::entity::Entity;
 use crate::domain::payment::PaymentType;
 use crate::domain::refusal::Refusal;
@@ -32,23 +32,26 @@ pub fn route(entity: &Entity, parameters: &Parameters) -> Result<Route, Refusal>
     }
 }
 
-/// Reads an order from the merged parameters of a payment; `open` opens a wallet's token.
+/// Reads an order from the merged parameters of a payment; `open` opens a wallet's token. What has to be there has been
+/// judged already where the account is a registration's.
 ///
 /// # Errors
 /// Everything that is missing or contradictory, by name; what `open` says.
 pub fn read(
     entity: &Entity,
     parameters: &Parameters,
+    stored: bool,
     open: impl FnOnce(&str) -> Result<FullCard, Failure>,
 ) -> Result<Order, Failure> {
     // A brand that nobody knows is refused before its account is asked for.
     let sent = sent_brand(parameters)?;
-    let errors = check_complete(parameters, Operation::Payment, &entity.requirements());
+    let errors =
+        if stored { Vec::new() } else { check_complete(parameters, Operation::Payment, &entity.requirements()) };
     if !errors.is_empty() {
         return Err(Refusal::parameters(errors).into());
     }
     // Without a brand it is a card, whose number tells the brand.
-    let (brand, account) = match sent {
+    let (brand, mut account) = match sent {
         Some(brand) => match parameters.get("walletPay.paymentToken").filter(|_| brand.kind == Kind::Wallet) {
             Some(token) => (brand, FullAccount::Card(open(token)?)),
             None => (brand, account(brand, parameters)?),
@@ -58,6 +61,9 @@ pub fn read(
             (detected_brand(&card.number)?, FullAccount::Card(card))
         }
     };
+    if let (true, FullAccount::Card(card)) = (stored, &mut account) {
+        card.entry = Entry::Stored;
+    }
     Ok(with_account(parameters, brand, account)?)
 }
 
