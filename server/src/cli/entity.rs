@@ -1,12 +1,11 @@
 //! `tillgate entity`: who takes money.
 
-use anyhow::{Context as _, ensure};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use rusqlite::Connection;
 use serde::Serialize;
 
-use super::channel::{ChannelOptions, OnOff};
+use super::options::{EntityOptions, existing};
 use super::token::{entity_id, issue};
 use super::{Common, open_existing};
 use crate::domain::channel::{ThreeD, sort};
@@ -39,32 +38,14 @@ pub(super) struct Create {
     /// Its name; shoppers see it on their statement.
     #[arg(long, value_parser = name)]
     name: String,
-    /// Real money. Without it the entity is a sandbox.
-    #[arg(long)]
-    live: bool,
-    /// Refuse parameters that the specification does not know, instead of ignoring them.
-    #[arg(long)]
-    strict: bool,
-    /// Take customer parameters without given name and surname.
-    #[arg(long)]
-    customer_names_optional: bool,
-    /// Decline a payment whose merchantTransactionId has been paid, with 800.110.100.
-    #[arg(long)]
-    refuse_duplicates: bool,
-    /// An origin whose pages may embed the form, such as https://shop.example; any when none is given.
-    #[arg(long = "origin", value_name = "ORIGIN", value_parser = origin)]
-    origins: Vec<String>,
-    /// The merchant whose channel it becomes: payments of the merchant then go to the first channel that takes them.
-    #[arg(long, value_name = "ENTITY_ID")]
-    merchant: Option<String>,
     #[command(flatten)]
-    channel: ChannelOptions,
+    options: EntityOptions,
 }
 
 /// Change an entity. What is not given stays as it is.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  tillgate entity set --data ./tillgate-data --entity 8a01… --brands VISA,MASTER --currencies all --3d required"
+    after_help = "Example:\n  tillgate entity set --data ./tillgate-data --entity 8a01… --brands VISA,MASTER --currencies all --strict off --3d required"
 )]
 pub(super) struct Set {
     #[command(flatten)]
@@ -75,17 +56,8 @@ pub(super) struct Set {
     /// Its name.
     #[arg(long, value_parser = name)]
     name: Option<String>,
-    /// Whether parameters that the specification does not know are refused.
-    #[arg(long, value_name = "on|off", value_enum)]
-    strict: Option<OnOff>,
-    /// Whether customer parameters are taken without given name and surname.
-    #[arg(long, value_name = "on|off", value_enum)]
-    customer_names_optional: Option<OnOff>,
-    /// The origins whose pages may embed the form, in place of those before; `any` allows all.
-    #[arg(long = "origin", value_name = "ORIGIN", value_parser = origin_or_any)]
-    origins: Vec<String>,
     #[command(flatten)]
-    channel: ChannelOptions,
+    options: EntityOptions,
 }
 
 /// Show an entity.
@@ -133,20 +105,13 @@ impl EntityCommand {
 
 impl Create {
     fn run(self) -> anyhow::Result<()> {
-        let mut settings = Settings {
-            strict: self.strict,
-            customer_names_optional: self.customer_names_optional,
-            origins: self.origins.clone(),
-            refuse_duplicates: self.refuse_duplicates,
-            ..Settings::default()
+        let mut connection = match self.options.names_merchant() {
+            true => open_existing(&self.common.data)?,
+            false => open_connection(&self.common.data)?,
         };
-        self.channel.apply(&mut settings.channel);
-        let merchant = self.merchant.as_deref().map(entity_id).transpose()?;
-        let mut connection = match merchant {
-            Some(_) => open_existing(&self.common.data)?,
-            None => open_connection(&self.common.data)?,
-        };
-        let (entity, pair) = create(&mut connection, &self.name, self.live, merchant, settings)?;
+        let options = &self.options;
+        let (entity, pair) =
+            create(&mut connection, &self.name, |connection, entity| options.apply(connection, entity).map(drop))?;
         let created = Created {
             entity_id: entity.id.to_string(),
             name: entity.name,
@@ -162,24 +127,22 @@ impl Create {
     }
 }
 
-/// Creates an entity and its first token in one transaction. A channel is live when its merchant is.
+/// Creates an entity, a sandbox unless `choose` says otherwise, and its first token in one transaction.
 pub(super) fn create(
     connection: &mut Connection,
     name: &str,
-    live: bool,
-    merchant: Option<EntityId>,
-    settings: Settings,
+    choose: impl FnOnce(&Connection, &mut Entity) -> anyhow::Result<()>,
 ) -> anyhow::Result<(Entity, super::token::Pair)> {
     let now = Timestamp::now();
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let mut live = live;
-    if let Some(merchant) = &merchant {
-        let merchant = existing(&transaction, merchant)?;
-        ensure!(merchant.merchant.is_none(), "{} is a channel itself, and a channel has no channels", merchant.id);
-        ensure!(!live || merchant.live, "{} is a sandbox, and so are its channels", merchant.id);
-        live = merchant.live;
-    }
-    let entity = Entity { id: EntityId::new(now, random()?), name: name.to_owned(), live, merchant, settings };
+    let mut entity = Entity {
+        id: EntityId::new(now, random()?),
+        name: name.to_owned(),
+        live: false,
+        merchant: None,
+        settings: Settings::default(),
+    };
+    choose(&transaction, &mut entity)?;
     admin::add_entity(&transaction, &entity, now)?;
     let pair = issue(&transaction, &entity.id, "first token", now)?;
     transaction.commit()?;
@@ -210,19 +173,9 @@ impl Set {
         if let Some(name) = self.name {
             entity.name = name;
         }
-        let settings = &mut entity.settings;
-        if let Some(strict) = self.strict {
-            settings.strict = strict == OnOff::On;
+        for channel in self.options.apply(&transaction, &mut entity)? {
+            admin::update_entity(&transaction, &channel)?;
         }
-        if let Some(optional) = self.customer_names_optional {
-            settings.customer_names_optional = optional == OnOff::On;
-        }
-        if self.origins.iter().any(|origin| origin == ANY) {
-            settings.origins.clear();
-        } else if !self.origins.is_empty() {
-            settings.origins = self.origins;
-        }
-        self.channel.apply(&mut settings.channel);
         admin::update_entity(&transaction, &entity)?;
         transaction.commit()?;
         self.common.print(&shown(&connection, entity)?, text)
@@ -237,14 +190,8 @@ impl Show {
     }
 }
 
-fn existing(connection: &Connection, id: &EntityId) -> anyhow::Result<Entity> {
-    admin::entity(connection, id)?.with_context(|| format!("there is no entity {id}"))
-}
-
 fn shown(connection: &Connection, entity: Entity) -> anyhow::Result<Shown> {
-    let entities = admin::credentials(connection)?.entities;
-    let mut channels: Vec<_> =
-        entities.into_values().filter(|channel| channel.merchant.as_ref() == Some(&entity.id)).collect();
+    let mut channels = admin::channels(connection, &entity.id)?;
     sort(&mut channels);
     let channels =
         channels.iter().map(|channel| ShownChannel { id: channel.id.clone(), name: channel.name.clone() }).collect();
@@ -253,7 +200,7 @@ fn shown(connection: &Connection, entity: Entity) -> anyhow::Result<Shown> {
 
 fn text(shown: &Shown) -> String {
     let Shown { entity, channels } = shown;
-    let Settings { strict, customer_names_optional, origins, channel, .. } = &entity.settings;
+    let Settings { strict, customer_names_optional, origins, refuse_duplicates, channel } = &entity.settings;
     let some = |list: &[String], none: &str| if list.is_empty() { none.to_owned() } else { list.join(",") };
     let on = |flag: bool| if flag { "on" } else { "off" };
     let three_d = match channel.three_d {
@@ -278,6 +225,7 @@ fn text(shown: &Shown) -> String {
         ("priority", channel.priority.to_string()),
         ("strict", on(*strict).to_owned()),
         ("names", if *customer_names_optional { "optional" } else { "required" }.to_owned()),
+        ("duplicates", if *refuse_duplicates { "refused" } else { "taken" }.to_owned()),
         ("origins", some(origins, "any")),
     ]);
     lines.into_iter().map(|(name, value)| format!("{name:<11} {value}")).collect::<Vec<_>>().join("\n")
@@ -308,25 +256,5 @@ fn name(text: &str) -> Result<String, String> {
         Ok(text.trim().to_owned())
     } else {
         Err("a name has 1 to 100 characters on one line".to_owned())
-    }
-}
-
-/// The word that allows every origin.
-const ANY: &str = "any";
-
-fn origin_or_any(text: &str) -> Result<String, String> {
-    if text == ANY { Ok(text.to_owned()) } else { origin(text) }
-}
-
-/// Checks an origin: scheme, host and perhaps a port, nothing else; it goes into a policy header as it is.
-fn origin(text: &str) -> Result<String, String> {
-    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    let valid = host.is_some_and(|host| {
-        !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
-    });
-    if valid {
-        Ok(text.to_owned())
-    } else {
-        Err("an origin looks like https://shop.example or http://localhost:8080".to_owned())
     }
 }

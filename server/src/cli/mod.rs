@@ -5,6 +5,7 @@ mod channel;
 mod demo;
 mod entity;
 mod limits;
+mod options;
 mod serve;
 mod token;
 mod vault_key;
@@ -37,7 +38,7 @@ enum Command {
     /// Create, list and revoke access tokens.
     #[command(subcommand)]
     Token(token::TokenCommand),
-    /// Create and list the key pairs that wallets encrypt their tokens for.
+    /// Create, list and retire the key pairs that wallets encrypt their tokens for.
     #[command(subcommand)]
     WalletKey(wallet::WalletKeyCommand),
     /// Make wallet tokens to try out a sandbox entity with.

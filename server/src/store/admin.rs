@@ -97,15 +97,42 @@ pub fn add_entity(connection: &Connection, entity: &Entity, now: Timestamp) -> R
     Ok(())
 }
 
-/// Writes an entity's name and settings again. Returns whether there is such an entity.
+/// The channels of a merchant.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn channels(connection: &Connection, merchant: &EntityId) -> Result<Vec<Entity>, StoreError> {
+    let mut statement =
+        connection.prepare("SELECT id, name, live, settings, merchant FROM entity WHERE merchant = ?1")?;
+    let mut rows = statement.query([merchant.as_str()])?;
+    let mut channels = Vec::new();
+    while let Some(row) = rows.next()? {
+        channels.push(read_entity(row)?);
+    }
+    Ok(channels)
+}
+
+/// Whether an entity has taken a payment, stored an account or opened a checkout.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn is_used(connection: &Connection, id: &EntityId) -> Result<bool, StoreError> {
+    // The checkouts are looked through one by one, and only where nothing else is found.
+    let query = "SELECT EXISTS (SELECT 1 FROM payment WHERE entity = ?1)
+        OR EXISTS (SELECT 1 FROM registration WHERE entity = ?1)
+        OR EXISTS (SELECT 1 FROM checkout WHERE json_extract(CAST(document AS TEXT), '$.entity') = ?1)";
+    Ok(connection.query_row(query, [id.as_str()], |row| row.get(0))?)
+}
+
+/// Writes an entity's name, kind, merchant and settings again. Returns whether there is such an entity.
 ///
 /// # Errors
 /// When the store cannot be written.
 pub fn update_entity(connection: &Connection, entity: &Entity) -> Result<bool, StoreError> {
     let settings = serde_json::to_string(&entity.settings)?;
     let changed = connection.execute(
-        "UPDATE entity SET name = ?2, settings = ?3 WHERE id = ?1",
-        params![entity.id.as_str(), entity.name, settings],
+        "UPDATE entity SET name = ?2, settings = ?3, live = ?4, merchant = ?5 WHERE id = ?1",
+        params![entity.id.as_str(), entity.name, settings, entity.live, entity.merchant.as_ref().map(EntityId::as_str)],
     )?;
     Ok(changed == 1)
 }

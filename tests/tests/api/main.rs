@@ -16,6 +16,7 @@ mod checkouts;
 mod command_line;
 mod duplicates;
 mod entities;
+mod entity_settings;
 mod expiry;
 mod form_files;
 mod formats;
