@@ -69,6 +69,7 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/v1/payments/{id}", get(payments::read).post(payments::refer))
         .route("/v1/query", get(query::many))
         .route("/v1/query/{id}", get(query::one))
+        .route("/v3/query", get(query::many))
         .route("/v3/query/{id}", get(query::one))
         .route("/v1/simulator/{id}", get(simulator::page))
         .route("/v1/checkouts/{id}/registration", get(checkouts::registration_status).post(checkouts::register))

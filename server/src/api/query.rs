@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use serde_json::Value;
 use tillgate_shared::result::codes;
 
 use super::error::ApiError;
@@ -13,16 +14,15 @@ use super::fields::Fields;
 use super::reply::{Ndc, reply, result, send, wire_time};
 use super::{Edge, payments, view};
 use crate::domain::entity::Entity;
-use crate::domain::id::PaymentId;
 use crate::domain::payment::Payment;
-use crate::gateway::query::Found;
+use crate::gateway::query::{Found, Page};
 
 /// A payment by its id or short id: alone, it answers as its own status does; with what belongs to it, as a list.
 pub(super) async fn one(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Merchant) -> Result<Response, ApiError> {
     let ndc = Ndc::fresh(Some(&merchant.entity.id));
     match edge.gateway.query_id(&merchant.entity, &id, &merchant.parameters) {
         Ok(Found::One(payment)) => Ok(send(payments::answer(&payment, &ndc))),
-        Ok(Found::Linked(payments)) => Ok(list(&merchant.entity, &payments, None, &ndc)),
+        Ok(Found::Linked(payments)) => Ok(list(&merchant.entity, &Page { payments, cursor: None, pages: None }, &ndc)),
         Err(failure) => Err(ApiError::new(failure, ndc)),
     }
 }
@@ -31,16 +31,19 @@ pub(super) async fn one(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Mer
 pub(super) async fn many(State(edge): State<Arc<Edge>>, merchant: Merchant) -> Result<Response, ApiError> {
     let ndc = Ndc::fresh(Some(&merchant.entity.id));
     match edge.gateway.query(&merchant.entity, &merchant.parameters) {
-        Ok(page) => Ok(list(&merchant.entity, &page.payments, page.cursor.as_ref(), &ndc)),
+        Ok(page) => Ok(list(&merchant.entity, &page, &ndc)),
         Err(failure) => Err(ApiError::new(failure, ndc)),
     }
 }
 
-fn list(entity: &Entity, payments: &[Payment], cursor: Option<&PaymentId>, ndc: &Ndc) -> Response {
-    let entries: Vec<Fields<'_>> = payments.iter().map(|payment| entry(entity, payment)).collect();
+fn list(entity: &Entity, page: &Page, ndc: &Ndc) -> Response {
+    let entries: Vec<Fields<'_>> = page.payments.iter().map(|payment| entry(entity, payment)).collect();
     let mut fields = Fields::default().with("result", result(codes::REQUEST_SUCCEEDED)).with("payments", entries);
-    if let Some(cursor) = cursor {
+    if let Some(cursor) = &page.cursor {
         fields.set("cursor", cursor.as_str());
+    }
+    if let Some(pages) = page.pages {
+        fields.set("pages", Value::from(pages));
     }
     reply(StatusCode::OK, fields, ndc)
 }

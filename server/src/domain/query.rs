@@ -13,6 +13,9 @@ use super::refusal::Refusal;
 /// Most payments in an answer, and what it has where nothing is asked for.
 pub const PAGE: usize = 100;
 
+/// Most payments of a list whose pages are numbered: all of them are read for each page.
+pub const NUMBERED: u32 = 10_000;
+
 /// Which payments are wanted, of those that were found. The default wants all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {

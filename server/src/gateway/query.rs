@@ -10,7 +10,7 @@ use super::{Failure, Gateway};
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Payment;
-use crate::domain::query::{Filter, PAGE, Range};
+use crate::domain::query::{Filter, NUMBERED, PAGE, Range};
 use crate::domain::refusal::Refusal;
 
 /// Most payments that a request reads, wanted or not.
@@ -23,6 +23,8 @@ pub struct Page {
     pub payments: Vec<Payment>,
     /// The last payment that was looked at, where there may be more behind it.
     pub cursor: Option<PaymentId>,
+    /// How many pages the whole list has, where one of them was asked for by its number.
+    pub pages: Option<usize>,
 }
 
 /// What is found by an id.
@@ -69,6 +71,11 @@ impl Gateway {
         let days = Range::read(parameters)?;
         let limit = parameters.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(PAGE).clamp(1, PAGE);
         let cursor = parameters.get("cursor").and_then(PaymentId::parse);
+        let number: Option<usize> = parameters.get("pageNo").and_then(|number| number.parse().ok());
+        if let (Some(number), Some(_)) = (number, &cursor) {
+            let message = "may not be sent together with cursor";
+            return Err(Refusal::parameter("pageNo", Some(&number.to_string()), message).into());
+        }
         let (reference, short_id) = (parameters.get("merchantTransactionId"), parameters.get("shortId"));
         if reference.is_none() && short_id.is_none() && days.is_none() {
             let message = "may not be empty unless shortId, or date.from and date.to, are sent";
@@ -79,7 +86,9 @@ impl Gateway {
             range = range.after(cursor);
         }
         let entities = self.entities_of(entity);
-        let mut take = Take { filter, limit, read: 0, last: None, page: Page { payments: Vec::new(), cursor: None } };
+        let numbered = number.map(|number| Numbered { before: limit * (number - 1), found: 0 });
+        let page = Page { payments: Vec::new(), cursor: None, pages: None };
+        let mut take = Take { filter, limit, numbered, read: 0, last: None, page };
         match (reference, short_id) {
             (Some(reference), _) => {
                 let found = self.store.payments_of_reference(&entities, reference, READ)?;
@@ -90,8 +99,8 @@ impl Gateway {
             (None, Some(short_id)) => take.all(self.by_short_id(&entities, short_id, &range)?.into_iter()),
             (None, None) => self.store.payments_in(&entities, &range, |payment| take.one(payment))?,
         }
-        let page = take.page;
-        if page.payments.is_empty() && page.cursor.is_none() && cursor.is_none() {
+        let page = take.done()?;
+        if page.payments.is_empty() && page.cursor.is_none() && cursor.is_none() && page.pages.unwrap_or(0) == 0 {
             return Err(Refusal::nothing_found().into());
         }
         Ok(page)
@@ -117,13 +126,32 @@ impl Gateway {
 struct Take {
     filter: Filter,
     limit: usize,
+    numbered: Option<Numbered>,
     read: u32,
     last: Option<PaymentId>,
     page: Page,
 }
 
+/// A page that is asked for by its number. The whole list is counted, so that the answer says how many there are.
+struct Numbered {
+    /// How many stand on the pages before.
+    before: usize,
+    /// How many were found so far.
+    found: usize,
+}
+
 impl Take {
     fn one(&mut self, payment: Payment) -> ControlFlow<()> {
+        if let Some(numbered) = &mut self.numbered {
+            self.read += 1;
+            if self.filter.wants(&payment) {
+                numbered.found += 1;
+                if numbered.found > numbered.before && self.page.payments.len() < self.limit {
+                    self.page.payments.push(payment);
+                }
+            }
+            return if self.read > NUMBERED { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        }
         if self.page.payments.len() == self.limit || self.read == READ {
             // There is this one more, so the list goes on behind the last that was read.
             self.page.cursor = self.last.take();
@@ -135,6 +163,21 @@ impl Take {
             self.page.payments.push(payment);
         }
         ControlFlow::Continue(())
+    }
+
+    /// The page, once everything has been looked at.
+    ///
+    /// # Errors
+    /// The list is too long to be counted.
+    fn done(mut self) -> Result<Page, Refusal> {
+        if let Some(numbered) = self.numbered {
+            if self.read > NUMBERED {
+                let message = format!("goes with at most {NUMBERED} payments: ask for fewer days, or go on by cursor");
+                return Err(Refusal::parameter("pageNo", None, message));
+            }
+            self.page.pages = Some(numbered.found.div_ceil(self.limit));
+        }
+        Ok(self.page)
     }
 
     fn all(&mut self, payments: impl Iterator<Item = Payment>) {

@@ -24,6 +24,7 @@ mod frame_document;
 mod fuzz;
 mod hardship;
 mod idempotency;
+mod numbered_pages;
 mod once;
 mod outcomes;
 mod payments;

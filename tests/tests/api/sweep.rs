@@ -41,7 +41,7 @@ fn names(route: &Route) -> Names {
         "/v1/payments/{id}" | "/v1/query/{id}" | "/v3/query/{id}" => Names::Payment,
         "/v1/registrations" => Names::Nothing,
         path if path.starts_with("/v1/registrations/{id}") => Names::Registration,
-        "/v1/query" => Names::Fields(&["merchantTransactionId"]),
+        "/v1/query" | "/v3/query" => Names::Fields(&["merchantTransactionId"]),
         path => panic!("the sweep does not know {path}: say in `names` what it names"),
     }
 }

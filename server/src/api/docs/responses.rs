@@ -172,6 +172,8 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
                 json!({
                     "result": outcome(),
                     "payments": { "type": "array", "items": { "type": "object", "properties": payment } },
+                    "cursor": { "type": "string", "pattern": "^[0-9a-f]{32}$" },
+                    "pages": { "type": "integer", "minimum": 0 },
                 }),
             ),
         ),

@@ -17,6 +17,19 @@ const CHECKOUT_ID: Own =
 const PAYMENT: &[&str] = &["amount", "currency", "paymentType"];
 
 /// What narrows the payments that belong together.
+const FOUND: &[&str] = &[
+    "merchantTransactionId",
+    "shortId",
+    "date.from",
+    "date.to",
+    "paymentTypes",
+    "paymentMethods",
+    "includeLinkedTransactions",
+    "limit",
+    "cursor",
+    "pageNo",
+    "testMode",
+];
 const LINKED: &[&str] = &["includeLinkedTransactions", "paymentTypes", "paymentMethods", "testMode"];
 
 /// The routes, in the order of the documents.
@@ -49,7 +62,7 @@ pub static ROUTES: &[Route] = &[
         .takes(Takes::Payment).requires(&["paymentType"]),
 
     Route::new(Post, "/v1/registrations", "createRegistration", Registrations, "Store payment data", Registration)
-        .note("The id of the answer stands for the account in later payments. The same account of the same shopper (brand, account, holder, expiry and customer parameters) is the same registration: it is answered again. With recurringMigration a registration brings its initial transaction along from another system.")
+        .note("The id of the answer stands for the account in later payments. The same account of the same shopper (brand, account, holder, expiry and customer parameters) is the same registration: it is answered again. A merchant sees the registrations of its channels, a channel its own. A walletPay.paymentToken is opened and used up, and the card inside is stored. A brand that asks the shopper on a page of its own has something to store where the request names the account (virtualAccount.accountId, bankAccount.iban), and nothing otherwise: 100.150.100. With recurringMigration a registration brings its initial transaction along from another system.")
         .takes(Takes::Payment).counted(),
     Route::new(Get, "/v1/registrations/{id}", "readRegistration", Registrations, "Read a registration", Registration)
         .note("A card's data are kept until 14 months after the card has expired, see retainedUntil. Deleted: 100.150.202. No longer kept: 100.150.206."),
@@ -59,15 +72,17 @@ pub static ROUTES: &[Route] = &[
         .note("For job.durationNumber of job.durationUnit from now (months when there is no unit), at most and by default 24 months. Nothing is ever kept for less than before.")
         .takes(Takes::Names(&["job.durationNumber", "job.durationUnit", "testMode"])),
     Route::new(Post, "/v1/registrations/{id}/payments", "payByRegistration", Registrations, "Pay with a registration", Payment)
-        .note("The stored account pays; card.cvv may come with the request, and with overrideHolder=true the holder, where none is stored. A charge without the shopper (standingInstruction.mode=REPEATED, source=MIT) is judged by what was agreed: an unknown initialTransactionId is refused with 700.100.100, another account with 700.100.710, a charge after the expiry, too soon or one too many with 600.200.501 and the parameter that forbids it.")
+        .note("The stored account pays, into the channel that holds it; where the merchant itself does, one of its channels is chosen as for any payment. card.cvv may come with the request, and with overrideHolder=true the holder, where none is stored. A brand with a page of its own sends the shopper there again (shopperResultUrl), unless an account with a provider is charged without the shopper. A charge without the shopper (standingInstruction.mode=REPEATED, source=MIT) is judged by what was agreed: an unknown initialTransactionId is refused with 700.100.100, another account with 700.100.710, a charge after the expiry, too soon or one too many with 600.200.501 and the parameter that forbids it.")
         .takes(Takes::Payment).requires(PAYMENT),
 
     Route::new(Get, "/v1/query", "queryPayments", Queries, "Find payments by reference, statement number or day", Body::Payments)
-        .note("Ask by merchantTransactionId, by shortId, or by date.from and date.to. Long lists come in pages: send cursor of the answer before. When none is found: 404 with 700.400.580.")
-        .takes(Takes::Names(&["merchantTransactionId", "shortId", "date.from", "date.to", "paymentTypes", "paymentMethods", "includeLinkedTransactions", "limit", "cursor", "testMode"])),
+        .note("Ask by merchantTransactionId, by shortId, or by date.from and date.to. Long lists come in pages: send cursor of the answer before. Older clients number the pages: with pageNo the answer has pages, how many there are, for lists of at most 10000 payments. When none is found: 404 with 700.400.580.")
+        .takes(Takes::Names(FOUND)),
     Route::new(Get, "/v1/query/{id}", "queryPayment", Queries, "Find a payment and what belongs to it", Body::PaymentOrList)
         .note("The id is a payment's or the number on the shopper's statement. With includeLinkedTransactions=true the answer lists the first payment and everything that refers to it.")
         .takes(Takes::Names(LINKED)),
+    Route::new(Get, "/v3/query", "queryPaymentsV3", Queries, "Find payments, by the newer address", Body::Payments)
+        .takes(Takes::Names(FOUND)),
     Route::new(Get, "/v3/query/{id}", "queryPaymentV3", Queries, "Find a payment and what belongs to it, by the newer address", Body::PaymentOrList)
         .takes(Takes::Names(LINKED)),
 

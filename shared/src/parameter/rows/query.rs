@@ -19,4 +19,6 @@ pub(super) static ROWS: &[Parameter] = &[
     row("limit", Format::Number { min: 1, max: 100 }, "How many payments an answer lists at most; 100 when it is left out."),
     row("cursor", Format::Characters { class: Class::LowerHex, min: 32, max: 32 },
         "Where the list goes on: the cursor of the answer before."),
+    row("pageNo", Format::Number { min: 1, max: 10_000 },
+        "Which page of the list, as older clients count them, from 1; the answer says how many there are. Not with cursor."),
 ];

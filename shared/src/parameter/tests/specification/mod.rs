@@ -105,7 +105,7 @@ const COUNTS: [(&str, usize); 30] = [
     ("Custom parameters", 1),
     ("Asynchronous payments", 2),
     ("Reporting", 2),
-    ("Queries", 6),
+    ("Queries", 7),
     ("Gift card", 2),
     ("Risk", 8),
     ("Job scheduling", 16),
@@ -124,7 +124,7 @@ fn no_parameter_gets_lost() {
         }
     }
     assert_eq!(groups, COUNTS);
-    assert_eq!(count(), 386);
+    assert_eq!(count(), 387);
 }
 
 /// A parameter, a value that it takes and one that it refuses.
@@ -219,6 +219,7 @@ const OF_THEIR_OWN: &[(&str, &str, &str)] = &[
     ("shortId", "1234.5678.9012", "1234.5678.901"),
     ("limit", "100", "101"),
     ("cursor", "8a829417539edb400153c1eae83932ac", "8A829417539EDB400153C1EAE83932AC"),
+    ("pageNo", "1", "0"),
 ];
 
 #[test]
