@@ -72,8 +72,10 @@ impl FromRequest<Arc<Edge>> for Merchant {
         // The header is judged before the body is read: strangers cost nothing.
         let asked = Asked::of(&request);
         let bearer = bearer(directory, request.headers()).map_err(|refusal| ApiError::new(refusal, outside()))?;
+        let beside = beside_body(&request).map_err(|refusal| ApiError::new(refusal, outside()))?;
         let mut parameters =
             parameters(request, Duplicates::Refuse).await.map_err(|failure| ApiError::new(failure, outside()))?;
+        parameters.extend_missing(&beside);
         let entity = match bearer {
             Some(entity) => entity,
             None => legacy(directory, &parameters).map_err(|refusal| ApiError::new(refusal, outside()))?,
@@ -150,15 +152,32 @@ fn admit(entity: &Entity, parameters: &mut Parameters) -> Result<(), Refusal> {
 
 /// The parameters of a request: its query for GET and DELETE, its body otherwise.
 pub(super) async fn parameters(request: Request, duplicates: Duplicates) -> Result<Parameters, Failure> {
-    let encoded = if request.method().is_safe() || request.method() == axum::http::Method::DELETE {
-        Zeroizing::new(request.uri().query().unwrap_or_default().as_bytes().to_vec())
-    } else {
+    let encoded = if has_body(&request) {
         form_body(request).await?
+    } else {
+        Zeroizing::new(request.uri().query().unwrap_or_default().as_bytes().to_vec())
     };
-    Ok(decode(&encoded, duplicates).map_err(|error| match error.parameter() {
+    Ok(read(&encoded, duplicates)?)
+}
+
+fn has_body(request: &Request) -> bool {
+    !request.method().is_safe() && request.method() != axum::http::Method::DELETE
+}
+
+fn read(encoded: &[u8], duplicates: Duplicates) -> Result<Parameters, Refusal> {
+    decode(encoded, duplicates).map_err(|error| match error.parameter() {
         Some(name) => Refusal::parameter(name, None, error.message()),
         None => Refusal::malformed(error.message()),
-    })?)
+    })
+}
+
+/// Who asks, in the query of a request whose parameters are in its body: the older pair of credentials may stand in either
+/// place (contract, 3.2). Nothing else of that query counts.
+fn beside_body(request: &Request) -> Result<Parameters, Refusal> {
+    let query = request.uri().query().filter(|_| has_body(request)).unwrap_or_default();
+    let mut parameters = read(query.as_bytes(), Duplicates::Refuse)?;
+    parameters.retain(|name, _| name == "entityId" || name.starts_with("authentication."));
+    Ok(parameters)
 }
 
 /// The bytes of a form-encoded body; they hold card data, so they are zeroed when they have been read.

@@ -25,6 +25,7 @@ mod fuzz;
 mod hardship;
 mod idempotency;
 mod numbered_pages;
+mod older_clients;
 mod once;
 mod outcomes;
 mod payments;
