@@ -4,6 +4,7 @@
 mod bench;
 mod demo;
 mod form;
+mod fuzz_api;
 mod server;
 mod test;
 mod toolchain;
@@ -26,6 +27,12 @@ const CHORES: &[Chore] = &[
         summary: "measure the gateway against the machine's own floors",
         help: bench::HELP,
         run: bench::run,
+    },
+    Chore {
+        name: "fuzz-api",
+        summary: "let a fuzzer loose on the gateway, by its own description",
+        help: fuzz_api::HELP,
+        run: fuzz_api::run,
     },
     Chore {
         name: "toolchain",

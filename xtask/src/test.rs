@@ -44,10 +44,11 @@ pub fn chromium() -> Result<()> {
     if browser && on_path("chromedriver") {
         return Ok(());
     }
-    ensure!(on_path("apt-get"), "the browser tests need Chromium and chromedriver; please install both");
-    say("Installing Chromium and its driver");
-    apt(&["update", "-qq"])?;
-    apt(&["install", "-y", "-qq", "--no-install-recommends", "chromium", "chromium-driver"])
+    install(
+        "Chromium and its driver",
+        "the browser tests need Chromium and chromedriver; please install both",
+        &["chromium", "chromium-driver"],
+    )
 }
 
 /// The accessibility checker, from the npm registry, in `target/tools`.
@@ -58,10 +59,7 @@ fn axe() -> Result<PathBuf> {
         return Ok(script);
     }
     if !on_path("npm") {
-        ensure!(on_path("apt-get"), "the accessibility tests need axe-core, which comes with npm; please install npm");
-        say("Installing npm");
-        apt(&["update", "-qq"])?;
-        apt(&["install", "-y", "-qq", "--no-install-recommends", "npm"])?;
+        install("npm", "the accessibility tests need axe-core, which comes with npm; please install npm", &["npm"])?;
     }
     say("Installing axe-core");
     std::fs::create_dir_all(&folder)?;
@@ -78,6 +76,14 @@ fn axe() -> Result<PathBuf> {
 fn on_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+/// Installs Debian's packages, or says `otherwise` what to do where there are none.
+pub fn install(what: &str, otherwise: &str, packages: &[&str]) -> Result<()> {
+    ensure!(on_path("apt-get"), "{otherwise}");
+    say(&format!("Installing {what}"));
+    apt(&["update", "-qq"])?;
+    apt(&[&["install", "-y", "-qq", "--no-install-recommends"], packages].concat())
 }
 
 fn apt(arguments: &[&str]) -> Result<()> {

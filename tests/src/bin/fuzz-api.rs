@@ -1,0 +1,228 @@
+//! The run of `cargo xtask fuzz-api`: `fuzz-api SCHEMATHESIS EXAMPLES [OPTION …]` starts the binary that TILLGATE_BIN
+//! names, fills it, and lets the fuzzer loose on it with a copy of `/openapi.json` that knows what is there: a fuzzer
+//! that guesses ids sees nothing but 404.
+//!
+//! Two kinds of passes: `wide` sends every parameter of the catalogue, of which few requests get far; `deep` sends the
+//! parameters of [`known`] only, with values that belong together, of which many do.
+
+use std::process::Command;
+
+use anyhow::{Context as _, bail, ensure};
+use serde_json::{Map, Value, json};
+use tillgate_tests::{Answer, CARD, Gateway, Merchant};
+
+/// What is judged of every answer.
+const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance";
+const FORM: &str = "/requestBody/content/application~1x-www-form-urlencoded/schema";
+
+/// Parameters with values that get somewhere, and some that nearly do.
+const KNOWN: &[(&str, &[&str])] = &[
+    ("amount", &["1.00", "92.00", "0.01", "9999999999.99"]),
+    ("currency", &["EUR", "EUR", "JPY", "KWD"]),
+    ("paymentType", &["PA", "DB", "CD", "CP", "RV", "RF", "PA.CP"]),
+    ("paymentBrand", &["VISA", "MASTER", "AMEX", "MAESTRO", "PAYPAL", "DIRECTDEBIT_SEPA", "GIROPAY", "APPLEPAY"]),
+    ("testMode", &["INTERNAL", "EXTERNAL"]),
+    ("descriptor", &["Kiln & Tide"]),
+    ("merchantTransactionId", &["known-order", "unknown-order"]),
+    ("transactionCategory", &["EC", "MO", "RC"]),
+    ("card.number", &["4200000000000000", "4200000000000001", "5454545454545454", "378282246310005"]),
+    ("card.holder", &["Jane Jones", "4200 0000 0000 0000"]),
+    ("card.expiryMonth", &["05", "12"]),
+    ("card.expiryYear", &["2034", "2001"]),
+    ("card.cvv", &["123", "1234"]),
+    ("bankAccount.holder", &["Jane Jones"]),
+    ("bankAccount.iban", &["DE23100000001234567890"]),
+    ("bankAccount.country", &["DE"]),
+    ("virtualAccount.accountId", &["jane@example.com"]),
+    ("customer.givenName", &["Jane", "simulate"]),
+    ("customer.surname", &["Jones", "red", "error"]),
+    ("customer.ip", &["192.0.2.1", "2001:db8::1"]),
+    ("shopperResultUrl", &["https://shop.example/result"]),
+    ("createRegistration", &["true", "false"]),
+    ("overrideHolder", &["true"]),
+    ("standingInstruction.mode", &["INITIAL", "REPEATED"]),
+    ("standingInstruction.source", &["CIT", "MIT"]),
+    ("standingInstruction.type", &["UNSCHEDULED", "RECURRING", "INSTALLMENT"]),
+    ("standingInstruction.expiry", &["2030-01-01", "2001-01-01"]),
+    ("standingInstruction.frequency", &["0030"]),
+    ("standingInstruction.numberOfInstallments", &["2", "99"]),
+    ("job.durationNumber", &["1", "24", "9999"]),
+    ("job.durationUnit", &["MONTH", "YEAR", "DAY"]),
+    ("chargebackResultCode", &["000.100.200", "000.100.299"]),
+    ("threeDSecure.eci", &["05", "07"]),
+    ("customParameters[forceResultCode]", &["000.100.110", "000.200.000", "800.100.151", "900.100.300"]),
+    ("includeLinkedTransactions", &["true", "false"]),
+    ("paymentTypes", &["PA,DB", "RF"]),
+    ("paymentMethods", &["CC", "VA"]),
+    ("date.from", &["2020-01-01", "2020-01-01 00:00:00"]),
+    ("date.to", &["2099-12-31", "2019-01-01"]),
+    ("limit", &["1", "100"]),
+];
+
+/// What an entity has.
+#[derive(Default)]
+struct Things {
+    /// The entities that the credentials speak for.
+    entities: Vec<String>,
+    checkouts: Vec<String>,
+    payments: Vec<String>,
+    registrations: Vec<String>,
+    /// The build of the hosted form.
+    build: String,
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [fuzzer, examples, options @ ..] = &arguments[..] else {
+        bail!("usage: fuzz-api SCHEMATHESIS EXAMPLES [OPTION …]");
+    };
+    let gateway = Gateway::start()?;
+    let sandbox = gateway.merchant()?;
+    let live = gateway.merchant_with(&["--live"])?;
+    let parent = gateway.merchant()?;
+    let channel = gateway.merchant_with(&["--merchant", &parent.entity_id, "--currencies", "EUR,JPY"])?;
+    let passes = [
+        ("sandbox, wide", &sandbox, None, false),
+        ("sandbox, deep", &sandbox, None, true),
+        ("live, deep", &live, None, true),
+        ("merchant with a channel, deep", &parent, Some(&channel), true),
+    ];
+    let mut failed = Vec::new();
+    for (name, shop, channel, deep) in passes {
+        let mut things = fill(channel.unwrap_or(shop)).await.with_context(|| name.to_owned())?;
+        things.entities.push(shop.entity_id.clone());
+        let mut document = shop.get("openapi.json").await?.json;
+        teach(&mut document, &things, deep)?;
+        let schema = gateway.folder().join("openapi.json");
+        std::fs::write(&schema, document.to_string())?;
+        println!("\n== {name} ==\n");
+        let before = gateway.requests().len();
+        let status = Command::new(fuzzer)
+            .arg("run")
+            .arg(&schema)
+            .args(["--url", shop.base.trim_end_matches('/'), "--max-examples", examples, "--checks", CHECKS])
+            .args(["--header", &format!("Authorization: Bearer {}", shop.token)])
+            .args(["--phases", "coverage,fuzzing", "--continue-on-failure", "--generation-database", "none"])
+            .args(["--request-timeout", "30", "--warnings", "off", "--suppress-health-check", "all"])
+            .args(options)
+            .current_dir(gateway.folder())
+            .status()
+            .with_context(|| format!("running {fuzzer}"))?;
+        println!("{}", statuses(&gateway.requests()[before..]));
+        if !status.success() {
+            failed.push(name);
+        }
+    }
+    let log = gateway.log();
+    let faults: Vec<&str> =
+        log.lines().filter(|line| line.contains("panicked") || line.contains("internal error")).collect();
+    ensure!(faults.is_empty(), "the gateway logged failures:\n{}", faults.join("\n"));
+    ensure!(failed.is_empty(), "the fuzzer has findings: {}", failed.join("; "));
+    Ok(())
+}
+
+/// How often each status was answered: what a pass has reached.
+fn statuses(requests: &[String]) -> String {
+    let mut counts = std::collections::BTreeMap::new();
+    for status in requests.iter().filter_map(|request| request.rsplit(' ').next()) {
+        *counts.entry(status).or_insert(0_u32) += 1;
+    }
+    let counts: Vec<String> = counts.iter().map(|(status, count)| format!("{count} × {status}")).collect();
+    format!("{} requests: {}", requests.len(), counts.join(", "))
+}
+
+/// Makes one of everything, several of what the fuzzer uses up.
+async fn fill(shop: &Merchant) -> anyhow::Result<Things> {
+    let mut things = Things { entities: vec![shop.entity_id.clone()], ..Things::default() };
+    let made = |answer: Answer| -> anyhow::Result<String> {
+        ensure!(!answer.id().is_empty(), "nothing was made: {}", answer.text);
+        Ok(answer.id().to_owned())
+    };
+    for _ in 0..3 {
+        things.checkouts.push(made(shop.checkout(&[]).await?)?);
+        things.checkouts.push(made(shop.post("v1/checkouts", &[("createRegistration", "true")]).await?)?);
+        things.registrations.push(made(shop.post("v1/registrations", &CARD).await?)?);
+        things
+            .payments
+            .push(made(shop.pay(&[("paymentType", "PA"), ("merchantTransactionId", "known-order")]).await?)?);
+        things.payments.push(made(shop.pay(&[("merchantTransactionId", "known-order")]).await?)?);
+    }
+    let paid = made(shop.checkout(&[]).await?)?;
+    shop.submit(&paid, &[]).await?;
+    things.checkouts.push(paid);
+    let back = ("shopperResultUrl", "https://shop.example/result");
+    let pending = [("amount", "1.00"), ("currency", "EUR"), ("paymentType", "DB"), ("paymentBrand", "PAYPAL"), back];
+    things.payments.push(made(shop.post("v1/payments", &pending).await?)?);
+    let refund = [("amount", "1.00"), ("currency", "EUR"), ("paymentType", "RF")];
+    let debit = made(shop.pay(&[]).await?)?;
+    things.payments.push(made(shop.post(&format!("v1/payments/{debit}"), &refund).await?)?);
+    let frame = shop.get("v1/pciIframe.html").await?.text;
+    let build = frame.split("\"build\":\"").nth(1).and_then(|rest| rest.split('"').next());
+    things.build = build.context("the frame document tells no build")?.to_owned();
+    Ok(things)
+}
+
+/// [`KNOWN`], and the parameters that name what the entity has.
+fn known(things: &Things) -> Map<String, Value> {
+    let own = [
+        ("entityId", &things.entities),
+        ("authentication.entityId", &things.entities),
+        ("registrations[0].id", &things.registrations),
+        ("registrations[1].id", &things.registrations),
+        ("standingInstruction.initialTransactionId", &things.payments),
+    ];
+    let fixed = KNOWN.iter().map(|(name, values)| ((*name).to_owned(), json!(values)));
+    fixed.chain(own.map(|(name, values)| (name.to_owned(), json!(values)))).collect()
+}
+
+/// Puts what is there into the document.
+fn teach(document: &mut Value, things: &Things, deep: bool) -> anyhow::Result<()> {
+    let known = known(things);
+    let values = |name: &str| known.get(name).map(|values| json!({ "type": "string", "enum": values }));
+    let schemas = document["components"]["schemas"].as_object_mut().context("no schemas")?;
+    for schema in schemas.values_mut() {
+        let is_request = schema.get("required").is_none();
+        let properties = schema.get_mut("properties").and_then(Value::as_object_mut).filter(|_| is_request);
+        for (name, value) in properties.into_iter().flatten() {
+            if let Some(some) = values(name) {
+                *value =
+                    if deep || name.ends_with("ntityId") { some } else { json!({ "anyOf": [some, value.take()] }) };
+            }
+        }
+    }
+    let all: Map<String, Value> = known.keys().filter_map(|name| Some((name.clone(), values(name)?))).collect();
+    schemas.insert("Known".to_owned(), json!({ "type": "object", "properties": all, "additionalProperties": false }));
+    let paths = document["paths"].as_object_mut().context("no paths")?;
+    for (path, operations) in paths {
+        let ids = match path.as_str() {
+            path if path.starts_with("/v1/checkouts") => &things.checkouts,
+            path if path.starts_with("/v1/registrations") => &things.registrations,
+            _ => &things.payments,
+        };
+        for operation in operations.as_object_mut().into_iter().flat_map(Map::values_mut) {
+            for parameter in operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten() {
+                let some = match parameter["name"].as_str() {
+                    Some("id") => json!(ids),
+                    Some("checkoutId") => json!(things.checkouts),
+                    Some("build") => json!([things.build]),
+                    Some("path") => json!(["js/static.min.js", "js/paymentWidgets.js"]),
+                    _ => continue,
+                };
+                parameter["schema"] = json!({ "type": "string", "enum": some });
+            }
+            if let Some(body) = operation.pointer_mut(FORM).filter(|_| deep) {
+                if body.get("allOf").is_some() {
+                    body["allOf"] = json!([{ "$ref": "#/components/schemas/Known" }]);
+                    body["properties"] = json!({});
+                } else if let Some(properties) = body.get_mut("properties").and_then(Value::as_object_mut) {
+                    properties.retain(|name, _| known.contains_key(name));
+                }
+                if let Some(body) = body.as_object_mut() {
+                    body.remove("patternProperties");
+                }
+            }
+        }
+    }
+    Ok(())
+}
