@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::format::text::{cut, mask_numbers};
-use crate::parameter::{Parameters, index, is_keyed};
+use crate::parameter::{Parameters, index, is_keyed, shown_name};
 
 /// Most pairs in a body.
 pub const MAX_PAIRS: usize = 20_000;
@@ -65,7 +65,7 @@ impl FormError {
         }
     }
 
-    /// The name of the parameter at fault, shortened, card numbers masked; `None` when it is the body as a whole.
+    /// The name of the parameter at fault, shortened, without secrets, card numbers masked; `None` when it is the body as a whole.
     pub fn parameter(&self) -> Option<&str> {
         self.parameter.as_deref()
     }
@@ -76,7 +76,8 @@ impl FormError {
 
     fn of(fault: Fault, name: &[u8]) -> Self {
         let shown = String::from_utf8_lossy(name.get(..4 * SHOWN).unwrap_or(name));
-        let shown: String = mask_numbers(&shown).chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+        let shown: String =
+            mask_numbers(shown_name(&shown)).chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
         Self { fault, parameter: Some(cut(&shown, SHOWN).to_owned()) }
     }
 }

@@ -188,6 +188,12 @@ async fn form_body(request: Request) -> Result<Zeroizing<Vec<u8>>, Refusal> {
             return Err(Refusal::malformed("The body must be application/x-www-form-urlencoded"));
         }
     }
+    // Nothing is unpacked: what a few bytes can unpack to has no limit.
+    if let Some(coding) = request.headers().get(header::CONTENT_ENCODING)
+        && !coding.as_bytes().eq_ignore_ascii_case(b"identity")
+    {
+        return Err(Refusal::malformed("The body may not be compressed (Content-Encoding)"));
+    }
     let announced =
         request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > super::BODY_LIMIT) {

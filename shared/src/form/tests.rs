@@ -103,6 +103,8 @@ fn keys_of_the_senders_own_are_opaque() {
 fn an_error_shows_neither_card_numbers_nor_control_characters() {
     assert_eq!(refused(b"4111111111111111=1&4111111111111111=2").0.as_deref(), Some("411111******1111"));
     assert_eq!(refused(b"a%0ab=1").0.as_deref(), Some("a\u{fffd}b"));
+    assert_eq!(refused(b"[{\"card\":{\"cvv\":\"0917\"}").0.as_deref(), Some("[{"));
+    assert_eq!(refused(b"a;card.cvv:0917[").0.as_deref(), Some("a;card.cvv"));
     let error = decode(b"a=%", Duplicates::Refuse).unwrap_err();
     assert_eq!(error.to_string(), "a has a percent sign that is not followed by two hexadecimal digits");
 }

@@ -104,6 +104,11 @@ pub(super) fn is_secret(name: &str) -> bool {
     INDEX.secret.contains(&name)
 }
 
+/// Where in a text the name of a secret parameter ends; what stands behind it may be the secret.
+pub(super) fn secret_named(text: &str) -> Option<usize> {
+    INDEX.secret.iter().filter_map(|name| Some(text.find(name)? + name.len())).min()
+}
+
 /// Whether a value of this parameter may come from the shopper's browser. Keys of `customParameters` that the browser
 /// sends begin with `SHOPPER_`; names that the catalogue does not know are nobody's to set.
 pub fn browser_may_set(name: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Formats of parameters, judged as soon as they arrive, each by itself.
 
-use super::catalogue::{find, find_keyed};
+use super::catalogue::{find, find_keyed, secret_named};
 use super::set::Parameters;
 use super::{Parameter, ParameterError};
 use crate::format::text::{cut, mask_numbers};
@@ -46,14 +46,22 @@ pub fn unknown(parameters: &Parameters) -> Vec<&str> {
     parameters.iter().map(|(name, _)| name).filter(|name| find(name).is_none()).collect()
 }
 
+/// What an error may repeat of a name. A body of another kind, JSON for example, is one long name: it ends at the first
+/// quotation mark, and behind the name of a secret parameter.
+pub(crate) fn shown_name(name: &str) -> &str {
+    let name = name.split('"').next().unwrap_or_default();
+    secret_named(name).and_then(|end| name.get(..end)).unwrap_or(name)
+}
+
 impl ParameterError {
-    /// An error of a parameter. The value is left out where it is secret, shortened where it is long, and a card
-    /// number in it is masked, whatever the parameter.
+    /// An error of a parameter. The value is left out where it is secret or names what is, as in a body with other
+    /// separators, shortened where it is long, and a card number in it is masked, whatever the parameter.
     pub fn new(name: &str, value: Option<&str>, message: impl Into<String>) -> Self {
         let secret = find(name).is_some_and(|row| row.secret);
+        let shown = value.filter(|value| !secret && secret_named(value).is_none());
         Self {
-            name: mask_numbers(name).into_owned(),
-            value: value.filter(|_| !secret).map(|value| mask_numbers(cut(value, ECHOED)).into_owned()),
+            name: mask_numbers(shown_name(name)).into_owned(),
+            value: shown.map(|value| mask_numbers(cut(value, ECHOED)).into_owned()),
             message: message.into(),
         }
     }

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 pub(crate) use catalogue::index;
 pub use catalogue::{browser_may_set, catalogue, count, find, is_keyed};
+pub(crate) use check::shown_name;
 pub use check::{check_formats, unknown};
 pub use complete::{Operation, Requirements, check_complete, shopper_absent};
 pub use normalize::normalize;
