@@ -15,6 +15,7 @@ mod channel_registrations;
 mod checkouts;
 mod command_line;
 mod duplicates;
+mod encodings;
 mod entities;
 mod entity_settings;
 mod expiry;
