@@ -49,6 +49,8 @@ fn names(route: &Route) -> Names {
 /// What the owner has.
 struct Owned {
     checkout: String,
+    /// A checkout that is paid and read: its answer lies ready.
+    settled: String,
     tokenisation: String,
     payment: String,
     registration: String,
@@ -58,6 +60,11 @@ impl Owned {
     async fn make(owner: &Merchant) -> anyhow::Result<Self> {
         let checkout = owner.checkout(&SECRETS[..3]).await?;
         assert_answer(&checkout, 200, "000.200.100");
+        let settled = owner.checkout(&SECRETS[..3]).await?;
+        owner.submit(settled.id(), &SECRETS[3..]).await?;
+        for _ in 0..2 {
+            assert_answer(&owner.status(settled.id()).await?, 200, "000.100.110");
+        }
         let payment = owner.pay(&[&SECRETS[..], &[("paymentType", "PA")]].concat()).await?;
         assert_answer(&payment, 200, "000.100.110");
         let fields: Vec<_> = tillgate_tests::CARD.into_iter().filter(|(name, _)| *name != "card.holder").collect();
@@ -68,6 +75,7 @@ impl Owned {
         assert_answer(&tokenisation, 200, "000.200.100");
         Ok(Self {
             checkout: checkout.id().to_owned(),
+            settled: settled.id().to_owned(),
             tokenisation: tokenisation.id().to_owned(),
             payment: payment.id().to_owned(),
             registration: registration.id().to_owned(),
@@ -75,7 +83,8 @@ impl Owned {
     }
 
     fn ids(&self) -> impl Iterator<Item = &str> {
-        [&self.checkout, &self.tokenisation, &self.payment, &self.registration].into_iter().map(String::as_str)
+        let all = [&self.checkout, &self.settled, &self.tokenisation, &self.payment, &self.registration];
+        all.into_iter().map(String::as_str)
     }
 }
 
