@@ -9,6 +9,9 @@ use crate::support::*;
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
+/// Headers of a request, by name.
+type Headers = Vec<(&'static str, &'static str)>;
+
 /// What becomes of a row.
 #[derive(Debug, Clone, Copy)]
 enum Then {
@@ -351,11 +354,11 @@ async fn a_whole_body_of_another_encoding_is_refused() -> anyhow::Result<()> {
     let json = serde_json::json!({ "entityId": shop.entity_id, "card.cvv": "0917" }).to_string().into_bytes();
     let multipart =
         format!("--x\r\nContent-Disposition: form-data; name=\"entityId\"\r\n\r\n{}\r\n--x--\r\n", shop.entity_id);
-    let kind = |kind| ("content-type", kind);
-    let coded = |coding| ("content-encoding", coding);
+    let kind = |kind: &'static str| ("content-type", kind);
+    let coded = |coding: &'static str| ("content-encoding", coding);
     // What came of it: paid, refused as a whole, or refused with a name.
     let (paid, whole, named) = (Some(true), Some(false), None);
-    let rows: Vec<(&str, Vec<(&str, &str)>, Vec<u8>, Option<bool>)> = vec![
+    let rows: Vec<(&str, Headers, Vec<u8>, Option<bool>)> = vec![
         ("plain", vec![kind(FORM)], plain.clone(), paid),
         ("no media type", vec![], plain.clone(), paid),
         ("UTF-8", vec![kind("application/x-www-form-urlencoded; charset=UTF-8")], plain.clone(), paid),
