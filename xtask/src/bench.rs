@@ -3,12 +3,14 @@
 //! Times are not stable between machines, nor on one machine between hours; ratios are. So every round of the gateway
 //! stands beside a round of its floor, several times in turn, and the table shows the median of the ratios.
 
+mod after;
 mod child;
 mod load;
 mod numbers;
 mod page;
 mod programs;
 mod requests;
+mod rounds;
 mod start;
 mod table;
 mod traffic;
@@ -24,11 +26,12 @@ use table::Row;
 /// Text of `cargo xtask bench --help`.
 pub const HELP: &str = "\
 Builds the gateway for release and prints what it reaches against its goals, as ratios to floors that
-are measured in the same run. Takes about four minutes after the build; the first run also fills a
+are measured in the same run. Takes about five minutes after the build; the first run also fills a
 store with a million payments, which is kept in target/bench.
 
   --only PART  only this part; may be repeated. The parts:
                  load   capacity against the floors, latency at half of it, memory afterwards
+                 after  stored cards, refunds, queries, and payments into a full store
                  start  start with a million payments, and after kill -9 with a large write-ahead log
                  form   weight, round trips and time of the hosted form in Chromium
   --quick      a few seconds: shows that everything runs, not what it reaches
@@ -52,6 +55,7 @@ struct Part {
 
 const PARTS: &[Part] = &[
     Part { name: "load", run: load::run },
+    Part { name: "after", run: after::run },
     Part { name: "start", run: start::run },
     Part { name: "form", run: page::run },
 ];

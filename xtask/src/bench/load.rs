@@ -14,11 +14,11 @@ use serde_json::Value;
 
 use super::Bench;
 use super::child::Server;
-use super::numbers::{median, megabytes, whole};
+use super::numbers::{median, megabytes};
 use super::requests::{Merchant, submits};
+use super::rounds::{rounds_of, tail, throughput};
 use super::table::{Goal, Row};
-use super::traffic::{Run, Span, Target};
-use crate::toolchain::step;
+use super::traffic::{Span, Target};
 
 /// Checkouts that were paid, whose status is then asked for.
 const PAID: usize = 256;
@@ -107,7 +107,7 @@ fn measure(bench: &Bench, folder: &Path) -> Result<Vec<Row>> {
 }
 
 /// A gateway with a sandbox entity, as operators run it: access log on, into a file.
-fn gateway(bench: &Bench, folder: &Path) -> Result<(Merchant, Server)> {
+pub(super) fn gateway(bench: &Bench, folder: &Path) -> Result<(Merchant, Server)> {
     let program = &bench.programs.gateway;
     let data = folder.join("data");
     let made = Command::new(program)
@@ -119,12 +119,17 @@ fn gateway(bench: &Bench, folder: &Path) -> Result<(Merchant, Server)> {
     let made: Value = serde_json::from_slice(&made.stdout)?;
     let text = |name: &str| made[name].as_str().map(str::to_owned).with_context(|| format!("no {name}"));
     let merchant = Merchant { entity_id: text("entityId")?, token: text("token")? };
-    let mut command = Command::new(program);
-    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&data);
-    Ok((merchant, Server::start(&mut command, &folder.join("gateway.log"))?))
+    Ok((merchant, serve(bench, folder)?))
 }
 
-fn floor(bench: &Bench, folder: &Path, name: &str, rows: &[usize], answer: usize) -> Result<Server> {
+/// A gateway on the store in a folder.
+pub(super) fn serve(bench: &Bench, folder: &Path) -> Result<Server> {
+    let mut command = Command::new(&bench.programs.gateway);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(folder.join("data"));
+    Server::start(&mut command, &folder.join("gateway.log"))
+}
+
+pub(super) fn floor(bench: &Bench, folder: &Path, name: &str, rows: &[usize], answer: usize) -> Result<Server> {
     let mut command = Command::new(&bench.programs.floor);
     command.arg("--data").arg(folder.join(name)).args(["--answer", &answer.to_string()]);
     for bytes in rows {
@@ -169,69 +174,4 @@ fn rows_of_a_payment(bench: &Bench, folder: &Path, merchant: &Merchant, gateway:
     ensure!(!written.is_empty(), "a payment writes nothing");
     eprintln!("  a payment writes rows of {written:?} bytes");
     Ok(written)
-}
-
-/// Goes through all targets in turn, several times.
-fn rounds_of(
-    what: &str,
-    rounds: usize,
-    targets: &BTreeMap<Kind, Target<'_>>,
-    run: impl Fn(Kind, &Target<'_>) -> Result<Run>,
-) -> Result<BTreeMap<Kind, Vec<Run>>> {
-    let mut runs: BTreeMap<Kind, Vec<Run>> = BTreeMap::new();
-    for round in 1..=rounds {
-        step(&format!("{what}, round {round} of {rounds}"), || {
-            for (kind, target) in targets {
-                runs.entry(*kind).or_default().push(run(*kind, target)?);
-            }
-            Ok(())
-        })?;
-    }
-    Ok(runs)
-}
-
-type Runs = BTreeMap<Kind, Vec<Run>>;
-
-/// The median of a figure, and of its ratio in each round, to the floor's.
-fn compare(runs: &Runs, ours: Kind, floor: Kind, figure: fn(&Run) -> f64) -> [f64; 3] {
-    let (ours, floor) = (&runs[&ours], &runs[&floor]);
-    [
-        median(ours.iter().zip(floor).map(|(ours, floor)| figure(ours) / figure(floor))),
-        median(ours.iter().map(figure)),
-        median(floor.iter().map(figure)),
-    ]
-}
-
-fn throughput(runs: &Runs, what: &str, ours: Kind, floor: Kind, goal: f64) -> Row {
-    let [reached, per_second, floor_per_second] = compare(runs, ours, floor, |run| run.per_second);
-    let [_, cpu, floor_cpu] = compare(runs, ours, floor, |run| run.cpu);
-    Row {
-        what: what.to_owned(),
-        reached,
-        goal: Goal::AtLeast(goal),
-        unit: "",
-        figures: format!(
-            "{} : {} a second; processor time {cpu:.0} : {floor_cpu:.0} µs each",
-            whole(per_second),
-            whole(floor_per_second)
-        ),
-    }
-}
-
-fn tail(runs: &Runs, what: &str, ours: Kind, floor: Kind) -> Row {
-    let [reached, p99, floor_p99] = compare(runs, ours, floor, |run| run.p99);
-    let [_, p50, floor_p50] = compare(runs, ours, floor, |run| run.p50);
-    Row {
-        what: what.to_owned(),
-        reached,
-        goal: Goal::AtMost(3.0),
-        unit: "",
-        figures: format!(
-            "{:.1} : {:.1} ms; p50 {:.1} : {:.1} ms",
-            p99 / 1e3,
-            floor_p99 / 1e3,
-            p50 / 1e3,
-            floor_p50 / 1e3
-        ),
-    }
 }

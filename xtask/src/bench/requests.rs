@@ -24,9 +24,39 @@ impl Merchant {
         (0..VARIANTS).map(|variant| format!("{}&{CARD}", self.order(variant))).collect()
     }
 
+    /// Form bodies of card payments, each with a reference that no other has.
+    pub fn single_payment_bodies(&self, count: usize) -> Vec<String> {
+        (0..count).map(|number| format!("{}&{CARD}", self.order_of(&single(number)))).collect()
+    }
+
+    /// Queries for those payments by their references.
+    pub fn queries(&self, count: usize) -> Vec<String> {
+        (0..count).map(|number| self.get("/v1/query", &format!("&merchantTransactionId={}", single(number)))).collect()
+    }
+
+    /// Form bodies that store a card, each for another holder.
+    pub fn registration_bodies(&self, count: usize) -> Vec<String> {
+        let holder = |number| CARD.replace("Jane+Jones", &format!("Jane+Jones+{number:06}"));
+        (0..count).map(|number| format!("entityId={}&{}", self.entity_id, holder(number))).collect()
+    }
+
+    /// The form body of a payment by a stored card.
+    pub fn payment_by_registration(&self) -> String {
+        format!("entityId={}&amount=92.00&currency=EUR&paymentType=DB", self.entity_id)
+    }
+
+    /// The form body that refunds a cent.
+    pub fn refund(&self) -> String {
+        format!("entityId={}&amount=0.01&currency=EUR&paymentType=RF", self.entity_id)
+    }
+
     fn order(&self, variant: usize) -> String {
+        self.order_of(&format!("order-{variant:06}"))
+    }
+
+    fn order_of(&self, reference: &str) -> String {
         format!(
-            "entityId={}&amount=92.00&currency=EUR&paymentType=DB&merchantTransactionId=order-{variant:06}\
+            "entityId={}&amount=92.00&currency=EUR&paymentType=DB&merchantTransactionId={reference}\
              &customer.givenName=Jane&customer.surname=Jones&customer.email=jane.jones%40shop.example\
              &billing.street1=Harbour+Street+12&billing.city=Hamburg&billing.postcode=20457&billing.country=DE",
             self.entity_id
@@ -41,16 +71,18 @@ impl Merchant {
 
     /// Asks for the outcome of each checkout, below `path`.
     pub fn status(&self, path: impl Fn(&str) -> String, checkouts: &[String]) -> Vec<String> {
-        let get = |checkout: &String| {
-            format!(
-                "GET {}?entityId={} HTTP/1.1\r\n{COMMON}Authorization: Bearer {}\r\n\r\n",
-                path(checkout),
-                self.entity_id,
-                self.token
-            )
-        };
-        checkouts.iter().map(get).collect()
+        checkouts.iter().map(|checkout| self.get(&path(checkout), "")).collect()
     }
+
+    fn get(&self, path: &str, more: &str) -> String {
+        let Self { entity_id, token } = self;
+        format!("GET {path}?entityId={entity_id}{more} HTTP/1.1\r\n{COMMON}Authorization: Bearer {token}\r\n\r\n")
+    }
+}
+
+/// A merchant's reference that only one payment has.
+fn single(number: usize) -> String {
+    format!("single-order-{number:06}")
 }
 
 /// The hosted form's submit to each checkout.

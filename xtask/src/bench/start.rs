@@ -1,7 +1,7 @@
 //! Starts: with a million payments in the store, and after `kill -9` with a large write-ahead log.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -9,16 +9,18 @@ use anyhow::{Context as _, Result, ensure};
 use sha2::{Digest as _, Sha256};
 
 use super::Bench;
-use super::child::{Server, kill_at};
+use super::child::kill_at;
+use super::load::serve;
 use super::numbers::{median, megabytes};
 use super::table::{Goal, Row};
 use crate::toolchain::step;
 
 /// What decides how a stored payment looks. The filled store is made anew when one of them changes.
-const SHAPE: [&str; 4] = [
+const SHAPE: [&str; 5] = [
     "server/src/store/schema.rs",
     "server/src/store/rows.rs",
-    "server/src/domain/payment.rs",
+    "server/src/domain/payment/account.rs",
+    "server/src/domain/payment/record.rs",
     "tests/src/bench/sample.rs",
 ];
 
@@ -50,7 +52,7 @@ fn with_many_payments(bench: &Bench) -> Result<Row> {
 }
 
 /// A store with so many payments: the one of an earlier run, or a new one in the place of older ones.
-fn filled(bench: &Bench, count: &str) -> Result<PathBuf> {
+pub(super) fn filled(bench: &Bench, count: &str) -> Result<PathBuf> {
     let mut hash = Sha256::new();
     for path in SHAPE {
         hash.update(fs::read(crate::root().join(path)).with_context(|| format!("reading {path}"))?);
@@ -95,12 +97,6 @@ fn after_a_crash(bench: &Bench) -> Result<Row> {
         unit: "ms",
         figures: format!("log of {:.0} MB; slowest of {} {:.0} ms", megabytes(log), times.len(), slowest(&times)),
     })
-}
-
-fn serve(bench: &Bench, folder: &Path) -> Result<Server> {
-    let mut command = Command::new(&bench.programs.gateway);
-    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(folder.join("data"));
-    Server::start(&mut command, &folder.join("gateway.log"))
 }
 
 fn middle(times: &[Duration]) -> f64 {
