@@ -6,6 +6,7 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use jiff::Timestamp;
+use tillgate_shared::brand::{Brand, Flow};
 use tillgate_shared::form::Duplicates;
 use tillgate_shared::result::{ResultCode, codes};
 
@@ -16,6 +17,7 @@ use super::reply::{Ndc, answer_at, body_at, described, reply, result, send};
 use super::{Edge, client, registrations, view};
 use crate::domain::checkout::{Checkout, Standing};
 use crate::domain::idempotency::Answer;
+use crate::domain::payment::Payment;
 use crate::gateway::Failure;
 use crate::gateway::checkout::Status;
 use crate::gateway::submit::Submitted;
@@ -122,8 +124,48 @@ fn unpaid(id: &str, code: ResultCode, description: &str, standing: Standing, ndc
     reply(view::status(code), fields.with(STANDING, standing.word()), ndc)
 }
 
+/// Where a checkout stands, for the form that waits while its shopper is on a brand's page in another window. A popup cannot
+/// tell the form how it went: the brand's page may cut itself off from its opener (`Cross-Origin-Opener-Policy`), and then
+/// looks closed. So the form asks here, every second or two, from a frame of our origin:
+///
+/// `{"id": "<checkout id>", "checkoutState": "PENDING", "buildNumber": …, "timestamp": …, "ndc": …}`
+///
+/// | `checkoutState` | Means | The form |
+/// |---|---|---|
+/// | `PENDING` | the payment is not decided | asks again; stays usable for another brand |
+/// | `OPEN` | nothing is under way: the last attempt ended without a payment, or there was none | stays, and takes the next submit |
+/// | `PAID`, `REGISTERED` | the checkout has been paid, the account stored | goes to the shop's page, as after a submit with `flow` `now` |
+/// | `EXPIRED` | the half hour is over | goes to the shop's page as well; its server reads why |
+///
+/// The checkout's id is the capability, as it is for the submit. Nothing else is told: no brand, no result, no account.
+pub(super) async fn state(State(edge): State<Arc<Edge>>, Id(id): Id) -> Result<Response, ApiError> {
+    let ndc = Ndc::of_checkout(&id);
+    match edge.gateway.standing_for_shopper(&id) {
+        Ok(standing) => {
+            let fields = Fields::default().with("id", id.as_str()).with(STANDING, standing.word());
+            Ok(reply(StatusCode::OK, fields, &ndc))
+        }
+        Err(failure) => Err(ApiError::new(failure, ndc)),
+    }
+}
+
 /// The hosted form's submit. Approved and declined answer alike: the outcome is the merchant's to tell, and a stranger
 /// who tries numbers learns nothing here. A brand that has a page of its own gets the shopper first.
+///
+/// The answer to the browser, beside the envelope:
+///
+/// `{"result": …, "id": "<checkout id>", "resourcePath": "/v1/checkouts/<checkout id>/payment", "flow": "popup",
+/// "redirect": {"url": …, "method": "GET", "parameters": [{"name": …, "value": …}], "preconditions": []}}`
+///
+/// - `flow` says where `redirect` leads, and in which window. `now`: to the shop's page, for the attempt has ended, well or
+///   not; `url` is null where the merchant has not set `shopperResultUrl`, and the form then takes its own. `redirect`: to the
+///   brand's page, in place of the shop's. `popup`: to the brand's page, in a window of its own; the shop's page stays, asks
+///   [`state`], and goes on from there.
+/// - `method` is `GET` (the parameters are added to the address's query) or `POST` (a form with the parameters as its fields
+///   is sent there).
+/// - The `flow` of a brand stands in the frame document's configuration too (`brands.PAYPAL.flow`), where the form looks before
+///   it sends anything: a popup has to be opened in the click itself.
+/// - The same brand again while its payment is pending gets the same page again.
 pub(super) async fn submit(State(edge): State<Arc<Edge>>, Id(id): Id, request: Request) -> Result<Response, ApiError> {
     submitted(&edge, &id, false, request).await
 }
@@ -146,19 +188,26 @@ async fn submitted(edge: &Arc<Edge>, id: &str, registration: bool, request: Requ
         Err(failure) => return Err(ApiError::new(failure, ndc)),
     };
     let outcome = edge.gateway.submit(id, registration, form, shopper, &public_url).await;
-    let Submitted { checkout, redirect } = match outcome {
+    let Submitted { checkout, pending } = match outcome {
         Ok(submitted) => submitted,
         Err(failure) => return Err(ApiError::new(failure, ndc)),
     };
     let path = checkout.resource_path();
-    let (code, redirect) = match &redirect {
-        Some(page) => (codes::PENDING, view::redirect(page)),
-        None => (codes::REQUEST_SUCCEEDED, view::way_back(&checkout, &path)),
+    let page = pending.as_ref().and_then(|payment| Some((payment.redirect.as_ref()?, flow(payment))));
+    let (code, flow, redirect) = match page {
+        Some((page, flow)) => (codes::PENDING, flow, view::redirect(page)),
+        None => (codes::REQUEST_SUCCEEDED, Flow::Now, view::way_back(&checkout, &path)),
     };
     let fields = Fields::default()
         .with("result", result(code))
         .with("id", checkout.id.as_str())
         .with("resourcePath", path.as_str())
+        .with("flow", flow.as_str())
         .with("redirect", redirect);
     Ok(reply(StatusCode::OK, fields, &ndc))
+}
+
+/// In which window the shopper visits the page of a pending payment.
+fn flow(payment: &Payment) -> Flow {
+    Brand::find(&payment.brand).map_or(Flow::Redirect, |brand| brand.flow)
 }

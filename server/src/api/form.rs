@@ -134,7 +134,7 @@ fn open(edge: &Edge, checkout: &Checkout, brands: &str, now: Timestamp) -> Map<S
         .gateway
         .offered(checkout, brands.split([' ', '+', ',']).filter_map(Brand::find))
         .into_iter()
-        .map(|brand| (brand.code.to_owned(), json!({ "kind": brand.kind.as_str(), "name": brand.name })))
+        .map(|brand| (brand.code.to_owned(), about_brand(brand)))
         .collect();
     let fields = json!({
         "checkout": {
@@ -153,6 +153,12 @@ fn open(edge: &Edge, checkout: &Checkout, brands: &str, now: Timestamp) -> Map<S
         Value::Object(fields) => fields,
         _ => Map::new(),
     }
+}
+
+/// What the form has to know of a brand. `flow` is told before anything is sent, for a popup has to be opened while the
+/// browser still knows that the shopper clicked.
+fn about_brand(brand: &Brand) -> Value {
+    json!({ "kind": brand.kind.as_str(), "name": brand.name, "flow": brand.flow.as_str() })
 }
 
 /// A checkout that cannot be paid, and why, for the shopper.

@@ -1,6 +1,7 @@
 //! The HTTP edge: one file a resource. Decodes, authenticates, calls the gateway, encodes. No rules about money here.
 
 mod access_log;
+mod address;
 mod checkouts;
 mod client;
 pub mod docs;
@@ -65,13 +66,15 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/v1/checkouts", post(checkouts::create))
         .route("/v1/checkouts/{id}", post(checkouts::update))
         .route("/v1/checkouts/{id}/payment", get(checkouts::status).post(checkouts::submit))
+        .route("/v1/checkouts/{id}/state", get(checkouts::state))
         .route("/v1/payments", post(payments::create))
         .route("/v1/payments/{id}", get(payments::read).post(payments::refer))
         .route("/v1/query", get(query::many))
         .route("/v1/query/{id}", get(query::one))
         .route("/v3/query", get(query::many))
         .route("/v3/query/{id}", get(query::one))
-        .route("/v1/simulator/{id}", get(simulator::page))
+        .route("/v1/simulator/{id}", get(simulator::page).post(simulator::answer))
+        .route("/v1/simulator.js", get(simulator::script))
         .route("/v1/checkouts/{id}/registration", get(checkouts::registration_status).post(checkouts::register))
         .route("/v1/registrations", post(registrations::create))
         .route("/v1/registrations/{id}", get(registrations::read).delete(registrations::delete))

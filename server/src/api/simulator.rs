@@ -1,75 +1,205 @@
-//! `/v1/simulator/{id}`: the page that stands in for a brand's own page while a payment waits for its shopper.
+//! `/v1/simulator/{id}`: the page that stands in for a brand's own page while a payment waits for its shopper. It says what is
+//! paid to whom, takes the shopper's answer, and sends the shopper back to the shop.
+//!
+//! Everything works without scripts. A page in a popup cuts itself off from the page that opened it, as wallets do
+//! (`Cross-Origin-Opener-Policy`); its one script closes it in the end.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use maud::{DOCTYPE, Markup, html};
-use tillgate_shared::brand::Brand;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest as _, Sha256};
+use tillgate_shared::brand::{Brand, Flow};
+use tillgate_shared::form::Duplicates;
+use tillgate_shared::result::codes;
 
 use super::Edge;
-use super::extract::Id;
+use super::address::{host, with_parameters};
+use super::extract::{Id, parameters};
+use crate::connector::simulator::{PAGE, PageAnswer};
 use crate::domain::payment::Payment;
 use crate::gateway::Failure;
+use crate::gateway::asynchronous::Decided;
 
-/// Nothing is loaded, nothing runs, nothing is sent, and nobody shows it in a frame.
-const POLICY: HeaderValue =
-    HeaderValue::from_static("default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+const STYLE: &str = include_str!("simulator.css");
+const SCRIPT: &str = include_str!("simulator.js");
 
-/// The page of a payment; whoever knows its id may see where it stands.
+/// Its own style, its own script, answers to itself, and nobody shows it in a frame.
+static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
+    let style = STANDARD.encode(Sha256::digest(STYLE));
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{style}'; script-src 'self'; form-action 'self'; base-uri 'none'; \
+         frame-ancestors 'none'"
+    );
+    HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
+});
+
+/// What a page shows of a payment.
+enum Stage {
+    /// What can be answered.
+    Asks,
+    /// It stays pending, and the shopper goes.
+    Later,
+    /// It has ended, and the shopper goes.
+    Ended,
+    /// It had ended before, in another way.
+    EndedOtherwise,
+}
+
+/// The page of a payment; its id is the capability.
 pub(super) async fn page(State(edge): State<Arc<Edge>>, Id(id): Id) -> Response {
     match edge.gateway.payment_of_page(&id) {
-        Ok(payment) => document(StatusCode::OK, &about(&payment)),
-        Err(Failure::Refused(_)) => document(
-            StatusCode::NOT_FOUND,
-            &html! {
-                h1 { "There is no payment here" }
-                p { "The address of this page is not that of a payment. Please go back to the shop." }
-            },
-        ),
-        Err(error) => {
-            tracing::error!(%error, "page of a payment");
-            let text = html! {
-                h1 { "Not available at the moment" }
-                p { "Please try again." }
+        Ok(payment) if payment.result.is_pending() => about(&edge, &payment, &Stage::Asks),
+        Ok(payment) => about(&edge, &payment, &Stage::Ended),
+        Err(failure) => failed(&failure),
+    }
+}
+
+/// The shopper's answer (`answer`, a word of [`PAGE`]).
+pub(super) async fn answer(State(edge): State<Arc<Edge>>, Id(id): Id, request: Request) -> Response {
+    let form = match parameters(request, Duplicates::LastWins).await {
+        Ok(form) => form,
+        Err(failure) => return failed(&failure),
+    };
+    let decided = match form.get("answer").and_then(PageAnswer::find) {
+        Some(answer) => edge.gateway.decide_on_page(&id, answer).await,
+        None => edge.gateway.payment_of_page(&id).map(|payment| Decided { payment, as_wanted: false }),
+    };
+    match decided {
+        Ok(Decided { payment, as_wanted }) => {
+            let stage = match (payment.result.is_pending(), as_wanted) {
+                (true, false) => Stage::Asks,
+                (true, true) => Stage::Later,
+                (false, true) => Stage::Ended,
+                (false, false) => Stage::EndedOtherwise,
             };
-            document(StatusCode::SERVICE_UNAVAILABLE, &text)
+            about(&edge, &payment, &stage)
         }
+        Err(failure) => failed(&failure),
     }
 }
 
-fn about(payment: &Payment) -> Markup {
-    let brand = Brand::find(&payment.brand).map_or(payment.brand.as_str(), |brand| brand.name);
-    html! {
-        @if payment.result.is_pending() {
-            h1 { "This payment is pending" }
-        } @else {
-            h1 { "This payment is done" }
+/// The script of a page that closes itself.
+pub(super) async fn script() -> Response {
+    ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], SCRIPT).into_response()
+}
+
+fn about(edge: &Edge, payment: &Payment, stage: &Stage) -> Response {
+    let brand = Brand::find(&payment.brand);
+    let name = brand.map_or(payment.brand.as_str(), |brand| brand.name);
+    let amount = format!("{} {}", payment.amount, payment.amount.currency().code());
+    let merchant = edge.gateway.directory.entity(&payment.entity).map(|entity| entity.name.clone());
+    let back = way_back(payment);
+    let title = match (stage, payment) {
+        (Stage::Asks, _) => format!("Pay {amount} with {name}"),
+        (Stage::Later, _) => "This payment waits for you".to_owned(),
+        (Stage::EndedOtherwise, _) => "This payment has ended already".to_owned(),
+        (Stage::Ended, payment) => outcome(payment).to_owned(),
+    };
+    let main = html! {
+        h1 { (title) }
+        dl {
+            @if let Some(merchant) = merchant { dt { "To" } dd { (merchant) } }
+            dt { "Amount" } dd { (amount) }
+            @if let Some(account) = &payment.pay_to {
+                dt { "Account" } dd { (account.holder) br; (account.number) br; (account.bic) }
+            }
+            @if let Some(reference) = payment.parameters.get("merchantTransactionId") { dt { "Reference" } dd { (reference) } }
         }
-        p { (payment.amount.to_string()) " " (payment.amount.currency().code()) " with " (brand) }
-        @if let Some(account) = &payment.pay_to {
-            p { "To be transferred to " (account.holder) ", " (account.number) ", " (account.bic) "." }
+        @match stage {
+            Stage::Asks => form method="post" {
+                @for answer in &PAGE {
+                    button name="answer" value=(answer.word) {
+                        (answer.button) @if answer.result.is_success() { " " (amount) }
+                    }
+                }
+            },
+            Stage::Later => p { "Nothing is paid yet. Come back to this page to pay or to cancel." },
+            Stage::Ended => @if payment.is_abandoned() && payment.approved() {
+                p { "The shop had gone on with another way to pay. The amount is given back by itself." }
+            },
+            Stage::EndedOtherwise => p { (outcome(payment)) ". It stays as it is." },
         }
-        p { "This is a simulation, in place of the page of " (brand) ". No money moves." }
+        @if let (false, Some(back)) = (matches!(stage, Stage::Asks), &back) {
+            p { a href=(back) { "Back to " (host(back)) } }
+        }
+        p.note { "This is a simulation in place of the page of " (name) ". No money moves." }
+    };
+    // Who came in the shop's own window goes back by itself; a popup closes, and the form in the shop's page goes on.
+    let leaves = back.filter(|_| matches!(stage, Stage::Later | Stage::Ended));
+    let popup = payment.checkout.is_some() && brand.is_some_and(|brand| brand.flow == Flow::Popup);
+    let leave = html! {
+        @if let Some(back) = &leaves {
+            @let now = html! { meta http-equiv="refresh" content={ "0;url=" (back) }; };
+            @if popup { noscript { (now) } script src="../simulator.js" defer {} } @else { (now) }
+        }
+    };
+    let status = if matches!(stage, Stage::EndedOtherwise) { StatusCode::CONFLICT } else { StatusCode::OK };
+    document(status, &title, &leave, &main)
+}
+
+/// The merchant's page, with what it needs to ask for the outcome.
+fn way_back(payment: &Payment) -> Option<String> {
+    let (id, path) = match &payment.checkout {
+        Some(checkout) => (checkout.as_str(), format!("/v1/checkouts/{checkout}/payment")),
+        None => (payment.id.as_str(), format!("/v1/payments/{}", payment.id)),
+    };
+    let address = &payment.redirect.as_ref()?.result_url;
+    Some(with_parameters(address, &[("id", id), ("resourcePath", &path)]))
+}
+
+/// How a payment ended, in a line.
+fn outcome(payment: &Payment) -> &'static str {
+    match payment.result {
+        _ if payment.approved() && payment.is_abandoned() => "This payment is given back",
+        _ if payment.approved() => "This payment is made",
+        codes::CANCELLED_BY_USER => "This payment is cancelled",
+        _ => "This payment has ended without being made",
     }
 }
 
-fn document(status: StatusCode, main: &Markup) -> Response {
+fn failed(failure: &Failure) -> Response {
+    let (status, title, text) = match failure {
+        Failure::Refused(refusal) if refusal.status != 404 => (
+            StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST),
+            "This answer cannot be read",
+            "Please go back and try again.",
+        ),
+        Failure::Refused(_) => (
+            StatusCode::NOT_FOUND,
+            "There is no payment here",
+            "The address of this page is not that of a payment. Please go back to the shop.",
+        ),
+        error => {
+            tracing::error!(%error, "page of a payment");
+            (StatusCode::SERVICE_UNAVAILABLE, "Not available at the moment", "Please try again.")
+        }
+    };
+    document(status, title, &html! {}, &html! { h1 { (title) } p { (text) } })
+}
+
+fn document(status: StatusCode, title: &str, leave: &Markup, main: &Markup) -> Response {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
                 meta name="robots" content="noindex";
-                title { "Payment" }
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+                (leave)
             }
             body { main { (main) } }
         }
     };
     let mut response = (status, page).into_response();
-    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, POLICY);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, POLICY.clone());
+    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
     response
 }

@@ -43,7 +43,7 @@ impl Order {
     /// account with a provider without the shopper, who agreed to that before.
     pub fn shopper_leaves(&self) -> bool {
         let agreed = !self.shopper_present && matches!(self.account, FullAccount::Virtual(_));
-        !self.brand.synchronous && !agreed
+        !self.brand.synchronous() && !agreed
     }
 }
 

@@ -39,6 +39,17 @@ pub struct Settings {
     pub channel: Channel,
 }
 
+impl Settings {
+    /// Whether an address is one of the merchant's pages, as far as its origins are known.
+    pub fn has_page(&self, address: &str) -> bool {
+        let begins = |origin: &String| {
+            let (start, rest) = address.split_at_checked(origin.len())?;
+            Some(start.eq_ignore_ascii_case(origin) && (rest.is_empty() || rest.starts_with(['/', '?', '#'])))
+        };
+        self.origins.is_empty() || self.origins.iter().any(|origin| begins(origin).unwrap_or(false))
+    }
+}
+
 impl AsRef<Self> for Entity {
     fn as_ref(&self) -> &Self {
         self
@@ -49,5 +60,28 @@ impl Entity {
     /// What this entity asks of a payment beyond the formats.
     pub fn requirements(&self) -> Requirements {
         Requirements { customer_names_required: !self.settings.customer_names_optional, ..Requirements::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_the_merchants_when_its_origin_is() {
+        let settings = Settings { origins: vec!["https://shop.example".to_owned()], ..Settings::default() };
+        for (address, is) in [
+            ("https://shop.example", true),
+            ("https://Shop.Example/back?x=1", true),
+            ("https://shop.example?x", true),
+            ("https://shop.example.evil.example/", false),
+            ("https://shop.example:8443/", false),
+            ("http://shop.example/", false),
+            ("https://evil.example/https://shop.example/", false),
+            ("https://ü", false),
+        ] {
+            assert_eq!(settings.has_page(address), is, "{address}");
+        }
+        assert!(Settings::default().has_page("https://anywhere.example/"));
     }
 }

@@ -70,6 +70,13 @@ identifier!(
     }
 );
 
+identifier!(
+    /// A page that a shopper visits while a payment is pending: the time, then 128 random bits, in lowercase hexadecimal
+    /// characters. It is a capability of its own, and no payment's id: whoever knows it decides about the payment.
+    PageId,
+    |text| (32..=44).contains(&text.len()) && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+);
+
 /// Whether a text can name a node: 1 to 15 lowercase letters, digits and hyphens, so that a checkout id stays within
 /// the specification's 48 characters.
 pub fn is_node_name(text: &str) -> bool {
@@ -141,6 +148,13 @@ impl CheckoutId {
         id.push('.');
         id.push_str(node);
         Self(id)
+    }
+}
+
+impl PageId {
+    /// A new page's id.
+    pub fn new(now: Timestamp, random: [u8; 16]) -> Self {
+        Self(format!("{:012x}{}", milliseconds(now), hex(&random)))
     }
 }
 

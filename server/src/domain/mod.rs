@@ -3,6 +3,7 @@
 //! No I/O, no clock, no randomness, no async: time, ids and random bytes come in as arguments, so every rule
 //! can be tested without a server.
 
+pub mod asynchronous;
 pub mod channel;
 pub mod checkout;
 pub mod defaults;

@@ -1,5 +1,6 @@
 //! The use cases: load → decide (domain) → connector → commit. One file each.
 
+pub mod asynchronous;
 pub mod attempts;
 pub mod checkout;
 mod dispatch;

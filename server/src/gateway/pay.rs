@@ -12,13 +12,12 @@ use super::echo::is_echoed;
 use super::on_file::{File, Filing};
 use super::once::Once;
 use super::wallet;
-use super::{Failure, Gateway, duplicates, order, reference};
+use super::{Failure, Gateway, asynchronous, duplicates, order, reference};
 use crate::connector::{Answer, Order};
 use crate::domain::checkout::Checkout;
 use crate::domain::defaults;
 use crate::domain::entity::Entity;
-use crate::domain::id::PaymentId;
-use crate::domain::payment::{Payment, Redirect, descriptor};
+use crate::domain::payment::{Payment, descriptor};
 use crate::domain::refusal::Refusal;
 use crate::store::{Changes, Keys, Loaded};
 
@@ -32,14 +31,6 @@ pub struct Addresses<'a> {
     pub result: Option<&'a str>,
     /// The shopper's own, where its browser talks to us; otherwise the merchant may tell it (`customer.ip`).
     pub shopper: Option<IpAddr>,
-}
-
-impl Addresses<'_> {
-    /// Our page that stands in for the brand's, from where the shopper comes back to `result_url`.
-    fn page_of(&self, id: &PaymentId, result_url: String) -> Redirect {
-        let url = format!("{}v1/simulator/{id}", self.public);
-        Redirect { url, method: "GET".to_owned(), parameters: Vec::new(), result_url }
-    }
 }
 
 impl Gateway {
@@ -110,9 +101,13 @@ impl Gateway {
 
         let id = Self::new_payment_id(now)?;
         let text = order::statement_text(&parameters).unwrap_or(&entity.name);
+        let redirect = match result_url.filter(|_| elsewhere) {
+            Some(result_url) => Some(asynchronous::redirect(addresses.public, result_url, now)?),
+            None => None,
+        };
         let mut payment = Payment {
             descriptor: descriptor(&id, text),
-            redirect: result_url.filter(|_| elsewhere).map(|result_url| addresses.page_of(&id, result_url)),
+            redirect,
             id,
             entity: entity.id.clone(),
             checkout: checkout.map(|checkout| checkout.id.clone()),
@@ -158,18 +153,6 @@ impl Gateway {
             ..Keys::default()
         };
         Ok((Prepared { payment, changes, filing, keys }, attempt))
-    }
-
-    /// The payment that sent its shopper to our page that stands in for the brand's.
-    ///
-    /// # Errors
-    /// 404 when no payment with this id did.
-    pub fn payment_of_page(&self, id: &str) -> Result<Payment, Failure> {
-        let payment = match PaymentId::parse(id) {
-            Some(id) => self.store.payment_of_page(&id)?,
-            None => None,
-        };
-        payment.ok_or_else(|| Refusal::not_found("There is no payment with this id").into())
     }
 }
 

@@ -210,7 +210,7 @@ impl Request {
 
 /// The payment that a request makes. Brand and account are those of the payment that it refers to, and so is the text on
 /// the shopper's statement unless the request has its own.
-fn payment(
+pub(super) fn payment(
     id: PaymentId,
     now: Timestamp,
     referenced: Payment,

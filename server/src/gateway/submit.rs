@@ -10,9 +10,10 @@ use super::checkout::{check_path, unknown};
 use super::on_file::File;
 use super::pay::Addresses;
 use super::{Failure, Gateway};
+use crate::domain::asynchronous::abandon;
 use crate::domain::checkout::{Checkout, State};
 use crate::domain::entity::Entity;
-use crate::domain::payment::Redirect;
+use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
 use crate::store::{Changes, Keys, Written};
@@ -22,16 +23,31 @@ use crate::store::{Changes, Keys, Written};
 pub struct Submitted {
     /// The checkout.
     pub checkout: Checkout,
-    /// The brand's page that the shopper has to visit first.
-    pub redirect: Option<Redirect>,
+    /// The payment that is pending: its shopper has to visit the brand's page first.
+    pub pending: Option<Payment>,
 }
 
 /// What the write found.
 enum Outcome {
-    /// This attempt is written: whether the payment went through or may yet, and where the shopper has to go first.
-    Settled { counts: bool, redirect: Option<Redirect> },
+    /// This attempt is written: whether it went through or may yet, and the payment that it made.
+    Settled { counts: bool, payment: Option<Box<Payment>> },
     /// The checkout changed since the attempt was prepared, or has been paid by another.
     Stale,
+}
+
+impl Submitted {
+    /// The checkout open again and the pending payment abandoned, where the form comes with another brand than that of the
+    /// payment. Asking twice for the same is asking once.
+    fn given_up_for(&self, form: &Parameters, now: Timestamp) -> Option<(Checkout, Payment)> {
+        let pending = self.pending.as_ref()?;
+        let (merged, _) = self.checkout.merged_with_form(form);
+        let same = merged.get("paymentBrand") == Some(&pending.brand) && !merged.contains("registrationId");
+        if same { None } else { abandon(&self.checkout, pending.clone(), now) }
+    }
+
+    fn new(checkout: Checkout, attempt: Option<Payment>) -> Self {
+        Self { checkout, pending: attempt.filter(|payment| payment.result.is_pending()) }
+    }
 }
 
 impl Gateway {
@@ -52,31 +68,44 @@ impl Gateway {
         let mut checkout = self.checkout_for_shopper(id)?;
         check_path(&checkout, registration)?;
         loop {
-            match checkout.state(self.now()) {
-                State::Paid => return self.submitted(checkout),
+            let now = self.now();
+            let abandoned = match checkout.state(now) {
+                State::Open => None,
                 State::Expired => return Err(Refusal::checkout_expired().into()),
-                State::Open => {}
-            }
-            if let Outcome::Settled { redirect, .. } = self.attempt(&checkout, &form, shopper, public_url).await? {
-                return Ok(Submitted { checkout, redirect });
+                State::Paid => {
+                    let attempt = self.attempt_of(&checkout)?;
+                    if attempt.as_ref().is_some_and(|attempt| !attempt.counts()) {
+                        // It has ended since the checkout was read, and has opened it.
+                        checkout = self.checkout_for_shopper(id)?;
+                        continue;
+                    }
+                    // Somebody has paid, or is about to: the shopper may have lost the page.
+                    let submitted = Submitted::new(checkout, attempt);
+                    let Some((open, abandoned)) = submitted.given_up_for(&form, now) else { return Ok(submitted) };
+                    checkout = open;
+                    Some(abandoned)
+                }
+            };
+            let outcome = self.attempt(&checkout, abandoned, &form, shopper, public_url).await?;
+            if let Outcome::Settled { payment, .. } = outcome {
+                return Ok(Submitted::new(checkout, payment.map(|payment| *payment)));
             }
             checkout = self.checkout_for_shopper(id)?;
         }
     }
 
-    /// The answer about a checkout that somebody has paid, or is about to: its shopper may have lost the page.
-    fn submitted(&self, checkout: Checkout) -> Result<Submitted, Failure> {
-        let attempt = match &checkout.attempt {
-            Some(id) => self.store.payment(checkout.owner_of_attempt(), id)?,
-            None => None,
-        };
-        let redirect = attempt.filter(|payment| payment.result.is_pending()).and_then(|payment| payment.redirect);
-        Ok(Submitted { checkout, redirect })
+    /// The last attempt of a checkout.
+    fn attempt_of(&self, checkout: &Checkout) -> Result<Option<Payment>, Failure> {
+        match &checkout.attempt {
+            Some(id) => Ok(self.store.payment(checkout.owner_of_attempt(), id)?),
+            None => Ok(None),
+        }
     }
 
     async fn attempt(
         &self,
         checkout: &Checkout,
+        abandoned: Option<Payment>,
         form: &Parameters,
         shopper: IpAddr,
         public_url: &str,
@@ -99,6 +128,9 @@ impl Gateway {
         if checkout.is_tokenisation() {
             return self.attempt_registration(checkout, &entity, parameters, shopper).await;
         }
+        // The form's address is taken for the way back alone; it is not the merchant's word, and nothing repeats it. It has
+        // to be one of the merchant's pages, where the entity says which those are.
+        let result = form.get("shopperResultUrl").filter(|address| entity.settings.has_page(address));
         let used = self.chosen(checkout, &entity, &parameters)?;
         let (entity, parameters) = match &used {
             Some(used) => {
@@ -108,25 +140,29 @@ impl Gateway {
             }
             None => (entity, parameters),
         };
-        // The form's address is taken for the way back alone; it is not the merchant's word, and nothing repeats it.
-        let addresses = Addresses { public: public_url, result: form.get("shopperResultUrl"), shopper: Some(shopper) };
+        let addresses = Addresses { public: public_url, result, shopper: Some(shopper) };
         let (channel, parameters) = self.dispatched(&entity, parameters)?;
         let entity = channel.unwrap_or(entity);
         let owner = used.as_ref().map_or(&checkout.entity, |used| &used.entity);
         let file = File { owner, used: used.as_ref() };
         let (prepared, attempt) = self.prepare(file, &entity, Some(checkout), parameters, addresses)?;
         let (version, now) = (checkout.version, self.now());
-        let keys = Keys { checkout: Some(checkout.id.clone()), ..prepared.keys.clone() };
+        let unless = abandoned.as_ref().map(|payment| payment.id.clone());
+        let keys = Keys { checkout: Some(checkout.id.clone()), unless, ..prepared.keys.clone() };
+        let open = checkout.clone();
         let outcome = self
             .store
-            .update(keys, move |mut loaded| match ready(loaded.checkout.take(), version, now)? {
+            .update(keys, move |mut loaded| match ready(loaded.checkout.take(), version)? {
                 None => Ok((Changes::default(), Outcome::Stale)),
-                Some(current) => {
-                    current.may_be_tried(limit, now)?;
-                    let (changes, payment) = prepared.settle(loaded)?;
-                    let next = current.attempted(&payment, now)?;
-                    let counts = payment.counts();
-                    Ok((changes.checkout(&next), Outcome::Settled { counts, redirect: payment.redirect }))
+                Some(_) => {
+                    open.may_be_tried(limit, now)?;
+                    let (mut changes, payment) = prepared.settle(loaded)?;
+                    if let Some(abandoned) = abandoned {
+                        changes = changes.payment(&abandoned);
+                    }
+                    let next = open.attempted(&payment, now)?;
+                    let outcome = Outcome::Settled { counts: payment.counts(), payment: Some(Box::new(payment)) };
+                    Ok((changes.checkout(&next), outcome))
                 }
             })
             .await;
@@ -147,14 +183,14 @@ impl Gateway {
         let keys = drafted.keys(Keys::checkout(&checkout.id));
         let outcome = self
             .store
-            .update(keys, move |mut loaded| match ready(loaded.checkout.take(), version, now)? {
+            .update(keys, move |mut loaded| match ready(loaded.checkout.take(), version)? {
                 None => Ok((Changes::default(), Outcome::Stale)),
                 Some(current) => {
                     current.may_be_tried(limit, now)?;
                     let (changes, registration) = drafted.settle(loaded)?;
                     let next = current.registered(&registration, now)?;
                     let counts = registration.approved();
-                    Ok((changes.checkout(&next), Outcome::Settled { counts, redirect: None }))
+                    Ok((changes.checkout(&next), Outcome::Settled { counts, payment: None }))
                 }
             })
             .await;
@@ -193,8 +229,8 @@ fn counted(outcome: &Written<Outcome>) -> Option<bool> {
     }
 }
 
-/// The checkout, when it can take what was prepared for this version of it.
-fn ready(checkout: Option<Checkout>, version: u64, now: Timestamp) -> Result<Option<Checkout>, Refusal> {
+/// The checkout, when it is still the version that an attempt was prepared for: nothing has happened to it since.
+fn ready(checkout: Option<Checkout>, version: u64) -> Result<Option<Checkout>, Refusal> {
     let current = checkout.ok_or_else(unknown)?;
-    Ok(Some(current).filter(|current| current.state(now) != State::Paid && current.version == version))
+    Ok(Some(current).filter(|current| current.version == version))
 }

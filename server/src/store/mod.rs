@@ -29,7 +29,7 @@ use serde::de::IgnoredAny;
 
 use crate::directory::Directory;
 use crate::domain::checkout::Checkout;
-use crate::domain::id::{CheckoutId, EntityId, PaymentId};
+use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
 use crate::domain::payment::{Link, Payment};
 use crate::domain::refusal::Refusal;
 
@@ -50,6 +50,8 @@ pub struct Keys {
     pub payment: Option<(EntityId, PaymentId)>,
     /// A `merchantTransactionId` of an entity, of which is asked whether it has been paid.
     pub reference: Option<(EntityId, String)>,
+    /// A payment that does not count as one of that `merchantTransactionId`: its shopper gives it up.
+    pub unless: Option<PaymentId>,
     /// A wallet token that is about to pay.
     pub wallet_token: Option<WalletToken>,
     /// Registrations and card-on-file chains.
@@ -168,11 +170,11 @@ impl Store {
         self.readers.with(|connection| rows::load_payment(connection, entity, id))
     }
 
-    /// The payment that sent its shopper to a page, whosever it is: the id is a capability, as a checkout's is.
+    /// The payment that sent its shopper to a page, whosever it is: the page's id is a capability, as a checkout's is.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn payment_of_page(&self, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+    pub fn payment_of_page(&self, id: &PageId) -> Result<Option<Payment>, StoreError> {
         self.readers.with(|connection| rows::load_payment_of_page(connection, id))
     }
 

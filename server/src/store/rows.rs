@@ -7,7 +7,7 @@ use super::on_file::{self, OnFileRows};
 use super::wallet::{self, WalletToken};
 use super::{KeptAnswer, Keys, Loaded, StoreError};
 use crate::domain::checkout::Checkout;
-use crate::domain::id::{CheckoutId, EntityId, PaymentId};
+use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
 use crate::domain::payment::{Link, Payment, PaymentType};
 
 /// Rows to write in one commit, already encoded, so that the writer's thread has nothing left to compute.
@@ -29,8 +29,8 @@ struct PaymentRows {
     document: Vec<u8>,
     reference: Option<String>,
     link: Option<LinkRow>,
-    /// Whether a shopper visits a page of it.
-    page: bool,
+    /// The page of ours that a shopper visits.
+    page: Option<String>,
 }
 
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Changes {
                 hundredths: payment.amount.hundredths(),
                 approved: payment.counts(),
             }),
-            page: payment.redirect.is_some(),
+            page: payment.redirect.as_ref().and_then(|redirect| Some(redirect.page.as_ref()?.as_str().to_owned())),
         });
         self
     }
@@ -154,10 +154,10 @@ impl PaymentRows {
                 )?
                 .execute(params![entity, reference, id])?;
         }
-        if self.page {
+        if let Some(page) = &self.page {
             connection
-                .prepare_cached("INSERT OR IGNORE INTO payment_page (payment, entity) VALUES (?1, ?2)")?
-                .execute(params![id, entity])?;
+                .prepare_cached("INSERT OR IGNORE INTO page (id, entity, payment) VALUES (?1, ?2, ?3)")?
+                .execute(params![page, entity, id])?;
         }
         if let Some(link) = &self.link {
             connection
@@ -187,7 +187,7 @@ pub(super) fn load(connection: &Connection, keys: &Keys) -> Result<Loaded, Store
         None => Default::default(),
     };
     let reference_paid = match &keys.reference {
-        Some((entity, reference)) => is_paid(connection, entity, reference)?,
+        Some((entity, reference)) => is_paid(connection, entity, reference, keys.unless.as_ref())?,
         None => false,
     };
     let token_used = match &keys.wallet_token {
@@ -200,11 +200,23 @@ pub(super) fn load(connection: &Connection, keys: &Keys) -> Result<Loaded, Store
 
 /// Whether a payment that begins something went through under a `merchantTransactionId`, or may yet. Oldest first: before
 /// the one that did there are a few declines, and after it nothing but duplicates.
-fn is_paid(connection: &Connection, entity: &EntityId, reference: &str) -> Result<bool, StoreError> {
+fn is_paid(
+    connection: &Connection,
+    entity: &EntityId,
+    reference: &str,
+    unless: Option<&PaymentId>,
+) -> Result<bool, StoreError> {
     #[derive(serde::Deserialize)]
     struct Outcome {
+        id: PaymentId,
         result: String,
         referenced: Option<serde::de::IgnoredAny>,
+        redirect: Option<Page>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Page {
+        #[serde(default)]
+        abandoned: bool,
     }
     let mut statement = connection.prepare_cached(
         "SELECT payment.document FROM payment_reference
@@ -215,7 +227,8 @@ fn is_paid(connection: &Connection, entity: &EntityId, reference: &str) -> Resul
     while let Some(row) = rows.next()? {
         let outcome: Outcome = read(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?;
         let stands = ResultCode::find(&outcome.result).is_some_and(|code| code.is_success() || code.is_pending());
-        if stands && outcome.referenced.is_none() {
+        let abandoned = outcome.redirect.is_some_and(|page| page.abandoned) || unless == Some(&outcome.id);
+        if stands && !abandoned && outcome.referenced.is_none() {
             return Ok(true);
         }
     }
@@ -241,11 +254,10 @@ pub(super) fn load_payment(
 }
 
 /// The payment that a shopper's page is about, whosever it is.
-pub(super) fn load_payment_of_page(connection: &Connection, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+pub(super) fn load_payment_of_page(connection: &Connection, id: &PageId) -> Result<Option<Payment>, StoreError> {
     let mut statement = connection.prepare_cached(
-        "SELECT document FROM payment_page JOIN payment ON payment.entity = payment_page.entity
-             AND payment.id = payment_page.payment
-         WHERE payment_page.payment = ?1",
+        "SELECT document FROM page JOIN payment ON payment.entity = page.entity AND payment.id = page.payment
+         WHERE page.id = ?1",
     )?;
     let document = statement.query_row([id.as_str()], |row| Ok(read(row.get_ref(0)?.as_blob()?))).optional()?;
     Ok(document.transpose()?)

@@ -103,6 +103,12 @@ const MIGRATIONS: &[M<'static>] = &[
     ),
     // A wallet key may be retired.
     M::up("ALTER TABLE wallet_key ADD COLUMN retired INTEGER;"),
+    // A page has an id of its own: whoever knows it decides about the payment, whose id many know.
+    M::up(
+        "CREATE TABLE page (id TEXT PRIMARY KEY, entity TEXT NOT NULL, payment TEXT NOT NULL) WITHOUT ROWID;
+         INSERT INTO page SELECT payment, entity, payment FROM payment_page ORDER BY payment;
+         DROP TABLE payment_page;",
+    ),
 ];
 
 /// The path of the store's file in a data folder.

@@ -34,6 +34,28 @@ impl Kind {
     }
 }
 
+/// How a payment of a brand gets its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Flow {
+    /// At once.
+    Now,
+    /// Later: the shopper leaves for the brand's page, in the same window, and comes back.
+    Redirect,
+    /// Later: the brand's page opens in a window of its own, and the shop's page stays.
+    Popup,
+}
+
+impl Flow {
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Now => "now",
+            Self::Redirect => "redirect",
+            Self::Popup => "popup",
+        }
+    }
+}
+
 /// A brand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Brand {
@@ -43,8 +65,8 @@ pub struct Brand {
     pub name: &'static str,
     /// What it charges.
     pub kind: Kind,
-    /// Whether the answer is there at once; otherwise the shopper is sent away and comes back.
-    pub synchronous: bool,
+    /// Where the shopper is until there is an answer.
+    pub flow: Flow,
     /// How its numbers look, for cards of a known scheme.
     pub scheme: Option<&'static Scheme>,
 }
@@ -70,6 +92,11 @@ impl Brand {
     /// The cards among them, by code.
     pub fn cards() -> &'static [Self] {
         &table::CARDS
+    }
+
+    /// Whether the answer is there at once.
+    pub fn synchronous(&self) -> bool {
+        self.flow == Flow::Now
     }
 
     /// Whether a card number can be this brand's. Only a brand that has ranges of its own refuses numbers outside of

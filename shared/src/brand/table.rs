@@ -1,23 +1,28 @@
-//! Every brand that merchants offer, by code: kind of account, whether it answers at once, name, card scheme.
+//! Every brand that merchants offer, by code: kind of account, where the shopper gets the answer, name, card scheme.
 //!
 //! Cards stand apart, because the frames of the form need them and nothing else.
 
 use super::Kind::{Bank, Card, Virtual, Wallet};
-use super::{Brand, Kind, Scheme, scheme};
+use super::{Brand, Flow, Kind, Scheme, scheme};
 
 /// A card of a scheme whose numbers are known.
 const fn card(code: &'static str, name: &'static str, scheme: &'static Scheme) -> Brand {
-    Brand { code, name, kind: Card, synchronous: true, scheme: Some(scheme) }
+    Brand { code, name, kind: Card, flow: Flow::Now, scheme: Some(scheme) }
 }
 
 /// A brand that answers at once.
 const fn now(kind: Kind, code: &'static str, name: &'static str) -> Brand {
-    Brand { code, name, kind, synchronous: true, scheme: None }
+    Brand { code, name, kind, flow: Flow::Now, scheme: None }
 }
 
 /// A brand that sends the shopper elsewhere and answers later.
 const fn later(kind: Kind, code: &'static str, name: &'static str) -> Brand {
-    Brand { code, name, kind, synchronous: false, scheme: None }
+    Brand { code, name, kind, flow: Flow::Redirect, scheme: None }
+}
+
+/// A provider's wallet: the shopper logs in to it in a window of its own.
+const fn popup(code: &'static str, name: &'static str) -> Brand {
+    Brand { code, name, kind: Virtual, flow: Flow::Popup, scheme: None }
 }
 
 /// Cards, sorted by code.
@@ -79,7 +84,7 @@ static OTHERS: [Brand; 120] = [
     later(Virtual, "AFFIRM", "Affirm"),
     now(Virtual, "AFTERPAY", "Afterpay"),
     later(Virtual, "AFTERPAY_PACIFIC", "Afterpay"),
-    later(Virtual, "ALIPAY", "Alipay"),
+    popup("ALIPAY", "Alipay"),
     later(Virtual, "APOSTAR", "Apostar"),
     now(Wallet, "APPLEPAY", "Apple Pay"),
     later(Virtual, "ASTROPAY_STREAMLINE_CASH", "AstroPay Cash"),
@@ -133,7 +138,7 @@ static OTHERS: [Brand; 120] = [
     later(Virtual, "MBWAY", "MB WAY"),
     later(Virtual, "MEEZA_LINK", "Meeza Link"),
     later(Virtual, "MEEZA_QR", "Meeza QR"),
-    later(Virtual, "MONEYBOOKERS", "Skrill"),
+    popup("MONEYBOOKERS", "Skrill"),
     later(Virtual, "MONEYSAFE", "MoneySafe"),
     later(Virtual, "MSTART", "mStart"),
     later(Virtual, "NEQUI", "Nequi"),
@@ -149,8 +154,8 @@ static OTHERS: [Brand; 120] = [
     later(Virtual, "PAYOLUTION_ELV", "Payolution Direct Debit"),
     later(Virtual, "PAYOLUTION_INS", "Payolution Installments"),
     later(Virtual, "PAYOLUTION_INVOICE", "Payolution Invoice"),
-    later(Virtual, "PAYPAL", "PayPal"),
-    later(Virtual, "PAYPAL_CONTINUE", "PayPal"),
+    popup("PAYPAL", "PayPal"),
+    popup("PAYPAL_CONTINUE", "PayPal"),
     later(Virtual, "PAYSAFECARD", "paysafecard"),
     later(Virtual, "PAYTRAIL", "Paytrail"),
     later(Virtual, "PAYTRAIL_VA", "Paytrail"),
@@ -162,7 +167,7 @@ static OTHERS: [Brand; 120] = [
     later(Virtual, "PREPAYMENT_VRP", "Prepayment"),
     later(Virtual, "PRZELEWY", "Przelewy24"),
     later(Virtual, "PUNTO_RED", "Punto Red"),
-    later(Virtual, "QIWI", "QIWI"),
+    popup("QIWI", "QIWI"),
     later(Virtual, "RAPI_PAGO", "Rapipago"),
     later(Virtual, "RATENKAUF", "Ratenkauf"),
     later(Virtual, "RED_SERVI", "Red Servi"),
@@ -184,17 +189,17 @@ static OTHERS: [Brand; 120] = [
     later(Virtual, "SU_SUERTE", "SuSuerte"),
     later(Virtual, "TABBY", "Tabby"),
     later(Virtual, "TAMARA", "Tamara"),
-    later(Virtual, "TENPAY", "Tenpay"),
+    popup("TENPAY", "Tenpay"),
     later(Virtual, "TRUSTLY", "Trustly"),
     later(Bank, "TRUSTPAY_VA", "TrustPay"),
     later(Virtual, "TWINT", "TWINT"),
     later(Virtual, "UKASH", "Ukash"),
     later(Virtual, "VALU", "valU"),
     later(Virtual, "VIPPS", "Vipps"),
-    later(Virtual, "WECHAT_PAY", "WeChat Pay"),
+    popup("WECHAT_PAY", "WeChat Pay"),
     later(Virtual, "WESTERN_UNION", "Western Union"),
-    later(Virtual, "YANDEX", "YooMoney"),
-    later(Virtual, "YANDEX_CHECKOUT", "YooKassa"),
+    popup("YANDEX", "YooMoney"),
+    popup("YANDEX_CHECKOUT", "YooKassa"),
     later(Virtual, "ZOODPAY", "ZoodPay"),
 ];
 

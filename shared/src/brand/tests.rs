@@ -152,5 +152,5 @@ fn the_table_is_sorted_complete_and_of_valid_codes() {
     }
     assert!(Brand::cards().iter().eq(Brand::all().iter().filter(|brand| brand.kind == Kind::Card)));
     assert_eq!(Brand::find("visa"), None);
-    assert!(!Brand::find("PAYPAL").unwrap().synchronous && Brand::find("SEPA").unwrap().synchronous);
+    assert!(!Brand::find("PAYPAL").unwrap().synchronous() && Brand::find("SEPA").unwrap().synchronous());
 }

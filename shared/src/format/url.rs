@@ -5,9 +5,11 @@ use std::borrow::Cow;
 use super::text;
 
 /// The shape.
-pub const PATTERN: &str = r"^https?://[^\s/?#]\S{0,2039}$";
+pub const PATTERN: &str = r"^https?://[^\s/?#@\\]+([/?#]\S*)?$";
 
-/// Checks an address: a scheme of http or https in any case, a host, neither spaces nor control characters.
+/// Checks an address: a scheme of http or https in any case, a host, neither spaces nor control characters. No user name or
+/// password: nothing reads them but people, who take them for the host. No backslash beside the host either, which browsers
+/// read as a slash and others do not.
 ///
 /// # Errors
 /// The message for `parameterErrors`.
@@ -20,6 +22,10 @@ pub fn check(value: &str) -> Result<(), Cow<'static, str>> {
         let start = value.get(..scheme.len())?;
         if start.eq_ignore_ascii_case(scheme) { value.get(scheme.len()..) } else { None }
     });
+    let authority = host.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
+    if authority.contains(['@', '\\']) {
+        return Err(Cow::Borrowed("may not name a user, and its host no backslash"));
+    }
     match host {
         Some(rest) if !rest.starts_with(['/', '?', '#', '\\', ':', '@']) && !rest.is_empty() => Ok(()),
         _ => Err(Cow::Borrowed("must be an address that starts with https:// or http://")),
@@ -32,9 +38,13 @@ mod tests {
 
     #[test]
     fn addresses_are_http_or_https_with_a_host() {
-        for good in
-            ["https://shop.example/result", "http://a", "HTTPS://Shop.example:8443/?a=b#c", "https://bücher.example/"]
-        {
+        for good in [
+            "https://shop.example/result",
+            "http://a",
+            "HTTPS://Shop.example:8443/?a=b#c",
+            "https://bücher.example/",
+            "https://shop.example/@jane?mail=a@b.example#\\",
+        ] {
             assert_eq!(check(good), Ok(()), "{good}");
         }
         for bad in [
@@ -51,6 +61,16 @@ mod tests {
             "https://?x",
             " https://a",
             "https://\\evil",
+            "https://jane@shop.example/",
+            "https://jane:secret@shop.example/",
+            "https://shop.example@evil.example",
+            "https://shop.example\\@evil.example/",
+            "https://shop.example\\.evil.example/",
+            "JavaScript:alert(1)//https://",
+            "data:text/html,https://a",
+            "https://shop.example/\r\nX: y",
+            "https://shop.example/\u{85}",
+            "https://shop.example/\u{2028}",
             "mailto:a@b.example",
         ] {
             assert!(check(bad).is_err(), "{bad}");

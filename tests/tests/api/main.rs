@@ -4,6 +4,7 @@
 #![allow(missing_docs)]
 
 mod accounts;
+mod asynchronous;
 mod authentication;
 mod bodies;
 mod browser_parameters;

@@ -274,7 +274,26 @@ async fn every_transfer_and_wallet_of_the_page_is_answered_as_the_page_says() ->
         assert!(page.text.contains(brand.code));
         let back = [("paymentBrand", brand.code), ("shopperResultUrl", "https://shop.example/result")];
         let paid = shop.post("v1/payments", &[&order[..], &back, &decrypted].concat()).await?;
-        assert_answer(&paid, 200, if brand.synchronous { "000.100.110" } else { "000.200.000" });
+        assert_answer(&paid, 200, if brand.synchronous() { "000.100.110" } else { "000.200.000" });
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn every_answer_on_a_providers_page_has_the_code_that_the_reference_says() -> anyhow::Result<()> {
+    let (shop, page) = (shop(), open("reference").await?);
+    let answers = rows(&page, "test-page");
+    assert_eq!(answers.len(), 4);
+    for answer in answers {
+        let back = ("shopperResultUrl", "https://shop.example/result");
+        let paid = shop.pay(&[("paymentBrand", "PAYPAL"), back]).await?;
+        let url = paid.json["redirect"]["url"].as_str().unwrap_or_default();
+        let provider = shop.client.get(url).send().await?.text().await?;
+        let button = format!(r#"value="{}">{}"#, answer[0], answer[1]);
+        assert!(provider.contains(&button), "{button}: {provider}");
+        let post = shop.client.post(url).header("content-type", "application/x-www-form-urlencoded");
+        post.body(format!("answer={}", answer[0])).send().await?;
+        assert_eq!(shop.get(&format!("v1/payments/{}", paid.id())).await?.code(), answer[2]);
     }
     Ok(())
 }

@@ -257,7 +257,7 @@ fn brands() -> Markup {
             @for (kind, title) in kinds {
                 h3 { (title) }
                 p.brands { @for brand in Brand::all().iter().filter(|brand| brand.kind == kind) {
-                    span title=(brand.name) { (brand.code) @if !brand.synchronous { " →" } } " "
+                    span title=(brand.name) { (brand.code) @if !brand.synchronous() { " →" } } " "
                 } }
             }
         }

@@ -35,6 +35,9 @@ pub(super) fn statuses(route: &Route) -> Vec<(u16, &'static str)> {
     if route.idempotent() {
         statuses.push((409, "A request with the same Idempotency-Key is still under way"));
     }
+    if takes_body && matches!(route.body, Body::Html) {
+        statuses.push((409, "The payment has ended already, in another way"));
+    }
     if takes_body {
         statuses.push((413, "The body is larger than 1 MiB"));
     }
@@ -54,6 +57,7 @@ fn done(route: &Route) -> &'static str {
         Body::PaymentOrList => "The payment, or the payments that belong together",
         Body::Checkout => "The checkout's id",
         Body::CheckoutStatus => "The payment, or that there is none yet",
+        Body::CheckoutState => "Where the checkout stands",
         Body::Submitted => "An attempt is stored; where the shopper goes next",
         Body::Registration => "The registration",
         Body::ResultCodes => "Every code with its group and its description",
@@ -83,6 +87,7 @@ pub(super) fn schema(body: Body) -> Option<&'static str> {
         Body::PaymentOrList => "QueryAnswer",
         Body::Checkout => "CheckoutAnswer",
         Body::CheckoutStatus => "PaymentAnswer",
+        Body::CheckoutState => "CheckoutStateAnswer",
         Body::Submitted => "SubmittedAnswer",
         Body::Registration => "RegistrationAnswer",
         Body::ResultCodes => "ResultCodes",
@@ -117,6 +122,11 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
     ),
     ("bankAccount.*, virtualAccount.*", "The account, as far as it may be shown; IBANs are masked."),
     ("redirect.url, redirect.method, redirect.parameters[n]", "Where the shopper goes while the payment is pending."),
+    (
+        "flow",
+        "To the browser: now, redirect or popup; whether and in which window the shopper visits the brand's page.",
+    ),
+    ("checkoutState", "Where a checkout stands: OPEN, PENDING, PAID, REGISTERED or EXPIRED."),
     ("everything else you sent", "Comes back under its own name, nested at the dots; secrets never do."),
     ("buildNumber, timestamp, ndc", "For support: the build, when, and this request's identifier."),
 ];
@@ -198,12 +208,25 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
         (
             "SubmittedAnswer",
             answer(
-                &["result", "id", "resourcePath"],
+                &["result", "id", "resourcePath", "flow", "redirect"],
                 json!({
                     "result": outcome(),
                     "id": text(),
                     "resourcePath": text(),
+                    "flow": { "type": "string", "enum": ["now", "redirect", "popup"] },
                     "redirect": redirect,
+                }),
+            ),
+        ),
+        (
+            "CheckoutStateAnswer",
+            answer(
+                &["id", "checkoutState"],
+                json!({
+                    "id": text(),
+                    "checkoutState": {
+                        "type": "string", "enum": ["OPEN", "PENDING", "PAID", "REGISTERED", "EXPIRED"],
+                    },
                 }),
             ),
         ),

@@ -109,6 +109,8 @@ pub enum Body {
     Checkout,
     /// What became of a checkout.
     CheckoutStatus,
+    /// Where a checkout stands.
+    CheckoutState,
     /// Where the shopper goes next.
     Submitted,
     /// A registration.

@@ -46,6 +46,9 @@ pub static ROUTES: &[Route] = &[
     Route::new(Post, "/v1/checkouts/{id}/payment", "submitCheckout", Checkouts, "Pay a checkout", Submitted)
         .note("What the hosted form posts. Approved and declined answer alike; the merchant's server reads the outcome. A value that the merchant has set stands above one from the browser, and what a browser may not set is ignored.")
         .for_shopper().takes(Takes::Browser).counted(),
+    Route::new(Get, "/v1/checkouts/{id}/state", "readCheckoutState", Checkouts, "Ask where a checkout stands, in the browser", Body::CheckoutState)
+        .note("What the hosted form asks while the shopper is on a brand's page in another window. It tells OPEN, PENDING, PAID, REGISTERED or EXPIRED and nothing else.")
+        .for_shopper(),
 
     Route::new(Get, "/v1/checkouts/{id}/registration", "readTokenisation", Checkouts, "Read what became of a tokenisation checkout", Registration)
         .note("For a checkout without paymentType and with createRegistration=true: this is where its resourcePath points to."),
@@ -98,6 +101,12 @@ pub static ROUTES: &[Route] = &[
     Route::new(Get, "/v1/simulator/{id}", "showSimulator", Form, "Show the page that stands for a bank or a provider", Html)
         .note("Where redirect.url of a pending payment leads while the simulator processes it. The id is the capability.")
         .for_shopper(),
+    Route::new(Post, "/v1/simulator/{id}", "answerSimulator", Form, "Answer on the page that stands for a bank or a provider", Html)
+        .note("answer=success makes the payment (000.100.110), cancel cancels it (100.396.101), close ends it without an answer (100.396.104), later leaves it pending. The page then leads back to shopperResultUrl with id and resourcePath. A payment ends once: another answer is 409.")
+        .for_shopper(),
+    Route::new(Get, "/v1/simulator.js", "loadSimulatorScript", Form, "Close the page that stands for a bank or a provider", Script)
+        .note("For a page in a popup, once it is done.")
+        .for_everybody(),
     Route::new(Get, "/v1/static/{build}/{*path}", "loadFile", Form, "Load a file of the form", File)
         .note("Never changes and may be kept for a year: the address carries the build.")
         .for_everybody(),

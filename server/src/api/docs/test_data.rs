@@ -3,7 +3,7 @@
 
 use tillgate_shared::brand::{Brand, Kind};
 
-use crate::connector::simulator::test_data as data;
+use crate::connector::simulator::{PAGE, PageAnswer, test_data as data};
 
 /// A heading with a remark, and rows of a table.
 pub(super) struct Table {
@@ -35,7 +35,7 @@ fn fields(pairs: &[(&str, &str)]) -> String {
 
 /// Everything there is to try.
 pub(super) fn tables() -> Vec<Table> {
-    vec![outcomes(), cards(), security_codes(), addresses(), accounts(), transfers(), wallets()]
+    vec![outcomes(), cards(), security_codes(), addresses(), accounts(), transfers(), page(), wallets()]
 }
 
 fn outcomes() -> Table {
@@ -57,6 +57,19 @@ fn outcomes() -> Table {
         ),
         columns: &["Send", "result.code", "resultDetails.AcquirerResponse"],
         rows: std::iter::once(row(any)).chain(rules).collect(),
+    }
+}
+
+fn page() -> Table {
+    let of = |answer: &PageAnswer| row([answer.word, answer.button, answer.result.code(), answer.result.description()]);
+    Table {
+        anchor: "test-page",
+        title: "Pages of banks and providers",
+        note: "What `answer` a test posts to `redirect.url` of a pending payment, or which button it presses there. A payment \
+               ends once."
+            .to_owned(),
+        columns: &["answer", "Button", "result.code", "The payment"],
+        rows: PAGE.iter().map(of).collect(),
     }
 }
 

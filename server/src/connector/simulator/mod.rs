@@ -11,10 +11,13 @@
 
 mod bank;
 mod card;
+mod page;
 pub mod test_data;
 
 use jiff::civil::Date;
 use tillgate_shared::result::{ResultCode, codes};
+
+pub use page::{PAGE, PageAnswer};
 
 use super::{Answer, FullAccount, Order};
 use crate::domain::payment::TransferAccount;

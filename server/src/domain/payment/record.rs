@@ -74,6 +74,11 @@ impl Payment {
     pub fn counts(&self) -> bool {
         self.approved() || self.result.is_pending()
     }
+
+    /// Whether its shopper went on with another brand while it was pending. It pays nothing, whatever comes of it.
+    pub fn is_abandoned(&self) -> bool {
+        self.redirect.as_ref().is_some_and(|redirect| redirect.abandoned)
+    }
 }
 
 /// Longest descriptor (specification, document 2).

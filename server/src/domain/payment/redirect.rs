@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::id::PageId;
+
 /// A page that the shopper's browser is sent to (specification, document 3, asynchronous payments).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Redirect {
@@ -14,6 +16,12 @@ pub struct Redirect {
     pub parameters: Vec<(String, String)>,
     /// The merchant's page that the shopper comes back to.
     pub result_url: String,
+    /// The page, where it is one of ours that stands in for the brand's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<PageId>,
+    /// Whether the shopper has gone on with another brand since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub abandoned: bool,
 }
 
 /// The merchant's account that the shopper transfers the money to (`merchant.bankAccount`).

@@ -41,7 +41,7 @@ impl Check<'_> {
                 None => return self.refuse("paymentBrand", "is not a brand that this gateway knows"),
             },
         };
-        let at_once = brand.is_some_and(|brand| brand.synchronous);
+        let at_once = brand.is_some_and(|brand| brand.synchronous());
         match brand.map(|brand| brand.kind) {
             Some(Kind::Card) if !CARD.iter().any(|name| self.has(name)) => {
                 self.refuse("paymentBrand", "card properties must be set");

@@ -1,0 +1,54 @@
+//! The merchant's page that a shopper comes back to, with what it is told.
+
+use form_urlencoded::byte_serialize;
+
+/// An address with parameters added to its query; what it already has stays, also its fragment.
+pub(super) fn with_parameters(address: &str, parameters: &[(&str, &str)]) -> String {
+    let (before, fragment) = address.split_at(address.find('#').unwrap_or(address.len()));
+    let mut result = before.to_owned();
+    for (name, value) in parameters {
+        if !result.contains('?') {
+            result.push('?');
+        } else if !result.ends_with(['?', '&']) {
+            result.push('&');
+        }
+        result.extend(byte_serialize(name.as_bytes()));
+        result.push('=');
+        result.extend(byte_serialize(value.as_bytes()));
+    }
+    result + fragment
+}
+
+/// The host of an address that [`tillgate_shared::format::url::check`] has passed, with its port: what a shopper knows it by.
+pub(super) fn host(address: &str) -> &str {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_join_what_is_there() {
+        let add = |address| with_parameters(address, &[("id", "A.b"), ("resourcePath", "/v1")]);
+        assert_eq!(add("https://a/b"), "https://a/b?id=A.b&resourcePath=%2Fv1");
+        assert_eq!(add("https://a"), "https://a?id=A.b&resourcePath=%2Fv1");
+        assert_eq!(add("https://a/?x=1"), "https://a/?x=1&id=A.b&resourcePath=%2Fv1");
+        assert_eq!(add("https://a/?"), "https://a/?id=A.b&resourcePath=%2Fv1");
+        assert_eq!(add("https://a/b?x=1&#c?d"), "https://a/b?x=1&id=A.b&resourcePath=%2Fv1#c?d");
+        assert_eq!(add("https://a/#c?d"), "https://a/?id=A.b&resourcePath=%2Fv1#c?d");
+        assert_eq!(with_parameters("https://a/", &[("n&", "ü=\r\n")]), "https://a/?n%26=%C3%BC%3D%0D%0A");
+    }
+
+    #[test]
+    fn a_host_is_what_stands_before_path_query_and_fragment() {
+        for (address, expected) in [
+            ("https://shop.example/x", "shop.example"),
+            ("http://localhost:8080?x=/y", "localhost:8080"),
+            ("HTTPS://shop.example#z", "shop.example"),
+        ] {
+            assert_eq!(host(address), expected);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Payments that get their answer later: where their shopper goes meanwhile, what the shopper decides there, and what the
+//! form that waits is told.
+
+use jiff::Timestamp;
+use tillgate_shared::parameter::Parameters;
+
+use super::checkout::unknown;
+use super::{Failure, Gateway, random, reference};
+use crate::connector::simulator::{PageAnswer, follow};
+use crate::domain::asynchronous::{Ended, end};
+use crate::domain::checkout::Standing;
+use crate::domain::id::{CheckoutId, PageId};
+use crate::domain::payment::{Command, Payment, Redirect};
+use crate::domain::refusal::Refusal;
+use crate::store::{Changes, Keys};
+
+/// What became of a payment whose shopper has decided.
+#[derive(Debug)]
+pub struct Decided {
+    /// The payment, with its outcome.
+    pub payment: Payment,
+    /// Whether the outcome is the one that the shopper wanted; a payment that had ended before keeps its own.
+    pub as_wanted: bool,
+}
+
+/// The simulator's page in place of a brand's, from which the shopper comes back to `result_url`.
+///
+/// # Errors
+/// When the system gives no random bytes.
+pub(super) fn redirect(public: &str, result_url: String, now: Timestamp) -> Result<Redirect, Failure> {
+    let page = PageId::new(now, random()?);
+    Ok(Redirect {
+        url: format!("{public}v1/simulator/{page}"),
+        method: "GET".to_owned(),
+        parameters: Vec::new(),
+        result_url,
+        page: Some(page),
+        abandoned: false,
+    })
+}
+
+fn no_page() -> Refusal {
+    Refusal::not_found("There is no payment here")
+}
+
+impl Gateway {
+    /// The payment that sent its shopper to a page of ours.
+    ///
+    /// # Errors
+    /// 404 when none did.
+    pub fn payment_of_page(&self, page: &str) -> Result<Payment, Failure> {
+        let payment = match PageId::parse(page) {
+            Some(page) => self.store.payment_of_page(&page)?,
+            None => None,
+        };
+        payment.ok_or_else(|| no_page().into())
+    }
+
+    /// Does to a pending payment what its shopper has decided on the page. Deciding the same again changes nothing, and
+    /// neither does deciding later.
+    ///
+    /// # Errors
+    /// 404 when no payment sent its shopper to this page.
+    pub async fn decide_on_page(&self, page: &str, choice: &'static PageAnswer) -> Result<Decided, Failure> {
+        let Payment { entity, id, checkout, .. } = self.payment_of_page(page)?;
+        let now = self.now();
+        let reversal = Self::new_payment_id(now)?;
+        let keys = Keys { checkout, ..Keys::payment(&entity, &id) };
+        let decided = self
+            .store
+            .update(keys, move |loaded| {
+                let payment = loaded.payment.ok_or_else(no_page)?;
+                let answer = choice.outcome();
+                let as_wanted = payment.result == answer.result;
+                if as_wanted || !payment.result.is_pending() {
+                    return Ok((Changes::default(), Decided { payment, as_wanted }));
+                }
+                let payment = Payment { details: answer.details, ..payment };
+                let Ended { payment, checkout, reverse } = end(payment, loaded.checkout, answer.result);
+                let mut changes = Changes::default().payment(&payment);
+                if let Some(checkout) = &checkout {
+                    changes = changes.checkout(checkout);
+                }
+                if reverse {
+                    let reversal = reference::payment(
+                        reversal,
+                        now,
+                        payment.clone(),
+                        Command::Reversal,
+                        payment.amount,
+                        follow(None),
+                        Parameters::default(),
+                    );
+                    changes = changes.payment(&reversal);
+                }
+                Ok((changes, Decided { payment, as_wanted: true }))
+            })
+            .await??;
+        Ok(decided)
+    }
+
+    /// Where a checkout stands, for the shopper's browser: nothing of how a payment ended.
+    ///
+    /// # Errors
+    /// 404 for an unknown checkout.
+    pub fn standing_for_shopper(&self, id: &str) -> Result<Standing, Failure> {
+        let id = CheckoutId::parse(id).ok_or_else(unknown)?;
+        let (checkout, attempt) = self.store.checkout_with_attempt(&id)?.ok_or_else(unknown)?;
+        let now = self.now();
+        Ok(match attempt {
+            Some(attempt) => checkout.standing(&attempt, now),
+            None => Standing::of_registration(checkout.state(now)),
+        })
+    }
+}
