@@ -66,6 +66,7 @@ impl Gateway {
         let now = self.now();
         let reversal = Self::new_payment_id(now)?;
         let keys = Keys { checkout, ..Keys::payment(&entity, &id) };
+        let kept = self.options.card_window;
         let decided = self
             .store
             .update(keys, move |loaded| {
@@ -80,6 +81,9 @@ impl Gateway {
                 let mut changes = Changes::default().payment(&payment);
                 if let Some(checkout) = &checkout {
                     changes = changes.checkout(checkout);
+                }
+                if !payment.counts() {
+                    changes = changes.without_card(&payment.id, payment.created + kept);
                 }
                 if reverse {
                     let reversal = reference::payment(
@@ -96,6 +100,9 @@ impl Gateway {
                 Ok((changes, Decided { payment, as_wanted: true }))
             })
             .await??;
+        if !decided.payment.counts() {
+            self.store.something_was_deleted();
+        }
         Ok(decided)
     }
 

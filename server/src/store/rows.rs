@@ -16,6 +16,7 @@ pub struct Changes {
     checkouts: Vec<(String, Vec<u8>)>,
     payments: Vec<PaymentRows>,
     cards: Vec<Card>,
+    cards_gone: Vec<(i64, String)>,
     wallet_tokens: Vec<WalletToken>,
     answer: Option<KeptAnswer>,
     pub(super) on_file: OnFileRows,
@@ -82,6 +83,13 @@ impl Changes {
         self
     }
 
+    /// Deletes a payment's sealed account, which is kept until that moment, now: it has paid nothing.
+    #[must_use]
+    pub fn without_card(mut self, payment: &PaymentId, purge_at: jiff::Timestamp) -> Self {
+        self.cards_gone.push((purge_at.as_millisecond(), payment.as_str().to_owned()));
+        self
+    }
+
     /// Keeps what a named request is answered.
     #[must_use]
     pub fn answer(mut self, answer: KeptAnswer) -> Self {
@@ -102,6 +110,7 @@ impl Changes {
         self.checkouts.extend(more.checkouts);
         self.payments.extend(more.payments);
         self.cards.extend(more.cards);
+        self.cards_gone.extend(more.cards_gone);
         self.wallet_tokens.extend(more.wallet_tokens);
         self.on_file.extend(more.on_file);
         self.answer = self.answer.or(more.answer);
@@ -128,6 +137,11 @@ impl Changes {
         }
         for token in &self.wallet_tokens {
             wallet::remember(connection, token)?;
+        }
+        for (purge_at, payment) in &self.cards_gone {
+            connection
+                .prepare_cached("DELETE FROM card WHERE purge_at = ?1 AND payment = ?2")?
+                .execute(params![purge_at, payment])?;
         }
         for card in &self.cards {
             connection

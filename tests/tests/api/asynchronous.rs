@@ -193,6 +193,22 @@ async fn every_answer_on_the_page_decides_a_payment_server_to_server_and_leads_b
 }
 
 #[tokio::test]
+async fn an_account_that_has_paid_nothing_in_the_end_is_not_kept() -> anyhow::Result<()> {
+    let shop = shop();
+    for (button, _, status, _) in ANSWERS {
+        let paid = pay(&shop, "GIROPAY", &[("bankAccount.iban", "DE14940593100000012346")]).await?;
+        let kept = || -> anyhow::Result<u32> {
+            let query = "SELECT count(*) FROM card WHERE payment = ?1";
+            Ok(database(Gateway::shared())?.query_row(query, [paid.id()], |row| row.get(0))?)
+        };
+        assert_eq!(kept()?, 1);
+        read(press(&shop, &page(&paid), button).await?, 200).await?;
+        assert_eq!(kept()?, u32::from(status == 200), "{button}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn who_decides_later_comes_back_and_decides() -> anyhow::Result<()> {
     let shop = shop();
     let made = shop.checkout(&[BACK]).await?;
