@@ -123,6 +123,12 @@ impl Site {
         format!("{}pages/{}", self.public, book.pages.len() - 1)
     }
 
+    /// Serves every page from now on with this policy, in which `{gateway}` stands for the gateway's origin.
+    pub fn set_policy(&self, policy: &str) {
+        let policy = policy.replace("{gateway}", self.gateway.trim_end_matches('/'));
+        self.book().policy = policy;
+    }
+
     /// Every request so far: method, address, headers, body.
     pub fn heard(&self) -> Vec<String> {
         self.book().heard.clone()

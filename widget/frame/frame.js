@@ -153,11 +153,14 @@
   // The rest after the first paint.
   const load = () => {
     lost = false;
-    const folder = `static/${config.build}/frame/frame.`;
-    own.module = fetch(`${folder}wasm`);
-    own.module.catch(own.fail);
+    const folder = `static/${config.build}/frame/`;
+    const wasm = window.WebAssembly;
+    if (wasm) {
+      own.module = fetch(`${folder}frame.wasm`);
+      own.module.catch(own.fail);
+    }
     const script = document.createElement("script");
-    script.src = `${folder}js`;
+    script.src = folder + (wasm ? "frame.js" : "plain.js");
     script.onerror = own.fail;
     document.head.append(script);
   };

@@ -8,6 +8,7 @@ mod inputs;
 mod locale;
 mod script;
 mod sizes;
+mod twin;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,8 @@ loads. Without changes to the sources it returns at once.
   --stock   use the toolchain's own standard library, although its source is there to build a
             smaller one
   --force   build although nothing has changed
+  --record  write what a card page loads into widget/sizes.toml; otherwise it fails when that has grown
+            by more than 3 %
 
 Example: cargo xtask form";
 
@@ -44,7 +47,11 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let options = Options { stock: has("--stock"), force: has("--force") };
     let folder = build(options)?;
     println!("The form is in {}", folder.display());
-    sizes::print(&folder)
+    sizes::print(&folder)?;
+    if has("--record") {
+        sizes::record(&folder, crate::root())?;
+    }
+    check_size(&folder)
 }
 
 /// Makes sure that `target/form` holds the form of these sources, and gives back that folder.
@@ -65,6 +72,8 @@ pub fn build(options: Options) -> Result<PathBuf> {
     eprintln!("Building the hosted form:");
     let toolchain = toolchain::ensure()?;
     let std = if options.stock { compile::Std::Stock } else { compile::Std::for_toolchain(&toolchain) };
+    let version = toolchain.version()?;
+    let made_by = format!("{}, {std}", version.split(" (").next().unwrap_or_default());
     fs::create_dir_all(&work)?;
     let page =
         step(&format!("the page part ({std})"), || compile::part(&toolchain, std, root, &work, "page", Source::Bytes))?;
@@ -72,11 +81,19 @@ pub fn build(options: Options) -> Result<PathBuf> {
     step("packing", || {
         let fresh = work.join("bundle");
         let _ = fs::remove_dir_all(&fresh);
-        bundle::write(root, &fresh, &page, &frame)?;
+        bundle::write(root, &fresh, &page, &frame, &made_by)?;
         replace(&fresh, &out)
     })?;
     fs::write(&stamp_file, sources)?;
     Ok(out)
+}
+
+/// Holds a build against the numbers in `widget/sizes.toml`.
+///
+/// # Errors
+/// When a card page loads more than 3 % over the number for the same compiler.
+pub fn check_size(folder: &Path) -> Result<()> {
+    sizes::check(folder, crate::root())
 }
 
 /// Whether the form that [`build`] makes here has the smaller standard library inside it.

@@ -22,7 +22,7 @@ const AXE: &str = "axe-core@4.14.1";
 
 /// Builds everything and runs the tests.
 pub fn run(arguments: &[String]) -> Result<()> {
-    form::build(form::Options::default())?;
+    form::check_size(&form::build(form::Options::default())?)?;
     let binary = server::build(server::Profile::Development)?;
     chromium()?;
     let axe = axe()?;

@@ -1,6 +1,7 @@
 //! A compiler for wasm32-unknown-unknown: finds one, or sets one up.
 //! Order: the active toolchain, a Debian compiler set up earlier, `rustup target add`, Debian's packages.
 
+pub mod binaryen;
 mod debian;
 mod progress;
 

@@ -8,6 +8,7 @@ mod lifecycle;
 mod looks;
 mod paying;
 mod privacy;
+mod robust;
 mod validation;
 
 use tillgate_tests::{Answer, Gateway, Merchant, Page, Site};

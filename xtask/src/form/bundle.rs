@@ -35,15 +35,18 @@ struct File {
     bytes: Vec<u8>,
 }
 
-/// Writes the bundle of these two parts into the new folder `out`.
-pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part) -> Result<()> {
+/// Writes the bundle of these two parts into the new folder `out`, with a word on the compiler that made them.
+pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) -> Result<()> {
     let widget = root.join("widget");
     let mut files = BTreeMap::new();
     let mut add = |name: &str, media_type, bytes| {
         files.insert(name.to_owned(), File { media_type, bytes });
     };
     add("js/static.min.js", BYTES, page_script(page)?);
-    add("frame/frame.js", SCRIPT, frame_script(frame, &widget.join("frame"))?);
+    add("js/plain/static.min.js", BYTES, page_twin(page)?);
+    let checks = read(&widget.join("frame/checks.js"))?;
+    add("frame/frame.js", SCRIPT, frame_script(frame, &checks)?);
+    add("frame/plain.js", BYTES, frame_twin(frame, &checks)?);
     add("frame/frame.wasm", WASM, frame.wasm.clone());
     for style in ["card", "plain"] {
         let source = read(&widget.join(format!("style/{style}.css")))?;
@@ -74,6 +77,7 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part) -> Result<()> {
         .collect();
     let manifest = json!({
         "build": build,
+        "made_by": made_by,
         "loader": {"type": SCRIPT, "integrity": script::integrity(loader.as_bytes())},
         "frame": {"csp_script": document.scripts, "csp_style": document.styles},
         "files": listed,
@@ -82,44 +86,71 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part) -> Result<()> {
     Ok(())
 }
 
+/// yew puts its work off with a timer once that takes longer than a frame, as it does at the start; the frames' word that
+/// they are ready would wait behind layout and painting.
+const AT_ONCE: &str = "const setTimeout = queueMicrotask;";
+
 /// Glue and module of the page part in one script: a merchant's policy then needs our origin in
 /// script-src alone, as nothing is fetched.
 fn page_script(page: &Part) -> Result<Vec<u8>> {
-    let (literal, pairs) = script::byte_literal(&page.wasm);
     let (glue, name) = (&page.glue, glue::NAME);
-    // The minifier sees the literal as a global: it must not reckon with its text. And yew puts its work off with a
-    // timer once that takes longer than a frame, as it does at the start; the frames' word that they are ready would wait
-    // behind layout and painting.
-    let code = script::minify_js(&format!(
-        r#"(function() {{
-            "use strict";
-            const setTimeout = queueMicrotask;
-            {glue}
-            const text = {MODULE}, bytes = new Uint8Array(text.length), table = new Uint8Array({LAST} + 1);
-            const every = Uint8Array.from({{ length: 256 }}, (_, i) => i);
-            for (const [a, b] of {pairs}) every[a] = b, every[b] = a;
-            const characters = new TextDecoder("latin1").decode(Uint8Array.from({{ length: 256 }}, (_, i) => i));
-            every.forEach((byte, i) => table[characters.charCodeAt(i)] = byte);
-            for (let i = 0; i < bytes.length; i++) bytes[i] = table[text.charCodeAt(i)];
-            {name}(bytes).catch((e) => window.__tillgate.fail(e));
-        }})();"#,
-        pairs = json!(pairs),
-    ))?;
-    let (before, after) = code.split_once(MODULE).context("the page part has no place for its module")?;
-    if !code.is_ascii() {
-        bail!("the glue of the page part is not ASCII");
-    }
-    Ok([before.as_bytes(), &literal, after.as_bytes(), b"\n"].concat())
+    with_bytes(&page.wasm, &format!("{AT_ONCE} {glue} {name}(unpacked()).catch((e) => window.__tillgate.fail(e));"))
+}
+
+/// The page part in plain JavaScript.
+fn page_twin(page: &Part) -> Result<Vec<u8>> {
+    let (glue, name, code) = (&page.twin_glue, glue::NAME, &page.twin.code);
+    with_bytes(
+        &page.twin.data,
+        &format!("{AT_ONCE} {FILL} {code} {glue} try {{ {name}(); }} catch (e) {{ window.__tillgate.fail(e); }}"),
+    )
 }
 
 /// The glue of the frame part, and the script that completes the frame with it.
-fn frame_script(frame: &Part, folder: &Path) -> Result<Vec<u8>> {
-    let completes = read(&folder.join("checks.js"))?;
-    let text = script::minify_js(&format!("(function() {{ \"use strict\"; {}\n{completes} }})();", frame.glue))?;
+fn frame_script(frame: &Part, checks: &str) -> Result<Vec<u8>> {
+    let text = script::minify_js(&format!("(function() {{ \"use strict\"; {}\n{checks} }})();", frame.glue))?;
     if !text.is_ascii() {
         bail!("the script of the frame part is not ASCII");
     }
     Ok(text.into_bytes())
+}
+
+/// The same with the frame part in plain JavaScript.
+fn frame_twin(frame: &Part, checks: &str) -> Result<Vec<u8>> {
+    let (glue, name, code) = (&frame.twin_glue, glue::NAME, &frame.twin.code);
+    let promised = format!("const made = async () => {name}();");
+    let checks = checks.replace(&format!("{name}(own.module)"), "made()");
+    with_bytes(&frame.twin.data, &format!("{FILL} {code} {glue} {promised} {checks}"))
+}
+
+/// Puts a twin's data into its memory.
+const FILL: &str = "const fill = (offset, memory) => memory.set(unpacked(), offset);";
+
+/// A script in which `unpacked()` gives these bytes.
+fn with_bytes(content: &[u8], body: &str) -> Result<Vec<u8>> {
+    let (literal, pairs) = script::byte_literal(content);
+    // The minifier sees the literal as a global: it must not reckon with its text.
+    let code = script::minify_js(&format!(
+        r#"(function() {{
+            "use strict";
+            const unpacked = () => {{
+                const text = {MODULE}, bytes = new Uint8Array(text.length), table = new Uint8Array({LAST} + 1);
+                const every = Uint8Array.from({{ length: 256 }}, (_, i) => i);
+                for (const [a, b] of {pairs}) every[a] = b, every[b] = a;
+                const characters = new TextDecoder("latin1").decode(Uint8Array.from({{ length: 256 }}, (_, i) => i));
+                every.forEach((byte, i) => table[characters.charCodeAt(i)] = byte);
+                for (let i = 0; i < bytes.length; i++) bytes[i] = table[text.charCodeAt(i)];
+                return bytes;
+            }};
+            {body}
+        }})();"#,
+        pairs = json!(pairs),
+    ))?;
+    let (before, after) = code.split_once(MODULE).context("the script has no place for its bytes")?;
+    if !code.is_ascii() {
+        bail!("the glue is not ASCII");
+    }
+    Ok([before.as_bytes(), &literal, after.as_bytes(), b"\n"].concat())
 }
 
 struct Document {
@@ -151,10 +182,11 @@ fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<S
     let card = read(&widget.join("style/card.css"))?;
     let skeleton = between(&card, "/* skeleton:", "/* end */").context("card.css has no skeleton")?;
     let skeleton = script::strip_css(skeleton);
-    let integrity = files.get("js/static.min.js").map(|f| script::integrity(&f.bytes)).unwrap_or_default();
+    let integrity = |name: &str| files.get(name).map(|f| script::integrity(&f.bytes)).unwrap_or_default();
     let source = source
         .replace("%LOCALES%", &locale::directory(locales))
-        .replace("%INTEGRITY%", &integrity)
+        .replace("%INTEGRITY%", &integrity("js/static.min.js"))
+        .replace("%PLAIN_INTEGRITY%", &integrity("js/plain/static.min.js"))
         .replace("\"%SKELETON%\"", &json!(skeleton).to_string());
     script::minify_js(&source)
 }

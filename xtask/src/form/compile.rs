@@ -9,15 +9,24 @@ use anyhow::{Context, Result};
 use wasm_bindgen_cli_support::Bindgen;
 
 use super::glue::{self, Source};
+use super::twin::{self, Twin};
 use crate::toolchain::{TARGET, Toolchain, output};
 
-/// A compiled part.
+/// A compiled part, in wasm and in plain JavaScript.
 pub struct Part {
     /// JavaScript that declares [`glue::NAME`].
     pub glue: String,
     /// The module.
     pub wasm: Vec<u8>,
+    /// JavaScript that declares [`glue::NAME`] for the twin.
+    pub twin_glue: String,
+    /// The module's twin.
+    pub twin: Twin,
 }
+
+/// Leave to keep references to objects in the module and to return several values, which JavaScript cannot do so. The
+/// form is smaller without the first and has no use for the second.
+const NOT_IN_JAVASCRIPT: [&str; 2] = ["reference-types", "multivalue"];
 
 /// Which standard library goes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,16 +73,20 @@ pub fn part(toolchain: &Toolchain, std: Std, root: &Path, work: &Path, part: &st
         .args(["--no-default-features", "--features", part])
         .arg("--target-dir")
         .arg(work);
+    let mut flags = String::from("-Ctarget-feature=-reference-types");
     if std == Std::Small {
+        flags.push_str(" -Zlocation-detail=none -Zfmt-debug=none -Zunstable-options -Cpanic=immediate-abort");
         cargo
             .env("RUSTC_BOOTSTRAP", "1")
-            .env("RUSTFLAGS", "-Zlocation-detail=none -Zfmt-debug=none -Zunstable-options -Cpanic=immediate-abort")
             .args(["-Zbuild-std=std,panic_abort"])
             .arg("-Zbuild-std-features=optimize_for_size");
     }
-    output(&mut cargo)?;
+    output(cargo.env("RUSTFLAGS", flags))?;
     let built = work.join(TARGET).join("form/tillgate_widget.wasm");
-    let bytes = fs::read(&built).with_context(|| format!("reading {}", built.display()))?;
+    let mut bytes = fs::read(&built).with_context(|| format!("reading {}", built.display()))?;
+    for feature in NOT_IN_JAVASCRIPT {
+        switch_off(&mut bytes, feature);
+    }
     let mut bindgen = Bindgen::new();
     bindgen
         .input_bytes(part, bytes)
@@ -84,6 +97,22 @@ pub fn part(toolchain: &Toolchain, std: Std, root: &Path, work: &Path, part: &st
         .remove_name_section(true)
         .remove_producers_section(true);
     let mut made = bindgen.generate_output().context("wasm-bindgen")?;
-    let glue = glue::shorten(&mut made, source)?;
-    Ok(Part { glue, wasm: made.wasm_mut().emit_wasm() })
+    let shortened = glue::shorten(&mut made)?;
+    let wasm = made.wasm_mut().emit_wasm();
+    Ok(Part {
+        glue: glue::starting(&shortened, source)?,
+        twin_glue: glue::starting(&shortened, Source::Function)?,
+        twin: twin::make(&wasm, work)?,
+        wasm,
+    })
+}
+
+/// Says in a module's list of features that this one is not used: the standard library's objects say that it may be.
+fn switch_off(module: &mut [u8], feature: &str) {
+    // As the list has it: a sign, the length, the name.
+    let name = [&[b'+', feature.len() as u8], feature.as_bytes()].concat();
+    let at = module.windows(name.len()).rposition(|window| window == name);
+    if let Some(sign) = at.and_then(|at| module.get_mut(at)) {
+        *sign = b'-';
+    }
 }

@@ -11,6 +11,8 @@ pub enum Source {
     Bytes,
     /// As the promise of a response.
     Response,
+    /// As the function `asmFunc`, see [`super::twin::Twin`].
+    Function,
 }
 
 /// The name under which the glue is known inside its own function scope: a function that takes the
@@ -26,11 +28,18 @@ const MODULE: &str = ": import0";
 /// How the names of exports begin that call a closure; hashes and types follow.
 const CLOSURE: &str = "wasm_bindgen_";
 
-/// Shortens the glue, and the names in the module with it.
+/// How the glue sees that its view of the memory is too old, and how it can see it when memory grows in JavaScript,
+/// where the old one stays as it was.
+const STALE: [(&str, &str); 2] = [
+    ("cachedDataViewMemory0.buffer.detached === true", "cachedDataViewMemory0.buffer !== wasm.memory.buffer"),
+    ("cachedUint8ArrayMemory0.byteLength === 0", "cachedUint8ArrayMemory0.buffer !== wasm.memory.buffer"),
+];
+
+/// Shortens the glue up to where it starts, and the names in the module with it.
 ///
 /// # Errors
 /// When wasm-bindgen writes its glue in another way than the pinned version does.
-pub fn shorten(made: &mut Output, source: Source) -> Result<String> {
+pub fn shorten(made: &mut Output) -> Result<String> {
     let mut text = made.js().to_owned();
     let named = |text: &str| Some(text.split_once(MODULE)?.0.strip_suffix('"')?.rsplit_once('"')?.1.to_owned());
     let module = named(&text).context("the glue names its module in an unknown way")?;
@@ -56,12 +65,32 @@ pub fn shorten(made: &mut Output, source: Source) -> Result<String> {
     // What the compiler was allowed to use; browsers see that in the code.
     made.wasm_mut().customs.remove_raw("target_features");
     let (kept, _) = text.split_once(LOADING).context("the glue loads in an unknown way")?;
+    Ok(kept.to_owned())
+}
+
+/// Shortened glue as the declaration of a function: it takes the module and promises the exports. With
+/// [`Source::Function`] it takes nothing and gives them back at once.
+///
+/// # Errors
+/// When wasm-bindgen watches its memory in another way than the pinned version does.
+pub fn starting(shortened: &str, source: Source) -> Result<String> {
     let instantiate = match source {
         Source::Bytes => "instantiate",
         Source::Response => "instantiateStreaming",
+        Source::Function => {
+            let text = STALE.iter().fold(shortened.to_owned(), |text, (old, new)| text.replace(old, new));
+            if ["detached === true", "byteLength === 0"].iter().any(|old| text.contains(old)) {
+                bail!("the glue watches its memory in an unknown way");
+            }
+            return Ok(format!(
+                "{text}return ()=>{{const imports=__wbg_get_imports().m;\
+                 __wbg_finalize_init({{exports:asmFunc({{abort(){{throw Error(\"abort\");}},...imports,m:imports}})}});\
+                 return exports}};}})({{}});"
+            ));
+        }
     };
     Ok(format!(
-        "{kept}return source=>WebAssembly.{instantiate}(source,__wbg_get_imports())\
+        "{shortened}return source=>WebAssembly.{instantiate}(source,__wbg_get_imports())\
          .then(made=>(__wbg_finalize_init(made.instance,made.module),exports));}})({{}});"
     ))
 }

@@ -49,7 +49,7 @@ pub fn set_up() -> Result<Toolchain> {
     eprintln!("Setting up a compiler for {TARGET} from Debian's packages:");
     let lock = fs::File::create(std::env::temp_dir().join("tillgate-toolchain.lock"))?;
     lock.lock().context("waiting for another set-up")?;
-    install()?;
+    install(&PACKAGES)?;
     link_linker()?;
     let toolchain = toolchain().context("Debian's rustc is not at /usr/bin/rustc")?;
     if let Toolchain::Linked(name) = toolchain {
@@ -74,8 +74,12 @@ fn installed(package: &str) -> bool {
         .is_ok_and(|status| status == "installed")
 }
 
-fn install() -> Result<()> {
-    if PACKAGES.into_iter().all(installed) {
+/// Installs what is missing of these packages.
+///
+/// # Errors
+/// When apt-get fails, for lack of rights for example.
+pub fn install(packages: &[&str]) -> Result<()> {
+    if packages.iter().copied().all(installed) {
         return Ok(());
     }
     let apt = |arguments: &[&str]| {
@@ -83,8 +87,8 @@ fn install() -> Result<()> {
         quiet(command.env("DEBIAN_FRONTEND", "noninteractive").args(arguments))
     };
     let mut arguments = vec!["install", "-y", "--no-install-recommends"];
-    arguments.extend(PACKAGES);
-    let what = format!("apt-get install {}", PACKAGES.join(" "));
+    arguments.extend(packages);
+    let what = format!("apt-get install {}", packages.join(" "));
     if step(&what, || apt(&arguments)).is_ok() {
         return Ok(());
     }

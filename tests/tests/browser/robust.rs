@@ -1,0 +1,86 @@
+//! Pages and browsers that forbid or lack what the form would rather have: policies without wasm, browsers without
+//! wasm, Trusted Types.
+
+use tillgate_tests::card_form::CardForm;
+use tillgate_tests::{Browser, browse, browse_with};
+
+use crate::{APPROVED, Stage};
+
+/// The least that a merchant's policy can allow. The shop's own script and its icon are the test's.
+const LEAST: &str =
+    "default-src 'none'; script-src 'self' {gateway}; style-src {gateway}; frame-src {gateway}; img-src data:";
+
+/// Which page part the page has loaded.
+async fn page_part(browser: &Browser) -> anyhow::Result<String> {
+    let source = "document.querySelector('script[src*=\"static.min.js\"]').src.replace(/.*static\\/[0-9a-f]+\\//, '')";
+    Ok(browser.value(source).await?.as_str().unwrap_or_default().to_owned())
+}
+
+/// Pays in the page that is open: first with a mistake, then without.
+async fn pay(stage: &Stage, browser: &Browser) -> anyhow::Result<()> {
+    let form = CardForm::ready(browser).await?;
+    form.pay().await?;
+    form.hint("cardNumberError").await?;
+    form.fill().await?;
+    form.no_hint("cardNumberError").await?;
+    form.pay().await?;
+    browser.until("location.pathname === '/result'").await?;
+    assert_eq!(stage.code().await?, APPROVED);
+    assert_eq!(browser.seen_of("error").await?, Vec::<String>::new());
+    assert_eq!(browser.complaints().await?, Vec::<String>::new(), "the console");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_policy_that_allows_scripts_styles_and_frames_of_the_gateway_is_enough() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    stage.site.set_policy(LEAST);
+    browse(move |browser| async move {
+        let script = "var wpwlOptions = { locale: 'de', onReady() { witness.note('ready', 1); } };";
+        browser.goto(stage.page(script)).await?;
+        browser.until_seen("ready").await?;
+        assert_eq!(page_part(&browser).await?, "js/plain/static.min.js");
+        let labels = browser.value("document.querySelector('.wpwl-label-cardNumber').textContent").await?;
+        assert_eq!(labels, "Kartennummer");
+        pay(&stage, &browser).await?;
+        // Asking whether wasm may run is told to the policy's own reports, and to nobody else.
+        let violations = browser.seen_of("violation").await?;
+        assert!(violations.iter().all(|it| it.starts_with("script-src wasm-eval")), "{violations:?}");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn with_leave_for_wasm_it_is_wasm() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    stage.site.set_policy(&LEAST.replace("'self'", "'self' 'wasm-unsafe-eval'"));
+    browse(move |browser| async move {
+        browser.goto(stage.page("")).await?;
+        CardForm::ready(&browser).await?;
+        assert_eq!(page_part(&browser).await?, "js/static.min.js");
+        pay(&stage, &browser).await?;
+        assert_eq!(browser.seen_of("violation").await?, Vec::<String>::new());
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_browser_without_wasm_pays_in_page_and_frames() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    // As hardened browsers do.
+    browse_with(&["--js-flags=--jitless"], move |browser| async move {
+        browser.goto(stage.page("var wpwlOptions = { brandDetection: true };")).await?;
+        let form = CardForm::ready(&browser).await?;
+        assert_eq!(browser.value("typeof WebAssembly").await?, "undefined");
+        assert_eq!(page_part(&browser).await?, "js/plain/static.min.js");
+        // The frame's own checks work too: they know the brand from the number.
+        form.number("5454").await?;
+        browser.until("document.querySelector('select.wpwl-control-brand').value === 'MASTER'").await?;
+        form.empty(tillgate_tests::card_form::NUMBER).await?;
+        form.brand("VISA").await?;
+        pay(&stage, &browser).await
+    })
+    .await
+}
