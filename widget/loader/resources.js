@@ -2,17 +2,42 @@
 
 const file = (path) => `${base}v1/static/${build}/${path}`;
 
+const later = (time) => new Promise((done) => setTimeout(done, time));
+
+// How long a file is waited for before it is asked for again; after the last it is lost.
+const PAUSES = [500, 2000];
+
+// Puts the element that `create` makes into the head; when its file does not come, another one, a little later.
+const bring = async (state, create, put) => {
+  for (let attempt = 0; ; attempt++) {
+    const element = create();
+    const came = await new Promise((done) => {
+      element.onload = () => done(true);
+      element.onerror = () => done(false);
+      put(element);
+    });
+    if (came) return;
+    element.remove();
+    if (attempt === PAUSES.length) throw new Error(`${element.src || element.href} did not load`);
+    await later(PAUSES[attempt]);
+    // After unload() nothing comes any more.
+    if (window.__tillgate !== state) return;
+  }
+};
+
 const script = (state, path, attributes) =>
-  new Promise((done, failed) => {
-    const element = make("script", "", attributes);
-    element.onload = done;
-    element.onerror = () => failed(new Error(`${path} did not load`));
-    element.src = file(path);
-    // Browsers put off asynchronous scripts of other sites until they have painted.
-    element.async = false;
-    state.nodes.push(element);
-    document.head.append(element);
-  });
+  bring(
+    state,
+    () => {
+      const element = make("script", "", attributes);
+      element.src = file(path);
+      // Browsers put off asynchronous scripts of other sites until they have painted.
+      element.async = false;
+      state.nodes.push(element);
+      return element;
+    },
+    (element) => document.head.append(element),
+  );
 
 // Whether the page's policy and its browser let wasm run. The eight bytes are an empty module; a policy that forbids it
 // throws, and nothing is said on the console.
@@ -27,12 +52,14 @@ const runsWasm = () => {
 // The page part, or the same in plain JavaScript where wasm cannot run.
 const pagePart = (state) => {
   const wasm = runsWasm();
-  return script(state, wasm ? "js/static.min.js" : "js/plain/static.min.js", {
+  state.coming = true;
+  const came = script(state, wasm ? "js/static.min.js" : "js/plain/static.min.js", {
     integrity: wasm ? "%INTEGRITY%" : "%PLAIN_INTEGRITY%",
     crossorigin: "anonymous",
     // The module lies in the script byte by byte.
     charset: "windows-1252",
-  }).catch(state.fail);
+  });
+  came.catch(state.fail).then(() => (state.coming = false));
 };
 
 // The style sheet goes first in the head, so that a merchant's rules of equal weight win.
@@ -58,12 +85,15 @@ const dress = (state) => {
       state.sheet = null;
     }
   }
-  const link = (state.link = make("link", "", { rel: "stylesheet", href: file(`css/${name}.css`) }));
-  link.onload = link.onerror = () => {
-    if (state.sheet) undress();
-    if (state.restyle) state.restyle();
-  };
-  document.head.prepend(link);
+  const sheet = () => (state.link = make("link", "", { rel: "stylesheet", href: file(`css/${name}.css`) }));
+  bring(state, sheet, (link) => document.head.prepend(link)).then(
+    () => {
+      if (state.sheet) undress();
+      if (state.restyle) state.restyle();
+    },
+    // The measures stay: a bare form pays too.
+    () => 0,
+  );
 };
 
 // Each with its tag and, after that, what else merchants call it: "cs:cz da:dk de".

@@ -10,6 +10,8 @@ const newState = (start) => ({
   nodes: [],
   // Messages of the frames that arrive before the page part is there.
   inbox: [],
+  // Windows of frames that have spoken.
+  heard: new Set(),
   words(tag, words) {
     if (tag === state.tag) state.language = words;
   },
@@ -17,25 +19,77 @@ const newState = (start) => ({
 
 const receive = (event) => {
   if (event.data && event.data.tillgate === 1) {
+    state.heard.add(event.source);
     if (state.receive) state.receive(event);
     else state.inbox.push(event);
+    watch();
   }
 };
 
-const fail = (error) => {
+// Frames of our origin that have not said a word.
+const silent = () =>
+  state.forms
+    .flatMap((form) => [form.number, form.code])
+    .filter((element) => element && element.isConnected && !state.heard.has(element.contentWindow));
+
+// How long a form may stay empty, in milliseconds, before the shopper is told.
+const PATIENCE = 15000;
+
+// Loading goes on, whatever was said before: page part and frames may come late.
+const watch = () => {
+  clearTimeout(state.timer);
   for (const form of state.forms) {
-    const text = make("div", "wpwl-message wpwl-has-error", { role: "alert" }, [
-      "The payment form could not be loaded. Please reload the page.",
-    ]);
-    form.container.classList.remove("wpwl-loading");
-    form.container.replaceChildren(text);
+    if (form.message) form.message.remove();
+    form.form.hidden = form.form.hidden && !form.message;
+    form.message = null;
+  }
+  if (state.start && !silent().length) return;
+  state.timer = setTimeout(() => {
+    const frames = silent();
+    if (frames.length) fail(new Error("a frame does not answer"), "PciIframeCommunicationError");
+    else if (!state.start) fail(new Error("the page part did not come"));
+  }, PATIENCE);
+};
+
+// What is missing is asked for again.
+const again = () => {
+  for (const form of state.forms) wait(form.container, !!(form.message && form.waited));
+  for (const element of silent()) element.src += "";
+  if (!state.start && !state.coming && !external) pagePart(state);
+  watch();
+};
+
+// What is busy is not read aloud.
+const wait = (container, busy) => {
+  container.classList.toggle("wpwl-loading", busy);
+  if (busy) container.setAttribute("aria-busy", "true");
+  else container.removeAttribute("aria-busy");
+};
+
+const ENGLISH = "%LOADING%";
+
+// Says so in every form, with a button; what was typed stays.
+const fail = (error, name) => {
+  if (window.__tillgate !== state) return;
+  clearTimeout(state.timer);
+  const words = Object.assign({}, ENGLISH, (state.language || {}).loading);
+  for (const form of state.forms) {
+    if (form.message) form.message.remove();
+    const retry = make("button", "wpwl-button wpwl-button-retry", { type: "button" }, [words.retry]);
+    retry.onclick = again;
+    form.message = make("div", "wpwl-message wpwl-has-error", { role: "alert" }, [words.failed, " ", retry]);
+    form.form.hidden = true;
+    form.waited = form.waited || form.container.classList.contains("wpwl-loading");
+    wait(form.container, false);
+    form.container.append(form.message);
   }
   const { onError } = options();
-  if (onError) onError({ name: "WidgetError", message: String(error && error.message) });
+  if (onError) onError({ name: name || "WidgetError", message: String(error && error.message) });
 };
 
 const unload = () => {
   if (window.__tillgate !== state) return;
+  clearTimeout(state.timer);
   if (state.stop) state.stop();
   removeEventListener("message", receive);
   for (const form of state.forms) {
@@ -85,6 +139,7 @@ const look = (ready) => {
     const form = skeleton(placeholder, state.forms.length + 1, found.length > 1);
     state.forms.push(form);
   });
+  if (found.length) watch();
   if (ready) spoken.then(() => ((state.ready = true), state.go()));
 };
 
@@ -107,7 +162,9 @@ if (state && state.checkoutId === checkoutId && state.build === build) {
   state.unload = unload;
   state.look = begin;
   state.go = () => {
-    if (state.start && state.ready && window.__tillgate === state) state.start(state);
+    if (!state.start || !state.ready || window.__tillgate !== state) return;
+    state.start(state);
+    watch();
   };
   window.wpwl = wpwl();
   addEventListener("message", receive);

@@ -188,6 +188,7 @@ fn document(status: StatusCode, title: &str, leave: &Markup, main: &Markup) -> R
         html lang="en" {
             head {
                 meta charset="utf-8";
+                meta http-equiv="X-UA-Compatible" content="IE=edge";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="robots" content="noindex";
                 title { (title) }

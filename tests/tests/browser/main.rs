@@ -6,6 +6,7 @@ mod brand_page;
 mod callbacks;
 mod lifecycle;
 mod looks;
+mod network;
 mod paying;
 mod privacy;
 mod robust;

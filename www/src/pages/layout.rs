@@ -16,6 +16,7 @@ pub fn page(view: View, title: &str, path: Option<&str>, main: Markup) -> Markup
         html lang=(lang.code()) class=[view.dark.then_some("dark")] {
             head {
                 meta charset="utf-8";
+                meta http-equiv="X-UA-Compatible" content="IE=edge";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) " · Kiln & Tide" }

@@ -185,6 +185,7 @@ fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<S
     let integrity = |name: &str| files.get(name).map(|f| script::integrity(&f.bytes)).unwrap_or_default();
     let source = source
         .replace("%LOCALES%", &locale::directory(locales))
+        .replace("\"%LOADING%\"", &locale::english_for_the_loader(&widget.join("locales"))?)
         .replace("%INTEGRITY%", &integrity("js/static.min.js"))
         .replace("%PLAIN_INTEGRITY%", &integrity("js/plain/static.min.js"))
         .replace("\"%SKELETON%\"", &json!(skeleton).to_string());

@@ -7,6 +7,9 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 
+/// The tables of every language's file.
+const GROUPS: [&str; 3] = ["loading", "labels", "errors"];
+
 /// A language that travels as a script of its own.
 pub struct Locale {
     /// Its tag, such as `de`.
@@ -39,7 +42,7 @@ pub fn read_all(folder: &Path) -> Result<Vec<Locale>> {
             continue;
         }
         let table = read(&path)?;
-        for group in ["labels", "errors"] {
+        for group in GROUPS {
             same_keys(&english, &table, group)
                 .and_then(|()| same_shape(&english, &table, group))
                 .with_context(|| format!("in {}", path.display()))?;
@@ -49,7 +52,7 @@ pub fn read_all(folder: &Path) -> Result<Vec<Locale>> {
             None => Vec::new(),
         };
         let mut data = Map::new();
-        for group in ["labels", "errors"] {
+        for group in GROUPS {
             data.insert(group.to_owned(), serde_json::to_value(&table[group])?);
         }
         if let Some(dir) = table.get("dir") {
@@ -79,6 +82,16 @@ pub fn read_all(folder: &Path) -> Result<Vec<Locale>> {
 pub fn directory(locales: &[Locale]) -> String {
     let entries: Vec<String> = locales.iter().map(|locale| locale.names().collect::<Vec<_>>().join(":")).collect();
     entries.join(" ")
+}
+
+/// What the loader itself says, in English, as an object.
+///
+/// # Errors
+/// When the file is malformed.
+pub fn english_for_the_loader(folder: &Path) -> Result<String> {
+    let english = read(&folder.join("en.toml"))?;
+    let words = english.get(GROUPS[0]).context("en.toml says nothing for the loader")?;
+    Ok(ascii(&serde_json::to_value(words)?))
 }
 
 fn read(path: &Path) -> Result<toml::Table> {

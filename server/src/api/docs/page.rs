@@ -34,6 +34,7 @@ fn page() -> Markup {
         html lang="en" {
             head {
                 meta charset="utf-8";
+                meta http-equiv="X-UA-Compatible" content="IE=edge";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { "Tillgate reference" }

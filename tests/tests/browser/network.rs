@@ -1,0 +1,135 @@
+//! Networks that fail: files that come late or never, frames that are blocked, no connection at the submit.
+
+use serde_json::json;
+use thirtyfour::prelude::*;
+use tillgate_tests::card_form::{CODE, CardForm, NUMBER};
+use tillgate_tests::{Browser, browse};
+
+use crate::{APPROVED, Stage};
+
+/// Tells of the merchant's callbacks, and lets time pass ten times as fast.
+const SCRIPT: &str = "
+    const real = setTimeout; window.setTimeout = (work, time) => real(work, time / 10);
+    var wpwlOptions = { onError(error) { witness.note('failed', error.name); }, onReady() { witness.note('ready', 1); } };";
+
+const MESSAGE: &str = ".wpwl-message.wpwl-has-error";
+
+/// Blocks what `patterns` say, as an extension would; nothing when there are none.
+async fn block(browser: &Browser, patterns: &[&str]) -> anyhow::Result<()> {
+    let patterns: Vec<_> = patterns.iter().map(|it| json!({ "urlPattern": it, "block": true })).collect();
+    browser.cdp().send_raw("Network.enable", json!({})).await?;
+    browser.cdp().send_raw("Network.setBlockedURLs", json!({ "urlPatterns": patterns })).await?;
+    Ok(())
+}
+
+async fn pay(stage: &Stage, browser: &Browser) -> anyhow::Result<()> {
+    let form = CardForm::ready(browser).await?;
+    form.fill().await?;
+    form.pay().await?;
+    browser.until("location.pathname === '/result'").await?;
+    assert_eq!(stage.code().await?, APPROVED);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_blocked_page_part_is_told_to_shopper_and_merchant_and_comes_at_the_button() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        block(&browser, &["*://*:*/*static.min.js"]).await?;
+        let script = format!("{SCRIPT} wpwlOptions.locale = 'fr';");
+        browser.goto(stage.page(&script)).await?;
+        assert_eq!(browser.until_seen("failed").await?, "WidgetError");
+        let message = browser.query(By::Css(MESSAGE)).and_displayed().first().await?;
+        assert!(message.text().await?.starts_with("Le formulaire"), "{}", message.text().await?);
+        assert!(browser.find(By::Css(".wpwl-button-retry")).await?.text().await? == "Réessayer");
+        block(&browser, &[]).await?;
+        browser.find(By::Css(".wpwl-button-retry")).await?.click().await?;
+        browser.until_seen("ready").await?;
+        assert_eq!(browser.value(&format!("document.querySelectorAll('{MESSAGE}').length")).await?, 0);
+        pay(&stage, &browser).await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_page_part_that_is_lost_once_comes_by_itself() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        block(&browser, &["*://*:*/*static.min.js", "*://*:*/*locale-de.js", "*://*:*/*card.css"]).await?;
+        // Without the haste: the block is lifted between two attempts.
+        let script = "addEventListener('error', ({ target }) => witness.note('lost', target.src || target.href), true);
+            var wpwlOptions = { locale: 'de', onError(error) { witness.note('failed', error.name); },
+                onReady() { witness.note('ready', 1); } };";
+        browser.goto(stage.page(script)).await?;
+        browser.until_seen("lost").await?;
+        block(&browser, &[]).await?;
+        browser.until_seen("ready").await?;
+        assert_eq!(browser.seen_of("failed").await?, Vec::<String>::new());
+        let label = browser.value("document.querySelector('.wpwl-label-cardNumber').textContent").await?;
+        assert_eq!(label, "Kartennummer");
+        browser.until("getComputedStyle(document.querySelector('.wpwl-button-pay')).borderRadius !== '0px'").await?;
+        pay(&stage, &browser).await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn blocked_frames_are_told_after_a_while() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    stage.site.set_policy("script-src 'self' {gateway} 'wasm-unsafe-eval'; style-src {gateway}; frame-src 'none'");
+    browse(move |browser| async move {
+        browser.goto(stage.page(SCRIPT)).await?;
+        assert_eq!(browser.until_seen("failed").await?, "PciIframeCommunicationError");
+        browser.query(By::Css(MESSAGE)).and_displayed().first().await?;
+        assert_eq!(browser.seen_of("ready").await?, Vec::<String>::new());
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn frames_that_are_not_heard_come_at_the_button() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        let deaf = "addEventListener('message', event => window.hears || event.stopImmediatePropagation());";
+        browser.goto(stage.page(&format!("{deaf} {SCRIPT}"))).await?;
+        assert_eq!(browser.until_seen("failed").await?, "PciIframeCommunicationError");
+        browser.execute("window.hears = true", vec![]).await?;
+        browser.query(By::Css(".wpwl-button-retry")).and_displayed().first().await?.click().await?;
+        browser.until_seen("ready").await?;
+        assert_eq!(browser.value(&format!("document.querySelectorAll('{MESSAGE}').length")).await?, 0);
+        pay(&stage, &browser).await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn without_a_connection_the_submit_says_so_and_the_button_lives_again() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        browser.goto(stage.page(SCRIPT)).await?;
+        let form = CardForm::ready(&browser).await?;
+        form.fill().await?;
+        // The payment alone: the frame is another process, which the page's network switch does not reach.
+        form.find(NUMBER).await?.enter_frame().await?;
+        browser
+            .execute("window.connected = fetch; window.fetch = () => Promise.reject(new TypeError('offline'))", vec![])
+            .await?;
+        browser.enter_default_frame().await?;
+        form.pay().await?;
+        assert_eq!(browser.until_seen("failed").await?, "PciIframeSubmitError");
+        let notice = browser.query(By::Css(MESSAGE)).and_displayed().first().await?;
+        assert!(notice.text().await?.contains("connection"));
+        assert_eq!(stage.submits(), 0);
+        assert_eq!(form.inner_value(CODE).await?, "123", "nothing has to be typed again");
+        form.find(NUMBER).await?.enter_frame().await?;
+        browser.execute("window.fetch = window.connected", vec![]).await?;
+        browser.enter_default_frame().await?;
+        form.pay().await?;
+        browser.until("location.pathname === '/result'").await?;
+        assert_eq!(stage.code().await?, APPROVED);
+        assert_eq!(stage.submits(), 1);
+        Ok(())
+    })
+    .await
+}
