@@ -2,7 +2,10 @@
 
 use std::sync::OnceLock;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use reqwest::{Client, Method, Response};
+use sha2::{Digest as _, Sha256};
 use tillgate_tests::{Gateway, Merchant};
 
 use crate::bundle::{Bundle, integrity, unpacked};
@@ -181,5 +184,20 @@ async fn the_form_inside_the_binary_is_complete() -> anyhow::Result<()> {
     let script = shop.bare(Method::GET, &format!("v1/static/{build}/js/static.min.js")).send().await?;
     assert_eq!(script.status(), 200);
     assert!(!script.bytes().await?.is_empty());
+    // The merchant's value pins the loader, and the loader pins all that it loads.
+    let loader = String::from_utf8(loader)?;
+    let languages = ["ar", "bg", "cs", "da", "de", "el", "es", "fi", "fr", "hu", "it", "ja", "ko", "nb", "nl", "pl"];
+    let languages = languages.into_iter().chain(["pt", "ro", "ru", "sk", "sl", "sv", "tr", "zh"]);
+    let files = ["js/static.min.js", "js/plain/static.min.js", "css/card.css", "css/plain.css"].map(str::to_owned);
+    for path in files.into_iter().chain(languages.map(|tag| format!("js/locale-{tag}.js"))) {
+        let file = shop.bare(Method::GET, &format!("v1/static/{build}/{path}")).send().await?;
+        assert_eq!((file.status().as_u16(), header(&file, "access-control-allow-origin")), (200, Some("*")), "{path}");
+        assert!(loader.contains(&hash(&file.bytes().await?)), "{path}");
+    }
     Ok(())
+}
+
+/// SHA-256 in base64.
+fn hash(content: &[u8]) -> String {
+    STANDARD.encode(Sha256::digest(content))
 }

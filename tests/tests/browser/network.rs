@@ -7,9 +7,9 @@ use tillgate_tests::{Browser, browse};
 
 use crate::{APPROVED, Stage};
 
-/// Tells of the merchant's callbacks, and lets time pass ten times as fast.
+/// Tells of the merchant's callbacks, and lets time pass four times as fast.
 const SCRIPT: &str = "
-    const real = setTimeout; window.setTimeout = (work, time) => real(work, time / 10);
+    const real = setTimeout; window.setTimeout = (work, time) => real(work, time / 4);
     var wpwlOptions = { onError(error) { witness.note('failed', error.name); }, onReady() { witness.note('ready', 1); } };";
 
 const MESSAGE: &str = ".wpwl-message.wpwl-has-error";

@@ -84,3 +84,22 @@ async fn a_browser_without_wasm_pays_in_page_and_frames() -> anyhow::Result<()> 
     })
     .await
 }
+
+#[tokio::test]
+async fn a_page_that_requires_trusted_types_lists_one_policy_of_ours() -> anyhow::Result<()> {
+    for (wasm, list) in [("", "; trusted-types tillgate"), (" 'wasm-unsafe-eval'", "")] {
+        let stage = Stage::new().await?;
+        let policy = LEAST.replace("'self' {gateway}", &format!("'self' {{gateway}}{wasm}"));
+        stage.site.set_policy(&format!("{policy}; require-trusted-types-for 'script'{list}"));
+        browse(move |browser| async move {
+            browser
+                .goto(stage.page("var wpwlOptions = { locale: 'ar', onReady() { witness.note('ready', 1); } };"))
+                .await?;
+            browser.until_seen("ready").await?;
+            assert_eq!(browser.value("document.querySelector('.wpwl-form').dir").await?, "rtl");
+            pay(&stage, &browser).await
+        })
+        .await?;
+    }
+    Ok(())
+}

@@ -43,10 +43,10 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
         files.insert(name.to_owned(), File { media_type, bytes });
     };
     add("js/static.min.js", BYTES, page_script(page)?);
-    add("js/plain/static.min.js", BYTES, page_twin(page)?);
+    add("js/plain/static.min.js", SCRIPT, page_twin(page)?);
     let checks = read(&widget.join("frame/checks.js"))?;
     add("frame/frame.js", SCRIPT, frame_script(frame, &checks)?);
-    add("frame/plain.js", BYTES, frame_twin(frame, &checks)?);
+    add("frame/plain.js", SCRIPT, frame_twin(frame, &checks)?);
     add("frame/frame.wasm", WASM, frame.wasm.clone());
     for style in ["card", "plain"] {
         let source = read(&widget.join(format!("style/{style}.css")))?;
@@ -93,17 +93,28 @@ const AT_ONCE: &str = "const setTimeout = queueMicrotask;";
 /// Glue and module of the page part in one script: a merchant's policy then needs our origin in
 /// script-src alone, as nothing is fetched.
 fn page_script(page: &Part) -> Result<Vec<u8>> {
+    let (literal, pairs) = script::byte_literal(&page.wasm);
     let (glue, name) = (&page.glue, glue::NAME);
-    with_bytes(&page.wasm, &format!("{AT_ONCE} {glue} {name}(unpacked()).catch((e) => window.__tillgate.fail(e));"))
+    with_bytes(
+        &literal,
+        &format!(
+            "{AT_ONCE} {glue}
+            const text = {MODULE}, bytes = new Uint8Array(text.length), table = new Uint8Array({LAST} + 1);
+            const every = Uint8Array.from({{ length: 256 }}, (_, i) => i);
+            for (const [a, b] of {pairs}) every[a] = b, every[b] = a;
+            const characters = new TextDecoder('latin1').decode(Uint8Array.from({{ length: 256 }}, (_, i) => i));
+            every.forEach((byte, i) => table[characters.charCodeAt(i)] = byte);
+            for (let i = 0; i < bytes.length; i++) bytes[i] = table[text.charCodeAt(i)];
+            {name}(bytes).catch((e) => window.__tillgate.fail(e));",
+            pairs = json!(pairs),
+        ),
+    )
 }
 
 /// The page part in plain JavaScript.
 fn page_twin(page: &Part) -> Result<Vec<u8>> {
-    let (glue, name, code) = (&page.twin_glue, glue::NAME, &page.twin.code);
-    with_bytes(
-        &page.twin.data,
-        &format!("{AT_ONCE} {FILL} {code} {glue} try {{ {name}(); }} catch (e) {{ window.__tillgate.fail(e); }}"),
-    )
+    let starts = format!("try {{ {}(); }} catch (e) {{ window.__tillgate.fail(e); }}", glue::NAME);
+    twin(page, &format!("{AT_ONCE} {}", page.twin_glue), &starts)
 }
 
 /// The glue of the frame part, and the script that completes the frame with it.
@@ -117,40 +128,33 @@ fn frame_script(frame: &Part, checks: &str) -> Result<Vec<u8>> {
 
 /// The same with the frame part in plain JavaScript.
 fn frame_twin(frame: &Part, checks: &str) -> Result<Vec<u8>> {
-    let (glue, name, code) = (&frame.twin_glue, glue::NAME, &frame.twin.code);
-    let promised = format!("const made = async () => {name}();");
-    let checks = checks.replace(&format!("{name}(own.module)"), "made()");
-    with_bytes(&frame.twin.data, &format!("{FILL} {code} {glue} {promised} {checks}"))
+    let name = glue::NAME;
+    let call = format!("{name}(own.module)");
+    if !checks.contains(&call) {
+        bail!("checks.js starts the module in an unknown way");
+    }
+    let checks = checks.replace(&call, "made()");
+    twin(frame, &frame.twin_glue, &format!("const made = async () => {name}(); {checks}"))
 }
 
-/// Puts a twin's data into its memory.
-const FILL: &str = "const fill = (offset, memory) => memory.set(unpacked(), offset);";
+/// A part's twin between its glue and what starts it.
+fn twin(part: &Part, glue: &str, starts: &str) -> Result<Vec<u8>> {
+    let literal = script::text_literal(&part.twin.data);
+    let fill = format!(
+        "const fill = (offset, memory) => memory.set(Uint8Array.from({MODULE}, (c) => c.charCodeAt()), offset);"
+    );
+    with_bytes(literal.as_bytes(), &format!("{fill} {} {glue} {starts}", part.twin.code))
+}
 
-/// A script in which `unpacked()` gives these bytes.
-fn with_bytes(content: &[u8], body: &str) -> Result<Vec<u8>> {
-    let (literal, pairs) = script::byte_literal(content);
-    // The minifier sees the literal as a global: it must not reckon with its text.
-    let code = script::minify_js(&format!(
-        r#"(function() {{
-            "use strict";
-            const unpacked = () => {{
-                const text = {MODULE}, bytes = new Uint8Array(text.length), table = new Uint8Array({LAST} + 1);
-                const every = Uint8Array.from({{ length: 256 }}, (_, i) => i);
-                for (const [a, b] of {pairs}) every[a] = b, every[b] = a;
-                const characters = new TextDecoder("latin1").decode(Uint8Array.from({{ length: 256 }}, (_, i) => i));
-                every.forEach((byte, i) => table[characters.charCodeAt(i)] = byte);
-                for (let i = 0; i < bytes.length; i++) bytes[i] = table[text.charCodeAt(i)];
-                return bytes;
-            }};
-            {body}
-        }})();"#,
-        pairs = json!(pairs),
-    ))?;
+/// A script with this literal in the place of [`MODULE`]. The minifier sees the literal as a global: it must not reckon
+/// with its text.
+fn with_bytes(literal: &[u8], body: &str) -> Result<Vec<u8>> {
+    let code = script::minify_js(&format!("(function() {{ \"use strict\"; {body} }})();"))?;
     let (before, after) = code.split_once(MODULE).context("the script has no place for its bytes")?;
     if !code.is_ascii() {
         bail!("the glue is not ASCII");
     }
-    Ok([before.as_bytes(), &literal, after.as_bytes(), b"\n"].concat())
+    Ok([before.as_bytes(), literal, after.as_bytes(), b"\n"].concat())
 }
 
 struct Document {
@@ -182,12 +186,19 @@ fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<S
     let card = read(&widget.join("style/card.css"))?;
     let skeleton = between(&card, "/* skeleton:", "/* end */").context("card.css has no skeleton")?;
     let skeleton = script::strip_css(skeleton);
-    let integrity = |name: &str| files.get(name).map(|f| script::integrity(&f.bytes)).unwrap_or_default();
+    let pins = [
+        ("%PAGE%", "js/static.min.js"),
+        ("%TWIN%", "js/plain/static.min.js"),
+        ("%CARD%", "css/card.css"),
+        ("%BARE%", "css/plain.css"),
+    ];
+    for (place, name) in pins {
+        let file = files.get(name).with_context(|| format!("there is no {name}"))?;
+        source = source.replace(place, &script::hash(&file.bytes));
+    }
     let source = source
         .replace("%LOCALES%", &locale::directory(locales))
         .replace("\"%LOADING%\"", &locale::english_for_the_loader(&widget.join("locales"))?)
-        .replace("%INTEGRITY%", &integrity("js/static.min.js"))
-        .replace("%PLAIN_INTEGRITY%", &integrity("js/plain/static.min.js"))
         .replace("\"%SKELETON%\"", &json!(skeleton).to_string());
     script::minify_js(&source)
 }

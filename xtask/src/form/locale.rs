@@ -7,6 +7,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 
+use super::script;
+
 /// The tables of every language's file.
 const GROUPS: [&str; 3] = ["loading", "labels", "errors"];
 
@@ -77,10 +79,16 @@ pub fn read_all(folder: &Path) -> Result<Vec<Locale>> {
     Ok(locales)
 }
 
-/// Every name by which the loader finds a language, as dense text: `cs:cz da:dk de`. What stands before a colon is the
-/// language's tag.
+/// Every name by which the loader finds a language, as dense text: `cs:cz:hash da:dk:hash de:hash`. First comes the
+/// language's tag, last its script's hash.
 pub fn directory(locales: &[Locale]) -> String {
-    let entries: Vec<String> = locales.iter().map(|locale| locale.names().collect::<Vec<_>>().join(":")).collect();
+    let entries: Vec<String> = locales
+        .iter()
+        .map(|locale| {
+            let hash = script::hash(locale.script.as_bytes());
+            locale.names().chain([hash.as_str()]).collect::<Vec<_>>().join(":")
+        })
+        .collect();
     entries.join(" ")
 }
 

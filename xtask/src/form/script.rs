@@ -25,9 +25,14 @@ pub fn integrity(bytes: &[u8]) -> String {
     format!("sha384-{}", STANDARD.encode(Sha384::digest(bytes)))
 }
 
+/// SHA-256 in base64, as it stands behind `sha256-`.
+pub fn hash(bytes: &[u8]) -> String {
+    STANDARD.encode(Sha256::digest(bytes))
+}
+
 /// `'sha256-…'` as it stands in a policy.
 pub fn policy_source(text: &str) -> String {
-    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
+    format!("'sha256-{}'", hash(text.as_bytes()))
 }
 
 /// Bytes that a double-quoted literal cannot hold as they are.
@@ -59,6 +64,21 @@ pub fn byte_literal(bytes: &[u8]) -> (Vec<u8>, Vec<(u8, u8)>) {
     }
     literal.push(b'"');
     (literal, pairs)
+}
+
+/// Bytes as a double-quoted literal in which every byte is the character of its number, for scripts in UTF-8: dense where
+/// most bytes are text.
+pub fn text_literal(bytes: &[u8]) -> String {
+    let mut literal = String::from("\"");
+    for &byte in bytes {
+        match byte {
+            b'"' | b'\\' => literal.extend(['\\', char::from(byte)]),
+            b'\n' => literal.push_str("\\n"),
+            b'\r' => literal.push_str("\\r"),
+            other => literal.push(char::from(other)),
+        }
+    }
+    literal + "\""
 }
 
 /// A byte's partner where it has one.
