@@ -42,7 +42,7 @@ const judge = (value) => {
   return told;
 };
 
-// The frame with the code: a sibling from our origin that belongs to the same form.
+// The frame with the code: of our origin, and of the same form.
 const sibling = () => {
   for (let i = 0; i < parent.length; i++) {
     try {
@@ -69,15 +69,53 @@ const submit = async (message) => {
     if (wrong.length) return own.say("invalid", { wrong });
     body.set("card.number", number);
     if (code) body.set("card.cvv", code);
-    const answer = await fetch(`checkouts/${own.config.checkout.id}/payment`, { method: "POST", body });
+    const answer = await fetch(`checkouts/${message.checkout}/payment`, { method: "POST", body });
     own.say("answer", { status: answer.status, body: await answer.text() });
   } catch (failure) {
     own.say("failed");
   }
 };
 
+// The placeholder: the page's colour, and over it what the merchant wants, of the properties
+// whose values load nothing.
+const placeholder = Array.from(document.styleSheets[0].cssRules).find(
+  ({ selectorText }) => selectorText === "input::placeholder",
+).style;
+const harmless = /^(color|opacity|letter-spacing|line-height|text-(align|transform|shadow|decoration)|font-(family|size|style|weight|variant))$/;
+const dress = (style) => {
+  placeholder.cssText = "opacity:1";
+  placeholder.color = style.placeholder || "";
+  for (const [key, value] of style.own || []) {
+    const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    if (harmless.test(name)) placeholder.setProperty(name, value);
+  }
+};
+
+// Browsers fill in a card where the caret is, and in that document alone: fields that nobody sees take the
+// rest of it. Name and date are the page's; the code goes to its own frame, on our origin.
+const help = (token, name) => {
+  const helper = document.createElement("input");
+  helper.className = "helper";
+  helper.tabIndex = -1;
+  helper.autocomplete = `cc-${token}`;
+  helper.setAttribute("aria-hidden", true);
+  helper.addEventListener("input", () => {
+    const { value } = helper;
+    if (name) return own.say("autofill", { [name]: value });
+    const other = sibling();
+    if (other) other.fill(value);
+    helper.value = "";
+  });
+  own.input.form.append(helper);
+};
+if (isNumber) {
+  help("name", "card.holder");
+  help("exp", "card.expiry");
+  help("csc");
+}
+
 glue(own.module).then((exports) => {
   checks = exports;
-  Object.assign(own, { groups, judge, submit });
+  Object.assign(own, { groups, judge, submit, dress });
   own.refresh();
 }, own.fail);

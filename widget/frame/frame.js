@@ -18,7 +18,6 @@
       .replace(/\D/g, "");
   const digits = () => ascii(input.value).slice(0, isNumber ? 19 : 4);
 
-
   // Messages go to whoever spoke to us last; before that only "ready", which holds nothing secret.
   let peer = "*";
   const say = (type, more) =>
@@ -33,14 +32,24 @@
     say,
     // What the page part told us last.
     options: {},
+    // Takes what the browser filled in where the number is.
+    fill(value) {
+      if (input.value) return;
+      input.value = value;
+      tell();
+    },
     groups: (value) => (/^3[47]/.test(value) ? [4, 6, 5] : [4, 4, 4, 4, 3]),
     judge: () => ({}),
+    // The placeholder's look.
+    dress() {},
+    input,
     // Waits for checks.js; where that was lost, it is fetched again.
     submit(message) {
       waiting = message;
       if (lost) load();
     },
     refresh() {
+      if (own.options.style) own.dress(own.options.style);
       arrange();
       tell();
       if (waiting) own.submit(waiting);
@@ -53,7 +62,16 @@
   });
   let waiting;
   let lost;
-  const state = () => Object.assign({ empty: !digits() }, own.judge(digits()));
+  // The first digits decide on the brand; how often they have changed says nothing of them.
+  let bin;
+  let bins = 0;
+  const state = () => {
+    const value = digits();
+    const first = value.slice(0, 6);
+    if (first !== bin) bins++;
+    bin = first;
+    return Object.assign({ empty: !value, bin: first[5] && bins }, own.judge(value));
+  };
   const tell = () => say("state", state());
 
   // Spaces between the groups; the caret stays behind the digit that it was behind.
@@ -93,6 +111,7 @@
   });
   input.addEventListener("focus", () => say("focus"));
   input.addEventListener("blur", () => say("blur", state()));
+  input.addEventListener("keydown", ({ key }) => key === "Escape" && say("escape"));
   document.querySelector("form").addEventListener("submit", (event) => {
     event.preventDefault();
     say("enter");
@@ -108,7 +127,9 @@
       for (const name of allowed) input.style.setProperty(name, message.style[name] || "");
       // Digits run from left to right in every script, so the input stays so; where they begin is the language's.
       if (message.dir === "rtl" && input.style.textAlign === "start") input.style.textAlign = "end";
-      document.body.style.setProperty("--placeholder", message.style["placeholder"] || "");
+      document.getElementById("help").textContent = (!isNumber && message.help) || "";
+      input.style.setProperty("-webkit-text-security", message.style.mask ? "disc" : "");
+      own.dress(message.style);
       arrange();
       tell();
     },

@@ -19,3 +19,4 @@ const external = own.dataset.pagePart === "external";
 
 // Read when needed and no earlier: merchants assign and change them late.
 const options = () => window.wpwlOptions || {};
+const isOn = (name) => String(options()[name]) === "true";

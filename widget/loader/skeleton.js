@@ -68,10 +68,12 @@ const skeleton = (placeholder, number, several) => {
       form.slot,
     ],
   );
-  const suffix = several || number > 1 ? ` wpwl-container-card-${number}` : "";
+  const numbered = several || number > 1;
+  // What tells this form from the others of the page.
+  form.key = numbered ? `wpwl-container-card-${number}` : "wpwl-container-card";
   form.container = make(
     "div",
-    `wpwl-container wpwl-container-card${suffix} wpwl-loading`,
+    `wpwl-container wpwl-container-card${numbered ? ` ${form.key}` : ""} wpwl-loading`,
     { id, "aria-busy": "true" },
     [
       form.form,

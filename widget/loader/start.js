@@ -12,18 +12,31 @@ const newState = (start) => ({
   inbox: [],
   // Windows of frames that have spoken.
   heard: new Set(),
+  // What the page part asks of us.
+  notify,
+  raise,
+  allow,
+  told,
+  dressed: look,
+  isOnDark,
+  hint,
+  offer,
   words(tag, words) {
     if (tag === state.tag) state.language = words;
   },
 });
 
+// Frames speak from our own origin, and in this version of the protocol.
 const receive = (event) => {
-  if (event.data && event.data.tillgate === 1) {
-    state.heard.add(event.source);
-    if (state.receive) state.receive(event);
-    else state.inbox.push(event);
-    watch();
-  }
+  const { origin, data } = event;
+  if (origin !== address.origin || !data || !data.tillgate) return;
+  if (data.tillgate !== 1)
+    return raise("PciIframeCommunicationError", `a frame speaks version ${data.tillgate} of the protocol, not 1`);
+  state.heard.add(event.source);
+  if (state.receive) state.receive(event);
+  else state.inbox.push(event);
+  watch();
+  hear(data);
 };
 
 // Frames of our origin that have not said a word.
@@ -83,8 +96,7 @@ const fail = (error, name) => {
     wait(form.container, false);
     form.container.append(form.message);
   }
-  const { onError } = options();
-  if (onError) onError({ name: name || "WidgetError", message: String(error && error.message) });
+  raise(name || "WidgetError", String(error && error.message));
 };
 
 const unload = () => {
@@ -92,6 +104,7 @@ const unload = () => {
   clearTimeout(state.timer);
   if (state.stop) state.stop();
   removeEventListener("message", receive);
+  removeEventListener("submit", stray, true);
   for (const form of state.forms) {
     for (const node of [form.form, form.container]) node.remove();
   }
@@ -106,37 +119,21 @@ const unload = () => {
   else delete window.__tillgate;
 };
 
-// The global that merchants know; the page part adds what only the configuration tells.
-const wpwl = () => ({
-  apiVersion: "1",
-  cacheVersion: build,
-  endpoint: base.slice(0, -1),
-  url: base.slice(0, -1),
-  minified: true,
-  checkout: {
-    id: checkoutId,
-    endpoint: base.slice(0, -1),
-    config: { customRedirectPageConfig: {} },
-  },
-  // "wpwl-container-card", or a list of classes joined by dots.
-  executePayment(name) {
-    const container = document.querySelector(`.${name}`);
-    const form = container && container.querySelector("form");
-    if (form) form.requestSubmit();
-  },
-  unload,
-});
-
-const look = (ready) => {
+const find = (ready) => {
   const found = Array.from(document.querySelectorAll("form.paymentWidgets")).filter(
     (form) => ready || !form.contains(own),
   );
-  if (!state.forms.length && !found.length) return;
+  if (!state.forms.length && !found.length) {
+    if (ready)
+      raise("WidgetError", "there is no form.paymentWidgets; inside of another form, browsers leave it out");
+    return;
+  }
   // What has to be fetched first: making frames takes browsers a while.
   dress(state);
   const spoken = speak(state);
   found.forEach((placeholder) => {
     const form = skeleton(placeholder, state.forms.length + 1, found.length > 1);
+    form.form.addEventListener("keydown", quiet);
     state.forms.push(form);
   });
   if (found.length) watch();
@@ -144,8 +141,8 @@ const look = (ready) => {
 };
 
 const begin = () => {
-  look(false);
-  const ready = () => window.__tillgate === state && look(true);
+  find(false);
+  const ready = () => window.__tillgate === state && find(true);
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", ready);
   else ready();
 };
@@ -168,6 +165,7 @@ if (state && state.checkoutId === checkoutId && state.build === build) {
   };
   window.wpwl = wpwl();
   addEventListener("message", receive);
+  addEventListener("submit", stray, true);
   if (!external) pagePart(state);
   begin();
 }

@@ -96,6 +96,12 @@ pub(super) async fn frame(State(edge): State<Arc<Edge>>, Query(query): Query<For
     let base = client::public_url(&edge, &parts);
     let now = edge.gateway.now();
     let (status, bundle, origins, about) = match edge.gateway.checkout_for_shopper(query.checkout()) {
+        // The page makes its checkout when the shopper pays.
+        Err(Failure::Refused(_)) if query.checkout().is_empty() => {
+            let brands = json!({ "brands": described(named(query.get("brands"))) });
+            let about = brands.as_object().cloned().unwrap_or_default();
+            (StatusCode::OK, edge.builds.current(), Vec::new(), about)
+        }
         Ok(checkout) => {
             let origins = edge.gateway.directory.entity(&checkout.entity).map(|entity| entity.settings.origins.clone());
             let about = match checkout.state(now) {
@@ -130,12 +136,7 @@ fn open(edge: &Edge, checkout: &Checkout, brands: &str, now: Timestamp) -> Map<S
     // As it is charged, whatever way the merchant wrote it.
     let amount = order::amount(&checkout.parameters).map(|amount| amount.to_string()).ok();
     let live = edge.gateway.directory.entity(&checkout.entity).is_some_and(|entity| entity.live);
-    let brands: Map<String, Value> = edge
-        .gateway
-        .offered(checkout, brands.split([' ', '+', ',']).filter_map(Brand::find))
-        .into_iter()
-        .map(|brand| (brand.code.to_owned(), about_brand(brand)))
-        .collect();
+    let brands = described(edge.gateway.offered(checkout, named(brands)));
     let fields = json!({
         "checkout": {
             "id": checkout.id.as_str(),
@@ -159,6 +160,16 @@ fn open(edge: &Edge, checkout: &Checkout, brands: &str, now: Timestamp) -> Map<S
 /// browser still knows that the shopper clicked.
 fn about_brand(brand: &Brand) -> Value {
     json!({ "kind": brand.kind.as_str(), "name": brand.name, "flow": brand.flow.as_str() })
+}
+
+/// The brands that a page names.
+fn named(brands: &str) -> impl Iterator<Item = &'static Brand> {
+    brands.split([' ', '+', ',']).filter_map(Brand::find)
+}
+
+/// What the form is told of its brands.
+fn described(brands: impl IntoIterator<Item = &'static Brand>) -> Map<String, Value> {
+    brands.into_iter().map(|brand| (brand.code.to_owned(), about_brand(brand))).collect()
 }
 
 /// A checkout that cannot be paid, and why, for the shopper.

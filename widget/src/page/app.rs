@@ -45,7 +45,7 @@ pub enum Message {
     /// Somebody wants to pay: button, Enter, or the merchant's script.
     Pay,
     /// The merchant let it go on, or not.
-    Allowed(bool),
+    Allowed(Option<String>),
     /// The style of the page may have changed.
     Restyle,
     /// Whatever was under way is over.

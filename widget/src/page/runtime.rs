@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use gloo_events::EventListener;
-use js_sys::Function;
+use js_sys::{Function, Reflect};
 use wasm_bindgen::prelude::*;
 use web_sys::{MessageEvent, PageTransitionEvent};
 use yew::AppHandle;
@@ -163,10 +163,10 @@ pub fn form_is_ready(nonce: &str) {
         }
         let all = r.forms.iter().all(|m| m.ready) && !r.told_ready;
         r.told_ready |= all;
-        all.then(|| r.forms.iter().map(|m| m.handle.clone()).collect::<Vec<_>>())
+        all
     });
-    if let Some(forms) = all {
-        super::callbacks::ready(&forms);
+    if all {
+        loader("told", &[]);
     }
 }
 
@@ -184,6 +184,14 @@ fn stop() {
         r.told_ready = false;
         r.callbacks.clear();
     });
+}
+
+/// Calls a function that the loader holds for us.
+pub fn loader(name: &str, arguments: &[JsValue]) -> JsValue {
+    let state = js::get(&js_sys::global(), STATE);
+    let arguments = arguments.iter().cloned().collect();
+    let function = js::function(&state, name);
+    function.and_then(|function| Reflect::apply(&function, &state, &arguments).ok()).unwrap_or_default()
 }
 
 /// The window's function of this name, for `encodeURIComponent` and the like.

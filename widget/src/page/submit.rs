@@ -29,19 +29,22 @@ impl App {
         }
         self.busy = true;
         self.fill_hidden();
-        let link = context.link().clone();
+        let (link, handle, brand) = (context.link().clone(), self.handle.clone(), self.brand.clone());
         wasm_bindgen_futures::spawn_local(async move {
-            let allowed = callbacks::before_submit().await;
+            let allowed = callbacks::before_submit(&handle, &brand).await;
             link.send_message(Message::Allowed(allowed));
         });
     }
 
     /// The merchant has decided.
-    pub(super) fn allowed(&mut self, allowed: bool) {
-        if !allowed {
+    pub(super) fn allowed(&mut self, checkout: Option<String>) {
+        if let Some("") = checkout.as_deref() {
+            self.notice = Some(self.words.get("communicationError").to_owned());
+        }
+        let Some(checkout) = checkout.filter(|id| !id.is_empty()) else {
             self.busy = false;
             return;
-        }
+        };
         self.words.get("processing").clone_into(&mut self.announcement);
         self.fill_hidden();
         let mut fields = collect::fields(&self.handle.form);
@@ -64,11 +67,12 @@ impl App {
         let required = code && !options::is_on("allowEmptyCvv");
         let message = js::object(&[
             ("fields", &collect::pairs(&fields)),
+            ("checkout", &JsValue::from_str(&checkout)),
             ("code", &JsValue::from_bool(code)),
             ("codeRequired", &JsValue::from_bool(required)),
         ]);
         frames::say(&self.handle.number, &self.base, &self.handle.nonce, "submit", &message);
-        callbacks::call("onAfterSubmit", &[]);
+        callbacks::of_form("onAfterSubmit", &[], &self.handle);
     }
 
     /// Month and year in the form's hidden fields, in the gateway's format.

@@ -28,7 +28,17 @@ const MODULE: &str = "__module__";
 const LAST: u32 = 0x2122;
 
 /// The loader's source files, in the order in which they are joined.
-const LOADER: [&str; 5] = ["address.js", "dom.js", "skeleton.js", "resources.js", "start.js"];
+const LOADER: [&str; 9] = [
+    "address.js",
+    "dom.js",
+    "callbacks.js",
+    "look.js",
+    "shopper.js",
+    "skeleton.js",
+    "resources.js",
+    "global.js",
+    "start.js",
+];
 
 struct File {
     media_type: &'static str,

@@ -4,6 +4,7 @@ use wasm_bindgen::JsValue;
 use web_sys::HtmlSelectElement;
 
 use super::{App, node};
+use crate::page::runtime::loader;
 use crate::page::texts::name_of_code;
 use crate::page::{callbacks, frames, js, options};
 
@@ -33,7 +34,8 @@ impl App {
         let (all, active) = (js::list(&found), JsValue::from_str(&self.brand));
         if found != self.detected {
             self.detected = found;
-            callbacks::call("onDetectBrand", &[all, active]);
+            let container = js::get(&self.handle.object, "key");
+            callbacks::of_form("onDetectBrand", &[all, active, container], &self.handle);
         }
     }
 
@@ -57,7 +59,12 @@ impl App {
             let message = js::object(&[("brand", &JsValue::from_str(&self.brand))]);
             frames::say(frame, &self.base, &self.handle.nonce, "brand", &message);
         }
-        callbacks::call("onChangeBrand", &[JsValue::from_str(&self.brand)]);
+        loader("offer", &[self.handle.object.clone()]);
+        if self.shown {
+            // What is said of the code depends on the brand.
+            self.instruct();
+        }
+        callbacks::of_form("onChangeBrand", &[JsValue::from_str(&self.brand)], &self.handle);
     }
 
     pub(super) fn mark_brand(&self, old: &str) {

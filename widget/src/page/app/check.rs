@@ -89,7 +89,7 @@ impl App {
             Field::Holder => "onBlurCardHolder",
             Field::Code => "onBlurSecurityCode",
         };
-        callbacks::call(name, &[JsValue::from_bool(fault.is_none())]);
+        callbacks::of_form(name, &[JsValue::from_bool(fault.is_none())], &self.handle);
     }
 
     /// Judges all fields; true when the form may be sent.

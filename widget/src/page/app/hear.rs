@@ -102,6 +102,17 @@ impl App {
     pub(super) fn instruct(&self) {
         let container = &self.handle.container;
         let _ = container.class_list().toggle_with_force("wpwl-dark", frames::is_on_dark(container));
+        let help = if options::is_on("showCVVHint") {
+            self.words.get(match self.brand.as_str() {
+                "AMEX" => "cvvHintAmex",
+                "MAESTRO" => "cvvHintMaestro",
+                _ => "cvvHint",
+            })
+        } else {
+            ""
+        };
+        let help = JsValue::from_str(help);
+        runtime::loader("hint", &[self.handle.object.clone(), help.clone()]);
         let placeholders = options::on_by_default("showPlaceholders");
         let input = node::<web_sys::Element>(&self.holder);
         for (field, state) in [(Field::Number, &self.number), (Field::Code, &self.code)] {
@@ -116,6 +127,7 @@ impl App {
                 ("lang", &JsValue::from_str(&self.locale)),
                 ("dir", &JsValue::from_str(&self.direction)),
                 ("brand", &JsValue::from_str(&self.brand)),
+                ("help", &help),
                 ("brands", &js::list(&self.brands)),
                 ("formatting", &JsValue::from_bool(options::on_by_default("numberFormatting"))),
             ]);
@@ -126,6 +138,8 @@ impl App {
     pub(super) fn focused(&self, field: Field, is: bool) {
         if let Some(frame) = self.handle.frame(field) {
             let _ = frame.class_list().toggle_with_force("wpwl-focus", is);
+            let name = if is { "onFocusIframeCommunication" } else { "onBlurIframeCommunication" };
+            callbacks::of_frame(name, &self.handle, frame);
         }
     }
 }

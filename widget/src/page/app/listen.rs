@@ -7,7 +7,7 @@ use yew::prelude::Context;
 
 use super::{App, Message, focus_element, node};
 use crate::page::fields::Field;
-use crate::page::{frames, options};
+use crate::page::frames;
 
 impl App {
     /// Our own listeners, dropped with the app.
@@ -51,19 +51,6 @@ impl App {
             let loud = EventListenerOptions::enable_prevent_default();
             let stay = |event: &Event| event.prevent_default();
             self.listeners.push(EventListener::new_with_options(&button, "mousedown", loud, stay));
-        }
-        if options::is_on("disableSubmitOnEnter") {
-            let quiet = |event: &Event| {
-                if event.unchecked_ref::<web_sys::KeyboardEvent>().key() == "Enter" {
-                    event.prevent_default();
-                }
-            };
-            let loud = EventListenerOptions::enable_prevent_default();
-            for reference in [&self.expiry, &self.holder] {
-                if let Some(node) = node::<web_sys::Element>(reference) {
-                    self.listeners.push(EventListener::new_with_options(&node, "keydown", loud, quiet));
-                }
-            }
         }
         self.mark_brand("");
     }
