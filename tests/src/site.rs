@@ -155,10 +155,20 @@ async fn answer(
         ("text/html; charset=utf-8", book.pages[number].html(&site.gateway, number))
     } else if let Some(number) = number("/options/", ".js").filter(|it| *it < book.pages.len()) {
         ("text/javascript; charset=utf-8", book.pages[number].script.clone())
+    } else if uri.path() == "/jquery.js" {
+        ("text/javascript; charset=utf-8", jquery())
     } else {
         let result = r#"<!doctype html><html lang="en"><meta charset="utf-8"><title>Result</title><h1 id="result">Result</h1></html>"#;
         ("text/html; charset=utf-8", result.to_owned())
     };
     let policy = book.policy.clone();
     ([(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_SECURITY_POLICY, policy)], text).into_response()
+}
+
+/// The jQuery that merchants bring along, beside axe-core in the tools' folder.
+fn jquery() -> String {
+    let axe = std::path::PathBuf::from(std::env::var_os("TILLGATE_AXE").unwrap_or_default());
+    let file = axe.parent().unwrap_or(&axe).join("../jquery/dist/jquery.min.js");
+    // Without it the page fails loudly, and so does the test.
+    std::fs::read_to_string(&file).unwrap_or_else(|error| format!("throw new Error('{error}: npm install jquery')"))
 }

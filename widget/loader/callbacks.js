@@ -67,7 +67,7 @@ const allow = async (form, brand) => {
   // The loader came without a checkout: it is made now.
   try {
     const id = await options().createCheckout({ brand });
-    if (!/^[\w.-]+$/.test(id)) throw new Error("it gave no checkout id");
+    if (typeof id !== "string" || !/^[\w.-]+$/.test(id)) throw new Error("it gave no checkout id");
     window.wpwl.checkout.id = id;
     form.form.action = `${base}v1/checkouts/${id}/payment`;
     return id;

@@ -19,6 +19,8 @@ Example: cargo xtask test
 
 /// axe-core as the tests use it; a new version may find more, so it changes by decision only.
 const AXE: &str = "axe-core@4.14.1";
+/// jQuery as merchants have it in their pages.
+const JQUERY: &str = "jquery@3.7.1";
 
 /// Builds everything and runs the tests.
 pub fn run(arguments: &[String]) -> Result<()> {
@@ -51,22 +53,22 @@ pub fn chromium() -> Result<()> {
     )
 }
 
-/// The accessibility checker, from the npm registry, in `target/tools`.
+/// The accessibility checker, and beside it jQuery, from the npm registry, in `target/tools`.
 fn axe() -> Result<PathBuf> {
     let folder = crate::root().join("target/tools");
     let script = folder.join("node_modules/axe-core/axe.min.js");
-    if script.exists() {
+    if script.exists() && folder.join("node_modules/jquery").exists() {
         return Ok(script);
     }
     if !on_path("npm") {
         install("npm", "the accessibility tests need axe-core, which comes with npm; please install npm", &["npm"])?;
     }
-    say("Installing axe-core");
+    say("Installing axe-core and jQuery");
     std::fs::create_dir_all(&folder)?;
     let npm = Command::new("npm")
         .args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"])
         .arg(&folder)
-        .arg(AXE)
+        .args([AXE, JQUERY])
         .status()
         .context("running npm")?;
     ensure!(npm.success() && script.exists(), "npm did not install axe-core");

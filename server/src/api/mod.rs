@@ -17,6 +17,7 @@ mod registrations;
 mod reply;
 mod settled;
 mod simulator;
+mod sprite;
 mod state;
 mod view;
 
@@ -82,7 +83,9 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/v1/registrations/{id}/payments", post(registrations::pay))
         .route("/v1/paymentWidgets.js", get(form::loader))
         .route("/v1/pciIframe.html", get(form::frame).layer(compressed.clone()))
+        .route("/v1/static/{build}/img/brand.png", get(sprite::sheet))
         .route("/v1/static/{build}/{*path}", get(form::file))
+        .route("/v1/paymentWidgets/img/brand.png", get(sprite::sheet))
         .route("/v1/resultcodes", get(meta::result_codes))
         .route("/openapi.json", get(docs::openapi).layer(compressed.clone()))
         .route("/reference", get(docs::reference).layer(compressed))

@@ -4,9 +4,11 @@
 mod accessibility;
 mod brand_page;
 mod callbacks;
+mod contract;
 mod lifecycle;
 mod looks;
 mod network;
+mod mounting;
 mod paying;
 mod privacy;
 mod robust;

@@ -107,6 +107,11 @@ pub static ROUTES: &[Route] = &[
     Route::new(Get, "/v1/simulator.js", "loadSimulatorScript", Form, "Close the page that stands for a bank or a provider", Script)
         .note("For a page in a popup, once it is done.")
         .for_everybody(),
+    Route::new(Get, "/v1/static/{build}/img/brand.png", "loadBrandSheet", Form, "Load the sheet of brand marks", File)
+        .note("For style sheets that point at it. The drawing is SVG, whatever the address says.")
+        .for_everybody(),
+    Route::new(Get, "/v1/paymentWidgets/img/brand.png", "loadOlderBrandSheet", Form, "Load the sheet of brand marks, by its older address", File)
+        .for_everybody(),
     Route::new(Get, "/v1/static/{build}/{*path}", "loadFile", Form, "Load a file of the form", File)
         .note("Never changes and may be kept for a year: the address carries the build.")
         .for_everybody(),

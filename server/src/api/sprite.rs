@@ -1,0 +1,47 @@
+//! The sheet of brand marks that merchants' style sheets point at. Neutral tiles with the brands' names: no scheme's
+//! artwork is copied.
+
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::IntoResponse;
+use tillgate_shared::brand::Brand;
+
+/// Width and height of a tile in CSS pixels; the brands stand below each other in the order of their codes.
+const TILE: (usize, usize) = (60, 38);
+
+static SHEET: LazyLock<String> = LazyLock::new(|| {
+    let ((width, height), brands) = (TILE, Brand::cards());
+    let mut sheet = format!(
+        r##"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{}" font-family="Arial,sans-serif" font-weight="700" text-anchor="middle">"##,
+        height * brands.len()
+    );
+    for (place, brand) in brands.iter().enumerate() {
+        let top = place * height;
+        // As large as the name permits: a capital is some seven tenths of its size wide.
+        let size = (72 / brand.name.chars().count().max(1)).clamp(6, 15);
+        let _ = write!(
+            sheet,
+            r##"<rect x="1" y="{}" width="{}" height="{}" rx="4" fill="#f4f5f7" stroke="#5b6475"/><text x="{}" y="{}" font-size="{size}" fill="#1d2433">{}</text>"##,
+            top + 1,
+            width - 2,
+            height - 2,
+            width / 2,
+            top + height / 2 + size / 3,
+            brand.name.replace('&', "&amp;").replace('<', "&lt;"),
+        );
+    }
+    sheet + "</svg>"
+});
+
+/// `/v1/paymentWidgets/img/brand.png` and its newer address. The name says PNG, the type says what it is: a drawing
+/// stays sharp on every screen, and browsers go by the type.
+pub(super) async fn sheet() -> impl IntoResponse {
+    let headers: [(HeaderName, HeaderValue); 3] = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("image/svg+xml")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=86400")),
+        (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("cross-origin")),
+    ];
+    (headers, SHEET.as_str())
+}

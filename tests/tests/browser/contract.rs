@@ -1,0 +1,219 @@
+//! The merchant's callbacks: which, when, with what `this` and which arguments, and what their answers do.
+
+use serde_json::json;
+use thirtyfour::prelude::*;
+use tillgate_tests::card_form::{CODE, CardForm, NUMBER, PAY};
+use tillgate_tests::{Page, browse};
+
+use crate::{APPROVED, Stage};
+
+/// Notes every call: what `this` holds, and the arguments.
+const NOTING: &str = "
+    function list(it) {
+        return it && it[0] ? [it[0].nodeName + '.' + (it[0].getAttribute('name') || ''), it.length, typeof it.find, typeof it.val, it.height() > 0].join(' ') : '';
+    }
+    var wpwlOptions = { brandDetection: true, brandDetectionType: 'binlist', mine: 'kept' };
+    ['onReady', 'onReadyIframeCommunication', 'onFocusIframeCommunication', 'onBlurIframeCommunication', 'onBlurCardNumber',
+     'onBlurSecurityCode', 'onBlurCardHolder', 'onBlurExpiryDate', 'onChangeBrand', 'onDetectBrand', 'onDetectBin',
+     'onBeforeSubmitCard', 'onBeforeSubmitCardPromise', 'onAfterSubmit', 'onError'].forEach(function (name) {
+        wpwlOptions[name] = function (first) {
+            if (this.mine !== 'kept') witness.note('strange', name);
+            var given = [].map.call(arguments, function (it) {
+                return it && it.$iframe ? 'frame ' + list(it.$iframe) : it instanceof Event ? it.type + ' ' + it.target.nodeName : JSON.stringify(it);
+            });
+            witness.note(name, (list(this.$iframe) || list(this.$form)) + ' | ' + given.join(', '));
+        };
+    });";
+
+#[tokio::test]
+async fn every_callback_is_called_with_its_this_and_its_arguments() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        browser.goto(stage.page(NOTING)).await?;
+        let form = CardForm::ready(&browser).await?;
+        form.number("5454545454545454").await?;
+        form.expiry("05 / 34").await?;
+        form.holder("Jane Jones").await?;
+        form.code("123").await?;
+        form.find("input.wpwl-control-cardHolder").await?.click().await?;
+        browser.until("witness.all().some(it => it.kind === 'onBlurSecurityCode')").await?;
+        form.pay().await?;
+        browser.query(By::Id("result")).first().await?;
+        assert_eq!(stage.code().await?, APPROVED);
+
+        let (number, code) =
+            ("IFRAME.card.number 1 function function true", "IFRAME.card.cvv 1 function function true");
+        let this = "FORM. 1 function function true";
+        let expected = [
+            ("onReady", vec![r#" | [{"containerKey":"card","ccMethods":["VISA","MASTER","AMEX"]}]"#.to_owned()]),
+            (
+                "onReadyIframeCommunication",
+                vec![format!("{number} | frame {number}"), format!("{code} | frame {code}")],
+            ),
+            (
+                "onFocusIframeCommunication",
+                vec![format!("{number} | frame {number}"), format!("{code} | frame {code}")],
+            ),
+            ("onBlurIframeCommunication", vec![format!("{number} | frame {number}"), format!("{code} | frame {code}")]),
+            ("onBlurCardNumber", vec![format!("{this} | true")]),
+            ("onBlurExpiryDate", vec![format!("{this} | true")]),
+            ("onBlurSecurityCode", vec![format!("{this} | true")]),
+            ("onDetectBrand", vec![format!(r#"{this} | ["MASTER"], "MASTER", "wpwl-container-card""#)]),
+            ("onChangeBrand", vec![format!(r#"{this} | "MASTER""#)]),
+            ("onDetectBin", vec![format!(r#"{this} | {{"brands":["MASTER"],"activeBrand":"MASTER"}}"#)]),
+            ("onBeforeSubmitCard", vec![format!("{this} | submit FORM")]),
+            ("onBeforeSubmitCardPromise", vec![format!("{this} | submit FORM")]),
+            ("onAfterSubmit", vec![format!("{this} | ")]),
+            ("onError", vec![]),
+            ("strange", vec![]),
+        ];
+        for (name, calls) in expected {
+            assert_eq!(browser.seen_of(name).await?, calls, "{name}");
+        }
+        let holder = browser.seen_of("onBlurCardHolder").await?;
+        assert_eq!(holder.first(), Some(&format!("{this} | true")));
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn whatever_says_no_stops_the_payment_and_the_form_can_be_sent_afterwards() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    let noes = [
+        ("onBeforeSubmitCard", "return false"),
+        ("onBeforeSubmitCard", "return Promise.resolve(false)"),
+        ("onBeforeSubmitCard", "return Promise.reject(new Error('no'))"),
+        ("onBeforeSubmitCard", "event.preventDefault()"),
+        ("onBeforeSubmitCard", "return jQuery.Deferred().reject('no').promise()"),
+        ("onBeforeSubmitCard", "return jQuery.Deferred().resolve(false).promise()"),
+        ("onBeforeSubmitCardPromise", "return Promise.reject()"),
+        ("onBeforeSubmitCardPromise", "return jQuery.Deferred().reject()"),
+    ];
+    browse(move |browser| async move {
+        let page = Page::of(&stage.checkout).script("var wpwlOptions = {};").after(r#"<script src="/jquery.js"></script>"#);
+        browser.goto(stage.site.add(page)).await?;
+        let form = CardForm::ready(&browser).await?;
+        form.fill().await?;
+        for (asked, (name, answer)) in noes.into_iter().enumerate() {
+            // Looked up when it is called: it was not there when the form was made.
+            let script = format!(
+                "window.wpwlOptions = {{ {name}: function (event) {{ witness.note('asked', 1);
+                   witness.note('jQuery', this.$form.jquery + ' ' + this.$form.find('select').val()); {answer} }} }}"
+            );
+            browser.execute(script, vec![]).await?;
+            form.pay().await?;
+            browser.until(&format!("witness.all().filter(it => it.kind === 'asked').length === {}", asked + 1)).await?;
+            browser.until(&format!("!document.querySelector('{PAY}').matches('.wpwl-button-busy')")).await?;
+            assert_eq!(stage.submits(), 0, "{name}: {answer}");
+        }
+        assert!(browser.until_seen("jQuery").await?.ends_with(" VISA"), "where there is jQuery, this.$form is its object");
+        browser.execute("wpwlOptions = { onBeforeSubmitCard() { return jQuery.Deferred().resolve() } }", vec![]).await?;
+        form.pay().await?;
+        browser.query(By::Id("result")).first().await?;
+        assert_eq!((stage.submits(), stage.code().await?.as_str()), (1, APPROVED));
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn each_kind_of_form_asks_its_own_callback() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    let kinds = [
+        ("card", "onBeforeSubmitCard"),
+        ("registration", "onBeforeSubmitOneClickCard"),
+        ("directDebit", "onBeforeSubmitDirectDebit"),
+        ("onlineTransfer", "onBeforeSubmitOnlineTransfer"),
+        ("virtualAccount", "onBeforeSubmitVirtualAccount"),
+        ("inlineVirtualAccount", "onBeforeSubmitInlineVirtualAccount"),
+        ("prepayment", "onBeforeSubmitPrepayment"),
+    ];
+    browse(move |browser| async move {
+        browser.goto(stage.page("var wpwlOptions = {};")).await?;
+        CardForm::ready(&browser).await?;
+        for (kind, name) in kinds {
+            let script = "const [kind, done] = arguments; const asked = [];
+                wpwlOptions = new Proxy({}, { get(_, name) { if (/^onBefore/.test(name)) asked.push(name); } });
+                __tillgate.allow({ ...__tillgate.forms[0], kind }, 'VISA').then(id => done([id, ...asked]))";
+            let asked = browser.execute_async(script, vec![json!(kind)]).await?;
+            assert_eq!(asked.json(), &json!([stage.checkout.id(), name, format!("{name}Promise")]));
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_checkout_can_be_made_at_the_click() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    let id = stage.checkout.id().to_owned();
+    // What merchants give back, and whether it is an id.
+    let answers = [
+        ("Promise.reject(new Error('sold out'))".to_owned(), "createCheckout: sold out"),
+        ("undefined".to_owned(), "createCheckout: it gave no checkout id"),
+        ("'<none>'".to_owned(), "createCheckout: it gave no checkout id"),
+        (format!("({{ then: function (done) {{ setTimeout(done, 1, '{id}') }} }})"), ""),
+    ];
+    browse(move |browser| async move {
+        let script = "var wpwlOptions = {
+            createCheckout: function (about) { witness.note('made for', JSON.stringify(about)); return eval(window.answer); },
+            onError: function (error) { witness.note('failed', [error.name, error.message, error.brand, error.event].join(' / ')); } };";
+        // The options are a file of the merchant's; its policy forbids eval, so the answer is a function.
+        let script = script.replace("eval(window.answer)", "window.answer()");
+        browser.goto(stage.site.add(Page::for_id("").script(&script).brands("VISA MASTER"))).await?;
+        let form = CardForm::ready(&browser).await?;
+        form.fill().await?;
+        for (answer, message) in answers {
+            browser.execute(format!("window.answer = function () {{ return {answer} }}"), vec![]).await?;
+            form.pay().await?;
+            if message.is_empty() {
+                continue;
+            }
+            let noted = format!("WidgetError / {message} / VISA / submit");
+            browser.until(&format!("witness.all().some(it => it.detail === {})", json!(noted))).await?;
+            let shown = browser.query(By::Css(".wpwl-message.wpwl-has-error")).and_displayed().first().await?;
+            assert!(!shown.text().await?.is_empty());
+        }
+        browser.query(By::Id("result")).first().await?;
+        assert_eq!((stage.submits(), stage.code().await?.as_str()), (1, APPROVED));
+        assert_eq!(browser.seen_of("made for").await?, [r#"{"brand":"VISA"}"#; 4]);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_frame_of_another_version_is_refused_and_other_origins_are_not_heard() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    let script = "var wpwlOptions = { onError: function (error) { witness.note('failed', error.name + ': ' + error.message); } };";
+    browse(move |browser| async move {
+        browser.goto(stage.page(script)).await?;
+        let form = CardForm::ready(&browser).await?;
+        let nonce = browser.value("__tillgate.forms[0].nonce").await?;
+        // From the page itself: a frame's word counts from its own origin only.
+        let forged = json!({ "tillgate": 1, "type": "state", "field": "card.number", "form": nonce,
+            "empty": false, "known": true, "valid": true, "complete": true });
+        browser.execute("postMessage(arguments[0], '*')", vec![forged]).await?;
+        form.find(NUMBER).await?.enter_frame().await?;
+        browser.execute("parent.postMessage({ tillgate: 2, type: 'ready' }, '*')", vec![]).await?;
+        browser.enter_default_frame().await?;
+        let failed = browser.until_seen("failed").await?;
+        assert_eq!(failed, "PciIframeCommunicationError: a frame speaks version 2 of the protocol, not 1");
+        form.pay().await?;
+        form.hint("cardNumberError").await?;
+
+        // And a frame does not obey a page of another version.
+        form.find(CODE).await?.enter_frame().await?;
+        browser.execute("window.before = document.title; window.heard = 0; addEventListener('message', () => heard++)", vec![]).await?;
+        browser.enter_default_frame().await?;
+        let other = json!({ "tillgate": 2, "type": "options", "form": nonce, "label": "Other", "style": {} });
+        browser.execute(format!("document.querySelector('{CODE}').contentWindow.postMessage(arguments[0], '*')"), vec![other]).await?;
+        form.find(CODE).await?.enter_frame().await?;
+        browser.until("window.heard > 0").await?;
+        assert_eq!(browser.value("document.title === window.before").await?, true);
+        browser.enter_default_frame().await?;
+        Ok(())
+    })
+    .await
+}
