@@ -6,6 +6,8 @@ mod brand_page;
 mod callbacks;
 mod contract;
 mod lifecycle;
+mod frames;
+mod kindness;
 mod looks;
 mod network;
 mod mounting;

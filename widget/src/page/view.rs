@@ -43,7 +43,7 @@ fn brand(app: &App) -> VNode {
 fn expiry(app: &App) -> VNode {
     html! {
         <>
-            <input ref={app.expiry.clone()} type="tel" name="card.expiry" autocomplete="cc-exp" dir="ltr"
+            <input ref={app.expiry.clone()} type="tel" name="card.expiry" autocomplete="cc-exp" dir="ltr" translate="no"
                 class="wpwl-control wpwl-control-expiry" data-action="blur-card-expiry"
                 placeholder={placeholder(app, "mmyy")}
                 aria-labelledby={app.handle.label_id("expiry")}
@@ -57,7 +57,7 @@ fn expiry(app: &App) -> VNode {
 fn holder(app: &App) -> VNode {
     html! {
         <>
-            <input ref={app.holder.clone()} type="text" name="card.holder" autocomplete="cc-name"
+            <input ref={app.holder.clone()} type="text" name="card.holder" autocomplete="cc-name" translate="no"
                 class="wpwl-control wpwl-control-cardHolder"
                 placeholder={placeholder(app, "cardHolder")}
                 aria-labelledby={app.handle.label_id("cardHolder")}
