@@ -134,6 +134,9 @@ const find = (ready) => {
   found.forEach((placeholder) => {
     const form = skeleton(placeholder, state.forms.length + 1, found.length > 1);
     form.form.addEventListener("keydown", quiet);
+    // Text that grows in the page grows in the frames.
+    if (window.ResizeObserver)
+      new ResizeObserver(() => state.restyle && state.restyle()).observe(form.number);
     state.forms.push(form);
   });
   if (found.length) watch();

@@ -14,6 +14,7 @@ mod mounting;
 mod paying;
 mod privacy;
 mod robust;
+mod speech;
 mod validation;
 
 use tillgate_tests::{Answer, Gateway, Merchant, Page, Site};
