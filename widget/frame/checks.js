@@ -25,9 +25,16 @@ const isCodeOf = (value, brand) => ask(value, brand, checks.code);
 
 const groups = (value) => ask(value, "", () => list((place) => checks.group(place) || -1));
 
+// The first digits decide on the brand; how often they have changed says nothing of them.
+let bin;
+let bins = 0;
+
 const judge = (value) => {
   const { brand, brands } = own.options;
-  const told = { known: true };
+  const first = value.slice(0, 6);
+  if (first !== bin) bins++;
+  bin = first;
+  const told = { known: true, bin: first[5] && bins };
   if (isNumber) {
     ask(value, brand, () => {
       const is = checks.number();
@@ -76,6 +83,22 @@ const submit = async (message) => {
   }
 };
 
+// Takes what the browser filled in where the number is.
+const fill = (value) => {
+  if (own.input.value) return;
+  own.input.value = value;
+  own.refresh();
+};
+
+// Backspace behind a space, and delete before one, mean the digit beyond it.
+own.input.addEventListener("beforeinput", ({ target, inputType }) => {
+  const { selectionStart: at, selectionEnd, value } = target;
+  if (at !== selectionEnd) return;
+  if (inputType === "deleteContentBackward" && value[at - 1] === " ") target.setSelectionRange(at - 1, at - 1);
+  if (inputType === "deleteContentForward" && value[at] === " ") target.setSelectionRange(at + 1, at + 1);
+});
+own.input.addEventListener("keydown", ({ key }) => key === "Escape" && own.say("escape"));
+
 // The placeholder: the page's colour, and over it what the merchant wants, of the properties
 // whose values load nothing.
 const placeholder = Array.from(document.styleSheets[0].cssRules).find(
@@ -116,6 +139,6 @@ if (isNumber) {
 
 glue(own.module).then((exports) => {
   checks = exports;
-  Object.assign(own, { groups, judge, submit, dress });
+  Object.assign(own, { groups, judge, submit, dress, fill });
   own.refresh();
 }, own.fail);

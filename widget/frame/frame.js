@@ -32,12 +32,6 @@
     say,
     // What the page part told us last.
     options: {},
-    // Takes what the browser filled in where the number is.
-    fill(value) {
-      if (input.value) return;
-      input.value = value;
-      tell();
-    },
     groups: (value) => (/^3[47]/.test(value) ? [4, 6, 5] : [4, 4, 4, 4, 3]),
     judge: () => ({}),
     // The placeholder's look.
@@ -62,16 +56,7 @@
   });
   let waiting;
   let lost;
-  // The first digits decide on the brand; how often they have changed says nothing of them.
-  let bin;
-  let bins = 0;
-  const state = () => {
-    const value = digits();
-    const first = value.slice(0, 6);
-    if (first !== bin) bins++;
-    bin = first;
-    return Object.assign({ empty: !value, bin: first[5] && bins }, own.judge(value));
-  };
+  const state = () => Object.assign({ empty: !digits() }, own.judge(digits()));
   const tell = () => say("state", state());
 
   // Spaces between the groups; the caret stays behind the digit that it was behind.
@@ -96,22 +81,12 @@
     if (document.activeElement === input) input.setSelectionRange(place, place);
   };
 
-  // Backspace behind a space, and delete before one, mean the digit beyond it.
-  input.addEventListener("beforeinput", (event) => {
-    const at = input.selectionStart;
-    if (at !== input.selectionEnd) return;
-    if (event.inputType === "deleteContentBackward" && input.value[at - 1] === " ")
-      input.setSelectionRange(at - 1, at - 1);
-    if (event.inputType === "deleteContentForward" && input.value[at] === " ")
-      input.setSelectionRange(at + 1, at + 1);
-  });
   input.addEventListener("input", () => {
     arrange();
     tell();
   });
   input.addEventListener("focus", () => say("focus"));
   input.addEventListener("blur", () => say("blur", state()));
-  input.addEventListener("keydown", ({ key }) => key === "Escape" && say("escape"));
   document.querySelector("form").addEventListener("submit", (event) => {
     event.preventDefault();
     say("enter");

@@ -85,9 +85,7 @@ const told = () => {
       notify("onReadyIframeCommunication", [], form, frame);
   const wanted = options().autofocus;
   const field = wanted && state.forms[0].form.querySelector(`[name="${CSS.escape(wanted)}"]`);
-  if (!field) return;
-  field.focus();
-  if (field.contentWindow) tell(state.forms[0], field, { type: "focus" });
+  if (field) focus(state.forms[0], field);
 };
 
 const tell = (form, frame, message) =>

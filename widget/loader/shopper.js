@@ -69,6 +69,25 @@ const hear = (data) => {
     setTimeout(() => notify("onDetectBin", [{ brands, activeBrand: brandOf(form) }], form));
 };
 
+const focus = (form, control) => {
+  control.focus();
+  if (control.contentWindow) tell(form, control, { type: "focus" });
+};
+
+// Pointers that mean a field: at its label, or at the padding of its frame. And a press of the button must not
+// leave the field first: a hint that appeared then would move the button away, and the click would be lost.
+const handy = (form) => {
+  for (const label of form.form.querySelectorAll(".wpwl-label")) {
+    const wrapper = label.nextElementSibling;
+    label.addEventListener("click", () => {
+      const control = wrapper.querySelector(".wpwl-control");
+      if (control) focus(form, control);
+    });
+  }
+  for (const frame of [form.number, form.code]) frame.addEventListener("click", () => focus(form, frame));
+  form.form.querySelector(".wpwl-button-pay").addEventListener("mousedown", (event) => event.preventDefault());
+};
+
 // Enter in a list chooses, and sends nothing.
 const quiet = (event) => {
   const { tagName } = event.target;

@@ -21,6 +21,7 @@ const newState = (start) => ({
   isOnDark,
   hint,
   offer,
+  handy,
   words(tag, words) {
     if (tag === state.tag) state.language = words;
   },
