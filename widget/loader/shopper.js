@@ -26,9 +26,8 @@ const offer = (form, brands) => {
   let box = form.choice;
   if (!select || (!box && !(brands && brands[1]))) return;
   if (!box) {
-    box = form.choice = make("div", "wpwl-brand-choice", { role: "group" });
-    box.addEventListener("click", ({ target }) => {
-      if (!target.value) return;
+    box = form.choice = make("div", "wpwl-brand-choice", { role: "radiogroup" });
+    box.addEventListener("change", ({ target }) => {
       select.value = target.value;
       select.dispatchEvent(new Event("change", { bubbles: true }));
     });
@@ -38,11 +37,11 @@ const offer = (form, brands) => {
     near(form, form.number, box);
     box.setAttribute("aria-label", form.form.querySelector(".wpwl-label-brand").textContent);
     const named = Array.from(select.options).filter(({ value }) => brands[1] && brands.includes(value));
-    box.replaceChildren(
-      ...named.map(({ value, text }) => make("button", "wpwl-brand-option", { type: "button", value }, [text])),
-    );
+    // Without a form of their own they are not posted: the list is what counts.
+    const radio = (value) => make("input", "", { type: "radio", name: form.nonce, form: "", value });
+    box.replaceChildren(...named.map(({ value, text }) => make("label", "wpwl-brand-option", null, [radio(value), text])));
   }
-  for (const button of box.children) button.setAttribute("aria-pressed", button.value === select.value);
+  for (const { firstChild } of box.children) firstChild.checked = firstChild.value === select.value;
 };
 
 // What a frame says that is no matter of the fields' checks. No digit of number or code is among it.

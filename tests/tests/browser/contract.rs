@@ -91,7 +91,8 @@ async fn whatever_says_no_stops_the_payment_and_the_form_can_be_sent_afterwards(
         ("onBeforeSubmitCardPromise", "return jQuery.Deferred().reject()"),
     ];
     browse(move |browser| async move {
-        let page = Page::of(&stage.checkout).script("var wpwlOptions = {};").after(r#"<script src="/jquery.js"></script>"#);
+        let page =
+            Page::of(&stage.checkout).script("var wpwlOptions = {};").after(r#"<script src="/jquery.js"></script>"#);
         browser.goto(stage.site.add(page)).await?;
         let form = CardForm::ready(&browser).await?;
         form.fill().await?;
@@ -107,8 +108,13 @@ async fn whatever_says_no_stops_the_payment_and_the_form_can_be_sent_afterwards(
             browser.until(&format!("!document.querySelector('{PAY}').matches('.wpwl-button-busy')")).await?;
             assert_eq!(stage.submits(), 0, "{name}: {answer}");
         }
-        assert!(browser.until_seen("jQuery").await?.ends_with(" VISA"), "where there is jQuery, this.$form is its object");
-        browser.execute("wpwlOptions = { onBeforeSubmitCard() { return jQuery.Deferred().resolve() } }", vec![]).await?;
+        assert!(
+            browser.until_seen("jQuery").await?.ends_with(" VISA"),
+            "where there is jQuery, this.$form is its object"
+        );
+        browser
+            .execute("wpwlOptions = { onBeforeSubmitCard() { return jQuery.Deferred().resolve() } }", vec![])
+            .await?;
         form.pay().await?;
         browser.query(By::Id("result")).first().await?;
         assert_eq!((stage.submits(), stage.code().await?.as_str()), (1, APPROVED));
@@ -205,10 +211,20 @@ async fn a_frame_of_another_version_is_refused_and_other_origins_are_not_heard()
 
         // And a frame does not obey a page of another version.
         form.find(CODE).await?.enter_frame().await?;
-        browser.execute("window.before = document.title; window.heard = 0; addEventListener('message', () => heard++)", vec![]).await?;
+        browser
+            .execute(
+                "window.before = document.title; window.heard = 0; addEventListener('message', () => heard++)",
+                vec![],
+            )
+            .await?;
         browser.enter_default_frame().await?;
         let other = json!({ "tillgate": 2, "type": "options", "form": nonce, "label": "Other", "style": {} });
-        browser.execute(format!("document.querySelector('{CODE}').contentWindow.postMessage(arguments[0], '*')"), vec![other]).await?;
+        browser
+            .execute(
+                format!("document.querySelector('{CODE}').contentWindow.postMessage(arguments[0], '*')"),
+                vec![other],
+            )
+            .await?;
         form.find(CODE).await?.enter_frame().await?;
         browser.until("window.heard > 0").await?;
         assert_eq!(browser.value("document.title === window.before").await?, true);

@@ -76,7 +76,13 @@ async fn the_tab_key_goes_through_the_frames_in_both_directions_and_marks_where_
             at(name).await?;
         }
         for name in order.iter().rev().skip(1) {
-            browser.action_chain().key_down(Key::Shift).send_keys(Key::Tab.value().to_string()).key_up(Key::Shift).perform().await?;
+            browser
+                .action_chain()
+                .key_down(Key::Shift)
+                .send_keys(Key::Tab.value().to_string())
+                .key_up(Key::Shift)
+                .perform()
+                .await?;
             at(name).await?;
         }
         Ok(())
@@ -100,6 +106,23 @@ async fn the_caret_waits_where_the_merchant_wants_it() -> anyhow::Result<()> {
         browser.goto(stage.page("var wpwlOptions = { autofocus: '\"]nothing' };")).await?;
         CardForm::ready(&browser).await?;
         assert_eq!(browser.seen_of("error").await?, Vec::<String>::new());
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn what_a_merchant_restyles_when_the_form_is_ready_reaches_the_frames() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    let script = "var wpwlOptions = { onReady() { document.querySelectorAll('.wpwl-control').forEach(it => {
+        it.style.color = 'rgb(1, 120, 3)'; it.style.fontSize = '21px'; it.style.fontFamily = 'monospace'; }); } };";
+    browse(move |browser| async move {
+        browser.goto(stage.page(script)).await?;
+        CardForm::ready(&browser).await?;
+        for frame in [NUMBER, CODE] {
+            let look = "(it => [it.color, it.fontSize, it.fontFamily].join(' '))(getComputedStyle(document.querySelector('input')))";
+            until_inside(&browser, frame, &format!("{look} === 'rgb(1, 120, 3) 21px monospace'")).await?;
+        }
         Ok(())
     })
     .await

@@ -127,12 +127,32 @@ const DEEDS: [(&str, &str, bool); 12] = [
     ("a group moved out of the form", "main.append(group('expiry'))", true),
     ("the frames' groups moved", "form.prepend(group('cvv')); form.prepend(group('cardNumber'))", true),
     ("the form moved out of its container", "main.append(form)", true),
-    ("foreign nodes between the groups", "form.querySelectorAll('.wpwl-group').forEach(it => it.before(document.createElement('hr')))", true),
-    ("a control in a wrapper of the merchant's", "const it = form.querySelector('.wpwl-control-expiry'); const box = document.createElement('div'); it.replaceWith(box); box.append(it)", true),
-    ("the holder's group replaced by a copy", "group('cardHolder').replaceWith(group('cardHolder').cloneNode(true))", true),
+    (
+        "foreign nodes between the groups",
+        "form.querySelectorAll('.wpwl-group').forEach(it => it.before(document.createElement('hr')))",
+        true,
+    ),
+    (
+        "a control in a wrapper of the merchant's",
+        "const it = form.querySelector('.wpwl-control-expiry'); const box = document.createElement('div'); it.replaceWith(box); box.append(it)",
+        true,
+    ),
+    (
+        "the holder's group replaced by a copy",
+        "group('cardHolder').replaceWith(group('cardHolder').cloneNode(true))",
+        true,
+    ),
     ("innerHTML on the expiry's wrapper", "form.querySelector('.wpwl-wrapper-expiry').innerHTML += '<i>x</i>'", true),
-    ("a copy of the whole form beside it", "const it = document.querySelector('.wpwl-container').cloneNode(true); it.id = 'copy'; main.append(it)", true),
-    ("taken out and put back", "const it = document.querySelector('.wpwl-container'); it.remove(); main.append(it)", true),
+    (
+        "a copy of the whole form beside it",
+        "const it = document.querySelector('.wpwl-container').cloneNode(true); it.id = 'copy'; main.append(it)",
+        true,
+    ),
+    (
+        "taken out and put back",
+        "const it = document.querySelector('.wpwl-container'); it.remove(); main.append(it)",
+        true,
+    ),
     ("innerHTML on the form", "form.innerHTML += '<i>x</i>'", false),
     ("innerHTML on the container", "form.parentNode.innerHTML += '<i>x</i>'", false),
 ];
@@ -177,7 +197,9 @@ async fn whatever_merchants_do_to_the_nodes_the_form_pays_or_says_what_is_wrong(
 async fn a_copy_of_the_form_sends_nothing_and_says_so() -> anyhow::Result<()> {
     let stage = Stage::new().await?;
     browse(move |browser| async move {
-        browser.goto(stage.page("var wpwlOptions = { onError(error) { witness.note('failed', error.message); } };")).await?;
+        browser
+            .goto(stage.page("var wpwlOptions = { onError(error) { witness.note('failed', error.message); } };"))
+            .await?;
         CardForm::ready(&browser).await?;
         let copy = "const it = document.querySelector('.wpwl-container').cloneNode(true); it.id = 'copy';
             document.querySelector('main').append(it); it.querySelector('.wpwl-button-pay').click()";
@@ -237,7 +259,11 @@ async fn a_form_inside_another_form_is_told_apart_by_how_it_came_there() -> anyh
 
 #[tokio::test]
 async fn jquery_submits_as_merchants_scripts_have_it() -> anyhow::Result<()> {
-    for submit in ["jQuery('.wpwl-form').submit()", "jQuery('.wpwl-form-card').trigger('submit')", "jQuery('.wpwl-button-pay').click()"] {
+    for submit in [
+        "jQuery('.wpwl-form').submit()",
+        "jQuery('.wpwl-form-card').trigger('submit')",
+        "jQuery('.wpwl-button-pay').click()",
+    ] {
         let stage = Stage::new().await?;
         browse(move |browser| async move {
             let page = Page::of(&stage.checkout).after(r#"<script src="/jquery.js"></script>"#);
@@ -262,12 +288,17 @@ async fn the_sheet_of_brand_marks_is_a_picture_under_both_addresses() -> anyhow:
         let form = CardForm::ready(&browser).await?;
         let version = browser.value("wpwl.cacheVersion").await?;
         let version = version.as_str().unwrap_or_default().to_owned();
-        let mark = browser.value("getComputedStyle(document.querySelector('.wpwl-brand-VISA'), '::before').content").await?;
+        let mark =
+            browser.value("getComputedStyle(document.querySelector('.wpwl-brand-VISA'), '::before').content").await?;
         assert!(mark.as_str().unwrap_or_default().contains("VISA"), "{mark}");
         let _ = form.find(NUMBER).await?;
         for path in [format!("v1/static/{version}/img/brand.png"), "v1/paymentWidgets/img/brand.png".to_owned()] {
             browser.goto(format!("{}{path}", stage.gateway.public())).await?;
-            let root = browser.value("document.documentElement.nodeName + ' ' + document.documentElement.textContent.includes('Visa')").await?;
+            let root = browser
+                .value(
+                    "document.documentElement.nodeName + ' ' + document.documentElement.textContent.includes('Visa')",
+                )
+                .await?;
             assert_eq!(root, "svg true", "{path}");
         }
         Ok(())

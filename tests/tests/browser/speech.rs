@@ -20,7 +20,12 @@ async fn read_aloud(browser: &Browser) -> anyhow::Result<Vec<String>> {
         for node in nodes["nodes"].as_array().into_iter().flatten() {
             let text = |of: &Value| of["value"].as_str().unwrap_or_default().to_owned();
             let role = text(&node["role"]);
-            if node["ignored"] == true || !matches!(role.as_str(), "combobox" | "textbox" | "button" | "Iframe" | "status" | "alert" | "group" | "tooltip") {
+            if node["ignored"] == true
+                || !matches!(
+                    role.as_str(),
+                    "combobox" | "textbox" | "button" | "Iframe" | "status" | "alert" | "group" | "tooltip"
+                )
+            {
                 continue;
             }
             let properties: Vec<String> = node["properties"]
@@ -28,7 +33,13 @@ async fn read_aloud(browser: &Browser) -> anyhow::Result<Vec<String>> {
                 .into_iter()
                 .flatten()
                 .filter(|it| matches!(it["name"].as_str(), Some("invalid" | "pressed")))
-                .map(|it| format!(" {}={}", it["name"].as_str().unwrap_or_default(), it["value"]["value"].as_str().map_or_else(|| it["value"]["value"].to_string(), str::to_owned)))
+                .map(|it| {
+                    format!(
+                        " {}={}",
+                        it["name"].as_str().unwrap_or_default(),
+                        it["value"]["value"].as_str().map_or_else(|| it["value"]["value"].to_string(), str::to_owned)
+                    )
+                })
                 .filter(|it| it != " invalid=false")
                 .collect();
             let description = text(&node["description"]);
@@ -49,7 +60,16 @@ async fn a_screen_reader_meets_the_fields_in_their_order_with_names_and_errors()
         browser.goto(stage.page("")).await?;
         let form = CardForm::ready(&browser).await?;
         let fields = |lines: &[String]| -> Vec<String> {
-            lines.iter().filter(|line| line.starts_with("combobox") || line.starts_with("textbox") || line.starts_with("button") || line.starts_with("Iframe")).cloned().collect()
+            lines
+                .iter()
+                .filter(|line| {
+                    line.starts_with("combobox")
+                        || line.starts_with("textbox")
+                        || line.starts_with("button")
+                        || line.starts_with("Iframe")
+                })
+                .cloned()
+                .collect()
         };
         let lines = read_aloud(&browser).await?;
         assert_eq!(
@@ -67,11 +87,15 @@ async fn a_screen_reader_meets_the_fields_in_their_order_with_names_and_errors()
             "{lines:#?}"
         );
         assert_eq!(lines.iter().filter(|line| line.starts_with("status")).count(), 1, "{lines:#?}");
-        assert!(lines.iter().all(|line| !line.trim_start_matches("Iframe").to_lowercase().contains("frame")), "{lines:#?}");
+        assert!(
+            lines.iter().all(|line| !line.trim_start_matches("Iframe").to_lowercase().contains("frame")),
+            "{lines:#?}"
+        );
 
         form.pay().await?;
         form.hint("cvvError").await?;
-        let aloud = async |line: &str| -> anyhow::Result<bool> { Ok(read_aloud(&browser).await?.iter().any(|it| it == line)) };
+        let aloud =
+            async |line: &str| -> anyhow::Result<bool> { Ok(read_aloud(&browser).await?.iter().any(|it| it == line)) };
         for line in [
             "textbox Expiry Date invalid=true (Please enter month and year.)",
             "textbox Card Number invalid=true (Please enter the card number.)",
