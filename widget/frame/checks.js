@@ -104,7 +104,7 @@ own.input.addEventListener("keydown", ({ key }) => key === "Escape" && own.say("
 const placeholder = Array.from(document.styleSheets[0].cssRules).find(
   ({ selectorText }) => selectorText === "input::placeholder",
 ).style;
-const harmless = /^(color|opacity|letter-spacing|line-height|text-(align|transform|shadow|decoration)|font-(family|size|style|weight|variant))$/;
+const harmless = /^(color|opacity|letter-spacing|line-height|(text|font)-(align|transform|shadow|decoration|family|size|style|weight|variant))$/;
 const dress = (style) => {
   placeholder.cssText = "opacity:1";
   placeholder.color = style.placeholder || "";

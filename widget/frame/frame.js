@@ -117,15 +117,10 @@
       tell();
     },
     focus: () => input.focus(),
-    clear() {
-      input.value = "";
-      tell();
-    },
     submit: (message) => own.submit(message),
   };
   const allowed = [
     "color",
-    "caret-color",
     "font-family",
     "font-size",
     "font-style",

@@ -16,7 +16,7 @@ const wrap = (nodes) =>
         height: access(
           nodes,
           (node) => node.clientHeight,
-          (node, value) => (node.style.height = isNaN(value) ? value : `${value}px`),
+          (node, value) => (node.style.height = value > 0 ? `${value}px` : value),
         ),
       });
 

@@ -11,11 +11,10 @@ const wpwl = () => {
     checkout: { id: checkoutId, endpoint, config: { customRedirectPageConfig: {} } },
     // "wpwl-container-card", or a list of classes joined by dots.
     executePayment(name) {
-      const selector = `.${String(name).trim().replace(/^\.|\s+/g, ".").replace(/^\./, "")}`;
-      const own = state.forms.find(({ container }) => container.matches(selector));
-      const form = own ? own.form : document.querySelector(`${selector} form.wpwl-form`);
+      const selector = `.${name.trim().replace(/\s+/g, ".")}`;
+      const form = state.forms.find(({ container }) => container.matches(selector));
       if (!form) throw new Error(`wpwl.executePayment: there is no ${selector}`);
-      form.requestSubmit();
+      form.form.requestSubmit();
     },
     unload,
   };

@@ -99,8 +99,6 @@ const stray = (event) => {
   const copy = event.target;
   if (!copy.classList.contains("wpwl-form") || state.forms.some(({ form }) => form === copy)) return;
   event.preventDefault();
-  const errors = (state.language || {}).errors || {};
-  const text = errors.formError || "The payment form was changed by the page and cannot be sent. Please reload the page.";
-  copy.append(make("div", "wpwl-message wpwl-has-error", { role: "alert" }, [text]));
+  copy.append(broken());
   raise("WidgetError", "the page has put a copy in the place of the form");
 };
