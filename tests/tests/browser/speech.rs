@@ -2,7 +2,6 @@
 //! in every style, direction and state.
 
 use serde_json::{Value, json};
-use thirtyfour::prelude::*;
 use tillgate_tests::card_form::CardForm;
 use tillgate_tests::{Browser, Page, browse, browse_with};
 
