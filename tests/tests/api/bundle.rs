@@ -33,7 +33,7 @@ impl Bundle {
         packed(&root.join("static/js/static.min.js"), &script)?;
         // A picture comes without compressed twins.
         fs::create_dir_all(root.join("static/img"))?;
-        fs::write(root.join("static/img/brand.png"), word)?;
+        fs::write(root.join("static/img/picture.png"), word)?;
         let frame = r#"<!DOCTYPE html><title>frame</title><script type="application/json" id="tillgate-config">{{config}}</script>"#;
         fs::write(root.join("pciIframe.html"), frame)?;
         let manifest = serde_json::json!({
@@ -42,7 +42,7 @@ impl Bundle {
             "frame": { "csp_script": ["'sha256-AAAA'", "'sha256-BBBB'"], "csp_style": ["'sha256-CCCC'"] },
             "files": {
                 "js/static.min.js": { "type": "text/javascript; charset=utf-8", "integrity": integrity(&script) },
-                "img/brand.png": { "type": "image/png", "integrity": integrity(word.as_bytes()) },
+                "img/picture.png": { "type": "image/png", "integrity": integrity(word.as_bytes()) },
             },
         });
         fs::write(root.join("manifest.json"), manifest.to_string())?;

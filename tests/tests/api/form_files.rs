@@ -98,7 +98,7 @@ async fn static_files_are_served_as_they_are_to_every_origin() -> anyhow::Result
     assert_eq!(header(&script, "x-content-type-options"), Some("nosniff"));
     assert_eq!(header(&script, "content-encoding"), None);
     assert_eq!(script.bytes().await?, bundle.script);
-    let picture = get(&format!("v1/static/{}/img/brand.png", bundle.build), Some("br, gzip")).await?;
+    let picture = get(&format!("v1/static/{}/img/picture.png", bundle.build), Some("br, gzip")).await?;
     assert_eq!((header(&picture, "content-type"), header(&picture, "content-encoding")), (Some("image/png"), None));
     assert_eq!(picture.bytes().await?, "one");
     Ok(())

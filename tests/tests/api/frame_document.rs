@@ -174,11 +174,22 @@ async fn an_origin_that_would_say_more_than_an_origin_is_refused() {
 }
 
 #[tokio::test]
+async fn a_frame_whose_checkout_is_made_at_the_click_knows_its_brands() -> anyhow::Result<()> {
+    let response = frame(&shop(), "", "VISA NOBODY").await?;
+    assert_eq!(response.status(), 200);
+    let config: Value = serde_json::from_str(embedded(&response.text().await?))?;
+    assert_eq!((&config["error"], &config["checkout"]), (&Value::Null, &Value::Null), "{config}");
+    assert_eq!(config["brands"]["VISA"]["kind"], "card", "{config}");
+    assert_eq!(config["brands"].as_object().map(serde_json::Map::len), Some(1), "{config}");
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_checkout_that_cannot_be_paid_says_so_in_the_same_document() -> anyhow::Result<()> {
     let shop = shop();
     let paid = shop.checkout(&[]).await?;
     shop.submit(paid.id(), &[]).await?;
-    for (id, status) in [(paid.id(), 200), (&*format!("{}.tx01", "0".repeat(32)), 404), ("nonsense", 404), ("", 404)] {
+    for (id, status) in [(paid.id(), 200), (&*format!("{}.tx01", "0".repeat(32)), 404), ("nonsense", 404)] {
         let response = frame(&shop, id, "VISA").await?;
         assert_eq!(response.status(), status, "{id}");
         assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8", "{id}");
