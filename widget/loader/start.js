@@ -81,17 +81,19 @@ const wait = (container, busy) => {
 };
 
 const ENGLISH = "%LOADING%";
+const words = () => Object.assign({}, ENGLISH, (state.language || {}).loading);
+const broken = (...more) =>
+  make("div", "wpwl-message wpwl-has-error", { role: "alert" }, [words().failed, ...more]);
 
 // Says so in every form, with a button; what was typed stays.
 const fail = (error, name) => {
   if (window.__tillgate !== state) return;
   clearTimeout(state.timer);
-  const words = Object.assign({}, ENGLISH, (state.language || {}).loading);
   for (const form of state.forms) {
     if (form.message) form.message.remove();
-    const retry = make("button", "wpwl-button wpwl-button-retry", { type: "button" }, [words.retry]);
+    const retry = make("button", "wpwl-button wpwl-button-retry", { type: "button" }, [words().retry]);
     retry.onclick = again;
-    form.message = make("div", "wpwl-message wpwl-has-error", { role: "alert" }, [words.failed, " ", retry]);
+    form.message = broken(" ", retry);
     form.form.hidden = true;
     form.waited = form.waited || form.container.classList.contains("wpwl-loading");
     wait(form.container, false);
