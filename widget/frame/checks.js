@@ -67,7 +67,7 @@ const submit = async (message) => {
     if (message.code && !other) throw new Error("the code's frame is gone");
     const number = own.digits();
     const code = message.code ? other.digits() : "";
-    const body = new URLSearchParams(message.fields);
+    const body = browser(new URLSearchParams(message.fields));
     const brand = body.get("paymentBrand") || "";
     const wrong = [];
     if (!isNumberOf(number, brand)) wrong.push("card.number");
@@ -76,7 +76,9 @@ const submit = async (message) => {
     if (wrong.length) return own.say("invalid", { wrong });
     body.set("card.number", number);
     if (code) body.set("card.cvv", code);
-    const answer = await fetch(`checkouts/${message.checkout}/payment`, { method: "POST", body });
+    // A tokenisation checkout ends on another word.
+    const { resourcePath } = own.config.checkout || { resourcePath: "payment" };
+    const answer = await fetch(`checkouts/${message.checkout}/${resourcePath.split("/").pop()}`, { method: "POST", body });
     own.say("answer", { status: answer.status, body: await answer.text() });
   } catch (failure) {
     own.say("failed");

@@ -12,7 +12,7 @@ const own =
 const address = new URL(own.src);
 const base = address.href.replace(/\/+v\d+\/paymentWidgets\.js.*$/, "/");
 // The suffix "/registration" marks the tokenisation twin of a checkout.
-const checkoutId = (address.searchParams.get("checkoutId") || "").split("/")[0];
+const [checkoutId, purpose = "payment"] = (address.searchParams.get("checkoutId") || "").split("/");
 
 // Under `trunk serve` the page part comes from trunk.
 const external = own.dataset.pagePart === "external";

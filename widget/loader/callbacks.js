@@ -69,7 +69,7 @@ const allow = async (form, brand) => {
     const id = await options().createCheckout({ brand });
     if (typeof id !== "string" || !/^[\w.-]+$/.test(id)) throw new Error("it gave no checkout id");
     window.wpwl.checkout.id = id;
-    form.form.action = `${base}v1/checkouts/${id}/payment`;
+    form.form.action = `${base}v1/checkouts/${id}/${purpose}`;
     return id;
   } catch (failure) {
     raise("WidgetError", `createCheckout: ${(failure && failure.message) || failure}`);
@@ -77,8 +77,13 @@ const allow = async (form, brand) => {
   }
 };
 
-// Everything stands: tells the merchant, once, and puts the caret where it wants it.
-const told = () => {
+// The cards' forms say that they stand, and so does what makes the others: once all of them do, the merchant is told, and
+// the caret is put where it wants it.
+const told = (who = "cards") => {
+  const { done, forms } = state;
+  done[who] = true;
+  if (done.all || (!done.cards && !forms.every(isOther)) || (!done.more && state.more)) return;
+  done.all = true;
   notify("onReady", [state.forms.map(({ kind = "card", brands }) => ({ containerKey: kind, ccMethods: brands }))]);
   for (const form of state.forms)
     for (const frame of form.container.querySelectorAll("iframe.wpwl-control-iframe"))

@@ -1,4 +1,4 @@
-// The global `wpwl` that merchants know; the page part adds what only the configuration tells.
+// The global `wpwl` that merchants know; a frame brings what only the configuration tells.
 
 const wpwl = () => {
   const endpoint = base.slice(0, -1);
@@ -18,4 +18,9 @@ const wpwl = () => {
     },
     unload,
   };
+};
+
+const publish = ({ ndc, timestamp, test, checkout }) => {
+  Object.assign(window.wpwl, { ndc, timestamp, isTestSystem: test });
+  Object.assign(window.wpwl.checkout, checkout);
 };

@@ -29,13 +29,23 @@ const frame = (form, field, name, title) => {
   return element;
 };
 
-const skeleton = (placeholder, number, several) => {
-  const form = {
-    nonce: random(20),
-    brands: (placeholder.dataset.brands || placeholder.textContent).split(/[\s,]+/).filter(Boolean),
-    // As written: an address relative to the page stays so.
-    result: placeholder.action && placeholder.getAttribute("action") ? placeholder.action : "",
-  };
+// Nothing leaves a form but through what drives it: neither a press of the button before that is there, nor a script
+// that calls submit().
+const guard = (form) => {
+  form.form.addEventListener(
+    "submit",
+    (event) => {
+      event.preventDefault();
+      if (form.pay) form.pay();
+    },
+    { capture: true, passive: false },
+  );
+  form.form.addEventListener("keydown", quiet);
+  form.form.submit = () => form.form.requestSubmit();
+};
+
+// Fills in the nodes of a card form.
+const skeleton = (form, number, several) => {
   const numberFrame = (form.number = frame(form, "card.number", "cardNumber", "Card Number"));
   const codeFrame = (form.code = frame(form, "card.cvv", "cvv", "CVV"));
   const brand = group("brand");
@@ -50,7 +60,7 @@ const skeleton = (placeholder, number, several) => {
     "wpwl-form wpwl-form-card wpwl-form-has-inputs wpwl-clearfix",
     {
       method: "POST",
-      action: `${base}v1/checkouts/${checkoutId}/payment`,
+      action: `${base}v1/checkouts/${checkoutId}/${purpose}`,
       target: `${id}-target`,
       lang: "en",
       novalidate: "",
@@ -86,17 +96,6 @@ const skeleton = (placeholder, number, several) => {
       }),
     ],
   );
-  // Nothing leaves this form but through the page part: neither a press of the button before it is
-  // there, nor a script that calls submit().
-  form.form.addEventListener(
-    "submit",
-    (event) => {
-      event.preventDefault();
-      if (form.pay) form.pay();
-    },
-    { capture: true, passive: false },
-  );
-  form.form.submit = () => form.form.requestSubmit();
-  placeholder.replaceWith(form.container);
+  guard(form);
   return form;
 };

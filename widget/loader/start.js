@@ -12,16 +12,22 @@ const newState = (start) => ({
   inbox: [],
   // Windows of frames that have spoken.
   heard: new Set(),
-  // What the page part asks of us.
+  // What the page part asks of us, and what makes the other forms.
   notify,
   raise,
   allow,
+  leave,
   told,
+  done: {},
   dressed: look,
   isOnDark,
   hint,
   offer,
   handy,
+  tools: { make, group, frame, guard, options, purpose, relay, hidden: visuallyHidden },
+  moreWords(tag, words) {
+    if (tag === state.tag) state.sayings = words;
+  },
   words(tag, words) {
     if (tag === state.tag) state.language = words;
   },
@@ -34,8 +40,14 @@ const receive = (event) => {
   if (data.tillgate !== 1)
     return raise("PciIframeCommunicationError", `a frame speaks version ${data.tillgate} of the protocol, not 1`);
   state.heard.add(event.source);
+  if (data.config) {
+    publish(data.config);
+    // Stored cards are shown by what shows other brands.
+    if (data.config.registrations) more(relay());
+  }
+  if (!state.receive || (!state.receiveMore && data.type === "ready")) state.inbox.push(event);
   if (state.receive) state.receive(event);
-  else state.inbox.push(event);
+  if (state.receiveMore) state.receiveMore(event);
   watch();
   hear(data);
 };
@@ -44,10 +56,14 @@ const receive = (event) => {
 const silent = () =>
   state.forms
     .flatMap((form) => [form.number, form.code])
+    .concat(state.relay)
     .filter((element) => element && element.isConnected && !state.heard.has(element.contentWindow));
 
 // How long a form may stay empty, in milliseconds, before the shopper is told.
 const PATIENCE = 15000;
+
+// A page that offers no card needs no page part.
+const lacksPart = () => !state.start && state.forms.some((form) => !isOther(form));
 
 // Loading goes on, whatever was said before: page part and frames may come late.
 const watch = () => {
@@ -57,11 +73,11 @@ const watch = () => {
     form.form.hidden = form.form.hidden && !form.message;
     form.message = null;
   }
-  if (state.start && !silent().length) return;
+  if (!lacksPart() && !silent().length) return;
   state.timer = setTimeout(() => {
     const frames = silent();
     if (frames.length) fail(new Error("a frame does not answer"), "PciIframeCommunicationError");
-    else if (!state.start) fail(new Error("the page part did not come"));
+    else if (lacksPart()) fail(new Error("the page part did not come"));
   }, PATIENCE);
 };
 
@@ -69,7 +85,8 @@ const watch = () => {
 const again = () => {
   for (const form of state.forms) wait(form.container, !!(form.message && form.waited));
   for (const element of silent()) element.src += "";
-  if (!state.start && !state.coming && !external) pagePart(state);
+  if (lacksPart() && !state.coming && !external) pagePart(state);
+  if (wantsMore()) more();
   watch();
 };
 
@@ -94,7 +111,8 @@ const fail = (error, name) => {
     const retry = make("button", "wpwl-button wpwl-button-retry", { type: "button" }, [words().retry]);
     retry.onclick = again;
     form.message = broken(" ", retry);
-    form.form.hidden = true;
+    // The form of another brand may not be made yet.
+    if (form.form !== form.container) form.form.hidden = true;
     form.waited = form.waited || form.container.classList.contains("wpwl-loading");
     wait(form.container, false);
     form.container.append(form.message);
@@ -106,12 +124,14 @@ const unload = () => {
   if (window.__tillgate !== state) return;
   clearTimeout(state.timer);
   if (state.stop) state.stop();
+  if (state.stopMore) state.stopMore();
   removeEventListener("message", receive);
   removeEventListener("submit", stray, true);
   for (const form of state.forms) {
     for (const node of [form.form, form.container]) node.remove();
   }
   for (const node of state.nodes) node.remove();
+  if (state.relay) state.relay.remove();
   state.style = "";
   if (state.link) state.link.remove();
   document.adoptedStyleSheets = Array.from(document.adoptedStyleSheets).filter(
@@ -134,16 +154,19 @@ const find = (ready) => {
   // What has to be fetched first: making frames takes browsers a while.
   dress(state);
   const spoken = speak(state);
-  found.forEach((placeholder) => {
-    const form = skeleton(placeholder, state.forms.length + 1, found.length > 1);
-    form.form.addEventListener("keydown", quiet);
-    // Text that grows in the page grows in the frames.
-    if (window.ResizeObserver)
-      new ResizeObserver(() => state.restyle && state.restyle()).observe(form.number);
-    state.forms.push(form);
-  });
+  found.forEach((placeholder) => place(placeholder, found.length > 1));
+  if (state.forms.some(isOther)) relay();
+  if (wantsMore()) more();
+  start();
   if (found.length) watch();
   if (ready) spoken.then(() => ((state.ready = true), state.go()));
+};
+
+// The page part is fetched before any form is found, unless those that were are of no card.
+const start = () => {
+  if (external || state.brought || (state.forms.length && state.forms.every(isOther))) return;
+  state.brought = true;
+  pagePart(state);
 };
 
 const begin = () => {
@@ -165,13 +188,14 @@ if (state && state.checkoutId === checkoutId && state.build === build) {
   state.unload = unload;
   state.look = begin;
   state.go = () => {
-    if (!state.start || !state.ready || window.__tillgate !== state) return;
-    state.start(state);
+    if (!state.ready || window.__tillgate !== state) return;
+    if (state.start) state.start(state);
+    if (state.startMore && moreReady) state.startMore();
     watch();
   };
   window.wpwl = wpwl();
   addEventListener("message", receive);
   addEventListener("submit", stray, true);
-  if (!external) pagePart(state);
   begin();
+  start();
 }

@@ -10,12 +10,12 @@ use axum::response::Response;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tillgate_shared::brand::Brand;
+use tillgate_shared::brand::{Brand, Kind};
 
 use super::reply::wire_time;
-use super::{Edge, client};
+use super::{Edge, client, relay};
 use crate::domain::checkout::{Checkout, State as CheckoutState};
-use crate::form::{Bundle, Encoded};
+use crate::form::{Bundle, Document, Encoded};
 use crate::gateway::{Failure, order};
 
 /// A year, and the browser need not ask again: the address carries the content's hash.
@@ -92,8 +92,51 @@ fn encoded(file: &Encoded, headers: &HeaderMap, cache: &'static str) -> Response
 
 /// The document of a card number or code frame, with the checkout's configuration inside it.
 pub(super) async fn frame(State(edge): State<Arc<Edge>>, Query(query): Query<FormQuery>, request: Request) -> Response {
+    configured(
+        &edge,
+        &query,
+        request,
+        |bundle| &bundle.frame,
+        |checkout, now| match query.get("field") {
+            // The page hears everything from the number's frame.
+            "card.cvv" => Map::new(),
+            _ => {
+                let mut about = open(&edge, checkout, query.get("brands"), now);
+                // Whether there is more to show than cards; what that is, the relay knows.
+                if relay::offers_registrations(checkout) {
+                    about.insert("registrations".to_owned(), true.into());
+                }
+                about
+            }
+        },
+    )
+}
+
+/// The document of the hidden frame that forms without a card number are told by and send by (contract, 2.2).
+pub(super) async fn relay(State(edge): State<Arc<Edge>>, Query(query): Query<FormQuery>, request: Request) -> Response {
+    configured(
+        &edge,
+        &query,
+        request,
+        |bundle| &bundle.relay,
+        |checkout, now| {
+            let mut about = open(&edge, checkout, query.get("brands"), now);
+            about.extend(relay::about(&edge, checkout));
+            about
+        },
+    )
+}
+
+/// A document with a checkout's configuration: what `about` says of one that is open, or why it cannot be paid.
+fn configured(
+    edge: &Edge,
+    query: &FormQuery,
+    request: Request,
+    which: impl FnOnce(&Bundle) -> &Document,
+    about: impl FnOnce(&Checkout, Timestamp) -> Map<String, Value>,
+) -> Response {
     let (parts, _) = request.into_parts();
-    let base = client::public_url(&edge, &parts);
+    let base = client::public_url(edge, &parts);
     let now = edge.gateway.now();
     let (status, bundle, origins, about) = match edge.gateway.checkout_for_shopper(query.checkout()) {
         // The page makes its checkout when the shopper pays.
@@ -105,9 +148,7 @@ pub(super) async fn frame(State(edge): State<Arc<Edge>>, Query(query): Query<For
         Ok(checkout) => {
             let origins = edge.gateway.directory.entity(&checkout.entity).map(|entity| entity.settings.origins.clone());
             let about = match checkout.state(now) {
-                // The page hears everything from the number's frame.
-                CheckoutState::Open if query.get("field") == "card.cvv" => Map::new(),
-                CheckoutState::Open => open(&edge, &checkout, query.get("brands"), now),
+                CheckoutState::Open => about(&checkout, now),
                 CheckoutState::Paid => closed("This checkout has been paid already."),
                 CheckoutState::Expired => closed("This checkout has expired. Please start again."),
             };
@@ -127,7 +168,7 @@ pub(super) async fn frame(State(edge): State<Arc<Edge>>, Query(query): Query<For
     configuration.insert("base".to_owned(), base.into());
     configuration.insert("build".to_owned(), bundle.id.as_str().into());
     configuration.extend(about);
-    document(status, bundle, &origins, &Value::Object(configuration))
+    document(status, which(bundle), &origins, &Value::Object(configuration))
 }
 
 /// What the form has to know of an open checkout.
@@ -156,10 +197,16 @@ fn open(edge: &Edge, checkout: &Checkout, brands: &str, now: Timestamp) -> Map<S
     }
 }
 
-/// What the form has to know of a brand. `flow` is told before anything is sent, for a popup has to be opened while the
-/// browser still knows that the shopper clicked.
+/// What the form has to know of a brand; of one that is no card also which form it has. `flow` is told before anything is
+/// sent, for a popup has to be opened while the browser still knows that the shopper clicked.
 fn about_brand(brand: &Brand) -> Value {
-    json!({ "kind": brand.kind.as_str(), "name": brand.name, "flow": brand.flow.as_str() })
+    let mut about = json!({ "kind": brand.kind.as_str(), "name": brand.name, "flow": brand.flow.as_str() });
+    if brand.kind != Kind::Card {
+        let form = brand.form();
+        about["form"] = form.name.into();
+        about["fields"] = form.fields.into();
+    }
+    about
 }
 
 /// The brands that a page names.
@@ -177,16 +224,16 @@ fn closed(message: &str) -> Map<String, Value> {
     Map::from_iter([("error".to_owned(), json!({ "name": "InvalidCheckoutIdError", "message": message }))])
 }
 
-fn document(status: StatusCode, bundle: &Bundle, origins: &[String], configuration: &Value) -> Response {
+fn document(status: StatusCode, document: &Document, origins: &[String], configuration: &Value) -> Response {
     // Inside a script element only `<` could end it.
     let configuration = configuration.to_string().replace('<', "\\u003c");
-    let (before, after) = &bundle.frame;
+    let (before, after) = &document.text;
     let body = Bytes::from([before.as_str(), &configuration, after.as_str()].concat());
     let ancestors = if origins.is_empty() { "*".to_owned() } else { origins.join(" ") };
     let policy = format!(
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {}; style-src {}; connect-src 'self'; \
          base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}",
-        bundle.frame_scripts, bundle.frame_styles
+        document.scripts, document.styles
     );
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;

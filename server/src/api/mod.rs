@@ -14,6 +14,7 @@ mod meta;
 mod payments;
 mod query;
 mod registrations;
+mod relay;
 mod reply;
 mod settled;
 mod simulator;
@@ -27,7 +28,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, HeaderValue, Uri, header};
 use axum::middleware;
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use ipnet::IpNet;
 use tower::ServiceBuilder;
 use tower_http::CompressionLevel;
@@ -82,8 +83,10 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/v1/registrations/{id}/extendlife", post(registrations::extend))
         .route("/v1/registrations/{id}/payments", post(registrations::pay))
         .route("/v1/paymentWidgets.js", get(form::loader))
+        .route("/v1/checkouts/{id}/registrations/{registration}", delete(relay::delete))
         .route("/v1/pciIframe.html", get(form::frame).layer(compressed.clone()))
         .route("/v1/static/{build}/img/brand.png", get(sprite::sheet))
+        .route("/v1/internalRequestIframe.html", get(form::relay).layer(compressed.clone()))
         .route("/v1/static/{build}/{*path}", get(form::file))
         .route("/v1/paymentWidgets/img/brand.png", get(sprite::sheet))
         .route("/v1/resultcodes", get(meta::result_codes))

@@ -168,6 +168,11 @@ impl Checkout {
         self.parameters.with_prefix("registrations[").any(|(_, id)| id == registration)
     }
 
+    /// Whether the shopper may delete the registrations that it offers. The merchant says so; a browser cannot.
+    pub fn lets_delete(&self) -> bool {
+        self.parameters.get("registrationsDeletable") == Some("true")
+    }
+
     /// The merchant's update: what it sends replaces what it sent before.
     ///
     /// # Errors

@@ -31,7 +31,10 @@ pub enum FormError {
 struct Manifest {
     build: String,
     loader: Loader,
-    frame: Frame,
+    frame: Hashes,
+    /// Builds from before there was one have none.
+    #[serde(default)]
+    relay: Hashes,
     files: HashMap<String, Entry>,
 }
 
@@ -40,8 +43,8 @@ struct Loader {
     integrity: String,
 }
 
-#[derive(Debug, Deserialize)]
-struct Frame {
+#[derive(Debug, Default, Deserialize)]
+struct Hashes {
     csp_script: Vec<String>,
     csp_style: Vec<String>,
 }
@@ -74,19 +77,40 @@ pub struct Bundle {
     pub loader_integrity: String,
     /// `paymentWidgets.js`.
     pub loader: Encoded,
-    /// The frame document before and after its configuration.
-    pub frame: (String, String),
-    /// Hashes of the frame document's own scripts, for its policy.
-    pub frame_scripts: String,
-    /// Hashes of the frame document's own styles.
-    pub frame_styles: String,
+    /// The document of the card number's and the code's frames.
+    pub frame: Document,
+    /// The document of the hidden frame that forms without a card number send by.
+    pub relay: Document,
     files: HashMap<String, Encoded>,
     /// Everything as it was read, for the store.
     pub(super) source: Vec<(String, Vec<u8>)>,
 }
 
-/// Where the frame document takes its configuration.
+/// A document that takes a checkout's configuration.
+#[derive(Debug)]
+pub struct Document {
+    /// What stands before the configuration, and what after it.
+    pub text: (String, String),
+    /// Hashes of its own scripts, for its policy.
+    pub scripts: String,
+    /// Hashes of its own styles.
+    pub styles: String,
+}
+
+impl Document {
+    fn new(template: &str, hashes: &Hashes) -> Option<Self> {
+        let (before, after) = template.split_once(CONFIGURATION)?;
+        Some(Self {
+            text: (before.to_owned(), after.to_owned()),
+            scripts: hashes.csp_script.join(" "),
+            styles: hashes.csp_style.join(" "),
+        })
+    }
+}
+
+/// Where a document takes its configuration.
 const CONFIGURATION: &str = "{{config}}";
+const RELAY: &str = "internalRequestIframe.html";
 
 impl Bundle {
     /// Reads a build from its files, by path inside the build's folder.
@@ -109,17 +133,23 @@ impl Bundle {
             })
         };
         let manifest: Manifest = serde_json::from_slice(content("manifest.json")?)?;
-        let document = String::from_utf8_lossy(content("pciIframe.html")?).into_owned();
-        let frame = document.split_once(CONFIGURATION).ok_or_else(|| lacks("{{config}} in pciIframe.html"))?;
+        let document = |path: &str, hashes: &Hashes| {
+            let template = content(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned())?;
+            Document::new(&template, hashes).ok_or_else(|| lacks(&format!("{CONFIGURATION} in {path}")))
+        };
+        let frame = document("pciIframe.html", &manifest.frame)?;
+        let relay = match by_path.contains_key(RELAY) {
+            true => document(RELAY, &manifest.relay)?,
+            false => Document { text: Default::default(), scripts: String::new(), styles: String::new() },
+        };
         let mut files = HashMap::new();
         for (path, entry) in &manifest.files {
             files.insert(path.clone(), encoded(&format!("static/{path}"), &entry.media_type)?);
         }
         Ok(Self {
             loader: encoded("paymentWidgets.js", "text/javascript; charset=utf-8")?,
-            frame: (frame.0.to_owned(), frame.1.to_owned()),
-            frame_scripts: manifest.frame.csp_script.join(" "),
-            frame_styles: manifest.frame.csp_style.join(" "),
+            frame,
+            relay,
             id: manifest.build,
             loader_integrity: manifest.loader.integrity,
             files,

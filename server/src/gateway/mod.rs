@@ -8,6 +8,7 @@ mod duplicates;
 mod echo;
 mod on_file;
 pub mod once;
+mod one_click;
 pub mod order;
 pub mod pay;
 pub mod query;

@@ -194,7 +194,9 @@ impl Gateway {
         let overrides = parameters.get("overrideHolder") == Some("true");
         parameters.retain(|name, _| {
             let holder = matches!(name, "card.holder" | "bankAccount.holder");
-            !is_account(name) || PROOFS.contains(&name) || (holder && overrides && !stored.contains(name))
+            let kept = !is_account(name) || PROOFS.contains(&name) || (holder && overrides && !stored.contains(name));
+            // The choice has been made: from here on the account is the payment's own, of whatever kind it is.
+            kept && name != "registrationId"
         });
         for (name, value) in stored.iter() {
             parameters.set(name, value);

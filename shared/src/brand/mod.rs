@@ -2,6 +2,7 @@
 //!
 //! Brands are data: a new one is a row in `table.rs`, and, where its numbers are known, a scheme in `scheme.rs`.
 
+pub mod form;
 mod range;
 mod scheme;
 mod table;

@@ -41,6 +41,7 @@ mod requirements;
 mod routes;
 mod secrets;
 mod service;
+mod stored_in_form;
 mod submit;
 mod support;
 mod sweep;

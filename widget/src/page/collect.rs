@@ -1,5 +1,5 @@
-//! What the form posts besides card number and code: every named field of the live form, and what
-//! 3D authentication wants to know of the browser.
+//! What the form posts besides card number and code: every named field of the live form. What 3D authentication wants to
+//! know of the browser, the frame adds.
 
 use js_sys::Array;
 use wasm_bindgen::JsValue;
@@ -29,47 +29,10 @@ pub fn fields(form: &HtmlFormElement) -> Vec<(String, String)> {
     fields
 }
 
-/// `shopOrigin`, `forceUtf8` and `customer.browser.*`.
-pub fn surroundings() -> Vec<(String, String)> {
-    let global = js_sys::global();
-    let navigator = js::get(&global, "navigator");
-    let screen = js::get(&global, "screen");
-    let number = |name: &str| js::get(&screen, name).as_f64().unwrap_or_default();
-    let depth = number("colorDepth");
-    let timezone = js_sys::Date::new_0().get_timezone_offset();
-    let mut fields = vec![
-        ("shopOrigin", js::text(&js::get(&global, "location"), "origin")),
-        ("forceUtf8", "\u{2620}".to_owned()),
-        ("customer.browser.userAgent", js::text(&navigator, "userAgent")),
-        ("customer.browser.language", short(&js::text(&navigator, "language"))),
-        ("customer.browser.screenWidth", whole(number("width"))),
-        ("customer.browser.screenHeight", whole(number("height"))),
-        ("customer.browser.timezone", whole(timezone)),
-        ("customer.browser.javaEnabled", "false".to_owned()),
-    ];
-    if depth > 0.0 {
-        fields.push(("customer.browser.screenColorDepth", whole(depth)));
-    }
-    fields.retain(|(_, value)| !value.is_empty());
-    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
-/// At most eight characters of a language tag, cut at a hyphen.
-fn short(tag: &str) -> String {
-    let mut tag = tag;
-    while tag.len() > 8 {
-        match tag.rfind('-') {
-            Some(at) => tag = &tag[..at],
-            None => return String::new(),
-        }
-    }
-    tag.to_owned()
-}
-
-/// A number without decimals, as JavaScript prints it.
-fn whole(value: f64) -> String {
-    let text = js_sys::Number::from(value.round()).to_string_with_radix(10);
-    text.map(String::from).unwrap_or_default()
+/// `shopOrigin` and `forceUtf8`.
+pub fn surroundings() -> [(String, String); 2] {
+    let origin = js::text(&js::get(&js_sys::global(), "location"), "origin");
+    [("shopOrigin".to_owned(), origin), ("forceUtf8".to_owned(), "\u{2620}".to_owned())]
 }
 
 /// Pairs as a JavaScript list of lists.

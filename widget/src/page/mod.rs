@@ -6,7 +6,6 @@
 //! sibling, listeners are our own, and values are read from the document when they are needed.
 
 pub mod fields;
-pub mod result_address;
 pub mod texts;
 
 #[cfg(target_arch = "wasm32")]

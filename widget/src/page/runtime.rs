@@ -61,7 +61,8 @@ fn start(state: JsValue) {
     if first {
         connect(&state);
     }
-    for object in js::items(&state, "forms") {
+    // Forms of other brands than cards say so, and are nobody's here.
+    for object in js::items(&state, "forms").into_iter().filter(|form| js::text(form, "kind").is_empty()) {
         mount(&state, object);
     }
     if first {
@@ -192,9 +193,4 @@ pub fn loader(name: &str, arguments: &[JsValue]) -> JsValue {
     let arguments = arguments.iter().cloned().collect();
     let function = js::function(&state, name);
     function.and_then(|function| Reflect::apply(&function, &state, &arguments).ok()).unwrap_or_default()
-}
-
-/// The window's function of this name, for `encodeURIComponent` and the like.
-pub fn global_function(name: &str) -> Option<Function> {
-    js::function(&js_sys::global(), name)
 }

@@ -7,7 +7,6 @@ use yew::prelude::*;
 
 use super::app::{App, Message};
 use super::fields::Field;
-use super::result_address::with_parameters;
 use super::{callbacks, collect, frames, js, options, runtime};
 
 impl App {
@@ -23,8 +22,14 @@ impl App {
             callbacks::error("PciIframeCommunicationError", text);
             return;
         }
+        // Fields that options added are not ours; whoever made them marks what is wrong there.
+        let check = js::function(&self.handle.object, "check");
+        let others = check.and_then(|check| check.call0(&JsValue::UNDEFINED).ok()?.as_bool()) != Some(false);
         if !self.is_valid() {
             self.show_faults();
+            return;
+        }
+        if !others {
             return;
         }
         self.busy = true;
@@ -140,47 +145,9 @@ impl App {
         }
     }
 
-    /// Takes the shopper to the result page, with the two parameters that say which payment it was.
+    /// Takes the shopper to the brand's page, or to the result page.
     fn leave(&mut self, body: &JsValue) {
         let redirect = js::get(body, "redirect");
-        let candidates = [
-            js::text(&redirect, "url"),
-            js::text(&options::object(), "shopperResultUrl"),
-            js::text(&self.handle.object, "result"),
-        ];
-        let parameters: Vec<(String, String)> =
-            js::items(&redirect, "parameters").iter().map(|p| (js::text(p, "name"), js::text(p, "value"))).collect();
-        let Some(address) = candidates.into_iter().find(|address| !address.is_empty()) else {
-            self.busy = false;
-            callbacks::error("WidgetError", "there is no shopperResultUrl and no form action");
-            return;
-        };
-        let encode = runtime::global_function("encodeURIComponent");
-        let address = with_parameters(&address, &parameters, |text| {
-            let encoded = encode
-                .as_ref()
-                .and_then(|encode| encode.call1(&JsValue::UNDEFINED, &JsValue::from_str(text)).ok()?.as_string());
-            encoded.unwrap_or_default()
-        });
-        let Some(window) = web_sys::window() else {
-            return;
-        };
-        // A frame without leave to move the top window still shows the result itself.
-        let top = window.top().ok().flatten();
-        if top.is_none_or(|top| top.location().set_href(&address).is_err()) {
-            let _ = window.location().set_href(&address);
-        }
-    }
-}
-
-/// Adds to the `wpwl` global what only the checkout's configuration tells.
-pub fn publish(config: &JsValue) {
-    let wpwl = js::get(&js_sys::global(), "wpwl");
-    for (theirs, ours) in [("ndc", "ndc"), ("timestamp", "timestamp"), ("isTestSystem", "test")] {
-        js::set(&wpwl, theirs, &js::get(config, ours));
-    }
-    let checkout = js::get(&wpwl, "checkout");
-    for (name, value) in js::entries(&js::get(config, "checkout")) {
-        js::set(&checkout, &name, &value);
+        self.busy = runtime::loader("leave", &[self.handle.object.clone(), redirect]).is_truthy();
     }
 }

@@ -69,7 +69,8 @@ fn holder(app: &App) -> VNode {
 }
 
 fn submit(app: &App) -> VNode {
-    let text = app.words.get("submit").to_owned();
+    let registers = app.handle.form.action().ends_with("/registration");
+    let text = app.words.get(if registers { "register" } else { "submit" }).to_owned();
     html! {
         <>
             <button ref={app.button.clone()} type="submit" name="pay"

@@ -8,6 +8,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use tillgate_shared::brand::Brand;
+use tillgate_shared::format::country;
 
 use super::compile::Part;
 use super::{glue, locale, script};
@@ -28,17 +30,22 @@ const MODULE: &str = "__module__";
 const LAST: u32 = 0x2122;
 
 /// The loader's source files, in the order in which they are joined.
-const LOADER: [&str; 9] = [
+const LOADER: [&str; 11] = [
     "address.js",
     "dom.js",
     "callbacks.js",
     "look.js",
     "shopper.js",
     "skeleton.js",
+    "place.js",
+    "leave.js",
     "resources.js",
     "global.js",
     "start.js",
 ];
+/// The same for what makes the forms of other brands.
+const FORMS: [&str; 9] =
+    ["words.js", "fields.js", "form.js", "popup.js", "submit.js", "brands.js", "one_click.js", "cards.js", "start.js"];
 
 struct File {
     media_type: &'static str,
@@ -54,11 +61,11 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
     };
     add("js/static.min.js", BYTES, page_script(page)?);
     add("js/plain/static.min.js", SCRIPT, page_twin(page)?);
-    let checks = read(&widget.join("frame/checks.js"))?;
+    let checks = read(&widget.join("frame/browser.js"))? + &read(&widget.join("frame/checks.js"))?;
     add("frame/frame.js", SCRIPT, frame_script(frame, &checks)?);
     add("frame/plain.js", SCRIPT, frame_twin(frame, &checks)?);
     add("frame/frame.wasm", WASM, frame.wasm.clone());
-    for style in ["card", "plain"] {
+    for style in ["card", "plain", "forms"] {
         let source = read(&widget.join(format!("style/{style}.css")))?;
         add(&format!("css/{style}.css"), STYLE, script::strip_css(&source).into_bytes());
     }
@@ -66,11 +73,16 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
     for locale in &locales {
         let name = format!("js/locale-{}.js", locale.tag);
         add(&name, SCRIPT, locale.script.clone().into_bytes());
+        add(&format!("js/forms-{}.js", locale.tag), SCRIPT, locale.forms.clone().into_bytes());
     }
-    let document = frame_document(&widget.join("frame"))?;
+    let forms = forms_script(&widget, &locales)?;
+    add("js/forms.min.js", SCRIPT, forms.into_bytes());
+    let folder = widget.join("frame");
+    let document = frame_document(&folder, "pciIframe.html", Some("frame.css"), &["frame.js"])?;
+    let relay = frame_document(&folder, "internalRequestIframe.html", None, &["browser.js", "relay.js"])?;
     let loader = loader_template(&widget, &locales, &files)?;
 
-    let build = build_id(&files, &document.text, &loader);
+    let build = build_id(&files, &[&document.text, &relay.text, &loader]);
     let loader = loader.replace("%BUILD%", &build);
 
     for (name, file) in &files {
@@ -78,6 +90,7 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
     }
     put(&out.join("paymentWidgets.js"), loader.as_bytes())?;
     put(&out.join("pciIframe.html"), document.text.as_bytes())?;
+    put(&out.join("internalRequestIframe.html"), relay.text.as_bytes())?;
     let listed: BTreeMap<&String, Value> = files
         .iter()
         .map(|(name, file)| {
@@ -90,6 +103,7 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
         "made_by": made_by,
         "loader": {"type": SCRIPT, "integrity": script::integrity(loader.as_bytes())},
         "frame": {"csp_script": document.scripts, "csp_style": document.styles},
+        "relay": {"csp_script": relay.scripts, "csp_style": relay.styles},
         "files": listed,
     });
     fs::write(out.join("manifest.json"), serde_json::to_string_pretty(&manifest)?)?;
@@ -173,32 +187,63 @@ struct Document {
     styles: Vec<String>,
 }
 
-/// The frame document with its style and script put in, and their hashes for the policy.
-fn frame_document(folder: &Path) -> Result<Document> {
-    let style = script::strip_css(&read(&folder.join("frame.css"))?);
-    let code = script::minify_js(&read(&folder.join("frame.js"))?)?;
-    let template = read(&folder.join("pciIframe.html"))?;
-    let text: String = template.lines().map(str::trim).collect();
+/// A document with its style and script put in, and their hashes for the policy.
+fn frame_document(folder: &Path, template: &str, style: Option<&str>, code: &[&str]) -> Result<Document> {
+    let style = match style {
+        Some(name) => script::strip_css(&read(&folder.join(name))?),
+        None => String::new(),
+    };
+    let code = match code {
+        // It has a scope of its own.
+        [one] => read(&folder.join(one))?,
+        several => joined(folder, several)?,
+    };
+    let code = script::minify_js(&code)?;
+    let text: String = read(&folder.join(template))?.lines().map(str::trim).collect();
     let text = text.replace("%STYLE%", &style).replace("%SCRIPT%", &code);
     if text.matches(CONFIG).count() != 1 {
-        bail!("the frame document must hold {CONFIG} exactly once");
+        bail!("{template} must hold {CONFIG} exactly once");
     }
     Ok(Document { scripts: vec![script::policy_source(&code)], styles: vec![script::policy_source(&style)], text })
 }
 
+/// What makes the forms of other brands than cards, with its English texts, the countries' codes, and the hashes of the
+/// files that follow it.
+fn forms_script(widget: &Path, locales: &[locale::Locale]) -> Result<String> {
+    let sheet = script::strip_css(&read(&widget.join("style/forms.css"))?);
+    let mut pins = BTreeMap::from([("css", script::hash(sheet.as_bytes()))]);
+    pins.extend(locales.iter().map(|locale| (locale.tag.as_str(), script::hash(locale.forms.as_bytes()))));
+    let letters = || b'A'..=b'Z';
+    let codes = letters().flat_map(|a| letters().map(move |b| String::from_utf8_lossy(&[a, b]).into_owned()));
+    let countries: Vec<String> = codes.filter(|code| country::check(code).is_ok()).collect();
+    let source = joined(&widget.join("forms"), &FORMS)?
+        .replace("%ENGLISH%", &locale::english(&widget.join("locales"))?.to_string())
+        .replace("\"%PINS%\"", &json!(pins).to_string())
+        .replace("%COUNTRIES%", &countries.join(""));
+    script::minify_js(&source)
+}
+
+/// Source files as one script with a scope of its own.
+fn joined(folder: &Path, names: &[&str]) -> Result<String> {
+    let mut source = String::from("(() => {\n\"use strict\";\n");
+    for name in names {
+        source.push_str(&read(&folder.join(name))?);
+    }
+    source.push_str("})();");
+    Ok(source)
+}
+
 /// The loader with everything put in but the build's name.
 fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<String, File>) -> Result<String> {
-    let mut source = String::new();
-    for name in LOADER {
-        source.push_str(&read(&widget.join("loader").join(name))?);
-    }
-    source = format!("(() => {{\n\"use strict\";\n{source}}})();");
+    let mut source = joined(&widget.join("loader"), &LOADER)?;
+    let cards: Vec<&str> = Brand::cards().iter().map(|brand| brand.code).collect();
     let card = read(&widget.join("style/card.css"))?;
     let skeleton = between(&card, "/* skeleton:", "/* end */").context("card.css has no skeleton")?;
     let skeleton = script::strip_css(skeleton);
     let pins = [
         ("%PAGE%", "js/static.min.js"),
         ("%TWIN%", "js/plain/static.min.js"),
+        ("%FORMS%", "js/forms.min.js"),
         ("%CARD%", "css/card.css"),
         ("%BARE%", "css/plain.css"),
     ];
@@ -208,21 +253,21 @@ fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<S
     }
     let source = source
         .replace("%LOCALES%", &locale::directory(locales))
+        .replace("%CARDS%", &cards.join(" "))
         .replace("\"%LOADING%\"", &locale::english_for_the_loader(&widget.join("locales"))?)
         .replace("\"%SKELETON%\"", &json!(skeleton).to_string());
     script::minify_js(&source)
 }
 
 /// 32 hex digits over everything in the bundle.
-fn build_id(files: &BTreeMap<String, File>, document: &str, loader: &str) -> String {
+fn build_id(files: &BTreeMap<String, File>, others: &[&str]) -> String {
     let mut hasher = Sha256::new();
     for (name, file) in files {
         hasher.update(name.as_bytes());
         hasher.update((file.bytes.len() as u64).to_le_bytes());
         hasher.update(&file.bytes);
     }
-    hasher.update(document);
-    hasher.update(loader);
+    others.iter().for_each(|text| hasher.update(text));
     script::hex(&hasher.finalize()[..16])
 }
 

@@ -9,8 +9,11 @@ use serde_json::{Map, Value, json};
 
 use super::script;
 
-/// The tables of every language's file.
-const GROUPS: [&str; 3] = ["loading", "labels", "errors"];
+/// Tables of texts that every language has: what the loader says, labels and errors of card forms, and what other forms
+/// say beside those.
+const GROUPS: [&str; 4] = ["loading", "labels", "errors", "forms"];
+/// Those that travel with every form.
+const CARD: [&str; 3] = ["loading", "labels", "errors"];
 
 /// A language that travels as a script of its own.
 pub struct Locale {
@@ -18,8 +21,10 @@ pub struct Locale {
     pub tag: String,
     /// Other names that merchants use for it, such as `cn` for `zh`.
     pub aliases: Vec<String>,
-    /// The script.
+    /// The script with the texts of card forms.
     pub script: String,
+    /// The script with the texts of other forms.
+    pub forms: String,
 }
 
 impl Locale {
@@ -54,18 +59,18 @@ pub fn read_all(folder: &Path) -> Result<Vec<Locale>> {
             None => Vec::new(),
         };
         let mut data = Map::new();
-        for group in GROUPS {
+        for group in CARD {
             data.insert(group.to_owned(), serde_json::to_value(&table[group])?);
         }
         if let Some(dir) = table.get("dir") {
             data.insert("dir".to_owned(), json!(dir.as_str()));
         }
-        let script = format!(
-            "(function(t){{t&&t.words&&t.words({},{})}})(window.__tillgate);\n",
-            json!(tag),
-            ascii(&Value::Object(data)),
-        );
-        locales.push(Locale { tag, aliases, script });
+        let telling = |words: &str, data: &Value| {
+            format!("(function(t){{t&&t.{words}&&t.{words}({},{})}})(window.__tillgate);\n", json!(tag), ascii(data))
+        };
+        let script = telling("words", &Value::Object(data));
+        let forms = telling("moreWords", &serde_json::to_value(&table["forms"])?);
+        locales.push(Locale { tag, aliases, script, forms });
     }
     let mut known = HashSet::from(["en"]);
     for name in locales.iter().flat_map(Locale::names) {
@@ -77,6 +82,21 @@ pub fn read_all(folder: &Path) -> Result<Vec<Locale>> {
         }
     }
     Ok(locales)
+}
+
+/// All English texts of forms in one object.
+///
+/// # Errors
+/// When the file is malformed.
+pub fn english(folder: &Path) -> Result<Value> {
+    let table = read(&folder.join("en.toml"))?;
+    let mut all = Map::new();
+    for group in ["labels", "errors", "forms"] {
+        if let Value::Object(texts) = serde_json::to_value(&table[group])? {
+            all.extend(texts);
+        }
+    }
+    Ok(Value::Object(all))
 }
 
 /// Every name by which the loader finds a language, as dense text: `cs:cz:hash da:dk:hash de:hash`. First comes the

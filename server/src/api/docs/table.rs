@@ -49,6 +49,9 @@ pub static ROUTES: &[Route] = &[
     Route::new(Get, "/v1/checkouts/{id}/state", "readCheckoutState", Checkouts, "Ask where a checkout stands, in the browser", Body::CheckoutState)
         .note("What the hosted form asks while the shopper is on a brand's page in another window. It tells OPEN, PENDING, PAID, REGISTERED or EXPIRED and nothing else.")
         .for_shopper(),
+    Route::new(Delete, "/v1/checkouts/{id}/registrations/{registration}", "deleteOfferedRegistration", Checkouts, "Delete a stored account in the form", Registration)
+        .note("What the hosted form sends when the shopper removes one of the registrations that the checkout offers. Only where the merchant has made the checkout with registrationsDeletable=true, and while it is open.")
+        .for_shopper(),
 
     Route::new(Get, "/v1/checkouts/{id}/registration", "readTokenisation", Checkouts, "Read what became of a tokenisation checkout", Registration)
         .note("For a checkout without paymentType and with createRegistration=true: this is where its resourcePath points to."),
@@ -98,6 +101,9 @@ pub static ROUTES: &[Route] = &[
             CHECKOUT_ID,
             Own { name: "field", pattern: "^card\\.(number|cvv)$", required: false, note: "What the frame asks for." },
         ]),
+    Route::new(Get, "/v1/internalRequestIframe.html", "loadRelay", Form, "Load the form's hidden frame", Html)
+        .note("Tells forms without a card number what is offered, and sends what they post, from our own origin.")
+        .for_shopper().own(&[CHECKOUT_ID]),
     Route::new(Get, "/v1/simulator/{id}", "showSimulator", Form, "Show the page that stands for a bank or a provider", Html)
         .note("Where redirect.url of a pending payment leads while the simulator processes it. The id is the capability.")
         .for_shopper(),

@@ -1,14 +1,10 @@
 //! The account that a payment charges or a registration stores: which parameters make one, by the kind of its brand.
 
 use super::{Check, shopper_absent};
+use crate::brand::form::{DIRECT_DEBITS, PAID_ELSEWHERE};
 use crate::brand::{Brand, Kind, detect};
 use crate::parameter::ParameterError;
 
-/// Brands that charge a bank account by a mandate. Other bank brands send the shopper to the bank or hand out a slip,
-/// and know the account without us, or need none.
-const DIRECT_DEBITS: [&str; 2] = ["DIRECTDEBIT_SEPA", "SEPA"];
-/// Answers at once, and yet charges no account: the shopper gets a reference and pays at a machine.
-const PAID_ELSEWHERE: &str = "SIBS_MULTIBANCO";
 /// What every card needs.
 const CARD: [&str; 3] = ["card.number", "card.expiryMonth", "card.expiryYear"];
 /// What of an account a registration holds, so that a payment with it may not bring another. The holder may
@@ -49,6 +45,7 @@ impl Check<'_> {
             Some(Kind::Card) => self.card(),
             None if !number.is_empty() => self.card(),
             Some(Kind::Wallet) if at_once => self.wallet(),
+            // Other bank brands send the shopper to the bank or hand out a slip, and know the account without us, or need none.
             Some(Kind::Bank) if DIRECT_DEBITS.iter().any(|code| self.is("paymentBrand", code)) => self.bank_account(),
             Some(Kind::Virtual) if at_once && !self.is("paymentBrand", PAID_ELSEWHERE) => {
                 self.require("virtualAccount.accountId");

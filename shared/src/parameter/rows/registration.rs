@@ -17,6 +17,8 @@ pub(super) static ROWS: &[Parameter] = &[
     row("overrideHolder", Optional, Format::Flag,
         "Lets the holder sent now stand in for an empty holder of the registration, for this payment only."),
     row("registrations[n].id", Optional, ID, "A registration that the checkout offers to the shopper."),
+    row("registrationsDeletable", Optional, Format::Flag,
+        "Lets the shopper delete the registrations that the checkout offers, in the form."),
     row("registrationId", Conditional, ID, "The registration that the shopper chose among those of the checkout.")
         .by_browser(),
     row("recurring.numberOfInstallments", Optional, super::digits(1, 3), "How many installments the shopper chose.")

@@ -101,6 +101,7 @@ fn the_browser_sets_what_shoppers_know_and_nothing_about_the_price() {
         "customParameters[XSHOPPER_]",
         "registrations[0].id",
         "overrideHolder",
+        "registrationsDeletable",
         "walletPay.source",
         "transactionDueDate",
         "shipping.cost",

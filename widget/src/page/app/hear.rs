@@ -5,7 +5,7 @@ use yew::prelude::Context;
 
 use super::{App, Message, empty_frame, node};
 use crate::page::fields::{Field, FrameState};
-use crate::page::{callbacks, frames, js, options, runtime, submit};
+use crate::page::{callbacks, frames, js, options, runtime};
 
 impl App {
     /// What a frame said.
@@ -83,7 +83,6 @@ impl App {
             callbacks::error(&js::text(&error, "name"), &js::text(&error, "message"));
             return;
         }
-        submit::publish(config);
         let known = js::get(config, "brands");
         self.known_brands = known.clone();
         if known.is_object() {

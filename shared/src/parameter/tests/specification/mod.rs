@@ -99,7 +99,7 @@ const COUNTS: [(&str, usize); 30] = [
     ("Cart items", 40),
     ("Cart payments", 7),
     ("Airline", 45),
-    ("Tokenization and registration", 5),
+    ("Tokenization and registration", 6),
     ("Recurring migration", 6),
     ("3D authentication", 36),
     ("Custom parameters", 1),

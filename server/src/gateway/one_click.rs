@@ -1,0 +1,42 @@
+//! Stored accounts in a checkout, as its shopper's browser sees them.
+
+use super::checkout::unknown;
+use super::once::Once;
+use super::{Failure, Gateway};
+use crate::domain::checkout::{Checkout, State};
+use crate::domain::refusal::Refusal;
+use crate::domain::registration::Registration;
+
+impl Gateway {
+    /// The registrations that a checkout offers and that can be used now, in the merchant's order. What was deleted or has
+    /// expired since the checkout was made is left out.
+    pub fn offered_registrations(&self, checkout: &Checkout) -> Vec<Registration> {
+        let Some(entity) = self.directory.entity(&checkout.entity) else { return Vec::new() };
+        let offered = checkout.parameters.with_prefix("registrations[");
+        offered.filter_map(|(name, id)| self.named_registration(&entity, name, id).ok()).collect()
+    }
+
+    /// Deletes a stored account in the name of the shopper.
+    ///
+    /// # Errors
+    /// 404 for an unknown checkout and for a registration that it does not offer; a refusal where the merchant has not
+    /// allowed it, where the checkout is no longer open, or the registration has ended already.
+    pub async fn deregister_in_checkout(&self, id: &str, registration: &str) -> Result<(), Failure> {
+        let checkout = self.checkout_for_shopper(id)?;
+        if !checkout.offers(registration) {
+            return Err(Refusal::not_found("This checkout offers no registration with this id").into());
+        }
+        if !checkout.lets_delete() {
+            let message = "is not set: the shopper may not delete registrations in this checkout";
+            return Err(Refusal::parameter("registrationsDeletable", None, message).into());
+        }
+        match checkout.state(self.now()) {
+            State::Paid => return Err(Refusal::checkout_closed().into()),
+            State::Expired => return Err(Refusal::checkout_expired().into()),
+            State::Open => {}
+        }
+        let entity = self.directory.entity(&checkout.entity).ok_or_else(unknown)?;
+        self.deregister(&entity, registration, Once::unnamed()).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,350 @@
+//! Every way to pay but a card that is typed in, to the end of the payment: direct debit, transfers, accounts; and what
+//! options add to a card form.
+
+use thirtyfour::prelude::*;
+use tillgate_tests::card_form::CardForm;
+use tillgate_tests::{Browser, Page, browse};
+
+use crate::{APPROVED, PENDING, Stage};
+
+impl Stage {
+    /// Opens a page with these brands and options, and waits until its forms are ready. The answer is what `onReady` got.
+    pub async fn open(&self, browser: &Browser, brands: &str, options: &str) -> anyhow::Result<String> {
+        let script = format!(
+            "var wpwlOptions = {{ onReady: function (list) {{ window.told = JSON.stringify(list); }}, {options} }};"
+        );
+        browser.goto(self.site.add(Page::of(&self.checkout).brands(brands).script(&script))).await?;
+        browser.until("window.told").await?;
+        Ok(browser.value("window.told").await?.as_str().unwrap_or_default().to_owned())
+    }
+}
+
+/// Types into the input that `css` finds.
+pub async fn fill(browser: &Browser, css: &str, text: &str) -> anyhow::Result<()> {
+    let field = browser.query(By::Css(css)).and_displayed().first().await?;
+    field.send_keys(Key::Control + "a" + Key::Backspace).await?;
+    Ok(field.send_keys(text).await?)
+}
+
+pub async fn click(browser: &Browser, css: &str) -> anyhow::Result<()> {
+    Ok(browser.query(By::Css(css)).and_displayed().first().await?.click().await?)
+}
+
+#[tokio::test]
+async fn a_placeholder_becomes_a_form_for_all_cards_and_one_for_each_other_brand_in_its_order() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        let brands = "DIRECTDEBIT_SEPA VISA IDEAL MASTER PAYPAL SEPA PREPAYMENT NOBODY AFTERPAY";
+        let ready = stage.open(&browser, brands, "").await?;
+        let classes = "[...document.querySelectorAll('.wpwl-container')].map(it => it.classList[1]).join(' ')";
+        let expected = "wpwl-container-directDebit wpwl-container-card wpwl-container-onlineTransfer-IDEAL \
+                        wpwl-container-virtualAccount-PAYPAL wpwl-container-prepayment-PREPAYMENT \
+                        wpwl-container-virtualAccount-AFTERPAY";
+        assert_eq!(browser.value(classes).await?, expected);
+        assert_eq!(ready.matches("containerKey").count(), 6, "onReady once, for all: {ready}");
+        for css in [
+            "div.wpwl-container-directDebit[id] > form.wpwl-form.wpwl-form-directDebit.wpwl-form-has-inputs[method=POST]",
+            "input.wpwl-control-accountHolder[name='bankAccount.holder']",
+            "input.wpwl-control-accountNumber[name='bankAccount.iban']",
+            "input.wpwl-control-accountBank[name='bankAccount.bic']",
+            "select.wpwl-control-country[name='bankAccount.country'] > option[value=DE]",
+            "form.wpwl-form-onlineTransfer-IDEAL:not(.wpwl-form-has-inputs) \
+               .wpwl-wrapper-brand-IDEAL > button.wpwl-button.wpwl-button-brand.wpwl-button-brand-IDEAL",
+            "form.wpwl-form-virtualAccount-AFTERPAY input[name='virtualAccount.accountId']",
+            "form.wpwl-form-virtualAccount-AFTERPAY button.wpwl-button-pay",
+            "form.wpwl-form-card select.wpwl-control-brand > option[value=MASTER]",
+        ] {
+            assert!(browser.query(By::Css(css)).nowait().exists().await?, "{css}");
+        }
+        assert!(browser.complaints().await?.is_empty(), "the strictest policy suffices");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_direct_debit_is_paid_and_tells_what_is_wrong_before() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        stage
+            .open(
+                &browser,
+                "DIRECTDEBIT_SEPA",
+                "onBeforeSubmitDirectDebit: function () { witness.note('asked', 'debit'); }",
+            )
+            .await?;
+        assert!(!browser.query(By::Css("iframe.wpwl-control")).nowait().exists().await?, "no card, no frame for it");
+        fill(&browser, ".wpwl-control-accountNumber", "DE23 1000 0000 1234 5678 91").await?;
+        click(&browser, ".wpwl-button-pay").await?;
+        for hint in ["accountHolderError", "accountNumberError", "accountBankError"] {
+            browser.query(By::Css(format!(".wpwl-control.wpwl-has-error + .wpwl-hint-{hint}"))).first().await?;
+        }
+        browser.until("document.activeElement.matches('.wpwl-control-accountHolder')").await?;
+        browser.until("document.querySelector('.wpwl-button-pay').matches('.wpwl-button-error:disabled')").await?;
+        browser.picture("debit-error").await?;
+        assert_eq!(stage.submits(), 0);
+
+        fill(&browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
+        fill(&browser, ".wpwl-control-accountNumber", "DE23 1000 0000 1234 5678 90").await?;
+        fill(&browser, ".wpwl-control-accountBank", "MARKDEF1100").await?;
+        assert_eq!(
+            browser.value("document.querySelector('.wpwl-control-country').value").await?,
+            "DE",
+            "the IBAN says it"
+        );
+        assert_eq!(browser.value("document.querySelectorAll('.wpwl-hint').length").await?, 0);
+        click(&browser, ".wpwl-button-pay").await?;
+        browser.query(By::Id("result")).first().await?;
+        assert_eq!(browser.seen_of("asked").await?, ["debit"]);
+        let status = stage.merchant.status(stage.checkout.id()).await?;
+        assert_eq!(status.code(), APPROVED, "{}", status.text);
+        assert_eq!(status.json["bankAccount"]["last4Digits"], "7890");
+        assert!(stage.site.heard().iter().all(|it| !it.contains("12345678")), "the account stays with us");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn what_the_gateway_finds_wrong_is_told_at_the_field() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        stage.open(&browser, "SEPA", "").await?;
+        fill(&browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
+        // Well-formed for all that the page knows; too short for its country.
+        fill(&browser, ".wpwl-control-accountNumber", "DE981000000012345678").await?;
+        fill(&browser, ".wpwl-control-accountBank", "MARKDEF1100").await?;
+        let valid = "!document.querySelector('.wpwl-has-error')";
+        browser.until(valid).await?;
+        click(&browser, ".wpwl-button-pay").await?;
+        browser.query(By::Css(".wpwl-control-accountNumber.wpwl-has-error + .wpwl-hint")).first().await?;
+        fill(&browser, ".wpwl-control-accountNumber", "DE23100000001234567890").await?;
+        click(&browser, ".wpwl-button-pay").await?;
+        browser.query(By::Id("result")).first().await?;
+        assert_eq!(stage.code().await?, APPROVED);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_mandate_that_the_merchant_has_in_mind_is_agreed_to_first() -> anyhow::Result<()> {
+    let stage = Stage::with(&[("bankAccount.mandate.id", "M4711")]).await?;
+    browse(move |browser| async move {
+        stage.open(&browser, "DIRECTDEBIT_SEPA", "locale: 'de'").await?;
+        fill(&browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
+        fill(&browser, ".wpwl-control-accountNumber", "DE23100000001234567890").await?;
+        fill(&browser, ".wpwl-control-accountBank", "MARKDEF1100").await?;
+        click(&browser, ".wpwl-button-pay").await?;
+        let hint = browser.query(By::Css(".wpwl-hint-mandateError")).first().await?.text().await?;
+        assert!(hint.contains("Lastschrift"), "{hint}");
+        click(&browser, ".wpwl-agree").await?;
+        click(&browser, ".wpwl-button-pay").await?;
+        browser.query(By::Id("result")).first().await?;
+        let status = stage.merchant.status(stage.checkout.id()).await?;
+        let signed = status.json["bankAccount"]["mandate"]["dateOfSignature"].as_str().unwrap_or_default().len();
+        assert_eq!((status.code(), signed), (APPROVED, 10), "{}", status.text);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_account_at_the_brand_is_paid_with() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        stage.open(&browser, "AFTERPAY", "").await?;
+        fill(&browser, "[name='virtualAccount.accountId']", "jane@shop.example").await?;
+        // Enter is as good as the button.
+        fill(&browser, "[name='virtualAccount.accountId']", "jane@shop.example\u{e007}").await?;
+        browser.query(By::Id("result")).first().await?;
+        let status = stage.merchant.status(stage.checkout.id()).await?;
+        assert_eq!((status.code(), status.json["paymentBrand"].as_str()), (APPROVED, Some("AFTERPAY")));
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn brands_that_the_channel_does_not_offer_disappear() -> anyhow::Result<()> {
+    let mut stage = Stage::new().await?;
+    stage.merchant = stage.gateway.merchant_with(&["--brands", "IDEAL,VISA"])?;
+    stage.checkout = stage.merchant.checkout(&[]).await?;
+    browse(move |browser| async move {
+        stage.open(&browser, "SEPA IDEAL PAYPAL VISA", "").await?;
+        let left = "[...document.querySelectorAll('.wpwl-container')].map(it => it.classList[1]).join(' ')";
+        assert_eq!(browser.value(left).await?, "wpwl-container-onlineTransfer-IDEAL wpwl-container-card");
+        browser.goto(stage.site.add(Page::of(&stage.checkout).brands("PAYPAL SEPA"))).await?;
+        let message = browser.query(By::Css(".wpwl-container > .wpwl-message.wpwl-has-error")).first().await?;
+        assert!(!message.text().await?.is_empty());
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn billing_names_and_the_wish_to_keep_the_card_are_posted_with_it() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    let options = "billingAddress: { country: 'DE', city: 'Köln' },
+        mandatoryBillingFields: { country: true, city: true, postcode: true, street1: true },
+        forceCardHolderEqualsBillingName: true, registrations: { offer: true }";
+    browse(move |browser| async move {
+        stage.open(&browser, "VISA", options).await?;
+        let form = CardForm::ready(&browser).await?;
+        form.number("4200000000000000").await?;
+        form.expiry("05 / 34").await?;
+        form.code("123").await?;
+        form.pay().await?;
+        for hint in ["givenNameError", "surNameError", "billingPostCodeError", "billingStreetError"] {
+            form.hint(hint).await?;
+        }
+        browser.picture("card-billing-error").await?;
+        for css in ["street1", "street2", "city", "state", "postcode", "country"] {
+            let css = format!(".wpwl-form-card .wpwl-sup-wrapper-{css} > .wpwl-control[name='billing.{css}']");
+            assert!(browser.query(By::Css(css.as_str())).nowait().exists().await?, "{css}");
+        }
+        assert_eq!(stage.submits(), 0);
+        fill(&browser, "[name='customer.givenName']", "Jane").await?;
+        fill(&browser, "[name='customer.surname']", "Jones").await?;
+        fill(&browser, "[name='billing.postcode']", "50667").await?;
+        fill(&browser, "[name='billing.street1']", "Domstraße 1").await?;
+        click(&browser, "[name=createRegistration]").await?;
+        form.pay().await?;
+        browser.query(By::Id("result")).first().await?;
+        let status = stage.merchant.status(stage.checkout.id()).await?;
+        assert_eq!(status.code(), APPROVED, "{}", status.text);
+        assert_eq!(status.json["card"]["holder"], "Jane Jones");
+        assert_eq!(status.json["customer"]["surname"], "Jones");
+        assert_eq!(status.json["billing"]["city"], "Köln");
+        assert_eq!(status.json["billing"]["street1"], "Domstraße 1");
+        assert!(status.json["registrationId"].is_string(), "{}", status.text);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn logos_come_first_and_choose_the_form_and_the_cards_brand() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        stage.open(&browser, "VISA MASTER IDEAL", "style: 'logos'").await?;
+        let seen = "[...document.querySelectorAll('.wpwl-container')].filter(it => it.checkVisibility()).length";
+        assert_eq!(browser.value(seen).await?, 0);
+        assert_eq!(browser.value("document.querySelectorAll('.wpwl-logos > .wpwl-logo').length").await?, 3);
+        click(&browser, ".wpwl-logo:nth-child(3)").await?;
+        browser.until("document.querySelector('.wpwl-button-brand-IDEAL').checkVisibility()").await?;
+        click(&browser, ".wpwl-logo:nth-child(2)").await?;
+        browser.until("document.querySelector('.wpwl-control-brand').value === 'MASTER'").await?;
+        assert_eq!(browser.value(seen).await?, 1);
+        let form = CardForm::ready(&browser).await?;
+        form.number("5454545454545454").await?;
+        form.expiry("05 / 34").await?;
+        form.code("123").await?;
+        form.pay().await?;
+        browser.query(By::Id("result")).first().await?;
+        let status = stage.merchant.status(stage.checkout.id()).await?;
+        assert_eq!((status.code(), status.json["paymentBrand"].as_str()), (APPROVED, Some("MASTER")));
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_tokenisation_form_saves_a_card_or_an_account_and_charges_nobody() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        for brand in ["VISA", "SEPA"] {
+            let checkout = stage.merchant.post("v1/checkouts", &[("createRegistration", "true")]).await?;
+            let page = Page::for_id(&format!("{}/registration", checkout.id())).brands(brand);
+            browser.goto(stage.site.add(page)).await?;
+            if brand == "VISA" {
+                let form = CardForm::ready(&browser).await?;
+                assert_eq!(form.find(".wpwl-button-pay").await?.text().await?, "Save");
+                form.fill().await?;
+            } else {
+                fill(&browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
+                fill(&browser, ".wpwl-control-accountNumber", "DE23100000001234567890").await?;
+                fill(&browser, ".wpwl-control-accountBank", "MARKDEF1100").await?;
+            }
+            click(&browser, ".wpwl-button-pay").await?;
+            browser.query(By::Id("result")).first().await?;
+            let path = format!("v1/checkouts/{}/registration", checkout.id());
+            let address = browser.current_url().await?;
+            let told = address.query_pairs().find(|(name, _)| name == "resourcePath");
+            assert_eq!(told.map(|(_, value)| value.into_owned()), Some(format!("/{path}")));
+            let status = stage.merchant.get(&path).await?;
+            assert_eq!(
+                (status.code(), status.json["paymentBrand"].as_str()),
+                (APPROVED, Some(brand)),
+                "{}",
+                status.text
+            );
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn every_form_is_usable_for_everybody_and_on_a_phone() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        for (name, options, width) in [
+            ("card", "", 1000),
+            ("phone-german", "locale: 'de', billingAddress: {}", 320),
+            ("phone-arabic", "locale: 'ar'", 320),
+            ("plain", "style: 'plain'", 600),
+            ("none", "style: 'none'", 600),
+        ] {
+            browser.resize(width, 1400).await?;
+            stage.open(&browser, "SEPA VISA IDEAL AFTERPAY", options).await?;
+            browser.picture(&format!("forms-{name}")).await?;
+            let label = browser.query(By::Css(".wpwl-label-accountHolder")).first().await?.text().await?;
+            let expected = match name {
+                "phone-german" => "Kontoinhaber",
+                "phone-arabic" => "صاحب الحساب",
+                _ => "Account holder",
+            };
+            assert_eq!(label, expected, "{name}");
+            assert_eq!(browser.axe().await?, Vec::<String>::new(), "{name}");
+            click(&browser, ".wpwl-form-directDebit .wpwl-button-pay").await?;
+            browser.query(By::Css(".wpwl-hint-accountNumberError")).first().await?;
+            assert_eq!(browser.axe().await?, Vec::<String>::new(), "{name}, with errors");
+            browser.picture(&format!("forms-{name}-error")).await?;
+            let wide = "[...document.querySelectorAll('body *')].filter(it => it.getBoundingClientRect().right > innerWidth + 0.5 && it.checkVisibility())
+                .map(it => it.className || it.nodeName).join(', ')";
+            assert_eq!(browser.value(wide).await?, "", "{name}: sticks out");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn brands_with_the_banks_own_page_take_the_whole_tab_there() -> anyhow::Result<()> {
+    browse(move |browser| async move {
+        for brand in ["IDEAL", "PREPAYMENT", "SOFORTUEBERWEISUNG"] {
+            let stage = Stage::new().await?;
+            stage.open(&browser, brand, "").await?;
+            if brand == "SOFORTUEBERWEISUNG" {
+                click(&browser, "option[value=AT]").await?;
+                click(&browser, ".wpwl-button-pay").await?;
+            } else {
+                click(&browser, &format!(".wpwl-button-brand-{brand}")).await?;
+            }
+            browser.until("location.pathname.startsWith('/v1/simulator/')").await?;
+            assert_eq!(stage.code().await?, PENDING, "{brand}");
+            click(&browser, "button[value=success]").await?;
+            browser.query(By::Id("result")).first().await?;
+            let status = stage.merchant.status(stage.checkout.id()).await?;
+            assert_eq!(
+                (status.code(), status.json["paymentBrand"].as_str()),
+                (APPROVED, Some(brand)),
+                "{}",
+                status.text
+            );
+        }
+        Ok(())
+    })
+    .await
+}

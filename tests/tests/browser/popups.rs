@@ -1,0 +1,107 @@
+//! Brands with a page in a window of its own: paid there, cancelled there, closed, and what the form makes of it.
+
+use thirtyfour::prelude::*;
+use tillgate_tests::card_form::CardForm;
+use tillgate_tests::{Browser, browse};
+
+use crate::forms::click;
+use crate::{APPROVED, Stage};
+
+const OPTIONS: &str = "onLightboxCancel: function () { witness.note('cancelled', ''); }";
+const WAITS: &str = "!!document.querySelector('.wpwl-container-virtualAccount-PAYPAL > .wpwl-message')";
+
+/// Presses the brand's button and goes to the window that opens. The answer is the shop's window.
+async fn visit(browser: &Browser) -> anyhow::Result<WindowHandle> {
+    let shop = browser.window().await?;
+    let before = browser.windows().await?;
+    click(browser, ".wpwl-button-brand-PAYPAL").await?;
+    let found = tillgate_tests::until("a window of the brand", async || {
+        Ok(browser.windows().await?.into_iter().find(|window| !before.contains(window)))
+    });
+    browser.switch_to_window(found.await?).await?;
+    browser.until("location.pathname.startsWith('/v1/simulator/')").await?;
+    Ok(shop)
+}
+
+#[tokio::test]
+async fn what_is_paid_in_the_window_takes_the_shop_on() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        stage.open(&browser, "PAYPAL VISA", OPTIONS).await?;
+        let shop = visit(&browser).await?;
+        let brand = browser.window().await?;
+        browser.switch_to_window(shop.clone()).await?;
+        browser.until(WAITS).await?;
+        browser.picture("popup-waiting").await?;
+        browser.switch_to_window(brand).await?;
+        click(&browser, "button[value=success]").await?;
+        browser.switch_to_window(shop).await?;
+        browser.query(By::Id("result")).first().await?;
+        let address = browser.current_url().await?;
+        assert!(address.query().unwrap_or_default().contains("resourcePath=%2Fv1%2Fcheckouts%2F"), "{address}");
+        assert_eq!(stage.code().await?, APPROVED);
+        assert!(browser.seen_of("cancelled").await?.is_empty());
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn after_a_cancelled_or_closed_window_the_shopper_goes_on_with_another_brand() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        stage.open(&browser, "PAYPAL VISA", OPTIONS).await?;
+        // Cancelled on the brand's page.
+        let shop = visit(&browser).await?;
+        click(&browser, "button[value=cancel]").await?;
+        browser.switch_to_window(shop).await?;
+        browser.until("witness.all().filter(it => it.kind === 'cancelled').length === 1").await?;
+        browser.until(&format!("!{WAITS}")).await?;
+        // Closed without a word, and the shopper does something here.
+        let shop = visit(&browser).await?;
+        browser.close_window().await?;
+        browser.switch_to_window(shop).await?;
+        browser.until(WAITS).await?;
+        click(&browser, "h1").await?;
+        browser.until("witness.all().filter(it => it.kind === 'cancelled').length === 2").await?;
+        // Cancelled in the form.
+        let shop = visit(&browser).await?;
+        browser.switch_to_window(shop).await?;
+        click(&browser, ".wpwl-container-virtualAccount-PAYPAL > .wpwl-message button:last-of-type").await?;
+        browser.until("witness.all().filter(it => it.kind === 'cancelled').length === 3").await?;
+
+        let form = CardForm::ready(&browser).await?;
+        form.fill().await?;
+        form.pay().await?;
+        browser.query(By::Id("result")).first().await?;
+        let status = stage.merchant.status(stage.checkout.id()).await?;
+        assert_eq!((status.code(), status.json["paymentBrand"].as_str()), (APPROVED, Some("VISA")), "{}", status.text);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn where_no_window_may_open_the_brand_takes_the_tab_and_a_merchant_who_stops_it_leaves_none() -> anyhow::Result<()>
+{
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        stage
+            .open(
+                &browser,
+                "PAYPAL",
+                "onBeforeSubmitVirtualAccount: function () { return Promise.resolve(window.goOn || false); }",
+            )
+            .await?;
+        click(&browser, ".wpwl-button-brand-PAYPAL").await?;
+        browser.until("!document.querySelector('.wpwl-button-busy')").await?;
+        tillgate_tests::until("one window", async || Ok((browser.windows().await?.len() == 1).then_some(()))).await?;
+        assert_eq!(stage.submits(), 0);
+        browser.execute("window.goOn = true; window.open = () => null", vec![]).await?;
+        click(&browser, ".wpwl-button-brand-PAYPAL").await?;
+        browser.until("location.pathname.startsWith('/v1/simulator/')").await?;
+        click(&browser, "button[value=success]").await?;
+        tillgate_tests::until("paid", async || Ok((stage.code().await? == APPROVED).then_some(()))).await
+    })
+    .await
+}

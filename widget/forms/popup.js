@@ -1,0 +1,66 @@
+// Brands with a page in a window of its own. The window tells little: a brand's page may cut itself off from us and then
+// looks closed. So the gateway is asked how it stands, until it knows; and a window that looks closed is one that was given up
+// once the shopper does something here.
+
+const PAUSE = 1500;
+
+// The one window that somebody is expected to come back from.
+let visit;
+
+// In the click itself, or the browser takes it for advertising. The address follows.
+const openWindow = (form) => {
+  const size = `popup,width=${Math.min(screen.availWidth, 600)},height=${Math.min(screen.availHeight, 760)}`;
+  return window.open("about:blank", `tillgate-${form.nonce}`, size);
+};
+
+const follow = (form, checkout, popup, redirect) => {
+  state.leave(form, redirect, popup);
+  abandon();
+  const own = (visit = { form, checkout, popup });
+  // What the shopper does here says that they are back.
+  for (const type of ["focus", "pointerdown", "keydown"])
+    addEventListener(type, () => (own.back = true), { signal: life.signal });
+  busy(form, false);
+  tell(form, say("popupOpen", form.label), [
+    [word("popupShow"), () => (popup.closed ? pay(form) : popup.focus())],
+    [word("cancel"), () => stop(own)],
+  ]);
+  form.live.textContent = say("popupOpen", form.label);
+  watch(own);
+};
+
+// The shopper does not want to go on there, as far as can be told: another brand may be taken. What is paid in the window all
+// the same is not lost.
+const stop = (own) => {
+  if (own.stopped) return;
+  own.stopped = true;
+  own.popup.close();
+  tell(own.form, "");
+  own.form.live.textContent = word("cancelled");
+  if (own.form.button.isConnected) own.form.button.focus();
+  notify("onLightboxCancel", [], own.form);
+};
+
+const abandon = () => {
+  if (visit && !visit.stopped) {
+    visit.stopped = true;
+    visit.popup.close();
+    tell(visit.form, "");
+  }
+  visit = null;
+};
+
+const watch = async (own) => {
+  while (visit === own) {
+    const { status, body } = await ask("state", { checkout: own.checkout });
+    const { checkoutState } = status === 200 ? body : {};
+    if (visit !== own) return;
+    if (/PAID|REGISTERED|EXPIRED/.test(checkoutState)) {
+      own.popup.close();
+      return goBack(own.form, own.checkout);
+    }
+    if ((own.popup.closed && own.back) || checkoutState === "OPEN") stop(own);
+    if (checkoutState === "OPEN" || status === 404) return;
+    await new Promise((done) => setTimeout(done, PAUSE));
+  }
+};

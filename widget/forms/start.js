@@ -1,0 +1,71 @@
+// Meets the loader's state, hears the relay, and puts everything in its place.
+
+const dress = () => {
+  const link = make("link", "", {
+    rel: "stylesheet",
+    href: `${state.base}v1/static/${state.build}/css/forms.css`,
+    integrity: `sha256-${state.pins.css}`,
+    crossorigin: "anonymous",
+  });
+  state.nodes.push(link);
+  // Behind the sheet of the style, which it completes.
+  if (state.link) state.link.after(link);
+  else document.head.prepend(link);
+};
+
+const offer = () => {
+  if (config.error) {
+    others().forEach((form) => end(form, "checkoutError"));
+    if (!cards().length) raise("InvalidCheckoutIdError", config.error.message);
+    return;
+  }
+  if (!makeOthers()) {
+    others().forEach((form) => end(form, "checkoutError"));
+    return raise("WidgetError", "none of the brands is offered by this channel");
+  }
+  oneClick();
+  logos();
+  state.told("more");
+};
+
+const receive = ({ source, data }) => {
+  if (state.relay && source === state.relay.contentWindow) {
+    if (data.type === "answer") answered(data);
+    if (data.type !== "ready") return;
+    isOpen = true;
+    config = data.config;
+    for (const message of queue.splice(0)) source.postMessage(message, state.base);
+    return offer();
+  }
+  const form = others().find((form) => form.code && form.code.contentWindow === source);
+  if (form) heardCode(form, data);
+};
+
+// The hashes of the other forms' sheet and of its languages, for whoever fetches them.
+state.pins = "%PINS%";
+
+let begun = false;
+
+state.startMore = () => {
+  cards().forEach(extend);
+  if (!begun && options().style !== "none") dress();
+  if (options().style === "logos") relay();
+  if (!begun) {
+    state.receiveMore = receive;
+    state.inbox.forEach(receive);
+  }
+  begun = true;
+  if (!state.relay) state.told("more");
+};
+
+state.stopMore = () => {
+  life.abort();
+  abandon();
+};
+
+// A page that comes back from the browser's memory still shows what was under way.
+addEventListener(
+  "pageshow",
+  ({ persisted }) => persisted && others().forEach((form) => form.button && busy(form, false)),
+  { signal: life.signal },
+);

@@ -1,0 +1,100 @@
+// The submit: checks, the merchant's say, one request from our own origin, and where the shopper goes.
+
+let last = 0;
+const waiting = new Map();
+let queue = [];
+let isOpen = false;
+
+// Asks the gateway, by way of the relay.
+const ask = (type, more) =>
+  new Promise((done) => {
+    const call = ++last;
+    waiting.set(call, done);
+    const message = { ...more, tillgate: 1, type, call };
+    if (isOpen) state.relay.contentWindow.postMessage(message, state.base);
+    else queue.push(message);
+  });
+
+const answered = ({ call, status, body }) => {
+  const done = waiting.get(call);
+  waiting.delete(call);
+  let parsed = {};
+  try {
+    parsed = JSON.parse(body);
+  } catch (none) {
+    // Not an answer of the gateway's.
+  }
+  if (done) done({ status, body: parsed });
+};
+
+// Every named field that the form has now, the merchant's own included; our own inputs, tidied.
+const collect = (form) => {
+  const fields = [...new FormData(form.form)].filter(([, value]) => typeof value === "string");
+  const ours = form.fields.map((field) => field.kind.name);
+  const kept = fields.filter(([name]) => !ours.includes(name));
+  for (const field of form.fields) {
+    const now = value(field);
+    const { post, name } = field.kind;
+    if (now && !field.element.disabled) kept.push([post ? post(now) : name, now]);
+  }
+  return [...kept, ["shopOrigin", location.origin], ["forceUtf8", "\u2620"]];
+};
+
+// Somebody wants to pay. Asking twice is asking once.
+const pay = async (form) => {
+  if (form.busy) return;
+  tell(form, "");
+  if (!form.form.isConnected) {
+    tell(form, word("formError"));
+    return raise("WidgetError", "the page took the form out of the document");
+  }
+  if (!isValid(form)) return halt(form);
+  busy(form, true);
+  const popup = form.flow === "popup" ? openWindow(form) : null;
+  const drop = () => {
+    if (popup) popup.close();
+    busy(form, false);
+  };
+  const checkout = await state.allow(form, form.brands[0] || form.chosen.registration.brand);
+  if (!checkout) return drop();
+  abandon();
+  const asked = ask("submit", { checkout, fields: collect(form), form: form.nonce, code: !!form.code });
+  notify("onAfterSubmit", [], form);
+  const { status, body } = await asked;
+  if (status === 200) {
+    const { flow, redirect } = body;
+    if (popup && flow === "popup") return follow(form, checkout, popup, redirect);
+    if (popup) popup.close();
+    // Still busy: nothing can be sent while the page goes away.
+    return busy(form, state.leave(form, redirect));
+  }
+  drop();
+  refused(form, status, body.result || {});
+};
+
+const refused = (form, status, { description = "", parameterErrors = [] }) => {
+  const names = (parameterErrors || []).map((error) => error.name);
+  const wrong = form.fields.filter(({ kind, element }) =>
+    names.some((name) => name === kind.name || (kind.post && name === kind.post((kind.tidy || String)(element.value)))),
+  );
+  wrong.forEach((field) => mark(form, field, true));
+  if (wrong.length) return halt(form);
+  if (status === 404 || status === 410) {
+    end(form, "checkoutError");
+    return raise("InvalidCheckoutIdError", description);
+  }
+  if (status === 400 && description) {
+    const text = [description, ...names].join(" ");
+    raise("WidgetError", text);
+    return tell(form, text);
+  }
+  tell(form, word("communicationError"));
+  raise("PciIframeSubmitError", "the payment request was not answered");
+};
+
+// Back to the shop, with the two parameters that say which payment it was.
+const goBack = (form, checkout) => {
+  const { shopperResultUrl: url, resourcePath = `/v1/checkouts/${checkout}/${purpose}` } = config.checkout || {};
+  const parameters = Object.entries({ id: checkout, resourcePath }).map(([name, value]) => ({ name, value }));
+  busy(form, state.leave(form, { url, parameters }));
+};
