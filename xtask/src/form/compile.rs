@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use wasm_bindgen_cli_support::Bindgen;
+use wasm_bindgen_cli_support::{Bindgen, EncodeInto};
 
 use super::glue::{self, Source};
 use super::twin::{self, Twin};
@@ -90,6 +90,7 @@ pub fn part(toolchain: &Toolchain, std: Std, root: &Path, work: &Path, part: &st
     let mut bindgen = Bindgen::new();
     bindgen
         .input_bytes(part, bytes)
+        .encode_into(EncodeInto::Always)
         .no_modules(true)?
         .no_modules_global(glue::NAME)?
         .typescript(false)

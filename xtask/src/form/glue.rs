@@ -35,12 +35,16 @@ const STALE: [(&str, &str); 2] = [
     ("cachedUint8ArrayMemory0.byteLength === 0", "cachedUint8ArrayMemory0.buffer !== wasm.memory.buffer"),
 ];
 
+/// Where the glue notes its own address, to look for a module beside it.
+const ADDRESS: &str = "let script_src;";
+
 /// Shortens the glue up to where it starts, and the names in the module with it.
 ///
 /// # Errors
 /// When wasm-bindgen writes its glue in another way than the pinned version does.
 pub fn shorten(made: &mut Output) -> Result<String> {
     let mut text = made.js().to_owned();
+    text = without_address(&text).context("the glue notes its address in an unknown way")?;
     let named = |text: &str| Some(text.split_once(MODULE)?.0.strip_suffix('"')?.rsplit_once('"')?.1.to_owned());
     let module = named(&text).context("the glue names its module in an unknown way")?;
     text = text.replace(&format!("\"{module}\"{MODULE}"), &format!("m{MODULE}"));
@@ -66,6 +70,13 @@ pub fn shorten(made: &mut Output) -> Result<String> {
     made.wasm_mut().customs.remove_raw("target_features");
     let (kept, _) = text.split_once(LOADING).context("the glue loads in an unknown way")?;
     Ok(kept.to_owned())
+}
+
+/// The glue without [`ADDRESS`] and the block behind it.
+fn without_address(text: &str) -> Option<String> {
+    let (before, rest) = text.split_once(ADDRESS)?;
+    let (block, after) = rest.split_once('}')?;
+    block.contains("document.currentScript").then(|| [before, after].concat())
 }
 
 /// Shortened glue as the declaration of a function: it takes the module and promises the exports. With
