@@ -62,10 +62,14 @@ impl Gateway {
     /// # Errors
     /// 404 when no payment sent its shopper to this page.
     pub async fn decide_on_page(&self, page: &str, choice: &'static PageAnswer) -> Result<Decided, Failure> {
-        let Payment { entity, id, checkout, .. } = self.payment_of_page(page)?;
+        let payment = self.payment_of_page(page)?;
+        let promise = self.store.promise(&payment)?;
+        let on_file = promise.as_ref().map(|promise| promise.keys(&payment)).unwrap_or_default();
+        let promised = promise.is_some();
+        let Payment { entity, id, checkout, .. } = payment;
         let now = self.now();
         let reversal = Self::new_payment_id(now)?;
-        let keys = Keys { checkout, ..Keys::payment(&entity, &id) };
+        let keys = Keys { checkout, on_file, ..Keys::payment(&entity, &id) };
         let kept = self.options.card_window;
         let decided = self
             .store
@@ -77,8 +81,15 @@ impl Gateway {
                     return Ok((Changes::default(), Decided { payment, as_wanted }));
                 }
                 let payment = Payment { details: answer.details, ..payment };
-                let Ended { payment, checkout, reverse } = end(payment, loaded.checkout, answer.result);
-                let mut changes = Changes::default().payment(&payment);
+                let Ended { mut payment, checkout, reverse } = end(payment, loaded.checkout, answer.result);
+                let mut changes = Changes::default();
+                if let Some(promise) = promise {
+                    changes = changes.without_promise(&payment.id);
+                    if payment.approved() && !reverse {
+                        changes = changes.and(promise.keep(&mut payment, loaded.on_file, now));
+                    }
+                }
+                changes = changes.payment(&payment);
                 if let Some(checkout) = &checkout {
                     changes = changes.checkout(checkout);
                 }
@@ -100,7 +111,7 @@ impl Gateway {
                 Ok((changes, Decided { payment, as_wanted: true }))
             })
             .await??;
-        if !decided.payment.counts() {
+        if promised || !decided.payment.counts() {
             self.store.something_was_deleted();
         }
         Ok(decided)

@@ -11,6 +11,7 @@ pub mod once;
 mod one_click;
 pub mod order;
 pub mod pay;
+mod promise;
 pub mod query;
 pub mod reference;
 pub mod registration;

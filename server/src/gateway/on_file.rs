@@ -8,14 +8,14 @@ use tillgate_shared::format::expiry::Expiry;
 use tillgate_shared::parameter::{Operation, Parameters, check_complete};
 use zeroize::Zeroizing;
 
-use super::{Failure, Gateway, random};
+use super::{Failure, Gateway, promise, random};
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, RegistrationId};
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::{Registration, retention};
 use crate::domain::standing_instruction::{Chain, INITIAL_TRANSACTION, Step, Terms};
-use crate::store::{Changes, OnFile, OnFileKeys, StoreError};
+use crate::store::{Changes, NewRegistration, OnFile, OnFileKeys, Promise, StoreError};
 use crate::vault::BlindIndex;
 
 /// The groups of parameters that describe an account.
@@ -52,14 +52,6 @@ pub(super) struct Filing {
     agreed: Option<Agreed>,
 }
 
-/// An account that is about to be stored.
-#[derive(Debug)]
-pub(super) struct NewRegistration {
-    pub(super) registration: Registration,
-    pub(super) blind: BlindIndex,
-    pub(super) sealed: Vec<u8>,
-}
-
 #[derive(Debug)]
 struct Agreed {
     step: Step,
@@ -70,8 +62,8 @@ struct Agreed {
 }
 
 impl Gateway {
-    /// What an approved payment does with things on file; none for the many that do nothing. Sets the
-    /// `initialTransactionId` that its answer gives among its parameters, which are still all that were sent.
+    /// What a payment does with things on file once it succeeds; none for the many that do nothing. A charge by the merchant
+    /// gets its chain's `initialTransactionId` among its parameters, which are still all that were sent.
     ///
     /// # Errors
     /// A charge by the merchant that names no initial transaction is refused.
@@ -89,7 +81,7 @@ impl Gateway {
             Step::Repeated => named_initial(parameters, used)?,
             Step::Single => None,
         };
-        if let (Some(initial), true) = (&initial, step == Step::Repeated || payment.approved()) {
+        if let (Some(initial), Step::Repeated) = (&initial, step) {
             parameters.set(INITIAL_TRANSACTION, initial.as_str());
         }
         let agreed = initial.map(|initial| Agreed {
@@ -98,7 +90,8 @@ impl Gateway {
             terms: Terms::of(parameters),
             today: payment.created.to_zoned(TimeZone::UTC).date(),
         });
-        let registers = used.is_none() && payment.approved() && parameters.get("createRegistration") == Some("true");
+        let may_succeed = payment.approved() || payment.waits();
+        let registers = used.is_none() && may_succeed && parameters.get("createRegistration") == Some("true");
         let new = if registers { self.of_payment(owner, payment, parameters)? } else { None };
         if used.is_none() && new.is_none() && agreed.is_none() {
             return Ok(None);
@@ -221,52 +214,55 @@ impl Filing {
         }
     }
 
-    /// Decides under the write lock what is written besides the payment, and tells the payment its registration.
+    /// Decides under the write lock what is written besides the payment, and tells the payment what it put on file. One that
+    /// is pending does that later: only a charge by the merchant counts at once, so that no two take the same place.
     ///
     /// # Errors
     /// The registration was deleted meanwhile; or the agreement does not allow this charge, whatever the connector said.
-    pub(super) fn settle(self, payment: &mut Payment, on_file: OnFile) -> Result<Changes, Refusal> {
-        let mut changes = Changes::default();
-        let done = payment.approved() || payment.result.is_pending();
-        let mut registration = None;
+    pub(super) fn settle(self, payment: &mut Payment, mut on_file: OnFile) -> Result<Changes, Refusal> {
         if self.used.is_some() {
-            let used =
-                on_file.registration.ok_or_else(|| Refusal::not_found("There is no registration with this id"))?;
+            let used = on_file.registration.as_ref();
+            let used = used.ok_or_else(|| Refusal::not_found("There is no registration with this id"))?;
             used.check_usable(payment.created)?;
-            registration = Some(used);
         }
-        if let Some(new) = self.new {
-            let kept = new.settle(on_file.holding, &mut changes);
-            payment.registration = Some(kept.id.clone());
-            registration = Some(kept);
+        let mut changes = Changes::default();
+        let mut agreement = None;
+        if let Some(Agreed { step, initial, terms, today }) = self.agreed {
+            let account = self.blind.map(BlindIndex::to_hex).unwrap_or_default();
+            let chain = match step {
+                Step::Repeated => on_file
+                    .chain
+                    .take()
+                    .ok_or_else(|| Refusal::unknown_initial_transaction(INITIAL_TRANSACTION, &initial))?,
+                Step::First | Step::Single => Chain {
+                    initial,
+                    entity: self.entity.clone(),
+                    payment: Some(payment.id.clone()),
+                    registration: None,
+                    account: account.clone(),
+                    terms,
+                    charges: 0,
+                    latest: None,
+                },
+            };
+            let charged = chain.charged(&account, terms, today)?;
+            if step != Step::Repeated {
+                agreement = Some(charged);
+            } else if payment.counts() {
+                changes = changes.chain(&charged);
+            }
         }
-        let Some(agreed) = self.agreed else {
+        if self.new.is_none() && agreement.is_none() {
             return Ok(changes);
-        };
-        let account = self.blind.map(BlindIndex::to_hex).unwrap_or_default();
-        let chain = match agreed.step {
-            Step::Repeated => on_file
-                .chain
-                .ok_or_else(|| Refusal::unknown_initial_transaction(INITIAL_TRANSACTION, &agreed.initial))?,
-            Step::First | Step::Single => Chain {
-                initial: agreed.initial.clone(),
-                entity: self.entity,
-                payment: Some(payment.id.clone()),
-                registration: registration.as_ref().map(|registration| registration.id.clone()),
-                account: account.clone(),
-                terms: agreed.terms,
-                charges: 0,
-                latest: None,
-            },
-        };
-        let charged = chain.charged(&account, agreed.terms, agreed.today)?;
-        if !done {
-            return Ok(changes);
         }
-        if let (Step::First, Some(registration)) = (agreed.step, registration) {
-            changes = changes.registration(&Registration { initial: Some(agreed.initial), ..registration });
+        let promise = Promise { owner: self.entity, registration: self.new, agreement };
+        if payment.approved() {
+            let now = payment.created;
+            changes = changes.and(promise.keep(payment, on_file, now));
+        } else if payment.waits() {
+            changes = changes.promise(payment, promise, payment.created + promise::LIFETIME);
         }
-        Ok(changes.chain(&charged))
+        Ok(changes)
     }
 }
 

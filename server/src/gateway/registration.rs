@@ -9,7 +9,7 @@ use tillgate_shared::parameter::{Operation, Parameters, check_complete};
 
 use super::attempts::Attempt;
 use super::echo::is_echoed;
-use super::on_file::{File, NewRegistration, card_retention, new_initial};
+use super::on_file::{File, card_retention, new_initial};
 use super::once::Once;
 use super::pay::Addresses;
 use super::{Failure, Gateway, order, random, wallet};
@@ -21,7 +21,7 @@ use crate::domain::refusal::Refusal;
 use crate::domain::registration::{Ended, Registration, extension};
 use crate::domain::standing_instruction::{Chain, INITIAL_TRANSACTION, Step, Terms};
 use crate::store::wallet::WalletToken;
-use crate::store::{Changes, Keys, Loaded, OnFileKeys};
+use crate::store::{Changes, Keys, Loaded, NewRegistration, OnFileKeys};
 
 /// A registration that has been decided and not yet written.
 pub(super) struct Drafted {

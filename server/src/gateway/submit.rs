@@ -148,6 +148,7 @@ impl Gateway {
         let (prepared, attempt) = self.prepare(file, &entity, Some(checkout), parameters, addresses)?;
         let (version, now) = (checkout.version, self.now());
         let unless = abandoned.as_ref().map(|payment| payment.id.clone());
+        let gives_up = unless.is_some();
         let keys = Keys { checkout: Some(checkout.id.clone()), unless, ..prepared.keys.clone() };
         let open = checkout.clone();
         let outcome = self
@@ -158,7 +159,7 @@ impl Gateway {
                     open.may_be_tried(limit, now)?;
                     let (mut changes, payment) = prepared.settle(loaded)?;
                     if let Some(abandoned) = abandoned {
-                        changes = changes.payment(&abandoned);
+                        changes = changes.payment(&abandoned).without_promise(&abandoned.id);
                     }
                     let next = open.attempted(&payment, now)?;
                     let outcome = Outcome::Settled { counts: payment.counts(), payment: Some(Box::new(payment)) };
@@ -166,6 +167,9 @@ impl Gateway {
                 }
             })
             .await;
+        if gives_up {
+            self.store.something_was_deleted();
+        }
         attempt.end(counted(&outcome));
         Ok(outcome??)
     }

@@ -8,6 +8,7 @@ pub mod admin;
 mod answers;
 mod checkpoint;
 mod on_file;
+mod promise;
 mod queries;
 mod readers;
 mod rows;
@@ -34,7 +35,8 @@ use crate::domain::payment::{Link, Payment};
 use crate::domain::refusal::Refusal;
 
 pub use answers::KeptAnswer;
-pub use on_file::{OnFile, OnFileKeys};
+pub use on_file::{NewRegistration, OnFile, OnFileKeys};
+pub use promise::Promise;
 use readers::Readers;
 pub use rows::Changes;
 pub use schema::{file, open_connection};

@@ -35,6 +35,17 @@ pub struct OnFile {
     pub chain: Option<Chain>,
 }
 
+/// An account that is about to be stored.
+#[derive(Debug)]
+pub struct NewRegistration {
+    /// What may be shown of it.
+    pub registration: Registration,
+    /// What it is found by again.
+    pub blind: BlindIndex,
+    /// The account, sealed for the registration.
+    pub sealed: Vec<u8>,
+}
+
 /// Rows to write, already encoded.
 #[derive(Debug, Default)]
 pub(super) struct OnFileRows {

@@ -4,6 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_shared::result::ResultCode;
 
 use super::on_file::{self, OnFileRows};
+use super::promise::{self, PromiseRow};
 use super::wallet::{self, WalletToken};
 use super::{KeptAnswer, Keys, Loaded, StoreError};
 use crate::domain::checkout::Checkout;
@@ -19,6 +20,8 @@ pub struct Changes {
     cards_gone: Vec<(i64, String)>,
     wallet_tokens: Vec<WalletToken>,
     answer: Option<KeptAnswer>,
+    pub(super) promises: Vec<PromiseRow>,
+    pub(super) promises_gone: Vec<String>,
     pub(super) on_file: OnFileRows,
 }
 
@@ -112,6 +115,8 @@ impl Changes {
         self.cards.extend(more.cards);
         self.cards_gone.extend(more.cards_gone);
         self.wallet_tokens.extend(more.wallet_tokens);
+        self.promises.extend(more.promises);
+        self.promises_gone.extend(more.promises_gone);
         self.on_file.extend(more.on_file);
         self.answer = self.answer.or(more.answer);
         self
@@ -147,6 +152,12 @@ impl Changes {
             connection
                 .prepare_cached("INSERT INTO card (purge_at, payment, sealed) VALUES (?1, ?2, ?3)")?
                 .execute(params![card.purge_at, card.payment, card.sealed])?;
+        }
+        for payment in &self.promises_gone {
+            promise::forget(connection, payment)?;
+        }
+        for row in &self.promises {
+            row.apply(connection)?;
         }
         self.on_file.apply(connection)
     }

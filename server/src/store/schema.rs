@@ -109,6 +109,14 @@ const MIGRATIONS: &[M<'static>] = &[
          INSERT INTO page SELECT payment, entity, payment FROM payment_page ORDER BY payment;
          DROP TABLE payment_page;",
     ),
+    // What a pending payment puts on file once it has succeeded, with its sealed account.
+    M::up(
+        "CREATE TABLE promise (
+             payment TEXT PRIMARY KEY, entity TEXT NOT NULL, document BLOB NOT NULL, blind BLOB, sealed BLOB,
+             until INTEGER NOT NULL
+         ) WITHOUT ROWID;
+         CREATE INDEX promise_until ON promise (until);",
+    ),
 ];
 
 /// The path of the store's file in a data folder.

@@ -28,6 +28,13 @@ impl BlindIndex {
     }
 }
 
+impl From<[u8; 32]> for BlindIndex {
+    /// The index whose bytes have been stored.
+    fn from(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+}
+
 impl Vault {
     /// The blind index of an entity's account, given in one canonical form.
     pub fn blind_index(&self, entity: &EntityId, account: &[u8]) -> BlindIndex {

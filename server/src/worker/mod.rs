@@ -43,11 +43,12 @@ pub async fn run(edge: Arc<Edge>) {
     }
 }
 
-/// Deletes what is due: sealed cards, registrations and used wallet tokens. Looks with a reader first, so that an idle
+/// Deletes what is due: sealed cards, registrations, promised ones and used wallet tokens. Looks with a reader first, so that an idle
 /// server writes nothing.
 async fn sweep(edge: &Edge, now: Timestamp) -> Result<(), crate::store::StoreError> {
     let store = &edge.gateway.store;
     store.forget_wallet_tokens(now).await?;
+    store.forget_promises(now).await?;
     if store.cards_due(now)? {
         let deleted = store.purge_cards(now).await?;
         tracing::info!(deleted, "card numbers deleted at the end of their window");

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use crate::frame_document::configuration;
 use crate::support::*;
 
-const BACK: (&str, &str) = ("shopperResultUrl", "https://shop.example/back?basket=7#top");
+pub const BACK: (&str, &str) = ("shopperResultUrl", "https://shop.example/back?basket=7#top");
 
 /// What can be answered on the page, and what comes of it: code, HTTP status for the shop, what the form is told.
 const ANSWERS: [(&str, &str, u16, &str); 4] = [
@@ -31,12 +31,12 @@ async fn state(shop: &Merchant, checkout: &str) -> anyhow::Result<String> {
 }
 
 /// The page that an answer sends the shopper to.
-fn page(answer: &Answer) -> String {
+pub fn page(answer: &Answer) -> String {
     answer.json["redirect"]["url"].as_str().unwrap_or_default().to_owned()
 }
 
 /// Presses a button of a page.
-async fn press(shop: &Merchant, page: &str, button: &str) -> anyhow::Result<Response> {
+pub async fn press(shop: &Merchant, page: &str, button: &str) -> anyhow::Result<Response> {
     let request = shop.client.post(page).header("content-type", "application/x-www-form-urlencoded");
     Ok(request.body(form([("answer", button)])).send().await?)
 }
@@ -49,7 +49,7 @@ async fn submit(shop: &Merchant, checkout: &str, brand: &str) -> anyhow::Result<
 }
 
 /// Pays with a brand, server to server.
-async fn pay(shop: &Merchant, brand: &str, fields: &[(&str, &str)]) -> anyhow::Result<Answer> {
+pub async fn pay(shop: &Merchant, brand: &str, fields: &[(&str, &str)]) -> anyhow::Result<Answer> {
     let basic = [("amount", "92.00"), ("currency", "EUR"), ("paymentBrand", brand), BACK];
     let kind = [("paymentType", "DB")];
     let usual = kind.iter().filter(|_| !fields.iter().any(|(name, _)| *name == "paymentType"));

@@ -36,6 +36,7 @@ mod queries;
 mod reference;
 mod references;
 mod registered_accounts;
+mod registered_later;
 mod registrations;
 mod requirements;
 mod routes;

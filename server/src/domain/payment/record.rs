@@ -75,6 +75,11 @@ impl Payment {
         self.approved() || self.result.is_pending()
     }
 
+    /// Whether it has no outcome yet, and its shopper will bring it back from the brand's page.
+    pub fn waits(&self) -> bool {
+        self.result.is_pending() && self.redirect.is_some()
+    }
+
     /// Whether its shopper went on with another brand while it was pending. It pays nothing, whatever comes of it.
     pub fn is_abandoned(&self) -> bool {
         self.redirect.as_ref().is_some_and(|redirect| redirect.abandoned)

@@ -1,0 +1,48 @@
+//! What a payment puts on file when it succeeds: at once, or when its shopper comes back from the brand's page.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::domain::payment::Payment;
+use crate::domain::registration::Registration;
+use crate::domain::standing_instruction::{Chain, INITIAL_TRANSACTION};
+use crate::store::{Changes, NewRegistration, OnFile, OnFileKeys, Promise};
+
+/// How long a pending payment's account waits for the answer. One that succeeds still later puts nothing on file.
+pub(super) const LIFETIME: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+impl Promise {
+    /// What has to be loaded to keep it.
+    pub(super) fn keys(&self, payment: &Payment) -> OnFileKeys {
+        OnFileKeys {
+            registration: payment.registration.clone().map(|id| (self.owner.clone(), id)),
+            holding: self.registration.as_ref().map(|new| (self.owner.clone(), new.blind)),
+            chain: None,
+        }
+    }
+
+    /// Decides under the write lock what is written besides the payment, which has succeeded, and tells the payment of it.
+    pub(super) fn keep(self, payment: &mut Payment, on_file: OnFile, now: Timestamp) -> Changes {
+        let mut changes = Changes::default();
+        let registration = match self.registration {
+            Some(new) => {
+                let registration = Registration { created: now, result: payment.result, ..new.registration };
+                let kept = NewRegistration { registration, ..new }.settle(on_file.holding, &mut changes);
+                payment.registration = Some(kept.id.clone());
+                Some(kept)
+            }
+            None => on_file.registration,
+        };
+        let Some(agreement) = self.agreement else { return changes };
+        // With a registration that was deleted meanwhile went what was agreed for it.
+        if registration.as_ref().is_some_and(|registration| registration.check_usable(now).is_err()) {
+            return changes;
+        }
+        let agreement = Chain { registration: registration.as_ref().map(|kept| kept.id.clone()), ..agreement };
+        payment.parameters.set(INITIAL_TRANSACTION, agreement.initial.as_str());
+        if let Some(registration) = registration {
+            let initial = Some(agreement.initial.clone());
+            changes = changes.registration(&Registration { initial, ..registration });
+        }
+        changes.chain(&agreement)
+    }
+}

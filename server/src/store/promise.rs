@@ -1,0 +1,118 @@
+//! What a pending payment puts on file once it has succeeded, kept beside it until it has its answer.
+//!
+//! The account is sealed already, for the registration that it will be; nobody finds it there before.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::on_file::NewRegistration;
+use super::rows::{document, read};
+use super::{Changes, Store, StoreError};
+use crate::domain::id::{EntityId, PaymentId};
+use crate::domain::payment::Payment;
+use crate::domain::registration::Registration;
+use crate::domain::standing_instruction::Chain;
+
+/// What is put on file when a payment succeeds.
+#[derive(Debug)]
+pub struct Promise {
+    /// Whose file it is: the merchant's also where one of its channels takes the payment.
+    pub owner: EntityId,
+    /// The registration of the payment's account.
+    pub registration: Option<NewRegistration>,
+    /// What the cardholder agrees to, the payment being its first charge.
+    pub agreement: Option<Chain>,
+}
+
+/// A row to write, already encoded.
+#[derive(Debug)]
+pub(super) struct PromiseRow {
+    payment: String,
+    entity: String,
+    document: Vec<u8>,
+    account: Option<([u8; 32], Vec<u8>)>,
+    until: i64,
+}
+
+impl Changes {
+    /// Keeps what a payment promises, until it is kept or broken, at the latest until a moment.
+    #[must_use]
+    pub fn promise(mut self, payment: &Payment, promise: Promise, until: Timestamp) -> Self {
+        let Promise { owner, registration, agreement } = promise;
+        self.promises.push(PromiseRow {
+            payment: payment.id.as_str().to_owned(),
+            entity: owner.as_str().to_owned(),
+            document: document(&(registration.as_ref().map(|new| &new.registration), agreement)),
+            account: registration.map(|new| (*new.blind.as_bytes(), new.sealed)),
+            until: until.as_millisecond(),
+        });
+        self
+    }
+
+    /// Forgets what a payment promises: it has its answer, or its shopper has given it up.
+    #[must_use]
+    pub fn without_promise(mut self, payment: &PaymentId) -> Self {
+        self.promises_gone.push(payment.as_str().to_owned());
+        self
+    }
+}
+
+impl PromiseRow {
+    pub(super) fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
+        let (blind, sealed) = self.account.as_ref().map(|(blind, sealed)| (blind, sealed)).unzip();
+        connection
+            .prepare_cached(
+                "INSERT INTO promise (payment, entity, document, blind, sealed, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![self.payment, self.entity, self.document, blind, sealed, self.until])?;
+        Ok(())
+    }
+}
+
+pub(super) fn forget(connection: &Connection, payment: &str) -> Result<(), StoreError> {
+    connection.prepare_cached("DELETE FROM promise WHERE payment = ?1")?.execute([payment])?;
+    Ok(())
+}
+
+impl Store {
+    /// What a payment promises, when it does.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn promise(&self, payment: &Payment) -> Result<Option<Promise>, StoreError> {
+        type Account = (Option<[u8; 32]>, Option<Vec<u8>>);
+        let row: Option<(String, Vec<u8>, Account)> = self.read(|connection| {
+            let query = "SELECT entity, document, blind, sealed FROM promise WHERE payment = ?1";
+            let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, (row.get(2)?, row.get(3)?)));
+            Ok(connection.prepare_cached(query)?.query_row([payment.id.as_str()], row).optional()?)
+        })?;
+        let Some((entity, document, (blind, sealed))) = row else { return Ok(None) };
+        let (registration, agreement): (Option<Registration>, Option<Chain>) = read(&document)?;
+        let registration = match (registration, blind, sealed) {
+            (Some(registration), Some(blind), Some(sealed)) => {
+                Some(NewRegistration { registration, blind: blind.into(), sealed })
+            }
+            _ => None,
+        };
+        Ok(EntityId::parse(&entity).map(|owner| Promise { owner, registration, agreement }))
+    }
+
+    /// Forgets the promises whose payments have had no answer for too long.
+    ///
+    /// # Errors
+    /// As [`Store::update`].
+    pub async fn forget_promises(&self, now: Timestamp) -> Result<(), StoreError> {
+        let now = now.as_millisecond();
+        // Looks with a reader first, so that an idle server writes nothing.
+        let due: bool = self.read(|connection| {
+            let query = "SELECT EXISTS (SELECT 1 FROM promise WHERE until <= ?1)";
+            Ok(connection.prepare_cached(query)?.query_row([now], |row| row.get(0))?)
+        })?;
+        if !due {
+            return Ok(());
+        }
+        self.run(move |connection| Ok(connection.execute("DELETE FROM promise WHERE until <= ?1", [now])?)).await?;
+        self.something_was_deleted();
+        Ok(())
+    }
+}
