@@ -41,6 +41,22 @@ impl Step {
     }
 }
 
+/// What the answer of a pending payment does to an agreement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Pending {
+    /// It opens this chain when it succeeds.
+    First(Chain),
+    /// It is a charge of a chain already, so that no two take the same place, and gives it back when it fails.
+    Charge {
+        /// The chain's `initialTransactionId`.
+        initial: String,
+        /// The day of the charge.
+        day: Date,
+        /// The day of the one before.
+        before: Option<Date>,
+    },
+}
+
 /// How often, how long and how many times a merchant may charge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -135,6 +151,13 @@ impl Chain {
 }
 
 impl Chain {
+    /// Gives back a charge of a day that came to nothing, after another one or as the first.
+    #[must_use]
+    pub fn given_back(&self, day: Date, before: Option<Date>) -> Self {
+        let latest = if self.latest == Some(day) { before } else { self.latest };
+        Self { charges: self.charges.saturating_sub(1), latest, ..self.clone() }
+    }
+
     /// Whether charges may be made on a day at all.
     ///
     /// # Errors
@@ -237,6 +260,16 @@ mod tests {
         assert_eq!(refused(second.charged("same", said, day("2026-02-14"))), "numberOfInstallments");
         let stricter = Terms { frequency: Some(30), ..Terms::default() };
         assert_eq!(refused(agreed.charged("same", stricter, day("2026-02-07"))), "frequency");
+    }
+
+    #[test]
+    fn a_charge_that_came_to_nothing_leaves_room_for_another_and_no_later_charge_is_forgotten() {
+        let agreed = chain(Terms { frequency: Some(7), installments: Some(3), ..Terms::default() });
+        let first = agreed.charged("same", Terms::default(), day("2026-02-07")).unwrap();
+        assert_eq!(first.given_back(day("2026-02-07"), agreed.latest), agreed);
+        let second = first.charged("same", Terms::default(), day("2026-02-14")).unwrap();
+        let left = second.given_back(day("2026-02-07"), agreed.latest);
+        assert_eq!((left.charges, left.latest), (2, Some(day("2026-02-14"))));
     }
 
     #[test]

@@ -85,9 +85,11 @@ impl Gateway {
                 let mut changes = Changes::default();
                 if let Some(promise) = promise {
                     changes = changes.without_promise(&payment.id);
-                    if payment.approved() && !reverse {
-                        changes = changes.and(promise.keep(&mut payment, loaded.on_file, now));
-                    }
+                    changes = changes.and(if payment.approved() && !reverse {
+                        promise.keep(&mut payment, loaded.on_file, now)
+                    } else {
+                        promise.fail(loaded.on_file)
+                    });
                 }
                 changes = changes.payment(&payment);
                 if let Some(checkout) = &checkout {

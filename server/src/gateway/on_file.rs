@@ -11,10 +11,10 @@ use zeroize::Zeroizing;
 use super::{Failure, Gateway, promise, random};
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, RegistrationId};
-use crate::domain::payment::{Payment, PaymentType};
+use crate::domain::payment::{Account, Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::{Registration, retention};
-use crate::domain::standing_instruction::{Chain, INITIAL_TRANSACTION, Step, Terms};
+use crate::domain::standing_instruction::{Chain, INITIAL_TRANSACTION, Pending, Step, Terms};
 use crate::store::{Changes, NewRegistration, OnFile, OnFileKeys, Promise, StoreError};
 use crate::vault::BlindIndex;
 
@@ -109,6 +109,9 @@ impl Gateway {
         payment: &Payment,
         parameters: &Parameters,
     ) -> Result<Option<NewRegistration>, Failure> {
+        if payment.account == Account::Unknown {
+            return Ok(None);
+        }
         let shopper = parameters.iter().filter(|(name, _)| SHOPPER.iter().any(|group| name.starts_with(group)));
         let registration = Registration {
             id: RegistrationId::new(payment.created, random()?),
@@ -215,7 +218,7 @@ impl Filing {
     }
 
     /// Decides under the write lock what is written besides the payment, and tells the payment what it put on file. One that
-    /// is pending does that later: only a charge by the merchant counts at once, so that no two take the same place.
+    /// is pending does that later: only a charge by the merchant counts at once, until it fails.
     ///
     /// # Errors
     /// The registration was deleted meanwhile; or the agreement does not allow this charge, whatever the connector said.
@@ -247,9 +250,10 @@ impl Filing {
             };
             let charged = chain.charged(&account, terms, today)?;
             if step != Step::Repeated {
-                agreement = Some(charged);
+                agreement = Some(Pending::First(charged));
             } else if payment.counts() {
                 changes = changes.chain(&charged);
+                agreement = Some(Pending::Charge { initial: chain.initial, day: today, before: chain.latest });
             }
         }
         if self.new.is_none() && agreement.is_none() {

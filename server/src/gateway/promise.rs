@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::domain::payment::Payment;
 use crate::domain::registration::Registration;
-use crate::domain::standing_instruction::{Chain, INITIAL_TRANSACTION};
+use crate::domain::standing_instruction::{Chain, INITIAL_TRANSACTION, Pending};
 use crate::store::{Changes, NewRegistration, OnFile, OnFileKeys, Promise};
 
 /// How long a pending payment's account waits for the answer. One that succeeds still later puts nothing on file.
@@ -16,7 +16,10 @@ impl Promise {
         OnFileKeys {
             registration: payment.registration.clone().map(|id| (self.owner.clone(), id)),
             holding: self.registration.as_ref().map(|new| (self.owner.clone(), new.blind)),
-            chain: None,
+            chain: match &self.agreement {
+                Some(Pending::Charge { initial, .. }) => Some((self.owner.clone(), initial.clone())),
+                _ => None,
+            },
         }
     }
 
@@ -32,7 +35,7 @@ impl Promise {
             }
             None => on_file.registration,
         };
-        let Some(agreement) = self.agreement else { return changes };
+        let Some(Pending::First(agreement)) = self.agreement else { return changes };
         // With a registration that was deleted meanwhile went what was agreed for it.
         if registration.as_ref().is_some_and(|registration| registration.check_usable(now).is_err()) {
             return changes;
@@ -44,5 +47,14 @@ impl Promise {
             changes = changes.registration(&Registration { initial, ..registration });
         }
         changes.chain(&agreement)
+    }
+
+    /// Decides under the write lock what is taken back, the payment having failed.
+    pub(super) fn fail(self, on_file: OnFile) -> Changes {
+        let changes = Changes::default();
+        match (self.agreement, on_file.chain) {
+            (Some(Pending::Charge { day, before, .. }), Some(chain)) => changes.chain(&chain.given_back(day, before)),
+            _ => changes,
+        }
     }
 }

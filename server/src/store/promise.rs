@@ -1,4 +1,4 @@
-//! What a pending payment puts on file once it has succeeded, kept beside it until it has its answer.
+//! What a pending payment does on file once it has its answer, kept beside it until then.
 //!
 //! The account is sealed already, for the registration that it will be; nobody finds it there before.
 
@@ -11,17 +11,17 @@ use super::{Changes, Store, StoreError};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Payment;
 use crate::domain::registration::Registration;
-use crate::domain::standing_instruction::Chain;
+use crate::domain::standing_instruction::Pending;
 
-/// What is put on file when a payment succeeds.
+/// What a payment does on file when it succeeds, or has to take back when it fails.
 #[derive(Debug)]
 pub struct Promise {
     /// Whose file it is: the merchant's also where one of its channels takes the payment.
     pub owner: EntityId,
     /// The registration of the payment's account.
     pub registration: Option<NewRegistration>,
-    /// What the cardholder agrees to, the payment being its first charge.
-    pub agreement: Option<Chain>,
+    /// Its part in an agreement.
+    pub agreement: Option<Pending>,
 }
 
 /// A row to write, already encoded.
@@ -87,7 +87,7 @@ impl Store {
             Ok(connection.prepare_cached(query)?.query_row([payment.id.as_str()], row).optional()?)
         })?;
         let Some((entity, document, (blind, sealed))) = row else { return Ok(None) };
-        let (registration, agreement): (Option<Registration>, Option<Chain>) = read(&document)?;
+        let (registration, agreement): (Option<Registration>, Option<Pending>) = read(&document)?;
         let registration = match (registration, blind, sealed) {
             (Some(registration), Some(blind), Some(sealed)) => {
                 Some(NewRegistration { registration, blind: blind.into(), sealed })

@@ -167,6 +167,51 @@ async fn an_agreement_stands_from_the_moment_in_which_its_first_payment_succeeds
 }
 
 #[tokio::test]
+async fn a_charge_by_the_merchant_counts_while_it_is_pending_and_no_longer_when_it_has_failed() -> anyhow::Result<()> {
+    let shop = Gateway::shared().merchant()?;
+    let account = [("bankAccount.iban", IBAN), ("bankAccount.bic", "TESTDETT421")];
+    let terms = [
+        ("standingInstruction.type", "INSTALLMENT"),
+        ("standingInstruction.numberOfInstallments", "2"),
+        ("standingInstruction.expiry", "2999-12-31"),
+    ];
+    let order = [&account[..], &terms].concat();
+    let first = pay(&shop, "GIROPAY", &[&order[..], &[INITIAL[0], INITIAL[2]]].concat()).await?;
+    answer(&shop, &first, "success").await?;
+    let id = would_be_initial(first.id());
+    let chain = ("standingInstruction.initialTransactionId", id.as_str());
+    let repeated = [&order[..], &[REPEATED[0], REPEATED[2], chain]].concat();
+    let basic = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB"), ("paymentBrand", "GIROPAY"), BACK];
+    let twin = [&basic[..], &repeated].concat();
+    for (button, status) in ANSWERS {
+        let pending = pay(&shop, "GIROPAY", &repeated).await?;
+        assert_answer(&shop.post("v1/payments", &twin).await?, 400, "600.200.501");
+        answer(&shop, &pending, button).await?;
+        assert_eq!(payment(&shop, pending.id()).await?.status, status);
+        if button == "later" {
+            answer(&shop, &pending, "cancel").await?;
+        }
+        if button == "success" {
+            assert_answer(&shop.post("v1/payments", &twin).await?, 400, "600.200.501");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_account_that_the_brand_alone_knows_is_not_registered_whatever_else_is_sent() -> anyhow::Result<()> {
+    let shop = Gateway::shared().merchant()?;
+    let made = shop.checkout(&[BACK, REGISTERING]).await?;
+    // The form's card fields come along.
+    let pending = shop.submit(made.id(), &[("paymentBrand", "PAYPAL")]).await?;
+    answer(&shop, &pending, "success").await?;
+    let told = shop.status(made.id()).await?;
+    assert_answer(&told, 200, "000.100.110");
+    assert_eq!(registration(&told), None, "{}", told.text);
+    Ok(())
+}
+
+#[tokio::test]
 async fn an_agreement_with_a_new_registration_is_charged_by_the_registration() -> anyhow::Result<()> {
     let shop = Gateway::shared().merchant()?;
     let pending = pay(&shop, "PAYPAL", &[&[ACCOUNT, REGISTERING], &INITIAL[..]].concat()).await?;
