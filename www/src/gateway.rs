@@ -161,18 +161,30 @@ impl Gateway {
         Ok(status.is_success())
     }
 
+    /// What the gateway says about the payment, word for word. See [`Self::status`].
+    ///
+    /// # Errors
+    /// When the gateway does not answer in JSON.
+    pub async fn status_as_it_is(&self, path: &str) -> Result<serde_json::Value, GatewayError> {
+        let (status, body) = self.ask(path).await?;
+        read(status, &body)
+    }
+
     /// How the payment went. `path` begins with a slash and the base ends with one: `//v1/…` is how it goes out.
     ///
     /// # Errors
     /// When the gateway does not answer in its contract's shape. A decline is an answer, whatever its HTTP status.
     pub async fn status(&self, path: &str) -> Result<Status, GatewayError> {
-        let query = Serializer::new(String::new()).append_pair("entityId", &self.entity_id).finish();
-        let address = format!("{}{path}?{query}", self.base);
-        let (status, body) = self.call(Method::GET, address, String::new()).await?;
+        let (status, body) = self.ask(path).await?;
         if matches!(status.as_u16(), 401 | 403 | 404) {
             return Err(refused(read::<Prepared>(status, &body)?.result));
         }
         read(status, &body)
+    }
+
+    async fn ask(&self, path: &str) -> Result<(StatusCode, Bytes), GatewayError> {
+        let query = Serializer::new(String::new()).append_pair("entityId", &self.entity_id).finish();
+        self.call(Method::GET, format!("{}{path}?{query}", self.base), String::new()).await
     }
 
     async fn post(&self, path: &str, fields: &Fields<'_>) -> Result<(StatusCode, Bytes), GatewayError> {

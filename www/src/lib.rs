@@ -8,11 +8,13 @@ mod money;
 mod order;
 mod outcome;
 mod pages;
+mod playground;
 mod policy;
 mod resource_path;
 mod routes;
 mod texts;
 mod view;
+pub mod wpwl;
 
 use std::future::Future;
 

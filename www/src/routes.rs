@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use axum::extract::{Form, Path, Query, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
-use axum::{Json, Router};
 use serde::Deserialize;
 
 use crate::Shop;
-use crate::catalogue::{ITEMS, Item};
+use crate::catalogue::Item;
 use crate::gateway::{Fields, Gateway, GatewayError, Status};
 use crate::order::{Order, Orders, new_reference};
 use crate::outcome::{self, Outcome};
 use crate::pages::{self, Trouble};
+use crate::playground;
 use crate::resource_path;
 use crate::view::{View, ViewQuery};
 
@@ -30,19 +31,24 @@ pub mod customer {
     pub const COUNTRY: &str = "DE";
 }
 
+/// The shop's one style sheet.
+pub const SHEET: &str = include_str!("shop.css");
+/// The shop's sign.
+pub const ICON: &str = include_str!("icon.svg");
+
 /// Most pieces in one order.
 pub const MOST: u32 = 9;
 
 /// What the simulator answers when nothing was forced; sent to take a forced outcome back.
 const APPROVED: &str = "000.100.110";
 
-struct App {
-    shop: Shop,
-    gateway: Gateway,
+pub struct App {
+    pub shop: Shop,
+    pub gateway: Gateway,
     orders: Orders,
 }
 
-type Shared = State<Arc<App>>;
+pub type Shared = State<Arc<App>>;
 
 pub fn router(shop: Shop) -> Router {
     let policy = HeaderValue::from_str(&crate::policy::content_security_policy(&shop.gateway_public))
@@ -54,10 +60,13 @@ pub fn router(shop: Shop) -> Router {
         .route("/checkout/{order}", get(checkout))
         .route("/checkout/{order}/again", post(again))
         .route("/result/{order}", get(result))
-        .route("/dev/checkout", post(dev_checkout))
+        .route("/playground", get(playground::page))
+        .route("/playground/{file}", get(playground::file))
+        .route("/dev/checkout", post(playground::checkout))
+        .route("/dev/status", get(playground::status))
         .route("/options.js", get(options))
-        .route("/shop.css", get(async || typed("text/css; charset=utf-8", include_str!("shop.css"))))
-        .route("/icon.svg", get(async || typed("image/svg+xml", include_str!("icon.svg"))))
+        .route("/shop.css", get(async || typed("text/css; charset=utf-8", SHEET)))
+        .route("/icon.svg", get(async || typed("image/svg+xml", ICON)))
         .fallback(async |Query(query): Query<ViewQuery>| pages::trouble(query.into(), Trouble::NotFound, None))
         .layer(middleware::from_fn(move |request, next: Next| {
             let policy = policy.clone();
@@ -69,7 +78,7 @@ pub fn router(shop: Shop) -> Router {
 /// Adds what every answer of the shop carries.
 fn guarded(mut response: Response, policy: HeaderValue) -> Response {
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("strict-origin-when-cross-origin"));
     // Orders change behind their addresses, and the assets are small.
@@ -77,7 +86,7 @@ fn guarded(mut response: Response, policy: HeaderValue) -> Response {
     response
 }
 
-fn typed(kind: &'static str, body: impl Into<String>) -> Response {
+pub fn typed(kind: &'static str, body: impl Into<String>) -> Response {
     let kind: [(HeaderName, &str); 1] = [(header::CONTENT_TYPE, kind)];
     (kind, body.into()).into_response()
 }
@@ -249,22 +258,6 @@ fn matches(order: &Order, checkout: &str, status: &Status) -> Result<(), String>
         }
     }
     Ok(())
-}
-
-/// A checkout for the page that `trunk serve` shows while somebody works on the form.
-async fn dev_checkout(State(app): Shared) -> Response {
-    let Ok(reference) = new_reference() else {
-        return StatusCode::SERVICE_UNAVAILABLE.into_response();
-    };
-    let order = Order { reference, item: &ITEMS[2], quantity: 1, forced: None, checkouts: Vec::new(), paid: false };
-    match app.gateway.prepare(&fields(&order)).await {
-        Ok(checkout) => {
-            Json(serde_json::json!({ "checkoutId": checkout.id, "integrity": checkout.integrity })).into_response()
-        }
-        Err(error) => {
-            (StatusCode::BAD_GATEWAY, Json(serde_json::json!({ "error": error.to_string() }))).into_response()
-        }
-    }
 }
 
 fn gateway_trouble(view: View, error: &GatewayError) -> Response {

@@ -259,6 +259,53 @@ async fn unknown_orders_and_odd_quantities_are_answered_kindly() {
 }
 
 #[tokio::test]
+async fn the_playground_has_a_control_for_every_option_and_may_ask_only_the_shop() {
+    let (shop, _) = shop().await;
+    let (response, page) = call(&shop, Request::get("/playground").body(Body::empty()).unwrap()).await;
+    let policy = response.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
+    assert!(policy.ends_with("; connect-src 'self'") && !policy.contains("unsafe-inline"), "{policy}");
+    for file in page.split("\"/playground/").skip(1).filter_map(|rest| rest.split('"').next()) {
+        let (status, _) = load(&shop, &format!("/playground/{file}")).await;
+        assert_eq!(status, StatusCode::OK, "{file}");
+    }
+    let (_, controls) = load(&shop, "/playground/options.json").await;
+    let controls: Value = serde_json::from_str(&controls).unwrap();
+    let rows = controls.as_array().unwrap().iter().flat_map(|group| group["rows"].as_array().unwrap());
+    let names: Vec<&str> = rows.map(|row| row["name"].as_str().unwrap()).collect();
+    for option in crate::wpwl::OPTIONS.iter().filter(|option| option.name != "createCheckout") {
+        assert!(names.contains(&option.name), "{}", option.name);
+    }
+    assert_eq!(load(&shop, "/playground/elsewhere").await.0, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_visitor_of_the_playground_says_only_what_visitors_may() {
+    let (shop, gateway) = shop().await;
+    let ask = async |body: &'static str| {
+        let (response, text) = call(&shop, Request::post("/dev/checkout").body(Body::from(body)).unwrap()).await;
+        (response.status(), text)
+    };
+    assert_eq!(ask("amount=5.00&currency=CHF&paymentType=PA").await.0, StatusCode::OK);
+    let (status, text) = ask("amount=5.00&merchant.name=Somebody").await;
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+    assert!(text.contains("merchant.name"), "{text}");
+    let prepared = gateway.lock().unwrap().prepared.clone();
+    assert_eq!(prepared.len(), 1);
+    let said = ["amount", "currency", "paymentType"].map(|name| prepared[0][name].as_str());
+    assert_eq!(said, ["5.00", "CHF", "PA"]);
+}
+
+#[tokio::test]
+async fn the_playground_shows_a_status_in_the_gateways_words_and_asks_for_nothing_else() {
+    let (shop, gateway) = shop().await;
+    gateway.lock().unwrap().status = Some((StatusCode::OK, json!({ "result": { "code": "000.100.110" }, "news": 1 })));
+    let (status, text) = load(&shop, "/dev/status?resourcePath=%2Fv1%2Fcheckouts%2FAAAA1.test-1%2Fpayment").await;
+    assert_eq!((status, text.contains("\"news\":1")), (StatusCode::OK, true), "{text}");
+    let (status, _) = load(&shop, "/dev/status?resourcePath=%2Fv1%2Fpayments%2F1").await;
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
 async fn a_checkout_for_developers_comes_as_json() {
     let (shop, _) = shop().await;
     let (response, text) = call(&shop, Request::post("/dev/checkout").body(Body::empty()).unwrap()).await;

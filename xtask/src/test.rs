@@ -10,30 +10,37 @@ use crate::{form, server};
 
 /// Text of `cargo xtask test --help`.
 pub const HELP: &str = "\
-Sets up what is missing (the wasm toolchain, Chromium with its driver, axe-core), builds the form and
-the gateway, and runs all tests: units and properties, HTTP against the real binary, and the form in a
-real browser. Arguments go to `cargo test`, for example the name of a test.
+Sets up what is missing (the wasm toolchain, Chromium and Firefox with their drivers, axe-core,
+TypeScript), builds the form and the gateway, and runs all tests: units and properties, HTTP against
+the real binary, and the form in real browsers. Arguments go to `cargo test`, for example the name of a test.
 
 Example: cargo xtask test
          cargo xtask test -- --nocapture double_click";
 
-/// axe-core as the tests use it; a new version may find more, so it changes by decision only.
-const AXE: &str = "axe-core@4.14.1";
-/// jQuery as merchants have it in their pages.
-const JQUERY: &str = "jquery@3.7.1";
+/// As the tests use them; a new version may find more, so they change by decision only. TypeScript is the last one
+/// that is written in JavaScript, which runs wherever node does.
+const PACKAGES: [&str; 3] = ["axe-core@4.14.1", "jquery@3.7.1", "typescript@5.9.3"];
+/// Speaks with every Firefox of the last years.
+const GECKODRIVER: &str = "0.37.1";
+const AXE_SCRIPT: &str = "axe-core/axe.min.js";
+const COMPILER: &str = "typescript/lib/tsc.js";
 
 /// Builds everything and runs the tests.
 pub fn run(arguments: &[String]) -> Result<()> {
     form::check_size(&form::build(form::Options::default())?)?;
     let binary = server::build(server::Profile::Development)?;
     chromium()?;
-    let axe = axe()?;
+    firefox()?;
+    let geckodriver = geckodriver()?;
+    let packages = packages()?;
     let status = Command::new("cargo")
         .current_dir(crate::root())
         .args(["test", "--workspace"])
         .args(arguments)
         .env("TILLGATE_BIN", binary)
-        .env("TILLGATE_AXE", axe)
+        .env("TILLGATE_AXE", packages.join(AXE_SCRIPT))
+        .env("GECKODRIVER", geckodriver)
+        .env("TILLGATE_TSC", packages.join(COMPILER))
         .status()
         .context("running cargo test")?;
     ensure!(status.success(), "a test failed");
@@ -53,26 +60,63 @@ pub fn chromium() -> Result<()> {
     )
 }
 
-/// The accessibility checker, and beside it jQuery, from the npm registry, in `target/tools`.
-fn axe() -> Result<PathBuf> {
+/// Firefox: what is installed, else Debian's package.
+fn firefox() -> Result<()> {
+    if ["firefox", "firefox-esr"].into_iter().any(on_path) {
+        return Ok(());
+    }
+    install("Firefox", "the browser tests need Firefox; please install it", &["firefox-esr"])
+}
+
+/// Firefox's driver: what is installed, else from crates.io, kept in `target/tools`.
+fn geckodriver() -> Result<PathBuf> {
     let folder = crate::root().join("target/tools");
-    let script = folder.join("node_modules/axe-core/axe.min.js");
-    if script.exists() && folder.join("node_modules/jquery").exists() {
-        return Ok(script);
+    let program = folder.join("bin/geckodriver");
+    if program.exists() {
+        return Ok(program);
+    }
+    if on_path("geckodriver") {
+        return Ok(PathBuf::from("geckodriver"));
+    }
+    say("Building geckodriver, which takes a few minutes and is kept");
+    // Its own speed is no matter, and an unoptimised build takes a third of the time. Its lock file may name versions that
+    // have been withdrawn.
+    let build = |locked: &[&str]| {
+        let mut cargo = Command::new("cargo");
+        cargo.args(["install", "--quiet", "--debug", "--version", GECKODRIVER, "geckodriver", "--root"]).arg(&folder);
+        cargo
+            .args(locked)
+            .env_remove("CARGO_TARGET_DIR")
+            .env_remove("RUSTFLAGS")
+            .status()
+            .context("running cargo install")
+    };
+    let done = build(&["--locked"])?.success() || build(&[])?.success();
+    ensure!(done && program.exists(), "geckodriver could not be built");
+    Ok(program)
+}
+
+/// What the tests need of the npm registry, in `target/tools`: the folder of the packages.
+fn packages() -> Result<PathBuf> {
+    let folder = crate::root().join("target/tools");
+    let packages = folder.join("node_modules");
+    if [AXE_SCRIPT, COMPILER].iter().all(|file| packages.join(file).exists()) {
+        return Ok(packages);
     }
     if !on_path("npm") {
-        install("npm", "the accessibility tests need axe-core, which comes with npm; please install npm", &["npm"])?;
+        install("npm", "the tests need axe-core and TypeScript, which come with npm; please install npm", &["npm"])?;
     }
-    say("Installing axe-core and jQuery");
+    say("Installing axe-core and TypeScript");
     std::fs::create_dir_all(&folder)?;
     let npm = Command::new("npm")
         .args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"])
         .arg(&folder)
-        .args([AXE, JQUERY])
+        .args(PACKAGES)
         .status()
         .context("running npm")?;
-    ensure!(npm.success() && script.exists(), "npm did not install axe-core");
-    Ok(script)
+    let complete = [AXE_SCRIPT, COMPILER].iter().all(|file| packages.join(file).exists());
+    ensure!(npm.success() && complete, "npm did not install {}", PACKAGES.join(" and "));
+    Ok(packages)
 }
 
 fn on_path(program: &str) -> bool {

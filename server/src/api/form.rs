@@ -63,6 +63,16 @@ pub(super) async fn file(
     }
 }
 
+/// `wpwl.d.ts`: what TypeScript has to know of the form. As plain text, so that a browser shows it.
+pub(super) async fn declarations() -> Response {
+    let mut response = Response::new(Body::from(tillgate_shop::wpwl::DECLARATIONS));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"));
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    response
+}
+
 /// A file in the best encoding that the browser takes.
 fn encoded(file: &Encoded, headers: &HeaderMap, cache: &'static str) -> Response {
     let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();

@@ -87,6 +87,7 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/v1/pciIframe.html", get(form::frame).layer(compressed.clone()))
         .route("/v1/static/{build}/img/brand.png", get(sprite::sheet))
         .route("/v1/internalRequestIframe.html", get(form::relay).layer(compressed.clone()))
+        .route("/v1/wpwl.d.ts", get(form::declarations))
         .route("/v1/static/{build}/{*path}", get(form::file))
         .route("/v1/paymentWidgets/img/brand.png", get(sprite::sheet))
         .route("/v1/resultcodes", get(meta::result_codes))

@@ -15,6 +15,7 @@ mod catalogue;
 mod channel_registrations;
 mod checkouts;
 mod command_line;
+mod declarations;
 mod duplicates;
 mod encodings;
 mod entities;

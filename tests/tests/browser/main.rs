@@ -14,6 +14,7 @@ mod mounting;
 mod network;
 mod one_click;
 mod paying;
+mod playground;
 mod popups;
 mod privacy;
 mod robust;

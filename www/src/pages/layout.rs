@@ -42,7 +42,7 @@ pub fn page(view: View, title: &str, path: Option<&str>, main: Markup) -> Markup
                     }
                 }
                 main { (main) }
-                footer.colophon { p { (texts.demo_note) } }
+                footer.colophon { p { (texts.demo_note) " " a href="/playground" { (texts.playground) } } }
             }
         }
     }

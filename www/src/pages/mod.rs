@@ -1,4 +1,4 @@
-//! The pages. Every one is whole HTML from the server; the only script the shop has sets the form's options.
+//! The pages. Every one is whole HTML from the server; the only script they have sets the form's options.
 
 mod art;
 mod checkout;

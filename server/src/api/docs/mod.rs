@@ -2,6 +2,7 @@
 //! of the catalogue of parameters, `/openapi.json` for programs and `/reference` for people.
 
 mod openapi;
+mod options;
 mod page;
 mod page_text;
 mod responses;

@@ -13,7 +13,7 @@ use tillgate_shared::result::ResultCode;
 use super::page_text::TOPICS;
 use super::route::{Caller, Method, Route, Section, Takes};
 use super::test_data::tables;
-use super::{responses, schema, table};
+use super::{options, responses, schema, table};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -61,6 +61,7 @@ fn page() -> Markup {
                         (routes())
                         (fields())
                         (parameters())
+                        (options::section())
                         (brands())
                         (test_data())
                         (result_codes())
@@ -80,7 +81,7 @@ fn contents() -> Markup {
                 ul {
                     @for topic in TOPICS { li { a href={ "#" (topic.anchor) } { (topic.title) } } }
                     @for section in sections() {
-                        li { a href={ "#" (anchor(section.title())) } { (section.title()) }
+                        li { a href={ "#" (fragment(section.title())) } { (section.title()) }
                             ul {
                                 @for route in in_section(section) {
                                     li { a href={ "#" (route.operation) } { (route.summary) } }
@@ -96,6 +97,7 @@ fn contents() -> Markup {
                             }
                         }
                     }
+                    li { a href="#options" { "Options of the form" } }
                     li { a href="#brands" { "Brands" } }
                     li { a href="#test-data" { "Test data" } }
                     li { a href="#result-codes" { "Result codes" } }
@@ -116,7 +118,7 @@ fn in_section(section: Section) -> impl Iterator<Item = &'static Route> {
 fn routes() -> Markup {
     html! {
         @for section in sections() {
-            section #(anchor(section.title())) {
+            section #(fragment(section.title())) {
                 h2 { (section.title()) }
                 @for route in in_section(section) { (one_route(route)) }
             }
@@ -298,7 +300,7 @@ fn result_codes() -> Markup {
             h2 { "Result codes" }
             p { "By group, which is what to branch on. As JSON: " a href="/v1/resultcodes" { "/v1/resultcodes" } "." }
             @for (name, codes) in groups {
-                details #(anchor(&format!("codes {name}"))) {
+                details #(fragment(&format!("codes {name}"))) {
                     summary { (name.replace('_', " ")) " " small { (codes.len()) } }
                     div.wide { table { tbody { @for code in codes {
                         tr { td { code { (code.code()) } } td { (code.description()) } }
@@ -310,7 +312,7 @@ fn result_codes() -> Markup {
 }
 
 /// A heading as an anchor.
-fn anchor(title: &str) -> String {
+pub(super) fn fragment(title: &str) -> String {
     let words: Vec<String> = title
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -321,7 +323,7 @@ fn anchor(title: &str) -> String {
 
 /// A group may be called as a section is.
 fn group_anchor(group: Group) -> String {
-    format!("group-{}", anchor(group.title()))
+    format!("group-{}", fragment(group.title()))
 }
 
 fn row_anchor(row: &Parameter) -> String {
@@ -342,7 +344,7 @@ fn breakable(name: &str) -> Markup {
 }
 
 /// Text in which backquotes mark code.
-fn code(text: &str) -> Markup {
+pub(super) fn code(text: &str) -> Markup {
     html! {
         @for (place, part) in text.split('`').enumerate() {
             @if place % 2 == 1 { code { (part) } } @else { (part) }

@@ -104,6 +104,9 @@ pub static ROUTES: &[Route] = &[
     Route::new(Get, "/v1/internalRequestIframe.html", "loadRelay", Form, "Load the form's hidden frame", Html)
         .note("Tells forms without a card number what is offered, and sends what they post, from our own origin.")
         .for_shopper().own(&[CHECKOUT_ID]),
+    Route::new(Get, "/v1/wpwl.d.ts", "readDeclarations", Form, "Load the form's type declarations", File)
+        .note("TypeScript declarations of wpwlOptions and wpwl, as this build knows them.")
+        .for_everybody(),
     Route::new(Get, "/v1/simulator/{id}", "showSimulator", Form, "Show the page that stands for a bank or a provider", Html)
         .note("Where redirect.url of a pending payment leads while the simulator processes it. The id is the capability.")
         .for_shopper(),

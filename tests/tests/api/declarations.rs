@@ -1,0 +1,54 @@
+//! The type declarations, as merchants get them from the gateway, in the hands of TypeScript's compiler.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::support::*;
+
+/// What the compiler says about `sources` (file names and texts); nothing when all is well.
+fn compile(sources: &[(&str, &str)]) -> anyhow::Result<String> {
+    let Some(compiler) = std::env::var_os("TILLGATE_TSC") else {
+        bail!(
+            "TILLGATE_TSC does not name TypeScript's compiler; `cargo xtask test` does, \
+             by hand: npm install typescript@5, then node_modules/typescript/lib/tsc.js"
+        );
+    };
+    let folder = tempfile::tempdir()?;
+    let mut command = Command::new("node");
+    command.arg(compiler).args(["--noEmit", "--strict", "--target", "es2022", "--lib", "es2022,dom"]);
+    for (name, text) in sources {
+        std::fs::write(folder.path().join(name), text)?;
+        command.arg(name);
+    }
+    let output = command.current_dir(folder.path()).output().context("running node")?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    anyhow::ensure!(output.status.success() || !said.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(said)
+}
+
+#[tokio::test]
+async fn a_merchants_page_compiles_and_wrong_uses_do_not() -> anyhow::Result<()> {
+    let served = shop().bare(reqwest::Method::GET, "v1/wpwl.d.ts").send().await?;
+    assert_eq!(served.status(), 200);
+    assert_eq!(served.headers()["content-type"], "text/plain; charset=utf-8");
+    assert_eq!(served.headers()["access-control-allow-origin"], "*");
+    let declarations = served.text().await?;
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("typescript/merchant.ts");
+    let page = std::fs::read_to_string(page)?;
+    let said = compile(&[("wpwl.d.ts", &declarations), ("merchant.ts", &page)])?;
+    assert_eq!(said, "", "the page compiles, and every @ts-expect-error has its error");
+    let said = compile(&[("wpwl.d.ts", &declarations), ("typo.ts", "window.wpwlOptions = { onRedy() {} };")])?;
+    assert!(said.contains("typo.ts(1,24)") && said.contains("onRedy"), "the compiler sees the declarations: {said}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_reference_lists_every_option() -> anyhow::Result<()> {
+    let page = shop().bare(reqwest::Method::GET, "reference").send().await?.text().await?;
+    for option in tillgate_shop::wpwl::OPTIONS {
+        assert!(page.contains(&format!("<tr id=\"o.{}\">", option.name)), "{}", option.name);
+    }
+    Ok(())
+}

@@ -1,0 +1,260 @@
+// The playground: makes controls of the table of options, and a form of what they say.
+// Every change takes the form away and loads it again with a checkout of its own, as a single-page application would.
+"use strict";
+
+(async () => {
+  const $ = (id) => document.getElementById(id);
+  const [stage, note, log, form] = ["stage", "note", "log", "controls"].map($);
+  const table = await (await fetch("/playground/options.json")).json();
+  // `trunk serve` takes this line out of the page, and brings the page part itself.
+  const underTrunk = !document.querySelector("link[data-trunk]");
+
+  // ---- controls
+
+  const make = (tag, attributes, ...children) => {
+    const element = document.createElement(tag);
+    for (const name in attributes) element.setAttribute(name, attributes[name]);
+    element.append(...children);
+    return element;
+  };
+
+  // Text with `code` in it.
+  const prose = (text) => text.split("`").map((part, at) => (at % 2 ? make("code", {}, part) : part));
+
+  const inputs = {
+    switch: ({ default: on }) => {
+      const input = make("input", { type: "checkbox" });
+      input.defaultChecked = on;
+      return input;
+    },
+    choice: ({ values }) =>
+      make("select", {}, ...values.map((value) => make("option", { value }, value || "(none)"))),
+    text: ({ example }) => make("input", { placeholder: example || "", spellcheck: "false" }),
+    brands: ({ example }) => make("input", { placeholder: example || "VISA MASTER", spellcheck: "false" }),
+    words: ({ example }) => make("textarea", { placeholder: example, spellcheck: "false", rows: 3 }),
+    object: ({ example }) => make("textarea", { placeholder: example, spellcheck: "false", rows: 3 }),
+  };
+
+  const control = (row, at) => {
+    const id = `c${at}`;
+    const input = inputs[row.kind](row);
+    Object.assign(input, { id, name: row.name });
+    input.setAttribute("aria-describedby", `${id}-about`);
+    if (row.value) input.defaultValue = row.value;
+    const title = make("code", {}, row.name);
+    const label =
+      row.kind === "switch"
+        ? make("label", { class: "switch", for: id }, input, title)
+        : make("label", { for: id }, title);
+    const about = make("p", { id: `${id}-about` }, ...prose(row.meaning));
+    const box = make("div", { class: "control" }, label, ...(row.kind === "switch" ? [] : [input]), about);
+    return Object.assign(row, { input, box });
+  };
+
+  const rows = table.flatMap(({ rows }) => rows).map(control);
+  for (const [at, group] of table.entries()) {
+    const details = make("details", {}, make("summary", {}, group.title), ...group.rows.map(({ box }) => box));
+    details.open = at === 0;
+    $("groups").append(details);
+  }
+
+  const valueOf = ({ kind, input }) => (kind === "switch" ? String(input.checked) : input.value);
+  const defaultOf = ({ kind, input }) => {
+    if (kind === "switch") return String(input.defaultChecked);
+    return kind === "choice" ? input.options[0].value : input.defaultValue;
+  };
+  const changed = (row) => valueOf(row) !== defaultOf(row);
+
+  // ---- the address
+
+  const given = new URLSearchParams(location.search);
+  for (const row of rows) {
+    const value = given.get(row.name);
+    if (value === null) continue;
+    if (row.kind === "switch") row.input.checked = value === "true";
+    else if (row.kind !== "choice" || row.values.includes(value)) row.input.value = value;
+    row.box.closest("details").open = true;
+  }
+  const address = () => {
+    const query = new URLSearchParams(rows.filter(changed).map((row) => [row.name, valueOf(row)]));
+    return location.pathname + (String(query) && `?${query}`);
+  };
+
+  // ---- what the controls say
+
+  const parsers = {
+    switch: (text) => text === "true",
+    brands: (text) => text.split(/[\s,]+/).filter(Boolean),
+    words: (text) =>
+      Object.fromEntries(
+        text.split("\n").filter((line) => line.trim()).map((line) => {
+          const at = line.indexOf("=");
+          if (at < 1) throw new Error("no =");
+          return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+        }),
+      ),
+    object: (text) => JSON.parse(text),
+  };
+
+  // Names with a dot lead into objects.
+  const put = (object, name, value) => {
+    const path = name.split(".");
+    const last = path.pop();
+    for (const step of path) object = object[step] ||= {};
+    object[last] = value;
+  };
+
+  const read = (part) => {
+    const found = {};
+    for (const row of rows.filter((row) => row.part === part && changed(row))) {
+      try {
+        put(found, row.name, (parsers[row.kind] || String)(valueOf(row)));
+        row.input.removeAttribute("aria-invalid");
+      } catch {
+        row.input.setAttribute("aria-invalid", "true");
+      }
+    }
+    return found;
+  };
+  const setting = (name) => valueOf(rows.find((row) => row.name === name));
+
+  // ---- callbacks
+
+  const shown = (value) => {
+    if (value instanceof Error || (value && value.name && value.message)) return `${value.name}: ${value.message}`;
+    if (value instanceof Event) return `[${value.type} event]`;
+    if (value instanceof Element || (value && value[0] instanceof Element)) return "[element]";
+    try {
+      return JSON.stringify(value);
+    } catch {
+      return String(value);
+    }
+  };
+  const report = (name, text) => {
+    log.append(make("p", {}, make("b", {}, name), " ", text));
+    log.scrollTop = log.scrollHeight;
+  };
+  const answers = { "go on": undefined, stop: false };
+  const callback = (row) =>
+    function (...all) {
+      report(row.name, all.map(shown).join(", "));
+      if (row.kind === "choice" && valueOf(row) === "stop after a second") {
+        return new Promise((done) => setTimeout(() => done(false), 1000));
+      }
+      return answers[valueOf(row)];
+    };
+  const listening = () => rows.filter((row) => row.part === "callback" && valueOf(row) !== "false");
+
+  // ---- the snippets
+
+  const literal = (value, indent = "") => {
+    if (!value || typeof value !== "object" || Array.isArray(value)) return JSON.stringify(value);
+    const key = (name) => (/^\w+$/.test(name) ? name : JSON.stringify(name));
+    const lines = Object.entries(value).map(([name, it]) => `${indent}  ${key(name)}: ${literal(it, `${indent}  `)},`);
+    return lines.length ? `{\n${lines.join("\n")}\n${indent}}` : "{}";
+  };
+  const escaped = (text) => text.replace(/[&"<]/g, (it) => `&#${it.charCodeAt(0)};`);
+  const quoted = (text) => (/^[\w.,:/@=-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
+
+  const write = (options, theme, gateway) => {
+    // Of the callbacks only those that are to do something.
+    const stops = listening().filter((row) => row.kind === "choice" && changed(row));
+    const functions = stops.map(({ name }) => `  async ${name}(event) {\n    return false;\n  },\n`).join("");
+    const text = literal(options).replace(/\n?\}$/, functions ? `\n${functions}}` : "$&");
+    const rules = Object.entries(theme).map(([name, value]) => `  ${name}: ${value};\n`);
+    // As one piece it would end this very script where it stood in a page.
+    const script = (inside, attributes = "") => `<script${attributes}>${inside}</${"script"}>`;
+    $("snippet").textContent = [
+      ...(rules.length ? [`<style>\n.wpwl-container {\n${rules.join("")}}\n</style>`] : []),
+      ...(text === "{}" ? [] : [script(`\nvar wpwlOptions = ${text.replace(/</g, "\\u003c")};\n`)]),
+      script("", ` src="${gateway}v1/paymentWidgets.js?checkoutId={id}" integrity="{integrity}" crossorigin="anonymous"`),
+      `<form class="paymentWidgets" action="https://shop.example/result" data-brands="${escaped(setting("brands"))}"></form>`,
+    ].join("\n");
+    const fields = checkoutFields().map(([name, value]) => `-d ${quoted(`${name}=${value}`)}`);
+    $("curl").textContent =
+      `curl ${gateway}v1/checkouts \\\n  -H "Authorization: Bearer $TOKEN" \\\n` +
+      `  -d entityId=$ENTITY_ID \\\n  ${[...fields, "-d integrity=true"].join(" \\\n  ")}`;
+  };
+
+  // ---- the form
+
+  const checkoutFields = () =>
+    rows.filter((row) => row.part === "checkout" && valueOf(row)).map((row) => [row.name, valueOf(row)]);
+
+  const sheet = new CSSStyleSheet();
+  sheet.insertRule("#stage .wpwl-container {}");
+  const dress = (theme) => {
+    document.documentElement.classList.toggle("dark", setting("dark page") === "true");
+    const { style } = sheet.cssRules[0];
+    style.cssText = "";
+    for (const name in theme) style.setProperty(name, theme[name]);
+    // The form's own sheets come and go; this one stays last.
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets.filter((it) => it !== sheet), sheet];
+  };
+
+  let turn = 0;
+  const load = async () => {
+    const mine = ++turn;
+    const theme = read("theme");
+    const options = read("option");
+    history.replaceState(null, "", address());
+    note.textContent = "Asking for a checkout …";
+    const body = new URLSearchParams(checkoutFields());
+    const answer = await fetch("/dev/checkout", { method: "POST", body }).then((it) => it.json()).catch(() => ({}));
+    if (mine !== turn) return;
+    if (window.wpwl) wpwl.unload();
+    document.querySelectorAll("script[src*='paymentWidgets.js']").forEach((script) => script.remove());
+    stage.replaceChildren();
+    const gateway = underTrunk ? `${location.origin}/` : answer.gateway;
+    if (!answer.checkoutId) {
+      note.textContent = answer.error || "No checkout: is `cargo xtask demo` running?";
+      return;
+    }
+    note.textContent = "";
+    dress(theme);
+    write(options, theme, answer.gateway);
+    for (const row of listening()) put(options, row.name, callback(row));
+    window.wpwlOptions = options;
+    const place = make("form", { class: "paymentWidgets", action: location.href, "data-brands": setting("brands") });
+    const loader = make("script", { src: `${gateway}v1/paymentWidgets.js?checkoutId=${answer.checkoutId}` });
+    if (underTrunk) loader.dataset.pagePart = "external";
+    else Object.assign(loader, { integrity: answer.integrity || "", crossOrigin: "anonymous" });
+    stage.append(place, loader);
+  };
+
+  // ---- what happens on the page
+
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("change", ({ target }) => target.id !== "search" && load());
+  // After the reset itself.
+  form.addEventListener("reset", () => setTimeout(load));
+  $("search").addEventListener("input", ({ target }) => {
+    const wanted = target.value.trim().toLowerCase();
+    for (const { name, meaning, box } of rows) {
+      box.hidden = !`${name} ${meaning}`.toLowerCase().includes(wanted);
+    }
+    for (const details of document.querySelectorAll("#groups details")) {
+      const some = details.querySelector(".control:not([hidden])");
+      details.hidden = !some;
+      if (wanted) details.open = Boolean(some);
+    }
+    const count = rows.filter(({ box }) => !box.hidden).length;
+    $("found").textContent = wanted ? `${count} of ${rows.length} options` : "";
+  });
+  document.addEventListener("click", async ({ target }) => {
+    const source = target.dataset && target.dataset.copies;
+    if (!source) return;
+    await navigator.clipboard.writeText($(source).textContent).catch(() => getSelection().selectAllChildren($(source)));
+    note.textContent = "Copied.";
+  });
+
+  // Back from a payment: ask what became of it, as a merchant's server does.
+  const path = given.get("resourcePath");
+  if (path) {
+    const query = new URLSearchParams({ resourcePath: path });
+    const status = await fetch(`/dev/status?${query}`).then((it) => it.json()).catch((error) => ({ error: String(error) }));
+    $("result").hidden = false;
+    $("result").querySelector("pre").textContent = `GET ${path}\n\n${JSON.stringify(status, null, 2)}`;
+  }
+  load();
+})();

@@ -1,0 +1,170 @@
+//! `wpwl.d.ts`: the table as TypeScript declarations.
+
+use std::fmt::Write as _;
+
+use super::{FormOption, OPTIONS, Section};
+
+/// The declarations as they are published; a test holds them against [`declarations`].
+pub const DECLARATIONS: &str = include_str!("../../wpwl.d.ts");
+
+/// The names that an error given to `onError` can have, and what each says.
+pub const ERROR_NAMES: [(&str, &str); 4] = [
+    ("InvalidCheckoutIdError", "There is no such checkout, or it can no longer be paid."),
+    ("PciIframeSubmitError", "The payment request was not answered."),
+    ("PciIframeCommunicationError", "A frame of the form is missing or silent."),
+    ("WidgetError", "Everything else; the message says what."),
+];
+
+const HEAD: &str = "\
+// Type declarations of the hosted payment form: the options object `wpwlOptions` and the global `wpwl`.
+// Made from the table in www/src/wpwl. Take it into your project, and name it in \"files\" or \"include\" of its
+// tsconfig.json or by `/// <reference path=\"wpwl.d.ts\" />`. What it lacks can be added: interfaces of one name are
+// joined.
+
+/** What the form looks like, says and does. Set `window.wpwlOptions` before the form's script runs. */
+interface WpwlOptions {
+";
+
+const TAIL: &str = r#"
+/** One form, as `onReady` lists it. */
+interface WpwlReadyForm {
+  /** The kind of form: the last part of its container's class. */
+  containerKey: string;
+  /** The card brands it offers. */
+  ccMethods: string[];
+}
+
+/** A failure, as `onError` gets it. */
+interface WpwlError extends Error {
+  name: WpwlErrorName;
+  /** Of a WidgetError: what was under way. */
+  event?: string;
+  /** Of a WidgetError: the brand that it is about. */
+  brand?: string;
+}
+
+/** `this` of the callbacks of a form. */
+interface WpwlFormThis extends WpwlOptions {
+  $form: WpwlElements;
+}
+
+/** `this` of the callbacks of a frame. */
+interface WpwlFrameThis extends WpwlFormThis {
+  $iframe: WpwlElements;
+}
+
+/** A list of elements: jQuery's own where the page has jQuery, otherwise with these few of its words. */
+interface WpwlElements extends ArrayLike<HTMLElement> {
+  find(selector: string): WpwlElements;
+  val(): string | undefined;
+  val(value: string): WpwlElements;
+  height(): number | undefined;
+  height(value: number | string): WpwlElements;
+}
+
+/** Names and values of CSS, for the placeholder in each of the frames. */
+interface WpwlFrameStyles {
+  "card-number-placeholder"?: Record<string, string | number>;
+  "cvv-placeholder"?: Record<string, string | number>;
+}
+
+/** The fields of the billing address. */
+interface WpwlAddress {
+  country?: string;
+  state?: string;
+  city?: string;
+  postcode?: string;
+  street1?: string;
+  street2?: string;
+}
+
+/** The global that the form's script makes. */
+interface Wpwl {
+  readonly apiVersion: string;
+  /** The form's build, as in the addresses of its files. */
+  readonly cacheVersion: string;
+  /** The gateway's address, without a slash at its end. */
+  readonly endpoint: string;
+  readonly url: string;
+  readonly isTestSystem?: boolean;
+  readonly minified: boolean;
+  readonly ndc?: string;
+  readonly timestamp?: string;
+  readonly checkout: WpwlCheckout;
+  /** Sends the form in the container with this class, or with all of these classes joined by dots. */
+  executePayment(container: string): void;
+  /** Takes all forms away, with everything that belongs to them. The script may then be loaded again. */
+  unload(): void;
+}
+
+/** The checkout that the form pays. */
+interface WpwlCheckout {
+  readonly id: string;
+  readonly amount?: string | null;
+  readonly currency?: string | null;
+  readonly resourcePath?: string;
+  readonly endpoint: string;
+  readonly config: {
+    customRedirectPageConfig: { backgroundColor?: string; hyperlinkFontColor?: string; messageFontColor?: string };
+  };
+}
+
+declare var wpwlOptions: WpwlOptions;
+declare var wpwl: Wpwl | undefined;
+
+interface Window {
+  wpwlOptions?: WpwlOptions;
+  wpwl?: Wpwl;
+}
+"#;
+
+/// The declarations that the table makes.
+pub fn declarations() -> String {
+    let mut text = HEAD.to_owned();
+    let mut objects: Vec<&str> = Vec::new();
+    for option in OPTIONS {
+        match option.name.split_once('.') {
+            None => member(&mut text, "  ", option.name, option),
+            Some((object, _)) if objects.contains(&object) => {}
+            Some((object, _)) => {
+                objects.push(object);
+                let _ = writeln!(text, "  {object}?: {{");
+                let path = format!("{object}.");
+                for inner in OPTIONS {
+                    if let Some(name) = inner.name.strip_prefix(&path) {
+                        member(&mut text, "    ", name, inner);
+                    }
+                }
+                text.push_str("  };\n");
+            }
+        }
+    }
+    text.push_str("}\n");
+    // Error texts are found among the labels too.
+    words(&mut text, Section::Errors, "Hints and messages by key.", "");
+    words(&mut text, Section::Labels, "Labels, placeholders and buttons by key.", " extends WpwlErrorMessages");
+    text.push_str("\n/** What can go wrong, by name. */\ntype WpwlErrorName =");
+    for (name, meaning) in ERROR_NAMES {
+        let _ = write!(text, "\n  /** {meaning} */\n  | \"{name}\"");
+    }
+    text.push_str(";\n");
+    text + TAIL
+}
+
+/// One member with its comment.
+fn member(text: &mut String, indent: &str, name: &str, option: &FormOption) {
+    let default = option.default().map(|it| format!("\n{indent} * @default {it}")).unwrap_or_default();
+    let comment = match default.as_str() {
+        "" => format!("/** {} */", option.meaning),
+        default => format!("/**\n{indent} * {}{default}\n{indent} */", option.meaning),
+    };
+    let _ = writeln!(text, "{indent}{comment}\n{indent}{name}?: {};", option.type_name());
+}
+
+fn words(text: &mut String, section: Section, meaning: &str, extends: &str) {
+    let _ = writeln!(text, "\n/** {meaning} */\ninterface {}{extends} {{", section.type_name());
+    for (key, english) in section.keys() {
+        let _ = writeln!(text, "  /** {english} */\n  {key}?: string;");
+    }
+    text.push_str("}\n");
+}

@@ -1,0 +1,138 @@
+//! What merchants' pages know of the hosted form: the options of `wpwlOptions`, its callbacks, and the global `wpwl`.
+//! One table ([`OPTIONS`]) from which come the TypeScript declarations, the playground's controls, and the chapter of
+//! the gateway's reference; a test holds it against what the form's sources read.
+
+mod declarations;
+mod rows;
+mod theme;
+mod words;
+
+pub use declarations::{DECLARATIONS, ERROR_NAMES, declarations};
+pub use rows::OPTIONS;
+pub use theme::{Property, THEME};
+pub use words::Section;
+
+/// What an option is about; also the headings of documents and playground, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Language, look and layout.
+    Appearance,
+    /// The card form's behaviour.
+    Card,
+    /// Name and address that the form asks for.
+    Billing,
+    /// Stored payment data.
+    Registrations,
+    /// Where the shopper goes: result, authentication, other pages.
+    Ways,
+    /// Functions of the merchant's that the form calls.
+    Callbacks,
+}
+
+impl Group {
+    /// Every group, in order.
+    pub const ALL: [Self; 6] =
+        [Self::Appearance, Self::Card, Self::Billing, Self::Registrations, Self::Ways, Self::Callbacks];
+
+    /// Its heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Appearance => "Appearance and language",
+            Self::Card => "Card form",
+            Self::Billing => "Name and address",
+            Self::Registrations => "Stored payment data",
+            Self::Ways => "3D authentication and result",
+            Self::Callbacks => "Callbacks",
+        }
+    }
+
+    /// The options of the group, in the table's order.
+    pub fn options(self) -> impl Iterator<Item = &'static FormOption> {
+        OPTIONS.iter().filter(move |option| option.group == self)
+    }
+}
+
+/// What an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `true` or `false`, and which of them holds where nothing is set.
+    Switch(bool),
+    /// Any text.
+    Text,
+    /// One of these words; the first is the default.
+    OneOf(&'static [&'static str]),
+    /// These words and others of their kind; the first is the default, an empty one says that there is none.
+    Open(&'static [&'static str]),
+    /// A list of brand codes.
+    Brands,
+    /// Texts by key, one for each of the form's own.
+    Words(Section),
+    /// An object: its type in TypeScript, and an example in JSON.
+    Object(&'static str, &'static str),
+    /// A function: see [`Callback`].
+    Function(Callback),
+}
+
+/// How a callback is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Callback {
+    /// The type of `this`.
+    pub this: &'static str,
+    /// Arguments as TypeScript declares them.
+    pub arguments: &'static str,
+    /// What it may return, as a type.
+    pub returns: &'static str,
+    /// Whether its answer decides if the form goes on.
+    pub decides: bool,
+}
+
+/// One option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FormOption {
+    /// Its name; a dot leads into an object: `registrations.requireCvv`.
+    pub name: &'static str,
+    /// What it is about.
+    pub group: Group,
+    /// What it takes.
+    pub kind: Kind,
+    /// What it does, in a sentence or two. Text between backquotes is code.
+    pub meaning: &'static str,
+}
+
+impl FormOption {
+    /// Its type as TypeScript has it; of a callback without the name.
+    pub fn type_name(&self) -> String {
+        let union = |values: &[&str]| values.iter().map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(" | ");
+        match self.kind {
+            Kind::Switch(_) => "boolean".to_owned(),
+            Kind::Text => "string".to_owned(),
+            Kind::OneOf(values) => union(values),
+            // The second half keeps the words as suggestions.
+            Kind::Open(values) => {
+                let named: Vec<&str> = values.iter().copied().filter(|it| !it.is_empty()).collect();
+                format!("{} | (string & {{}})", union(&named))
+            }
+            Kind::Brands => "string[]".to_owned(),
+            Kind::Words(section) => section.type_name().to_owned(),
+            Kind::Object(type_name, _) => type_name.to_owned(),
+            Kind::Function(it) => {
+                let comma = if it.arguments.is_empty() { "" } else { ", " };
+                format!("(this: {}{comma}{}) => {}", it.this, it.arguments, it.returns)
+            }
+        }
+    }
+
+    /// What holds where the option is not set, as JavaScript writes it; nothing where there is no such value.
+    pub fn default(&self) -> Option<String> {
+        match self.kind {
+            Kind::Switch(on) => Some(on.to_string()),
+            Kind::OneOf(values) | Kind::Open(values) => {
+                values.first().filter(|it| !it.is_empty()).map(|it| format!("\"{it}\""))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

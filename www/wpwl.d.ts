@@ -1,0 +1,310 @@
+// Type declarations of the hosted payment form: the options object `wpwlOptions` and the global `wpwl`.
+// Made from the table in www/src/wpwl. Take it into your project, and name it in "files" or "include" of its
+// tsconfig.json or by `/// <reference path="wpwl.d.ts" />`. What it lacks can be added: interfaces of one name are
+// joined.
+
+/** What the form looks like, says and does. Set `window.wpwlOptions` before the form's script runs. */
+interface WpwlOptions {
+  /**
+   * Language, alone or with a country: `de`, `de-AT`. BCP 47 names do as well (`cs`, `da`, `zh`). A region without texts of its own gets its language, an unknown language English.
+   * @default "en"
+   */
+  locale?: "en" | "de" | "fr" | "es" | "it" | "nl" | "dk" | "fi" | "se" | "tr" | "ja" | "sl" | "pt" | "pl" | "cz" | "hu" | "bg" | "ro" | "ru" | "cn" | "gr" | "no" | "sk" | "ar" | "ko" | (string & {});
+  /**
+   * The look: `card` is complete, `plain` only lays out and shows states, `none` brings no style sheet at all; `logos` first shows the brands' logos to choose from.
+   * @default "card"
+   */
+  style?: "card" | "plain" | "logos" | "none";
+  /** Your own words for labels, placeholders and buttons, by key. */
+  labels?: WpwlLabels;
+  /** Your own words for hints and messages, by key. */
+  errorMessages?: WpwlErrorMessages;
+  /**
+   * Labels above the fields. Hidden ones are still read to those who listen.
+   * @default true
+   */
+  showLabels?: boolean;
+  /**
+   * Examples inside empty fields.
+   * @default true
+   */
+  showPlaceholders?: boolean;
+  /** The field that has the caret when the form stands, by its name. */
+  autofocus?: "card.number" | "card.holder" | "card.expiry" | "card.cvv" | (string & {});
+  /** Styles of the placeholders in the two frames. Everything else there follows the frame's own element in your page. */
+  iframeStyles?: WpwlFrameStyles;
+  /** The same under its other name. */
+  iframeStyle?: WpwlFrameStyles;
+  /**
+   * Asks for the security code; without it the field is not shown.
+   * @default true
+   */
+  requireCvv?: boolean;
+  /**
+   * Accepts an empty security code. One that is typed must be right.
+   * @default false
+   */
+  allowEmptyCvv?: boolean;
+  /**
+   * Shows dots in place of the security code.
+   * @default false
+   */
+  maskCvv?: boolean;
+  /**
+   * Says where the code stands on the card while its field is in use.
+   * @default false
+   */
+  showCVVHint?: boolean;
+  /**
+   * Groups the digits of the card number as on the card.
+   * @default true
+   */
+  numberFormatting?: boolean;
+  /**
+   * Chooses the brand by the number as it is typed. What the shopper chose by hand stays while it fits.
+   * @default false
+   */
+  brandDetection?: boolean;
+  /** Which brand is chosen first where a number fits several; by default the order in which the brands are offered. */
+  brandDetectionPriority?: string[];
+  /**
+   * How a brand is found; with `binlist`, `onDetectBin` is called as well.
+   * @default "regex"
+   */
+  brandDetectionType?: "regex" | "binlist";
+  /**
+   * Accepts a month that is over.
+   * @default false
+   */
+  disableCardExpiryDateValidation?: boolean;
+  /**
+   * Enter in a field does not pay.
+   * @default false
+   */
+  disableSubmitOnEnter?: boolean;
+  /**
+   * Two fields, given name and surname, in place of the one for the card holder. They are posted as the customer's name too.
+   * @default false
+   */
+  forceCardHolderEqualsBillingName?: boolean;
+  /** Asks for the billing address; an object fills fields in beforehand, `{}` none of them. */
+  billingAddress?: boolean | WpwlAddress;
+  /** Which fields of the billing address must be filled in. */
+  mandatoryBillingFields?: { [field in keyof WpwlAddress]?: boolean };
+  registrations?: {
+    /**
+     * Asks for the security code of a stored card.
+     * @default false
+     */
+    requireCvv?: boolean;
+    /**
+     * Hides the other forms until the shopper asks for them.
+     * @default false
+     */
+    hideInitialPaymentForms?: boolean;
+    /** A box under the card form by which the shopper may have the card stored; `"checked"` ticks it beforehand. */
+    offer?: boolean | "checked";
+  };
+  /**
+   * Shows the checkout's stored cards and accounts.
+   * @default true
+   */
+  showOneClickWidget?: boolean;
+  /**
+   * No button that leads from stored cards to the other forms.
+   * @default false
+   */
+  hideOtherPaymentButton?: boolean;
+  /** Where the shopper goes afterwards, instead of the form element's `action`. */
+  shopperResultUrl?: string;
+  /** Where the script came without a `checkoutId`: makes the checkout when the shopper pays, and gives back its id. */
+  createCheckout?: (this: WpwlOptions, order: { brand: string }) => string | PromiseLike<string>;
+  /** The forms stand and can be used. Nodes may be moved, and options changed. */
+  onReady?: (this: WpwlOptions, forms: WpwlReadyForm[]) => void;
+  /** A frame can be used; once for each. */
+  onReadyIframeCommunication?: (this: WpwlFrameThis, frame: { $iframe: WpwlElements }) => void;
+  /** The caret came into a frame. */
+  onFocusIframeCommunication?: (this: WpwlFrameThis, frame: { $iframe: WpwlElements }) => void;
+  /** The caret left a frame. */
+  onBlurIframeCommunication?: (this: WpwlFrameThis, frame: { $iframe: WpwlElements }) => void;
+  /** The brand has changed, chosen or detected. */
+  onChangeBrand?: (this: WpwlFormThis, brand: string) => void;
+  /** The number fits other brands than before; the list is empty where it fits none. */
+  onDetectBrand?: (this: WpwlFormThis, brands: string[], activeBrand: string, container: string) => void;
+  /** The first digits are known, with `brandDetectionType: "binlist"`. */
+  onDetectBin?: (this: WpwlFormThis, bin: { brands: string[]; activeBrand: string }) => void;
+  /** The card number was left. */
+  onBlurCardNumber?: (this: WpwlFormThis, isValid: boolean) => void;
+  /** The expiry date was left. */
+  onBlurExpiryDate?: (this: WpwlFormThis, isValid: boolean) => void;
+  /** The holder's name was left. */
+  onBlurCardHolder?: (this: WpwlFormThis, isValid: boolean) => void;
+  /** The security code was left. */
+  onBlurSecurityCode?: (this: WpwlFormThis, isValid: boolean) => void;
+  /** Before a card is sent. `false`, a promise of `false`, a rejected promise or `event.preventDefault()` stop; everything else goes on. */
+  onBeforeSubmitCard?: (this: WpwlFormThis, event: Event) => boolean | void | PromiseLike<boolean | void>;
+  /** The same with a promise: kept goes on, rejected stops. */
+  onBeforeSubmitCardPromise?: (this: WpwlFormThis, event: Event) => PromiseLike<unknown>;
+  /** Before a stored card or account is used; as `onBeforeSubmitCard`. */
+  onBeforeSubmitOneClickCard?: (this: WpwlFormThis, event: Event) => boolean | void | PromiseLike<boolean | void>;
+  /** Before a bank account is sent; as `onBeforeSubmitCard`. */
+  onBeforeSubmitDirectDebit?: (this: WpwlFormThis, event: Event) => boolean | void | PromiseLike<boolean | void>;
+  /** Before the shopper goes to the bank; as `onBeforeSubmitCard`. */
+  onBeforeSubmitOnlineTransfer?: (this: WpwlFormThis, event: Event) => boolean | void | PromiseLike<boolean | void>;
+  /** Before a prepayment is ordered; as `onBeforeSubmitCard`. */
+  onBeforeSubmitPrepayment?: (this: WpwlFormThis, event: Event) => boolean | void | PromiseLike<boolean | void>;
+  /** Before the shopper goes to the provider of an account; as `onBeforeSubmitCard`. */
+  onBeforeSubmitVirtualAccount?: (this: WpwlFormThis, event: Event) => boolean | void | PromiseLike<boolean | void>;
+  /** The shopper closed the window of a payment method. Another may be chosen. */
+  onLightboxCancel?: (this: WpwlOptions) => void;
+  /** The form was sent. */
+  onAfterSubmit?: (this: WpwlFormThis) => void;
+  /** Something failed; `error.name` says what. */
+  onError?: (this: WpwlOptions, error: WpwlError) => void;
+}
+
+/** Hints and messages by key. */
+interface WpwlErrorMessages {
+  /** "Please check the card number." */
+  cardNumberError?: string;
+  /** "Please enter the card number." */
+  cardNumberEmpty?: string;
+  /** "This number does not belong to the chosen brand." */
+  cardBrandError?: string;
+  /** "Please enter month and year." */
+  expiryMonthError?: string;
+  /** "This card has expired." */
+  expiryYearError?: string;
+  /** "Please check the code." */
+  cvvError?: string;
+  /** "Please check the name on the card." */
+  cardHolderError?: string;
+  /** "Your payment is being processed." */
+  processing?: string;
+  /** "The payment could not be sent. Please check your connection and try again." */
+  communicationError?: string;
+  /** "This payment can no longer be made.\nPlease return to the shop and start again." */
+  checkoutError?: string;
+  /** "The payment form was changed by the page and cannot be sent.\nPlease reload the page." */
+  formError?: string;
+}
+
+/** Labels, placeholders and buttons by key. */
+interface WpwlLabels extends WpwlErrorMessages {
+  /** "Brand" */
+  brand?: string;
+  /** "Card Number" */
+  cardNumber?: string;
+  /** "Expiry Date" */
+  expiryDate?: string;
+  /** "Card holder" */
+  cardHolder?: string;
+  /** "CVV" */
+  cvv?: string;
+  /** "MM / YY" */
+  mmyy?: string;
+  /** "Pay now" */
+  submit?: string;
+}
+
+/** What can go wrong, by name. */
+type WpwlErrorName =
+  /** There is no such checkout, or it can no longer be paid. */
+  | "InvalidCheckoutIdError"
+  /** The payment request was not answered. */
+  | "PciIframeSubmitError"
+  /** A frame of the form is missing or silent. */
+  | "PciIframeCommunicationError"
+  /** Everything else; the message says what. */
+  | "WidgetError";
+
+/** One form, as `onReady` lists it. */
+interface WpwlReadyForm {
+  /** The kind of form: the last part of its container's class. */
+  containerKey: string;
+  /** The card brands it offers. */
+  ccMethods: string[];
+}
+
+/** A failure, as `onError` gets it. */
+interface WpwlError extends Error {
+  name: WpwlErrorName;
+  /** Of a WidgetError: what was under way. */
+  event?: string;
+  /** Of a WidgetError: the brand that it is about. */
+  brand?: string;
+}
+
+/** `this` of the callbacks of a form. */
+interface WpwlFormThis extends WpwlOptions {
+  $form: WpwlElements;
+}
+
+/** `this` of the callbacks of a frame. */
+interface WpwlFrameThis extends WpwlFormThis {
+  $iframe: WpwlElements;
+}
+
+/** A list of elements: jQuery's own where the page has jQuery, otherwise with these few of its words. */
+interface WpwlElements extends ArrayLike<HTMLElement> {
+  find(selector: string): WpwlElements;
+  val(): string | undefined;
+  val(value: string): WpwlElements;
+  height(): number | undefined;
+  height(value: number | string): WpwlElements;
+}
+
+/** Names and values of CSS, for the placeholder in each of the frames. */
+interface WpwlFrameStyles {
+  "card-number-placeholder"?: Record<string, string | number>;
+  "cvv-placeholder"?: Record<string, string | number>;
+}
+
+/** The fields of the billing address. */
+interface WpwlAddress {
+  country?: string;
+  state?: string;
+  city?: string;
+  postcode?: string;
+  street1?: string;
+  street2?: string;
+}
+
+/** The global that the form's script makes. */
+interface Wpwl {
+  readonly apiVersion: string;
+  /** The form's build, as in the addresses of its files. */
+  readonly cacheVersion: string;
+  /** The gateway's address, without a slash at its end. */
+  readonly endpoint: string;
+  readonly url: string;
+  readonly isTestSystem?: boolean;
+  readonly minified: boolean;
+  readonly ndc?: string;
+  readonly timestamp?: string;
+  readonly checkout: WpwlCheckout;
+  /** Sends the form in the container with this class, or with all of these classes joined by dots. */
+  executePayment(container: string): void;
+  /** Takes all forms away, with everything that belongs to them. The script may then be loaded again. */
+  unload(): void;
+}
+
+/** The checkout that the form pays. */
+interface WpwlCheckout {
+  readonly id: string;
+  readonly amount?: string | null;
+  readonly currency?: string | null;
+  readonly resourcePath?: string;
+  readonly endpoint: string;
+  readonly config: {
+    customRedirectPageConfig: { backgroundColor?: string; hyperlinkFontColor?: string; messageFontColor?: string };
+  };
+}
+
+declare var wpwlOptions: WpwlOptions;
+declare var wpwl: Wpwl | undefined;
+
+interface Window {
+  wpwlOptions?: WpwlOptions;
+  wpwl?: Wpwl;
+}
