@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use thirtyfour::prelude::*;
 use tokio::task::LocalSet;
 
-use crate::driver::chromium;
+use crate::driver::{chromium, firefox};
 use crate::wait::until;
 
-/// A running Chromium with a fresh profile. Everything of [`WebDriver`] can be called on it.
+/// A running browser with a fresh profile: Chromium, or Firefox. Everything of [`WebDriver`] can be called on it.
 #[derive(Clone, Debug)]
 pub struct Browser {
     driver: WebDriver,
@@ -59,6 +59,26 @@ where
     let browser = Browser { driver: chromium(arguments).await? };
     let witness = json!({ "source": include_str!("witness.js") });
     browser.cdp().send_raw("Page.addScriptToEvaluateOnNewDocument", witness).await?;
+    run(browser, test).await
+}
+
+/// Like [`browse`], in Firefox. It has no witness, and what only Chromium's own protocol can do ([`Browser::resize`],
+/// [`Browser::prefer`]) it cannot.
+///
+/// # Errors
+/// What the test fails with, or that there is no Firefox.
+pub async fn browse_in_firefox<Fut>(test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
+where
+    Fut: Future<Output = anyhow::Result<()>> + 'static,
+{
+    let (driver, _process) = firefox().await?;
+    run(Browser { driver }, test).await
+}
+
+async fn run<Fut>(browser: Browser, test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
+where
+    Fut: Future<Output = anyhow::Result<()>> + 'static,
+{
     // As a task of its own, so that a failed assertion ends the test and not the clean-up.
     let tasks = LocalSet::new();
     let outcome = tasks.run_until(tasks.spawn_local(test(browser.clone()))).await;

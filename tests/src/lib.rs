@@ -15,7 +15,7 @@ mod site;
 mod wait;
 
 pub use answer::{Answer, form};
-pub use browser::{Browser, browse, browse_with};
+pub use browser::{Browser, browse, browse_in_firefox, browse_with};
 pub use card_form::CardForm;
 pub use gateway::{Gateway, binary};
 pub use merchant::{CARD, Merchant};

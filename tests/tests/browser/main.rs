@@ -8,6 +8,7 @@ mod contract;
 mod forms;
 mod frames;
 mod kindness;
+mod firefox;
 mod lifecycle;
 mod looks;
 mod mounting;
