@@ -195,6 +195,7 @@
   let turn = 0;
   const load = async () => {
     const mine = ++turn;
+    for (const said of document.querySelectorAll("[data-copies] + *")) said.textContent = "";
     const theme = read("theme");
     const options = read("option");
     history.replaceState(null, "", address());
@@ -245,7 +246,7 @@
     const source = target.dataset && target.dataset.copies;
     if (!source) return;
     await navigator.clipboard.writeText($(source).textContent).catch(() => getSelection().selectAllChildren($(source)));
-    note.textContent = "Copied.";
+    target.nextElementSibling.textContent = "Copied.";
   });
 
   // Back from a payment: ask what became of it, as a merchant's server does.

@@ -93,9 +93,9 @@ fn started(gateway: SocketAddr, shop: SocketAddr, merchant: &Merchant) -> Starte
 
 fn text(started: &Started) -> String {
     format!(
-        "\n  Demo shop   {}\n  Gateway     {}\n  entityId    {}\n  token       {}\n\n  Pay with 4200 0000 0000 0000, any expiry in the future, code 123.\n  \
+        "\n  Demo shop   {}\n  Playground  {}playground\n  Gateway     {}\n  entityId    {}\n  token       {}\n\n  Pay with 4200 0000 0000 0000, any expiry in the future, code 123.\n  \
          Prepare a checkout yourself:\n\n  {}\n",
-        started.shop, started.gateway, started.merchant.entity_id, started.merchant.token, started.curl
+        started.shop, started.shop, started.gateway, started.merchant.entity_id, started.merchant.token, started.curl
     )
 }
 

@@ -1,11 +1,11 @@
 //! The keys of the form's texts, read from the English language file: what stands there can be replaced.
 
-/// A section of the language file.
+/// What a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
-    /// Labels, placeholders and buttons.
+    /// Labels, placeholders, buttons and notes.
     Labels,
-    /// Hints and messages.
+    /// Hints and messages about what is wrong.
     Errors,
 }
 
@@ -23,12 +23,15 @@ impl Section {
 
     /// Every key with its English text, as the file has it in quotes, in the file's order.
     pub fn keys(self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let heading = match self {
-            Self::Labels => "[labels]",
-            Self::Errors => "[errors]",
-        };
-        let section = ENGLISH.split_once(heading).map_or("", |(_, rest)| rest);
-        let section = section.split_once("\n[").map_or(section, |(section, _)| section);
-        section.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = "))
+        let mut heading = "";
+        ENGLISH.lines().filter_map(move |line| {
+            if line.starts_with('[') {
+                heading = line;
+            }
+            let (key, text) = line.split_once(" = ").filter(|_| !line.starts_with('#'))?;
+            // Elsewhere their names tell.
+            let is_error = heading == "[errors]" || heading != "[labels]" && key.contains("Error");
+            (is_error == (self == Self::Errors)).then_some((key, text))
+        })
     }
 }
