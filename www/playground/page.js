@@ -156,7 +156,7 @@
   const escaped = (text) => text.replace(/[&"<]/g, (it) => `&#${it.charCodeAt(0)};`);
   const quoted = (text) => (/^[\w.,:/@=-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
 
-  const write = (options, theme, gateway) => {
+  const write = (options, theme, { gateway, registrations = [] }) => {
     // Of the callbacks only those that are to do something.
     const stops = listening().filter((row) => row.kind === "choice" && changed(row));
     const functions = stops.map(({ name }) => `  async ${name}(event) {\n    return false;\n  },\n`).join("");
@@ -170,7 +170,9 @@
       script("", ` src="${gateway}v1/paymentWidgets.js?checkoutId={id}" integrity="{integrity}" crossorigin="anonymous"`),
       `<form class="paymentWidgets" action="https://shop.example/result" data-brands="${escaped(setting("brands"))}"></form>`,
     ].join("\n");
-    const fields = checkoutFields().map(([name, value]) => `-d ${quoted(`${name}=${value}`)}`);
+    const parameters = checkoutFields().filter(([name]) => !name.includes(" "));
+    registrations.forEach((id, n) => parameters.push([`registrations[${n}].id`, id]));
+    const fields = parameters.map(([name, value]) => `-d ${quoted(`${name}=${value}`)}`);
     $("curl").textContent =
       `curl ${gateway}v1/checkouts \\\n  -H "Authorization: Bearer $TOKEN" \\\n` +
       `  -d entityId=$ENTITY_ID \\\n  ${[...fields, "-d integrity=true"].join(" \\\n  ")}`;
@@ -179,7 +181,9 @@
   // ---- the form
 
   const checkoutFields = () =>
-    rows.filter((row) => row.part === "checkout" && valueOf(row)).map((row) => [row.name, valueOf(row)]);
+    rows
+      .filter((row) => row.part === "checkout" && (row.kind === "switch" ? changed(row) : valueOf(row)))
+      .map((row) => [row.name, valueOf(row)]);
 
   const sheet = new CSSStyleSheet();
   sheet.insertRule("#stage .wpwl-container {}");
@@ -213,7 +217,7 @@
     }
     note.textContent = "";
     dress(theme);
-    write(options, theme, answer.gateway);
+    write(options, theme, answer);
     for (const row of listening()) put(options, row.name, callback(row));
     window.wpwlOptions = options;
     const place = make("form", { class: "paymentWidgets", action: location.href, "data-brands": setting("brands") });

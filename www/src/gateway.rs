@@ -151,6 +151,16 @@ impl Gateway {
         Err(refused(answer.result))
     }
 
+    /// Stores what `fields` describe; the answer is the registration's id.
+    ///
+    /// # Errors
+    /// When the gateway refuses it, or does not answer.
+    pub async fn register(&self, fields: &Fields<'_>) -> Result<String, GatewayError> {
+        let (status, body) = self.post("v1/registrations", fields).await?;
+        let answer: Prepared = read(status, &body)?;
+        if status.is_success() && !answer.id.is_empty() { Ok(answer.id) } else { Err(refused(answer.result)) }
+    }
+
     /// Whether the checkout `id` can still be paid, with `fields` set on it. The gateway is asked by an update, which
     /// it accepts for an open checkout only.
     ///

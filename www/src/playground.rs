@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::gateway::{Fields, GatewayError};
 use crate::order::new_reference;
-use crate::routes::{ICON, SHEET, Shared, typed};
+use crate::routes::{App, ICON, SHEET, Shared, typed};
 use crate::wpwl::{Callback, FormOption, Group, Kind, THEME};
 use crate::{policy, resource_path};
 
@@ -29,6 +29,12 @@ const CHECKOUT: [(&str, &str, &str); 4] = [
         "The result that the simulator is asked for: `800.100.151` is a decline, `000.200.000` stays pending.",
     ),
 ];
+
+/// Not a parameter: asks for a checkout of a customer who has stored cards.
+const STORED_CARDS: &str = "stored cards";
+
+/// Those cards: brand, a number of the simulator's, and the month of 2035 in which it expires.
+const CARDS: [(&str, &str, &str); 2] = [("VISA", "4200000000000000", "05"), ("MASTER", "5454545454545454", "11")];
 
 /// `/playground`.
 pub async fn page(State(app): Shared) -> Response {
@@ -56,6 +62,7 @@ pub async fn file(Path(file): Path<String>) -> Response {
 fn controls() -> Value {
     let text = |part: &str, (name, value, meaning): (&str, &str, &str)| json!({ "part": part, "name": name, "kind": "text", "value": value, "meaning": meaning });
     let mut first: Vec<Value> = CHECKOUT.into_iter().map(|row| text("checkout", row)).collect();
+    first.push(json!({ "part": "checkout", "name": STORED_CARDS, "kind": "switch", "default": false, "meaning": "The customer has stored two cards: `registrations[n].id`." }));
     first.push(text("page", ("brands", "VISA MASTER AMEX", "The brands that the page offers: `data-brands`.")));
     first.push(json!({ "part": "page", "name": "dark page", "kind": "switch", "default": false, "meaning": "The page around the form is dark; the form follows its text colour." }));
     let mut groups = vec![json!({ "title": "Checkout and page", "rows": first })];
@@ -100,7 +107,9 @@ pub async fn checkout(State(app): Shared, body: Bytes) -> Response {
     let Ok(reference) = new_reference() else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
-    let said: Vec<(String, String)> = form_urlencoded::parse(&body).into_owned().collect();
+    let mut said: Vec<(String, String)> = form_urlencoded::parse(&body).into_owned().collect();
+    let with_cards = said.iter().any(|(name, value)| name == STORED_CARDS && value == "true");
+    said.retain(|(name, _)| name != STORED_CARDS);
     if let Some((name, _)) = said.iter().find(|(name, _)| !CHECKOUT.iter().any(|(known, ..)| known == name)) {
         return trouble(StatusCode::BAD_REQUEST, &format!("{name} is not for visitors to set"));
     }
@@ -112,16 +121,56 @@ pub async fn checkout(State(app): Shared, body: Bytes) -> Response {
         .collect();
     fields.push(("integrity", "true".to_owned()));
     fields.push(("merchantTransactionId", reference));
+    let ids = match stored(&app, with_cards).await {
+        Ok(ids) => ids,
+        Err(error) => return trouble(StatusCode::BAD_GATEWAY, &error.to_string()),
+    };
+    let names: Vec<String> = (0..ids.len()).map(|n| format!("registrations[{n}].id")).collect();
+    fields.extend(names.iter().map(String::as_str).zip(ids.iter().cloned()));
+    if with_cards {
+        fields.extend(CUSTOMER_IS_THERE.map(|(name, value)| (name, value.to_owned())));
+    }
     match app.gateway.prepare(&fields).await {
         Ok(checkout) => Json(json!({
             "checkoutId": checkout.id,
             "integrity": checkout.integrity,
             "gateway": app.shop.gateway_public,
+            "registrations": ids,
         }))
         .into_response(),
         Err(error @ GatewayError::Refused { .. }) => trouble(StatusCode::BAD_REQUEST, &error.to_string()),
         Err(error) => trouble(StatusCode::BAD_GATEWAY, &error.to_string()),
     }
+}
+
+/// What a payment with stored data says of itself.
+const CUSTOMER_IS_THERE: [(&str, &str); 3] = [
+    ("standingInstruction.source", "CIT"),
+    ("standingInstruction.mode", "REPEATED"),
+    ("standingInstruction.type", "UNSCHEDULED"),
+];
+
+/// The ids of the stored cards where they are `wanted`. They are stored once in the life of the shop.
+async fn stored(app: &App, wanted: bool) -> Result<Vec<String>, GatewayError> {
+    if !wanted {
+        return Ok(Vec::new());
+    }
+    let register = async || {
+        let mut ids = Vec::new();
+        for (brand, number, month) in CARDS {
+            let card = [
+                ("paymentBrand", brand),
+                ("card.number", number),
+                ("card.holder", "Jane Jones"),
+                ("card.expiryMonth", month),
+                ("card.expiryYear", "2035"),
+                ("card.cvv", "123"),
+            ];
+            ids.push(app.gateway.register(&card.map(|(name, value)| (name, value.to_owned())).to_vec()).await?);
+        }
+        Ok(ids)
+    };
+    app.stored.get_or_try_init(register).await.cloned()
 }
 
 /// What the form brought back to the page.

@@ -9,6 +9,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use serde::Deserialize;
+use tokio::sync::OnceCell;
 
 use crate::Shop;
 use crate::catalogue::Item;
@@ -46,6 +47,8 @@ pub struct App {
     pub shop: Shop,
     pub gateway: Gateway,
     orders: Orders,
+    /// The stored cards of the playground, once they were asked for.
+    pub stored: OnceCell<Vec<String>>,
 }
 
 pub type Shared = State<Arc<App>>;
@@ -53,7 +56,7 @@ pub type Shared = State<Arc<App>>;
 pub fn router(shop: Shop) -> Router {
     let policy = HeaderValue::from_str(&crate::policy::content_security_policy(&shop.gateway_public))
         .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"));
-    let app = Arc::new(App { gateway: Gateway::new(&shop), shop, orders: Orders::default() });
+    let app = Arc::new(App { gateway: Gateway::new(&shop), shop, orders: Orders::default(), stored: OnceCell::new() });
     Router::new()
         .route("/", get(product))
         .route("/checkout", post(order))

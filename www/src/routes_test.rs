@@ -50,6 +50,16 @@ async fn update(State(gateway): State<Gateway>, Path(id): Path<String>) -> (Stat
     (status, Json(json!({ "result": { "code": code, "description": "" } })))
 }
 
+async fn register(
+    State(gateway): State<Gateway>,
+    Form(fields): Form<HashMap<String, String>>,
+) -> (StatusCode, Json<Value>) {
+    let brand = &fields["paymentBrand"];
+    gateway.lock().unwrap().heard.push(format!("register {brand}"));
+    let result = json!({ "code": "000.100.110", "description": "" });
+    (StatusCode::OK, Json(json!({ "id": format!("8a0{brand}"), "result": result })))
+}
+
 async fn status(State(gateway): State<Gateway>, OriginalUri(uri): OriginalUri) -> (StatusCode, Json<Value>) {
     let mut gateway = gateway.lock().unwrap();
     gateway.heard.push(format!("status {uri}"));
@@ -62,6 +72,7 @@ async fn shop() -> (Router, Gateway) {
     let gateway = Gateway::default();
     let played = Router::new()
         .route("/v1/checkouts", post(prepare))
+        .route("/v1/registrations", post(register))
         .route("/v1/checkouts/{id}", post(update))
         .route("//v1/checkouts/{id}/payment", get(status))
         .with_state(gateway.clone());
@@ -293,6 +304,22 @@ async fn a_visitor_of_the_playground_says_only_what_visitors_may() {
     assert_eq!(prepared.len(), 1);
     let said = ["amount", "currency", "paymentType"].map(|name| prepared[0][name].as_str());
     assert_eq!(said, ["5.00", "CHF", "PA"]);
+}
+
+#[tokio::test]
+async fn the_playgrounds_customer_has_two_stored_cards_which_are_stored_once() {
+    let (shop, gateway) = shop().await;
+    for _ in 0..2 {
+        let request = Request::post("/dev/checkout").body(Body::from("stored+cards=true")).unwrap();
+        assert_eq!(call(&shop, request).await.0.status(), StatusCode::OK);
+    }
+    let gateway = gateway.lock().unwrap();
+    assert_eq!(gateway.heard, ["register VISA", "register MASTER"]);
+    for prepared in &gateway.prepared {
+        let ids = ["registrations[0].id", "registrations[1].id"].map(|name| prepared[name].as_str());
+        assert_eq!(ids, ["8a0VISA", "8a0MASTER"]);
+        assert_eq!(prepared["standingInstruction.mode"], "REPEATED");
+    }
 }
 
 #[tokio::test]

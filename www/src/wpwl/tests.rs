@@ -164,7 +164,11 @@ fn the_published_declarations_are_what_the_table_makes() {
         std::fs::write(folder("wpwl.d.ts"), &made).unwrap();
         return;
     }
-    assert_eq!(DECLARATIONS, made, "run: WRITE=1 cargo test -p tillgate-shop declarations");
+    let differs = made.lines().zip(DECLARATIONS.lines()).find(|(made, published)| made != published);
+    assert!(
+        DECLARATIONS == made,
+        "run WRITE=1 cargo test -p tillgate-shop declarations; first difference: {differs:?}"
+    );
 }
 
 #[test]
