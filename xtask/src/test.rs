@@ -17,13 +17,14 @@ the real binary, and the form in real browsers. Arguments go to `cargo test`, fo
 Example: cargo xtask test
          cargo xtask test -- --nocapture double_click";
 
-/// As the tests use them; a new version may find more, so they change by decision only. TypeScript is the last one
-/// that is written in JavaScript, which runs wherever node does.
-const PACKAGES: [&str; 3] = ["axe-core@4.14.1", "jquery@3.7.1", "typescript@5.9.3"];
+/// From the npm registry, each with the file that tells that it is there. A new version may find more, so they change by
+/// decision only; this TypeScript is the last one written in JavaScript, which runs wherever node does.
+const PACKAGES: [(&str, &str); 3] =
+    [("axe-core@4.14.1", AXE), ("jquery@3.7.1", "jquery/dist/jquery.min.js"), ("typescript@5.9.3", COMPILER)];
+const AXE: &str = "axe-core/axe.min.js";
+const COMPILER: &str = "typescript/lib/tsc.js";
 /// Speaks with every Firefox of the last years.
 const GECKODRIVER: &str = "0.37.1";
-const AXE_SCRIPT: &str = "axe-core/axe.min.js";
-const COMPILER: &str = "typescript/lib/tsc.js";
 
 /// Builds everything and runs the tests.
 pub fn run(arguments: &[String]) -> Result<()> {
@@ -38,7 +39,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
         .args(["test", "--workspace"])
         .args(arguments)
         .env("TILLGATE_BIN", binary)
-        .env("TILLGATE_AXE", packages.join(AXE_SCRIPT))
+        .env("TILLGATE_AXE", packages.join(AXE))
         .env("GECKODRIVER", geckodriver)
         .env("TILLGATE_TSC", packages.join(COMPILER))
         .status()
@@ -92,26 +93,28 @@ fn geckodriver() -> Result<PathBuf> {
     Ok(program)
 }
 
-/// What the tests need of the npm registry, in `target/tools`: the folder of the packages.
+/// The packages of the npm registry, in `target/tools`: their folder.
 fn packages() -> Result<PathBuf> {
     let folder = crate::root().join("target/tools");
     let packages = folder.join("node_modules");
-    if [AXE_SCRIPT, COMPILER].iter().all(|file| packages.join(file).exists()) {
+    let complete = || PACKAGES.iter().all(|(_, file)| packages.join(file).exists());
+    if complete() {
         return Ok(packages);
     }
+    let names = PACKAGES.map(|(name, _)| name);
     if !on_path("npm") {
-        install("npm", "the tests need axe-core and TypeScript, which come with npm; please install npm", &["npm"])?;
+        let otherwise = format!("the tests need {}, which come with npm; please install npm", names.join(" and "));
+        install("npm", &otherwise, &["npm"])?;
     }
-    say("Installing axe-core and TypeScript");
+    say(&format!("Installing {}", names.join(" and ")));
     std::fs::create_dir_all(&folder)?;
     let npm = Command::new("npm")
         .args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"])
         .arg(&folder)
-        .args(PACKAGES)
+        .args(names)
         .status()
         .context("running npm")?;
-    let complete = [AXE_SCRIPT, COMPILER].iter().all(|file| packages.join(file).exists());
-    ensure!(npm.success() && complete, "npm did not install {}", PACKAGES.join(" and "));
+    ensure!(npm.success() && complete(), "npm did not install {}", names.join(" and "));
     Ok(packages)
 }
 
