@@ -106,10 +106,10 @@
 
   const read = (part) => {
     const found = {};
-    for (const row of rows.filter((row) => row.part === part && changed(row))) {
+    for (const row of rows.filter((row) => row.part === part)) {
+      row.input.removeAttribute("aria-invalid");
       try {
-        put(found, row.name, (parsers[row.kind] || String)(valueOf(row)));
-        row.input.removeAttribute("aria-invalid");
+        if (changed(row)) put(found, row.name, (parsers[row.kind] || String)(valueOf(row)));
       } catch {
         row.input.setAttribute("aria-invalid", "true");
       }
