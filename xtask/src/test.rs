@@ -80,8 +80,8 @@ fn geckodriver() -> Result<PathBuf> {
         return Ok(PathBuf::from("geckodriver"));
     }
     say("Building geckodriver, which takes a few minutes and is kept");
-    // Its own speed is no matter, and an unoptimised build without names takes a third of the time. Its lock file may name versions that
-    // have been withdrawn.
+    // Its own speed is no matter, and an unoptimised build without names takes a third of the time. Its lock file may name
+    // versions that have been withdrawn.
     let build = |locked: &[&str]| {
         let mut cargo = Command::new("cargo");
         cargo.args(["install", "--quiet", "--debug", "--version", GECKODRIVER, "geckodriver", "--root"]).arg(&folder);
