@@ -58,13 +58,20 @@ pub async fn file(Path(file): Path<String>) -> Response {
     }
 }
 
+fn text(part: &str, (name, value, meaning): (&str, &str, &str)) -> Value {
+    json!({ "part": part, "name": name, "kind": "text", "value": value, "meaning": meaning })
+}
+
+fn switch(part: &str, name: &str, meaning: &str) -> Value {
+    json!({ "part": part, "name": name, "kind": "switch", "default": false, "meaning": meaning })
+}
+
 /// The controls in their groups, each as the page's script needs it.
 fn controls() -> Value {
-    let text = |part: &str, (name, value, meaning): (&str, &str, &str)| json!({ "part": part, "name": name, "kind": "text", "value": value, "meaning": meaning });
     let mut first: Vec<Value> = CHECKOUT.into_iter().map(|row| text("checkout", row)).collect();
-    first.push(json!({ "part": "checkout", "name": STORED_CARDS, "kind": "switch", "default": false, "meaning": "The customer has stored two cards: `registrations[n].id`." }));
+    first.push(switch("checkout", STORED_CARDS, "The customer has stored two cards: `registrations[n].id`."));
     first.push(text("page", ("brands", "VISA MASTER AMEX", "The brands that the page offers: `data-brands`.")));
-    first.push(json!({ "part": "page", "name": "dark page", "kind": "switch", "default": false, "meaning": "The page around the form is dark; the form follows its text colour." }));
+    first.push(switch("page", "dark page", "The page around the form is dark; the form follows its text colour."));
     let mut groups = vec![json!({ "title": "Checkout and page", "rows": first })];
     for group in Group::ALL {
         let rows: Vec<Value> = group.options().filter_map(control).collect();
@@ -72,7 +79,10 @@ fn controls() -> Value {
             groups.push(json!({ "title": group.title(), "rows": rows }));
         }
     }
-    let theme = THEME.iter().map(|property| json!({ "part": "theme", "name": property.name, "kind": "text", "example": property.default, "meaning": property.meaning }));
+    let theme = THEME.iter().map(|property| {
+        let (name, example, meaning) = (property.name, property.default, property.meaning);
+        json!({ "part": "theme", "name": name, "kind": "text", "example": example, "meaning": meaning })
+    });
     groups.push(json!({ "title": "Theme", "rows": theme.collect::<Vec<_>>() }));
     Value::Array(groups)
 }
