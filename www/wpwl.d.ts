@@ -187,10 +187,44 @@ interface WpwlErrorMessages {
   checkoutError?: string;
   /** "The payment form was changed by the page and cannot be sent.\nPlease reload the page." */
   formError?: string;
+  /** "Please enter the name of the account holder." */
+  accountHolderError?: string;
+  /** "Please check the IBAN or account number." */
+  accountNumberError?: string;
+  /** "Please check the BIC or bank code." */
+  accountBankError?: string;
+  /** "Please enter your bank." */
+  bankNameError?: string;
+  /** "Please choose the country." */
+  countryError?: string;
+  /** "Please enter your account." */
+  accountIdError?: string;
+  /** "Please agree to the direct debit." */
+  mandateError?: string;
+  /** "Please enter your given name." */
+  givenNameError?: string;
+  /** "Please enter your surname." */
+  surNameError?: string;
+  /** "Please choose the country." */
+  billingCountryError?: string;
+  /** "Please check the state or province." */
+  billingStateError?: string;
+  /** "Please check the city." */
+  billingCityError?: string;
+  /** "Please check the postcode." */
+  billingPostCodeError?: string;
+  /** "Please check the street." */
+  billingStreetError?: string;
+  /** "Please check the second line of the address." */
+  billingStreetError2?: string;
 }
 
 /** Labels, placeholders and buttons by key. */
 interface WpwlLabels extends WpwlErrorMessages {
+  /** "The payment form could not be loaded. Please check your connection." */
+  failed?: string;
+  /** "Try again" */
+  retry?: string;
   /** "Brand" */
   brand?: string;
   /** "Card Number" */
@@ -201,10 +235,72 @@ interface WpwlLabels extends WpwlErrorMessages {
   cardHolder?: string;
   /** "CVV" */
   cvv?: string;
+  /** "The last three digits on the back of your card." */
+  cvvHint?: string;
+  /** "The four digits on the front of your card, above the number." */
+  cvvHintAmex?: string;
+  /** "The last three digits on the back of your card. Some cards have none." */
+  cvvHintMaestro?: string;
   /** "MM / YY" */
   mmyy?: string;
   /** "Pay now" */
   submit?: string;
+  /** "Save" */
+  register?: string;
+  /** "Account holder" */
+  accountHolder?: string;
+  /** "IBAN or account number" */
+  accountNumber?: string;
+  /** "BIC or bank code" */
+  accountBank?: string;
+  /** "Bank" */
+  bankName?: string;
+  /** "Country" */
+  country?: string;
+  /** "E-mail or number of your account" */
+  accountId?: string;
+  /** "Given name" */
+  givenName?: string;
+  /** "Surname" */
+  surname?: string;
+  /** "Billing address" */
+  billingAddress?: string;
+  /** "Country" */
+  billingCountryPlaceholder?: string;
+  /** "State or province" */
+  billingStatePlaceholder?: string;
+  /** "City" */
+  billingCityPlaceholder?: string;
+  /** "Postcode" */
+  billingPostCodePlaceholder?: string;
+  /** "Street and number" */
+  billingStreet1Placeholder?: string;
+  /** "Address line 2 (optional)" */
+  billingStreet2Placeholder?: string;
+  /** "Address line 2" */
+  billingStreet2PlaceholderMandatory?: string;
+  /** "Pay with {brand}" */
+  payWith?: string;
+  /** "Save this card for my next purchases" */
+  saveCard?: string;
+  /** "Other ways to pay" */
+  showOtherPaymentMethods?: string;
+  /** "Remove" */
+  remove?: string;
+  /** "Remove for good?" */
+  removeSure?: string;
+  /** "It has been removed." */
+  removed?: string;
+  /** "You allow the shop to collect this payment from your account by direct debit, and your bank to carry it out. Within eight weeks you can ask your bank for the money back." */
+  mandate?: string;
+  /** "Cancel" */
+  cancel?: string;
+  /** "Please continue in the window of {brand}." */
+  popupOpen?: string;
+  /** "Show the window" */
+  popupShow?: string;
+  /** "The payment was cancelled. You can choose another way to pay." */
+  cancelled?: string;
 }
 
 /** What can go wrong, by name. */

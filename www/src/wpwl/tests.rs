@@ -93,35 +93,6 @@ fn the_table_knows_every_option_that_the_form_reads() {
     assert!(read().len() > 15, "the search finds what is read: {:?}", read());
 }
 
-/// Rows whose code is not here yet.
-const ARRIVING: &[&str] = &[
-    "autofocus",
-    "billingAddress",
-    "brandDetectionType",
-    "createCheckout",
-    "forceCardHolderEqualsBillingName",
-    "hideOtherPaymentButton",
-    "iframeStyle",
-    "iframeStyles",
-    "mandatoryBillingFields",
-    "maskCvv",
-    "onBeforeSubmitDirectDebit",
-    "onBeforeSubmitOneClickCard",
-    "onBeforeSubmitOnlineTransfer",
-    "onBeforeSubmitPrepayment",
-    "onBeforeSubmitVirtualAccount",
-    "onBlurIframeCommunication",
-    "onDetectBin",
-    "onFocusIframeCommunication",
-    "onLightboxCancel",
-    "onReadyIframeCommunication",
-    "registrations.hideInitialPaymentForms",
-    "registrations.offer",
-    "registrations.requireCvv",
-    "showCVVHint",
-    "showOneClickWidget",
-];
-
 #[test]
 fn the_form_reads_every_option_of_the_table() {
     let code = sources().join("\n");
@@ -132,11 +103,7 @@ fn the_form_reads_every_option_of_the_table() {
             // The loader puts these names together.
             let composed = name.starts_with("onBeforeSubmit") && code.contains("`onBeforeSubmit${");
             let read = asked.contains(name) || spelled("\"", "\"") || spelled(".", "") || composed;
-            assert!(
-                read || ARRIVING.contains(&option.name),
-                "{} is in the table, and nothing reads {name}",
-                option.name
-            );
+            assert!(read, "{} is in the table, and nothing reads {name}", option.name);
         }
     }
 }
