@@ -83,7 +83,8 @@ fn boundaries() -> Vec<Boundary> {
         text(&["merchantTransactionId", "merchantInvoiceId", "merchantMemo"], 8, 255),
         boundary(&["transactionCategory"], &["EC", "MO", "TO", "RC", "IN", "PO", "PM", "MOTO"], &["ec", "XX", "MOTOR"]),
         boundary(&["testMode"], &["EXTERNAL", "INTERNAL"], &["internal", "LIVE", "TEST"]),
-        boundary(&["integrity", "createRegistration", "overrideHolder", "customer.browser.javaEnabled"], FLAGS.0, FLAGS.1),
+        boundary(&["integrity", "createRegistration", "overrideHolder"], FLAGS.0, FLAGS.1),
+        boundary(&["registrationsDeletable", "customer.browser.javaEnabled"], FLAGS.0, FLAGS.1),
         // card
         text(&["card.holder"], 3, 128),
         digits(&["card.number"], 12, 19),

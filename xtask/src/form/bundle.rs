@@ -164,10 +164,10 @@ fn frame_twin(frame: &Part, checks: &str) -> Result<Vec<u8>> {
 /// A part's twin between its glue and what starts it.
 fn twin(part: &Part, glue: &str, starts: &str) -> Result<Vec<u8>> {
     let literal = script::text_literal(&part.twin.data);
-    let fill = format!(
-        "const fill = (offset, memory) => memory.set(Uint8Array.from({MODULE}, (c) => c.charCodeAt()), offset);"
+    let places = format!(
+        "const placeData = (offset, memory) => memory.set(Uint8Array.from({MODULE}, (c) => c.charCodeAt()), offset);"
     );
-    with_bytes(literal.as_bytes(), &format!("{fill} {} {glue} {starts}", part.twin.code))
+    with_bytes(literal.as_bytes(), &format!("{places} {} {glue} {starts}", part.twin.code))
 }
 
 /// A script with this literal in the place of [`MODULE`]. The minifier sees the literal as a global: it must not reckon

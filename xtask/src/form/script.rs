@@ -8,6 +8,7 @@ use oxc::codegen::{Codegen, CodegenOptions, CommentOptions};
 use oxc::mangler::MangleOptions;
 use oxc::minifier::{CompressOptions, Minifier, MinifierOptions};
 use oxc::parser::Parser;
+use oxc::semantic::SemanticBuilder;
 use oxc::span::SourceType;
 use oxc_compat::EngineTargets;
 use sha2::{Digest, Sha256, Sha384};
@@ -90,7 +91,7 @@ fn swapped(byte: u8, pairs: &[(u8, u8)]) -> u8 {
 /// Minifies a classic script. What it declares outside of functions keeps its name.
 ///
 /// # Errors
-/// When it is no JavaScript.
+/// When it is no JavaScript, or declares a name twice.
 pub fn minify_js(source: &str) -> Result<String> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, SourceType::script()).parse();
@@ -98,6 +99,10 @@ pub fn minify_js(source: &str) -> Result<String> {
         bail!("{error}");
     }
     let mut program = parsed.program;
+    let checked = SemanticBuilder::new().with_check_syntax_error(true).build(&program);
+    if let Some(error) = checked.diagnostics.first() {
+        bail!("{error}");
+    }
     let target = EngineTargets::from_target(SYNTAX).map_err(|error| anyhow!("{SYNTAX}: {error}"))?;
     let options = MinifierOptions {
         mangle: Some(MangleOptions::default()),
@@ -179,6 +184,7 @@ mod tests {
             "(() => { const longName = document.title + ' // no comment'; window.say(longName, longName); })();";
         assert_eq!(minify_js(source).unwrap(), "(()=>{let e=document.title+` // no comment`;window.say(e,e)})();");
         assert!(minify_js("const = 1").is_err());
+        assert!(minify_js("(() => { const fill = 1; const fill = 2; })();").is_err(), "one name for two things");
     }
 
     #[test]

@@ -21,7 +21,7 @@ const PASSES: [&str; 6] = ["-Oz", "--converge", "--low-memory-unused", "-ocimfs=
 
 /// A module in JavaScript.
 pub struct Twin {
-    /// Declares `asmFunc`, a function from imports to exports, which calls `fill(offset, memory)` for its data.
+    /// Declares `asmFunc`, a function from imports to exports, which calls `placeData(offset, memory)` for its data.
     pub code: String,
     /// What the module finds in its memory, in one piece.
     pub data: Vec<u8>,
@@ -71,7 +71,7 @@ fn take_apart(text: &str) -> Result<Twin> {
     }
     // Labels have a name space of their own.
     let code = code.replace("label$", "$");
-    let code = format!("var bufferView; function initActiveSegments() {{ fill({base}, bufferView); }}\n{code}");
+    let code = format!("var bufferView; function initActiveSegments() {{ placeData({base}, bufferView); }}\n{code}");
     Ok(Twin { code, data })
 }
 
@@ -88,7 +88,7 @@ mod tests {
             function asmFunc(env) { label$1: { break label$1; } }\n\nvar retasmFunc = asmFunc({ a0 });\nexport var x;";
         let twin = take_apart(text).unwrap();
         assert_eq!(twin.data, [1, 2, 0, 0, 0, 0, 3]);
-        assert!(twin.code.contains("fill(1024, bufferView)") && twin.code.contains("{ $1: { break $1; } }"));
+        assert!(twin.code.contains("placeData(1024, bufferView)") && twin.code.contains("{ $1: { break $1; } }"));
         assert!(!twin.code.contains("import") && !twin.code.contains("retasmFunc"));
         assert!(take_apart("export default 1").is_err());
     }
