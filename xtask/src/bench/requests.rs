@@ -1,5 +1,7 @@
 //! The requests of the bench, whole, as a merchant's server sends them.
 
+use std::ops::Range;
+
 /// Different requests of one kind; the generator goes through them in turn. More than a run sends of most kinds: an
 /// order's reference grows, as in a shop, and hardly comes twice.
 const VARIANTS: usize = 16_384;
@@ -25,13 +27,13 @@ impl Merchant {
     }
 
     /// Form bodies of card payments, each with a reference that no other has.
-    pub fn single_payment_bodies(&self, count: usize) -> Vec<String> {
-        (0..count).map(|number| format!("{}&{CARD}", self.order_of(&single(number)))).collect()
+    pub fn single_payment_bodies(&self, numbers: Range<usize>) -> Vec<String> {
+        numbers.map(|number| format!("{}&{CARD}", self.order_of(&single(number)))).collect()
     }
 
     /// Queries for those payments by their references.
-    pub fn queries(&self, count: usize) -> Vec<String> {
-        (0..count).map(|number| self.get("/v1/query", &format!("&merchantTransactionId={}", single(number)))).collect()
+    pub fn queries(&self, numbers: Range<usize>) -> Vec<String> {
+        numbers.map(|number| self.get("/v1/query", &format!("&merchantTransactionId={}", single(number)))).collect()
     }
 
     /// Form bodies that store a card, each for another holder.
