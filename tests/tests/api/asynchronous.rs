@@ -571,6 +571,12 @@ async fn what_cannot_be_read_as_an_answer_decides_nothing() -> anyhow::Result<()
         let text = read(post(kind, body).send().await?, status).await?;
         assert_eq!(text.contains("Pay 92.00 EUR with PayPal"), status == 200, "{text}");
     }
+    // All of them are pages, and the document says so.
+    let description = Answer::read(shop.bare(Method::GET, "openapi.json").send().await?).await?.json;
+    for status in ["200", "400", "404", "409"] {
+        let content = &description["paths"]["/v1/simulator/{id}"]["post"]["responses"][status]["content"];
+        assert_eq!(keys(content), ["text/html"], "{status}");
+    }
     assert_answer(&shop.get(&format!("v1/payments/{}", paid.id())).await?, 200, "000.200.000");
     Ok(())
 }

@@ -95,7 +95,8 @@ fn answer(route: &Route, status: u16, when: &str) -> Value {
         // An outcome that is no is told like one that is yes.
         (400, Body::Payment | Body::PaymentOrList | Body::CheckoutStatus) => Some("PaymentAnswer"),
         (503, Body::Health) => Some("Health"),
-        (404 | 503, Body::Html) => None,
+        // A page says what is wrong on a page.
+        (_, Body::Html) => None,
         _ => Some("Refusal"),
     };
     let media_type = if name.is_some() { "application/json" } else { responses::media_type(route.body) };
