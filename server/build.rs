@@ -31,7 +31,7 @@ fn embed_form() {
     println!("cargo:rerun-if-env-changed=TILLGATE_FORM_DIR");
     let folder = match env::var_os("TILLGATE_FORM_DIR") {
         Some(folder) => PathBuf::from(folder),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/form"),
+        None => PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../target/form"),
     };
     println!("cargo:rerun-if-changed={}", folder.join("manifest.json").display());
     let mut files = Vec::new();
