@@ -9,6 +9,7 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use rusqlite_migration::{M, Migrations};
 
@@ -19,6 +20,9 @@ const FILE: &str = "tillgate.db";
 
 /// How long a writer waits for another process's transaction.
 const BUSY: Duration = Duration::from_secs(10);
+
+/// How many compiled statements a connection keeps.
+const STATEMENTS: usize = 64;
 
 const MIGRATIONS: &[M<'static>] = &[
     M::up(
@@ -141,7 +145,7 @@ pub fn open_connection(folder: &Path) -> Result<Connection, StoreError> {
         _ => {}
     }
     let mut connection = Connection::open(&path)?;
-    connection.busy_timeout(BUSY)?;
+    settle(&connection)?;
     // 8 KiB pages keep a whole payment document inside its leaf; the setting takes effect in a new file only.
     connection.pragma_update(None, "page_size", 8192)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -160,10 +164,20 @@ pub fn open_connection(folder: &Path) -> Result<Connection, StoreError> {
 pub fn open_reader(folder: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(file(folder), flags)?;
-    connection.busy_timeout(BUSY)?;
+    settle(&connection)?;
     // 256 MiB of the file at most are mapped: reads of recent rows then copy nothing.
     connection.pragma_update(None, "mmap_size", 256 * 1024 * 1024)?;
     Ok(connection)
+}
+
+/// What every connection has, whether it writes or only reads.
+fn settle(connection: &Connection) -> Result<(), StoreError> {
+    connection.busy_timeout(BUSY)?;
+    // More than there are statements: each is compiled once.
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // A plan does not depend on what is bound, else `LIMIT ?` has the statement compiled anew at every use.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -174,6 +188,19 @@ mod tests {
     #[test]
     fn the_migrations_are_valid() {
         assert!(Migrations::from_slice(MIGRATIONS).validate().is_ok());
+    }
+
+    #[test]
+    fn a_statement_is_compiled_once_whatever_is_bound_to_its_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(open_connection(folder.path()).unwrap());
+        let connection = open_reader(folder.path()).unwrap();
+        let mut statement =
+            connection.prepare_cached("SELECT id FROM payment_link WHERE referenced = ?1 ORDER BY id LIMIT ?2").unwrap();
+        for most in [1, 1000] {
+            assert!(statement.query(rusqlite::params!["none", most]).unwrap().next().unwrap().is_none());
+        }
+        assert_eq!(statement.get_status(rusqlite::StatementStatus::RePrepare), 0);
     }
 
     #[test]

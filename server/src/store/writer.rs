@@ -36,7 +36,6 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn start(connection: Connection, folder: &Path, directory: Arc<Directory>) -> Result<Self, StoreError> {
-        connection.set_prepared_statement_cache_capacity(64);
         // Automatic checkpoints would run inside somebody's commit.
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let checkpointer = Checkpointer::start(folder)?;
