@@ -193,11 +193,11 @@ interface WpwlErrorMessages {
   accountNumberError?: string;
   /** "Please check the BIC or bank code." */
   accountBankError?: string;
-  /** "Please enter your bank." */
+  /** "Please enter the name of your bank." */
   bankNameError?: string;
   /** "Please choose the country." */
   countryError?: string;
-  /** "Please enter your account." */
+  /** "Please enter the e-mail or number of your account." */
   accountIdError?: string;
   /** "Please agree to the direct debit." */
   mandateError?: string;
@@ -207,15 +207,15 @@ interface WpwlErrorMessages {
   surNameError?: string;
   /** "Please choose the country." */
   billingCountryError?: string;
-  /** "Please check the state or province." */
+  /** "Please enter the state or province (ten characters at most)." */
   billingStateError?: string;
-  /** "Please check the city." */
+  /** "Please enter the city." */
   billingCityError?: string;
-  /** "Please check the postcode." */
+  /** "Please enter the postcode." */
   billingPostCodeError?: string;
-  /** "Please check the street." */
+  /** "Please enter street and number." */
   billingStreetError?: string;
-  /** "Please check the second line of the address." */
+  /** "Please enter address line 2." */
   billingStreetError2?: string;
 }
 
@@ -291,7 +291,7 @@ interface WpwlLabels extends WpwlErrorMessages {
   removeSure?: string;
   /** "It has been removed." */
   removed?: string;
-  /** "You allow the shop to collect this payment from your account by direct debit, and your bank to carry it out. Within eight weeks you can ask your bank for the money back." */
+  /** "You authorise the shop to collect this payment from your account by SEPA Direct Debit, and your bank to carry it out. Within eight weeks of the debit you can ask your bank for a refund." */
   mandate?: string;
   /** "Cancel" */
   cancel?: string;
