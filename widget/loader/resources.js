@@ -122,17 +122,19 @@ const dress = (state) => {
 // Each with its tag, what else merchants call it, and the hash of its file: "cs:cz:… da:dk:… de:…".
 const languages = "%LOCALES%".split(" ").map((names) => names.split(":"));
 
-// "de-AT" is served by "de" where it has no file of its own; what nobody knows is English.
+// "de-AT" is served by "de" where it has no file of its own; what nobody knows is English. Of what is asked for, a language and
+// a country are read: "de_DE.UTF-8" is none that a browser could be told.
 const speak = (state) => {
-  const asked = String(options().locale || "en").replace(/_/g, "-");
+  const [asked] = /^[a-z]+(-[a-z]{2}\b)?/i.exec(String(options().locale).replace(/_/g, "-")) || ["en"];
   const [language] = asked.toLowerCase().split("-");
   const known = (name) => languages.find((names) => names.includes(name));
   const names = known(asked.toLowerCase()) || known(language) || ["en"];
   const tag = names[0];
   if (state.tag === tag) return state.spoken;
   state.tag = tag;
-  // Said of the form: screen readers and fonts go by it, so neither "dk" nor a language that is not there.
-  state.locale = language === tag ? asked : tag;
+  // Said of the form: screen readers and fonts go by it, so neither "dk" nor a language that is not there, nor a place that
+  // reads traditional characters.
+  state.locale = language === tag && !/zh-(tw|hk|mo)/i.test(asked) ? asked : tag;
   state.spoken = tag === "en" ? Promise.resolve() : script(state, `js/locale-${tag}.js`, pinned(names.at(-1))).catch(() => 0);
   return state.spoken;
 };

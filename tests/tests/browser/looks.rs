@@ -48,6 +48,15 @@ async fn a_language_has_many_names_and_what_nobody_knows_is_english() -> anyhow:
         ("locale: 'zh-CN'", "zh-CN", "立即支付"),
         ("locale: 'cn'", "zh", "立即支付"),
         ("locale: 'pt_BR'", "pt-BR", "Pagar agora"),
+        ("locale: 'nn-NO'", "nb", "Betal nå"),
+        ("locale: 'es-419'", "es", "Pagar ahora"),
+        ("locale: 'mo'", "ro", "Plătiți acum"),
+        ("locale: 'de_DE.UTF-8'", "de-DE", "Jetzt bezahlen"),
+        // Simplified characters say that they are, wherever they are read.
+        ("locale: 'zh-TW'", "zh", "立即支付"),
+        ("locale: 'zh-Hant-HK'", "zh", "立即支付"),
+        ("locale: 'sr-Latn-RS'", "en", "Pay now"),
+        ("locale: 'iw'", "en", "Pay now"),
         ("locale: 'sr'", "en", "Pay now"),
         ("locale: 'be-BY'", "en", "Pay now"),
     ];
