@@ -28,12 +28,12 @@ const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 pub(super) struct FormQuery(HashMap<String, String>);
 
 impl FormQuery {
-    fn get(&self, name: &str) -> &str {
+    pub(super) fn get(&self, name: &str) -> &str {
         self.0.get(name).map(String::as_str).unwrap_or_default()
     }
 
     /// The checkout's id, without what asks for its tokenisation form.
-    fn checkout(&self) -> &str {
+    pub(super) fn checkout(&self) -> &str {
         let id = self.get("checkoutId");
         id.strip_suffix("/registration").unwrap_or(id)
     }
@@ -148,29 +148,28 @@ fn configured(
     let (parts, _) = request.into_parts();
     let base = client::public_url(edge, &parts);
     let now = edge.gateway.now();
-    let (status, bundle, origins, about) = match edge.gateway.checkout_for_shopper(query.checkout()) {
+    let (status, bundle, checkout, about) = match edge.gateway.checkout_for_shopper(query.checkout()) {
         // The page makes its checkout when the shopper pays.
         Err(Failure::Refused(_)) if query.checkout().is_empty() => {
             let brands = json!({ "brands": described(named(query.get("brands"))) });
             let about = brands.as_object().cloned().unwrap_or_default();
-            (StatusCode::OK, edge.builds.current(), Vec::new(), about)
+            (StatusCode::OK, edge.builds.current(), None, about)
         }
         Ok(checkout) => {
-            let origins = edge.gateway.directory.entity(&checkout.entity).map(|entity| entity.settings.origins.clone());
             let about = match checkout.state(now) {
                 CheckoutState::Open => about(&checkout, now),
                 CheckoutState::Paid => closed("This checkout has been paid already."),
                 CheckoutState::Expired => closed("This checkout has expired. Please start again."),
             };
-            (StatusCode::OK, edge.builds.pinned(&checkout.build), origins.unwrap_or_default(), about)
+            (StatusCode::OK, edge.builds.pinned(&checkout.build), Some(checkout), about)
         }
         Err(Failure::Refused(_)) => {
-            (StatusCode::NOT_FOUND, edge.builds.current(), Vec::new(), closed("This checkout does not exist."))
+            (StatusCode::NOT_FOUND, edge.builds.current(), None, closed("This checkout does not exist."))
         }
         Err(error) => {
             tracing::error!(%error, "frame document");
             let about = closed("The payment form is not available at the moment. Please try again.");
-            (StatusCode::SERVICE_UNAVAILABLE, edge.builds.current(), Vec::new(), about)
+            (StatusCode::SERVICE_UNAVAILABLE, edge.builds.current(), None, about)
         }
     };
     let mut configuration = Map::new();
@@ -178,7 +177,15 @@ fn configured(
     configuration.insert("base".to_owned(), base.into());
     configuration.insert("build".to_owned(), bundle.id.as_str().into());
     configuration.extend(about);
-    document(status, which(bundle), &origins, &Value::Object(configuration))
+    document(status, which(bundle), &ancestors(edge, checkout.as_ref()), &Value::Object(configuration))
+}
+
+/// Who may show a page of ours in a frame, as the directive `frame-ancestors` lists them: the merchant's origins where it
+/// has named them.
+pub(super) fn ancestors(edge: &Edge, checkout: Option<&Checkout>) -> String {
+    let entity = checkout.and_then(|checkout| edge.gateway.directory.entity(&checkout.entity));
+    let origins = entity.map(|entity| entity.settings.origins.join(" ")).unwrap_or_default();
+    if origins.is_empty() { "*".to_owned() } else { origins }
 }
 
 /// What the form has to know of an open checkout.
@@ -220,7 +227,7 @@ fn about_brand(brand: &Brand) -> Value {
 }
 
 /// The brands that a page names.
-fn named(brands: &str) -> impl Iterator<Item = &'static Brand> {
+pub(super) fn named(brands: &str) -> impl Iterator<Item = &'static Brand> {
     brands.split([' ', '+', ',']).filter_map(Brand::find)
 }
 
@@ -234,12 +241,11 @@ fn closed(message: &str) -> Map<String, Value> {
     Map::from_iter([("error".to_owned(), json!({ "name": "InvalidCheckoutIdError", "message": message }))])
 }
 
-fn document(status: StatusCode, document: &Document, origins: &[String], configuration: &Value) -> Response {
+fn document(status: StatusCode, document: &Document, ancestors: &str, configuration: &Value) -> Response {
     // Inside a script element only `<` could end it.
     let configuration = configuration.to_string().replace('<', "\\u003c");
     let (before, after) = &document.text;
     let body = Bytes::from([before.as_str(), &configuration, after.as_str()].concat());
-    let ancestors = if origins.is_empty() { "*".to_owned() } else { origins.join(" ") };
     let policy = format!(
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {}; style-src {}; connect-src 'self'; \
          base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}",

@@ -12,6 +12,7 @@ mod form;
 mod idempotency;
 mod meta;
 mod payments;
+mod plain;
 mod query;
 mod registrations;
 mod relay;
@@ -87,6 +88,7 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/v1/pciIframe.html", get(form::frame).layer(compressed.clone()))
         .route("/v1/static/{build}/img/brand.png", get(sprite::sheet))
         .route("/v1/internalRequestIframe.html", get(form::relay).layer(compressed.clone()))
+        .route("/v1/plainForm.html", get(plain::show).post(plain::pay))
         .route("/v1/wpwl.d.ts", get(form::declarations))
         .route("/v1/static/{build}/{*path}", get(form::file))
         .route("/v1/paymentWidgets/img/brand.png", get(sprite::sheet))

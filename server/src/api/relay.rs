@@ -26,16 +26,20 @@ pub(super) fn offers_registrations(checkout: &Checkout) -> bool {
 /// What comes to the configuration of an open checkout besides what card forms know.
 pub(super) fn about(edge: &Edge, checkout: &Checkout) -> Map<String, Value> {
     let is = |name: &str| checkout.parameters.get(name) == Some("true");
-    let mandate = ["bankAccount.mandate.id", "bankAccount.mandate.reference"];
-    let signed = checkout.parameters.contains("bankAccount.mandate.dateOfSignature");
     let registrations: Vec<Value> = edge.gateway.offered_registrations(checkout).iter().map(entry).collect();
     Map::from_iter([
         ("registrations".to_owned(), registrations.into()),
         ("overrideHolder".to_owned(), is("overrideHolder").into()),
         ("deletable".to_owned(), checkout.lets_delete().into()),
-        // The merchant has a mandate in mind, and the shopper has still to sign it.
-        ("mandate".to_owned(), (!signed && mandate.iter().any(|name| checkout.parameters.contains(name))).into()),
+        ("mandate".to_owned(), wants_mandate(checkout).into()),
     ])
+}
+
+/// Whether the merchant has a mandate in mind, and the shopper has still to sign it.
+pub(super) fn wants_mandate(checkout: &Checkout) -> bool {
+    let has = |name: &str| checkout.parameters.contains(name);
+    let meant = has("bankAccount.mandate.id") || has("bankAccount.mandate.reference");
+    meant && !has("bankAccount.mandate.dateOfSignature")
 }
 
 /// A stored account as the shopper recognises it (contract, 2.4), and nothing more.

@@ -33,6 +33,7 @@ mod once;
 mod outcomes;
 mod payments;
 mod pinning;
+mod plain_form;
 mod queries;
 mod reference;
 mod references;

@@ -13,6 +13,11 @@ const HEX_ID: &str = "^[0-9A-Za-z.-]{1,64}$";
 const CHECKOUT_ID: Own =
     Own { name: "checkoutId", pattern: HEX_ID, required: false, note: "The checkout that the form is for." };
 
+const BRANDS: Own =
+    Own { name: "brands", pattern: "^[A-Z0-9_ ,]{0,2048}$", required: false, note: "The brands that the page offers." };
+const LOCALE: Own =
+    Own { name: "locale", pattern: "^[A-Za-z0-9_-]{0,35}$", required: false, note: "The language of the form." };
+
 /// What every payment request carries.
 const PAYMENT: &[&str] = &["amount", "currency", "paymentType"];
 
@@ -104,6 +109,12 @@ pub static ROUTES: &[Route] = &[
     Route::new(Get, "/v1/internalRequestIframe.html", "loadRelay", Form, "Load the form's hidden frame", Html)
         .note("Tells forms without a card number what is offered, and sends what they post, from our own origin.")
         .for_shopper().own(&[CHECKOUT_ID]),
+    Route::new(Get, "/v1/plainForm.html", "loadPlainForm", Form, "Load the form for browsers that are too old", Html)
+        .note("What the loader shows in a frame where the browser cannot run the form: plain HTML for the brands that it names, in the shopper's language, without scripts.")
+        .for_shopper().own(&[CHECKOUT_ID, BRANDS, LOCALE]),
+    Route::new(Post, "/v1/plainForm.html", "submitPlainForm", Form, "Pay in the form for browsers that are too old", Html)
+        .note("What that form posts, in the whole window. 303 leads to the brand's page, or back to shopperResultUrl with id and resourcePath, approved and declined alike; 400 shows the form again with what is wrong beside each field. Card number and code are never repeated.")
+        .for_shopper().takes(Takes::Browser).counted().own(&[CHECKOUT_ID, BRANDS, LOCALE]),
     Route::new(Get, "/v1/wpwl.d.ts", "readDeclarations", Form, "Load the form's type declarations", File)
         .note("TypeScript declarations of wpwlOptions and wpwl, as this build knows them.")
         .for_everybody(),

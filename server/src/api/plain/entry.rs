@@ -1,0 +1,321 @@
+//! What a shopper has typed into the plain form: which fields there are, what is posted of them, and what is wrong.
+
+use tillgate_shared::brand::{Brand, Kind};
+use tillgate_shared::format::expiry::Expiry;
+use tillgate_shared::format::{bic, card_number, digits, iban, security_code};
+use tillgate_shared::parameter::{ParameterError, Parameters};
+
+/// A field of the form. The key is that of its label, and what brands list their fields by.
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) key: &'static str,
+    /// The input's name.
+    pub(super) name: &'static str,
+    /// The parameters that come of it.
+    posts: &'static [&'static str],
+    /// What is said when it is wrong.
+    pub(super) error: &'static str,
+    /// What browsers may fill in (HTML, autofill detail tokens).
+    pub(super) fill: &'static str,
+    /// Whether it is written in digits, or letters and digits, from left to right in every language.
+    pub(super) is_code: bool,
+    /// Whether it is never sent back, not even to who has typed it.
+    secret: bool,
+}
+
+/// A text, which is kept when something else is wrong.
+const fn text(key: &'static str, name: &'static str, error: &'static str, fill: &'static str) -> Field {
+    Field { key, name, posts: &[], error, fill, is_code: false, secret: false }
+}
+
+/// A number of an account.
+const fn number(
+    key: &'static str,
+    posts: &'static [&'static str],
+    error: &'static str,
+    fill: &'static str,
+    secret: bool,
+) -> Field {
+    Field { key, name: posts[0], posts, error, fill, is_code: true, secret }
+}
+
+const BRAND: Field = text("brand", "paymentBrand", "cardBrandError", "");
+const NUMBER: Field = number("cardNumber", &["card.number"], "cardNumberError", "cc-number", true);
+const EXPIRY: Field = Field {
+    name: "card.expiry",
+    ..number("expiryDate", &["card.expiryMonth", "card.expiryYear"], "expiryMonthError", "cc-exp", false)
+};
+const HOLDER: Field = text("cardHolder", "card.holder", "cardHolderError", "cc-name");
+const CODE: Field = number("cvv", &["card.cvv"], "cvvError", "cc-csc", true);
+const ACCOUNT: Field =
+    number("accountNumber", &["bankAccount.iban", "bankAccount.number"], "accountNumberError", "off", true);
+const BANK: Field =
+    number("accountBank", &["bankAccount.bic", "bankAccount.bankCode"], "accountBankError", "off", false);
+const MANDATE: Field = text("mandate", "bankAccount.mandate.dateOfSignature", "mandateError", "");
+
+/// Every field that a plain form can have.
+pub(super) static FIELDS: [Field; 11] = [
+    BRAND,
+    NUMBER,
+    EXPIRY,
+    HOLDER,
+    CODE,
+    text("accountHolder", "bankAccount.holder", "accountHolderError", "name"),
+    ACCOUNT,
+    BANK,
+    text("country", "bankAccount.country", "countryError", "country"),
+    text("accountId", "virtualAccount.accountId", "accountIdError", "email"),
+    MANDATE,
+];
+
+/// The fields of a card form, under the choice of a brand.
+pub(super) const CARD: [&str; 4] = ["cardNumber", "expiryDate", "cardHolder", "cvv"];
+
+impl Field {
+    pub(super) fn find(key: &str) -> Option<&'static Self> {
+        FIELDS.iter().find(|field| field.key == key)
+    }
+
+    /// What is shown of a value when the form comes back: nothing that is secret, nor what may be a card number in the
+    /// wrong place.
+    pub(super) fn shown<'a>(&self, typed: &'a Parameters) -> Option<&'a str> {
+        typed.get(self.name).filter(|value| !self.secret && digit_count(value) < 12)
+    }
+
+    /// The field that a parameter comes from.
+    fn of_parameter(name: &str) -> Option<&'static Self> {
+        FIELDS.iter().find(|field| field.name == name || field.posts.contains(&name))
+    }
+}
+
+/// Something that is wrong: in which field, and the key of what is said beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// The field's key.
+    pub(super) field: &'static str,
+    /// The key of the text.
+    pub(super) text: &'static str,
+}
+
+/// The faults of fields of this form among what the gateway refused, or nothing when it refused something else.
+pub(super) fn faults_of(errors: &[ParameterError]) -> Option<Vec<Fault>> {
+    let of = |error: &ParameterError| {
+        Field::of_parameter(&error.name).map(|field| Fault { field: field.key, text: field.error })
+    };
+    errors.iter().map(of).collect::<Option<Vec<_>>>().filter(|faults| !faults.is_empty())
+}
+
+/// Turns what was typed into what the hosted form posts. Whatever is wrong with it that can be said without asking the
+/// gateway is said all at once; `now` is year and month.
+pub(super) fn read(mut typed: Parameters, signs: bool, now: (u16, u8)) -> (Parameters, Vec<Fault>) {
+    typed.retain(|_, value| !value.trim().is_empty());
+    let brand = typed.get("paymentBrand").and_then(Brand::find);
+    let mut faults = Vec::new();
+    match brand {
+        Some(brand) if brand.kind != Kind::Card => bank(&mut typed, brand, signs, &mut faults),
+        _ => card(&mut typed, brand, now, &mut faults),
+    }
+    (typed, faults)
+}
+
+fn card(typed: &mut Parameters, brand: Option<&Brand>, now: (u16, u8), faults: &mut Vec<Fault>) {
+    let mut wrong = |field: &'static str, text| faults.push(Fault { field, text });
+    if let Some(value) = tidy(typed, NUMBER.name, digits_of) {
+        let of_brand = |brand: &Brand| brand.accepts(&value) && has_length(brand.number_lengths(), &value);
+        if card_number::check(&value).is_err() || !card_number::luhn_valid(&value) {
+            wrong(NUMBER.key, NUMBER.error);
+        } else if brand.is_some_and(|brand| !of_brand(brand)) {
+            wrong(NUMBER.key, BRAND.error);
+        }
+    } else {
+        wrong(NUMBER.key, "cardNumberEmpty");
+    }
+    match typed.get(EXPIRY.name).and_then(|text| Expiry::parse_text(text, now.0)) {
+        Some(date) if date.is_past(now) => wrong(EXPIRY.key, "expiryYearError"),
+        Some(date) => {
+            typed.set("card.expiryMonth", date.month_text());
+            typed.set("card.expiryYear", date.year_text());
+        }
+        None => wrong(EXPIRY.key, EXPIRY.error),
+    }
+    // As in the hosted form, a name is no duty, and a number is no name.
+    if typed.get(HOLDER.name).is_some_and(|name| digit_count(name) > 5) {
+        wrong(HOLDER.key, HOLDER.error);
+    }
+    let right = match tidy(typed, CODE.name, digits_of) {
+        Some(value) => {
+            security_code::check(&value).is_ok() && brand.is_none_or(|brand| has_length(brand.code_lengths(), &value))
+        }
+        None => brand.is_some_and(Brand::code_optional),
+    };
+    if !right {
+        wrong(CODE.key, CODE.error);
+    }
+}
+
+/// Bank accounts and accounts with a provider: an IBAN is told from a national number, and a BIC from a bank's code, by
+/// how they look. The gateway judges the rest.
+fn bank(typed: &mut Parameters, brand: &Brand, signs: bool, faults: &mut Vec<Fault>) {
+    rename(typed, &ACCOUNT, |value| value.len() > 4 && value.is_char_boundary(4) && is_iban_start(&value[..4]));
+    rename(typed, &BANK, |value| bic::check(value).is_ok());
+    let required = brand.form().fields.iter().filter(|key| !key.ends_with('?'));
+    for field in required.filter_map(|key| Field::find(key)) {
+        let is_there = typed.contains(field.name) || field.posts.iter().any(|name| typed.contains(name));
+        if !is_there {
+            faults.push(Fault { field: field.key, text: field.error });
+        }
+    }
+    if typed.get("bankAccount.iban").is_some_and(|value| iban::check(value).is_err()) {
+        faults.push(Fault { field: ACCOUNT.key, text: ACCOUNT.error });
+    }
+    if signs && brand.form().name == "directDebit" && !typed.contains(MANDATE.name) {
+        faults.push(Fault { field: MANDATE.key, text: MANDATE.error });
+    }
+}
+
+fn is_iban_start(start: &str) -> bool {
+    start.bytes().take(2).all(|byte| byte.is_ascii_uppercase())
+        && start.bytes().skip(2).all(|byte| byte.is_ascii_digit())
+}
+
+/// The first or the second name of a field for its value, without what people put between letters and digits.
+fn rename(typed: &mut Parameters, field: &Field, is_first: impl Fn(&str) -> bool) {
+    let dense = |text: &str| {
+        let kept = text.chars().filter(|it| !it.is_whitespace() && !matches!(it, '.' | '-'));
+        kept.map(|it| digits::ascii(it).unwrap_or(it.to_ascii_uppercase())).collect()
+    };
+    if let (Some(value), [_, second]) = (tidy(typed, field.name, dense), field.posts)
+        && !is_first(&value)
+    {
+        typed.remove(field.name);
+        typed.set(*second, value);
+    }
+}
+
+/// Puts a value's tidy form in its place, and gives it.
+fn tidy(typed: &mut Parameters, name: &str, how: impl Fn(&str) -> String) -> Option<String> {
+    let value = how(typed.get(name)?);
+    typed.set(name, value.as_str());
+    Some(value)
+}
+
+/// Digits of any script in ASCII, without what people put between them; anything else stays, and is wrong.
+fn digits_of(text: &str) -> String {
+    let kept = text.chars().filter(|it| !it.is_whitespace() && *it != '-');
+    kept.map(|it| digits::ascii(it).unwrap_or(it)).collect()
+}
+
+fn digit_count(text: &str) -> usize {
+    text.chars().filter(|it| digits::value(*it).is_some()).count()
+}
+
+fn has_length(lengths: &[u8], digits: &str) -> bool {
+    lengths.iter().any(|length| usize::from(*length) == digits.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameters(fields: &[(&str, &str)]) -> Parameters {
+        fields.iter().fold(Parameters::default(), |mut all, (name, value)| {
+            all.set(*name, *value);
+            all
+        })
+    }
+
+    fn judged(fields: &[(&str, &str)], signs: bool) -> (Parameters, Vec<(&'static str, &'static str)>) {
+        let (read, faults) = read(parameters(fields), signs, (2030, 6));
+        (read, faults.iter().map(|fault| (fault.field, fault.text)).collect())
+    }
+
+    const GOOD: [(&str, &str); 5] = [
+        ("paymentBrand", "VISA"),
+        ("card.number", "4200 0000-0000 0000"),
+        ("card.expiry", "6 / 30"),
+        ("card.holder", ""),
+        ("card.cvv", "١٢٣"),
+    ];
+
+    #[test]
+    fn a_card_is_read_as_people_type_it() {
+        let (read, faults) = judged(&GOOD, false);
+        assert_eq!(faults, []);
+        for (name, value) in [
+            ("card.number", "4200000000000000"),
+            ("card.expiryMonth", "06"),
+            ("card.expiryYear", "2030"),
+            ("card.cvv", "123"),
+        ] {
+            assert_eq!(read.get(name), Some(value), "{name}");
+        }
+    }
+
+    #[test]
+    fn each_mistake_is_told_at_its_field() {
+        for (name, value, field, text) in [
+            ("card.number", " ", "cardNumber", "cardNumberEmpty"),
+            ("card.number", "4200000000000001", "cardNumber", "cardNumberError"),
+            ("card.number", "42000000000000OO", "cardNumber", "cardNumberError"),
+            ("card.number", "5454545454545454", "cardNumber", "cardBrandError"),
+            ("card.expiry", "13/30", "expiryDate", "expiryMonthError"),
+            ("card.expiry", "", "expiryDate", "expiryMonthError"),
+            ("card.expiry", "05/30", "expiryDate", "expiryYearError"),
+            ("card.holder", "4200 0000 0000", "cardHolder", "cardHolderError"),
+            ("card.cvv", "12", "cvv", "cvvError"),
+            ("card.cvv", "1234", "cvv", "cvvError"),
+            ("card.cvv", "", "cvv", "cvvError"),
+        ] {
+            let fields = GOOD.map(|(other, good)| (other, if other == name { value } else { good }));
+            assert_eq!(judged(&fields, false).1, [(field, text)], "{name}={value}");
+        }
+        let none = [("paymentBrand", "VISA")];
+        assert_eq!(judged(&none, false).1.len(), 3);
+    }
+
+    #[test]
+    fn a_card_without_a_code_is_a_matter_of_its_brand() {
+        let maestro = [
+            ("paymentBrand", "MAESTRO"),
+            ("card.number", "6799851000000032"),
+            ("card.expiry", "06/2031"),
+            ("card.holder", "Jane Jones"),
+        ];
+        assert_eq!(judged(&maestro, false).1, []);
+    }
+
+    #[test]
+    fn account_and_bank_go_by_the_names_of_what_they_are() {
+        let debit = |account, bank| {
+            let (read, faults) = judged(
+                &[
+                    ("paymentBrand", "DIRECTDEBIT_SEPA"),
+                    ("bankAccount.holder", "Jane Jones"),
+                    ("bankAccount.iban", account),
+                    ("bankAccount.bic", bank),
+                ],
+                false,
+            );
+            assert_eq!(faults, []);
+            ["iban", "number", "bic", "bankCode"]
+                .map(|name| read.get(&format!("bankAccount.{name}")).unwrap_or("-").to_owned())
+        };
+        assert_eq!(
+            debit("de23 1000 0000 1234 5678 90", "marK de f1100"),
+            ["DE23100000001234567890", "-", "MARKDEF1100", "-"]
+        );
+        assert_eq!(debit("12 34-5", "100 000 00"), ["-", "12345", "-", "10000000"]);
+    }
+
+    #[test]
+    fn a_mandate_is_signed_where_the_merchant_asks_for_it() {
+        let debit = [
+            ("paymentBrand", "SEPA"),
+            ("bankAccount.holder", "Jane Jones"),
+            ("bankAccount.iban", "DE23100000001234567891"),
+            ("bankAccount.bic", "MARKDEF1100"),
+        ];
+        let faults = [("accountNumber", "accountNumberError"), ("mandate", "mandateError")];
+        assert_eq!(judged(&debit, true).1, faults);
+    }
+}

@@ -1,0 +1,189 @@
+//! The plain form as HTML: one form for all cards, one for each other brand. No scripts, and styles that browsers of 2013
+//! understand. A form opens in the whole window, as the shop's page is what has to make way in the end.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use tillgate_shared::brand::{Brand, Kind};
+use tillgate_shared::format::country;
+use tillgate_shared::parameter::Parameters;
+
+use super::entry::{CARD, Fault, Field};
+use super::texts::Texts;
+
+/// The style of every page.
+pub(super) const STYLE: &str = include_str!("plain.css");
+
+/// What the forms have to know.
+pub(super) struct Forms<'a> {
+    pub(super) texts: &'a Texts,
+    /// What is paid, such as `92.00 EUR`; nothing where an account is stored.
+    pub(super) amount: Option<String>,
+    /// The brands that are offered; none where the card's number tells it.
+    pub(super) brands: Vec<&'static Brand>,
+    /// Where the forms are sent.
+    pub(super) action: String,
+    /// The shop's page to come back to, as its own page says.
+    pub(super) result: &'a str,
+    /// Whether a mandate has to be signed; the day, then.
+    pub(super) mandate: Option<String>,
+    /// What has been typed and is kept.
+    pub(super) typed: &'a Parameters,
+    /// What is wrong with it.
+    pub(super) faults: &'a [Fault],
+    /// What is wrong beside the fields.
+    pub(super) alert: Option<String>,
+}
+
+impl Forms<'_> {
+    /// All forms, under what is paid.
+    pub(super) fn markup(&self) -> Markup {
+        let cards: Vec<&Brand> = self.brands.iter().copied().filter(|brand| brand.kind == Kind::Card).collect();
+        let save = self.texts.get("register");
+        html! {
+            h1 { (self.amount.as_deref().unwrap_or(save)) }
+            @if let Some(alert) = &self.alert { p.alert role="alert" { (alert) } }
+            @if !cards.is_empty() || self.brands.is_empty() { (self.cards(&cards)) }
+            @for brand in self.brands.iter().filter(|brand| brand.kind != Kind::Card) { (self.other(brand)) }
+        }
+    }
+
+    fn cards(&self, cards: &[&Brand]) -> Markup {
+        let has_code = cards.is_empty() || cards.iter().any(|brand| !brand.code_optional());
+        let is_required = |key: &str| key != "cardHolder" && (key != "cvv" || has_code);
+        let is_chosen = |brand: &Brand| self.typed.get("paymentBrand") == Some(brand.code);
+        let fields = html! {
+            @match cards {
+                [] => {},
+                [brand] => input type="hidden" name="paymentBrand" value=(brand.code);,
+                several => p {
+                    label for="card-brand" { (self.texts.get("brand")) }
+                    select id="card-brand" name="paymentBrand" {
+                        @for brand in several {
+                            option value=(brand.code) selected[is_chosen(brand)] { (brand.name) }
+                        }
+                    }
+                },
+            }
+            @for field in CARD.into_iter().filter_map(Field::find) {
+                (self.field("card", field, is_required(field.key), is_of_card(self.typed)))
+            }
+        };
+        self.form("card", &fields, self.texts.get(if self.amount.is_some() { "submit" } else { "register" }))
+    }
+
+    fn other(&self, brand: &Brand) -> Markup {
+        let form = brand.form();
+        let mine = self.typed.get("paymentBrand") == Some(brand.code);
+        let button = self.texts.get("payWith").replace("{brand}", brand.name);
+        let fields = html! {
+            h2 { (brand.name) }
+            input type="hidden" name="paymentBrand" value=(brand.code);
+            @for key in form.fields {
+                @if let Some(field) = Field::find(key.trim_end_matches('?')) {
+                    (self.field(brand.code, field, !key.ends_with('?'), mine))
+                }
+            }
+            @if let (Some(day), "directDebit", Some(field)) = (&self.mandate, form.name, Field::find("mandate")) {
+                (self.tick(brand.code, field, day, mine))
+            }
+        };
+        self.form(brand.code, &fields, &button)
+    }
+
+    fn form(&self, id: &str, fields: &Markup, button: &str) -> Markup {
+        html! {
+            form id={ "form-" (id) } method="post" action=(self.action) target="_top" accept-charset="utf-8" {
+                (fields)
+                @if !self.result.is_empty() { input type="hidden" name="shopperResultUrl" value=(self.result); }
+                button type="submit" { (button) }
+            }
+        }
+    }
+
+    /// An input with its label, and what is wrong behind it, where this form is the one that was sent.
+    fn field(&self, form: &str, field: &Field, required: bool, sent: bool) -> Markup {
+        let id = format!("{form}-{}", field.key);
+        let fault = self.faults.iter().find(|fault| sent && fault.field == field.key);
+        let value = if sent { field.shown(self.typed) } else { None };
+        let help = match field.key {
+            "cvv" => Some("cvvHint"),
+            "expiryDate" => Some("mmyy"),
+            _ => None,
+        };
+        let described = [(fault.is_some(), "error"), (help.is_some(), "help")];
+        let described: Vec<String> =
+            described.iter().filter(|(is, _)| *is).map(|(_, what)| format!("{id}-{what}")).collect();
+        let described = (!described.is_empty()).then(|| described.join(" "));
+        let invalid = fault.is_some().then_some("true");
+        let class = match (field.is_code, fault.is_some()) {
+            (true, true) => Some("number wrong"),
+            (true, false) => Some("number"),
+            (false, true) => Some("wrong"),
+            (false, false) => None,
+        };
+        // Telephones' keypads have digits, also on devices from before there were numeric ones.
+        let kind = if matches!(field.key, "cardNumber" | "expiryDate" | "cvv") { "tel" } else { "text" };
+        html! {
+            p {
+                label for=(id) { (self.texts.get(field.key)) }
+                @if field.key == "country" {
+                    select id=(id) name=(field.name) class=[class] required[required] aria-invalid=[invalid] aria-describedby=[described] autocomplete=(field.fill) {
+                        option value="" {}
+                        @for code in countries() { option value=(code) selected[value == Some(&code)] { (code) } }
+                    }
+                } @else {
+                    input id=(id) type=(kind) name=(field.name) class=[class] value=[value] required[required] maxlength="128"
+                        aria-invalid=[invalid] aria-describedby=[described] autocomplete=(field.fill) dir=[field.is_code.then_some("ltr")]
+                        autofocus[self.faults.first() == fault && fault.is_some()];
+                }
+                @if let Some(fault) = fault { span.error id={ (id) "-error" } { (self.texts.get(fault.text)) br; } }
+                @if let Some(key) = help { span.help id={ (id) "-help" } { (self.texts.get(key)) } }
+            }
+        }
+    }
+
+    /// A box to tick, with what it means beside it.
+    fn tick(&self, form: &str, field: &Field, value: &str, sent: bool) -> Markup {
+        let id = format!("{form}-{}", field.key);
+        let wrong = sent && self.faults.iter().any(|fault| fault.field == field.key);
+        html! {
+            p {
+                label.tick for=(id) {
+                    input id=(id) type="checkbox" name=(field.name) value=(value) required aria-describedby=[wrong.then(|| format!("{id}-error"))];
+                    (self.texts.get(field.key))
+                }
+                @if wrong { span.error id={ (id) "-error" } { (self.texts.get(field.error)) } }
+            }
+        }
+    }
+}
+
+/// Whether what was sent is of a card: of no brand, or of a card's.
+fn is_of_card(typed: &Parameters) -> bool {
+    typed.get("paymentBrand").and_then(Brand::find).is_none_or(|brand| brand.kind == Kind::Card)
+}
+
+/// ISO 3166-1 codes in their order.
+fn countries() -> impl Iterator<Item = String> {
+    let letters = || 'A'..='Z';
+    letters()
+        .flat_map(move |first| letters().map(move |second| format!("{first}{second}")))
+        .filter(|code| country::check(code).is_ok())
+}
+
+/// A whole page.
+pub(super) fn document(texts: &Texts, title: &str, main: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang=(texts.tag) dir=[texts.rtl.then_some("rtl")] {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="X-UA-Compatible" content="IE=edge";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="robots" content="noindex";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body { main { (main) } }
+        }
+    }
+}
