@@ -1,22 +1,22 @@
 // Which checkout and which gateway: both stand in the address of this very script, so that its bytes
 // are the same for every checkout and one integrity value serves all.
 
-const build = "%BUILD%";
+var build = "%BUILD%";
 
-const own =
-  document.currentScript ||
-  Array.from(document.scripts)
-    .reverse()
-    .find((script) => /\/paymentWidgets\.js\?/.test(script.src));
-
-const address = new URL(own.src);
-const base = address.href.replace(/\/+v\d+\/paymentWidgets\.js.*$/, "/");
+var address = new URL(own.src);
+var base = address.href.replace(/\/+v\d+\/paymentWidgets\.js.*$/, "/");
 // The suffix "/registration" marks the tokenisation twin of a checkout.
-const [checkoutId, purpose = "payment"] = (address.searchParams.get("checkoutId") || "").split("/");
+var asked = (address.searchParams.get("checkoutId") || "").split("/");
+var checkoutId = asked[0];
+var purpose = asked[1] || "payment";
 
 // Under `trunk serve` the page part comes from trunk.
-const external = own.dataset.pagePart === "external";
+var external = own.dataset.pagePart === "external";
 
 // Read when needed and no earlier: merchants assign and change them late.
-const options = () => window.wpwlOptions || {};
-const isOn = (name) => String(options()[name]) === "true";
+var options = function () {
+  return window.wpwlOptions || {};
+};
+var isOn = function (name) {
+  return String(options()[name]) === "true";
+};

@@ -1,18 +1,21 @@
 // The few words for making nodes. No style attributes: a merchant's policy may forbid them.
 
-const make = (tag, classes, attributes, children) => {
-  const element = document.createElement(tag);
+var make = function (tag, classes, attributes, children) {
+  var element = document.createElement(tag);
   if (classes) element.className = classes;
-  for (const name in attributes || {}) element.setAttribute(name, attributes[name]);
-  element.append(...(children || []));
+  for (var name in attributes || {}) element.setAttribute(name, attributes[name]);
+  element.append.apply(element, children || []);
   return element;
 };
 
-const random = (digits) =>
-  Array.from(crypto.getRandomValues(new Uint8Array(digits)), (byte) => byte % 10).join("");
+var random = function (digits) {
+  return Array.from(crypto.getRandomValues(new Uint8Array(digits)), function (byte) {
+    return byte % 10;
+  }).join("");
+};
 
 // Off the screen yet read aloud, whatever the style.
-const visuallyHidden = (element) => {
+var visuallyHidden = function (element) {
   Object.assign(element.style, {
     position: "absolute",
     width: "1px",

@@ -1,26 +1,28 @@
 // The global `wpwl` that merchants know; a frame brings what only the configuration tells.
 
-const wpwl = () => {
-  const endpoint = base.slice(0, -1);
+var wpwl = function () {
+  var endpoint = base.slice(0, -1);
   return {
     apiVersion: "1",
     cacheVersion: build,
-    endpoint,
+    endpoint: endpoint,
     url: endpoint,
     minified: true,
-    checkout: { id: checkoutId, endpoint, config: { customRedirectPageConfig: {} } },
+    checkout: { id: checkoutId, endpoint: endpoint, config: { customRedirectPageConfig: {} } },
     // "wpwl-container-card", or a list of classes joined by dots.
-    executePayment(name) {
-      const selector = `.${name.trim().replace(/\s+/g, ".")}`;
-      const form = state.forms.find(({ container }) => container.matches(selector));
-      if (!form) throw new Error(`wpwl.executePayment: there is no ${selector}`);
+    executePayment: function (name) {
+      var selector = "." + name.trim().replace(/\s+/g, ".");
+      var form = state.forms.find(function (form) {
+        return form.container.matches(selector);
+      });
+      if (!form) throw new Error("wpwl.executePayment: there is no " + selector);
       form.form.requestSubmit();
     },
-    unload,
+    unload: unload,
   };
 };
 
-const publish = ({ ndc, timestamp, test, checkout }) => {
-  Object.assign(window.wpwl, { ndc, timestamp, isTestSystem: test });
-  Object.assign(window.wpwl.checkout, checkout);
+var publish = function (config) {
+  Object.assign(window.wpwl, { ndc: config.ndc, timestamp: config.timestamp, isTestSystem: config.test });
+  Object.assign(window.wpwl.checkout, config.checkout);
 };

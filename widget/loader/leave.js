@@ -1,28 +1,36 @@
 // Where the shopper goes after a submit: to the brand's page, or back to the shop with what says which payment it was.
 
 // `address` with parameters added to its query; what it has already stays, also its fragment.
-const withParameters = (address, parameters) => {
-  const [, before, fragment] = address.match(/^([^#]*)(.*)$/);
-  const query = parameters.map(({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
-  return before + (!query || /[?&]$/.test(before) ? "" : before.includes("?") ? "&" : "?") + query + fragment;
+var withParameters = function (address, parameters) {
+  var parts = address.match(/^([^#]*)(.*)$/);
+  var before = parts[1];
+  var query = parameters
+    .map(function (parameter) {
+      return encodeURIComponent(parameter.name) + "=" + encodeURIComponent(parameter.value);
+    })
+    .join("&");
+  return before + (!query || /[?&]$/.test(before) ? "" : before.includes("?") ? "&" : "?") + query + parts[2];
 };
 
 // Sends a form of these fields to another page. The browser's own function: a page may have put a field of that name.
-const post = (action, parameters, target) => {
-  const fields = parameters.map(({ name, value }) => make("input", "", { type: "hidden", name, value }));
-  const form = make("form", "", { method: "POST", action, target, hidden: "" }, fields);
+var post = function (action, parameters, target) {
+  var fields = parameters.map(function (parameter) {
+    return make("input", "", { type: "hidden", name: parameter.name, value: parameter.value });
+  });
+  var form = make("form", "", { method: "POST", action: action, target: target, hidden: "" }, fields);
   document.body.append(form);
   HTMLFormElement.prototype.submit.call(form);
   form.remove();
 };
 
 // Whether there was somewhere to go. Without a window named, the whole tab goes.
-const leave = (form, { url, method, parameters = [] }, popup) => {
-  const address = url || options().shopperResultUrl || form.result;
+var leave = function (form, to, popup) {
+  var address = to.url || options().shopperResultUrl || form.result;
+  var parameters = to.parameters || [];
   if (!address) raise("WidgetError", "there is no shopperResultUrl and no form action");
-  else if (method === "POST") post(address, parameters, popup ? popup.name : "_top");
+  else if (to.method === "POST") post(address, parameters, popup ? popup.name : "_top");
   else {
-    const whole = withParameters(address, parameters);
+    var whole = withParameters(address, parameters);
     try {
       (popup || top).location.href = whole;
     } catch (framed) {

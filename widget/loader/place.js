@@ -1,23 +1,26 @@
 // What comes into a placeholder's place: one form for all of its cards, one for each other brand. Only cards are known
 // here; what the other forms are made of, the gateway says.
 
-const cards = " %CARDS% ";
-const isCard = (brand) => cards.includes(` ${brand} `) || !brand;
+var cards = " %CARDS% ";
+var isCard = function (brand) {
+  return cards.includes(" " + brand + " ") || !brand;
+};
 
 // Cards have no kind.
-const isOther = (form) => form.kind;
+var isOther = function (form) {
+  return form.kind;
+};
 
-const place = (placeholder, several) => {
-  const brands = (placeholder.dataset.brands || placeholder.textContent).split(/[\s,]+/).filter(Boolean);
+var place = function (placeholder, several) {
+  var brands = (placeholder.dataset.brands || placeholder.textContent).split(/[\s,]+/).filter(Boolean);
   // As written: an address relative to the page stays so.
-  const result = placeholder.action && placeholder.getAttribute("action") ? placeholder.action : "";
-  const own = brands.filter(isCard);
-  const containers = [];
-  for (const brand of brands.length ? brands : [""]) {
-    const form = { nonce: random(20), brands: [brand], result };
+  var result = placeholder.action && placeholder.getAttribute("action") ? placeholder.action : "";
+  var own = brands.filter(isCard);
+  var containers = [];
+  (brands.length ? brands : [""]).forEach(function (brand) {
+    var form = { nonce: random(20), brands: [brand], result: result };
     if (!isCard(brand)) {
-      const id = `other_${random(12)}`;
-      form.container = make("div", "wpwl-container wpwl-loading", { id, "aria-busy": "true" }, [
+      form.container = make("div", "wpwl-container wpwl-loading", { id: "other_" + random(12), "aria-busy": "true" }, [
         make("div", "wpwl-wrapper"),
       ]);
       form.kind = "other";
@@ -26,57 +29,70 @@ const place = (placeholder, several) => {
       state.forms.push(form);
     } else if (brand === own[0] || !brand) {
       form.brands = own;
-      state.forms.push(skeleton(form, state.forms.filter((other) => !isOther(other)).length + 1, several));
+      var cardForms = state.forms.filter(function (other) {
+        return !isOther(other);
+      });
+      state.forms.push(skeleton(form, cardForms.length + 1, several));
       // Text that grows in the page grows in the frames.
-      if (window.ResizeObserver) new ResizeObserver(() => state.restyle && state.restyle()).observe(form.number);
-    } else continue;
+      if (window.ResizeObserver)
+        new ResizeObserver(function () {
+          if (state.restyle) state.restyle();
+        }).observe(form.number);
+    } else return;
     containers.push(form.container);
-  }
-  placeholder.replaceWith(...containers);
+  });
+  placeholder.replaceWith.apply(placeholder, containers);
 };
 
 // A frame of our origin without a field: it tells the other forms what they are, and sends what they post.
-const relay = () => {
-  const brands = state.forms.map((form) => form.brands.join(" ")).join(" ");
-  const src = `${base}v1/internalRequestIframe.html?${new URLSearchParams({ checkoutId, brands })}`;
+var relay = function () {
+  var brands = state.forms
+    .map(function (form) {
+      return form.brands.join(" ");
+    })
+    .join(" ");
+  var query = new URLSearchParams({ checkoutId: checkoutId, brands: brands });
+  var src = base + "v1/internalRequestIframe.html?" + query;
   if (state.relay && state.relay.src === src) return;
   if (state.relay) state.relay.remove();
-  state.relay = make("iframe", "", { hidden: "", referrerpolicy: "no-referrer", src });
+  state.relay = make("iframe", "", { hidden: "", referrerpolicy: "no-referrer", src: src });
   document.body.append(state.relay);
   delete state.done.more;
 };
 
 // What makes the other forms: fetched only where there are some, or where the page's options ask for more than cards.
-let moreTag;
-let moreReady;
-const more = () => {
-  const { tag } = state;
+var moreTag;
+var moreReady;
+var more = function () {
+  var tag = state.tag;
   if (moreTag === tag) return;
   moreTag = tag;
-  const forms = (state.more = state.more || script(state, "js/forms.min.js", pinned("%FORMS%")));
+  var forms = (state.more = state.more || script(state, "js/forms.min.js", pinned("%FORMS%")));
   // Which hash the language's file has, that script knows.
-  const speaks = () => tag === "en" || script(state, `js/forms-${tag}.js`, pinned(state.pins[tag])).catch(() => 0);
+  var speaks = function () {
+    return tag === "en" || script(state, "js/forms-" + tag + ".js", pinned(state.pins[tag])).catch(Boolean);
+  };
   forms.then(speaks).then(
-    () => {
+    function () {
       // Unless another language was asked for meanwhile.
       if (moreTag !== tag) return;
       moreReady = true;
       state.go();
     },
-    (error) => {
+    function (error) {
       moreTag = state.more = null;
       state.fail(error);
     },
   );
 };
 
-const wantsMore = () => {
-  const { style, billingAddress, forceCardHolderEqualsBillingName, registrations } = options();
+var wantsMore = function () {
+  var given = options();
   return (
     state.forms.some(isOther) ||
-    style === "logos" ||
-    billingAddress ||
-    forceCardHolderEqualsBillingName ||
-    (registrations && registrations.offer)
+    given.style === "logos" ||
+    given.billingAddress ||
+    given.forceCardHolderEqualsBillingName ||
+    (given.registrations && given.registrations.offer)
   );
 };

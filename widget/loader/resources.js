@@ -1,38 +1,39 @@
 // What the form needs besides its bones: the page part, a style sheet, a language.
 
-const file = (path) => `${base}v1/static/${build}/${path}`;
-
-const later = (time) => new Promise((done) => setTimeout(done, time));
+var file = function (path) {
+  return base + "v1/static/" + build + "/" + path;
+};
 
 // How long a file is waited for before it is asked for again; after the last it is lost.
-const PAUSES = [500, 2000];
+var PAUSES = [500, 2000];
 
 // Puts the element that `create` makes into the head; when its file does not come, another one, a little later.
-const bring = async (state, create, put) => {
-  for (let attempt = 0; ; attempt++) {
-    const element = create();
-    const came = await new Promise((done) => {
-      element.onload = () => done(true);
-      element.onerror = () => done(false);
-      put(element);
-    });
-    if (came) return;
-    element.remove();
-    if (attempt === PAUSES.length) throw new Error(`${element.src || element.href} did not load`);
-    await later(PAUSES[attempt]);
-    // After unload() nothing comes any more.
-    if (window.__tillgate !== state) return;
-  }
+var bring = function (state, create, put, attempt) {
+  var pause = PAUSES[attempt || 0];
+  return new Promise(function (done, failed) {
+    var element = create();
+    element.onload = done;
+    element.onerror = function () {
+      element.remove();
+      if (!pause) return failed(new Error((element.src || element.href) + " did not load"));
+      setTimeout(function () {
+        // After unload() nothing comes any more.
+        if (window.__tillgate === state) bring(state, create, put, (attempt || 0) + 1).then(done, failed);
+        else done();
+      }, pause);
+    };
+    put(element);
+  });
 };
 
 // Where the page requires Trusted Types, the name of our policy must be in its list; addresses of ours alone pass. There
 // is one for all loaders, as a second of the same name may be refused.
-const POLICY = Symbol.for("tillgate");
-const trusted = (url) => {
-  const types = window.trustedTypes;
+var POLICY = Symbol.for("tillgate");
+var trusted = function (url) {
+  var types = window.trustedTypes;
   if (!types) return url;
-  const rule = (wanted) => {
-    if (wanted.startsWith(`${base}v1/static/`)) return wanted;
+  var rule = function (wanted) {
+    if (wanted.startsWith(base + "v1/static/")) return wanted;
     throw new TypeError(wanted);
   };
   try {
@@ -44,25 +45,30 @@ const trusted = (url) => {
 };
 
 // The hash of a file as an element's attributes: what does not match does not run.
-const pinned = (hash) => ({ integrity: `sha256-${hash}`, crossorigin: "anonymous" });
+var pinned = function (hash) {
+  return { integrity: "sha256-" + hash, crossorigin: "anonymous" };
+};
 
-const script = (state, path, attributes) =>
-  bring(
+var script = function (state, path, attributes) {
+  return bring(
     state,
-    () => {
-      const element = make("script", "", attributes);
+    function () {
+      var element = make("script", "", attributes);
       element.src = trusted(file(path));
       // Browsers put off asynchronous scripts of other sites until they have painted.
       element.async = false;
       state.nodes.push(element);
       return element;
     },
-    (element) => document.head.append(element),
+    function (element) {
+      document.head.append(element);
+    },
   );
+};
 
 // Whether the page's policy and its browser let wasm run. The eight bytes are an empty module; a policy that forbids it
 // throws, and nothing is said on the console.
-const runsWasm = () => {
+var runsWasm = function () {
   try {
     return !!new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0));
   } catch (forbidden) {
@@ -71,27 +77,24 @@ const runsWasm = () => {
 };
 
 // The page part, or the same in plain JavaScript where wasm cannot run.
-const pagePart = (state) => {
-  const wasm = runsWasm();
+var pagePart = function (state) {
   state.coming = true;
   // The charset is in the answer: the module lies in the script byte by byte.
-  const came = wasm
+  var came = runsWasm()
     ? script(state, "js/static.min.js", pinned("%PAGE%"))
     : script(state, "js/plain/static.min.js", pinned("%TWIN%"));
-  came.catch(state.fail).then(() => (state.coming = false));
+  came.catch(state.fail).then(function () {
+    state.coming = false;
+  });
 };
 
 // The style sheet goes first in the head, so that a merchant's rules of equal weight win.
-const dress = (state) => {
-  const wanted = options().style || "card";
-  const name = wanted === "none" || wanted === "plain" ? wanted : "card";
+var dress = function (state) {
+  var wanted = options().style || "card";
+  var name = wanted === "none" || wanted === "plain" ? wanted : "card";
   if (state.style === name) return;
   state.style = name;
   if (state.link) state.link.remove();
-  const bare = (sheets) => sheets.filter((sheet) => sheet !== state.sheet);
-  const undress = () => {
-    document.adoptedStyleSheets = bare(Array.from(document.adoptedStyleSheets));
-  };
   if (name !== "card") undress();
   if (name === "none") return;
   if (name === "card" && !state.sheet) {
@@ -99,42 +102,58 @@ const dress = (state) => {
     try {
       state.sheet = new CSSStyleSheet();
       state.sheet.replaceSync("%SKELETON%");
-      document.adoptedStyleSheets = [...document.adoptedStyleSheets, state.sheet];
+      document.adoptedStyleSheets = Array.from(document.adoptedStyleSheets).concat(state.sheet);
     } catch (old) {
       state.sheet = null;
     }
   }
-  const sheet = () => (state.link = make("link", "", {
-      rel: "stylesheet",
-      href: file(`css/${name}.css`),
-      ...pinned(name === "card" ? "%CARD%" : "%BARE%"),
-    }));
-  bring(state, sheet, (link) => document.head.prepend(link)).then(
-    () => {
-      if (state.sheet) undress();
+  var sheet = function () {
+    var attributes = { rel: "stylesheet", href: file("css/" + name + ".css") };
+    return (state.link = make("link", "", Object.assign(attributes, pinned(name === "card" ? "%CARD%" : "%BARE%"))));
+  };
+  bring(state, sheet, function (link) {
+    document.head.prepend(link);
+  }).then(
+    function () {
+      undress();
       if (state.restyle) state.restyle();
     },
     // The measures stay: a bare form pays too.
-    () => 0,
+    Boolean,
   );
 };
 
+// Takes the measures away.
+var undress = function () {
+  if (state.sheet)
+    document.adoptedStyleSheets = Array.from(document.adoptedStyleSheets).filter(function (sheet) {
+      return sheet !== state.sheet;
+    });
+};
+
 // Each with its tag, what else merchants call it, and the hash of its file: "cs:cz:… da:dk:… de:…".
-const languages = "%LOCALES%".split(" ").map((names) => names.split(":"));
+var languages = "%LOCALES%".split(" ").map(function (names) {
+  return names.split(":");
+});
 
 // "de-AT" is served by "de" where it has no file of its own; what nobody knows is English. Of what is asked for, a language and
 // a country are read: "de_DE.UTF-8" is none that a browser could be told.
-const speak = (state) => {
-  const [asked] = /^[a-z]+(-[a-z]{2}\b)?/i.exec(String(options().locale).replace(/_/g, "-")) || ["en"];
-  const [language] = asked.toLowerCase().split("-");
-  const known = (name) => languages.find((names) => names.includes(name));
-  const names = known(asked.toLowerCase()) || known(language) || ["en"];
-  const tag = names[0];
+var speak = function (state) {
+  var asked = (/^[a-z]+(-[a-z]{2}\b)?/i.exec(String(options().locale).replace(/_/g, "-")) || ["en"])[0];
+  var language = asked.toLowerCase().split("-")[0];
+  var known = function (name) {
+    return languages.find(function (names) {
+      return names.includes(name);
+    });
+  };
+  var names = known(asked.toLowerCase()) || known(language) || ["en"];
+  var tag = names[0];
   if (state.tag === tag) return state.spoken;
   state.tag = tag;
   // Said of the form: screen readers and fonts go by it, so neither "dk" nor a language that is not there, nor a place that
   // reads traditional characters.
   state.locale = language === tag && !/zh-(tw|hk|mo)/i.test(asked) ? asked : tag;
-  state.spoken = tag === "en" ? Promise.resolve() : script(state, `js/locale-${tag}.js`, pinned(names.at(-1))).catch(() => 0);
+  state.spoken =
+    tag === "en" ? Promise.resolve() : script(state, "js/locale-" + tag + ".js", pinned(names.at(-1))).catch(Boolean);
   return state.spoken;
 };

@@ -1,34 +1,39 @@
 // What makes the form kind to shoppers, besides its fields: where the code stands on the card, a choice for
 // cards of two brands, what the browser filled in, and keys that must not send.
 
-const near = (form, frame, box) => {
-  const group = frame.closest(".wpwl-group");
+var near = function (form, frame, box) {
+  var group = frame.closest(".wpwl-group");
   if (group && box.parentNode !== group) group.append(box);
 };
 
 // Where the security code is: shown while the pointer or the caret is at its field, until Escape.
-const hint = (form, text) => {
+var hint = function (form, text) {
   if (!form.hint) {
     if (!text) return;
-    const box = (form.hint = make("div", "wpwl-cvv-hint", { role: "tooltip", hidden: "" }));
+    var box = (form.hint = make("div", "wpwl-cvv-hint", { role: "tooltip", hidden: "" }));
     near(form, form.code, box);
-    const group = box.parentNode;
-    for (const type of ["pointerenter", "pointerleave"])
-      group.addEventListener(type, () => (box.hidden = type === "pointerleave" && !form.code.matches(".wpwl-focus")));
-    group.addEventListener("keydown", ({ key }) => (box.hidden = box.hidden || key === "Escape"));
+    var group = box.parentNode;
+    ["pointerenter", "pointerleave"].forEach(function (type) {
+      group.addEventListener(type, function () {
+        box.hidden = type === "pointerleave" && !form.code.matches(".wpwl-focus");
+      });
+    });
+    group.addEventListener("keydown", function (event) {
+      box.hidden = box.hidden || event.key === "Escape";
+    });
   }
   form.hint.textContent = text;
 };
 
 // A card of two brands: the shopper chooses, also where the merchant has hidden the list of brands.
-const offer = (form, brands) => {
-  const select = form.form.querySelector("select[name=paymentBrand]");
-  let box = form.choice;
+var offer = function (form, brands) {
+  var select = form.form.querySelector("select[name=paymentBrand]");
+  var box = form.choice;
   if (!select || (!box && !(brands && brands[1]))) return;
   if (!box) {
     box = form.choice = make("div", "wpwl-brand-choice", { role: "radiogroup" });
-    box.addEventListener("change", ({ target }) => {
-      select.value = target.value;
+    box.addEventListener("change", function (event) {
+      select.value = event.target.value;
       select.dispatchEvent(new Event("change", { bubbles: true }));
     });
   }
@@ -36,68 +41,88 @@ const offer = (form, brands) => {
     form.offered = brands.join();
     near(form, form.number, box);
     box.setAttribute("aria-label", form.form.querySelector(".wpwl-label-brand").textContent);
-    const named = Array.from(select.options).filter(({ value }) => brands[1] && brands.includes(value));
+    var named = Array.from(select.options).filter(function (option) {
+      return brands[1] && brands.includes(option.value);
+    });
     // Without a form of their own they are not posted: the list is what counts.
-    const radio = (value) => make("input", "", { type: "radio", name: form.nonce, form: "", value });
-    box.replaceChildren(...named.map(({ value, text }) => make("label", "wpwl-brand-option", null, [radio(value), text])));
+    var choices = named.map(function (option) {
+      var radio = make("input", "", { type: "radio", name: form.nonce, form: "", value: option.value });
+      return make("label", "wpwl-brand-option", null, [radio, option.text]);
+    });
+    box.replaceChildren.apply(box, choices);
   }
-  for (const { firstChild } of box.children) firstChild.checked = firstChild.value === select.value;
+  box.childNodes.forEach(function (choice) {
+    choice.firstChild.checked = choice.firstChild.value === select.value;
+  });
 };
 
 // What a frame says that is no matter of the fields' checks. No digit of number or code is among it.
-const hear = (data) => {
-  const form = state.forms.find((form) => form.nonce === data.form);
+var hear = function (data) {
+  var form = state.forms.find(function (form) {
+    return form.nonce === data.form;
+  });
   if (!form) return;
-  const { type, field } = data;
-  if (form.hint && field === "card.cvv" && /^(focus|blur|escape)$/.test(type)) form.hint.hidden = type !== "focus";
+  var type = data.type;
+  if (form.hint && data.field === "card.cvv" && /^(focus|blur|escape)$/.test(type)) form.hint.hidden = type !== "focus";
   // The browser filled in the whole card where the number was.
   if (type === "autofill")
-    for (const name of ["card.holder", "card.expiry"]) {
-      const input = form.form.querySelector(`input[name="${name}"]`);
-      if (!input || input.value || !data[name]) continue;
+    ["card.holder", "card.expiry"].forEach(function (name) {
+      var input = form.form.querySelector('input[name="' + name + '"]');
+      if (!input || input.value || !data[name]) return;
       input.value = data[name];
       input.dispatchEvent(new Event("input", { bubbles: true }));
-    }
-  if (type !== "state" || field !== "card.number" || !isOn("brandDetection")) return;
-  const brands = data.bin ? data.brands || [] : [];
+    });
+  if (type !== "state" || data.field !== "card.number" || !isOn("brandDetection")) return;
+  var brands = data.bin ? data.brands || [] : [];
   offer(form, brands);
   if (data.bin === form.bin) return;
   form.bin = data.bin;
   // The page part has followed the number by then.
   if (data.bin && options().brandDetectionType === "binlist")
-    setTimeout(() => notify("onDetectBin", [{ brands, activeBrand: brandOf(form) }], form));
+    setTimeout(function () {
+      notify("onDetectBin", [{ brands: brands, activeBrand: brandOf(form) }], form);
+    });
 };
 
-const focus = (form, control) => {
+var focus = function (form, control) {
   control.focus();
   if (control.contentWindow) tell(form, control, { type: "focus" });
 };
 
 // Pointers that mean a field: at its label, or at the padding of its frame. And a press of the button must not
 // leave the field first: a hint that appeared then would move the button away, and the click would be lost.
-const handy = (form) => {
-  for (const label of form.form.querySelectorAll(".wpwl-label")) {
-    const wrapper = label.nextElementSibling;
-    label.addEventListener("click", () => {
-      const control = wrapper.querySelector(".wpwl-control");
+var handy = function (form) {
+  form.form.querySelectorAll(".wpwl-label").forEach(function (label) {
+    var wrapper = label.nextElementSibling;
+    label.addEventListener("click", function () {
+      var control = wrapper.querySelector(".wpwl-control");
       if (control) focus(form, control);
     });
-  }
-  for (const frame of [form.number, form.code]) frame.addEventListener("click", () => focus(form, frame));
-  form.form.querySelector(".wpwl-button-pay").addEventListener("mousedown", (event) => event.preventDefault());
+  });
+  [form.number, form.code].forEach(function (frame) {
+    frame.addEventListener("click", function () {
+      focus(form, frame);
+    });
+  });
+  form.form.querySelector(".wpwl-button-pay").addEventListener("mousedown", function (event) {
+    event.preventDefault();
+  });
 };
 
 // Enter in a list chooses, and sends nothing.
-const quiet = (event) => {
-  const { tagName } = event.target;
-  if (event.key === "Enter" && (tagName === "SELECT" || (tagName === "INPUT" && isOn("disableSubmitOnEnter"))))
+var quiet = function (event) {
+  var tag = event.target.tagName;
+  if (event.key === "Enter" && (tag === "SELECT" || (tag === "INPUT" && isOn("disableSubmitOnEnter"))))
     event.preventDefault();
 };
 
 // A copy of our form that the page made: nothing in it is ours, and the browser would send it by itself.
-const stray = (event) => {
-  const copy = event.target;
-  if (!copy.classList.contains("wpwl-form") || state.forms.some(({ form }) => form === copy)) return;
+var stray = function (event) {
+  var copy = event.target;
+  var isOurs = state.forms.some(function (form) {
+    return form.form === copy;
+  });
+  if (isOurs || !copy.classList.contains("wpwl-form")) return;
   event.preventDefault();
   copy.append(broken());
   raise("WidgetError", "the page has put a copy in the place of the form");

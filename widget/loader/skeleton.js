@@ -1,19 +1,20 @@
 // The form's unchanging bones, standing before any wasm is there. Both frames are made in their final
 // place, as a frame that moves loads again; everything that changes is filled in by the page part.
 
-const group = (name, control) =>
-  make("div", `wpwl-group wpwl-group-${name} wpwl-clearfix`, null, [
-    make("div", `wpwl-label wpwl-label-${name}`),
-    make("div", `wpwl-wrapper wpwl-wrapper-${name}`, null, control ? [control] : []),
+var group = function (name, control) {
+  return make("div", "wpwl-group wpwl-group-" + name + " wpwl-clearfix", null, [
+    make("div", "wpwl-label wpwl-label-" + name),
+    make("div", "wpwl-wrapper wpwl-wrapper-" + name, null, control ? [control] : []),
   ]);
+};
 
-const frame = (form, field, name, title) => {
-  const query = new URLSearchParams({ checkoutId, field, form: form.nonce });
+var frame = function (form, field, name, title) {
+  var query = new URLSearchParams({ checkoutId: checkoutId, field: field, form: form.nonce });
   // The code frame needs no brands.
   if (name === "cardNumber") query.set("brands", form.brands.join(" "));
-  const element = make("iframe", `wpwl-control wpwl-control-iframe wpwl-control-${name}`, {
+  var element = make("iframe", "wpwl-control wpwl-control-iframe wpwl-control-" + name, {
     name: field,
-    title,
+    title: title,
     placeholder: title,
     frameborder: "0",
     scrolling: "no",
@@ -21,7 +22,7 @@ const frame = (form, field, name, title) => {
     height: "40",
     allow: "autofill; shared-autofill; payment",
     referrerpolicy: "no-referrer",
-    src: `${base}v1/pciIframe.html?${query}`,
+    src: base + "v1/pciIframe.html?" + query,
   });
   // The frame's document is light and see-through; where the element were dark, browsers would
   // paint an opaque sheet behind it. Its colours follow the element by message.
@@ -31,37 +32,41 @@ const frame = (form, field, name, title) => {
 
 // Nothing leaves a form but through what drives it: neither a press of the button before that is there, nor a script
 // that calls submit().
-const guard = (form) => {
+var guard = function (form) {
   form.form.addEventListener(
     "submit",
-    (event) => {
+    function (event) {
       event.preventDefault();
       if (form.pay) form.pay();
     },
     { capture: true, passive: false },
   );
   form.form.addEventListener("keydown", quiet);
-  form.form.submit = () => form.form.requestSubmit();
+  form.form.submit = function () {
+    form.form.requestSubmit();
+  };
 };
 
 // Fills in the nodes of a card form.
-const skeleton = (form, number, several) => {
-  const numberFrame = (form.number = frame(form, "card.number", "cardNumber", "Card Number"));
-  const codeFrame = (form.code = frame(form, "card.cvv", "cvv", "CVV"));
-  const brand = group("brand");
+var skeleton = function (form, number, several) {
+  var numberFrame = (form.number = frame(form, "card.number", "cardNumber", "Card Number"));
+  var codeFrame = (form.code = frame(form, "card.cvv", "cvv", "CVV"));
+  var brand = group("brand");
   brand.append(make("div", "wpwl-brand wpwl-brand-card"));
-  const submit = group("submit");
+  var submit = group("submit");
   submit.firstChild.remove();
-  const hidden = (name, value) => make("input", "", { type: "hidden", name, value });
-  const id = `card_${random(12)}`;
+  var hidden = function (name, value) {
+    return make("input", "", { type: "hidden", name: name, value: value });
+  };
+  var id = "card_" + random(12);
   form.slot = visuallyHidden(make("div", "wpwl-slot"));
   form.form = make(
     "form",
     "wpwl-form wpwl-form-card wpwl-form-has-inputs wpwl-clearfix",
     {
       method: "POST",
-      action: `${base}v1/checkouts/${checkoutId}/${purpose}`,
-      target: `${id}-target`,
+      action: base + "v1/checkouts/" + checkoutId + "/" + purpose,
+      target: id + "-target",
       lang: "en",
       novalidate: "",
     },
@@ -78,17 +83,17 @@ const skeleton = (form, number, several) => {
       form.slot,
     ],
   );
-  const numbered = several || number > 1;
+  var numbered = several || number > 1;
   // What tells this form from the others of the page.
-  form.key = numbered ? `wpwl-container-card-${number}` : "wpwl-container-card";
+  form.key = "wpwl-container-card" + (numbered ? "-" + number : "");
   form.container = make(
     "div",
-    `wpwl-container wpwl-container-card${numbered ? ` ${form.key}` : ""} wpwl-loading`,
-    { id, "aria-busy": "true" },
+    "wpwl-container wpwl-container-card " + (numbered ? form.key + " " : "") + "wpwl-loading",
+    { id: id, "aria-busy": "true" },
     [
       form.form,
       make("iframe", "wpwl-target", {
-        name: `${id}-target`,
+        name: id + "-target",
         title: "3D Secure",
         src: "about:blank",
         frameborder: "0",

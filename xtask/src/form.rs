@@ -3,6 +3,7 @@
 
 mod bundle;
 mod compile;
+mod es5;
 mod glue;
 mod inputs;
 mod locale;

@@ -12,7 +12,7 @@ use tillgate_shared::brand::Brand;
 use tillgate_shared::format::country;
 
 use super::compile::Part;
-use super::{glue, locale, script};
+use super::{es5, glue, locale, script};
 
 /// A charset in which every byte is one character, see [`script::byte_literal`]; of those, the one that browsers read on
 /// a thread of its own while the script arrives.
@@ -30,7 +30,8 @@ const MODULE: &str = "__module__";
 const LAST: u32 = 0x2122;
 
 /// The loader's source files, in the order in which they are joined.
-const LOADER: [&str; 11] = [
+const LOADER: [&str; 12] = [
+    "old.js",
     "address.js",
     "dom.js",
     "callbacks.js",
@@ -225,7 +226,7 @@ fn forms_script(widget: &Path, locales: &[locale::Locale]) -> Result<String> {
 
 /// Source files as one script with a scope of its own.
 fn joined(folder: &Path, names: &[&str]) -> Result<String> {
-    let mut source = String::from("(() => {\n\"use strict\";\n");
+    let mut source = String::from("(function () {\n\"use strict\";\n");
     for name in names {
         source.push_str(&read(&folder.join(name))?);
     }
@@ -233,9 +234,10 @@ fn joined(folder: &Path, names: &[&str]) -> Result<String> {
     Ok(source)
 }
 
-/// The loader with everything put in but the build's name.
+/// The loader with everything put in but the build's name. Browsers of any age have to read it: its first file says what
+/// those do that are too old for the rest.
 fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<String, File>) -> Result<String> {
-    let mut source = joined(&widget.join("loader"), &LOADER)?;
+    let source = joined(&widget.join("loader"), &LOADER)?;
     let cards: Vec<&str> = Brand::cards().iter().map(|brand| brand.code).collect();
     let card = read(&widget.join("style/card.css"))?;
     let skeleton = between(&card, "/* skeleton:", "/* end */").context("card.css has no skeleton")?;
@@ -247,16 +249,21 @@ fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<S
         ("%CARD%", "css/card.css"),
         ("%BARE%", "css/plain.css"),
     ];
-    for (place, name) in pins {
-        let file = files.get(name).with_context(|| format!("there is no {name}"))?;
-        source = source.replace(place, &script::hash(&file.bytes));
-    }
-    let source = source
+    let source = pinned(source, &pins, files)?
         .replace("%LOCALES%", &locale::directory(locales))
         .replace("%CARDS%", &cards.join(" "))
         .replace("\"%LOADING%\"", &locale::english_for_the_loader(&widget.join("locales"))?)
         .replace("\"%SKELETON%\"", &json!(skeleton).to_string());
-    script::minify_js(&source)
+    es5::minify(&source).context("the loader")
+}
+
+/// A script with the hashes of files in their places.
+fn pinned(mut source: String, pins: &[(&str, &str)], files: &BTreeMap<String, File>) -> Result<String> {
+    for (place, name) in pins {
+        let file = files.get(*name).with_context(|| format!("there is no {name}"))?;
+        source = source.replace(place, &script::hash(&file.bytes));
+    }
+    Ok(source)
 }
 
 /// 32 hex digits over everything in the bundle.

@@ -93,6 +93,14 @@ fn swapped(byte: u8, pairs: &[(u8, u8)]) -> u8 {
 /// # Errors
 /// When it is no JavaScript, or declares a name twice.
 pub fn minify_js(source: &str) -> Result<String> {
+    minify_for(SYNTAX, source)
+}
+
+/// The same, with no newer syntax put in than `target` knows, such as `es2020`; what the source has stays.
+///
+/// # Errors
+/// As [`minify_js`].
+pub fn minify_for(target: &str, source: &str) -> Result<String> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, SourceType::script()).parse();
     if let Some(error) = parsed.diagnostics.first() {
@@ -103,7 +111,7 @@ pub fn minify_js(source: &str) -> Result<String> {
     if let Some(error) = checked.diagnostics.first() {
         bail!("{error}");
     }
-    let target = EngineTargets::from_target(SYNTAX).map_err(|error| anyhow!("{SYNTAX}: {error}"))?;
+    let target = EngineTargets::from_target(target).map_err(|error| anyhow!("{target}: {error}"))?;
     let options = MinifierOptions {
         mangle: Some(MangleOptions::default()),
         mangle_properties: None,

@@ -1,0 +1,54 @@
+// The first stage: what browsers do that are too old for the form. Everything in this folder is written in ES5, which
+// any browser reads (the packing refuses what is newer), and nothing newer is called before this file has found it there.
+
+var own = document.currentScript;
+if (!own) {
+  // The last of our scripts is the one that runs now.
+  var scripts = document.getElementsByTagName("script");
+  for (var at = 0; at < scripts.length; at++) if (/\/paymentWidgets\.js\?/.test(scripts[at].src)) own = scripts[at];
+}
+
+// Syntax cannot be asked for without running text as code, which policies forbid. The flag of regular expressions comes
+// from the engine, and no page can add it; whoever knows it and the two functions knows ES2020, and wasm as we build it.
+var isModern = function () {
+  try {
+    return [].at && HTMLFormElement.prototype.requestSubmit && new RegExp("", "d");
+  } catch (old) {
+    return false;
+  }
+};
+
+// A frame of ours with a form that the gateway has written, in the place of each placeholder.
+var plain = function () {
+  var base = own.src.replace(/\/+v\d+\/paymentWidgets\.js.*$/, "/");
+  var checkout = /[?&]checkoutId=([^&#]*)/.exec(own.src) || ["", ""];
+  var given = window.wpwlOptions || {};
+  var places = document.querySelectorAll("form.paymentWidgets");
+  for (var at = 0; at < places.length; at++) {
+    var place = places[at];
+    var brands = place.getAttribute("data-brands") || place.textContent;
+    // Cards take five fields, and each other brand a button or more.
+    var count = brands.split(/[\s,]+/).length;
+    var frame = document.createElement("iframe");
+    var fields = {
+      brands: brands,
+      locale: given.locale || "",
+      shopperResultUrl: place.getAttribute("action") ? place.action : "",
+    };
+    frame.src = base + "v1/plainForm.html?checkoutId=" + checkout[1];
+    for (var name in fields) frame.src += "&" + name + "=" + encodeURIComponent(fields[name]);
+    frame.title = "Payment";
+    frame.className = "wpwl-plain";
+    frame.frameBorder = 0;
+    frame.style.width = "100%";
+    frame.style.height = 430 + count * 70 + "px";
+    place.parentNode.replaceChild(frame, place);
+  }
+};
+
+if (!isModern()) {
+  // Also a form that comes after this script.
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", plain);
+  else plain();
+  return;
+}
