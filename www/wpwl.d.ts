@@ -68,10 +68,10 @@ interface WpwlOptions {
   /** Which brand is chosen first where a number fits several; by default the order in which the brands are offered. */
   brandDetectionPriority?: string[];
   /**
-   * How a brand is found; with `binlist`, `onDetectBin` is called as well.
+   * How a brand is found; with `binlist` or `bin`, `onDetectBin` is called as well.
    * @default "regex"
    */
-  brandDetectionType?: "regex" | "binlist";
+  brandDetectionType?: "regex" | "binlist" | "bin";
   /**
    * Accepts a month that is over.
    * @default false
@@ -83,6 +83,11 @@ interface WpwlOptions {
    */
   disableSubmitOnEnter?: boolean;
   /**
+   * Without it the card holder must be filled in.
+   * @default true
+   */
+  allowEmptyCardHolderName?: boolean;
+  /**
    * Two fields, given name and surname, in place of the one for the card holder. They are posted as the customer's name too.
    * @default false
    */
@@ -91,6 +96,18 @@ interface WpwlOptions {
   billingAddress?: boolean | WpwlAddress;
   /** Which fields of the billing address must be filled in. */
   mandatoryBillingFields?: { [field in keyof WpwlAddress]?: boolean };
+  /**
+   * Asks for the day of birth in the forms of brands that lend money: invoices and instalments. Where the checkout has no names of the customer, those are asked for too.
+   * @default false
+   */
+  showBirthDate?: boolean;
+  /**
+   * Asks for the tax number in the forms of brands that are paid by a voucher: `BOLETO`, `OXXO` and others of their kind. Names as above.
+   * @default false
+   */
+  showTaxNumberField?: boolean;
+  /** The countries to choose from in the form of `SOFORTUEBERWEISUNG`, each by its code with its name; by default all of them. */
+  sofortCountries?: Record<string, string>;
   registrations?: {
     /**
      * Asks for the security code of a stored card.
@@ -117,10 +134,16 @@ interface WpwlOptions {
   hideOtherPaymentButton?: boolean;
   /** Where the shopper goes afterwards, instead of the form element's `action`. */
   shopperResultUrl?: string;
+  /** The window or frame, by its name, in which a card's 3D page opens: `_top` is the whole tab, any other name a frame of yours. Cards only. */
+  paymentTarget?: string;
+  /** The window or frame in which the result page opens, the whole tab by default. Heeded together with `paymentTarget`. */
+  shopperResultTarget?: string;
   /** Where the script came without a `checkoutId`: makes the checkout when the shopper pays, and gives back its id. */
   createCheckout?: (this: WpwlOptions, order: { brand: string }) => string | PromiseLike<string>;
-  /** The forms stand and can be used. Nodes may be moved, and options changed. */
+  /** The forms stand and can be used. Nodes may be moved, and options changed. Called again for forms that the page adds later. */
   onReady?: (this: WpwlOptions, forms: WpwlReadyForm[]) => void;
+  /** The buttons of wallets stand and can be used; after `onReady`. */
+  onReadyExternal?: (this: WpwlOptions) => void;
   /** A frame can be used; once for each. */
   onReadyIframeCommunication?: (this: WpwlFrameThis, frame: { $iframe: WpwlElements }) => void;
   /** The caret came into a frame. */
@@ -199,6 +222,12 @@ interface WpwlErrorMessages {
   countryError?: string;
   /** "Please enter the e-mail or number of your account." */
   accountIdError?: string;
+  /** "Please check the date of birth." */
+  birthDateError?: string;
+  /** "Please check the tax number." */
+  taxNumberError?: string;
+  /** "Please check the mobile number." */
+  mobilePhoneNumberError?: string;
   /** "Please agree to the direct debit." */
   mandateError?: string;
   /** "Please enter your given name." */
@@ -259,6 +288,14 @@ interface WpwlLabels extends WpwlErrorMessages {
   country?: string;
   /** "E-mail or number of your account" */
   accountId?: string;
+  /** "Date of birth" */
+  birthDate?: string;
+  /** "Tax number" */
+  taxNumber?: string;
+  /** "Mobile number" */
+  mobilePhoneNumber?: string;
+  /** "QR code" */
+  qrCode?: string;
   /** "Given name" */
   givenName?: string;
   /** "Surname" */

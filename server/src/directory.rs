@@ -43,6 +43,9 @@ struct Known {
     channels: HashMap<EntityId, Arc<[Arc<Entity>]>>,
 }
 
+/// More origins than this do not fit into a header.
+const MOST_ORIGINS: usize = 100;
+
 /// The current credentials. Cheap to ask from many threads.
 #[derive(Debug, Default)]
 pub struct Directory(RwLock<Arc<Known>>);
@@ -92,6 +95,18 @@ impl Directory {
     /// An entity by id.
     pub fn entity(&self, id: &EntityId) -> Option<Arc<Entity>> {
         self.current().credentials.entities.get(id).cloned()
+    }
+
+    /// The origins of all merchants' pages, where everyone has named its own and they are not too many to say; empty otherwise.
+    pub fn origins(&self) -> Vec<String> {
+        let known = self.current();
+        let merchants: Vec<_> =
+            known.credentials.entities.values().filter(|entity| entity.merchant.is_none()).collect();
+        let mut origins: Vec<String> = merchants.iter().flat_map(|entity| entity.settings.origins.clone()).collect();
+        origins.sort();
+        origins.dedup();
+        let all = merchants.iter().all(|entity| !entity.settings.origins.is_empty());
+        if all && origins.len() <= MOST_ORIGINS { origins } else { Vec::new() }
     }
 
     /// The channels of a merchant, in the order in which they are asked; none of any other entity.

@@ -2,19 +2,24 @@
 
 const brandForm = (form) => {
   const [code] = form.brands;
-  const { name, form: type, fields, flow } = config.brands[code];
+  const { name, form: type, fields, extras = [], flow } = config.brands[code];
   form.label = name;
   form.flow = flow;
   const isDebit = type === "directDebit";
   const groups = (form) => {
-    const made = fields.map((key) => labelled(form, key.replace("?", ""), key.endsWith("?")));
+    const made = [...fields, ...wanted(extras)].map((key) => {
+      const name = key.replace("?", "");
+      if (name === "paymentMode") return modes(form);
+      return labelled(form, name, key.endsWith("?"), ownCountries(code, name));
+    });
+    if (code === "STC_PAY") chooses(form, made);
     if (isDebit) {
       made.push(...billing(form), ...mandate(form));
       follows(form);
     }
     return made;
   };
-  const alone = !fields.length;
+  const alone = !fields.length && !wanted(extras).length;
   build(form, {
     type,
     suffix: isDebit ? "" : `-${code}`,
@@ -23,6 +28,46 @@ const brandForm = (form) => {
     wrapper: alone ? `wpwl-wrapper-brand-${code}` : "wpwl-wrapper-submit",
     text: alone ? say("payWith", name) : word(purpose === "payment" ? "submit" : "register"),
   });
+};
+
+// What the merchant has switched on. It is the customer's, and whatever is sent of a customer comes with the names.
+const wanted = (extras) => {
+  const { showBirthDate, showTaxNumberField } = options();
+  const kept = extras.filter((key) => isOn(key === "birthDate" ? showBirthDate : showTaxNumberField));
+  return kept.length && config.nameless ? ["givenName", "surname", ...kept] : kept;
+};
+
+// An account at this brand is a mobile number; who has the app at hand takes a picture instead.
+const modes = (form) => {
+  const mode = (value, text) => {
+    const radio = make("input", `wpwl-tick wpwl-control-radio-${value}`, {
+      type: "radio",
+      name: "customParameters[SHOPPER_paymentMode]",
+      value,
+    });
+    return make("label", `wpwl-agree wpwl-wrapper-radio wpwl-wrapper-radio-${value}`, null, [radio, make("span", "", null, [text])]);
+  };
+  return make("div", "wpwl-group wpwl-group-paymentMode wpwl-clearfix", { role: "radiogroup", "aria-label": form.label }, [
+    mode("qrcode", word("qrCode")),
+    mode("mobile", word("mobilePhoneNumber")),
+  ]);
+};
+const chooses = (form, [group, phone]) => {
+  const { element } = form.fields.find(({ key }) => key === "mobilePhone");
+  const follow = (mode) => (phone.hidden = element.disabled = mode === "qrcode");
+  group.addEventListener("change", ({ target }) => {
+    follow(target.value);
+    revive(form);
+  });
+  group.querySelector("input").checked = true;
+  follow("qrcode");
+};
+
+// The merchant may name the countries of this brand.
+const ownCountries = (code, field) => {
+  const { sofortCountries } = options();
+  if (code !== "SOFORTUEBERWEISUNG" || field !== "country" || !sofortCountries) return {};
+  return { choices: Object.entries(sofortCountries) };
 };
 
 // What the shopper agrees to by a direct debit; to be ticked where the merchant has a mandate in mind.
@@ -54,7 +99,8 @@ const makeOthers = () => {
       kept.push(form);
     } else dropped.push(form);
   }
-  if (!kept.length && !cards().length) return false;
+  if (!kept.length && !cards().length && !stored().length) return false;
+  missing([...new Set(dropped.flatMap(({ brands }) => brands))].filter((brand) => !config.brands[brand]));
   for (const form of dropped) {
     form.container.remove();
     state.forms.splice(state.forms.indexOf(form), 1);

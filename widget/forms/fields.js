@@ -43,6 +43,21 @@ const kinds = {
   accountId: { name: "virtualAccount.accountId", fill: "email", is: between(1, 100) },
   givenName: { name: "customer.givenName", fill: "cc-given-name", is: between(1, 48) },
   surname: { name: "customer.surname", fill: "cc-family-name", is: between(1, 48), hint: "surNameError" },
+  birthDate: { name: "customer.birthDate", type: "date", fill: "bday", is: (day) => day > "1900" && day < today() },
+  taxNumber: {
+    name: "customer.identificationDocId",
+    is: between(8, 64),
+    also: [["customer.identificationDocType", "TAXSTATEMENT"]],
+  },
+  mobilePhone: {
+    name: "virtualAccount.accountId",
+    type: "tel",
+    fill: "tel",
+    tidy: (text) => text.replace(/[^+\d]/g, ""),
+    is: (number) => /^\+?\d{6,15}$/.test(number),
+    label: "mobilePhoneNumber",
+    hint: "mobilePhoneNumberError",
+  },
   mandate: { name: "bankAccount.mandate.dateOfSignature", tick: true },
 };
 
@@ -71,9 +86,9 @@ const control = (form, key, kind, optional, more) => {
   if (!optional) attributes["aria-required"] = "true";
   let element;
   if (kind.list) {
-    element = make("select", `wpwl-control wpwl-control-${key}`, attributes, choices(named(kind.list()), word(kind.placeholder || key)));
+    element = make("select", `wpwl-control wpwl-control-${key}`, attributes, choices(kind.choices || named(kind.list()), word(kind.placeholder || key)));
   } else {
-    const type = kind.tick ? "checkbox" : "text";
+    const type = kind.tick ? "checkbox" : kind.type || "text";
     const classes = kind.tick ? "wpwl-tick" : "wpwl-control";
     if (kind.tidy) Object.assign(attributes, { spellcheck: "false", autocapitalize: "characters" });
     element = make("input", `${classes} wpwl-control-${key}`, { type, ...attributes });
@@ -125,14 +140,15 @@ const mark = (form, field, wrong) => {
 };
 
 // A group of the contract's shape around an input.
-const labelled = (form, key, optional) => {
-  const kind = kinds[key];
+const labelled = (form, key, optional, more) => {
+  const kind = { ...kinds[key], ...more };
   const id = `${form.container.id}-label-${key}`;
-  const placeholder = options().showPlaceholders === false || kind.list ? {} : { placeholder: word(key) };
+  const text = word(kind.label || key);
+  const placeholder = options().showPlaceholders === false || kind.list ? {} : { placeholder: text };
   const made = group(key, control(form, key, kind, optional, { "aria-labelledby": id, ...placeholder }));
   const [label] = made.children;
   label.id = id;
-  label.textContent = word(key);
+  label.textContent = text;
   label.hidden = options().showLabels === false;
   label.addEventListener("click", () => made.querySelector(".wpwl-control").focus());
   return made;

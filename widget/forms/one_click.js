@@ -3,14 +3,16 @@
 const isOn = (value) => value === true || value === "true";
 const wishes = () => options().registrations || {};
 
+const stored = () => (options().showOneClickWidget === false ? [] : config.registrations || []);
+
 const oneClick = () => {
-  const { registrations = [] } = config;
-  if (state.forms.some((form) => form.kind === "registration")) return;
-  if (!registrations.length || options().showOneClickWidget === false) return;
-  const all = state.forms.map((form) => form.container);
+  const registrations = stored();
+  if (state.forms.some((form) => form.kind === "registration") || !registrations.length) return;
+  const places = state.forms.concat(state.dropped || []);
+  const all = places.map((form) => form.container);
   const [first] = all.sort((a, b) => (a.compareDocumentPosition(b) & 2 ? 1 : -1));
   const id = `registration_${Date.now()}`;
-  const form = { nonce: id, brands: [], container: make("div", "", { id }), entries: [], result: state.forms[0].result };
+  const form = { nonce: id, brands: [], container: make("div", "", { id }), entries: [], result: places[0].result };
   state.forms.push(form);
   build(form, {
     type: "registration",
@@ -159,8 +161,16 @@ const sayToCode = (form, type, more) => {
 // What the code's frame says: whether there is a code and it fits, never a digit of it.
 const heardCode = (form, data) => {
   const field = form.fields.find(({ key }) => key === "cvv");
-  const focused = (is) => form.code.classList.toggle("wpwl-focus", is);
+  const frame = form.code;
+  const say = (name) => notify(name, [], form, frame);
+  const focused = (is) => {
+    frame.classList.toggle("wpwl-focus", is);
+    say(is ? "onFocusIframeCommunication" : "onBlurIframeCommunication");
+  };
   if (data.type === "ready") {
+    // Moved, it loads again; that is no news.
+    if (!frame.stands) afterReady(() => say("onReadyIframeCommunication"));
+    frame.stands = true;
     const style = state.dressed(form.code);
     const label = word("cvv");
     const placeholder = options().showPlaceholders === false ? "" : label;
@@ -170,8 +180,10 @@ const heardCode = (form, data) => {
   } else if (data.type === "state" || data.type === "blur") {
     form.told = data;
     const left = data.type === "blur";
-    if (left) focused(false);
-    else revive(form);
+    if (left) {
+      focused(false);
+      notify("onBlurSecurityCode", [!fault(field)], form);
+    } else revive(form);
     if (field.wrong ? !fault(field) : left && !data.empty) mark(form, field, fault(field));
   } else if (data.type === "focus") focused(true);
   else if (data.type === "enter" && !isOn(options().disableSubmitOnEnter)) form.form.requestSubmit();

@@ -13,8 +13,8 @@ const openWindow = (form) => {
   return window.open("about:blank", `tillgate-${form.nonce}`, size);
 };
 
-const follow = (form, checkout, popup, redirect) => {
-  state.leave(form, redirect, popup);
+const follow = (form, checkout, popup, answer) => {
+  state.leave(form, answer, popup);
   abandon();
   const own = (visit = { form, checkout, popup });
   // What the shopper does here says that they are back.

@@ -26,13 +26,31 @@ const offer = () => {
   oneClick();
   logos();
   state.told("more");
+  if (others().some(isWallet)) afterReady(() => notify("onReadyExternal", []));
+};
+
+const isWallet = ({ brands: [brand] }) => brand && config.brands[brand].kind === "wallet";
+
+// What a merchant hears of parts that are ready later, it hears after onReady.
+const late = [];
+const afterReady = (act) => {
+  late.push(act);
+  catchUp();
+};
+const catchUp = () => {
+  if (state.done.all) for (const act of late.splice(0)) act();
+};
+const { told } = state;
+state.told = (who) => {
+  told(who);
+  catchUp();
 };
 
 const receive = ({ source, data }) => {
   if (state.relay && source === state.relay.contentWindow) {
     if (data.type === "answer") answered(data);
     if (data.type !== "ready") return;
-    isOpen = true;
+    state.relay.open = true;
     config = data.config;
     for (const message of queue.splice(0)) source.postMessage(message, state.base);
     return offer();

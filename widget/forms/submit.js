@@ -3,7 +3,6 @@
 let last = 0;
 const waiting = new Map();
 let queue = [];
-let isOpen = false;
 
 // Asks the gateway, by way of the relay.
 const ask = (type, more) =>
@@ -11,7 +10,7 @@ const ask = (type, more) =>
     const call = ++last;
     waiting.set(call, done);
     const message = { ...more, tillgate: 1, type, call };
-    if (isOpen) state.relay.contentWindow.postMessage(message, state.base);
+    if (state.relay.open) state.relay.contentWindow.postMessage(message, state.base);
     else queue.push(message);
   });
 
@@ -34,10 +33,10 @@ const collect = (form) => {
   const kept = fields.filter(([name]) => !ours.includes(name));
   for (const field of form.fields) {
     const now = value(field);
-    const { post, name } = field.kind;
-    if (now && !field.element.disabled) kept.push([post ? post(now) : name, now]);
+    const { post, name, also = [] } = field.kind;
+    if (now && !field.element.disabled) kept.push([post ? post(now) : name, now], ...also);
   }
-  return [...kept, ["shopOrigin", location.origin], ["forceUtf8", "\u2620"]];
+  return [...kept, ["forceUtf8", "\u2620"]];
 };
 
 // Somebody wants to pay. Asking twice is asking once.
@@ -62,11 +61,10 @@ const pay = async (form) => {
   notify("onAfterSubmit", [], form);
   const { status, body } = await asked;
   if (status === 200) {
-    const { flow, redirect } = body;
-    if (popup && flow === "popup") return follow(form, checkout, popup, redirect);
+    if (popup && body.flow === "popup") return follow(form, checkout, popup, body);
     if (popup) popup.close();
     // Still busy: nothing can be sent while the page goes away.
-    return busy(form, state.leave(form, redirect));
+    return busy(form, state.leave(form, body));
   }
   drop();
   refused(form, status, body.result || {});
@@ -96,5 +94,5 @@ const refused = (form, status, { description = "", parameterErrors = [] }) => {
 const goBack = (form, checkout) => {
   const { shopperResultUrl: url, resourcePath = `/v1/checkouts/${checkout}/${purpose}` } = config.checkout || {};
   const parameters = Object.entries({ id: checkout, resourcePath }).map(([name, value]) => ({ name, value }));
-  busy(form, state.leave(form, { url, parameters }));
+  busy(form, state.leave(form, { flow: "now", redirect: { url, parameters } }));
 };

@@ -74,6 +74,8 @@ const submit = async (message) => {
     const needed = message.codeRequired && !ask("", brand, checks.optional);
     if (code ? !isCodeOf(code, brand) : needed) wrong.push("card.cvv");
     if (wrong.length) return own.say("invalid", { wrong });
+    // The page that the frame is in, whatever that page says of itself.
+    body.set("shopOrigin", own.peer);
     body.set("card.number", number);
     if (code) body.set("card.cvv", code);
     // A tokenisation checkout ends on another word.

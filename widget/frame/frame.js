@@ -30,6 +30,8 @@
     config,
     digits,
     say,
+    // The origin of the page around us.
+    peer: "null",
     // What the page part told us last.
     options: {},
     groups: (value) => (/^3[47]/.test(value) ? [4, 6, 5] : [4, 4, 4, 4, 3]),
@@ -131,7 +133,7 @@
   ];
   addEventListener("message", ({ source, origin, data }) => {
     if (source !== parent || !data || data.tillgate !== 1 || data.form !== form) return;
-    if (origin !== "null") peer = origin;
+    if (origin !== "null") own.peer = peer = origin;
     if (heard.hasOwnProperty(data.type)) heard[data.type](data);
   });
 

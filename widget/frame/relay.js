@@ -24,6 +24,7 @@ const codeOf = (form) => {
 const calls = {
   submit({ fields, form, code }) {
     const body = browser(new URLSearchParams(fields));
+    body.set("shopOrigin", peer);
     const digits = code && codeOf(form).digits();
     if (digits) body.set("card.cvv", digits);
     return ["POST", last, body];

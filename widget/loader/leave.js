@@ -23,16 +23,26 @@ var post = function (action, parameters, target) {
   form.remove();
 };
 
-// Whether there was somewhere to go. Without a window named, the whole tab goes.
-var leave = function (form, to, popup) {
+// The window that goes there: the whole tab, unless the merchant has named one for pages of cards, and one for the result.
+var windowOf = function (form, flow) {
+  var given = options();
+  if (!given.paymentTarget || (form.kind && form.kind !== "registration")) return "_top";
+  return (flow === "now" ? given.shopperResultTarget : given.paymentTarget) || "_top";
+};
+
+// Whether there was somewhere to go.
+var leave = function (form, answer, popup) {
+  var to = answer.redirect;
+  var target = popup ? popup.name : windowOf(form, answer.flow);
   var address = to.url || options().shopperResultUrl || form.result;
   var parameters = to.parameters || [];
   if (!address) raise("WidgetError", "there is no shopperResultUrl and no form action");
-  else if (to.method === "POST") post(address, parameters, popup ? popup.name : "_top");
+  else if (to.method === "POST") post(address, parameters, target);
   else {
     var whole = withParameters(address, parameters);
     try {
-      (popup || top).location.href = whole;
+      if (popup || target === "_top") (popup || top).location.href = whole;
+      else make("a", "", { href: whole, target: target }).click();
     } catch (framed) {
       // A frame without leave to move the top window shows the result itself.
       location.href = whole;

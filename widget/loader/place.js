@@ -29,6 +29,7 @@ var place = function (placeholder, several) {
       state.forms.push(form);
     } else if (brand === own[0] || !brand) {
       form.brands = own;
+      delete state.done.cards;
       var cardForms = state.forms.filter(function (other) {
         return !isOther(other);
       });
@@ -44,8 +45,24 @@ var place = function (placeholder, several) {
   placeholder.replaceWith.apply(placeholder, containers);
 };
 
-// A frame of our origin without a field: it tells the other forms what they are, and sends what they post.
-var relay = function () {
+// A card form of which the channel offers no brand gives way to what else there is. Its place stays: stored cards may want it.
+var drop = function (form) {
+  if (!state.stored && !state.forms[1]) return false;
+  state.forms.splice(state.forms.indexOf(form), 1);
+  state.nodes.push(form.container);
+  Object.assign(form.container, { className: "", hidden: true });
+  state.dropped = form;
+  return true;
+};
+
+// Said to whoever made the page; the shopper has the other brands.
+var missing = function (brands) {
+  if (brands[0]) console.warn("Tillgate: " + brands.join(", ") + ": not offered by this channel");
+};
+
+// A frame of our origin without a field: it tells the other forms what they are, and sends what they post. Forms that came
+// since want another.
+var relay = function (anew) {
   var brands = state.forms
     .map(function (form) {
       return form.brands.join(" ");
@@ -53,7 +70,7 @@ var relay = function () {
     .join(" ");
   var query = new URLSearchParams({ checkoutId: checkoutId, brands: brands });
   var src = base + "v1/internalRequestIframe.html?" + query;
-  if (state.relay && state.relay.src === src) return;
+  if (!anew && state.relay && state.relay.src === src) return;
   if (state.relay) state.relay.remove();
   state.relay = make("iframe", "", { hidden: "", referrerpolicy: "no-referrer", src: src });
   document.body.append(state.relay);

@@ -78,7 +78,7 @@ var hear = function (data) {
   if (data.bin === form.bin) return;
   form.bin = data.bin;
   // The page part has followed the number by then.
-  if (data.bin && options().brandDetectionType === "binlist")
+  if (data.bin && /^bin/.test(options().brandDetectionType))
     setTimeout(function () {
       notify("onDetectBin", [{ brands: brands, activeBrand: brandOf(form) }], form);
     });

@@ -19,6 +19,7 @@ var newState = function (start) {
     allow: allow,
     leave: leave,
     told: told,
+    drop: drop,
     done: {},
     dressed: look,
     isOnDark: isOnDark,
@@ -33,6 +34,7 @@ var newState = function (start) {
       options: options,
       purpose: purpose,
       relay: relay,
+      missing: missing,
       hidden: visuallyHidden,
     },
     moreWords: function (tag, words) {
@@ -57,7 +59,20 @@ var receive = function (event) {
   if (data.config) {
     publish(data.config);
     // Stored cards are shown by what shows other brands.
-    if (data.config.registrations) more(relay());
+    if (data.config.registrations === true) {
+      state.stored = true;
+      more(relay());
+    }
+    var offered = data.config.brands;
+    var about = state.forms.find(function (form) {
+      return form.nonce === data.form;
+    });
+    if (offered && about && !about.stands)
+      missing(
+        about.brands.filter(function (brand) {
+          return brand && !offered[brand];
+        }),
+      );
   }
   if (!state.receive || (!state.receiveMore && data.type === "ready")) state.inbox.push(event);
   if (state.receive) state.receive(event);
@@ -185,7 +200,7 @@ var find = function (ready) {
   found.forEach(function (placeholder) {
     place(placeholder, found.length > 1);
   });
-  if (state.forms.some(isOther)) relay();
+  if (found[0] && state.forms.some(isOther)) relay(true);
   if (wantsMore()) more();
   start();
   if (found.length) watch();

@@ -138,6 +138,7 @@
   const callback = (row) =>
     function (...all) {
       report(row.name, all.map(shown).join(", "));
+      if (row.name === "createCheckout") return prepare().then(({ checkoutId, error }) => checkoutId || Promise.reject(new Error(error)));
       if (row.kind === "choice" && valueOf(row) === "stop after a second") {
         return new Promise((done) => setTimeout(() => done(false), 1000));
       }
@@ -153,13 +154,20 @@
     const lines = Object.entries(value).map(([name, it]) => `${indent}  ${key(name)}: ${literal(it, `${indent}  `)},`);
     return lines.length ? `{\n${lines.join("\n")}\n${indent}}` : "{}";
   };
+  // The checkout is made when the shopper pays.
+  const isLate = () => setting("createCheckout") === "true";
+  const LATE = `  async createCheckout({ brand }) {
+    const answer = await fetch("/your/checkout", { method: "POST", body: new URLSearchParams({ brand }) });
+    return (await answer.json()).id;
+  },
+`;
   const escaped = (text) => text.replace(/[&"<]/g, (it) => `&#${it.charCodeAt(0)};`);
   const quoted = (text) => (/^[\w.,:/@=-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
 
   const write = (options, theme, { gateway, registrations = [] }) => {
     // Of the callbacks only those that are to do something.
     const stops = listening().filter((row) => row.kind === "choice" && changed(row));
-    const functions = stops.map(({ name }) => `  async ${name}(event) {\n    return false;\n  },\n`).join("");
+    const functions = stops.map(({ name }) => `  async ${name}(event) {\n    return false;\n  },\n`).join("") + (isLate() ? LATE : "");
     const text = literal(options).replace(/\n?\}$/, functions ? `\n${functions}}` : "$&");
     const rules = Object.entries(theme).map(([name, value]) => `  ${name}: ${value};\n`);
     // As one piece it would end this very script where it stood in a page.
@@ -167,7 +175,7 @@
     $("snippet").textContent = [
       ...(rules.length ? [`<style>\n.wpwl-container {\n${rules.join("")}}\n</style>`] : []),
       ...(text === "{}" ? [] : [script(`\nvar wpwlOptions = ${text.replace(/</g, "\\u003c")};\n`)]),
-      script("", ` src="${gateway}v1/paymentWidgets.js?checkoutId={id}" integrity="{integrity}" crossorigin="anonymous"`),
+      script("", isLate() ? ` src="${gateway}v1/paymentWidgets.js"` : ` src="${gateway}v1/paymentWidgets.js?checkoutId={id}" integrity="{integrity}" crossorigin="anonymous"`),
       `<form class="paymentWidgets" action="https://shop.example/result" data-brands="${escaped(setting("brands"))}"></form>`,
     ].join("\n");
     const parameters = checkoutFields().filter(([name]) => !name.includes(" "));
@@ -196,6 +204,11 @@
     document.adoptedStyleSheets = [...document.adoptedStyleSheets.filter((it) => it !== sheet), sheet];
   };
 
+  const prepare = () => {
+    const body = new URLSearchParams(checkoutFields());
+    return fetch("/dev/checkout", { method: "POST", body }).then((it) => it.json()).catch(() => ({}));
+  };
+
   let turn = 0;
   const load = async () => {
     const mine = ++turn;
@@ -204,8 +217,7 @@
     const options = read("option");
     history.replaceState(null, "", address());
     note.textContent = "Asking for a checkout …";
-    const body = new URLSearchParams(checkoutFields());
-    const answer = await fetch("/dev/checkout", { method: "POST", body }).then((it) => it.json()).catch(() => ({}));
+    const answer = await prepare();
     if (mine !== turn) return;
     if (window.wpwl) wpwl.unload();
     document.querySelectorAll("script[src*='paymentWidgets.js']").forEach((script) => script.remove());
@@ -221,7 +233,7 @@
     for (const row of listening()) put(options, row.name, callback(row));
     window.wpwlOptions = options;
     const place = make("form", { class: "paymentWidgets", action: location.href, "data-brands": setting("brands") });
-    const loader = make("script", { src: `${gateway}v1/paymentWidgets.js?checkoutId=${answer.checkoutId}` });
+    const loader = make("script", { src: `${gateway}v1/paymentWidgets.js${isLate() ? "" : `?checkoutId=${answer.checkoutId}`}` });
     if (underTrunk) loader.dataset.pagePart = "external";
     else Object.assign(loader, { integrity: answer.integrity || "", crossOrigin: "anonymous" });
     stage.append(place, loader);

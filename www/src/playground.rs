@@ -74,7 +74,7 @@ fn controls() -> Value {
     first.push(switch("page", "dark page", "The page around the form is dark; the form follows its text colour."));
     let mut groups = vec![json!({ "title": "Checkout and page", "rows": first })];
     for group in Group::ALL {
-        let rows: Vec<Value> = group.options().filter_map(control).collect();
+        let rows: Vec<Value> = group.options().map(control).collect();
         if !rows.is_empty() {
             groups.push(json!({ "title": group.title(), "rows": rows }));
         }
@@ -87,8 +87,8 @@ fn controls() -> Value {
     Value::Array(groups)
 }
 
-/// The control of an option; none where a page alone cannot answer.
-fn control(option: &FormOption) -> Option<Value> {
+/// The control of an option.
+fn control(option: &FormOption) -> Value {
     let mut row = match option.kind {
         Kind::Switch(on) => json!({ "kind": "switch", "default": on }),
         Kind::Text => json!({ "kind": "text" }),
@@ -103,13 +103,14 @@ fn control(option: &FormOption) -> Option<Value> {
             json!({ "kind": "choice", "values": ["go on", "stop", "stop after a second"] })
         }
         Kind::Function(Callback { returns: "void", .. }) => json!({ "kind": "switch", "default": true }),
-        Kind::Function(_) => return None,
+        // It changes how the form is loaded.
+        Kind::Function(_) => json!({ "kind": "switch", "default": false }),
     };
     let is_callback = matches!(option.kind, Kind::Function(_));
     row["part"] = if is_callback { "callback" } else { "option" }.into();
     row["name"] = option.name.into();
     row["meaning"] = option.meaning.into();
-    Some(row)
+    row
 }
 
 /// A fresh checkout, prepared as a merchant's server does it.

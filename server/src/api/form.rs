@@ -149,7 +149,8 @@ fn configured(
     let base = client::public_url(edge, &parts);
     let now = edge.gateway.now();
     let (status, bundle, checkout, about) = match edge.gateway.checkout_for_shopper(query.checkout()) {
-        // The page makes its checkout when the shopper pays.
+        // The page makes its checkout when the shopper pays. Whose it will be is not known before, so any merchant's page may
+        // show the frame; which page it was, the frame tells with the submit.
         Err(Failure::Refused(_)) if query.checkout().is_empty() => {
             let brands = json!({ "brands": described(named(query.get("brands"))) });
             let about = brands.as_object().cloned().unwrap_or_default();
@@ -183,8 +184,12 @@ fn configured(
 /// Who may show a page of ours in a frame, as the directive `frame-ancestors` lists them: the merchant's origins where it
 /// has named them.
 pub(super) fn ancestors(edge: &Edge, checkout: Option<&Checkout>) -> String {
-    let entity = checkout.and_then(|checkout| edge.gateway.directory.entity(&checkout.entity));
-    let origins = entity.map(|entity| entity.settings.origins.join(" ")).unwrap_or_default();
+    let directory = &edge.gateway.directory;
+    let origins = match checkout {
+        Some(checkout) => directory.entity(&checkout.entity).map(|entity| entity.settings.origins.join(" ")),
+        None => Some(directory.origins().join(" ")),
+    };
+    let origins = origins.unwrap_or_default();
     if origins.is_empty() { "*".to_owned() } else { origins }
 }
 
@@ -222,6 +227,9 @@ fn about_brand(brand: &Brand) -> Value {
         let form = brand.form();
         about["form"] = form.name.into();
         about["fields"] = form.fields.into();
+        if !form.extras.is_empty() {
+            about["extras"] = form.extras.into();
+        }
     }
     about
 }

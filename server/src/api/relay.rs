@@ -26,11 +26,17 @@ pub(super) fn offers_registrations(checkout: &Checkout) -> bool {
 /// What comes to the configuration of an open checkout besides what card forms know.
 pub(super) fn about(edge: &Edge, checkout: &Checkout) -> Map<String, Value> {
     let is = |name: &str| checkout.parameters.get(name) == Some("true");
+    let entity = edge.gateway.directory.entity(&checkout.entity);
+    let names = ["customer.givenName", "customer.surname"];
+    let nameless = entity.is_some_and(|entity| entity.requirements().customer_names_required)
+        && names.iter().any(|name| !checkout.parameters.contains(name));
     let registrations: Vec<Value> = edge.gateway.offered_registrations(checkout).iter().map(entry).collect();
     Map::from_iter([
         ("registrations".to_owned(), registrations.into()),
         ("overrideHolder".to_owned(), is("overrideHolder").into()),
         ("deletable".to_owned(), checkout.lets_delete().into()),
+        // What is asked of the customer comes with the names, which the merchant has not sent.
+        ("nameless".to_owned(), nameless.into()),
         ("mandate".to_owned(), wants_mandate(checkout).into()),
     ])
 }

@@ -113,6 +113,11 @@ impl Gateway {
         let entity: Arc<Entity> = self.directory.entity(&checkout.entity).ok_or_else(unknown)?;
         let limit = self.options.limits.checkout_attempts(&entity);
         checkout.may_be_tried(limit, self.now())?;
+        // The frame of a page without a checkout is shown before it is known whose the checkout will be.
+        if let Some(page) = form.get("shopOrigin").filter(|page| !entity.settings.has_page(page)) {
+            let message = "is not among the origins of this merchant's pages";
+            return Err(Refusal::parameter("shopOrigin", Some(page), message).into());
+        }
         let (mut parameters, refused) = checkout.merged_with_form(form);
         if !refused.is_empty() {
             tracing::debug!(names = ?refused, "parameters that a browser may not set");

@@ -155,6 +155,23 @@ async fn a_merchant_that_names_its_origins_is_embedded_by_them_only() -> anyhow:
 }
 
 #[tokio::test]
+async fn a_frame_without_a_checkout_is_embedded_by_any_merchants_page_and_no_other() -> anyhow::Result<()> {
+    let gateway = Gateway::start()?;
+    let ancestors = async |shop: &Merchant| -> anyhow::Result<Vec<String>> {
+        let response = frame(shop, "", "VISA").await?;
+        Ok(directive(policy(&response), "frame-ancestors").into_iter().map(str::to_owned).collect())
+    };
+    let shop = gateway.merchant_with(&["--origin", "https://one.example"])?;
+    assert_eq!(ancestors(&shop).await?, ["https://one.example"]);
+    gateway.merchant_with(&["--origin", "https://two.example", "--origin", "https://one.example"])?;
+    assert_eq!(ancestors(&shop).await?, ["https://one.example", "https://two.example"]);
+    // A merchant that has named none may be anywhere.
+    gateway.merchant()?;
+    assert_eq!(ancestors(&shop).await?, ["*"]);
+    Ok(())
+}
+
+#[tokio::test]
 async fn an_origin_that_would_say_more_than_an_origin_is_refused() {
     for wrong in [
         "shop.example",

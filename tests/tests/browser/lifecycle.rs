@@ -75,6 +75,46 @@ async fn a_form_that_the_page_adds_later_is_found() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
+async fn on_ready_comes_again_for_forms_that_the_page_adds_later() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    let script = "var wpwlOptions = {
+        onReady: function (list) { witness.note('ready', list.map(function (it) { return it.containerKey + ':' + it.ccMethods; }).join(' ')); },
+        onReadyIframeCommunication: function () { witness.note('frame', this.$iframe[0].name); } };";
+    browse(move |browser| async move {
+        browser.goto(stage.site.add(Page::of(&stage.checkout).brands("VISA").script(script))).await?;
+        CardForm::ready(&browser).await?;
+        browser.until_seen("frame").await?;
+        // Another form of cards, then one of each kind, then one of no card.
+        for (count, (brands, told)) in
+            [("MASTER", "card:MASTER"), ("IDEAL AMEX", "onlineTransfer:IDEAL card:AMEX"), ("EPS", "onlineTransfer:EPS")]
+                .into_iter()
+                .enumerate()
+        {
+            let add = format!(
+                "const form = document.createElement('form');
+                 form.className = 'paymentWidgets'; form.action = '/result'; form.dataset.brands = '{brands}';
+                 document.querySelector('main').append(form);
+                 const script = document.createElement('script');
+                 script.src = '{}v1/paymentWidgets.js?checkoutId={}';
+                 document.head.append(script);",
+                stage.gateway.public(),
+                stage.checkout.id()
+            );
+            browser.execute(add, vec![]).await?;
+            browser.until(&format!("witness.all().filter(it => it.kind === 'ready').length === {}", count + 2)).await?;
+            assert_eq!(browser.seen_of("ready").await?.pop().unwrap_or_default(), told);
+        }
+        assert_eq!(browser.seen_of("ready").await?[0], "card:VISA");
+        browser.until("witness.all().filter(it => it.kind === 'frame').length === 6").await?;
+        // All of them work: the last one too.
+        browser.query(By::Css(".wpwl-button-brand-EPS")).first().await?.click().await?;
+        browser.until("location.pathname.startsWith('/v1/simulator/')").await?;
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
 async fn merchants_may_move_groups_and_the_container_when_the_form_is_ready() -> anyhow::Result<()> {
     let stage = Stage::new().await?;
     let script = "var wpwlOptions = { onReady() {

@@ -120,6 +120,38 @@ async fn the_code_of_the_chosen_card_is_asked_and_an_empty_holder_filled_in() ->
 }
 
 #[tokio::test]
+async fn the_frame_of_a_stored_cards_code_is_told_of_like_the_others() -> anyhow::Result<()> {
+    let (stage, _) = stage(&[]).await?;
+    let options = "registrations: { requireCvv: true }, requireCvv: false,
+        onBlurSecurityCode: function (good) { witness.note('left', good + ' ' + this.$form[0].dataset.action); },";
+    let noting = |name: &str| {
+        format!(
+            "{name}: function (it) {{ witness.note('{name}', [!!window.told, this.$iframe[0].name, it.$iframe[0] === document.querySelector(\"{CODE}\")].join(' ')); }},"
+        )
+    };
+    let names = ["onReadyIframeCommunication", "onFocusIframeCommunication", "onBlurIframeCommunication"];
+    let options = format!("{options}{}", names.map(noting).concat());
+    browse(move |browser| async move {
+        stage.open(&browser, "VISA", &options).await?;
+        let own = "witness.all().filter(it => it.detail === 'true card.cvv true').map(it => it.kind).join(' ')";
+        browser.until(&format!("{own} === 'onReadyIframeCommunication'")).await?;
+        code(&browser, "123").await?;
+        click(&browser, "h1").await?;
+        browser
+            .execute("document.querySelector('.wpwl-container-registration [name=registrationId]').focus()", vec![])
+            .await?;
+        browser.until_seen("left").await?;
+        assert_eq!(browser.seen_of("left").await?, ["true submit-registration"]);
+        assert_eq!(browser.value(own).await?, names.join(" "));
+        // Another card has a frame of its own.
+        click(&browser, ".wpwl-group-registration:nth-of-type(2) [name=registrationId]").await?;
+        browser.until(&format!("{own}.endsWith(' onReadyIframeCommunication')")).await?;
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
 async fn a_shopper_removes_a_stored_card_where_the_merchant_lets_that_happen() -> anyhow::Result<()> {
     let (stage, ids) = stage(&[("registrationsDeletable", "true")]).await?;
     browse(move |browser| async move {

@@ -98,6 +98,24 @@ async fn callbacks_are_logged_and_the_result_is_shown_where_the_payment_began() 
 }
 
 #[tokio::test]
+async fn the_checkout_can_be_made_at_the_click() -> anyhow::Result<()> {
+    let demo = DemoShop::start(Gateway::shared()).await?;
+    browse(move |browser| async move {
+        let form = open(&demo, &browser, "?createCheckout=true&amount=7.00").await?;
+        assert_eq!(browser.value("wpwl.checkout.id").await?, "");
+        let snippet = text(&browser, "snippet").await?;
+        assert!(snippet.contains("async createCheckout({ brand })") && !snippet.contains("checkoutId"), "{snippet}");
+        form.fill().await?;
+        form.pay().await?;
+        browser.until("document.querySelector('#result:not([hidden])')").await?;
+        let result = browser.value("document.querySelector('#result pre').textContent").await?;
+        assert!(result.as_str().unwrap_or_default().contains("\"amount\": \"7.00\""), "{result}");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
 async fn nothing_of_it_is_out_of_reach_too_wide_or_against_the_policy() -> anyhow::Result<()> {
     let demo = DemoShop::start(Gateway::shared()).await?;
     browse(move |browser| async move {

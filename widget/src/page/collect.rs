@@ -5,8 +5,6 @@ use js_sys::Array;
 use wasm_bindgen::JsValue;
 use web_sys::{FormData, HtmlFormElement};
 
-use super::js;
-
 /// Names that are our own business.
 const LEFT_OUT: [&str; 3] = ["card.expiry", "card.number", "card.cvv"];
 
@@ -29,10 +27,9 @@ pub fn fields(form: &HtmlFormElement) -> Vec<(String, String)> {
     fields
 }
 
-/// `shopOrigin` and `forceUtf8`.
-pub fn surroundings() -> [(String, String); 2] {
-    let origin = js::text(&js::get(&js_sys::global(), "location"), "origin");
-    [("shopOrigin".to_owned(), origin), ("forceUtf8".to_owned(), "\u{2620}".to_owned())]
+/// `forceUtf8`. The other such field, `shopOrigin`, the frame adds: it knows better than the page.
+pub fn surroundings() -> (String, String) {
+    ("forceUtf8".to_owned(), "\u{2620}".to_owned())
 }
 
 /// Pairs as a JavaScript list of lists.

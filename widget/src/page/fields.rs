@@ -138,13 +138,14 @@ pub fn code_fault(state: &FrameState, required: bool) -> Option<Fault> {
     (state.known && !state.valid).then_some(Fault::Code)
 }
 
-/// What is wrong with the name on the card. The contract makes it optional; from three characters on
-/// it must not look like a card number typed in the wrong field.
-pub fn holder_fault(text: &str) -> Option<Fault> {
+/// What is wrong with the name on the card. The contract makes it optional unless the merchant wants one; it must not look
+/// like a card number typed in the wrong field.
+pub fn holder_fault(text: &str, required: bool) -> Option<Fault> {
     let text = text.trim();
     let length = text.chars().count();
     let digits = text.chars().filter(char::is_ascii_digit).count();
-    (length > 128 || (length > 0 && length < 3) || digits > 5).then_some(Fault::Holder)
+    let short = length < 3 && (required || length > 0);
+    (length > 128 || short || digits > 5).then_some(Fault::Holder)
 }
 
 #[cfg(test)]
@@ -172,9 +173,10 @@ mod tests {
 
     #[test]
     fn a_number_is_no_name() {
-        assert_eq!(holder_fault(""), None);
-        assert_eq!(holder_fault("Jane Jones"), None);
-        assert_eq!(holder_fault("J"), Some(Fault::Holder));
-        assert_eq!(holder_fault("4200 0000 0000 0000"), Some(Fault::Holder));
+        assert_eq!(holder_fault("", false), None);
+        assert_eq!(holder_fault("", true), Some(Fault::Holder));
+        assert_eq!(holder_fault("Jane Jones", true), None);
+        assert_eq!(holder_fault("J", false), Some(Fault::Holder));
+        assert_eq!(holder_fault("4200 0000 0000 0000", false), Some(Fault::Holder));
     }
 }

@@ -28,7 +28,6 @@ struct Runtime {
     /// Held as long as the forms live.
     callbacks: Vec<JsValue>,
     listeners: Vec<EventListener>,
-    told_ready: bool,
 }
 
 thread_local! {
@@ -156,15 +155,14 @@ fn receive(event: MessageEvent) {
     }
 }
 
-/// Called by a form whose frames are both ready; the last one tells the merchant.
+/// Called by a form whose frames are both ready; the last one, of the first forms and of those that came later, tells the
+/// merchant.
 pub fn form_is_ready(nonce: &str) {
     let all = RUNTIME.with_borrow_mut(|r| {
         for mounted in r.forms.iter_mut().filter(|m| m.handle.nonce == nonce) {
             mounted.ready = true;
         }
-        let all = r.forms.iter().all(|m| m.ready) && !r.told_ready;
-        r.told_ready |= all;
-        all
+        r.forms.iter().all(|m| m.ready)
     });
     if all {
         loader("told", &[]);
@@ -181,10 +179,7 @@ fn stop() {
         mounted.app.destroy();
     }
     // The loader may be in the middle of calling one of these; they go with the next start.
-    RUNTIME.with_borrow_mut(|r| {
-        r.told_ready = false;
-        r.callbacks.clear();
-    });
+    RUNTIME.with_borrow_mut(|r| r.callbacks.clear());
 }
 
 /// Calls a function that the loader holds for us.

@@ -67,7 +67,7 @@ impl App {
         }
         // An empty optional field is one that was not sent.
         fields.retain(|(name, value)| !value.is_empty() || name != "card.holder");
-        fields.extend(collect::surroundings());
+        fields.push(collect::surroundings());
         let code = options::on_by_default("requireCvv");
         let required = code && !options::is_on("allowEmptyCvv");
         let message = js::object(&[
@@ -147,7 +147,9 @@ impl App {
 
     /// Takes the shopper to the brand's page, or to the result page.
     fn leave(&mut self, body: &JsValue) {
-        let redirect = js::get(body, "redirect");
-        self.busy = runtime::loader("leave", &[self.handle.object.clone(), redirect]).is_truthy();
+        self.busy = runtime::loader("leave", &[self.handle.object.clone(), body.clone()]).is_truthy();
+        if !self.busy {
+            self.announcement.clear();
+        }
     }
 }

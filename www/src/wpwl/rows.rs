@@ -57,10 +57,12 @@ pub static OPTIONS: &[FormOption] = &[
     row("brandDetection", Card, Switch(false), "Chooses the brand by the number as it is typed. What the shopper chose by hand stays while it fits."),
     row("brandDetectionPriority", Card, Brands,
         "Which brand is chosen first where a number fits several; by default the order in which the brands are offered."),
-    row("brandDetectionType", Card, OneOf(&["regex", "binlist"]),
-        "How a brand is found; with `binlist`, `onDetectBin` is called as well."),
+    row("brandDetectionType", Card, OneOf(&["regex", "binlist", "bin"]),
+        "How a brand is found; with `binlist` or `bin`, `onDetectBin` is called as well."),
     row("disableCardExpiryDateValidation", Card, Switch(false), "Accepts a month that is over."),
     row("disableSubmitOnEnter", Card, Switch(false), "Enter in a field does not pay."),
+
+    row("allowEmptyCardHolderName", Card, Switch(true), "Without it the card holder must be filled in."),
 
     row("forceCardHolderEqualsBillingName", Billing, Switch(false),
         "Two fields, given name and surname, in place of the one for the card holder. They are posted as the customer's name too."),
@@ -68,6 +70,13 @@ pub static OPTIONS: &[FormOption] = &[
         "Asks for the billing address; an object fills fields in beforehand, `{}` none of them."),
     row("mandatoryBillingFields", Billing, Object("{ [field in keyof WpwlAddress]?: boolean }", r#"{ "country": true, "postcode": true }"#),
         "Which fields of the billing address must be filled in."),
+
+    row("showBirthDate", Billing, Switch(false),
+        "Asks for the day of birth in the forms of brands that lend money: invoices and instalments. Where the checkout has no names of the customer, those are asked for too."),
+    row("showTaxNumberField", Billing, Switch(false),
+        "Asks for the tax number in the forms of brands that are paid by a voucher: `BOLETO`, `OXXO` and others of their kind. Names as above."),
+    row("sofortCountries", Billing, Object("Record<string, string>", r#"{ "DE": "Germany", "AT": "Austria" }"#),
+        "The countries to choose from in the form of `SOFORTUEBERWEISUNG`, each by its code with its name; by default all of them."),
 
     row("registrations.requireCvv", Registrations, Switch(false), "Asks for the security code of a stored card."),
     row("registrations.hideInitialPaymentForms", Registrations, Switch(false),
@@ -78,6 +87,10 @@ pub static OPTIONS: &[FormOption] = &[
     row("hideOtherPaymentButton", Registrations, Switch(false), "No button that leads from stored cards to the other forms."),
 
     row("shopperResultUrl", Ways, Text, "Where the shopper goes afterwards, instead of the form element's `action`."),
+    row("paymentTarget", Ways, Text,
+        "The window or frame, by its name, in which a card's 3D page opens: `_top` is the whole tab, any other name a frame of yours. Cards only."),
+    row("shopperResultTarget", Ways, Text,
+        "The window or frame in which the result page opens, the whole tab by default. Heeded together with `paymentTarget`."),
 
     row("createCheckout", Callbacks, Function(Callback {
         this: OPTIONS_TYPE,
@@ -85,7 +98,8 @@ pub static OPTIONS: &[FormOption] = &[
         returns: "string | PromiseLike<string>",
         decides: false,
     }), "Where the script came without a `checkoutId`: makes the checkout when the shopper pays, and gives back its id."),
-    told("onReady", OPTIONS_TYPE, "forms: WpwlReadyForm[]", "The forms stand and can be used. Nodes may be moved, and options changed."),
+    told("onReady", OPTIONS_TYPE, "forms: WpwlReadyForm[]", "The forms stand and can be used. Nodes may be moved, and options changed. Called again for forms that the page adds later."),
+    told("onReadyExternal", OPTIONS_TYPE, "", "The buttons of wallets stand and can be used; after `onReady`."),
     told("onReadyIframeCommunication", FRAME, "frame: { $iframe: WpwlElements }", "A frame can be used; once for each."),
     told("onFocusIframeCommunication", FRAME, "frame: { $iframe: WpwlElements }", "The caret came into a frame."),
     told("onBlurIframeCommunication", FRAME, "frame: { $iframe: WpwlElements }", "The caret left a frame."),

@@ -16,7 +16,10 @@ impl App {
             Field::Number => number_fault(&self.number, &self.brand),
             Field::Code if !code_required() => None,
             Field::Code => code_fault(&self.code, !options::is_on("allowEmptyCvv")),
-            Field::Holder => holder_fault(&self.live_value("card.holder", &self.holder)),
+            Field::Holder => {
+                let required = !options::on_by_default("allowEmptyCardHolderName");
+                holder_fault(&self.live_value("card.holder", &self.holder), required)
+            }
             Field::Expiry => {
                 let (year, month) = this_month();
                 match self.expiry_date() {

@@ -88,7 +88,11 @@ impl App {
         if known.is_object() {
             let kind = |brand: &String| js::text(&js::get(&known, brand), "kind");
             self.brands.retain(|brand| kind(brand) == "card");
-            if self.brands.is_empty() {
+            if self.brands.is_empty() && runtime::loader("drop", &[self.handle.object.clone()]).is_truthy() {
+                self.ended = true;
+                let nonce = self.handle.nonce.clone();
+                wasm_bindgen_futures::spawn_local(async move { runtime::form_is_ready(&nonce) });
+            } else if self.brands.is_empty() {
                 self.end("checkoutError");
                 callbacks::error("WidgetError", "none of the brands is a card of this channel");
             } else if !self.brands.contains(&self.brand) {

@@ -1,0 +1,107 @@
+//! Which window shows what: `paymentTarget` and `shopperResultTarget`; and which pages may show the frames at all.
+
+use serde_json::json;
+use thirtyfour::prelude::*;
+use tillgate_tests::card_form::CardForm;
+use tillgate_tests::{Page, browse};
+
+use crate::{APPROVED, Stage};
+
+/// The strictest policy that lets the merchant's page show pages of its own in frames.
+const WITH_FRAMES: &str = "default-src 'none'; script-src 'self' {gateway} 'wasm-unsafe-eval'; \
+    style-src 'self' {gateway}; frame-src 'self' {gateway}; img-src 'self' data:; form-action 'self' {gateway}";
+const FRAME: &str = r#"<iframe name="mine" title="Mine" src="about:blank"></iframe>"#;
+
+#[tokio::test]
+async fn the_result_opens_where_the_merchant_wants_it() -> anyhow::Result<()> {
+    let cases = [
+        ("paymentTarget: '_top', shopperResultTarget: 'mine'", true),
+        ("shopperResultTarget: 'mine'", false),
+        ("paymentTarget: '_top'", false),
+    ];
+    browse(move |browser| async move {
+        for (options, in_frame) in cases {
+            let stage = Stage::new().await?;
+            stage.site.set_policy(WITH_FRAMES);
+            let script = format!("var wpwlOptions = {{ {options} }};");
+            let page = stage.site.add(Page::of(&stage.checkout).script(&script).after(FRAME));
+            browser.goto(&page).await?;
+            let form = CardForm::ready(&browser).await?;
+            form.fill().await?;
+            form.pay().await?;
+            if in_frame {
+                let inside = "document.querySelector('[name=mine]').contentWindow.location";
+                browser.until(&format!("{inside}.search.includes('resourcePath=')")).await?;
+                assert_eq!(browser.current_url().await?.as_str(), page, "{options}");
+            } else {
+                browser.until("location.pathname === '/result'").await?;
+            }
+            assert_eq!(stage.code().await?, APPROVED, "{options}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn pages_of_cards_alone_open_in_the_payment_target() -> anyhow::Result<()> {
+    // The kind of form, what the gateway answered, the options, and the window that goes.
+    let cases = [
+        (None, "redirect", json!({ "paymentTarget": "mine" }), "mine"),
+        (Some("registration"), "redirect", json!({ "paymentTarget": "mine" }), "mine"),
+        (Some("onlineTransfer"), "redirect", json!({ "paymentTarget": "mine", "shopperResultTarget": "mine" }), "_top"),
+        (None, "redirect", json!({ "shopperResultTarget": "mine" }), "_top"),
+        (None, "now", json!({ "paymentTarget": "mine" }), "_top"),
+        (None, "now", json!({ "paymentTarget": "_top", "shopperResultTarget": "mine" }), "mine"),
+    ];
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        browser.goto(stage.page("")).await?;
+        CardForm::ready(&browser).await?;
+        for method in ["GET", "POST"] {
+            for (kind, flow, options, expected) in &cases {
+                // Whatever would leave says where to, and stays.
+                let script = "const [kind, flow, options, method] = arguments;
+                    let target = '_top';
+                    HTMLAnchorElement.prototype.click = function () { target = this.target; };
+                    HTMLFormElement.prototype.submit = function () { target = this.target; };
+                    window.wpwlOptions = options;
+                    const url = method === 'GET' ? '#there' : '/there';
+                    __tillgate.leave({ ...__tillgate.forms[0], kind }, { flow, redirect: { url, method } });
+                    return target;";
+                let arguments = vec![json!(kind), json!(flow), options.clone(), json!(method)];
+                let target = browser.execute(script, arguments).await?;
+                assert_eq!(target.json(), expected, "{kind:?} {flow} {options} {method}");
+            }
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_frame_without_a_checkout_pays_no_checkout_of_another_merchants_page() -> anyhow::Result<()> {
+    let mut stage = Stage::new().await?;
+    let script = "var wpwlOptions = { createCheckout: function () { return window.id; },
+        onError: function (error) { witness.note('failed', error.message); } };";
+    let own = stage.site.public.trim_end_matches('/').to_owned();
+    let elsewhere = stage.gateway.merchant_with(&["--origin", "https://shop.example"])?;
+    let foreign = elsewhere.checkout(&[]).await?;
+    stage.merchant = stage.gateway.merchant_with(&["--origin", &own])?;
+    stage.checkout = stage.merchant.checkout(&[]).await?;
+    browse(move |browser| async move {
+        browser.goto(stage.site.add(Page::for_id("").script(script))).await?;
+        let form = CardForm::ready(&browser).await?;
+        form.fill().await?;
+        browser.execute("window.id = arguments[0]", vec![json!(foreign.id())]).await?;
+        form.pay().await?;
+        assert!(browser.until_seen("failed").await?.contains("shopOrigin"));
+        assert_eq!(elsewhere.status(foreign.id()).await?.code(), crate::PENDING, "nobody was charged");
+        browser.execute("window.id = arguments[0]", vec![json!(stage.checkout.id())]).await?;
+        form.pay().await?;
+        browser.query(By::Id("result")).first().await?;
+        assert_eq!(stage.code().await?, APPROVED);
+        Ok(())
+    })
+    .await
+}
