@@ -49,6 +49,7 @@ state.told = (who) => {
 const receive = ({ source, data }) => {
   if (state.relay && source === state.relay.contentWindow) {
     if (data.type === "answer") answered(data);
+    if (data.type === "wallet") heardWallet(data);
     if (data.type !== "ready") return;
     state.relay.open = true;
     config = data.config;

@@ -48,6 +48,11 @@ const pay = async (form) => {
     return raise("WidgetError", "the page took the form out of the document");
   }
   if (!isValid(form)) return halt(form);
+  const wallet = asksWallet(form);
+  if (wallet && config.brands[form.brands[0]].sheet === false) {
+    tell(form, say("unavailable", form.label));
+    return raise("WidgetError", `${form.brands[0]}: put the wallet's token into an input named walletPay.paymentToken`);
+  }
   busy(form, true);
   const popup = form.flow === "popup" ? openWindow(form) : null;
   const drop = () => {
@@ -56,8 +61,13 @@ const pay = async (form) => {
   };
   const checkout = await state.allow(form, form.brands[0] || form.chosen.registration.brand);
   if (!checkout) return drop();
+  if (wallet && !(await openSheet(form, checkout))) {
+    drop();
+    form.live.textContent = word("cancelled");
+    return notify("onLightboxCancel", [], form);
+  }
   abandon();
-  const asked = ask("submit", { checkout, fields: collect(form), form: form.nonce, code: !!form.code });
+  const asked = ask("submit", { checkout, fields: collect(form), form: form.nonce, code: !!form.code, wallet });
   notify("onAfterSubmit", [], form);
   const { status, body } = await asked;
   if (status === 200) {

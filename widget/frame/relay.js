@@ -21,12 +21,23 @@ const codeOf = (form) => {
   throw new Error("the code's frame is gone");
 };
 
+// A wallet's sheet, a frame of our origin too, leaves its token here; the page hears whether it did.
+let token = "";
+window.tillgate = {
+  wallet(form, value) {
+    token = value;
+    say("wallet", { form, agreed: !!value });
+  },
+};
+
 const calls = {
-  submit({ fields, form, code }) {
+  submit({ fields, form, code, wallet }) {
     const body = browser(new URLSearchParams(fields));
     body.set("shopOrigin", peer);
     const digits = code && codeOf(form).digits();
     if (digits) body.set("card.cvv", digits);
+    if (wallet) body.set("walletPay.paymentToken", token);
+    token = "";
     return ["POST", last, body];
   },
   state: () => ["GET", "state"],

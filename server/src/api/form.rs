@@ -199,7 +199,12 @@ fn open(edge: &Edge, checkout: &Checkout, brands: &str, now: Timestamp) -> Map<S
     // As it is charged, whatever way the merchant wrote it.
     let amount = order::amount(&checkout.parameters).map(|amount| amount.to_string()).ok();
     let live = edge.gateway.directory.entity(&checkout.entity).is_some_and(|entity| entity.live);
-    let brands = described(edge.gateway.offered(checkout, named(brands)));
+    let offered = edge.gateway.offered(checkout, named(brands));
+    let mut brands = described(offered.iter().copied());
+    for wallet in offered.iter().filter(|brand| brand.kind == Kind::Wallet) {
+        // Whether a simulation stands in for the wallet.
+        brands[wallet.code]["sheet"] = edge.gateway.has_wallet_sheet(checkout, wallet).into();
+    }
     let fields = json!({
         "checkout": {
             "id": checkout.id.as_str(),

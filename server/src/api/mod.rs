@@ -22,6 +22,7 @@ mod simulator;
 mod sprite;
 mod state;
 mod view;
+mod wallet_sheet;
 
 use std::sync::Arc;
 
@@ -78,6 +79,8 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/v3/query/{id}", get(query::one))
         .route("/v1/simulator/{id}", get(simulator::page).post(simulator::answer))
         .route("/v1/simulator.js", get(simulator::script))
+        .route("/v1/simulator/wallet/{id}", get(wallet_sheet::page).post(wallet_sheet::answer))
+        .route("/v1/simulator/wallet.js", get(wallet_sheet::script))
         .route("/v1/checkouts/{id}/registration", get(checkouts::registration_status).post(checkouts::register))
         .route("/v1/registrations", post(registrations::create))
         .route("/v1/registrations/{id}", get(registrations::read).delete(registrations::delete))

@@ -25,7 +25,7 @@ use crate::domain::payment::Payment;
 use crate::gateway::Failure;
 use crate::gateway::asynchronous::Decided;
 
-const STYLE: &str = include_str!("simulator.css");
+pub(super) const STYLE: &str = include_str!("simulator.css");
 const SCRIPT: &str = include_str!("simulator.js");
 
 /// Its own style, its own script, answers to itself, and nobody shows it in a frame.

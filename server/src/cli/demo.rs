@@ -13,7 +13,9 @@ use tillgate_shop::Shop;
 
 use super::Common;
 use super::serve::{Settings, asked_to_stop, bind, runtime, serve};
+use super::wallet::create;
 use crate::domain::id::EntityId;
+use crate::store::wallet::keys;
 use crate::store::{admin, open_connection};
 
 /// Run the gateway and a demo shop.
@@ -57,6 +59,13 @@ impl Demo {
         let merchant = merchant(&self.common.data)?;
         runtime()?.block_on(async {
             let edge = self.settings.open(&self.common.data).await?;
+            let connection = open_connection(&self.common.data)?;
+            let entity = EntityId::parse(&merchant.entity_id).context("the demo merchant's entityId")?;
+            // What the simulated wallets encrypt for.
+            if keys(&connection, &entity)?.is_empty() {
+                create(&connection, &edge.gateway.vault, entity)?;
+            }
+            drop(connection);
             let (listener, shop_listener) = (bind(self.listen).await?, bind(self.shop).await?);
             let (gateway, shop) = (listener.local_addr()?, shop_listener.local_addr()?);
             let started = started(gateway, shop, &merchant);

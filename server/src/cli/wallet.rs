@@ -1,6 +1,6 @@
 //! `tillgate wallet-key` and `tillgate wallet-token`: what wallets encrypt for, and tokens to try it out with.
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::{Args, Subcommand};
@@ -13,11 +13,11 @@ use super::{Common, open_existing};
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, hex};
 use crate::gateway::random;
-use crate::gateway::wallet::seal_key;
+use crate::gateway::wallet::{fresh_key, seal_key};
 use crate::store::admin;
 use crate::store::wallet::{KeptKey, add_key, keys, retire_key};
 use crate::vault::Vault;
-use crate::wallet::{Content, Derivation, PublicWalletKey, Token, WalletKey};
+use crate::wallet::{Content, Derivation, PublicWalletKey, Token};
 
 /// The keys that wallets encrypt for.
 #[derive(Debug, Subcommand)]
@@ -156,18 +156,24 @@ impl CreateKey {
         let connection = open_existing(&self.common.data)?;
         let entity = entity(&connection, &self.entity)?;
         let vault = Vault::new(&self.vault.master_key(&self.common.data)?);
-        let key = fresh_key()?;
-        let kept = KeptKey {
-            sealed: seal_key(&vault, &entity.id, &key)?,
-            entity: entity.id,
-            id: key.public().id(),
-            public: key.public().bytes(),
-            created: Timestamp::now(),
-            retired: None,
-        };
-        add_key(&connection, &kept)?;
+        let kept = create(&connection, &vault, entity.id)?;
         self.common.print(&shown(&kept), |key| format!("keyId      {}\npublicKey  {}", key.key_id, key.public_key))
     }
+}
+
+/// Makes a key and keeps it.
+pub(super) fn create(connection: &Connection, vault: &Vault, entity: EntityId) -> anyhow::Result<KeptKey> {
+    let key = fresh_key()?;
+    let kept = KeptKey {
+        sealed: seal_key(vault, &entity, &key)?,
+        entity,
+        id: key.public().id(),
+        public: key.public().bytes(),
+        created: Timestamp::now(),
+        retired: None,
+    };
+    add_key(connection, &kept)?;
+    Ok(kept)
 }
 
 impl ListKeys {
@@ -221,18 +227,6 @@ impl MakeToken {
         let made = Made { payment_token: serde_json::to_string(&token)? };
         self.common.print(&made, |made| made.payment_token.clone())
     }
-}
-
-/// A new key pair.
-fn fresh_key() -> anyhow::Result<WalletKey> {
-    // One number in 2^32 is none of the curve.
-    for _ in 0..8 {
-        let bytes = zeroize::Zeroizing::new(random::<32>()?);
-        if let Some(key) = WalletKey::from_bytes(&*bytes) {
-            return Ok(key);
-        }
-    }
-    bail!("the system's random numbers are not random")
 }
 
 fn entity(connection: &Connection, id: &str) -> anyhow::Result<Entity> {

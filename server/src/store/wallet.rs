@@ -35,6 +35,14 @@ pub struct WalletToken {
 }
 
 impl Store {
+    /// A channel's keys, oldest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn wallet_keys(&self, entity: &EntityId) -> Result<Vec<KeptKey>, StoreError> {
+        self.read(|connection| keys(connection, entity))
+    }
+
     /// A channel's key by name.
     ///
     /// # Errors

@@ -49,3 +49,4 @@ mod submit;
 mod support;
 mod sweep;
 mod wallet;
+mod wallet_sheet;

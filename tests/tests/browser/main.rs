@@ -25,6 +25,7 @@ mod robust;
 mod speech;
 mod targets;
 mod validation;
+mod wallets;
 
 use tillgate_tests::{Answer, Gateway, Merchant, Page, Site};
 

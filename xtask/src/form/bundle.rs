@@ -45,8 +45,18 @@ const LOADER: [&str; 12] = [
     "start.js",
 ];
 /// The same for what makes the forms of other brands.
-const FORMS: [&str; 9] =
-    ["words.js", "fields.js", "form.js", "popup.js", "submit.js", "brands.js", "one_click.js", "cards.js", "start.js"];
+const FORMS: [&str; 10] = [
+    "words.js",
+    "fields.js",
+    "form.js",
+    "popup.js",
+    "wallet.js",
+    "submit.js",
+    "brands.js",
+    "one_click.js",
+    "cards.js",
+    "start.js",
+];
 
 struct File {
     media_type: &'static str,

@@ -124,6 +124,14 @@ pub static ROUTES: &[Route] = &[
     Route::new(Post, "/v1/simulator/{id}", "answerSimulator", Form, "Answer on the page that stands for a bank or a provider", Html)
         .note("answer=success makes the payment (000.100.110), cancel cancels it (100.396.101), close ends it without an answer (100.396.104), later leaves it pending. The page then leads back to shopperResultUrl with id and resourcePath. A payment ends once: another answer is 409.")
         .for_shopper(),
+    Route::new(Get, "/v1/simulator/wallet/{id}", "showWalletSheet", Form, "Show the sheet that stands for a wallet", Html)
+        .note("In a frame of the form, for channels that are a sandbox and have a key for wallets. The checkout's id is the capability.")
+        .for_shopper().own(&[Own { name: "brand", pattern: "^[A-Z_]{1,32}$", required: true, note: "Which wallet." }]),
+    Route::new(Post, "/v1/simulator/wallet/{id}", "answerWalletSheet", Form, "Choose a card in the sheet that stands for a wallet", Html)
+        .note("card is the place of a card in the sheet, from 0. The token is for the form's hidden frame; nobody else sees it.")
+        .for_shopper(),
+    Route::new(Get, "/v1/simulator/wallet.js", "loadWalletScript", Form, "Hand the token of the simulated wallet to the form", Script)
+        .for_everybody(),
     Route::new(Get, "/v1/simulator.js", "loadSimulatorScript", Form, "Close the page that stands for a bank or a provider", Script)
         .note("For a page in a popup, once it is done.")
         .for_everybody(),
