@@ -29,6 +29,8 @@ interface WpwlOptions {
    * @default true
    */
   showPlaceholders?: boolean;
+  /** What turns while a payment is sent, by the measures of spin.js, in pixels and turns a second. By default it follows the theme. */
+  spinner?: WpwlSpinner;
   /** The field that has the caret when the form stands, by its name. */
   autofocus?: "card.number" | "card.holder" | "card.expiry" | "card.cvv" | (string & {});
   /** Styles of the placeholders in the two frames. Everything else there follows the frame's own element in your page. */
@@ -138,6 +140,13 @@ interface WpwlOptions {
   paymentTarget?: string;
   /** The window or frame in which the result page opens, the whole tab by default. Heeded together with `paymentTarget`. */
   shopperResultTarget?: string;
+  /** Brands whose page opens in a frame of the form, as far as the page lets itself be framed, and not in place of yours or in a window. */
+  inlineFlow?: string[];
+  /**
+   * Does not pay at once: the gateway keeps what the shopper filled in, `onSaveTransactionData` is called, and your server pays with `POST /v1/checkouts/{id}/confirm` when the shopper has agreed on your page.
+   * @default false
+   */
+  useSummaryPage?: boolean;
   /** Where the script came without a `checkoutId`: makes the checkout when the shopper pays, and gives back its id. */
   createCheckout?: (this: WpwlOptions, order: { brand: string }) => string | PromiseLike<string>;
   /** The forms stand and can be used. Nodes may be moved, and options changed. Called again for forms that the page adds later. */
@@ -178,6 +187,10 @@ interface WpwlOptions {
   onBeforeSubmitPrepayment?: (this: WpwlFormThis, event: Event) => boolean | void | PromiseLike<boolean | void>;
   /** Before the shopper goes to the provider of an account; as `onBeforeSubmitCard`. */
   onBeforeSubmitVirtualAccount?: (this: WpwlFormThis, event: Event) => boolean | void | PromiseLike<boolean | void>;
+  /** The same for a brand of `inlineFlow`. */
+  onBeforeSubmitInlineVirtualAccount?: (this: WpwlFormThis, event: Event) => boolean | void | PromiseLike<boolean | void>;
+  /** With `useSummaryPage`: what the shopper filled in is kept, and this much of it may be shown. */
+  onSaveTransactionData?: (this: WpwlFormThis, data: WpwlSavedData) => void;
   /** The shopper closed the window of a payment method. Another may be chosen. */
   onLightboxCancel?: (this: WpwlOptions) => void;
   /** The form was sent. */
@@ -338,6 +351,8 @@ interface WpwlLabels extends WpwlErrorMessages {
   popupShow?: string;
   /** "The payment was cancelled. You can choose another way to pay." */
   cancelled?: string;
+  /** "{brand} is not available at the moment. Please choose another way to pay." */
+  unavailable?: string;
 }
 
 /** What can go wrong, by name. */
@@ -357,6 +372,14 @@ interface WpwlReadyForm {
   containerKey: string;
   /** The card brands it offers. */
   ccMethods: string[];
+}
+
+/** What the shopper filled in, as far as a summary shows it. */
+interface WpwlSavedData {
+  paymentBrand: string;
+  card?: { last4Digits: string; holder?: string; expiryMonth: string; expiryYear: string };
+  bankAccount?: { last4Digits?: string; holder?: string; iban?: string; bic?: string };
+  virtualAccount?: { accountId: string; holder?: string };
 }
 
 /** A failure, as `onError` gets it. */
@@ -391,6 +414,25 @@ interface WpwlElements extends ArrayLike<HTMLElement> {
 interface WpwlFrameStyles {
   "card-number-placeholder"?: Record<string, string | number>;
   "cvv-placeholder"?: Record<string, string | number>;
+}
+
+/** What turns while a payment is sent. */
+interface WpwlSpinner {
+  lines?: number;
+  length?: number;
+  width?: number;
+  radius?: number;
+  scale?: number;
+  speed?: number;
+  rotate?: number;
+  direction?: 1 | -1;
+  color?: string | string[];
+  fadeColor?: string;
+  top?: string;
+  left?: string;
+  shadow?: boolean | string;
+  zIndex?: number;
+  position?: string;
 }
 
 /** The fields of the billing address. */

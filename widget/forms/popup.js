@@ -13,6 +13,28 @@ const openWindow = (form) => {
   return window.open("about:blank", `tillgate-${form.nonce}`, size);
 };
 
+// What has the same words as a window, and is the form's own frame: for brands that the merchant wants inside its page.
+const frameWindow = (form) => {
+  const target = form.container.querySelector("iframe.wpwl-target");
+  target.title = form.label;
+  target.hidden = false;
+  return {
+    inline: true,
+    name: target.name,
+    focus: () => target.focus(),
+    close() {
+      target.hidden = true;
+      target.src = "about:blank";
+    },
+    location: {
+      set href(address) {
+        target.src = address;
+      },
+    },
+  };
+};
+const isInline = (form) => form.flow !== "now" && !summarizes() && [].concat(options().inlineFlow || []).includes(form.brands[0]);
+
 const follow = (form, checkout, popup, answer) => {
   state.leave(form, answer, popup);
   abandon();
@@ -21,11 +43,10 @@ const follow = (form, checkout, popup, answer) => {
   for (const type of ["focus", "pointerdown", "keydown"])
     addEventListener(type, () => (own.back = true), { signal: life.signal });
   busy(form, false);
-  tell(form, say("popupOpen", form.label), [
-    [word("popupShow"), () => (popup.closed ? pay(form) : popup.focus())],
-    [word("cancel"), () => stop(own)],
-  ]);
-  form.live.textContent = say("popupOpen", form.label);
+  const text = say(popup.inline ? "payWith" : "popupOpen", form.label);
+  const show = [word("popupShow"), () => (popup.closed ? pay(form) : popup.focus())];
+  tell(form, text, [...(popup.inline ? [] : [show]), [word("cancel"), () => stop(own)]]);
+  form.live.textContent = text;
   watch(own);
 };
 

@@ -67,6 +67,7 @@ let begun = false;
 
 state.startMore = () => {
   cards().forEach(extend);
+  spin();
   if (!begun && options().style !== "none") dress();
   if (options().style === "logos") relay();
   if (!begun) {
@@ -80,6 +81,7 @@ state.startMore = () => {
 state.stopMore = () => {
   life.abort();
   abandon();
+  unspin();
 };
 
 // A page that comes back from the browser's memory still shows what was under way.

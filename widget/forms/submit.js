@@ -54,12 +54,15 @@ const pay = async (form) => {
     return raise("WidgetError", `${form.brands[0]}: put the wallet's token into an input named walletPay.paymentToken`);
   }
   busy(form, true);
-  const popup = form.flow === "popup" ? openWindow(form) : null;
+  const inline = isInline(form);
+  const popup = inline ? frameWindow(form) : form.flow === "popup" && !summarizes() ? openWindow(form) : null;
   const drop = () => {
     if (popup) popup.close();
     busy(form, false);
   };
-  const checkout = await state.allow(form, form.brands[0] || form.chosen.registration.brand);
+  // Virtual accounts inside the page are asked about by a name of their own.
+  const asked = inline && form.kind === "virtualAccount" ? { ...form, kind: "inlineVirtualAccount" } : form;
+  const checkout = await state.allow(asked, form.brands[0] || form.chosen.registration.brand);
   if (!checkout) return drop();
   if (wallet && !(await openSheet(form, checkout))) {
     drop();
@@ -67,11 +70,13 @@ const pay = async (form) => {
     return notify("onLightboxCancel", [], form);
   }
   abandon();
-  const asked = ask("submit", { checkout, fields: collect(form), form: form.nonce, code: !!form.code, wallet });
+  const fields = collect(form);
+  if (inline) fields.push(["inlineFlow", "true"]);
+  const sent = ask("submit", { checkout, fields, form: form.nonce, code: !!form.code, wallet });
   notify("onAfterSubmit", [], form);
-  const { status, body } = await asked;
+  const { status, body } = await sent;
   if (status === 200) {
-    if (popup && body.flow === "popup") return follow(form, checkout, popup, body);
+    if (popup && body.flow === (inline ? "inline" : "popup")) return follow(form, checkout, popup, body);
     if (popup) popup.close();
     // Still busy: nothing can be sent while the page goes away.
     return busy(form, state.leave(form, body));

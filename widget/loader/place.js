@@ -110,6 +110,8 @@ var wantsMore = function () {
     given.style === "logos" ||
     given.billingAddress ||
     given.forceCardHolderEqualsBillingName ||
+    given.useSummaryPage ||
+    given.spinner ||
     (given.registrations && given.registrations.offer)
   );
 };

@@ -14,12 +14,13 @@ use super::error::ApiError;
 use super::extract::{Id, Merchant, parameters};
 use super::fields::Fields;
 use super::reply::{Ndc, answer_at, body_at, described, reply, result, send};
-use super::{Edge, client, registrations, view};
+use super::{Edge, client, registrations, simulator, view};
 use crate::domain::checkout::{Checkout, Standing};
 use crate::domain::idempotency::Answer;
-use crate::domain::payment::Payment;
+use crate::domain::payment::{Payment, Redirect};
 use crate::gateway::Failure;
 use crate::gateway::checkout::Status;
+use crate::gateway::once::Once;
 use crate::gateway::submit::Submitted;
 
 pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) -> Result<Response, ApiError> {
@@ -69,20 +70,44 @@ pub(super) async fn status(
     Id(id): Id,
     merchant: Merchant,
 ) -> Result<Response, ApiError> {
-    if let Some(answer) = edge.settled.get(&merchant.entity.id, &id) {
+    outcome(&edge, &merchant, &id)
+}
+
+/// Pays with what the shopper has filled in before a summary page of the merchant's; the answer is the status.
+pub(super) async fn confirm(
+    State(edge): State<Arc<Edge>>,
+    Id(id): Id,
+    merchant: Merchant,
+) -> Result<Response, ApiError> {
+    let once = || {
+        let ndc = Ndc::of_checkout(&id);
+        merchant.once(move |payment: &Payment| {
+            let standing = Standing::of_payment(payment);
+            let fields = view::payment(payment).with(STANDING, standing.word());
+            answer_at(view::status(payment.result), fields, &ndc, payment.created)
+        })
+    };
+    let confirmed = edge.gateway.confirm(&merchant.entity, &id, &merchant.public_url, &once).await;
+    confirmed.map_err(|failure| ApiError::new(failure, Ndc::of_checkout(&id)))?;
+    outcome(&edge, &merchant, &id)
+}
+
+/// What became of a checkout that is for a payment.
+fn outcome(edge: &Edge, merchant: &Merchant, id: &str) -> Result<Response, ApiError> {
+    if let Some(answer) = edge.settled.get(&merchant.entity.id, id) {
         return Ok(answer);
     }
-    let ndc = Ndc::of_checkout(&id);
-    match edge.gateway.checkout_status(&merchant.entity, &id) {
+    let ndc = Ndc::of_checkout(id);
+    match edge.gateway.checkout_status(&merchant.entity, id) {
         Ok(Status::Attempted(payment, standing)) => {
             let fields = view::payment(&payment).with(STANDING, standing.word());
             if standing == Standing::Paid {
                 let body = body_at(fields, &ndc, payment.created);
-                return Ok(edge.settled.keep(&merchant.entity.id, &id, view::status(payment.result), body));
+                return Ok(edge.settled.keep(&merchant.entity.id, id, view::status(payment.result), body));
             }
             Ok(send(answer_at(view::status(payment.result), fields, &ndc, payment.created)))
         }
-        other => without_payment(other, &id, ndc),
+        other => without_payment(other, id, ndc),
     }
 }
 
@@ -160,11 +185,14 @@ pub(super) async fn state(State(edge): State<Arc<Edge>>, Id(id): Id) -> Result<R
 /// - `flow` says where `redirect` leads, and in which window. `now`: to the shop's page, for the attempt has ended, well or
 ///   not; `url` is null where the merchant has not set `shopperResultUrl`, and the form then takes its own. `redirect`: to the
 ///   brand's page, in place of the shop's. `popup`: to the brand's page, in a window of its own; the shop's page stays, asks
-///   [`state`], and goes on from there.
+///   [`state`], and goes on from there. `inline`: as `popup`, in a frame of the form; only where the form has asked for it
+///   (`inlineFlow=true`) and the page lets itself be framed.
 /// - `method` is `GET` (the parameters are added to the address's query) or `POST` (a form with the parameters as its fields
 ///   is sent there).
 /// - The `flow` of a brand stands in the frame document's configuration too (`brands.PAYPAL.flow`), where the form looks before
 ///   it sends anything: a popup has to be opened in the click itself.
+/// - `saved` stands where a form with `useSummaryPage=true` was kept and nobody charged: there is no `redirect` then, and
+///   `saved` tells the page what a summary shows, `{"paymentBrand": "VISA", "card": {"last4Digits": "0000", …}}`.
 /// - The same brand again while its payment is pending gets the same page again.
 pub(super) async fn submit(State(edge): State<Arc<Edge>>, Id(id): Id, request: Request) -> Result<Response, ApiError> {
     submitted(&edge, &id, false, request).await
@@ -187,22 +215,35 @@ async fn submitted(edge: &Arc<Edge>, id: &str, registration: bool, request: Requ
         Ok(form) => form,
         Err(failure) => return Err(ApiError::new(failure, ndc)),
     };
-    let outcome = edge.gateway.submit(id, registration, form, shopper, &public_url).await;
+    let inline = form.get("inlineFlow") == Some("true");
+    if !registration && form.get("useSummaryPage") == Some("true") {
+        let summary = edge.gateway.save(id, form, shopper).map_err(|failure| ApiError::new(failure, ndc.clone()))?;
+        let mut saved = Fields::default().with("paymentBrand", summary.brand);
+        view::recognised(&mut saved, &summary.account);
+        let fields = Fields::default().with("result", result(codes::REQUEST_SUCCEEDED)).with("id", id);
+        return Ok(reply(StatusCode::OK, fields.with("flow", "saved").with("saved", saved), &ndc));
+    }
+    let outcome = edge.gateway.submit(id, registration, form, shopper, &public_url, &Once::unnamed).await;
     let Submitted { checkout, pending } = match outcome {
         Ok(submitted) => submitted,
         Err(failure) => return Err(ApiError::new(failure, ndc)),
     };
     let path = checkout.resource_path();
     let page = pending.as_ref().and_then(|payment| Some((payment.redirect.as_ref()?, flow(payment))));
-    let (code, flow, redirect) = match page {
-        Some((page, flow)) => (codes::PENDING, flow, view::redirect(page)),
-        None => (codes::REQUEST_SUCCEEDED, Flow::Now, view::way_back(&checkout, &path)),
+    let inside = page.filter(|(page, _)| inline && page.page.is_some()).map(|(page, _)| {
+        let parameters = [&page.parameters[..], &[(simulator::INLINE.to_owned(), "true".to_owned())]].concat();
+        Redirect { parameters, ..page.clone() }
+    });
+    let (code, flow, redirect) = match (&inside, page) {
+        (Some(page), _) => (codes::PENDING, "inline", view::redirect(page)),
+        (None, Some((page, flow))) => (codes::PENDING, flow.as_str(), view::redirect(page)),
+        (None, None) => (codes::REQUEST_SUCCEEDED, Flow::Now.as_str(), view::way_back(&checkout, &path)),
     };
     let fields = Fields::default()
         .with("result", result(code))
         .with("id", checkout.id.as_str())
         .with("resourcePath", path.as_str())
-        .with("flow", flow.as_str())
+        .with("flow", flow)
         .with("redirect", redirect);
     Ok(reply(StatusCode::OK, fields, &ndc))
 }

@@ -70,6 +70,7 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/v1/checkouts", post(checkouts::create))
         .route("/v1/checkouts/{id}", post(checkouts::update))
         .route("/v1/checkouts/{id}/payment", get(checkouts::status).post(checkouts::submit))
+        .route("/v1/checkouts/{id}/confirm", post(checkouts::confirm))
         .route("/v1/checkouts/{id}/state", get(checkouts::state))
         .route("/v1/payments", post(payments::create))
         .route("/v1/payments/{id}", get(payments::read).post(payments::refer))

@@ -20,6 +20,7 @@ use tillgate_shared::result::codes;
 use super::Edge;
 use super::address::{host, with_parameters};
 use super::extract::{Id, parameters};
+use super::form::ancestors;
 use crate::connector::simulator::{PAGE, PageAnswer};
 use crate::domain::payment::Payment;
 use crate::gateway::Failure;
@@ -38,6 +39,9 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
 });
 
+/// The parameter that asks for the page inside a frame of the form.
+pub(super) const INLINE: &str = "inline";
+
 /// What a page shows of a payment.
 enum Stage {
     /// What can be answered.
@@ -51,16 +55,24 @@ enum Stage {
 }
 
 /// The page of a payment; its id is the capability.
-pub(super) async fn page(State(edge): State<Arc<Edge>>, Id(id): Id) -> Response {
+pub(super) async fn page(State(edge): State<Arc<Edge>>, Id(id): Id, request: Request) -> Response {
+    let inline = is_inline(&request);
     match edge.gateway.payment_of_page(&id) {
-        Ok(payment) if payment.result.is_pending() => about(&edge, &payment, &Stage::Asks),
-        Ok(payment) => about(&edge, &payment, &Stage::Ended),
+        Ok(payment) if payment.result.is_pending() => about(&edge, &payment, &Stage::Asks, inline),
+        Ok(payment) => about(&edge, &payment, &Stage::Ended, inline),
         Err(failure) => failed(&failure),
     }
 }
 
+/// Whether the page is to be shown in a frame of the form.
+fn is_inline(request: &Request) -> bool {
+    let query = request.uri().query().unwrap_or_default();
+    query.split('&').any(|pair| pair.split_once('=') == Some((INLINE, "true")))
+}
+
 /// The shopper's answer (`answer`, a word of [`PAGE`]).
 pub(super) async fn answer(State(edge): State<Arc<Edge>>, Id(id): Id, request: Request) -> Response {
+    let inline = is_inline(&request);
     let form = match parameters(request, Duplicates::LastWins).await {
         Ok(form) => form,
         Err(failure) => return failed(&failure),
@@ -77,7 +89,7 @@ pub(super) async fn answer(State(edge): State<Arc<Edge>>, Id(id): Id, request: R
                 (false, true) => Stage::Ended,
                 (false, false) => Stage::EndedOtherwise,
             };
-            about(&edge, &payment, &stage)
+            about(&edge, &payment, &stage, inline)
         }
         Err(failure) => failed(&failure),
     }
@@ -88,12 +100,13 @@ pub(super) async fn script() -> Response {
     ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], SCRIPT).into_response()
 }
 
-fn about(edge: &Edge, payment: &Payment, stage: &Stage) -> Response {
+fn about(edge: &Edge, payment: &Payment, stage: &Stage, inline: bool) -> Response {
     let brand = Brand::find(&payment.brand);
     let name = brand.map_or(payment.brand.as_str(), |brand| brand.name);
     let amount = format!("{} {}", payment.amount, payment.amount.currency().code());
     let merchant = edge.gateway.directory.entity(&payment.entity).map(|entity| entity.name.clone());
-    let back = way_back(payment);
+    // Inside the shop's page there is nowhere to go: the form around it goes on by itself.
+    let back = way_back(payment).filter(|_| !inline);
     let title = match (stage, payment) {
         (Stage::Asks, _) => format!("Pay {amount} with {name}"),
         (Stage::Later, _) => "This payment waits for you".to_owned(),
@@ -139,7 +152,19 @@ fn about(edge: &Edge, payment: &Payment, stage: &Stage) -> Response {
         }
     };
     let status = if matches!(stage, Stage::EndedOtherwise) { StatusCode::CONFLICT } else { StatusCode::OK };
-    document(status, &title, &leave, &main)
+    let mut response = document(status, &title, &leave, &main);
+    if inline {
+        let checkout = payment.checkout.as_ref().and_then(|id| edge.gateway.checkout_for_shopper(id.as_str()).ok());
+        let ancestors = ancestors(edge, checkout.as_ref());
+        let framed = POLICY
+            .to_str()
+            .unwrap_or_default()
+            .replace("frame-ancestors 'none'", &format!("frame-ancestors {ancestors}"));
+        if let Ok(policy) = HeaderValue::try_from(framed) {
+            response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+        }
+    }
+    response
 }
 
 /// The merchant's page, with what it needs to ask for the outcome.

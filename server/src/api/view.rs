@@ -116,6 +116,19 @@ pub(super) fn account<'a>(fields: &mut Fields<'a>, account: &'a Account) {
     fields.set(group, shown);
 }
 
+/// An account as its shopper recognises it, for the merchant's page: without the first digits.
+pub(super) fn recognised<'a>(fields: &mut Fields<'a>, account: &'a Account) {
+    match account {
+        Account::Card(card) => {
+            let shown = Fields::default().with("last4Digits", card.last4.as_str());
+            let shown = with_some(shown, [("holder", &card.holder)]);
+            let month = shown.with("expiryMonth", card.expiry_month.as_str());
+            fields.set("card", month.with("expiryYear", card.expiry_year.as_str()));
+        }
+        other => self::account(fields, other),
+    }
+}
+
 fn card(card: &CardSummary) -> Fields<'_> {
     let shown = Fields::default().with("bin", card.bin.as_str()).with("last4Digits", card.last4.as_str());
     with_some(shown, [("holder", &card.holder)])

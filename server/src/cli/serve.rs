@@ -25,6 +25,7 @@ use crate::domain::id::is_node_name;
 use crate::domain::payment::Terms;
 use crate::form::Builds;
 use crate::gateway::attempts::Attempts;
+use crate::gateway::summary::Saved;
 use crate::gateway::{Gateway, Options};
 use crate::store::Store;
 use crate::vault::Vault;
@@ -189,7 +190,15 @@ impl Settings {
         let options = Options { node: self.node.clone(), card_window: self.card_window, terms, limits };
         let attempts = Attempts::new(limits);
         Ok(Arc::new(Edge {
-            gateway: Gateway { directory, store, clock: Arc::new(SystemClock), vault, attempts, options },
+            gateway: Gateway {
+                directory,
+                store,
+                clock: Arc::new(SystemClock),
+                vault,
+                attempts,
+                saved: Saved::default(),
+                options,
+            },
             builds,
             settled: Settled::default(),
             under_way: UnderWay::default(),

@@ -82,6 +82,15 @@ impl Standing {
         }
     }
 
+    /// Where an open checkout stands after an attempt.
+    pub fn of_payment(payment: &Payment) -> Self {
+        match payment.counts() {
+            true if payment.result.is_pending() => Self::Pending,
+            true => Self::Paid,
+            false => Self::Open,
+        }
+    }
+
     /// The word on the wire.
     pub fn word(self) -> &'static str {
         match self {

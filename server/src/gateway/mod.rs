@@ -16,6 +16,7 @@ pub mod query;
 pub mod reference;
 pub mod registration;
 pub mod submit;
+pub mod summary;
 pub mod wallet;
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use attempts::{Attempts, Limits};
+use summary::Saved;
 
 use crate::clock::Clock;
 use crate::connector::FullAccount;
@@ -45,6 +47,8 @@ pub struct Gateway {
     pub vault: Vault,
     /// Who has tried to pay of late.
     pub attempts: Attempts,
+    /// What waits for a merchant's word.
+    pub saved: Saved,
     /// What the operator chose.
     pub options: Options,
 }

@@ -8,6 +8,7 @@ use tillgate_shared::parameter::{Parameters, check_formats, normalize};
 
 use super::checkout::{check_path, unknown};
 use super::on_file::File;
+use super::once::Once;
 use super::pay::Addresses;
 use super::{Failure, Gateway};
 use crate::domain::asynchronous::abandon;
@@ -26,6 +27,9 @@ pub struct Submitted {
     /// The payment that is pending: its shopper has to visit the brand's page first.
     pub pending: Option<Payment>,
 }
+
+/// How a merchant's request to pay keeps its answer; made anew for every try. A shopper's has no name.
+pub type Naming<'a> = &'a (dyn Fn() -> Once<Payment> + Send + Sync);
 
 /// What the write found.
 enum Outcome {
@@ -64,6 +68,7 @@ impl Gateway {
         form: Parameters,
         shopper: IpAddr,
         public_url: &str,
+        once: Naming<'_>,
     ) -> Result<Submitted, Failure> {
         let mut checkout = self.checkout_for_shopper(id)?;
         check_path(&checkout, registration)?;
@@ -86,7 +91,7 @@ impl Gateway {
                     Some(abandoned)
                 }
             };
-            let outcome = self.attempt(&checkout, abandoned, &form, shopper, public_url).await?;
+            let outcome = self.attempt(&checkout, abandoned, &form, shopper, public_url, once()).await?;
             if let Outcome::Settled { payment, .. } = outcome {
                 return Ok(Submitted::new(checkout, payment.map(|payment| *payment)));
             }
@@ -109,10 +114,60 @@ impl Gateway {
         form: &Parameters,
         shopper: IpAddr,
         public_url: &str,
+        once: Once<Payment>,
     ) -> Result<Outcome, Failure> {
         let entity: Arc<Entity> = self.directory.entity(&checkout.entity).ok_or_else(unknown)?;
         let limit = self.options.limits.checkout_attempts(&entity);
         checkout.may_be_tried(limit, self.now())?;
+        let parameters = self.filled_in(checkout, &entity, form, shopper)?;
+        if checkout.is_tokenisation() {
+            return self.attempt_registration(checkout, &entity, parameters, shopper).await;
+        }
+        // The form's address is taken for the way back alone; it is not the merchant's word, and nothing repeats it. It has
+        // to be one of the merchant's pages, where the entity says which those are.
+        let result = form.get("shopperResultUrl").filter(|address| entity.settings.has_page(address));
+        let (used, payer, parameters) = self.placed(checkout, entity, parameters)?;
+        let addresses = Addresses { public: public_url, result, shopper: Some(shopper) };
+        let owner = used.as_ref().map_or(&checkout.entity, |used| &used.entity);
+        let file = File { owner, used: used.as_ref() };
+        let (prepared, attempt) = self.prepare(file, &payer, Some(checkout), parameters, addresses)?;
+        let (version, now) = (checkout.version, self.now());
+        let unless = abandoned.as_ref().map(|payment| payment.id.clone());
+        let gives_up = unless.is_some();
+        let keys = Keys { checkout: Some(checkout.id.clone()), unless, ..prepared.keys.clone() };
+        let open = checkout.clone();
+        let outcome = self
+            .store
+            .update(keys, move |mut loaded| match ready(loaded.checkout.take(), version)? {
+                None => Ok((Changes::default(), Outcome::Stale)),
+                Some(_) => {
+                    open.may_be_tried(limit, now)?;
+                    let (mut changes, payment) = prepared.settle(loaded)?;
+                    if let Some(abandoned) = abandoned {
+                        changes = changes.payment(&abandoned).without_promise(&abandoned.id);
+                    }
+                    let next = open.attempted(&payment, now)?;
+                    let changes = once.keep(changes.checkout(&next), &payment, payment.created);
+                    let outcome = Outcome::Settled { counts: payment.counts(), payment: Some(Box::new(payment)) };
+                    Ok((changes, outcome))
+                }
+            })
+            .await;
+        if gives_up {
+            self.store.something_was_deleted();
+        }
+        attempt.end(counted(&outcome));
+        Ok(outcome??)
+    }
+
+    /// What the form makes of a checkout: everything that a payment is judged on, well-formed.
+    pub(super) fn filled_in(
+        &self,
+        checkout: &Checkout,
+        entity: &Entity,
+        form: &Parameters,
+        shopper: IpAddr,
+    ) -> Result<Parameters, Failure> {
         // The frame of a page without a checkout is shown before it is known whose the checkout will be.
         if let Some(page) = form.get("shopOrigin").filter(|page| !entity.settings.has_page(page)) {
             let message = "is not among the origins of this merchant's pages";
@@ -130,12 +185,16 @@ impl Gateway {
         if !errors.is_empty() {
             return Err(Refusal::parameters(errors).into());
         }
-        if checkout.is_tokenisation() {
-            return self.attempt_registration(checkout, &entity, parameters, shopper).await;
-        }
-        // The form's address is taken for the way back alone; it is not the merchant's word, and nothing repeats it. It has
-        // to be one of the merchant's pages, where the entity says which those are.
-        let result = form.get("shopperResultUrl").filter(|address| entity.settings.has_page(address));
+        Ok(parameters)
+    }
+
+    /// Where a payment goes, with the stored account that the shopper chose among its parameters.
+    pub(super) fn placed(
+        &self,
+        checkout: &Checkout,
+        entity: Arc<Entity>,
+        parameters: Parameters,
+    ) -> Result<(Option<Registration>, Arc<Entity>, Parameters), Failure> {
         let used = self.chosen(checkout, &entity, &parameters)?;
         let (entity, parameters) = match &used {
             Some(used) => {
@@ -145,38 +204,8 @@ impl Gateway {
             }
             None => (entity, parameters),
         };
-        let addresses = Addresses { public: public_url, result, shopper: Some(shopper) };
         let (channel, parameters) = self.dispatched(&entity, parameters)?;
-        let entity = channel.unwrap_or(entity);
-        let owner = used.as_ref().map_or(&checkout.entity, |used| &used.entity);
-        let file = File { owner, used: used.as_ref() };
-        let (prepared, attempt) = self.prepare(file, &entity, Some(checkout), parameters, addresses)?;
-        let (version, now) = (checkout.version, self.now());
-        let unless = abandoned.as_ref().map(|payment| payment.id.clone());
-        let gives_up = unless.is_some();
-        let keys = Keys { checkout: Some(checkout.id.clone()), unless, ..prepared.keys.clone() };
-        let open = checkout.clone();
-        let outcome = self
-            .store
-            .update(keys, move |mut loaded| match ready(loaded.checkout.take(), version)? {
-                None => Ok((Changes::default(), Outcome::Stale)),
-                Some(_) => {
-                    open.may_be_tried(limit, now)?;
-                    let (mut changes, payment) = prepared.settle(loaded)?;
-                    if let Some(abandoned) = abandoned {
-                        changes = changes.payment(&abandoned).without_promise(&abandoned.id);
-                    }
-                    let next = open.attempted(&payment, now)?;
-                    let outcome = Outcome::Settled { counts: payment.counts(), payment: Some(Box::new(payment)) };
-                    Ok((changes.checkout(&next), outcome))
-                }
-            })
-            .await;
-        if gives_up {
-            self.store.something_was_deleted();
-        }
-        attempt.end(counted(&outcome));
-        Ok(outcome??)
+        Ok((used, channel.unwrap_or(entity), parameters))
     }
 
     async fn attempt_registration(

@@ -195,8 +195,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         drop(open_connection(folder.path()).unwrap());
         let connection = open_reader(folder.path()).unwrap();
-        let mut statement =
-            connection.prepare_cached("SELECT id FROM payment_link WHERE referenced = ?1 ORDER BY id LIMIT ?2").unwrap();
+        let mut statement = connection
+            .prepare_cached("SELECT id FROM payment_link WHERE referenced = ?1 ORDER BY id LIMIT ?2")
+            .unwrap();
         for most in [1, 1000] {
             assert!(statement.query(rusqlite::params!["none", most]).unwrap().next().unwrap().is_none());
         }

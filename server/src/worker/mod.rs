@@ -23,6 +23,7 @@ pub async fn run(edge: Arc<Edge>) {
     loop {
         ticks.tick().await;
         let now = edge.gateway.now();
+        edge.gateway.saved.forget(now);
         if let Err(error) = sweep(&edge, now).await {
             tracing::warn!(%error, "deleting account data whose time has passed");
         }

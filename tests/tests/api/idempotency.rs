@@ -72,6 +72,11 @@ async fn example(shop: &Merchant, route: &str) -> anyhow::Result<(String, Vec<(&
     Ok(match route {
         "/v1/checkouts" => ("v1/checkouts".to_owned(), checkout),
         "/v1/checkouts/{id}" => (format!("v1/checkouts/{}", shop.checkout(&[]).await?.id()), vec![("amount", "50.00")]),
+        "/v1/checkouts/{id}/confirm" => {
+            let checkout = shop.checkout(&[]).await?;
+            shop.submit(checkout.id(), &[("useSummaryPage", "true")]).await?;
+            (format!("v1/checkouts/{}/confirm", checkout.id()), Vec::new())
+        }
         "/v1/payments" => ("v1/payments".to_owned(), debit("92.00")),
         "/v1/payments/{id}" => {
             let refund = vec![("paymentType", "RF"), ("amount", "10.00"), ("currency", "EUR")];

@@ -46,6 +46,7 @@ mod secrets;
 mod service;
 mod stored_in_form;
 mod submit;
+mod summary;
 mod support;
 mod sweep;
 mod wallet;

@@ -287,3 +287,25 @@ async fn pictures_of_the_form() -> anyhow::Result<()> {
     })
     .await
 }
+
+#[tokio::test]
+async fn the_spinner_is_the_merchants_own() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    let options = "spinner: { lines: 8, length: 6, width: 3, radius: 8, speed: 0.5, color: 'rgb(200, 0, 0)', direction: -1, zIndex: 7 },
+        onBeforeSubmitCard: function () { return new Promise(function () {}); }";
+    browse(move |browser| async move {
+        stage.open(&browser, "VISA", options).await?;
+        let form = CardForm::ready(&browser).await?;
+        form.fill().await?;
+        form.pay().await?;
+        form.find(".wpwl-spinner.spinner").await?;
+        let seen = "(it => [it.width, it.animationDuration, it.animationDirection, it.zIndex, it.backgroundImage.includes('rgb(200, 0, 0)'), it.maskImage.includes('0.125turn') || it.maskImage.includes('45deg')].join())(getComputedStyle(document.querySelector('.wpwl-spinner')))";
+        assert_eq!(browser.value(seen).await?, "28px,2s,reverse,7,true,true");
+        browser.picture("spinner").await?;
+        assert!(browser.seen_of("violation").await?.is_empty());
+        browser.execute("wpwl.unload()", vec![]).await?;
+        assert_eq!(browser.value("document.adoptedStyleSheets.length").await?, 0);
+        Ok(())
+    })
+    .await
+}

@@ -23,6 +23,7 @@ mod popups;
 mod privacy;
 mod robust;
 mod speech;
+mod summary;
 mod targets;
 mod validation;
 mod wallets;

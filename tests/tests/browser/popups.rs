@@ -105,3 +105,38 @@ async fn where_no_window_may_open_the_brand_takes_the_tab_and_a_merchant_who_sto
     })
     .await
 }
+
+#[tokio::test]
+async fn a_brands_page_opens_inside_the_form_where_the_merchant_wants_that() -> anyhow::Result<()> {
+    let cases = [
+        ("KLARNA_INVOICE", "virtualAccount", "onBeforeSubmitInlineVirtualAccount"),
+        ("PAYPAL", "virtualAccount", "onBeforeSubmitInlineVirtualAccount"),
+        ("IDEAL", "onlineTransfer", "onBeforeSubmitOnlineTransfer"),
+    ];
+    browse(move |browser| async move {
+        for (brand, kind, callback) in cases {
+            let stage = Stage::new().await?;
+            let options =
+                format!("{OPTIONS}, inlineFlow: ['{brand}'], {callback}: function () {{ witness.note('asked', 1); }}");
+            stage.open(&browser, &format!("{brand} EPS"), &options).await?;
+            let container = format!(".wpwl-container-{kind}-{brand}");
+            let press = async |value: &str| {
+                click(&browser, &format!(".wpwl-button-brand-{brand}")).await?;
+                let frame = browser.query(By::Css(format!("{container} > iframe.wpwl-target"))).and_displayed();
+                frame.first().await?.enter_frame().await?;
+                let pressed = click(&browser, &format!("button[value={value}]")).await;
+                browser.enter_default_frame().await?;
+                pressed
+            };
+            press("cancel").await?;
+            browser.until_seen("cancelled").await?;
+            browser.until(&format!("document.querySelector('{container} > iframe.wpwl-target').hidden")).await?;
+            press("success").await?;
+            browser.query(By::Id("result")).first().await?;
+            assert_eq!(browser.seen_of("asked").await?.len(), 2, "{brand}");
+            assert_eq!((browser.windows().await?.len(), stage.code().await?.as_str()), (1, APPROVED), "{brand}");
+        }
+        Ok(())
+    })
+    .await
+}

@@ -34,6 +34,14 @@ interface WpwlReadyForm {
   ccMethods: string[];
 }
 
+/** What the shopper filled in, as far as a summary shows it. */
+interface WpwlSavedData {
+  paymentBrand: string;
+  card?: { last4Digits: string; holder?: string; expiryMonth: string; expiryYear: string };
+  bankAccount?: { last4Digits?: string; holder?: string; iban?: string; bic?: string };
+  virtualAccount?: { accountId: string; holder?: string };
+}
+
 /** A failure, as `onError` gets it. */
 interface WpwlError extends Error {
   name: WpwlErrorName;
@@ -66,6 +74,25 @@ interface WpwlElements extends ArrayLike<HTMLElement> {
 interface WpwlFrameStyles {
   "card-number-placeholder"?: Record<string, string | number>;
   "cvv-placeholder"?: Record<string, string | number>;
+}
+
+/** What turns while a payment is sent. */
+interface WpwlSpinner {
+  lines?: number;
+  length?: number;
+  width?: number;
+  radius?: number;
+  scale?: number;
+  speed?: number;
+  rotate?: number;
+  direction?: 1 | -1;
+  color?: string | string[];
+  fadeColor?: string;
+  top?: string;
+  left?: string;
+  shadow?: boolean | string;
+  zIndex?: number;
+  position?: string;
 }
 
 /** The fields of the billing address. */

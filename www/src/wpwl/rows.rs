@@ -42,6 +42,8 @@ pub static OPTIONS: &[FormOption] = &[
         "Labels above the fields. Hidden ones are still read to those who listen."),
     row("showPlaceholders", Appearance, Switch(true), "Examples inside empty fields."),
 
+    row("spinner", Appearance, Object("WpwlSpinner", r#"{ "lines": 10, "length": 4, "radius": 6, "width": 2, "speed": 1.5 }"#),
+        "What turns while a payment is sent, by the measures of spin.js, in pixels and turns a second. By default it follows the theme."),
     row("autofocus", Appearance, Open(&["", "card.number", "card.holder", "card.expiry", "card.cvv"]),
         "The field that has the caret when the form stands, by its name."),
     row("iframeStyles", Appearance, Object("WpwlFrameStyles", r#"{ "card-number-placeholder": { "color": "gray" } }"#),
@@ -92,6 +94,11 @@ pub static OPTIONS: &[FormOption] = &[
     row("shopperResultTarget", Ways, Text,
         "The window or frame in which the result page opens, the whole tab by default. Heeded together with `paymentTarget`."),
 
+    row("inlineFlow", Ways, Brands,
+        "Brands whose page opens in a frame of the form, as far as the page lets itself be framed, and not in place of yours or in a window."),
+    row("useSummaryPage", Ways, Switch(false),
+        "Does not pay at once: the gateway keeps what the shopper filled in, `onSaveTransactionData` is called, and your server pays with `POST /v1/checkouts/{id}/confirm` when the shopper has agreed on your page."),
+
     row("createCheckout", Callbacks, Function(Callback {
         this: OPTIONS_TYPE,
         arguments: "order: { brand: string }",
@@ -119,6 +126,8 @@ pub static OPTIONS: &[FormOption] = &[
     asked("onBeforeSubmitOnlineTransfer", ANSWER, "Before the shopper goes to the bank; as `onBeforeSubmitCard`."),
     asked("onBeforeSubmitPrepayment", ANSWER, "Before a prepayment is ordered; as `onBeforeSubmitCard`."),
     asked("onBeforeSubmitVirtualAccount", ANSWER, "Before the shopper goes to the provider of an account; as `onBeforeSubmitCard`."),
+    asked("onBeforeSubmitInlineVirtualAccount", ANSWER, "The same for a brand of `inlineFlow`."),
+    told("onSaveTransactionData", FORM, "data: WpwlSavedData", "With `useSummaryPage`: what the shopper filled in is kept, and this much of it may be shown."),
     told("onLightboxCancel", OPTIONS_TYPE, "", "The shopper closed the window of a payment method. Another may be chosen."),
     told("onAfterSubmit", FORM, "", "The form was sent."),
     told("onError", OPTIONS_TYPE, "error: WpwlError", "Something failed; `error.name` says what."),

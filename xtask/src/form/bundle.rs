@@ -45,7 +45,7 @@ const LOADER: [&str; 12] = [
     "start.js",
 ];
 /// The same for what makes the forms of other brands.
-const FORMS: [&str; 10] = [
+const FORMS: [&str; 12] = [
     "words.js",
     "fields.js",
     "form.js",
@@ -55,6 +55,8 @@ const FORMS: [&str; 10] = [
     "brands.js",
     "one_click.js",
     "cards.js",
+    "summary.js",
+    "spinner.js",
     "start.js",
 ];
 

@@ -51,6 +51,9 @@ pub static ROUTES: &[Route] = &[
     Route::new(Post, "/v1/checkouts/{id}/payment", "submitCheckout", Checkouts, "Pay a checkout", Submitted)
         .note("What the hosted form posts. Approved and declined answer alike; the merchant's server reads the outcome. A value that the merchant has set stands above one from the browser, and what a browser may not set is ignored.")
         .for_shopper().takes(Takes::Browser).counted(),
+    Route::new(Post, "/v1/checkouts/{id}/confirm", "confirmCheckout", Checkouts, "Pay with what the shopper has filled in", CheckoutStatus)
+        .note("For pages with wpwlOptions.useSummaryPage: the form has kept the shopper's data with the gateway, in memory and for as long as the checkout lives, and called onSaveTransactionData. Once the shopper agrees on your summary page, your server sends this. The answer is the status; a pending payment has a redirect for the shopper. A checkout that is paid already stays as it is.")
+        .counted(),
     Route::new(Get, "/v1/checkouts/{id}/state", "readCheckoutState", Checkouts, "Ask where a checkout stands, in the browser", Body::CheckoutState)
         .note("What the hosted form asks while the shopper is on a brand's page in another window. It tells OPEN, PENDING, PAID, REGISTERED or EXPIRED and nothing else.")
         .for_shopper(),
@@ -119,7 +122,7 @@ pub static ROUTES: &[Route] = &[
         .note("TypeScript declarations of wpwlOptions and wpwl, as this build knows them.")
         .for_everybody(),
     Route::new(Get, "/v1/simulator/{id}", "showSimulator", Form, "Show the page that stands for a bank or a provider", Html)
-        .note("Where redirect.url of a pending payment leads while the simulator processes it. The id is the capability.")
+        .note("Where redirect.url of a pending payment leads while the simulator processes it. The id is the capability. With inline=true it may be shown in a frame by the merchant's pages, and leads nowhere in the end.")
         .for_shopper(),
     Route::new(Post, "/v1/simulator/{id}", "answerSimulator", Form, "Answer on the page that stands for a bank or a provider", Html)
         .note("answer=success makes the payment (000.100.110), cancel cancels it (100.396.101), close ends it without an answer (100.396.104), later leaves it pending. The page then leads back to shopperResultUrl with id and resourcePath. A payment ends once: another answer is 409.")

@@ -34,6 +34,7 @@ use super::form::{FormQuery, ancestors, named};
 use super::{Edge, client, relay};
 use crate::domain::checkout::{Checkout, State as CheckoutState};
 use crate::domain::payment::Redirect;
+use crate::gateway::once::Once;
 use crate::gateway::submit::Submitted;
 use crate::gateway::{Failure, order};
 
@@ -211,7 +212,7 @@ pub(super) async fn pay(State(edge): State<Arc<Edge>>, Query(query): Query<FormQ
         return visit.forms(StatusCode::BAD_REQUEST, &checkout, &typed, &faults, None);
     }
     let id = checkout.id.as_str();
-    match edge.gateway.submit(id, checkout.is_tokenisation(), read, shopper, &public_url).await {
+    match edge.gateway.submit(id, checkout.is_tokenisation(), read, shopper, &public_url, &Once::unnamed).await {
         Ok(submitted) => visit.leave(&submitted, typed.get("shopperResultUrl")),
         Err(failure) => visit.refused(&failure, &checkout, &typed),
     }
