@@ -35,8 +35,7 @@ impl DemoShop {
         Ok(Self { public, merchant })
     }
 
-    /// Goes to the shop (with `query`, such as `?lang=de`), chooses a bowl, asks for an outcome (`approve`, `decline`,
-    /// `pending`), and goes to the checkout. The answer is the form there.
+    /// Goes to the checkout as [`DemoShop::choose`] does. The answer is the form there.
     ///
     /// # Errors
     /// When something on the way is missing.
@@ -46,13 +45,23 @@ impl DemoShop {
         query: &str,
         outcome: &str,
     ) -> anyhow::Result<CardForm<'a>> {
+        self.choose(browser, query, outcome).await?;
+        CardForm::ready(browser).await
+    }
+
+    /// Goes to the shop (with `query`, such as `?lang=de`), chooses a bowl, asks for an outcome (`approve`, `decline`,
+    /// `pending`), and goes to the checkout.
+    ///
+    /// # Errors
+    /// When something on the way is missing.
+    pub async fn choose(&self, browser: &Browser, query: &str, outcome: &str) -> anyhow::Result<()> {
         browser.goto(format!("{}{query}", self.public)).await?;
         browser.query(By::Css("label.choice:has(#item-bowl)")).first().await?.click().await?;
         browser.query(By::Css("details.settings summary")).first().await?.click().await?;
         let chosen = format!("select[name=outcome] option[value={outcome}]");
         browser.query(By::Css(chosen)).first().await?.click().await?;
         browser.query(By::Css(".order-line .primary")).first().await?.click().await?;
-        CardForm::ready(browser).await
+        Ok(())
     }
 
     /// Waits for the result page and says how it went: `paid`, `declined`, `pending`.

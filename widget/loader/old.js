@@ -18,6 +18,20 @@ var isModern = function () {
   }
 };
 
+var cards = " %CARDS% ";
+var isCard = function (brand) {
+  return cards.indexOf(" " + brand + " ") > -1 || !brand;
+};
+
+// About how high a plain form of these brands is: cards share one, and another brand has a button, or four fields more.
+var heightOf = function (brands) {
+  var height = brands.some(isCard) ? 600 : 70;
+  brands.forEach(function (brand) {
+    if (!isCard(brand)) height += /DEBIT|SEPA/.test(brand) ? 450 : 130;
+  });
+  return height;
+};
+
 // A frame of ours with a form that the gateway has written, in the place of each placeholder.
 var plain = function () {
   var base = own.src.replace(/\/+v\d+\/paymentWidgets\.js.*$/, "/");
@@ -27,8 +41,6 @@ var plain = function () {
   for (var at = 0; at < places.length; at++) {
     var place = places[at];
     var brands = place.getAttribute("data-brands") || place.textContent;
-    // Cards take five fields, and each other brand a button or more.
-    var count = brands.split(/[\s,]+/).length;
     var frame = document.createElement("iframe");
     var fields = {
       brands: brands,
@@ -41,7 +53,7 @@ var plain = function () {
     frame.className = "wpwl-plain";
     frame.frameBorder = 0;
     frame.style.width = "100%";
-    frame.style.height = 430 + count * 70 + "px";
+    frame.style.height = heightOf(brands.match(/[^\s,]+/g) || [""]) + "px";
     place.parentNode.replaceChild(frame, place);
   }
 };

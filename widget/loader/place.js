@@ -1,10 +1,5 @@
 // What comes into a placeholder's place: one form for all of its cards, one for each other brand. Only cards are known
-// here; what the other forms are made of, the gateway says.
-
-var cards = " %CARDS% ";
-var isCard = function (brand) {
-  return cards.includes(" " + brand + " ") || !brand;
-};
+// here (see old.js); what the other forms are made of, the gateway says.
 
 // Cards have no kind.
 var isOther = function (form) {

@@ -15,6 +15,7 @@ mod looks;
 mod mounting;
 mod network;
 mod offered;
+mod old;
 mod one_click;
 mod paying;
 mod pictures;

@@ -14,9 +14,10 @@ use serde_json::json;
 /// Minifies a classic script, as [`super::script::minify_js`] does.
 ///
 /// # Errors
-/// When it is no JavaScript, or newer than ES5; the message shows where.
+/// When it is no JavaScript, newer than ES5, or declares a name twice; the message shows where.
 pub fn minify(source: &str) -> Result<String> {
     check(source)?;
+    check_names(source)?;
     let text = with_quotes(&super::script::minify_for("es2015", source)?)?;
     check(&text)?;
     Ok(text)
@@ -66,6 +67,21 @@ fn check(source: &str) -> Result<()> {
         bail!("newer than ES5: {}", text.chars().take(60).collect::<String>());
     }
     Ok(())
+}
+
+/// Checks that no name is given to two things in one function: ES5 itself lets that pass, where `const` does not.
+///
+/// # Errors
+/// The first that is.
+fn check_names(source: &str) -> Result<()> {
+    let allocator = Allocator::default();
+    let parsed = Parser::new(&allocator, source, SourceType::script()).parse();
+    let semantic = SemanticBuilder::new().build(&parsed.program).semantic;
+    let names = semantic.scoping();
+    match names.symbol_ids().find(|id| !names.symbol_redeclarations(*id).is_empty()) {
+        Some(twice) => bail!("declared twice: {}", names.symbol_name(twice)),
+        None => Ok(()),
+    }
 }
 
 /// Whether ES5 knows a node of the syntax tree; those inside of it are asked for themselves.
@@ -196,6 +212,14 @@ mod tests {
             let error = minify(newer).unwrap_err().to_string();
             assert!(error.starts_with("newer than ES5: "), "{newer}: {error}");
         }
+    }
+
+    #[test]
+    fn one_name_is_not_given_to_two_things() {
+        for source in ["var a = 1; var a = 2;", "function f(a) { var a; }", "var f = 1; function f() {}"] {
+            assert!(minify(source).unwrap_err().to_string().starts_with("declared twice: "), "{source}");
+        }
+        assert!(minify("var a; (function () { var a; })();").is_ok());
     }
 
     #[test]

@@ -70,7 +70,9 @@ impl<'a> Visit<'a> {
         }
         let amount = order::amount(&checkout.parameters).ok().filter(|_| !checkout.is_tokenisation());
         let amount = amount.map(|amount| format!("{amount} {}", amount.currency().code()));
-        let mut action = Serializer::new(String::from("plainForm.html?"));
+        let page = String::from("plainForm.html?");
+        let query = page.len();
+        let mut action = Serializer::for_suffix(page, query);
         for name in ["checkoutId", "brands", "locale"] {
             action.append_pair(name, self.query.get(name));
         }
