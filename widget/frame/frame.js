@@ -149,11 +149,12 @@
     const folder = `static/${config.build}/frame/`;
     const wasm = window.WebAssembly;
     if (wasm) {
-      own.module = fetch(`${folder}frame.wasm`);
+      own.module = fetch(`${folder}frame.wasm`, { integrity: "sha256-%WASM%" });
       own.module.catch(own.fail);
     }
     const script = document.createElement("script");
     script.src = folder + (wasm ? "frame.js" : "plain.js");
+    script.integrity = "sha256-" + (wasm ? "%GLUE%" : "%PLAIN%");
     script.onerror = own.fail;
     document.head.append(script);
   };

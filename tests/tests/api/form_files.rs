@@ -194,6 +194,13 @@ async fn the_form_inside_the_binary_is_complete() -> anyhow::Result<()> {
         assert_eq!((file.status().as_u16(), header(&file, "access-control-allow-origin")), (200, Some("*")), "{path}");
         assert!(loader.contains(&hash(&file.bytes().await?)), "{path}");
     }
+    // And the frames' document, which is ours, pins what the frames load.
+    let frame =
+        shop.bare(Method::GET, &format!("v1/pciIframe.html?checkoutId={}", made.id())).send().await?.text().await?;
+    for path in ["frame/frame.js", "frame/frame.wasm", "frame/plain.js"] {
+        let file = shop.bare(Method::GET, &format!("v1/static/{build}/{path}")).send().await?;
+        assert!(frame.contains(&hash(&file.bytes().await?)), "{path}");
+    }
     Ok(())
 }
 

@@ -1,8 +1,12 @@
 //! Pages and browsers that forbid or lack what the form would rather have: policies without wasm, browsers without
-//! wasm, Trusted Types.
+//! wasm, Trusted Types. And files that are not what they were when the form was built.
 
-use tillgate_tests::card_form::CardForm;
-use tillgate_tests::{Browser, browse, browse_with};
+use std::path::Path;
+
+use anyhow::Context as _;
+use thirtyfour::prelude::*;
+use tillgate_tests::card_form::{CardForm, NUMBER};
+use tillgate_tests::{Browser, Gateway, Page, Site, browse, browse_with};
 
 use crate::{APPROVED, Stage};
 
@@ -98,6 +102,59 @@ async fn a_page_that_requires_trusted_types_lists_one_policy_of_ours() -> anyhow
             browser.until_seen("ready").await?;
             assert_eq!(browser.value("document.querySelector('.wpwl-form').dir").await?, "rtl");
             pay(&stage, &browser).await
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+/// Copies a folder, but for compressed twins: what is served then is the file itself.
+fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from).with_context(|| format!("{}: `cargo xtask form` makes it", from.display()))? {
+        let path = entry?.path();
+        let name = path.file_name().context("a file without a name")?;
+        if path.is_dir() {
+            copy(&path, &to.join(name))?;
+        } else if !path.extension().is_some_and(|it| it == "br" || it == "gz") {
+            std::fs::copy(&path, to.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Asks in a frame what becomes of the files that it loads: of the module, and of the script, once more and in the same way.
+const FATE: &str = "
+    const [done] = arguments;
+    const told = (promise) => promise.then(() => 'runs', () => 'refused');
+    const { src, integrity } = document.querySelector('script[src]');
+    const script = new Promise((runs, refused) => {
+        const element = Object.assign(document.createElement('script'), { src, integrity, onload: runs, onerror: refused });
+        document.head.append(element);
+    });
+    Promise.all([told(script), told(tillgate.module)]).then((all) => done([...all, document.documentElement.id]));";
+
+#[tokio::test]
+async fn a_frame_runs_no_file_that_has_been_changed() -> anyhow::Result<()> {
+    for (file, added, fate) in [
+        ("frame.js", "document.documentElement.id = 'changed';", ["refused", "runs", ""]),
+        ("frame.wasm", "\0", ["runs", "refused", ""]),
+    ] {
+        let folder = tempfile::tempdir()?;
+        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/form"), folder.path())?;
+        let path = folder.path().join("static/frame").join(file);
+        std::fs::write(&path, [&std::fs::read(&path)?, added.as_bytes()].concat())?;
+        let gateway = Gateway::start_with(&["--form", folder.path().to_str().context("a path in UTF-8")?])?;
+        let merchant = gateway.merchant()?;
+        let site = Site::start(&gateway).await?;
+        let checkout = merchant.checkout(&[]).await?;
+        browse(move |browser| async move {
+            browser.goto(site.add(Page::of(&checkout))).await?;
+            browser.query(By::Css(NUMBER)).first().await?.enter_frame().await?;
+            browser.until("document.querySelector('script[src]')").await?;
+            let found = browser.execute_async(FATE, vec![]).await?;
+            assert_eq!(*found.json(), serde_json::json!(fate), "{file}");
+            Ok(())
         })
         .await?;
     }

@@ -91,8 +91,11 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
     let forms = forms_script(&widget, &locales)?;
     add("js/forms.min.js", SCRIPT, forms.into_bytes());
     let folder = widget.join("frame");
-    let document = frame_document(&folder, "pciIframe.html", Some("frame.css"), &["frame.js"])?;
-    let relay = frame_document(&folder, "internalRequestIframe.html", None, &["browser.js", "relay.js"])?;
+    let pins = [("%GLUE%", "frame/frame.js"), ("%WASM%", "frame/frame.wasm"), ("%PLAIN%", "frame/plain.js")];
+    let code = pinned(read(&folder.join("frame.js"))?, &pins, &files)?;
+    let document = frame_document(&folder, "pciIframe.html", Some("frame.css"), &code)?;
+    let code = joined(&folder, &["browser.js", "relay.js"])?;
+    let relay = frame_document(&folder, "internalRequestIframe.html", None, &code)?;
     let loader = loader_template(&widget, &locales, &files)?;
 
     let build = build_id(&files, &[&document.text, &relay.text, &loader]);
@@ -201,17 +204,12 @@ struct Document {
 }
 
 /// A document with its style and script put in, and their hashes for the policy.
-fn frame_document(folder: &Path, template: &str, style: Option<&str>, code: &[&str]) -> Result<Document> {
+fn frame_document(folder: &Path, template: &str, style: Option<&str>, code: &str) -> Result<Document> {
     let style = match style {
         Some(name) => script::strip_css(&read(&folder.join(name))?),
         None => String::new(),
     };
-    let code = match code {
-        // It has a scope of its own.
-        [one] => read(&folder.join(one))?,
-        several => joined(folder, several)?,
-    };
-    let code = script::minify_js(&code)?;
+    let code = script::minify_js(code)?;
     let text: String = read(&folder.join(template))?.lines().map(str::trim).collect();
     let text = text.replace("%STYLE%", &style).replace("%SCRIPT%", &code);
     if text.matches(CONFIG).count() != 1 {
