@@ -8,13 +8,7 @@ use web_sys::HtmlIFrameElement;
 use super::handle::Handle;
 use super::runtime::loader;
 
-/// Calls `wpwlOptions[name]` with these arguments, if there is such a callback.
-pub fn call(name: &str, arguments: &[JsValue]) {
-    let arguments: Array = arguments.iter().cloned().collect();
-    loader("notify", &[name.into(), arguments.into()]);
-}
-
-/// The same, with `this.$form`.
+/// Calls `wpwlOptions[name]` with these arguments, if there is such a callback; its `this` has `$form`.
 pub fn of_form(name: &str, arguments: &[JsValue], handle: &Handle) {
     let arguments: Array = arguments.iter().cloned().collect();
     loader("notify", &[name.into(), arguments.into(), handle.object.clone()]);

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use gloo_events::EventListener;
-use js_sys::{Function, Reflect};
+use js_sys::Reflect;
 use wasm_bindgen::prelude::*;
 use web_sys::{MessageEvent, PageTransitionEvent};
 use yew::AppHandle;
