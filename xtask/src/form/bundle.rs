@@ -310,8 +310,10 @@ fn put(path: &Path, bytes: &[u8]) -> Result<()> {
         name
     };
     let mut small = Vec::new();
+    // A window that just holds the file: distances in a larger one take more bits.
+    let lgwin = (usize::BITS - bytes.len().leading_zeros()).clamp(16, 22) as i32;
     let parameters =
-        brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 22, size_hint: bytes.len(), ..Default::default() };
+        brotli::enc::BrotliEncoderParams { quality: 11, lgwin, size_hint: bytes.len(), ..Default::default() };
     brotli::BrotliCompress(&mut &bytes[..], &mut small, &parameters)?;
     fs::write(twin(".br"), small)?;
     let mut gzip = flate2::GzBuilder::new().write(Vec::new(), flate2::Compression::best());

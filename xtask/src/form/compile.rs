@@ -99,12 +99,12 @@ pub fn part(toolchain: &Toolchain, std: Std, root: &Path, work: &Path, part: &st
         .remove_producers_section(true);
     let mut made = bindgen.generate_output().context("wasm-bindgen")?;
     let shortened = glue::shorten(&mut made)?;
-    let wasm = made.wasm_mut().emit_wasm();
+    let (wasm, twin) = twin::make(&made.wasm_mut().emit_wasm(), work)?;
     Ok(Part {
         glue: glue::starting(&shortened, source)?,
-        twin_glue: glue::starting(&shortened, Source::Function)?,
-        twin: twin::make(&wasm, work)?,
         wasm,
+        twin_glue: glue::starting(&shortened, Source::Function)?,
+        twin,
     })
 }
 

@@ -1,5 +1,5 @@
-//! The same module as plain JavaScript, for pages whose policy forbids wasm and browsers that have none:
-//! binaryen's wasm2js writes it, and here it becomes a part of a classic script.
+//! What binaryen makes of a module: a smaller one, and the same as plain JavaScript for pages whose policy forbids wasm and
+//! browsers that have none. That is written by its wasm2js, and here it becomes a part of a classic script.
 
 use std::fs;
 use std::path::Path;
@@ -27,13 +27,13 @@ pub struct Twin {
     pub data: Vec<u8>,
 }
 
-/// Makes a module's twin, with `work` for the files in between.
+/// Makes a module smaller, and its twin, with `work` for the files in between.
 ///
 /// # Errors
 /// When binaryen is not to be had, or writes in an unknown way.
-pub fn make(wasm: &[u8], work: &Path) -> Result<Twin> {
+pub fn make(wasm: &[u8], work: &Path) -> Result<(Vec<u8>, Twin)> {
     binaryen::ensure()?;
-    let (given, small, written) = (work.join("twin.wasm"), work.join("twin-small.wasm"), work.join("twin.js"));
+    let (given, small, written) = (work.join("given.wasm"), work.join("small.wasm"), work.join("twin.js"));
     fs::write(&given, wasm)?;
     let help = output(Command::new("wasm-opt").arg("--help"))?;
     let run = |program: &str, from: &Path, to: &Path, passes: &[&str]| {
@@ -43,7 +43,7 @@ pub fn make(wasm: &[u8], work: &Path) -> Result<Twin> {
     };
     run("wasm-opt", &given, &small, &PASSES)?;
     run("wasm2js", &small, &written, &PASSES.map(|pass| if pass == "--converge" { "-Oz" } else { pass }))?;
-    take_apart(&fs::read_to_string(written)?)
+    Ok((fs::read(small)?, take_apart(&fs::read_to_string(written)?)?))
 }
 
 /// The module's function and its data, out of what wasm2js writes.
