@@ -1,11 +1,14 @@
 //! How long a shopper waits for the form: a page with the hosted form against a page that holds the same DOM as static
-//! HTML with two static frames, in the same browser, both cold.
+//! HTML with two static frames, in the same browser: cold and warm, near and at the end of a long line, and each on a slow
+//! processor too.
 //!
-//! Shop and gateway are two sites, as in life. The static page is made of the form itself: what stands in the document
-//! when the form is ready, and the frames' documents without their scripts.
+//! Shop and gateway are two sites, as in life. The static page, the floor, is made of the form itself: what stands in the
+//! document when the form is ready, its style sheet, and the frames' documents without their scripts. It is usable once
+//! both frames are there and the document is parsed; the form, once it calls `onReady`.
 
 mod delay;
 mod pages;
+mod throttle;
 mod visit;
 mod weight;
 
@@ -16,33 +19,67 @@ use serde::Serialize;
 use crate::Gateway;
 use delay::delayed;
 use pages::{Pages, StaticForm};
-use visit::visit;
+use visit::{Stay, stay};
 use weight::{Weight, weigh};
+
+/// How many times slower the slow processor is.
+pub const SLOWER: f64 = 4.0;
 
 /// What the bench tells.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// Without any delay but the machine's own.
-    pub loopback: Way,
-    /// Through a proxy that delays each way.
-    pub delayed: Way,
+    /// Near and far, each at the machine's speed and slower.
+    pub ways: Vec<Way>,
     /// Everything that was loaded, and its weight.
     pub files: Vec<Weight>,
 }
 
-/// Visits over one way.
+/// Visits under the same conditions.
 #[derive(Debug, Default, Serialize)]
 pub struct Way {
-    /// Milliseconds from the start of the navigation until the hosted form was usable.
-    pub form: Vec<f64>,
-    /// The same of the static page.
-    pub page: Vec<f64>,
+    /// Through a proxy that delays each way.
+    pub far: bool,
+    /// On a processor that is [`SLOWER`] times slower.
+    pub slow: bool,
+    /// By browsers that have never been there.
+    pub cold: Times,
+    /// By browsers that have been there twice.
+    pub warm: Times,
     /// The longest chain of requests until the hosted form was usable, of which each began after the one before had
-    /// ended.
+    /// ended, when cold.
     pub round_trips: Vec<usize>,
+    /// Milliseconds of the longest task of the hosted form's page and frames, 0 where none took 50 or more; told of slow
+    /// visits alone.
+    pub longest_task: Vec<f64>,
+    /// How far the hosted form moved the page about after its first paint (cumulative layout shift).
+    pub shift: Vec<f64>,
 }
 
-/// Visits both pages `rounds` times over each way, in turn, each time with a fresh profile.
+/// Milliseconds until usable, one for each round.
+#[derive(Debug, Default, Serialize)]
+pub struct Times {
+    /// Of the static page.
+    pub page: Vec<f64>,
+    /// Of the hosted form.
+    pub form: Vec<f64>,
+}
+
+impl Way {
+    fn note(&mut self, page: &Stay, form: &Stay) {
+        for (times, page, form) in [(&mut self.cold, &page.cold, &form.cold), (&mut self.warm, &page.warm, &form.warm)]
+        {
+            times.page.push(page.usable);
+            times.form.push(form.usable);
+            if self.slow {
+                self.longest_task.push(form.longest_task);
+            }
+            self.shift.push(form.shift);
+        }
+        self.round_trips.push(form.cold.round_trips());
+    }
+}
+
+/// Visits both pages `rounds` times each way, in turn, each time with a fresh profile.
 ///
 /// # Errors
 /// When a page does not become usable.
@@ -50,18 +87,19 @@ pub async fn compare(rounds: usize, delay: Duration) -> anyhow::Result<Report> {
     let gateway = Gateway::start()?;
     let prepared = gateway.merchant()?.checkout(&[("integrity", "true")]).await?;
     let near = Pages::start(&gateway.public(), &prepared).await?;
-    let model = visit(&near.form()).await?;
+    let model = stay(&near.form(), None).await?.cold;
     near.take(StaticForm::of(&model, &gateway.base()).await?);
-    let far = near.behind(&delayed(&gateway.public(), delay).await?, delay).await?;
+    let distant = near.behind(&delayed(&gateway.public(), delay).await?, delay).await?;
 
-    let (mut loopback, mut slow) = (Way::default(), Way::default());
+    let all = [(false, false), (false, true), (true, false), (true, true)];
+    let mut ways = all.map(|(far, slow)| Way { far, slow, ..Way::default() });
     for _ in 0..rounds {
-        for (pages, way) in [(&near, &mut loopback), (&far, &mut slow)] {
-            way.page.push(visit(&pages.still()).await?.usable);
-            let form = visit(&pages.form()).await?;
-            way.form.push(form.usable);
-            way.round_trips.push(form.round_trips());
+        for way in &mut ways {
+            let pages = if way.far { &distant } else { &near };
+            let slower = way.slow.then_some(SLOWER);
+            let page = stay(&pages.still(), slower).await?;
+            way.note(&page, &stay(&pages.form(), slower).await?);
         }
     }
-    Ok(Report { loopback, delayed: slow, files: weigh(&model.loaded()).await? })
+    Ok(Report { ways: ways.into(), files: weigh(&model.loaded()).await? })
 }

@@ -14,8 +14,8 @@ use super::delay::delayed;
 use super::visit::Visit;
 use crate::Answer;
 
-/// What both pages begin with.
-const HEAD: &str = r#"<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Checkout</title><link rel="icon" href="data:,">"#;
+/// What both pages begin with; `now` says that the form is usable.
+const HEAD: &str = r#"<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Checkout</title><link rel="icon" href="data:,"><script>function now() { window.usable = performance.now(); dispatchEvent(new Event("usable")); }</script>"#;
 
 /// The form as static HTML.
 #[derive(Clone, Debug, Default)]
@@ -134,7 +134,7 @@ impl Shown {
     fn form(&self) -> String {
         let Self { gateway, checkout, integrity, .. } = self;
         format!(
-            r#"{HEAD}<script>var wpwlOptions = {{ onReady: function () {{ window.usable = performance.now(); }} }};</script></head>
+            r#"{HEAD}<script>var wpwlOptions = {{ onReady: now }};</script></head>
 <body><main><h1>Checkout</h1>
 <form class="paymentWidgets" action="/result" data-brands="VISA MASTER AMEX"></form>
 <script src="{gateway}v1/paymentWidgets.js?checkoutId={checkout}" integrity="{integrity}" crossorigin="anonymous"></script>
@@ -153,7 +153,7 @@ impl Shown {
         format!(
             r#"{HEAD}<script>
 var missing = 3;
-function there() {{ if (!--missing) window.usable = performance.now(); }}
+function there() {{ if (!--missing) now(); }}
 addEventListener("message", there);
 addEventListener("DOMContentLoaded", there);
 </script>

@@ -1,4 +1,4 @@
-//! One cold visit: a browser with a fresh profile goes to a page and stays until the form there is usable.
+//! One stay: a browser with a fresh profile goes to a page until the form there is usable, and comes back later.
 
 use std::time::Duration;
 
@@ -7,14 +7,26 @@ use serde::Deserialize;
 use thirtyfour::WebDriver;
 use thirtyfour::prelude::*;
 
+use super::throttle::{LONGEST, throttle};
 use crate::driver::chromium;
-use crate::until;
+
+/// The first visit of a new browser, and its third, when it has kept everything that may be kept.
+#[derive(Debug)]
+pub(super) struct Stay {
+    pub(super) cold: Visit,
+    pub(super) warm: Visit,
+}
 
 /// What was seen on a visit.
 #[derive(Debug)]
 pub(super) struct Visit {
     /// Milliseconds from the start of the navigation until the form was usable.
     pub(super) usable: f64,
+    /// The longest task of the page or a frame in milliseconds, of those that browsers call long (50 ms and more); of
+    /// slow browsers alone.
+    pub(super) longest_task: f64,
+    /// How far the page's content was moved about after it had been painted (cumulative layout shift).
+    pub(super) shift: f64,
     /// The form's container as it stood then, the frames' addresses left open.
     pub(super) container: String,
     page: Vec<Loaded>,
@@ -45,36 +57,69 @@ const CONTAINER: &str = "const form = document.querySelector('.wpwl-container').
 /// How long a new browser is left alone.
 const SETTLING: Duration = Duration::from_millis(1200);
 
-/// Goes to `address` and waits until `window.usable` says when the form became so.
-pub(super) async fn visit(address: &str) -> anyhow::Result<Visit> {
+/// Goes to `address` three times and waits until `window.usable` says when the form became so; with `slower` on a processor
+/// so many times slower.
+pub(super) async fn stay(address: &str, slower: Option<f64>) -> anyhow::Result<Stay> {
     let browser = chromium(&[]).await?;
-    let seen = look(&browser, address).await;
+    let seen = visits(&browser, address, slower).await;
     browser.quit().await?;
     seen.with_context(|| format!("visiting {address}"))
 }
 
-async fn look(browser: &WebDriver, address: &str) -> anyhow::Result<Visit> {
+async fn visits(browser: &WebDriver, address: &str, slower: Option<f64>) -> anyhow::Result<Stay> {
     // A browser that has only just started is busy with itself for a while, and nothing tells when that is over.
     tokio::time::sleep(SETTLING).await;
+    let _throttle = match slower {
+        Some(rate) => Some(throttle(browser, rate).await?),
+        None => None,
+    };
+    let cold = visit(browser, address).await?;
+    // The same address again would be a reload, which asks for everything anew.
+    browser.goto("about:blank").await?;
+    visit(browser, address).await?;
+    browser.goto("about:blank").await?;
+    Ok(Stay { cold, warm: visit(browser, address).await? })
+}
+
+async fn visit(browser: &WebDriver, address: &str) -> anyhow::Result<Visit> {
     browser.goto(address).await?;
-    let usable =
-        until("a usable form", async || Ok(browser.execute("return window.usable", vec![]).await?.json().as_f64()))
-            .await?;
+    let usable = browser.execute_async(USABLE, vec![]).await?.convert()?;
     let container = browser.execute(CONTAINER, vec![]).await?.convert()?;
     let page: Vec<Loaded> = browser.execute(LOADED, vec![]).await?.convert()?;
     let mut frames = Vec::new();
+    let mut longest_task = 0_f64;
     for frame in browser.find_all(By::Css("iframe.wpwl-control-iframe")).await? {
         frame.enter_frame().await?;
         // What completes the frames comes after they are usable.
         browser.execute_async(SETTLED, vec![]).await?;
         frames.extend(browser.execute(LOADED, vec![]).await?.convert::<Vec<Loaded>>()?);
+        longest_task = longest_task.max(longest(browser).await?);
         browser.enter_default_frame().await?;
     }
+    longest_task = longest_task.max(longest(browser).await?);
+    let shift = browser.execute_async(SHIFT, vec![]).await?.convert()?;
     if page.is_empty() {
         bail!("the browser tells of no requests");
     }
-    Ok(Visit { usable, container, page, frames })
+    Ok(Visit { usable, longest_task, shift, container, page, frames })
 }
+
+async fn longest(browser: &WebDriver) -> anyhow::Result<f64> {
+    Ok(browser.execute(format!("return window.{LONGEST} || 0"), vec![]).await?.convert()?)
+}
+
+/// Waits for the page's word, rather than to ask for it again and again: asking costs the page time.
+const USABLE: &str = "const done = arguments[0];
+    if (window.usable) done(window.usable);
+    else addEventListener('usable', () => done(window.usable));";
+
+/// Asks the browser for what it has noted since the document began. It tells of what is past in a task of its own.
+const SHIFT: &str = "const done = arguments[0];
+    let shift = 0;
+    new PerformanceObserver(list => {
+        for (const it of list.getEntries()) shift += it.value;
+    }).observe({ type: 'layout-shift', buffered: true });
+    requestAnimationFrame(() => setTimeout(() => done(shift), 50));";
 
 /// Waits until the frame's checks are there; a static frame has none to come.
 const SETTLED: &str = "const done = arguments[0];
@@ -118,7 +163,14 @@ mod tests {
     #[test]
     fn requests_side_by_side_are_one_round_trip() {
         let loaded = |start: f64, end: f64| Loaded { name: String::new(), start, end };
-        let visit = |page: Vec<Loaded>| Visit { usable: 200.0, container: String::new(), page, frames: Vec::new() };
+        let visit = |page: Vec<Loaded>| Visit {
+            usable: 200.0,
+            longest_task: 0.0,
+            shift: 0.0,
+            container: String::new(),
+            page,
+            frames: Vec::new(),
+        };
         let good = vec![loaded(0.0, 50.0), loaded(51.0, 100.0), loaded(101.0, 150.0), loaded(101.0, 155.0)];
         assert_eq!(visit(good.clone()).round_trips(), 3);
         let late = [good, vec![loaded(156.0, 190.0)]].concat();
