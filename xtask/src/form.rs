@@ -29,7 +29,7 @@ loads. Without changes to the sources it returns at once.
             smaller one
   --force   build although nothing has changed
   --record  write what a card page loads into widget/sizes.toml; otherwise it fails when that has grown
-            by more than 3 %
+            by more than 3 %. Over 80,000 bytes (with the stock library 95,000) it fails in any case
 
 Example: cargo xtask form";
 
@@ -92,7 +92,7 @@ pub fn build(options: Options) -> Result<PathBuf> {
 /// Holds a build against the numbers in `widget/sizes.toml`.
 ///
 /// # Errors
-/// When a card page loads more than 3 % over the number for the same compiler.
+/// When a card page loads more than 3 % over the number for the same compiler, or more than the bound.
 pub fn check_size(folder: &Path) -> Result<()> {
     sizes::check(folder, crate::root())
 }
