@@ -8,6 +8,13 @@ var make = function (tag, classes, attributes, children) {
   return element;
 };
 
+// In a task of its own; timers would wait for a second where the page is in the background.
+var soon = function (work) {
+  var channel = new MessageChannel();
+  channel.port1.onmessage = work;
+  channel.port2.postMessage(0);
+};
+
 var random = function (digits) {
   return Array.from(crypto.getRandomValues(new Uint8Array(digits)), function (byte) {
     return byte % 10;

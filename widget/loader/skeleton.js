@@ -90,17 +90,19 @@ var skeleton = function (form, number, several) {
     "div",
     "wpwl-container wpwl-container-card " + (numbered ? form.key + " " : "") + "wpwl-loading",
     { id: id, "aria-busy": "true" },
-    [
-      form.form,
-      make("iframe", "wpwl-target", {
-        name: id + "-target",
-        title: "3D Secure",
-        src: "about:blank",
-        frameborder: "0",
-        hidden: "",
-      }),
-    ],
+    [form.form],
   );
+  var target = make("iframe", "wpwl-target", {
+    name: id + "-target",
+    title: "3D Secure",
+    src: "about:blank",
+    frameborder: "0",
+    hidden: "",
+  });
+  // Takes browsers as long as the rest of the bones: while the other frames are under way there is time for it.
+  soon(function () {
+    form.container.append(target);
+  });
   guard(form);
   return form;
 };
