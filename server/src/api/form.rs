@@ -39,6 +39,9 @@ impl FormQuery {
     }
 }
 
+/// As long as a checkout lives: what it is pinned to does not change meanwhile.
+const CHECKOUT: &str = "private, max-age=1800";
+
 /// `paymentWidgets.js`: the bytes of the build that the checkout is pinned to. They do not depend on the checkout
 /// otherwise, so an unknown checkout gets the current build, and the form then says what is wrong.
 pub(super) async fn loader(
@@ -47,8 +50,10 @@ pub(super) async fn loader(
     headers: HeaderMap,
 ) -> Response {
     let pinned = edge.gateway.checkout_for_shopper(query.checkout()).ok().map(|checkout| checkout.build);
-    let bundle = pinned.map_or(edge.builds.current(), |build| edge.builds.pinned(&build));
-    encoded(&bundle.loader, &headers, "no-cache")
+    match pinned.and_then(|build| edge.builds.get(&build)) {
+        Some(bundle) => encoded(&bundle.loader, &headers, CHECKOUT),
+        None => encoded(&edge.builds.current().loader, &headers, "no-cache"),
+    }
 }
 
 /// `/v1/static/{build}/{path}`: never changes, may be kept for a year.

@@ -78,10 +78,18 @@ async fn the_loader_is_the_same_for_every_checkout_and_for_none() -> anyhow::Res
 }
 
 #[tokio::test]
-async fn the_loader_may_change_and_static_files_never_do() -> anyhow::Result<()> {
+async fn the_loader_stays_for_a_checkouts_lifetime_and_static_files_for_good() -> anyhow::Result<()> {
     let build = &known().bundle.build;
-    let loader = get("v1/paymentWidgets.js", None).await?;
-    assert_eq!(header(&loader, "cache-control"), Some("no-cache"));
+    let checkout = own(&known().merchant).checkout(&[]).await?;
+    for (query, cached) in [
+        (String::new(), "no-cache"),
+        ("?checkoutId=unknown".to_owned(), "no-cache"),
+        (format!("?checkoutId={}", checkout.id()), "private, max-age=1800"),
+        (format!("?checkoutId={}/registration", checkout.id()), "private, max-age=1800"),
+    ] {
+        let loader = get(&format!("v1/paymentWidgets.js{query}"), None).await?;
+        assert_eq!(header(&loader, "cache-control"), Some(cached), "{query}");
+    }
     let file = get(&format!("v1/static/{build}/js/static.min.js"), None).await?;
     assert_eq!(header(&file, "cache-control"), Some("public, max-age=31536000, immutable"));
     Ok(())
