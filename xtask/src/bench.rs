@@ -33,7 +33,7 @@ store with a million payments, which is kept in target/bench.
                  load   capacity against the floors, latency at half of it, memory afterwards
                  after  stored cards, refunds, queries, and payments into a full store
                  start  start with a million payments, and after kill -9 with a large write-ahead log
-                 form   weight, round trips and time of the hosted form in Chromium
+                 form   weight, round trips, long tasks, layout shift and time of the hosted form in Chromium
   --quick      a few seconds: shows that everything runs, not what it reaches
 
 Example: cargo xtask bench --only load";
