@@ -14,7 +14,7 @@ use thirtyfour::{Capabilities, LoggingPrefsLogLevel, WebDriver};
 use crate::process::Process;
 
 /// How long a test waits for something to appear before it fails, and how often it looks.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(30);
 const GLANCE: Duration = Duration::from_millis(20);
 
 /// A new Chromium with `more` arguments.

@@ -5,6 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Once, OnceLock};
 
 use anyhow::{Context, ensure};
@@ -127,7 +128,21 @@ impl Gateway {
     }
 
     /// The requests it has answered so far, by its access log, as `POST /v1/checkouts 200`.
+    ///
+    /// # Panics
+    /// When the gateway does not run, or writes no such log.
     pub fn requests(&self) -> Vec<String> {
+        // What it prints gets here a little later than what it answers, and in the same order: once this request of ours is
+        // here, everything before it is.
+        static MARKS: AtomicUsize = AtomicUsize::new(0);
+        let mark = format!("/mark/{}", MARKS.fetch_add(1, Ordering::Relaxed));
+        let is_there = format!("\"{mark}\"");
+        let marked = self
+            .raw(&format!("GET {mark} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address))
+            .and_then(|_| poll("the access log", || Ok(self.log().contains(&is_there).then_some(()))));
+        if let Err(error) = marked {
+            panic!("{error:#}");
+        }
         let log = self.log();
         let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let of_access = lines.filter(|line| line["target"] == "tillgate::access");
@@ -135,7 +150,7 @@ impl Gateway {
             let field = |name: &str| line["fields"][name].to_string().trim_matches('"').to_owned();
             format!("{} {} {}", field("method"), field("path"), field("status"))
         };
-        of_access.map(request).collect()
+        of_access.map(request).filter(|request| !request.starts_with("GET /mark/")).collect()
     }
 
     /// How often the hosted form has submitted to the checkout `id` so far.
@@ -191,18 +206,23 @@ impl Gateway {
 
     /// HTTP status of a harmless question in the merchant's name.
     fn asked_with(&self, merchant: &Merchant) -> anyhow::Result<u16> {
-        let mut stream = TcpStream::connect(&self.address)?;
         let (entity, token) = (&merchant.entity_id, &merchant.token);
-        write!(
-            stream,
+        let answer = self.raw(&format!(
             "GET /v1/payments/{entity}?entityId={entity} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\
              Connection: close\r\n\r\n",
             self.address
-        )?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
+        ))?;
         let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
         status.with_context(|| format!("not an HTTP answer: {answer}"))
+    }
+
+    /// Sends these bytes, and reads until the gateway has said everything.
+    fn raw(&self, request: &str) -> anyhow::Result<String> {
+        let mut stream = TcpStream::connect(&self.address)?;
+        stream.write_all(request.as_bytes())?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        Ok(answer)
     }
 }
 

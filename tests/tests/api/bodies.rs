@@ -116,7 +116,8 @@ async fn too_many_pairs_are_refused_quickly() -> anyhow::Result<()> {
         for path in addresses(&shop).await? {
             let started = Instant::now();
             assert_refused(&send(&shop, &path, Some(FORM), body.clone()).await?, 400);
-            assert!(started.elapsed().as_secs() < 5, "{path} took {:?}", started.elapsed());
+            // Looking every pair up among all others would take minutes.
+            assert!(started.elapsed().as_secs() < 20, "{path} took {:?}", started.elapsed());
         }
     }
     Ok(())

@@ -107,7 +107,9 @@ async fn frames_that_are_not_heard_come_at_the_button() -> anyhow::Result<()> {
 async fn without_a_connection_the_submit_says_so_and_the_button_lives_again() -> anyhow::Result<()> {
     let stage = Stage::new().await?;
     browse(move |browser| async move {
-        browser.goto(stage.page(SCRIPT)).await?;
+        browser
+            .goto(stage.page("var wpwlOptions = { onError(error) { witness.note('failed', error.name); } };"))
+            .await?;
         let form = CardForm::ready(&browser).await?;
         form.fill().await?;
         // The payment alone: the frame is another process, which the page's network switch does not reach.

@@ -68,8 +68,9 @@ async fn card_data_is_nowhere_in_the_merchants_page_messages_or_network() -> any
         for request in &heard {
             expect_clean("a request to the merchant", request);
         }
-        for request in stage.gateway.log().lines() {
-            expect_clean("the gateway's log", request);
+        for line in stage.gateway.log().lines() {
+            // How long something took, at the end, may be any number, also that of the code.
+            expect_clean("the gateway's log", line.split(r#","microseconds":"#).next().unwrap_or(line));
         }
         Ok(())
     })
