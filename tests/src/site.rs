@@ -102,15 +102,23 @@ impl Site {
     /// # Errors
     /// When there is no port.
     pub async fn start(gateway: &Gateway) -> anyhow::Result<Self> {
+        Self::start_at(&gateway.public()).await
+    }
+
+    /// The same with a gateway at this address, which has a slash at the end.
+    ///
+    /// # Errors
+    /// When there is no port.
+    pub async fn start_at(gateway: &str) -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let public = format!("http://shop.localhost:{}/", listener.local_addr()?.port());
-        let origin = gateway.public().trim_end_matches('/').to_owned();
+        let origin = gateway.trim_end_matches('/').to_owned();
         let policy = format!(
             "default-src 'none'; script-src 'self' {origin} 'wasm-unsafe-eval'; style-src 'self' {origin}; \
              frame-src {origin}; img-src 'self' data:; form-action 'self' {origin}; base-uri 'none'"
         );
         let state = Arc::new(Mutex::new(Book { policy, ..Book::default() }));
-        let site = Self { public, gateway: gateway.public(), state };
+        let site = Self { public, gateway: gateway.to_owned(), state };
         let router = Router::new().fallback(answer).with_state(site.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
         Ok(site)
@@ -155,8 +163,8 @@ async fn answer(
         ("text/html; charset=utf-8", book.pages[number].html(&site.gateway, number))
     } else if let Some(number) = number("/options/", ".js").filter(|it| *it < book.pages.len()) {
         ("text/javascript; charset=utf-8", book.pages[number].script.clone())
-    } else if uri.path() == "/jquery.js" {
-        ("text/javascript; charset=utf-8", jquery())
+    } else if let Some(package) = PACKAGES.iter().find(|(path, _)| *path == uri.path()) {
+        ("text/javascript; charset=utf-8", read_package(package.1))
     } else {
         let result = r#"<!doctype html><html lang="en"><meta charset="utf-8"><title>Result</title><h1 id="result">Result</h1></html>"#;
         ("text/html; charset=utf-8", result.to_owned())
@@ -165,10 +173,18 @@ async fn answer(
     ([(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_SECURITY_POLICY, policy)], text).into_response()
 }
 
-/// The jQuery that merchants bring along, beside axe-core in the tools' folder.
-fn jquery() -> String {
+/// What merchants bring along, by its address on the site, and where it is beside axe-core in the tools' folder. React's
+/// development build is the one that mounts everything twice in its strict mode.
+const PACKAGES: [(&str, &str); 4] = [
+    ("/jquery.js", "jquery/dist/jquery.min.js"),
+    ("/react.js", "react/umd/react.development.js"),
+    ("/react-dom.js", "react-dom/umd/react-dom.development.js"),
+    ("/vue.js", "vue/dist/vue.runtime.global.prod.js"),
+];
+
+fn read_package(path: &str) -> String {
     let axe = std::path::PathBuf::from(std::env::var_os("TILLGATE_AXE").unwrap_or_default());
-    let file = axe.parent().unwrap_or(&axe).join("../jquery/dist/jquery.min.js");
+    let file = axe.parent().unwrap_or(&axe).join("..").join(path);
     // Without it the page fails loudly, and so does the test.
-    std::fs::read_to_string(&file).unwrap_or_else(|error| format!("throw new Error('{error}: npm install jquery')"))
+    std::fs::read_to_string(&file).unwrap_or_else(|error| format!("throw new Error('{path}: {error}')"))
 }

@@ -39,16 +39,19 @@
     // The placeholder's look.
     dress() {},
     input,
-    // Waits for checks.js; where that was lost, it is fetched again.
+    // Waits for checks.js, though not for ever; where that was lost, it is fetched again.
     submit(message) {
       waiting = message;
       if (lost) load();
+      setTimeout(() => waiting === message && own.fail(), 30000);
     },
     refresh() {
       if (own.options.style) own.dress(own.options.style);
       arrange();
       tell();
-      if (waiting) own.submit(waiting);
+      const message = waiting;
+      waiting = null;
+      if (message) own.submit(message);
     },
     fail() {
       lost = true;

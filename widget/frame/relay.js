@@ -31,27 +31,25 @@ window.tillgate = {
 };
 
 const calls = {
-  submit({ fields, form, code, wallet }) {
+  submit({ fields, form, code, wallet, checkout }) {
     const body = browser(new URLSearchParams(fields));
     body.set("shopOrigin", peer);
     const digits = code && codeOf(form).digits();
     if (digits) body.set("card.cvv", digits);
     if (wallet) body.set("walletPay.paymentToken", token);
     token = "";
-    return ["POST", last, body];
+    return pay(checkout, last, body);
   },
-  state: () => ["GET", "state"],
-  remove: ({ registration }) => ["DELETE", `registrations/${registration}`],
+  state: ({ checkout }) => request("GET", `${checkout}/state`),
+  remove: ({ checkout, registration }) => request("DELETE", `${checkout}/registrations/${registration}`),
 };
 
 addEventListener("message", async ({ source, origin, data }) => {
   if (source !== parent || !data || data.tillgate !== 1 || !calls.hasOwnProperty(data.type)) return;
   if (origin !== "null") peer = origin;
-  const { call, checkout } = data;
+  const { call } = data;
   try {
-    const [method, path, body] = calls[data.type](data);
-    const answer = await fetch(`checkouts/${checkout}/${path}`, { method, body });
-    say("answer", { call, status: answer.status, body: await answer.text() });
+    say("answer", { call, ...(await calls[data.type](data)) });
   } catch (failure) {
     say("answer", { call, status: 0, body: "" });
   }

@@ -1,11 +1,11 @@
 //! What the tests share: merchants on one gateway, assertions that show the whole answer, and a look into its file.
 
-use std::path::Path;
 use std::sync::OnceLock;
 
 use anyhow::Context as _;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Map, Value};
+pub use tillgate_tests::set_back;
 use tillgate_tests::{Answer, Gateway, Merchant};
 
 /// A sandbox merchant with the options that an operator gets by giving none.
@@ -127,27 +127,4 @@ pub fn stored_payments(gateway: &Gateway, checkout: &str) -> anyhow::Result<Vec<
     let documents: Vec<Value> =
         documents.iter().map(|document| serde_json::from_slice(document)).collect::<Result<_, _>>()?;
     Ok(documents.into_iter().filter(|document| document["checkout"] == checkout).collect())
-}
-
-/// Makes a stored checkout older than it is, in the file of a gateway that does not run.
-pub fn set_back(data: &Path, checkout: &str, seconds: i64) -> anyhow::Result<()> {
-    let database = Connection::open(data.join("tillgate.db"))?;
-    let document: Vec<u8> =
-        database.query_row("SELECT document FROM checkout WHERE id = ?1", [checkout], |row| row.get(0))?;
-    let mut document: Value = serde_json::from_slice(&document)?;
-    let created: jiff::Timestamp = match &document["created"] {
-        Value::String(text) => text.parse()?,
-        number => jiff::Timestamp::from_millisecond(number.as_i64().context("no time in the document")?)?,
-    };
-    let earlier = created - jiff::SignedDuration::from_secs(seconds);
-    document["created"] = match &document["created"] {
-        Value::String(_) => earlier.to_string().into(),
-        _ => earlier.as_millisecond().into(),
-    };
-    let changed = database.execute(
-        "UPDATE checkout SET document = ?2 WHERE id = ?1",
-        rusqlite::params![checkout, serde_json::to_vec(&document)?],
-    )?;
-    anyhow::ensure!(changed == 1, "no checkout {checkout}");
-    Ok(())
 }

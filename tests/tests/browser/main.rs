@@ -12,6 +12,7 @@ mod frames;
 mod kindness;
 mod lifecycle;
 mod looks;
+mod lost_answers;
 mod mounting;
 mod network;
 mod offered;

@@ -158,7 +158,10 @@ impl Component for App {
             Message::Pay => self.pay(context),
             Message::Allowed(allowed) => self.allowed(allowed),
             Message::Restyle => self.instruct(),
-            Message::Idle => self.busy = false,
+            Message::Idle => {
+                self.busy = false;
+                self.announcement.clear();
+            }
         }
         true
     }

@@ -74,7 +74,8 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
     };
     add("js/static.min.js", BYTES, page_script(page)?);
     add("js/plain/static.min.js", SCRIPT, page_twin(page)?);
-    let checks = read(&widget.join("frame/browser.js"))? + &read(&widget.join("frame/checks.js"))?;
+    let checks = ["browser.js", "send.js", "checks.js"].map(|name| read(&widget.join("frame").join(name)));
+    let checks = checks.into_iter().collect::<Result<String>>()?;
     add("frame/frame.js", SCRIPT, frame_script(frame, &checks)?);
     add("frame/plain.js", SCRIPT, frame_twin(frame, &checks)?);
     add("frame/frame.wasm", WASM, frame.wasm.clone());
@@ -94,7 +95,7 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
     let pins = [("%GLUE%", "frame/frame.js"), ("%WASM%", "frame/frame.wasm"), ("%PLAIN%", "frame/plain.js")];
     let code = pinned(read(&folder.join("frame.js"))?, &pins, &files)?;
     let document = frame_document(&folder, "pciIframe.html", Some("frame.css"), &code)?;
-    let code = joined(&folder, &["browser.js", "relay.js"])?;
+    let code = joined(&folder, &["browser.js", "send.js", "relay.js"])?;
     let relay = frame_document(&folder, "internalRequestIframe.html", None, &code)?;
     let loader = loader_template(&widget, &locales, &files)?;
 

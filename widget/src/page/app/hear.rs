@@ -42,6 +42,10 @@ impl App {
         *state = FrameState { ready: true, ..empty_frame() };
         let field = if is_number { Field::Number } else { Field::Code };
         self.told[field as usize] = None;
+        if is_number && self.configured && self.busy {
+            // What was to be sent, or its answer, went with the frame that the page has moved.
+            self.unsent();
+        }
         if is_number && !self.configured {
             self.configure(&js::get(data, "config"));
         }
