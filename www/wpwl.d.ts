@@ -221,6 +221,8 @@ interface WpwlErrorMessages {
   communicationError?: string;
   /** "This payment can no longer be made.\nPlease return to the shop and start again." */
   checkoutError?: string;
+  /** "This payment has already been made.\nPlease return to the shop." */
+  paidError?: string;
   /** "The payment form was changed by the page and cannot be sent.\nPlease reload the page." */
   formError?: string;
   /** "Please enter the name of the account holder." */

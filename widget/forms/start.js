@@ -15,7 +15,7 @@ const dress = () => {
 
 const offer = () => {
   if (config.error) {
-    others().forEach((form) => end(form, "checkoutError"));
+    others().forEach((form) => end(form, config.error.paid ? "paidError" : "checkoutError"));
     if (!cards().length) raise("InvalidCheckoutIdError", config.error.message);
     return;
   }

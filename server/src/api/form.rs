@@ -164,7 +164,10 @@ fn configured(
         Ok(checkout) => {
             let about = match checkout.state(now) {
                 CheckoutState::Open => about(&checkout, now),
-                CheckoutState::Paid => closed("This checkout has been paid already."),
+                // Its shopper has come back from the brand's page, and may take another brand.
+                CheckoutState::Paid if edge.gateway.is_pending(&checkout) => about(&checkout, now),
+                CheckoutState::Paid if checkout.is_tokenisation() => closed("This account has been stored already."),
+                CheckoutState::Paid => paid(),
                 CheckoutState::Expired => closed("This checkout has expired. Please start again."),
             };
             (StatusCode::OK, edge.builds.pinned(&checkout.build), Some(checkout), about)
@@ -257,6 +260,13 @@ fn described(brands: impl IntoIterator<Item = &'static Brand>) -> Map<String, Va
 /// A checkout that cannot be paid, and why, for the shopper.
 fn closed(message: &str) -> Map<String, Value> {
     Map::from_iter([("error".to_owned(), json!({ "name": "InvalidCheckoutIdError", "message": message }))])
+}
+
+/// A checkout that has been paid: who reads that it is merely closed might pay again in another.
+fn paid() -> Map<String, Value> {
+    let mut about = closed("This checkout has been paid already.");
+    about["error"]["paid"] = true.into();
+    about
 }
 
 fn document(status: StatusCode, document: &Document, ancestors: &str, configuration: &Value) -> Response {

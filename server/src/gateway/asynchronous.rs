@@ -8,7 +8,7 @@ use super::checkout::unknown;
 use super::{Failure, Gateway, random, reference};
 use crate::connector::simulator::{PageAnswer, follow};
 use crate::domain::asynchronous::{Ended, end};
-use crate::domain::checkout::Standing;
+use crate::domain::checkout::{Checkout, Standing};
 use crate::domain::id::{CheckoutId, PageId};
 use crate::domain::payment::{Command, Payment, Redirect};
 use crate::domain::refusal::Refusal;
@@ -117,6 +117,11 @@ impl Gateway {
             self.store.something_was_deleted();
         }
         Ok(decided)
+    }
+
+    /// Whether the payment of a checkout is still to be decided.
+    pub fn is_pending(&self, checkout: &Checkout) -> bool {
+        self.attempt_of(checkout).is_ok_and(|attempt| attempt.is_some_and(|payment| payment.result.is_pending()))
     }
 
     /// Where a checkout stands, for the shopper's browser: nothing of how a payment ended.

@@ -100,7 +100,7 @@ impl Gateway {
     }
 
     /// The last attempt of a checkout.
-    fn attempt_of(&self, checkout: &Checkout) -> Result<Option<Payment>, Failure> {
+    pub(super) fn attempt_of(&self, checkout: &Checkout) -> Result<Option<Payment>, Failure> {
         match &checkout.attempt {
             Some(id) => Ok(self.store.payment(checkout.owner_of_attempt(), id)?),
             None => Ok(None),

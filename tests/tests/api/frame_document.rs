@@ -3,7 +3,7 @@
 
 use reqwest::{Method, Response};
 use serde_json::Value;
-use tillgate_tests::{Gateway, Merchant};
+use tillgate_tests::{CARD, Gateway, Merchant};
 
 use crate::bundle::Bundle;
 use crate::support::*;
@@ -218,6 +218,24 @@ async fn a_checkout_that_cannot_be_paid_says_so_in_the_same_document() -> anyhow
         assert!(config["error"]["message"].as_str().is_some_and(|text| !text.is_empty()), "{config}");
         assert!(config["checkout"].is_null() && config["brands"].is_null(), "{config}");
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_frame_tells_what_is_paid_from_what_is_pending_and_may_be_paid_another_way() -> anyhow::Result<()> {
+    let shop = shop();
+    let made = shop.checkout(&[("shopperResultUrl", "https://shop.example/back")]).await?;
+    shop.submit(made.id(), &[("paymentBrand", "IDEAL")]).await?;
+    let pending = configuration(&shop, made.id(), "VISA IDEAL").await?;
+    assert!(pending["error"].is_null() && pending["brands"]["VISA"].is_object(), "{pending}");
+    shop.submit(made.id(), &[]).await?;
+    let paid = configuration(&shop, made.id(), "VISA IDEAL").await?;
+    assert_eq!(paid["error"]["paid"], true, "{paid}");
+    // What was stored was not paid.
+    let stored = shop.post("v1/checkouts", &[("createRegistration", "true")]).await?;
+    shop.post_as_browser(&format!("v1/checkouts/{}/registration", stored.id()), &CARD).await?;
+    let stored = configuration(&shop, stored.id(), "VISA").await?;
+    assert!(stored["error"].is_object() && stored["error"]["paid"].is_null(), "{stored}");
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 mod accessibility;
 mod brand_page;
 mod callbacks;
+mod coming_back;
 mod contract;
 mod fields;
 mod firefox;

@@ -83,7 +83,7 @@ impl App {
         self.configured = true;
         let error = js::get(config, "error");
         if error.is_object() {
-            self.end("checkoutError");
+            self.end(if js::flag(&error, "paid") { "paidError" } else { "checkoutError" });
             callbacks::error(&js::text(&error, "name"), &js::text(&error, "message"));
             return;
         }
