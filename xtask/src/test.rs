@@ -11,16 +11,24 @@ use crate::{form, server};
 /// Text of `cargo xtask test --help`.
 pub const HELP: &str = "\
 Sets up what is missing (the wasm toolchain, Chromium and Firefox with their drivers, axe-core,
-TypeScript), builds the form and the gateway, and runs all tests: units and properties, HTTP against
-the real binary, and the form in real browsers. Arguments go to `cargo test`, for example the name of a test.
+TypeScript, and the frameworks of merchants' pages), builds the form and the gateway, and runs all
+tests: units and properties, HTTP against the real binary, and the form in real browsers. Arguments
+go to `cargo test`, for example the name of a test.
 
 Example: cargo xtask test
          cargo xtask test -- --nocapture double_click";
 
 /// From the npm registry, each with the file that tells that it is there. A new version may find more, so they change by
-/// decision only; this TypeScript is the last one written in JavaScript, which runs wherever node does.
-const PACKAGES: [(&str, &str); 3] =
-    [("axe-core@4.14.1", AXE), ("jquery@3.7.1", "jquery/dist/jquery.min.js"), ("typescript@5.9.3", COMPILER)];
+/// decision only; this TypeScript is the last one written in JavaScript, which runs wherever node does, and this React the
+/// last one that a page can load by itself.
+const PACKAGES: [(&str, &str); 6] = [
+    ("axe-core@4.14.1", AXE),
+    ("jquery@3.7.1", "jquery/dist/jquery.min.js"),
+    ("react@18.3.1", "react/umd/react.development.js"),
+    ("react-dom@18.3.1", "react-dom/umd/react-dom.development.js"),
+    ("typescript@5.9.3", COMPILER),
+    ("vue@3.5.13", "vue/dist/vue.runtime.global.prod.js"),
+];
 const AXE: &str = "axe-core/axe.min.js";
 const COMPILER: &str = "typescript/lib/tsc.js";
 /// Speaks with every Firefox of the last years.

@@ -10,6 +10,7 @@ mod fields;
 mod firefox;
 mod forms;
 mod frames;
+mod frameworks;
 mod kindness;
 mod lifecycle;
 mod looks;
