@@ -8,60 +8,8 @@ use tillgate_tests::{Browser, browse};
 use crate::{APPROVED, Stage};
 
 /// Puts text into a field as a browser that fills it in does: all at once, without a key.
-const FILL_IN: &str = "const [css, text] = arguments; const it = document.querySelector(css); it.value = text;
+pub const FILL_IN: &str = "const [css, text] = arguments; const it = document.querySelector(css); it.value = text;
     it.dispatchEvent(new Event('input', { bubbles: true })); it.dispatchEvent(new Event('change', { bubbles: true }));";
-
-#[tokio::test]
-async fn a_browser_that_fills_in_the_card_where_the_number_is_fills_in_the_whole_form() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        browser.goto(stage.page("")).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.find(NUMBER).await?.enter_frame().await?;
-        // What browsers look for: fields that are rendered, each with its token, and that nobody else meets.
-        browser.until("document.querySelectorAll('.helper').length === 3").await?;
-        let tokens = "[...document.querySelectorAll('input')].map(it => [it.autocomplete, it.tabIndex, it.checkVisibility(), it.ariaHidden].join(' ')).join()";
-        assert_eq!(
-            browser.value(tokens).await?,
-            "cc-number 0 true ,cc-name -1 true true,cc-exp -1 true true,cc-csc -1 true true"
-        );
-        for (token, text) in [("number", "4200000000000000"), ("name", "Jane Jones"), ("exp", "2034-05"), ("csc", "123")] {
-            browser.execute(FILL_IN, vec![json!(format!("[autocomplete=cc-{token}]")), json!(text)]).await?;
-        }
-        assert_eq!(browser.value("document.querySelector('[autocomplete=cc-csc]').value").await?, "", "passed on, not kept");
-        browser.enter_default_frame().await?;
-        browser.until("document.querySelector('.wpwl-control-expiry').value === '05 / 34' || document.querySelector('.wpwl-control-expiry').value === '05 / 2034'").await?;
-        browser.until("document.querySelector('.wpwl-control-cardHolder').value === 'Jane Jones'").await?;
-        assert_eq!(form.inner_value(CODE).await?, "123");
-        form.pay().await?;
-        browser.query(By::Id("result")).first().await?;
-        assert_eq!(stage.code().await?, APPROVED);
-        Ok(())
-    })
-    .await
-}
-
-#[tokio::test]
-async fn what_the_shopper_typed_is_not_overwritten_by_what_the_browser_fills_in() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        browser.goto(stage.page("")).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.holder("Ada").await?;
-        form.code("456").await?;
-        form.find(NUMBER).await?.enter_frame().await?;
-        browser.until("document.querySelectorAll('.helper').length === 3").await?;
-        for (token, text) in [("name", "Jane Jones"), ("csc", "123"), ("exp", "05/34")] {
-            browser.execute(FILL_IN, vec![json!(format!("[autocomplete=cc-{token}]")), json!(text)]).await?;
-        }
-        browser.enter_default_frame().await?;
-        browser.until("document.querySelector('.wpwl-control-expiry').value === '05 / 34'").await?;
-        assert_eq!(browser.value("document.querySelector('.wpwl-control-cardHolder').value").await?, "Ada");
-        assert_eq!(form.inner_value(CODE).await?, "456");
-        Ok(())
-    })
-    .await
-}
 
 #[tokio::test]
 async fn expiry_dates_are_understood_however_browsers_and_people_write_them() -> anyhow::Result<()> {
@@ -97,19 +45,38 @@ async fn expiry_dates_are_understood_however_browsers_and_people_write_them() ->
 }
 
 #[tokio::test]
-async fn the_caret_stays_in_the_middle_of_a_date() -> anyhow::Result<()> {
+async fn the_caret_stays_where_a_date_or_a_number_is_corrected() -> anyhow::Result<()> {
     let stage = Stage::new().await?;
     browse(move |browser| async move {
         browser.goto(stage.page("")).await?;
         let form = CardForm::ready(&browser).await?;
+        let press = async |keys: &[Key]| {
+            let keys: String = keys.iter().map(Key::value).collect();
+            browser.action_chain().send_keys(keys).perform().await
+        };
+        let type_in = async |text: &str| browser.action_chain().send_keys(text).perform().await;
+        let state = "(it => it.value + '|' + it.selectionStart)(document.querySelector(arguments[0]))";
+        let state = async |css: &str| {
+            let state = browser.execute(format!("return {state}"), vec![json!(css)]).await?;
+            anyhow::Ok(state.json().as_str().unwrap_or_default().to_owned())
+        };
+        let expiry = ".wpwl-control-expiry";
         form.expiry("0534").await?;
-        browser.execute("document.querySelector('.wpwl-control-expiry').setSelectionRange(1, 2)", vec![]).await?;
-        form.find(".wpwl-control-expiry").await?.send_keys("7").await?;
-        let state = "(it => it.value + ' ' + it.selectionStart)(document.querySelector('.wpwl-control-expiry'))";
-        // Clicking into a field may put the caret elsewhere; typing does not.
-        let state = browser.value(state).await?;
-        let state = state.as_str().unwrap_or_default();
-        assert!(state.starts_with("07 / 34") || state.starts_with("05 / 34"), "{state}");
+        assert_eq!(state(expiry).await?, "05 / 34|7");
+        press(&[Key::Home, Key::Right, Key::Delete]).await?;
+        type_in("7").await?;
+        assert_eq!(state(expiry).await?, "07 / 34|2");
+        press(&[Key::Left, Key::Backspace]).await?;
+        type_in("1").await?;
+        assert_eq!(state(expiry).await?, "17 / 34|1");
+        // The number's groups move the digits, and the caret with them.
+        form.number("4200000000000000").await?;
+        form.find(NUMBER).await?.enter_frame().await?;
+        press(&[Key::Home, Key::Right, Key::Right]).await?;
+        type_in("123").await?;
+        assert_eq!(state("input").await?, "4212 3000 0000 0000 000|6");
+        press(&[Key::Backspace, Key::Backspace, Key::Backspace]).await?;
+        assert_eq!(state("input").await?, "4200 0000 0000 0000|2");
         Ok(())
     })
     .await
@@ -201,6 +168,7 @@ async fn enter_in_the_list_of_brands_chooses_and_sends_nothing() -> anyhow::Resu
         holder.send_keys(enter.as_str()).await?;
         browser.query(By::Id("result")).first().await?;
         assert_eq!((stage.submits(), stage.code().await?.as_str()), (1, APPROVED));
+        assert_eq!(browser.seen_of("asked").await?.len(), 1, "what a frame says may come late");
         Ok(())
     })
     .await
@@ -273,11 +241,12 @@ async fn prefer(browser: &Browser, name: &str, value: &str) -> anyhow::Result<()
 async fn who_wants_little_motion_gets_none_and_high_contrast_keeps_every_border() -> anyhow::Result<()> {
     let stage = Stage::new().await?;
     browse(move |browser| async move {
-        prefer(&browser, "prefers-reduced-motion", "reduce").await?;
         browser.goto(stage.page("")).await?;
         let form = CardForm::ready(&browser).await?;
         let moving = "[...document.querySelectorAll('.wpwl-container *')].filter(it => { const style = getComputedStyle(it);
             return style.animationName !== 'none' || parseFloat(style.transitionDuration) > 0; }).map(it => it.className).join()";
+        assert_ne!(browser.value(moving).await?, "", "there is something to be stilled");
+        prefer(&browser, "prefers-reduced-motion", "reduce").await?;
         assert_eq!(browser.value(moving).await?, "");
         prefer(&browser, "forced-colors", "active").await?;
         form.pay().await?;
@@ -289,6 +258,64 @@ async fn who_wants_little_motion_gets_none_and_high_contrast_keeps_every_border(
         form.number("4200").await?;
         browser.picture("form-high-contrast").await?;
         Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_page_that_turns_dark_by_itself_takes_the_form_and_its_frames_along() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        prefer(&browser, "prefers-color-scheme", "light").await?;
+        // The page has no colours of its own: the browser's, for light and dark.
+        browser.goto(stage.page("document.documentElement.style.colorScheme = 'light dark';")).await?;
+        CardForm::ready(&browser).await?;
+        let dark = "document.querySelector('.wpwl-container').matches('.wpwl-dark')";
+        // How light the text is, from 0 to 255.
+        let light = "parseInt(getComputedStyle(document.querySelector('input')).color.match(/\\d+/)[0])";
+        for (scheme, is_dark) in [("light", false), ("dark", true), ("light", false)] {
+            prefer(&browser, "prefers-color-scheme", scheme).await?;
+            browser.until(&format!("{dark} === {is_dark}")).await?;
+            for frame in [NUMBER, CODE] {
+                browser.find(By::Css(frame)).await?.enter_frame().await?;
+                let seen = browser.until(&format!("({light} > 127) === {is_dark}")).await;
+                browser.enter_default_frame().await?;
+                seen?;
+            }
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Touches the middle of what `css` finds, and lets go.
+async fn touch(browser: &Browser, css: &str) -> anyhow::Result<()> {
+    let middle = "(it => ({ x: it.x + it.width / 2, y: it.y + it.height / 2 }))(document.querySelector(arguments[0]).getBoundingClientRect())";
+    let point = browser.execute(format!("return {middle}"), vec![json!(css)]).await?.json().clone();
+    for (kind, points) in [("touchStart", json!([point])), ("touchEnd", json!([]))] {
+        let event = json!({ "type": kind, "touchPoints": points });
+        browser.cdp().send_raw("Input.dispatchTouchEvent", event).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_finger_on_the_codes_field_brings_the_hint_and_one_elsewhere_takes_it_away() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        browser.resize(390, 840).await?;
+        browser.cdp().send_raw("Emulation.setTouchEmulationEnabled", json!({ "enabled": true })).await?;
+        browser.goto(stage.page("var wpwlOptions = { showCVVHint: true };")).await?;
+        CardForm::ready(&browser).await?;
+        assert_eq!(browser.value("matchMedia('(hover: none)').matches").await?, true, "a phone");
+        let shown = "document.querySelector('.wpwl-cvv-hint').checkVisibility()";
+        assert_eq!(browser.value(shown).await?, false);
+        touch(&browser, CODE).await?;
+        browser.until(shown).await?;
+        browser.until("document.activeElement.matches('iframe.wpwl-control-cvv')").await?;
+        touch(&browser, ".wpwl-control-expiry").await?;
+        browser.until(&format!("!{shown}")).await?;
+        browser.until("document.activeElement.matches('.wpwl-control-expiry')").await
     })
     .await
 }
