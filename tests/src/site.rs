@@ -37,6 +37,7 @@ pub struct Page {
     brands: String,
     inside: String,
     after: String,
+    style: String,
 }
 
 impl Page {
@@ -54,6 +55,7 @@ impl Page {
             brands: "VISA MASTER AMEX".to_owned(),
             inside: String::new(),
             after: String::new(),
+            style: String::new(),
         }
     }
 
@@ -78,15 +80,22 @@ impl Page {
         self
     }
 
+    /// Gives the page a style sheet of the merchant's.
+    #[must_use]
+    pub fn style(mut self, sheet: &str) -> Self {
+        sheet.clone_into(&mut self.style);
+        self
+    }
+
     fn html(&self, gateway: &str, number: usize) -> String {
-        let Self { checkout, script: _, integrity, brands, inside, after } = self;
+        let Self { checkout, integrity, brands, inside, after, .. } = self;
         let integrity =
             integrity.as_ref().map(|it| format!(r#" integrity="{it}" crossorigin="anonymous""#)).unwrap_or_default();
         format!(
             r#"<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>A merchant</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="data:,"><link rel="stylesheet" href="/styles/{number}.css">
 <script src="/options/{number}.js"></script></head>
 <body><main><h1>A merchant</h1>
 <form class="paymentWidgets" action="/result?own=1" data-brands="{brands}">{inside}</form>
@@ -161,6 +170,8 @@ async fn answer(
     };
     let (kind, text) = if let Some(number) = number("/pages/", "").filter(|it| *it < book.pages.len()) {
         ("text/html; charset=utf-8", book.pages[number].html(&site.gateway, number))
+    } else if let Some(number) = number("/styles/", ".css").filter(|it| *it < book.pages.len()) {
+        ("text/css; charset=utf-8", book.pages[number].style.clone())
     } else if let Some(number) = number("/options/", ".js").filter(|it| *it < book.pages.len()) {
         ("text/javascript; charset=utf-8", book.pages[number].script.clone())
     } else if let Some(package) = PACKAGES.iter().find(|(path, _)| *path == uri.path()) {

@@ -68,6 +68,8 @@ var relay = function (anew) {
   if (!anew && state.relay && state.relay.src === src) return;
   if (state.relay) state.relay.remove();
   state.relay = make("iframe", "", { hidden: "", referrerpolicy: "no-referrer", src: src });
+  // Many sheets give frames a display, and thereby show hidden ones.
+  state.relay.style.display = "none";
   document.body.append(state.relay);
   delete state.done.more;
 };

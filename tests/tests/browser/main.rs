@@ -12,6 +12,7 @@ mod firefox;
 mod forms;
 mod frames;
 mod frameworks;
+mod hostile;
 mod kindness;
 mod lifecycle;
 mod looks;

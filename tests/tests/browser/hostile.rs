@@ -1,0 +1,90 @@
+//! Merchants' style sheets that take away what browsers do by default, or lay hands on every element: the form stays whole.
+
+use thirtyfour::prelude::*;
+use tillgate_tests::card_form::CardForm;
+use tillgate_tests::{Page, browse};
+
+use crate::{APPROVED, Stage};
+
+/// Sheets by what they are called.
+const SHEETS: [(&str, &str); 3] = [
+    (
+        "a reset of everything",
+        "html, body, div, span, h1, p, a, img, iframe, form, fieldset, legend, label, input, select, button, ul, li {
+            margin: 0; padding: 0; border: 0; font: inherit; font-size: 100%; vertical-align: baseline; }
+         body { line-height: 1; }
+         :focus { outline: 0; }",
+    ),
+    (
+        "a reset of a framework",
+        "*, ::before, ::after { box-sizing: border-box; border: 0 solid; margin: 0; padding: 0; }
+         button, input, select { font: inherit; letter-spacing: inherit; color: inherit; border-radius: 0;
+            background-color: transparent; opacity: 1; appearance: none; }
+         img, svg, video, canvas, iframe { display: block; vertical-align: middle; max-width: 100%; height: auto; }
+         ::placeholder { opacity: 0.1; }",
+    ),
+    (
+        "an old shop's",
+        "* { box-sizing: content-box; }
+         div, form, iframe { display: block; }
+         form { width: 900px; display: table; }
+         form div { padding: 4px; overflow: visible; }
+         input, select, button, iframe { display: inline; width: 60px; height: 14px; margin: 9px; padding: 1px;
+            border: 3px ridge #c0c; float: left; font-size: 7px; line-height: 7px; }
+         button { text-transform: uppercase; position: absolute; top: 0; }
+         div:empty { display: none; }
+         :focus { outline: none; }",
+    ),
+];
+
+/// What is wrong with the fields and the button, by what a shopper sees and can hit.
+const WRONG: &str = "(() => {
+    const wrong = [];
+    const container = document.querySelector('.wpwl-container').getBoundingClientRect();
+    const fields = [...document.querySelectorAll('.wpwl-form .wpwl-control, .wpwl-form .wpwl-button')].filter(it => !it.closest('[hidden]'));
+    if (fields.length < 6) wrong.push('only ' + fields.length + ' fields');
+    const boxes = fields.map(it => [it.className, it.getBoundingClientRect()]);
+    for (const [name, box] of boxes) {
+        if (box.height < 34 || box.width < 90) wrong.push(name + ' is ' + box.width + ' x ' + box.height);
+        if (box.left < container.left - 1 || box.right > container.right + 1 || box.right > innerWidth) wrong.push(name + ' sticks out');
+        for (const [other, its] of boxes)
+            if (other < name && box.left < its.right - 1 && its.left < box.right - 1 && box.top < its.bottom - 1 && its.top < box.bottom - 1)
+                wrong.push(name + ' is over ' + other);
+    }
+    for (const it of document.querySelectorAll('[hidden], .wpwl-live'))
+        if (it.getBoundingClientRect().width > 1 && it.getBoundingClientRect().height > 1) wrong.push('seen: ' + it.outerHTML.slice(0, 90));
+    return wrong;
+})()";
+
+#[tokio::test]
+async fn merchants_sheets_that_touch_every_element_leave_the_form_whole() -> anyhow::Result<()> {
+    browse(move |browser| async move {
+        for (name, sheet) in SHEETS {
+            // In the plain style the fields' look is the page's own, for better or worse.
+            let styles: &[&str] = if name == "an old shop's" { &["card"] } else { &["card", "plain"] };
+            for style in styles {
+                for width in [1000, 360] {
+                    let place = format!("{name}, {style}, {width}");
+                    let stage = Stage::new().await?;
+                    browser.resize(width, 1200).await?;
+                    let script = format!("var wpwlOptions = {{ style: '{style}', showCVVHint: true }};");
+                    let page = Page::of(&stage.checkout).script(&script).style(sheet).brands("VISA MASTER IDEAL");
+                    browser.goto(stage.site.add(page)).await?;
+                    let form = CardForm::ready(&browser).await?;
+                    browser.query(By::Css(".wpwl-button-brand-IDEAL")).first().await?;
+                    browser.picture(&format!("hostile-{}", place.replace([' ', ',', '\''], "-"))).await?;
+                    assert_eq!(browser.value(WRONG).await?, serde_json::json!([]), "{place}");
+                    form.find(".wpwl-control-expiry").await?.click().await?;
+                    let ring = "(it => parseFloat(it.outlineWidth) > 0 && it.outlineStyle !== 'none' || it.boxShadow !== 'none')(getComputedStyle(document.activeElement))";
+                    assert_eq!(browser.value(ring).await?, true, "{place}: where the caret is");
+                    form.fill().await?;
+                    form.pay().await?;
+                    browser.query(By::Id("result")).first().await?;
+                    assert_eq!(stage.code().await?, APPROVED, "{place}");
+                }
+            }
+        }
+        Ok(())
+    })
+    .await
+}
