@@ -88,14 +88,19 @@ impl Page {
     }
 
     fn html(&self, gateway: &str, number: usize) -> String {
-        let Self { checkout, integrity, brands, inside, after, .. } = self;
+        let Self { checkout, integrity, brands, inside, after, style, .. } = self;
+        let sheet = if style.is_empty() {
+            String::new()
+        } else {
+            format!(r#"<link rel="stylesheet" href="/styles/{number}.css">"#)
+        };
         let integrity =
             integrity.as_ref().map(|it| format!(r#" integrity="{it}" crossorigin="anonymous""#)).unwrap_or_default();
         format!(
             r#"<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>A merchant</title>
-<link rel="icon" href="data:,"><link rel="stylesheet" href="/styles/{number}.css">
+<link rel="icon" href="data:,">{sheet}
 <script src="/options/{number}.js"></script></head>
 <body><main><h1>A merchant</h1>
 <form class="paymentWidgets" action="/result?own=1" data-brands="{brands}">{inside}</form>
