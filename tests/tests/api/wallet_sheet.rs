@@ -1,5 +1,6 @@
 //! The sheet that stands in for a wallet: where it comes from, who may show it, and what it hands out.
 
+use anyhow::Context as _;
 use reqwest::Method;
 use tillgate_tests::{Answer, Gateway, Merchant};
 
@@ -23,11 +24,11 @@ async fn a_token_of_the_sheet_pays_once_and_any_other_token_is_another() -> anyh
     let checkout = shop.checkout(&[]).await?;
     let page = ask(&shop, Method::GET, checkout.id(), "").await?;
     assert!(page.status == 200 && page.text.contains("92.00 EUR") && token(&page.text).is_none(), "{}", page.text);
-    let made = [
-        ask(&shop, Method::POST, checkout.id(), "card=0").await?,
-        ask(&shop, Method::POST, checkout.id(), "card=99").await?,
-    ];
-    let tokens = made.map(|made| token(&made.text).unwrap());
+    let mut tokens = Vec::new();
+    for card in ["card=0", "card=99"] {
+        let made = ask(&shop, Method::POST, checkout.id(), card).await?;
+        tokens.push(token(&made.text).context(made.text)?);
+    }
     assert_ne!(tokens[0], tokens[1]);
     let fields = [("paymentBrand", "APPLEPAY"), ("walletPay.paymentToken", tokens[0].as_str())];
     let path = format!("v1/checkouts/{}/payment", checkout.id());
