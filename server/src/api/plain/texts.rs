@@ -78,6 +78,7 @@ mod tests {
             ("de", "de"),
             ("de-AT", "de"),
             ("de_CH", "de"),
+            ("de_DE.UTF-8", "de"),
             ("dk", "da"),
             ("cn", "zh"),
             ("pt-BR", "pt"),
