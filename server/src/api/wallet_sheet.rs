@@ -10,14 +10,13 @@ use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use tillgate_shared::brand::{Brand, Kind};
 use tillgate_shared::form::Duplicates;
 
 use super::Edge;
 use super::extract::{Id, parameters};
-use super::form::ancestors;
+use super::form::{FormQuery, ancestors};
 use super::simulator::STYLE;
 use crate::domain::checkout::Checkout;
 use crate::gateway::wallet::SHEET_CARDS;
@@ -27,16 +26,9 @@ const SCRIPT: &str = include_str!("wallet_sheet.js");
 
 static STYLE_HASH: LazyLock<String> = LazyLock::new(|| STANDARD.encode(Sha256::digest(STYLE)));
 
-/// Which wallet.
-#[derive(Debug, Deserialize)]
-pub(super) struct Sheet {
-    #[serde(default)]
-    brand: String,
-}
-
 /// The sheet, before the shopper has decided. The checkout's id is the capability.
-pub(super) async fn page(State(edge): State<Arc<Edge>>, Id(id): Id, Query(sheet): Query<Sheet>) -> Response {
-    match asked(&edge, &id, &sheet) {
+pub(super) async fn page(State(edge): State<Arc<Edge>>, Id(id): Id, Query(query): Query<FormQuery>) -> Response {
+    match asked(&edge, &id, &query) {
         Ok((checkout, brand)) => about(&edge, &checkout, brand),
         Err(failure) => failed(&edge, None, &failure),
     }
@@ -46,11 +38,11 @@ pub(super) async fn page(State(edge): State<Arc<Edge>>, Id(id): Id, Query(sheet)
 pub(super) async fn answer(
     State(edge): State<Arc<Edge>>,
     Id(id): Id,
-    Query(sheet): Query<Sheet>,
+    Query(query): Query<FormQuery>,
     request: Request,
 ) -> Response {
     let made = async {
-        let (checkout, brand) = asked(&edge, &id, &sheet)?;
+        let (checkout, brand) = asked(&edge, &id, &query)?;
         let form = parameters(request, Duplicates::LastWins).await?;
         let card = form.get("card").and_then(|place| SHEET_CARDS.get(place.parse::<usize>().ok()?));
         let token = edge.gateway.simulate_wallet(&checkout, brand, card.unwrap_or(&SHEET_CARDS[0]))?;
@@ -71,9 +63,9 @@ pub(super) async fn script() -> Response {
 }
 
 /// The open checkout and the wallet that are meant.
-fn asked(edge: &Edge, id: &str, sheet: &Sheet) -> Result<(Checkout, &'static Brand), Failure> {
+fn asked(edge: &Edge, id: &str, query: &FormQuery) -> Result<(Checkout, &'static Brand), Failure> {
     let checkout = edge.gateway.open_checkout(id)?;
-    let brand = Brand::find(&sheet.brand).filter(|brand| brand.kind == Kind::Wallet);
+    let brand = Brand::find(query.get("brand")).filter(|brand| brand.kind == Kind::Wallet);
     let brand = brand.ok_or_else(crate::domain::refusal::Refusal::checkout_closed)?;
     Ok((checkout, brand))
 }

@@ -193,3 +193,24 @@ async fn nothing_that_is_answered_may_be_stored_or_sniffed() -> anyhow::Result<(
     }
     Ok(())
 }
+
+#[tokio::test]
+async fn what_pages_write_twice_into_an_address_is_read_or_refused_in_our_own_words() -> anyhow::Result<()> {
+    let shop = shop();
+    let checkout = shop.checkout(&[]).await?;
+    let payment = shop.pay(&[]).await?;
+    for row in ROUTES.iter().filter(|row| row.caller != Caller::Merchant) {
+        let own = row.own.iter().flat_map(|own| [own.name, own.name]).map(|name| format!("&{name}=x"));
+        let path = address(row.path, &shop, checkout.id(), payment.id()) + own.collect::<String>().as_str();
+        let answer = Answer::read(shop.bare(row.method.as_str().parse()?, &path).send().await?).await?;
+        let kind = answer.headers.get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        assert!(
+            answer.status < 400 || !kind.starts_with("text/plain"),
+            "{} {path}: {} {}",
+            row.method.as_str(),
+            answer.status,
+            answer.text
+        );
+    }
+    Ok(())
+}
