@@ -100,6 +100,8 @@ async fn frames_that_are_not_heard_come_at_the_button() -> anyhow::Result<()> {
         browser.query(By::Css(".wpwl-button-retry")).and_displayed().first().await?.click().await?;
         browser.until_seen("ready").await?;
         assert_eq!(browser.value(&format!("document.querySelectorAll('{MESSAGE}').length")).await?, 0);
+        // The frames are there again before the shopper can type.
+        browser.until("!document.querySelector('.wpwl-loading') && document.querySelector('.wpwl-control-cardNumber').checkVisibility({ visibilityProperty: true, opacityProperty: true })").await?;
         pay(&stage, &browser).await
     })
     .await
