@@ -18,6 +18,7 @@ mod registrations;
 mod relay;
 mod reply;
 mod settled;
+mod shopper_page;
 mod simulator;
 mod sprite;
 mod state;

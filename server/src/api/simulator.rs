@@ -4,15 +4,12 @@
 //! Everything works without scripts. A page in a popup cuts itself off from the page that opened it, as wallets do
 //! (`Cross-Origin-Opener-Policy`); its one script closes it in the end.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
-use sha2::{Digest as _, Sha256};
+use maud::{Markup, html};
 use tillgate_shared::brand::{Brand, Flow};
 use tillgate_shared::form::Duplicates;
 use tillgate_shared::result::codes;
@@ -21,6 +18,7 @@ use super::Edge;
 use super::address::{host, with_parameters};
 use super::extract::{Id, parameters};
 use super::form::ancestors;
+use super::shopper_page::{NO_FRAME, Page};
 use crate::connector::simulator::{PAGE, PageAnswer};
 use crate::domain::payment::Payment;
 use crate::gateway::Failure;
@@ -28,16 +26,6 @@ use crate::gateway::asynchronous::Decided;
 
 pub(super) const STYLE: &str = include_str!("simulator.css");
 const SCRIPT: &str = include_str!("simulator.js");
-
-/// Its own style, its own script, answers to itself, and nobody shows it in a frame.
-static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
-    let style = STANDARD.encode(Sha256::digest(STYLE));
-    let policy = format!(
-        "default-src 'none'; style-src 'sha256-{style}'; script-src 'self'; form-action 'self'; base-uri 'none'; \
-         frame-ancestors 'none'"
-    );
-    HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
-});
 
 /// The parameter that asks for the page inside a frame of the form.
 pub(super) const INLINE: &str = "inline";
@@ -152,19 +140,11 @@ fn about(edge: &Edge, payment: &Payment, stage: &Stage, inline: bool) -> Respons
         }
     };
     let status = if matches!(stage, Stage::EndedOtherwise) { StatusCode::CONFLICT } else { StatusCode::OK };
-    let mut response = document(status, &title, &leave, &main);
-    if inline {
-        let checkout = payment.checkout.as_ref().and_then(|id| edge.gateway.checkout_for_shopper(id.as_str()).ok());
-        let ancestors = ancestors(edge, checkout.as_ref());
-        let framed = POLICY
-            .to_str()
-            .unwrap_or_default()
-            .replace("frame-ancestors 'none'", &format!("frame-ancestors {ancestors}"));
-        if let Ok(policy) = HeaderValue::try_from(framed) {
-            response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
-        }
+    if !inline {
+        return document(status, &title, leave, main, NO_FRAME);
     }
-    response
+    let checkout = payment.checkout.as_ref().and_then(|id| edge.gateway.checkout_for_shopper(id.as_str()).ok());
+    document(status, &title, leave, main, &ancestors(edge, checkout.as_ref()))
 }
 
 /// The merchant's page, with what it needs to ask for the outcome.
@@ -204,28 +184,13 @@ fn failed(failure: &Failure) -> Response {
             (StatusCode::SERVICE_UNAVAILABLE, "Not available at the moment", "Please try again.")
         }
     };
-    document(status, title, &html! {}, &html! { h1 { (title) } p { (text) } })
+    document(status, title, html! {}, html! { h1 { (title) } p { (text) } }, NO_FRAME)
 }
 
-fn document(status: StatusCode, title: &str, leave: &Markup, main: &Markup) -> Response {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="X-UA-Compatible" content="IE=edge";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="robots" content="noindex";
-                title { (title) }
-                style { (PreEscaped(STYLE)) }
-                (leave)
-            }
-            body { main { (main) } }
-        }
-    };
-    let mut response = (status, page).into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, POLICY.clone());
-    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+fn document(status: StatusCode, title: &str, head: Markup, main: Markup, ancestors: &str) -> Response {
+    let does = "script-src 'self'; form-action 'self'";
+    let page = Page { title, language: "en", rtl: false, style: STYLE, head, main, does, ancestors };
+    let mut response = page.respond(status);
+    response.headers_mut().insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
     response
 }

@@ -2,29 +2,25 @@
 //! chooses a test card; the sheet encrypts it for the channel, as a wallet would, and hands the token to the form's hidden
 //! frame beside it. Both are ours: the page around them never sees the token.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use axum::extract::{Query, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
-use sha2::{Digest as _, Sha256};
+use maud::{Markup, html};
 use tillgate_shared::brand::{Brand, Kind};
 use tillgate_shared::form::Duplicates;
 
 use super::Edge;
 use super::extract::{Id, parameters};
 use super::form::{FormQuery, ancestors};
+use super::shopper_page::Page;
 use super::simulator::STYLE;
 use crate::domain::checkout::Checkout;
 use crate::gateway::wallet::SHEET_CARDS;
 use crate::gateway::{Failure, order};
 
 const SCRIPT: &str = include_str!("wallet_sheet.js");
-
-static STYLE_HASH: LazyLock<String> = LazyLock::new(|| STANDARD.encode(Sha256::digest(STYLE)));
 
 /// The sheet, before the shopper has decided. The checkout's id is the capability.
 pub(super) async fn page(State(edge): State<Arc<Edge>>, Id(id): Id, Query(query): Query<FormQuery>) -> Response {
@@ -51,7 +47,7 @@ pub(super) async fn answer(
     match made.await {
         Ok((checkout, brand, token)) => {
             let main = html! { h1 { "Paying with " (brand.name) } p id="token" hidden { (token) } };
-            document(&edge, Some(&checkout), StatusCode::OK, &main)
+            document(&edge, Some(&checkout), StatusCode::OK, main)
         }
         Err(failure) => failed(&edge, None, &failure),
     }
@@ -77,7 +73,7 @@ fn about(edge: &Edge, checkout: &Checkout, brand: &Brand) -> Response {
             p { "This channel is live, or has no key for wallets: " code { "tillgate wallet-key create" } "." }
             form { button type="button" id="cancel" { "Back" } }
         };
-        return document(edge, Some(checkout), StatusCode::NOT_FOUND, &main);
+        return document(edge, Some(checkout), StatusCode::NOT_FOUND, main);
     }
     let merchant = edge.gateway.directory.entity(&checkout.entity).map(|entity| entity.name.clone());
     let amount = order::amount(&checkout.parameters).ok();
@@ -95,7 +91,7 @@ fn about(edge: &Edge, checkout: &Checkout, brand: &Brand) -> Response {
         }
         p.note { "This is a simulation in place of the sheet of " (brand.name) ". No money moves." }
     };
-    document(edge, Some(checkout), StatusCode::OK, &main)
+    document(edge, Some(checkout), StatusCode::OK, main)
 }
 
 fn failed(edge: &Edge, checkout: Option<&Checkout>, failure: &Failure) -> Response {
@@ -109,34 +105,13 @@ fn failed(edge: &Edge, checkout: Option<&Checkout>, failure: &Failure) -> Respon
         }
     };
     let main = html! { h1 { (text) } form { button type="button" id="cancel" { "Back" } } };
-    document(edge, checkout, status, &main)
+    document(edge, checkout, status, main)
 }
 
 /// A page that the form's frames may stand beside: in the merchant's pages and nowhere else.
-fn document(edge: &Edge, checkout: Option<&Checkout>, status: StatusCode, main: &Markup) -> Response {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="robots" content="noindex";
-                title { "Wallet" }
-                style { (PreEscaped(STYLE)) }
-                script src="../wallet.js" defer {}
-            }
-            body { main { (main) } }
-        }
-    };
-    let policy = format!(
-        "default-src 'none'; style-src 'sha256-{}'; script-src 'self'; form-action 'self'; base-uri 'none'; \
-         frame-ancestors {}",
-        *STYLE_HASH,
-        ancestors(edge, checkout)
-    );
-    let mut response = (status, page).into_response();
-    if let Ok(policy) = HeaderValue::try_from(policy) {
-        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
-    }
-    response
+fn document(edge: &Edge, checkout: Option<&Checkout>, status: StatusCode, main: Markup) -> Response {
+    let head = html! { script src="../wallet.js" defer {} };
+    let does = "script-src 'self'; form-action 'self'";
+    let ancestors = &ancestors(edge, checkout);
+    Page { title: "Wallet", language: "en", rtl: false, style: STYLE, head, main, does, ancestors }.respond(status)
 }

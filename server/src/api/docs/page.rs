@@ -1,10 +1,7 @@
 //! The reference page: everything that a merchant's programmer looks up, on one page that loads nothing.
 
 use axum::http::HeaderValue;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use sha2::{Digest as _, Sha256};
 use tillgate_shared::brand::{Brand, Kind};
 use tillgate_shared::format::Format;
 use tillgate_shared::parameter::{DefaultValue, Group, Parameter, catalogue};
@@ -14,15 +11,15 @@ use super::page_text::TOPICS;
 use super::route::{Caller, Method, Route, Section, Takes};
 use super::test_data::tables;
 use super::{options, responses, schema, table};
+use crate::api::shopper_page::style_source;
 
 const STYLE: &str = include_str!("page.css");
 
 /// The page and the policy that it is served under: its own style and nothing else.
 pub(super) fn document() -> (String, HeaderValue) {
-    let hash = STANDARD.encode(Sha256::digest(STYLE));
-    let policy = format!(
-        "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    );
+    let style = style_source(STYLE);
+    let policy =
+        format!("default-src 'none'; style-src {style}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
     let policy = HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"));
     (page().into_string(), policy)
 }

@@ -8,37 +8,33 @@ mod entry;
 mod page;
 mod texts;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use form_urlencoded::Serializer;
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
-use sha2::{Digest as _, Sha256};
 use tillgate_shared::brand::Kind;
 use tillgate_shared::form::Duplicates;
 use tillgate_shared::format::url;
 use tillgate_shared::parameter::Parameters;
 
 use self::entry::{Fault, faults_of, read};
-use self::page::{Forms, STYLE, document};
+use self::page::{Forms, STYLE};
 use self::texts::Texts;
 use super::address::{host, with_parameters};
 use super::extract::parameters;
 use super::form::{FormQuery, ancestors, named};
+use super::shopper_page::Page;
 use super::{Edge, client, relay};
 use crate::domain::checkout::{Checkout, State as CheckoutState};
 use crate::domain::payment::Redirect;
 use crate::gateway::once::Once;
 use crate::gateway::submit::Submitted;
 use crate::gateway::{Failure, order};
-
-static STYLE_HASH: LazyLock<String> = LazyLock::new(|| STANDARD.encode(Sha256::digest(STYLE)));
 
 /// A request for the form, and whose it is.
 struct Visit<'a> {
@@ -88,7 +84,7 @@ impl<'a> Visit<'a> {
             amount,
         };
         let title = [self.texts.get("submit"), forms.amount.as_deref().unwrap_or_default()].join(" ");
-        self.page(status, &title, &forms.markup(), Some(checkout))
+        self.page(status, &title, forms.markup(), Some(checkout))
     }
 
     /// Nothing can be paid here any more, or never could be.
@@ -104,7 +100,7 @@ impl<'a> Visit<'a> {
             @for line in text.lines() { p { (line) } }
             @if let Some(back) = back { p { a href=(back) target="_top" { (host(&back)) } } }
         };
-        self.page(status, text.lines().next().unwrap_or_default(), &main, checkout)
+        self.page(status, text.lines().next().unwrap_or_default(), main, checkout)
     }
 
     /// A submit was refused.
@@ -138,7 +134,7 @@ impl<'a> Visit<'a> {
         let checkout = &submitted.checkout;
         match submitted.pending.as_ref().and_then(|payment| payment.redirect.as_ref()) {
             Some(page) if page.method == "POST" => {
-                self.page(StatusCode::OK, host(&page.url), &handed_on(page, self.texts), Some(checkout))
+                self.page(StatusCode::OK, host(&page.url), handed_on(page, self.texts), Some(checkout))
             }
             Some(page) => {
                 let parameters: Vec<(&str, &str)> =
@@ -163,20 +159,21 @@ impl<'a> Visit<'a> {
         Some(with_parameters(address, &[("id", checkout.id.as_str()), ("resourcePath", &checkout.resource_path())]))
     }
 
-    fn page(&self, status: StatusCode, title: &str, main: &Markup, checkout: Option<&Checkout>) -> Response {
-        let mut response = (status, document(self.texts, title, main)).into_response();
-        // Chromium judges form-action by every address on the way that a submit takes, and nobody knows where the pages of
-        // a brand or a shop lead.
-        let policy = format!(
-            "default-src 'none'; style-src 'sha256-{}'; form-action 'self' https: http:; base-uri 'none'; \
-             frame-ancestors {}",
-            *STYLE_HASH,
-            ancestors(self.edge, checkout)
-        );
+    fn page(&self, status: StatusCode, title: &str, main: Markup, checkout: Option<&Checkout>) -> Response {
+        let page = Page {
+            title,
+            language: self.texts.tag,
+            rtl: self.texts.rtl,
+            style: STYLE,
+            head: html! {},
+            main,
+            // Chromium judges form-action by every address on the way that a submit takes, and nobody knows where the pages
+            // of a brand or a shop lead.
+            does: "form-action 'self' https: http:",
+            ancestors: &ancestors(self.edge, checkout),
+        };
+        let mut response = page.respond(status);
         let headers = response.headers_mut();
-        if let Ok(policy) = HeaderValue::try_from(policy) {
-            headers.insert(header::CONTENT_SECURITY_POLICY, policy);
-        }
         headers.insert("cross-origin-resource-policy", HeaderValue::from_static("cross-origin"));
         response
     }

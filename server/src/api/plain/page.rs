@@ -1,7 +1,7 @@
 //! The plain form as HTML: one form for all cards, one for each other brand. No scripts, and styles that browsers of 2013
 //! understand. A form opens in the whole window, as the shop's page is what has to make way in the end.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 use tillgate_shared::brand::{Brand, Kind};
 use tillgate_shared::format::country;
 use tillgate_shared::parameter::Parameters;
@@ -168,22 +168,4 @@ fn countries() -> impl Iterator<Item = String> {
     letters()
         .flat_map(move |first| letters().map(move |second| format!("{first}{second}")))
         .filter(|code| country::check(code).is_ok())
-}
-
-/// A whole page.
-pub(super) fn document(texts: &Texts, title: &str, main: &Markup) -> Markup {
-    html! {
-        (DOCTYPE)
-        html lang=(texts.tag) dir=[texts.rtl.then_some("rtl")] {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="X-UA-Compatible" content="IE=edge";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="robots" content="noindex";
-                title { (title) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body { main { (main) } }
-        }
-    }
 }
