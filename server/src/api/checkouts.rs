@@ -13,7 +13,8 @@ use tillgate_shared::result::{ResultCode, codes};
 use super::error::ApiError;
 use super::extract::{Id, Merchant, parameters};
 use super::fields::Fields;
-use super::reply::{Ndc, answer_at, body_at, described, reply, result, send};
+use super::kept::question;
+use super::reply::{Ndc, answer_at, described, reply, result, send};
 use super::{Edge, client, registrations, simulator, view};
 use crate::domain::checkout::{Checkout, Standing};
 use crate::domain::idempotency::Answer;
@@ -22,6 +23,7 @@ use crate::gateway::Failure;
 use crate::gateway::checkout::Status;
 use crate::gateway::once::Once;
 use crate::gateway::submit::Submitted;
+use crate::store::Watched;
 
 pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) -> Result<Response, ApiError> {
     let integrity = merchant.parameters.get("integrity") == Some("true");
@@ -94,18 +96,20 @@ pub(super) async fn confirm(
 
 /// What became of a checkout that is for a payment.
 fn outcome(edge: &Edge, merchant: &Merchant, id: &str) -> Result<Response, ApiError> {
-    if let Some(answer) = edge.settled.get(&merchant.entity.id, id) {
+    let question = question(&merchant.entity.id, id, std::iter::empty());
+    if let Some(answer) = edge.kept.get(&question, &edge.gateway.store.changed) {
         return Ok(answer);
     }
     let ndc = Ndc::of_checkout(id);
     match edge.gateway.checkout_status(&merchant.entity, id) {
         Ok(Status::Attempted(payment, standing)) => {
             let fields = view::payment(&payment).with(STANDING, standing.word());
-            if standing == Standing::Paid {
-                let body = body_at(fields, &ndc, payment.created);
-                return Ok(edge.settled.keep(&merchant.entity.id, id, view::status(payment.result), body));
-            }
-            Ok(send(answer_at(view::status(payment.result), fields, &ndc, payment.created)))
+            let answer = answer_at(view::status(payment.result), fields, &ndc, payment.created);
+            Ok(if standing == Standing::Paid {
+                edge.kept.keep(question, answer, Watched::settled())
+            } else {
+                send(answer)
+            })
         }
         other => without_payment(other, id, ndc),
     }

@@ -10,6 +10,7 @@ mod extract;
 mod fields;
 mod form;
 mod idempotency;
+mod kept;
 mod meta;
 mod payments;
 mod plain;
@@ -17,7 +18,6 @@ mod query;
 mod registrations;
 mod relay;
 mod reply;
-mod settled;
 mod shopper_page;
 mod simulator;
 mod sprite;
@@ -42,7 +42,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use crate::form::Builds;
 use crate::gateway::Gateway;
 pub use idempotency::UnderWay;
-pub use settled::Settled;
+pub use kept::Kept;
 
 /// Longest request body that is read.
 const BODY_LIMIT: usize = 1024 * 1024;
@@ -54,7 +54,7 @@ pub struct Edge {
     /// The builds of the hosted form that are served.
     pub builds: Builds,
     /// Answers that are ready to be sent again.
-    pub settled: Settled,
+    pub kept: Kept,
     /// Names of requests that are being worked on.
     pub under_way: UnderWay,
     /// The address that shoppers' browsers reach, with a slash at its end; derived from each request when absent.

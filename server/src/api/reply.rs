@@ -71,16 +71,6 @@ pub(super) fn reply_at(status: StatusCode, fields: Fields<'_>, ndc: &Ndc, time: 
 
 /// An answer about something that happened at a known time: the same bytes whenever it is made.
 pub(super) fn answer_at(status: StatusCode, fields: Fields<'_>, ndc: &Ndc, time: Timestamp) -> Answer {
-    Answer { status: status.as_u16(), body: body_at(fields, ndc, time) }
-}
-
-/// An answer on its way.
-pub(super) fn send(answer: Answer) -> Response {
-    json(StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), answer.body)
-}
-
-/// The bytes of an answer about something that happened at a known time.
-pub(super) fn body_at(fields: Fields<'_>, ndc: &Ndc, time: Timestamp) -> Vec<u8> {
     let fields =
         fields.with("buildNumber", BUILD_NUMBER).with("timestamp", wire_time(time)).with("ndc", ndc.0.as_str());
     // Most answers fit; longer ones grow.
@@ -88,7 +78,12 @@ pub(super) fn body_at(fields: Fields<'_>, ndc: &Ndc, time: Timestamp) -> Vec<u8>
     // Texts, and values that are JSON already: there is nothing that could fail.
     #[allow(clippy::expect_used)]
     serde_json::to_writer(&mut body, &fields).expect("an answer is JSON");
-    body
+    Answer { status: status.as_u16(), body }
+}
+
+/// An answer on its way.
+pub(super) fn send(answer: Answer) -> Response {
+    json(StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), answer.body)
 }
 
 /// JSON as it leaves.

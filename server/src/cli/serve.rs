@@ -18,7 +18,7 @@ use tower::ServiceExt as _;
 use super::Common;
 use super::limits::LimitOptions;
 use super::vault_key::VaultKey;
-use crate::api::{self, Edge, Settled, UnderWay};
+use crate::api::{self, Edge, Kept, UnderWay};
 use crate::clock::{Clock as _, SystemClock};
 use crate::directory::Directory;
 use crate::domain::id::is_node_name;
@@ -200,7 +200,7 @@ impl Settings {
                 options,
             },
             builds,
-            settled: Settled::default(),
+            kept: Kept::default(),
             under_way: UnderWay::default(),
             public_url: self.public_url.clone(),
             trusted_proxies: self.trusted_proxies.clone(),

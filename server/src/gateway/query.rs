@@ -12,6 +12,7 @@ use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Payment;
 use crate::domain::query::{Filter, NUMBERED, PAGE, Range};
 use crate::domain::refusal::Refusal;
+use crate::store::Watched;
 
 /// Most payments that a request reads, wanted or not.
 const READ: u32 = 1000;
@@ -25,6 +26,8 @@ pub struct Page {
     pub cursor: Option<PaymentId>,
     /// How many pages the whole list has, where one of them was asked for by its number.
     pub pages: Option<usize>,
+    /// What would change it, where that can be watched.
+    pub watched: Option<Watched>,
 }
 
 /// What is found by an id.
@@ -87,11 +90,17 @@ impl Gateway {
         }
         let entities = self.entities_of(entity);
         let numbered = number.map(|number| Numbered { before: limit * (number - 1), found: 0 });
-        let page = Page { payments: Vec::new(), cursor: None, pages: None };
+        let page = Page { payments: Vec::new(), cursor: None, pages: None, watched: None };
         let mut take = Take { filter, limit, numbered, read: 0, last: None, page };
         match (reference, short_id) {
             (Some(reference), _) => {
+                let moment = self.store.changed.moment();
                 let found = self.store.payments_of_reference(&entities, reference, READ)?;
+                // What a merchant with channels is told depends on which these are.
+                if let [entity] = &entities[..] {
+                    let ids = found.iter().map(|payment| &payment.id);
+                    take.page.watched = Watched::reference(moment, entity, reference, ids);
+                }
                 let wanted = |payment: &Payment| short_id.is_none_or(|short_id| payment.id.short_id() == short_id);
                 let found = found.into_iter().filter(|payment| range.contains(&payment.id) && wanted(payment));
                 take.all(found);

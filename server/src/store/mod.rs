@@ -6,6 +6,7 @@
 
 pub mod admin;
 mod answers;
+mod changed;
 mod checkpoint;
 mod on_file;
 mod promise;
@@ -35,6 +36,7 @@ use crate::domain::payment::{Link, Payment};
 use crate::domain::refusal::Refusal;
 
 pub use answers::KeptAnswer;
+pub use changed::{Changed, Watched};
 pub use on_file::{NewRegistration, OnFile, OnFileKeys};
 pub use promise::Promise;
 use readers::Readers;
@@ -134,6 +136,8 @@ pub struct Store {
     folder: PathBuf,
     readers: Readers,
     writer: Writer,
+    /// What has changed since something was read.
+    pub changed: Arc<Changed>,
     /// Whether something was deleted that the write-ahead log still holds. True at first: who was stopped may have left it.
     leftovers: AtomicBool,
 }
@@ -148,10 +152,12 @@ impl Store {
         let write = open_connection(folder)?;
         directory.replace(admin::credentials(&write)?);
         let readers = Readers::new(folder);
+        let changed = Arc::new(Changed::default());
         Ok(Self {
             folder: folder.to_owned(),
             readers,
-            writer: Writer::start(write, folder, directory)?,
+            writer: Writer::start(write, folder, directory, Arc::clone(&changed))?,
+            changed,
             leftovers: AtomicBool::new(true),
         })
     }

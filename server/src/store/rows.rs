@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_shared::result::ResultCode;
 
+use super::changed::Slot;
 use super::on_file::{self, OnFileRows};
 use super::promise::{self, PromiseRow};
 use super::wallet::{self, WalletToken};
@@ -120,6 +121,17 @@ impl Changes {
         self.on_file.extend(more.on_file);
         self.answer = self.answer.or(more.answer);
         self
+    }
+
+    /// What a payment's rows change for those who have read it, its reference, or what it refers to.
+    pub(super) fn slots(&self) -> Vec<Slot> {
+        let mut slots = Vec::new();
+        for payment in &self.payments {
+            slots.push(Slot::payment(&payment.id));
+            slots.extend(payment.link.as_ref().map(|link| Slot::payment(&link.referenced)));
+            slots.extend(payment.reference.as_ref().map(|reference| Slot::reference(&payment.entity, reference)));
+        }
+        slots
     }
 
     /// Writes everything on a connection that is inside a transaction.

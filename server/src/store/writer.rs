@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::changed::{Changed, Slot};
 use super::checkpoint::Checkpointer;
 use super::{Changes, Keys, Loaded, StoreError, Written, admin, rows};
 use crate::directory::Directory;
@@ -31,11 +32,17 @@ type Answer = Box<dyn FnOnce(bool) + Send>;
 
 pub(super) struct Writer {
     queue: Option<SyncSender<Job>>,
+    changed: Arc<Changed>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection, folder: &Path, directory: Arc<Directory>) -> Result<Self, StoreError> {
+    pub(super) fn start(
+        connection: Connection,
+        folder: &Path,
+        directory: Arc<Directory>,
+        changed: Arc<Changed>,
+    ) -> Result<Self, StoreError> {
         // Automatic checkpoints would run inside somebody's commit.
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let checkpointer = Checkpointer::start(folder)?;
@@ -46,7 +53,7 @@ impl Writer {
                 WriterThread { connection, directory, checkpointer, version: None, watched: Instant::now() }.run(&jobs)
             })
             .map_err(|error| StoreError::File(folder.to_owned(), error))?;
-        Ok(Self { queue: Some(queue), thread: Some(thread) })
+        Ok(Self { queue: Some(queue), changed, thread: Some(thread) })
     }
 
     pub(super) async fn update<T, D>(&self, keys: Keys, decide: D) -> Written<T>
@@ -54,30 +61,45 @@ impl Writer {
         T: Send + 'static,
         D: FnOnce(Loaded) -> Result<(Changes, T), Refusal> + Send + 'static,
     {
-        let outcome = self
-            .run(move |connection| {
-                let loaded = rows::load(connection, &keys)?;
-                match decide(loaded) {
-                    Ok((changes, value)) => {
-                        changes.apply(connection)?;
-                        Ok(Ok(value))
-                    }
-                    Err(refusal) => Ok(Err(refusal)),
+        self.run_changing(move |connection| {
+            let loaded = rows::load(connection, &keys)?;
+            match decide(loaded) {
+                Ok((changes, value)) => {
+                    changes.apply(connection)?;
+                    Ok((Ok(value), changes.slots()))
                 }
-            })
-            .await?;
-        Ok(outcome)
+                Err(refusal) => Ok((Err(refusal), Vec::new())),
+            }
+        })
+        .await
     }
 
+    /// A write that changes no payment.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         write: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        self.run_changing(move |connection| Ok((write(connection)?, Vec::new()))).await
+    }
+
+    /// A write that tells what it changes.
+    async fn run_changing<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&Connection) -> Result<(T, Vec<Slot>), StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let (sender, receiver) = oneshot::channel();
+        let changed = Arc::clone(&self.changed);
         let job: Job = Box::new(move |connection| {
             let outcome = in_savepoint(connection, write);
             Box::new(move |durable| {
-                let outcome = if durable || outcome.is_err() { outcome } else { Err(StoreError::NotCommitted) };
+                let outcome = match outcome {
+                    Ok(_) if !durable => Err(StoreError::NotCommitted),
+                    Ok((value, slots)) => {
+                        changed.committed(&slots);
+                        Ok(value)
+                    }
+                    Err(error) => Err(error),
+                };
                 // The client may have gone; what was committed stays committed.
                 let _ = sender.send(outcome);
             })

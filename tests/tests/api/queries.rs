@@ -3,6 +3,7 @@
 use serde_json::Value;
 use tillgate_tests::{Answer, Gateway, Merchant};
 
+use crate::asynchronous::{pay, press};
 use crate::support::*;
 
 /// The ids of a list, in its order.
@@ -318,5 +319,41 @@ async fn a_reference_leads_to_the_refunds_of_its_payment_as_well() -> anyhow::Re
     let refunds = shop.get(&format!("v1/query?merchantTransactionId={order}&paymentTypes=RF")).await?;
     assert_eq!(ids(&refunds), [&chain[3]]);
     assert_eq!(entry(&refunds, &chain[3])["referencedId"], chain[1].as_str());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_query_asked_again_is_answered_alike_until_something_has_changed_and_then_tells_it() -> anyhow::Result<()> {
+    let (shop, order) = (shop(), reference("again"));
+    let whole = format!("v1/query?merchantTransactionId={order}");
+    let debits = format!("{whole}&paymentTypes=DB");
+    let ask = async |query: &str, expected: &[&str]| -> anyhow::Result<Answer> {
+        let answer = shop.get(query).await?;
+        assert_eq!(ids(&answer), expected, "{}", answer.text);
+        assert_eq!(shop.get(query).await?.text, answer.text, "nothing has changed since");
+        Ok(answer)
+    };
+    assert_answer(&shop.get(&whole).await?, 404, "700.400.580");
+    let paid = shop.pay(&[("merchantTransactionId", &order)]).await?;
+    ask(&whole, &[paid.id()]).await?;
+    ask(&debits, &[paid.id()]).await?;
+    // What refers to a payment carries no reference of its own; nor need it be of the types that are asked for.
+    let follow = async |id: &str, kind: &str, amount: &str| -> anyhow::Result<String> {
+        let fields = [("paymentType", kind), ("amount", amount), ("currency", "EUR")];
+        Ok(shop.post(&format!("v1/payments/{id}"), &fields).await?.id().to_owned())
+    };
+    let refund = follow(paid.id(), "RF", "10.00").await?;
+    ask(&whole, &[paid.id(), &refund]).await?;
+    ask(&debits, &[paid.id()]).await?;
+    let rest = follow(paid.id(), "RF", "82.00").await?;
+    ask(&whole, &[paid.id(), &refund, &rest]).await?;
+    // Another one of the same order, which is decided later.
+    let wallet = pay(&shop, "PAYPAL", &[("merchantTransactionId", &order)]).await?;
+    let found = ask(&debits, &[paid.id(), wallet.id()]).await?;
+    assert_eq!(entry(&found, wallet.id())["result"]["code"], "000.200.000");
+    press(&shop, wallet.json["redirect"]["url"].as_str().unwrap_or_default(), "success").await?;
+    let found = ask(&debits, &[paid.id(), wallet.id()]).await?;
+    assert_eq!(entry(&found, wallet.id())["result"]["code"], "000.100.110");
+    assert_answer(&other_shop().get(&whole).await?, 404, "700.400.580");
     Ok(())
 }
