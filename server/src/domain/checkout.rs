@@ -149,6 +149,18 @@ impl Checkout {
         }
     }
 
+    /// Whether it can be paid now.
+    ///
+    /// # Errors
+    /// A refusal where it is paid or expired.
+    pub fn check_open(&self, now: Timestamp) -> Result<(), Refusal> {
+        match self.state(now) {
+            State::Open => Ok(()),
+            State::Paid => Err(Refusal::checkout_closed()),
+            State::Expired => Err(Refusal::checkout_expired()),
+        }
+    }
+
     /// Whether it may be tried once more, where at most `limit` attempts are allowed: numbers are not tested here.
     ///
     /// # Errors
@@ -187,11 +199,7 @@ impl Checkout {
     /// # Errors
     /// A paid or expired checkout cannot change.
     pub fn updated(&self, update: &Parameters, now: Timestamp) -> Result<Self, Refusal> {
-        match self.state(now) {
-            State::Paid => return Err(Refusal::checkout_closed()),
-            State::Expired => return Err(Refusal::checkout_expired()),
-            State::Open => {}
-        }
+        self.check_open(now)?;
         let mut next = self.clone();
         for (name, value) in update.iter() {
             next.parameters.set(name, value);
@@ -222,18 +230,15 @@ impl Checkout {
     /// An expired checkout takes none. Whether it has been paid meanwhile is for the caller to look at first: a second
     /// click is not a mistake of the shopper's.
     pub fn attempted(&self, payment: &Payment, now: Timestamp) -> Result<Self, Refusal> {
-        match self.state(now) {
-            State::Paid => Err(Refusal::checkout_closed()),
-            State::Expired => Err(Refusal::checkout_expired()),
-            State::Open => Ok(Self {
-                version: self.version + 1,
-                attempts: self.attempts.saturating_add(1),
-                attempt: Some(payment.id.clone()),
-                channel: (payment.entity != self.entity).then(|| payment.entity.clone()),
-                paid: payment.counts(),
-                ..self.clone()
-            }),
-        }
+        self.check_open(now)?;
+        Ok(Self {
+            version: self.version + 1,
+            attempts: self.attempts.saturating_add(1),
+            attempt: Some(payment.id.clone()),
+            channel: (payment.entity != self.entity).then(|| payment.entity.clone()),
+            paid: payment.counts(),
+            ..self.clone()
+        })
     }
 
     /// Takes the outcome of an attempt to register.
@@ -241,17 +246,14 @@ impl Checkout {
     /// # Errors
     /// As [`Checkout::attempted`].
     pub fn registered(&self, registration: &Registration, now: Timestamp) -> Result<Self, Refusal> {
-        match self.state(now) {
-            State::Paid => Err(Refusal::checkout_closed()),
-            State::Expired => Err(Refusal::checkout_expired()),
-            State::Open => Ok(Self {
-                version: self.version + 1,
-                registration: Some(registration.id.clone()),
-                paid: registration.approved(),
-                attempts: self.attempts.saturating_add(1),
-                ..self.clone()
-            }),
-        }
+        self.check_open(now)?;
+        Ok(Self {
+            version: self.version + 1,
+            registration: Some(registration.id.clone()),
+            paid: registration.approved(),
+            attempts: self.attempts.saturating_add(1),
+            ..self.clone()
+        })
     }
 }
 

@@ -150,6 +150,16 @@ impl Gateway {
         let id = CheckoutId::parse(id).ok_or_else(unknown)?;
         Ok(self.store.checkout(&id)?.ok_or_else(unknown)?)
     }
+
+    /// The same, where it can be paid now.
+    ///
+    /// # Errors
+    /// 404 for an unknown checkout; a refusal for one that is paid or expired.
+    pub fn open_checkout(&self, id: &str) -> Result<Checkout, Failure> {
+        let checkout = self.checkout_for_shopper(id)?;
+        checkout.check_open(self.now())?;
+        Ok(checkout)
+    }
 }
 
 /// What a checkout is for: a payment has a type and an amount, a tokenisation needs neither.

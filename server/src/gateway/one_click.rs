@@ -3,7 +3,7 @@
 use super::checkout::unknown;
 use super::once::Once;
 use super::{Failure, Gateway};
-use crate::domain::checkout::{Checkout, State};
+use crate::domain::checkout::Checkout;
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
 
@@ -30,11 +30,7 @@ impl Gateway {
             let message = "is not set: the shopper may not delete registrations in this checkout";
             return Err(Refusal::parameter("registrationsDeletable", None, message).into());
         }
-        match checkout.state(self.now()) {
-            State::Paid => return Err(Refusal::checkout_closed().into()),
-            State::Expired => return Err(Refusal::checkout_expired().into()),
-            State::Open => {}
-        }
+        checkout.check_open(self.now())?;
         let entity = self.directory.entity(&checkout.entity).ok_or_else(unknown)?;
         self.deregister(&entity, registration, Once::unnamed()).await?;
         Ok(())

@@ -14,7 +14,7 @@ use tillgate_shared::parameter::{Parameters, find};
 use super::checkout::unknown;
 use super::{Failure, Gateway, order, random};
 use crate::connector::{Cryptogram, Entry, FullAccount, FullCard, Order};
-use crate::domain::checkout::{Checkout, State};
+use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, hex};
 use crate::domain::refusal::Refusal;
@@ -80,19 +80,6 @@ impl Gateway {
             }
         }
         Ok((order, token))
-    }
-
-    /// A checkout that can be paid now, by the capability that the shopper's browser holds.
-    ///
-    /// # Errors
-    /// 404 for an unknown checkout; a refusal for one that is paid or expired.
-    pub fn open_checkout(&self, id: &str) -> Result<Checkout, Failure> {
-        let checkout = self.checkout_for_shopper(id)?;
-        match checkout.state(self.now()) {
-            State::Open => Ok(checkout),
-            State::Paid => Err(Refusal::checkout_closed().into()),
-            State::Expired => Err(Refusal::checkout_expired().into()),
-        }
     }
 
     /// Whether a simulation stands in for a wallet: the channel is a sandbox, and has a key to encrypt for.
