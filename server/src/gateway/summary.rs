@@ -98,7 +98,12 @@ impl Gateway {
                 Err(Refusal::malformed("The shopper has not filled in the form of this checkout").into())
             }
             (Some(kept), State::Open) => {
-                self.submit(id, false, kept.form, kept.shopper, public_url, once).await.map(drop)
+                let submitted = self.submit(id, false, kept.form.clone(), kept.shopper, public_url, once).await;
+                // Nobody was asked for money: the merchant may confirm again.
+                if submitted.is_err() {
+                    self.saved.keep(checkout.id, kept);
+                }
+                submitted.map(drop)
             }
         }
     }

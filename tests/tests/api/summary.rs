@@ -55,6 +55,20 @@ async fn the_last_form_counts_and_a_declined_one_is_gone() -> anyhow::Result<()>
 }
 
 #[tokio::test]
+async fn a_form_that_could_not_be_paid_with_now_is_still_there_later() -> anyhow::Result<()> {
+    let gateway = Gateway::start_with(&["--sandbox-factor", "1", "--declines-per-entity", "1"])?;
+    let shop = gateway.merchant()?;
+    let checkout = shop.checkout(&[]).await?;
+    save(&shop, checkout.id(), &[]).await?;
+    let other = shop.checkout(&[]).await?;
+    shop.submit(other.id(), &[("card.number", "4200000000000001")]).await?;
+    for _ in 0..2 {
+        assert_answer(&confirm(&shop, checkout.id()).await?, 429, "800.120.100");
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn what_is_kept_is_kept_in_memory_alone() -> anyhow::Result<()> {
     let gateway = Gateway::start()?;
     let shop = gateway.merchant()?;
