@@ -7,8 +7,8 @@ use thirtyfour::prelude::*;
 use tillgate_tests::card_form::{CODE, CardForm, NUMBER};
 use tillgate_tests::{Browser, browse, until};
 
+use crate::Stage;
 use crate::kindness::FILL_IN;
-use crate::{APPROVED, Stage};
 
 /// Has the browser fill in a card that it knows, by its own rules of what goes where, as after a choice from the list at
 /// the field.
@@ -46,8 +46,7 @@ async fn a_card_that_the_browser_knows_fills_in_the_whole_form_and_pays() -> any
         browser.until("document.querySelector('input').value === '123'").await?;
         browser.enter_default_frame().await?;
         form.pay().await?;
-        browser.query(By::Id("result")).first().await?;
-        assert_eq!(stage.code().await?, APPROVED);
+        stage.paid(&browser).await?;
         Ok(())
     })
     .await
@@ -76,8 +75,7 @@ async fn whatever_of_a_card_is_filled_in_where_the_number_is_gets_to_its_field()
         browser.until("document.querySelector('.wpwl-control-cardHolder').value === 'Jane Jones'").await?;
         assert_eq!(form.inner_value(CODE).await?, "123");
         form.pay().await?;
-        browser.query(By::Id("result")).first().await?;
-        assert_eq!(stage.code().await?, APPROVED);
+        stage.paid(&browser).await?;
         Ok(())
     })
     .await

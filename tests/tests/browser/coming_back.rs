@@ -24,8 +24,7 @@ async fn who_has_paid_and_goes_back_reads_that_it_is_paid() -> anyhow::Result<()
             // A page that the browser may not keep is fetched anew.
             stage.open(&browser, brand, &format!("locale: '{locale}', {OPTIONS}")).await?;
             pay(&browser, brand).await?;
-            browser.query(By::Id("result")).first().await?;
-            assert_eq!(stage.code().await?, APPROVED);
+            stage.paid(&browser).await?;
             browser.back().await?;
             browser.refresh().await?;
             let said_here = notice(&browser).await?;

@@ -38,8 +38,7 @@ async fn every_callback_is_called_with_its_this_and_its_arguments() -> anyhow::R
         form.find("input.wpwl-control-cardHolder").await?.click().await?;
         browser.until("witness.all().some(it => it.kind === 'onBlurSecurityCode')").await?;
         form.pay().await?;
-        browser.query(By::Id("result")).first().await?;
-        assert_eq!(stage.code().await?, APPROVED);
+        stage.paid(&browser).await?;
 
         let (number, code) =
             ("IFRAME.card.number 1 function function true", "IFRAME.card.cvv 1 function function true");

@@ -4,7 +4,7 @@ use thirtyfour::prelude::*;
 use tillgate_tests::browse;
 
 use crate::forms::{click, fill};
-use crate::{APPROVED, PENDING, Stage};
+use crate::{PENDING, Stage};
 
 const NAMED: [(&str, &str); 2] = [("customer.givenName", "Jane"), ("customer.surname", "Jones")];
 
@@ -71,9 +71,7 @@ async fn the_day_of_birth_and_the_tax_number_are_asked_where_the_merchant_wants_
             browser.query(By::Css(format!("[name='{name}']"))).first().await?.send_keys(typed).await?;
             click(&browser, ".wpwl-button-pay").await?;
             click(&browser, "button[value=success]").await?;
-            browser.query(By::Id("result")).first().await?;
-            let status = stage.merchant.status(stage.checkout.id()).await?;
-            assert_eq!(status.code(), APPROVED, "{}", status.text);
+            let status = stage.paid(&browser).await?;
             assert_eq!(status.json.pointer(pointer).and_then(|it| it.as_str()), Some(expected), "{}", status.text);
             if brand == "PIX" {
                 assert_eq!(status.json["customer"]["identificationDocType"], "TAXSTATEMENT", "{}", status.text);

@@ -121,8 +121,7 @@ async fn what_the_gateway_finds_wrong_is_told_at_the_field() -> anyhow::Result<(
         browser.query(By::Css(".wpwl-control-accountNumber.wpwl-has-error + .wpwl-hint")).first().await?;
         fill(&browser, ".wpwl-control-accountNumber", "DE23100000001234567890").await?;
         click(&browser, ".wpwl-button-pay").await?;
-        browser.query(By::Id("result")).first().await?;
-        assert_eq!(stage.code().await?, APPROVED);
+        stage.paid(&browser).await?;
         Ok(())
     })
     .await
@@ -158,9 +157,8 @@ async fn an_account_at_the_brand_is_paid_with() -> anyhow::Result<()> {
         fill(&browser, "[name='virtualAccount.accountId']", "jane@shop.example").await?;
         // Enter is as good as the button.
         fill(&browser, "[name='virtualAccount.accountId']", "jane@shop.example\u{e007}").await?;
-        browser.query(By::Id("result")).first().await?;
-        let status = stage.merchant.status(stage.checkout.id()).await?;
-        assert_eq!((status.code(), status.json["paymentBrand"].as_str()), (APPROVED, Some("AFTERPAY")));
+        let status = stage.paid(&browser).await?;
+        assert_eq!(status.json["paymentBrand"].as_str(), Some("AFTERPAY"));
         Ok(())
     })
     .await
@@ -194,9 +192,7 @@ async fn billing_names_and_the_wish_to_keep_the_card_are_posted_with_it() -> any
         fill(&browser, "[name='billing.street1']", "Domstraße 1").await?;
         click(&browser, "[name=createRegistration]").await?;
         form.pay().await?;
-        browser.query(By::Id("result")).first().await?;
-        let status = stage.merchant.status(stage.checkout.id()).await?;
-        assert_eq!(status.code(), APPROVED, "{}", status.text);
+        let status = stage.paid(&browser).await?;
         assert_eq!(status.json["card"]["holder"], "Jane Jones");
         assert_eq!(status.json["customer"]["surname"], "Jones");
         assert_eq!(status.json["billing"]["city"], "Köln");
@@ -225,9 +221,8 @@ async fn logos_come_first_and_choose_the_form_and_the_cards_brand() -> anyhow::R
         form.expiry("05 / 34").await?;
         form.code("123").await?;
         form.pay().await?;
-        browser.query(By::Id("result")).first().await?;
-        let status = stage.merchant.status(stage.checkout.id()).await?;
-        assert_eq!((status.code(), status.json["paymentBrand"].as_str()), (APPROVED, Some("MASTER")));
+        let status = stage.paid(&browser).await?;
+        assert_eq!(status.json["paymentBrand"].as_str(), Some("MASTER"));
         Ok(())
     })
     .await

@@ -2,23 +2,9 @@
 
 use thirtyfour::prelude::*;
 use tillgate_tests::card_form::{CODE, CardForm, NUMBER};
-use tillgate_tests::{Browser, Page, browse};
+use tillgate_tests::{Page, browse};
 
 use crate::{APPROVED, Stage};
-
-/// Loads the form for the checkout `id` as single-page applications do: a form, then a script.
-async fn load_again(browser: &Browser, gateway: &str, id: &str) -> anyhow::Result<()> {
-    let script = format!(
-        "const form = document.createElement('form');
-         form.className = 'paymentWidgets'; form.action = '/result?own=2'; form.dataset.brands = 'VISA MASTER';
-         document.querySelector('main').append(form);
-         const script = document.createElement('script');
-         script.src = '{gateway}v1/paymentWidgets.js?checkoutId={id}';
-         document.head.append(script);"
-    );
-    browser.execute(script, vec![]).await?;
-    Ok(())
-}
 
 #[tokio::test]
 async fn unload_removes_everything_and_the_form_can_be_loaded_again() -> anyhow::Result<()> {
@@ -37,7 +23,7 @@ async fn unload_removes_everything_and_the_form_can_be_loaded_again() -> anyhow:
             browser
                 .execute("document.querySelectorAll('script[src*=\"paymentWidgets.js\"], script[src*=\"static.min.js\"]').forEach(it => it.remove())", vec![])
                 .await?;
-            load_again(&browser, &stage.gateway.public(), second.id()).await?;
+            stage.add_form(&browser, second.id(), "VISA, MASTER", "/result?own=2").await?;
             let form = CardForm::ready(&browser).await?;
             assert_eq!(form.inner_value(NUMBER).await?, "", "nothing of before is left");
             assert_eq!(browser.value("document.querySelectorAll('.wpwl-container').length").await?, 1);
@@ -63,7 +49,7 @@ async fn a_form_that_the_page_adds_later_is_found() -> anyhow::Result<()> {
     browse(move |browser| async move {
         browser.goto(format!("{}result", stage.site.public)).await?;
         browser.execute("document.body.append(document.createElement('main'))", vec![]).await?;
-        load_again(&browser, &stage.gateway.public(), stage.checkout.id()).await?;
+        stage.add_form(&browser, stage.checkout.id(), "VISA, MASTER", "/result?own=2").await?;
         let form = CardForm::ready(&browser).await?;
         form.fill().await?;
         form.pay().await?;
@@ -90,17 +76,7 @@ async fn on_ready_comes_again_for_forms_that_the_page_adds_later() -> anyhow::Re
                 .into_iter()
                 .enumerate()
         {
-            let add = format!(
-                "const form = document.createElement('form');
-                 form.className = 'paymentWidgets'; form.action = '/result'; form.dataset.brands = '{brands}';
-                 document.querySelector('main').append(form);
-                 const script = document.createElement('script');
-                 script.src = '{}v1/paymentWidgets.js?checkoutId={}';
-                 document.head.append(script);",
-                stage.gateway.public(),
-                stage.checkout.id()
-            );
-            browser.execute(add, vec![]).await?;
+            stage.add_form(&browser, stage.checkout.id(), brands, "/result").await?;
             browser.until(&format!("witness.all().filter(it => it.kind === 'ready').length === {}", count + 2)).await?;
             assert_eq!(browser.seen_of("ready").await?.pop().unwrap_or_default(), told);
         }

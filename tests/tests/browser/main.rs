@@ -34,7 +34,9 @@ mod targets;
 mod validation;
 mod wallets;
 
-use tillgate_tests::{Answer, Gateway, Merchant, Page, Site};
+use anyhow::Context as _;
+use thirtyfour::prelude::*;
+use tillgate_tests::{Answer, Browser, Gateway, Merchant, Page, Site};
 
 /// A merchant with a site of its own and an open checkout: what most tests begin with.
 struct Stage {
@@ -69,6 +71,29 @@ impl Stage {
     /// What the gateway says about the checkout.
     async fn code(&self) -> anyhow::Result<String> {
         Ok(self.merchant.status(self.checkout.id()).await?.code().to_owned())
+    }
+
+    /// Waits until the browser stands on the result page. What the gateway says then, which is that the checkout is paid.
+    async fn paid(&self, browser: &Browser) -> anyhow::Result<Answer> {
+        browser.query(By::Id("result")).first().await.context("the result page")?;
+        let status = self.merchant.status(self.checkout.id()).await?;
+        assert_eq!(status.code(), APPROVED, "{}", status.text);
+        Ok(status)
+    }
+
+    /// Puts another form into the page, with its brands as its text, and the script of a checkout, as applications do.
+    async fn add_form(&self, browser: &Browser, checkout: &str, brands: &str, result: &str) -> anyhow::Result<()> {
+        let script = format!(
+            "const form = document.createElement('form');
+             form.className = 'paymentWidgets'; form.action = '{result}'; form.textContent = '{brands}';
+             document.querySelector('main').append(form);
+             const script = document.createElement('script');
+             script.src = '{}v1/paymentWidgets.js?checkoutId={checkout}';
+             document.head.append(script);",
+            self.gateway.public()
+        );
+        browser.execute(script, vec![]).await?;
+        Ok(())
     }
 
     /// How often the form has submitted.

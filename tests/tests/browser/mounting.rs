@@ -37,17 +37,7 @@ async fn ten_times_mounted_and_unloaded_nothing_is_left_behind() -> anyhow::Resu
         browser.cdp().send_raw("HeapProfiler.enable", json!({})).await?;
         let mut after = Vec::new();
         for round in 0..10 {
-            let mount = format!(
-                "const form = document.createElement('form');
-                 form.className = 'paymentWidgets'; form.action = '/result?own=2'; form.textContent = 'VISA, MASTER';
-                 document.querySelector('main').append(form);
-                 const script = document.createElement('script');
-                 script.src = '{}v1/paymentWidgets.js?checkoutId={}';
-                 document.head.append(script);",
-                stage.gateway.public(),
-                stage.checkout.id()
-            );
-            browser.execute(mount, vec![]).await?;
+            stage.add_form(&browser, stage.checkout.id(), "VISA, MASTER", "/result?own=2").await?;
             // No element is asked of the driver: it would hold what it found.
             browser.until("window.wpwl && document.querySelector('.wpwl-container:not([aria-busy]) .wpwl-button-pay')").await?;
             browser.execute("document.querySelector('.wpwl-button-pay').click()", vec![]).await?;

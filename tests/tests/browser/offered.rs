@@ -4,8 +4,8 @@ use thirtyfour::prelude::*;
 use tillgate_tests::card_form::CardForm;
 use tillgate_tests::{Browser, Page, browse};
 
+use crate::Stage;
 use crate::forms::click;
-use crate::{APPROVED, Stage};
 
 /// A stage whose channel offers these brands alone.
 async fn offering(brands: &str) -> anyhow::Result<Stage> {
@@ -58,8 +58,7 @@ async fn a_brand_beside_cards_that_are_not_offered_can_be_paid_with() -> anyhow:
         assert_eq!(ready, r#"[{"containerKey":"onlineTransfer","ccMethods":["IDEAL"]}]"#);
         click(&browser, ".wpwl-button-brand-IDEAL").await?;
         click(&browser, "button[value=success]").await?;
-        browser.query(By::Id("result")).first().await?;
-        assert_eq!(stage.code().await?, APPROVED);
+        stage.paid(&browser).await?;
         Ok(())
     })
     .await
@@ -75,8 +74,7 @@ async fn a_stored_card_can_be_paid_with_where_no_new_one_is_offered() -> anyhow:
         stage.open(&browser, "AMEX", "").await?;
         assert_eq!(shown(&browser).await?, "wpwl-container-registration");
         click(&browser, ".wpwl-container-registration .wpwl-button-pay").await?;
-        browser.query(By::Id("result")).first().await?;
-        assert_eq!(stage.code().await?, APPROVED);
+        stage.paid(&browser).await?;
         Ok(())
     })
     .await
@@ -112,8 +110,7 @@ async fn an_empty_holder_is_a_fault_where_the_merchant_wants_a_name() -> anyhow:
         assert_eq!(stage.submits(), 0);
         form.holder("Jane Jones").await?;
         form.pay().await?;
-        browser.query(By::Id("result")).first().await?;
-        assert_eq!(stage.code().await?, APPROVED);
+        stage.paid(&browser).await?;
         Ok(())
     })
     .await

@@ -107,9 +107,7 @@ async fn the_code_of_the_chosen_card_is_asked_and_an_empty_holder_filled_in() ->
         assert_eq!(browser.axe().await?, Vec::<String>::new());
         browser.picture("one-click").await?;
         click(&browser, ".wpwl-container-registration .wpwl-button-pay").await?;
-        browser.query(By::Id("result")).first().await?;
-        let status = stage.merchant.status(stage.checkout.id()).await?;
-        assert_eq!(status.code(), APPROVED, "{}", status.text);
+        let status = stage.paid(&browser).await?;
         assert_eq!(status.json["card"]["holder"], "Otto Over");
         assert_eq!(status.json["result"]["cvvResponse"], "M", "the code came along");
         let stored = stage.merchant.get(&format!("v1/registrations/{}", ids[1])).await?;
@@ -188,8 +186,7 @@ async fn other_ways_to_pay_wait_behind_a_button_where_the_merchant_wants_that() 
         let form = CardForm::ready(&browser).await?;
         form.fill().await?;
         click(&browser, ".wpwl-form-card .wpwl-button-pay").await?;
-        browser.query(By::Id("result")).first().await?;
-        assert_eq!(stage.code().await?, APPROVED);
+        stage.paid(&browser).await?;
         Ok(())
     })
     .await

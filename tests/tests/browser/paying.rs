@@ -215,9 +215,7 @@ async fn another_brand_and_fields_that_the_merchant_put_in_are_paid_with() -> an
         form.expiry("12 / 33").await?;
         form.code("1234").await?;
         form.pay().await?;
-        browser.query(By::Id("result")).first().await?;
-        let status = stage.merchant.status(stage.checkout.id()).await?;
-        assert_eq!(status.code(), APPROVED, "{}", status.text);
+        let status = stage.paid(&browser).await?;
         assert_eq!(status.json["paymentBrand"], "AMEX");
         assert_eq!(status.json["customParameters"]["SHOPPER_gift"], "yes please");
         assert_eq!(status.json["amount"], "92.00", "a browser does not set the price");

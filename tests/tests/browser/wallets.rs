@@ -68,8 +68,7 @@ async fn who_leaves_the_sheet_pays_otherwise_or_opens_it_again() -> anyhow::Resu
         browser.until("document.activeElement.matches('.wpwl-button-brand-APPLEPAY')").await?;
         assert_eq!((stage.submits(), stage.code().await?.as_str()), (0, PENDING));
         press(&browser, "APPLEPAY", "button[value='0']").await?;
-        browser.query(By::Id("result")).first().await?;
-        assert_eq!(stage.code().await?, APPROVED);
+        stage.paid(&browser).await?;
         Ok(())
     })
     .await
@@ -86,8 +85,7 @@ async fn a_merchants_own_wallet_puts_its_token_into_the_form() -> anyhow::Result
             document.querySelector('.wpwl-form-virtualAccount-GOOGLEPAY').append(input);";
         browser.execute(script, vec![made["paymentToken"].clone()]).await?;
         click(&browser, ".wpwl-button-brand-GOOGLEPAY").await?;
-        browser.query(By::Id("result")).first().await?;
-        assert_eq!(stage.code().await?, APPROVED);
+        stage.paid(&browser).await?;
         Ok(())
     })
     .await
