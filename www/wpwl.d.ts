@@ -228,6 +228,8 @@ interface WpwlErrorMessages {
   /** "Please enter the name of the account holder." */
   accountHolderError?: string;
   /** "Please check the IBAN or account number." */
+  unsentError?: string;
+  /** "No answer came, so it is not known whether the payment arrived. Please check your connection and try again. You will be charged only once." */
   accountNumberError?: string;
   /** "Please check the BIC or bank code." */
   accountBankError?: string;
@@ -235,6 +237,8 @@ interface WpwlErrorMessages {
   bankNameError?: string;
   /** "Please choose the country." */
   countryError?: string;
+  /** "It could not be removed. Please try again." */
+  removeError?: string;
   /** "Please enter the e-mail or number of your account." */
   accountIdError?: string;
   /** "Please check the date of birth." */

@@ -100,7 +100,7 @@ const remover = (form, one) => {
     const { status } = await ask("remove", { checkout: config.checkout.id, registration: one.registration.id });
     if (status !== 200) {
       button.disabled = false;
-      return tell(form, word("communicationError"));
+      return tell(form, word("removeError"));
     }
     one.group.remove();
     form.entries = form.entries.filter((other) => other !== one);

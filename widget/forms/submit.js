@@ -101,7 +101,7 @@ const refused = (form, status, { description = "", parameterErrors = [] }) => {
     raise("WidgetError", text);
     return tell(form, text);
   }
-  tell(form, word("communicationError"));
+  tell(form, word(status ? "unsentError" : "communicationError"));
   raise("PciIframeSubmitError", "the payment request was not answered");
 };
 

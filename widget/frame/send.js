@@ -3,7 +3,7 @@
 // How long an answer is waited for, in milliseconds: twice as long as the gateway waits for a request.
 const PATIENCE = 30000;
 
-// An answer's status and text. Without an answer, or without the whole of it, the status is 0.
+// An answer's status and text. Without an answer, or without the whole of it, the status is 0: nobody knows what came of it.
 const request = async (method, path, body) => {
   const life = new AbortController();
   const timer = setTimeout(() => life.abort(), PATIENCE);
@@ -19,7 +19,8 @@ const request = async (method, path, body) => {
 
 // Pays. Where the answer is lost, or a server between us and the gateway gave it, the payment may have been made all the
 // same, so the gateway is asked where the checkout stands. To one that is paid, or about to be, the same is sent again:
-// the gateway charges nobody twice and says where the shopper goes. One that has expired is gone.
+// the gateway charges nobody twice and says where the shopper goes. One that is open has not been charged. One that has
+// expired is gone.
 const pay = async (checkout, path, body) => {
   const send = () => request("POST", `${checkout}/${path}`, body);
   const answer = await send();
@@ -29,5 +30,7 @@ const pay = async (checkout, path, body) => {
   const { body: known } = await request("GET", `${checkout}/state`);
   const [, state] = known.match(/"checkoutState":"(\w+)"/) || [];
   if (state === "EXPIRED") return { status: 410, body: answer.body };
-  return isLost && state && state !== "OPEN" ? send() : answer;
+  if (!isLost || state === "OPEN") return { status: status || 503, body: answer.body };
+  const again = state ? await send() : answer;
+  return again.status > 499 ? { status: 0, body: "" } : again;
 };

@@ -62,6 +62,8 @@ var notify = function (name, values, form, frame) {
 // One of the contract's names; a WidgetError says at what and with which brand.
 var raise = function (name, message) {
   var current = state.current;
+  // Asked for again, the page might make another, and both were paid.
+  if (name === "PciIframeSubmitError") state.unsure = window.wpwl.checkout.id;
   var about =
     name === "WidgetError" ? { event: current ? "submit" : "load", brand: brandOf(current || state.forms[0]) } : {};
   notify("onError", [Object.assign(new Error(message), { name: name }, about)]);
@@ -72,10 +74,10 @@ var brandOf = function (form) {
   return (control && control.value) || (form && form.brands[0]);
 };
 
-// The loader came without a checkout: it is made now.
+// The loader came without a checkout: it is made now, unless nobody knows what became of the last.
 var create = function (form, brand) {
   return new Promise(function (done) {
-    done(options().createCheckout({ brand: brand }));
+    done(state.unsure || options().createCheckout({ brand: brand }));
   })
     .then(function (id) {
       if (typeof id !== "string" || !/^[\w.-]+$/.test(id)) throw new Error("it gave no checkout id");

@@ -3,7 +3,7 @@
 
 use thirtyfour::prelude::*;
 use tillgate_tests::card_form::{CardForm, NUMBER};
-use tillgate_tests::{Browser, Proxy, Site, Trouble, browse};
+use tillgate_tests::{Browser, Page, Proxy, Site, Trouble, browse};
 
 use crate::forms::{click, fill};
 use crate::{APPROVED, PENDING, Stage};
@@ -127,7 +127,10 @@ async fn a_submit_that_nobody_answers_is_given_up_and_the_button_lives_again() -
             assert_eq!(browser.until_seen("failed").await?, "PciIframeSubmitError");
             let notice =
                 browser.query(By::Css(".wpwl-message.wpwl-has-error[role=alert]")).and_displayed().first().await?;
-            assert!(notice.text().await?.contains("réessayer"), "{}", notice.text().await?);
+            // Only where the gateway can be asked is it known that nothing has been paid.
+            let known = if dead { "l’on ne sait pas" } else { "n’a pas pu être envoyé" };
+            let text = notice.text().await?;
+            assert!(text.contains(known) && text.contains("réessayer"), "{order}: {text}");
             browser
                 .until("!document.querySelector('.wpwl-button-busy, .wpwl-spinner, .wpwl-button-pay:disabled')")
                 .await?;
@@ -164,6 +167,35 @@ async fn a_frame_whose_checks_do_not_come_is_not_waited_for_for_ever_either() ->
         assert_eq!(browser.until_seen("failed").await?, "PciIframeSubmitError");
         browser.query(By::Css(".wpwl-message.wpwl-has-error")).and_displayed().first().await?;
         assert_eq!(stage.submits(), 0);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_page_is_asked_for_no_other_checkout_while_nobody_knows_whether_the_last_was_paid() -> anyhow::Result<()> {
+    let (stage, proxy) = behind_a_proxy("made-late").await?;
+    browse(move |browser| async move {
+        let script = format!(
+            "var wpwlOptions = {{ createCheckout() {{ witness.note('made', ''); return '{}'; }}, onError(error) {{ witness.note('failed', error.name); }} }};",
+            stage.checkout.id()
+        );
+        browser.goto(stage.site.add(Page::for_id("").script(&script))).await?;
+        let form = CardForm::ready(&browser).await?;
+        form.fill().await?;
+        stop_the_clock(&browser, NUMBER).await?;
+        proxy.trouble("POST", "/payment", Trouble::Swallowed);
+        proxy.trouble("GET", "/state", Trouble::Swallowed);
+        form.pay().await?;
+        for met in [1, 2] {
+            proxy.until_met(met).await?;
+            let_it_pass(&browser, NUMBER).await?;
+        }
+        assert_eq!(browser.until_seen("failed").await?, "PciIframeSubmitError");
+        form.pay().await?;
+        browser.query(By::Id("result")).first().await?;
+        assert_eq!(browser.seen_of("made").await?.len(), 1);
+        assert_eq!(payments(&stage, "made-late").await?, Some(1));
         Ok(())
     })
     .await

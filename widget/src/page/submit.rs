@@ -44,7 +44,7 @@ impl App {
     /// The merchant has decided.
     pub(super) fn allowed(&mut self, checkout: Option<String>) {
         if let Some("") = checkout.as_deref() {
-            self.notice = Some(self.words.get("communicationError").to_owned());
+            self.notice = Some(self.words.get("unsentError").to_owned());
         }
         let Some(checkout) = checkout.filter(|id| !id.is_empty()) else {
             self.busy = false;
@@ -103,10 +103,10 @@ impl App {
         self.show_faults();
     }
 
-    /// The request did not get through.
-    pub(super) fn unsent(&mut self) {
+    /// The request did not get through, or nobody knows whether it did.
+    pub(super) fn unsent(&mut self, key: &str) {
         self.busy = false;
-        self.notice = Some(self.words.get("communicationError").to_owned());
+        self.notice = Some(self.words.get(key).to_owned());
         self.announcement.clear();
         callbacks::error("PciIframeSubmitError", "the payment request was not answered");
     }
@@ -141,7 +141,7 @@ impl App {
             callbacks::error("WidgetError", &text);
             self.notice = Some(text);
         } else {
-            self.unsent();
+            self.unsent(if status > 0.0 { "unsentError" } else { "communicationError" });
         }
     }
 

@@ -118,7 +118,7 @@ impl<'a> Visit<'a> {
         }
         let names = refusal.parameters.iter().map(|error| error.name.as_str());
         let alert = match &refusal.description {
-            _ if refusal.retry_after.is_some() => self.texts.get("communicationError").to_owned(),
+            _ if refusal.retry_after.is_some() => self.texts.get("unsentError").to_owned(),
             Some(description) => std::iter::once(&**description).chain(names).collect::<Vec<_>>().join(" "),
             None => std::iter::once(refusal.code.description()).chain(names).collect::<Vec<_>>().join(" "),
         };
@@ -223,7 +223,7 @@ impl Visit<'_> {
             Failure::Refused(_) => self.closed(StatusCode::NOT_FOUND, None),
             failure => {
                 tracing::error!(error = %failure, "plain form");
-                self.says(StatusCode::SERVICE_UNAVAILABLE, "communicationError", None)
+                self.says(StatusCode::SERVICE_UNAVAILABLE, "unsentError", None)
             }
         }
     }

@@ -31,7 +31,7 @@ impl App {
             "enter" if !options::is_on("disableSubmitOnEnter") && !self.halted => self.pay(context),
             "invalid" => self.refused(&js::texts(data, "wrong")),
             "answer" => self.answered(data),
-            "failed" => self.unsent(),
+            "failed" => self.unsent("unsentError"),
             _ => {}
         }
     }
@@ -44,7 +44,7 @@ impl App {
         self.told[field as usize] = None;
         if is_number && self.configured && self.busy {
             // What was to be sent, or its answer, went with the frame that the page has moved.
-            self.unsent();
+            self.unsent("communicationError");
         }
         if is_number && !self.configured {
             self.configure(&js::get(data, "config"));
