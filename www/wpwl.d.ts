@@ -90,6 +90,11 @@ interface WpwlOptions {
    */
   allowEmptyCardHolderName?: boolean;
   /**
+   * Puts the holder and the expiry date into frames as well, so that nothing of a card is typed into your page. `iframeStyles` for the card number count there too; with `forceCardHolderEqualsBillingName` the two names stay in the page.
+   * @default false
+   */
+  enableSAQACompliance?: boolean;
+  /**
    * Two fields, given name and surname, in place of the one for the card holder. They are posted as the customer's name too.
    * @default false
    */

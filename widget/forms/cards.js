@@ -63,10 +63,17 @@ const extend = (card) => {
     holder.after(...names(form));
     holder.hidden = true;
   }
+  secure(card);
   submit.before(...billing(form));
   if (wishes().offer && purpose === "payment") submit.before(save(form));
   // The page part asks before it sends.
   card.check = () => {
+    tell(card, "");
+    if (!isSecured(card)) {
+      tell(card, word("formError"));
+      raise("PciIframeCommunicationError", "a frame of the card is missing or silent");
+      return false;
+    }
     const good = isValid(form);
     if (!good) halt(form);
     return good;

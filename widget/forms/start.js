@@ -58,6 +58,8 @@ const receive = ({ source, data }) => {
   }
   const form = others().find((form) => form.code && form.code.contentWindow === source);
   if (form) heardCode(form, data);
+  const one = secured.find(({ element }) => element.contentWindow === source);
+  if (one) heardField(one, data);
 };
 
 // The hashes of the other forms' sheet and of its languages, for whoever fetches them.

@@ -49,12 +49,12 @@ const judge = (value) => {
   return told;
 };
 
-// The frame with the code: of our origin, and of the same form.
-const sibling = () => {
+// The frame with another field: of our origin, and of the same form.
+const sibling = (field) => {
   for (let i = 0; i < parent.length; i++) {
     try {
       const other = parent.frames[i].tillgate;
-      if (other.form === own.form && other.field === "card.cvv") return other;
+      if (other.form === own.form && other.field === field) return other;
     } catch (foreign) {
       // Another origin's frame.
     }
@@ -63,7 +63,7 @@ const sibling = () => {
 
 const submit = async (message) => {
   try {
-    const other = sibling();
+    const other = sibling("card.cvv");
     if (message.code && !other) throw new Error("the code's frame is gone");
     const number = own.digits();
     const code = message.code ? other.digits() : "";
@@ -77,6 +77,11 @@ const submit = async (message) => {
     // The page that the frame is in, whatever that page says of itself.
     body.set("shopOrigin", own.peer);
     body.set("card.number", number);
+    // What else the merchant wants to have in frames.
+    for (const field of ["card.holder", "card.expiry"]) {
+      const other = sibling(field);
+      if (other) other.post(body);
+    }
     if (code) body.set("card.cvv", code);
     // A tokenisation checkout ends on another word.
     const { resourcePath } = own.config.checkout || { resourcePath: "payment" };
@@ -102,24 +107,9 @@ own.input.addEventListener("beforeinput", ({ target, inputType }) => {
 });
 own.input.addEventListener("keydown", ({ key }) => key === "Escape" && own.say("escape"));
 
-// The placeholder: the page's colour, and over it what the merchant wants, of the properties
-// whose values load nothing.
-const placeholder = Array.from(document.styleSheets[0].cssRules).find(
-  ({ selectorText }) => selectorText === "input::placeholder",
-).style;
-const harmless = /^(color|opacity|letter-spacing|line-height|(text|font)-(align|transform|shadow|decoration|family|size|style|weight|variant))$/;
-const dress = (style) => {
-  placeholder.cssText = "opacity:1";
-  placeholder.color = style.placeholder || "";
-  for (const [key, value] of style.own || []) {
-    const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    if (harmless.test(name)) placeholder.setProperty(name, value);
-  }
-};
-
 // Browsers fill in a card where the caret is, and in that document alone: fields that nobody sees take the
-// rest of it. Name and date are the page's; the code goes to its own frame, on our origin.
-const help = (token, name) => {
+// rest of it. It goes to the field's own frame, on our origin; name and date, where they have none, are the page's.
+const help = (token, field) => {
   const helper = document.createElement("input");
   helper.className = "helper";
   helper.tabIndex = -1;
@@ -127,9 +117,9 @@ const help = (token, name) => {
   helper.setAttribute("aria-hidden", true);
   helper.addEventListener("input", () => {
     const { value } = helper;
-    if (name) return own.say("autofill", { [name]: value });
-    const other = sibling();
+    const other = sibling(field);
     if (other) other.fill(value);
+    else if (field !== "card.cvv") own.say("autofill", { [field]: value });
     helper.value = "";
   });
   own.input.form.append(helper);
@@ -137,7 +127,7 @@ const help = (token, name) => {
 if (isNumber) {
   help("name", "card.holder");
   help("exp", "card.expiry");
-  help("csc");
+  help("csc", "card.cvv");
 }
 
 glue(own.module).then((exports) => {

@@ -109,6 +109,7 @@ var wantsMore = function () {
     given.forceCardHolderEqualsBillingName ||
     given.useSummaryPage ||
     given.spinner ||
+    given.enableSAQACompliance ||
     (given.registrations && given.registrations.offer)
   );
 };

@@ -240,7 +240,8 @@ if (state && state.checkoutId === checkoutId && state.build === build) {
   state.look = begin;
   state.go = function () {
     if (!state.ready || window.__tillgate !== state) return;
-    if (state.start) state.start(state);
+    // Where no field of the card may be the page's, there is none before what puts them into frames.
+    if (state.start && (moreReady || !isOn("enableSAQACompliance"))) state.start(state);
     if (state.startMore && moreReady) state.startMore();
     watch();
   };

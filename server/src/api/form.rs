@@ -105,16 +105,17 @@ fn encoded(file: &Encoded, headers: &HeaderMap, cache: &'static str) -> Response
     response
 }
 
-/// The document of a card number or code frame, with the checkout's configuration inside it.
+/// The document of a frame with a field of the card, with the checkout's configuration inside it.
 pub(super) async fn frame(State(edge): State<Arc<Edge>>, Query(query): Query<FormQuery>, request: Request) -> Response {
+    let is_text = matches!(query.get("field"), "card.holder" | "card.expiry");
     configured(
         &edge,
         &query,
         request,
-        |bundle| &bundle.frame,
+        |bundle| if is_text { &bundle.text } else { &bundle.frame },
         |checkout, now| match query.get("field") {
             // The page hears everything from the number's frame.
-            "card.cvv" => Map::new(),
+            "card.cvv" | "card.holder" | "card.expiry" => Map::new(),
             _ => {
                 let mut about = open(&edge, checkout, query.get("brands"), now);
                 // Whether there is more to show than cards; what that is, the relay knows.

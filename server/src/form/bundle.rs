@@ -32,7 +32,9 @@ struct Manifest {
     build: String,
     loader: Loader,
     frame: Hashes,
-    /// Builds from before there was one have none.
+    /// Builds from before there were these two have none.
+    #[serde(default)]
+    text: Hashes,
     #[serde(default)]
     relay: Hashes,
     files: HashMap<String, Entry>,
@@ -79,6 +81,8 @@ pub struct Bundle {
     pub loader: Encoded,
     /// The document of the card number's and the code's frames.
     pub frame: Document,
+    /// The document of the frames that hold the card's holder and its expiry date, where the merchant wants that.
+    pub text: Document,
     /// The document of the hidden frame that forms without a card number send by.
     pub relay: Document,
     files: HashMap<String, Encoded>,
@@ -87,7 +91,7 @@ pub struct Bundle {
 }
 
 /// A document that takes a checkout's configuration.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Document {
     /// What stands before the configuration, and what after it.
     pub text: (String, String),
@@ -110,7 +114,6 @@ impl Document {
 
 /// Where a document takes its configuration.
 const CONFIGURATION: &str = "{{config}}";
-const RELAY: &str = "internalRequestIframe.html";
 
 impl Bundle {
     /// Reads a build from its files, by path inside the build's folder.
@@ -138,10 +141,12 @@ impl Bundle {
             Document::new(&template, hashes).ok_or_else(|| lacks(&format!("{CONFIGURATION} in {path}")))
         };
         let frame = document("pciIframe.html", &manifest.frame)?;
-        let relay = match by_path.contains_key(RELAY) {
-            true => document(RELAY, &manifest.relay)?,
-            false => Document { text: Default::default(), scripts: String::new(), styles: String::new() },
+        let later = |path: &str, hashes: &Hashes| match by_path.contains_key(path) {
+            true => document(path, hashes),
+            false => Ok(Document::default()),
         };
+        let text = later("textIframe.html", &manifest.text)?;
+        let relay = later("internalRequestIframe.html", &manifest.relay)?;
         let mut files = HashMap::new();
         for (path, entry) in &manifest.files {
             files.insert(path.clone(), encoded(&format!("static/{path}"), &entry.media_type)?);
@@ -149,6 +154,7 @@ impl Bundle {
         Ok(Self {
             loader: encoded("paymentWidgets.js", "text/javascript; charset=utf-8")?,
             frame,
+            text,
             relay,
             id: manifest.build,
             loader_integrity: manifest.loader.integrity,

@@ -28,6 +28,7 @@ mod playground;
 mod popups;
 mod privacy;
 mod robust;
+mod saqa;
 mod speech;
 mod summary;
 mod targets;

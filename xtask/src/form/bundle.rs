@@ -45,7 +45,7 @@ const LOADER: [&str; 12] = [
     "start.js",
 ];
 /// The same for what makes the forms of other brands.
-const FORMS: [&str; 12] = [
+const FORMS: [&str; 13] = [
     "words.js",
     "fields.js",
     "form.js",
@@ -56,6 +56,7 @@ const FORMS: [&str; 12] = [
     "one_click.js",
     "cards.js",
     "summary.js",
+    "saqa.js",
     "spinner.js",
     "start.js",
 ];
@@ -74,7 +75,7 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
     };
     add("js/static.min.js", BYTES, page_script(page)?);
     add("js/plain/static.min.js", SCRIPT, page_twin(page)?);
-    let checks = ["browser.js", "send.js", "checks.js"].map(|name| read(&widget.join("frame").join(name)));
+    let checks = ["browser.js", "send.js", "dress.js", "checks.js"].map(|name| read(&widget.join("frame").join(name)));
     let checks = checks.into_iter().collect::<Result<String>>()?;
     add("frame/frame.js", SCRIPT, frame_script(frame, &checks)?);
     add("frame/plain.js", SCRIPT, frame_twin(frame, &checks)?);
@@ -93,13 +94,15 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
     add("js/forms.min.js", SCRIPT, forms.into_bytes());
     let folder = widget.join("frame");
     let pins = [("%GLUE%", "frame/frame.js"), ("%WASM%", "frame/frame.wasm"), ("%PLAIN%", "frame/plain.js")];
-    let code = pinned(read(&folder.join("frame.js"))?, &pins, &files)?;
+    let code = pinned(joined(&folder, &["field.js", "digits.js"])?, &pins, &files)?;
     let document = frame_document(&folder, "pciIframe.html", Some("frame.css"), &code)?;
+    let code = joined(&folder, &["field.js", "dress.js", "text.js"])?;
+    let text = frame_document(&folder, "pciIframe.html", Some("frame.css"), &code)?;
     let code = joined(&folder, &["browser.js", "send.js", "relay.js"])?;
     let relay = frame_document(&folder, "internalRequestIframe.html", None, &code)?;
     let loader = loader_template(&widget, &locales, &files)?;
 
-    let build = build_id(&files, &[&document.text, &relay.text, &loader]);
+    let build = build_id(&files, &[&document.text, &text.text, &relay.text, &loader]);
     let loader = loader.replace("%BUILD%", &build);
 
     for (name, file) in &files {
@@ -107,6 +110,7 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
     }
     put(&out.join("paymentWidgets.js"), loader.as_bytes())?;
     put(&out.join("pciIframe.html"), document.text.as_bytes())?;
+    put(&out.join("textIframe.html"), text.text.as_bytes())?;
     put(&out.join("internalRequestIframe.html"), relay.text.as_bytes())?;
     let listed: BTreeMap<&String, Value> = files
         .iter()
@@ -120,6 +124,7 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
         "made_by": made_by,
         "loader": {"type": SCRIPT, "integrity": script::integrity(loader.as_bytes())},
         "frame": {"csp_script": document.scripts, "csp_style": document.styles},
+        "text": {"csp_script": text.scripts, "csp_style": text.styles},
         "relay": {"csp_script": relay.scripts, "csp_style": relay.styles},
         "files": listed,
     });
