@@ -45,6 +45,7 @@ var plain = function () {
     var fields = {
       brands: brands,
       locale: given.locale || "",
+      requireCvv: (given.registrations || {}).requireCvv || "",
       shopperResultUrl: place.getAttribute("action") ? place.action : "",
     };
     frame.src = base + "v1/plainForm.html?checkoutId=" + checkout[1];

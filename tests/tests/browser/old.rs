@@ -178,3 +178,36 @@ async fn an_old_browser_goes_to_a_brands_page_and_comes_back() -> anyhow::Result
     })
     .await
 }
+
+#[tokio::test]
+async fn an_old_browser_pays_with_a_stored_card_and_its_code() -> anyhow::Result<()> {
+    let mut stage = Stage::new().await?;
+    let card = [
+        ("paymentBrand", "VISA"),
+        ("card.number", "4200000000000000"),
+        ("card.expiryMonth", "05"),
+        ("card.expiryYear", "2034"),
+        ("card.holder", "Jane Jones"),
+    ];
+    let registration = stage.merchant.post("v1/registrations", &card).await?;
+    stage.checkout = stage.merchant.checkout(&[("registrations[0].id", registration.id())]).await?;
+    browse(move |browser| async move {
+        make_old(&browser).await?;
+        browser.resize(360, 900).await?;
+        browser.goto(stage.page("var wpwlOptions = { locale: 'de', registrations: { requireCvv: true } };")).await?;
+        browser.query(By::Css(FRAME)).first().await?;
+        assert_eq!(browser.axe().await?, Vec::<String>::new());
+        browser.picture("old-form-stored").await?;
+        enter(&browser).await?;
+        press(&browser, "stored").await?;
+        browser.enter_default_frame().await?;
+        browser.until("document.querySelector('#stored-cvv-error')").await?;
+        assert_eq!(browser.axe().await?, Vec::<String>::new());
+        browser.query(By::Id("stored-cvv")).first().await?.send_keys("123").await?;
+        press(&browser, "stored").await?;
+        browser.until("location.pathname === '/result'").await?;
+        assert_eq!(stage.code().await?, APPROVED);
+        assert_silent(&browser).await
+    })
+    .await
+}

@@ -5,6 +5,9 @@ use tillgate_shared::format::expiry::Expiry;
 use tillgate_shared::format::{bic, card_number, digits, iban, security_code};
 use tillgate_shared::parameter::{ParameterError, Parameters};
 
+use crate::domain::payment::Account;
+use crate::domain::registration::Registration;
+
 /// A field of the form. The key is that of its label, and what brands list their fields by.
 #[derive(Debug)]
 pub(super) struct Field {
@@ -68,6 +71,60 @@ pub(super) static FIELDS: [Field; 11] = [
     MANDATE,
 ];
 
+/// How the name of a holder's input begins that belongs to one stored account; the account's id follows.
+const HOLDER_OF: &str = "holder.";
+
+/// A stored account that the shopper may choose, as the form shows it.
+#[derive(Debug)]
+pub(super) struct Stored {
+    /// The registration's id.
+    pub(super) id: String,
+    /// What the shopper knows it by: brand, last digits, expiry date, holder.
+    pub(super) shown: String,
+    /// Its brand, as far as it is known.
+    pub(super) brand: Option<&'static Brand>,
+    /// Whether it is a card whose code the merchant's page asks for.
+    pub(super) takes_code: bool,
+    /// The field of the holder, where it has none and the merchant wants one.
+    pub(super) holder: Option<&'static Field>,
+}
+
+impl Stored {
+    /// What the form has to know of a registration; `asks` whether the page asks for codes, `completes` whether a missing
+    /// holder is asked for.
+    pub(super) fn new(registration: &Registration, asks: bool, completes: bool) -> Self {
+        let brand = Brand::find(&registration.brand);
+        let name = brand.map_or(registration.brand.as_str(), |brand| brand.name);
+        let last = |digits: &str| Some(format!("**** {digits}"));
+        let (parts, holder) = match &registration.account {
+            Account::Card(card) => {
+                let year = card.expiry_year.get(2..).unwrap_or_default();
+                let date = format!("{}/{year}", card.expiry_month);
+                ([last(&card.last4), Some(date), card.holder.clone()], Some("cardHolder"))
+            }
+            Account::Bank(bank) => {
+                ([bank.last4.as_deref().and_then(last), None, bank.holder.clone()], Some("accountHolder"))
+            }
+            Account::Virtual(account) => ([Some(account.account_id.clone()), None, account.holder.clone()], None),
+            Account::Unknown => ([None, None, None], None),
+        };
+        let lacks = parts[2].is_none() && completes;
+        let parts: Vec<String> = std::iter::once(name.to_owned()).chain(parts.into_iter().flatten()).collect();
+        Self {
+            id: registration.id.to_string(),
+            shown: parts.join(", "),
+            brand,
+            takes_code: asks && matches!(registration.account, Account::Card(_)),
+            holder: holder.filter(|_| lacks).and_then(Field::find),
+        }
+    }
+
+    /// The name of the holder's input.
+    pub(super) fn holder_name(&self) -> String {
+        format!("{HOLDER_OF}{}", self.id)
+    }
+}
+
 /// The fields of a card form, under the choice of a brand.
 pub(super) const CARD: [&str; 4] = ["cardNumber", "expiryDate", "cardHolder", "cvv"];
 
@@ -76,10 +133,10 @@ impl Field {
         FIELDS.iter().find(|field| field.key == key)
     }
 
-    /// What is shown of a value when the form comes back: nothing that is secret, nor what may be a card number in the
-    /// wrong place.
-    pub(super) fn shown<'a>(&self, typed: &'a Parameters) -> Option<&'a str> {
-        typed.get(self.name).filter(|value| !self.secret && digit_count(value) < 12)
+    /// What is shown of the value under this name when the form comes back: nothing that is secret, nor what may be a card
+    /// number in the wrong place.
+    pub(super) fn shown<'a>(&self, typed: &'a Parameters, name: &str) -> Option<&'a str> {
+        typed.get(name).filter(|value| !self.secret && digit_count(value) < 12)
     }
 
     /// The field that a parameter comes from.
@@ -118,6 +175,24 @@ pub(super) fn read(mut typed: Parameters, signs: bool, now: (u16, u8)) -> (Param
     (typed, faults)
 }
 
+/// The same for a stored account: its code, where one is asked for, and a holder, where it has none and the merchant wants one.
+pub(super) fn read_stored(mut typed: Parameters, stored: &Stored) -> (Parameters, Vec<Fault>) {
+    let name = typed.remove(&stored.holder_name());
+    typed.retain(|name, value| !value.trim().is_empty() && !name.starts_with(HOLDER_OF));
+    let mut faults = Vec::new();
+    match (stored.holder, name.filter(|name| !name.trim().is_empty() && digit_count(name) < 6)) {
+        (Some(field), Some(name)) => typed.set(field.name, name),
+        (Some(field), None) => faults.push(Fault { field: field.key, text: field.error }),
+        (None, _) => {}
+    }
+    if !stored.takes_code {
+        typed.remove(CODE.name);
+    } else if !is_code(&mut typed, stored.brand) {
+        faults.push(Fault { field: CODE.key, text: CODE.error });
+    }
+    (typed, faults)
+}
+
 fn card(typed: &mut Parameters, brand: Option<&Brand>, now: (u16, u8), faults: &mut Vec<Fault>) {
     let mut wrong = |field: &'static str, text| faults.push(Fault { field, text });
     if let Some(value) = tidy(typed, NUMBER.name, digits_of) {
@@ -142,14 +217,18 @@ fn card(typed: &mut Parameters, brand: Option<&Brand>, now: (u16, u8), faults: &
     if typed.get(HOLDER.name).is_some_and(|name| digit_count(name) > 5) {
         wrong(HOLDER.key, HOLDER.error);
     }
-    let right = match tidy(typed, CODE.name, digits_of) {
+    if !is_code(typed, brand) {
+        faults.push(Fault { field: CODE.key, text: CODE.error });
+    }
+}
+
+/// Whether the code is one of this brand, or may be missing there.
+fn is_code(typed: &mut Parameters, brand: Option<&Brand>) -> bool {
+    match tidy(typed, CODE.name, digits_of) {
         Some(value) => {
             security_code::check(&value).is_ok() && brand.is_none_or(|brand| has_length(brand.code_lengths(), &value))
         }
         None => brand.is_some_and(Brand::code_optional),
-    };
-    if !right {
-        wrong(CODE.key, CODE.error);
     }
 }
 

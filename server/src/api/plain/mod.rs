@@ -22,7 +22,7 @@ use tillgate_shared::form::Duplicates;
 use tillgate_shared::format::url;
 use tillgate_shared::parameter::Parameters;
 
-use self::entry::{Fault, faults_of, read};
+use self::entry::{Fault, Stored, faults_of, read, read_stored};
 use self::page::{Forms, STYLE};
 use self::texts::Texts;
 use super::address::{host, with_parameters};
@@ -61,7 +61,8 @@ impl<'a> Visit<'a> {
     ) -> Response {
         let wanted = named(self.query.get("brands")).filter(|brand| brand.kind != Kind::Wallet);
         let brands = self.edge.gateway.offered(checkout, wanted);
-        if brands.is_empty() && !self.query.get("brands").trim().is_empty() {
+        let (stored, any_card) = (self.stored(checkout), self.query.get("brands").trim().is_empty());
+        if brands.is_empty() && stored.is_empty() && !any_card {
             return self.closed(StatusCode::OK, Some(checkout));
         }
         let amount = order::amount(&checkout.parameters).ok().filter(|_| !checkout.is_tokenisation());
@@ -69,12 +70,14 @@ impl<'a> Visit<'a> {
         let page = String::from("plainForm.html?");
         let query = page.len();
         let mut action = Serializer::for_suffix(page, query);
-        for name in ["checkoutId", "brands", "locale"] {
+        for name in ["checkoutId", "brands", "locale", "requireCvv"] {
             action.append_pair(name, self.query.get(name));
         }
         let forms = Forms {
             texts: self.texts,
             brands,
+            stored,
+            any_card,
             action: action.finish(),
             result: typed.get("shopperResultUrl").unwrap_or(self.query.get("shopperResultUrl")),
             mandate: relay::wants_mandate(checkout).then(|| self.now.date().to_string()),
@@ -85,6 +88,17 @@ impl<'a> Visit<'a> {
         };
         let title = [self.texts.get("submit"), forms.amount.as_deref().unwrap_or_default()].join(" ");
         self.page(status, &title, forms.markup(), Some(checkout))
+    }
+
+    /// The stored accounts that the shopper may choose from.
+    fn stored(&self, checkout: &Checkout) -> Vec<Stored> {
+        if checkout.is_tokenisation() {
+            return Vec::new();
+        }
+        let asks = self.query.get("requireCvv") == "true";
+        let completes = checkout.parameters.get("overrideHolder") == Some("true");
+        let offered = self.edge.gateway.offered_registrations(checkout);
+        offered.iter().map(|registration| Stored::new(registration, asks, completes)).collect()
     }
 
     /// Nothing can be paid here any more, or never could be.
@@ -205,7 +219,13 @@ pub(super) async fn pay(State(edge): State<Arc<Edge>>, Query(query): Query<FormQ
         Err(failure) => return visit.refused(&failure, &checkout, &Parameters::default()),
     };
     let month = (visit.now.year().unsigned_abs(), visit.now.month().unsigned_abs());
-    let (read, faults) = read(typed.clone(), relay::wants_mandate(&checkout), month);
+    let stored = visit.stored(&checkout).into_iter().find(|stored| typed.get("registrationId") == Some(&stored.id));
+    let (read, faults) = match &stored {
+        Some(stored) => read_stored(typed.clone(), stored),
+        // Gone meanwhile: the gateway says so.
+        None if typed.contains("registrationId") => (typed.clone(), Vec::new()),
+        None => read(typed.clone(), relay::wants_mandate(&checkout), month),
+    };
     // One that has been paid charges nobody: whoever sends it twice comes to the same page twice.
     if !faults.is_empty() && checkout.state(visit.now.timestamp()) == CheckoutState::Open {
         return visit.forms(StatusCode::BAD_REQUEST, &checkout, &typed, &faults, None);

@@ -6,7 +6,7 @@ use tillgate_shared::brand::{Brand, Kind};
 use tillgate_shared::format::country;
 use tillgate_shared::parameter::Parameters;
 
-use super::entry::{CARD, Fault, Field};
+use super::entry::{CARD, Fault, Field, Stored};
 use super::texts::Texts;
 
 /// The style of every page.
@@ -17,8 +17,12 @@ pub(super) struct Forms<'a> {
     pub(super) texts: &'a Texts,
     /// What is paid, such as `92.00 EUR`; nothing where an account is stored.
     pub(super) amount: Option<String>,
-    /// The brands that are offered; none where the card's number tells it.
+    /// The brands that are offered.
     pub(super) brands: Vec<&'static Brand>,
+    /// The stored accounts that the shopper may choose from.
+    pub(super) stored: Vec<Stored>,
+    /// Whether the page names no brand at all: any card is welcome then.
+    pub(super) any_card: bool,
     /// Where the forms are sent.
     pub(super) action: String,
     /// The shop's page to come back to, as its own page says.
@@ -39,11 +43,37 @@ impl Forms<'_> {
         let cards: Vec<&Brand> = self.brands.iter().copied().filter(|brand| brand.kind == Kind::Card).collect();
         let save = self.texts.get("register");
         html! {
-            h1 { (self.amount.as_deref().unwrap_or(save)) }
+            h1 id=[(!self.stored.is_empty()).then_some("paid")] { (self.amount.as_deref().unwrap_or(save)) }
             @if let Some(alert) = &self.alert { p.alert role="alert" { (alert) } }
-            @if !cards.is_empty() || self.brands.is_empty() { (self.cards(&cards)) }
+            @if !self.stored.is_empty() {
+                (self.one_click())
+                @if self.any_card || !self.brands.is_empty() { h2 { (self.texts.get("showOtherPaymentMethods")) } }
+            }
+            @if !cards.is_empty() || self.any_card { (self.cards(&cards)) }
             @for brand in self.brands.iter().filter(|brand| brand.kind != Kind::Card) { (self.other(brand)) }
         }
+    }
+
+    /// One form for all stored accounts: without scripts, which of them takes the code is for who reads it to know.
+    fn one_click(&self) -> Markup {
+        let typed = self.typed.get("registrationId");
+        let chosen = typed.or(self.stored.first().map(|it| it.id.as_str()));
+        let code = Field::find("cvv").filter(|_| self.stored.iter().any(|stored| stored.takes_code));
+        let fields = html! {
+            div role="radiogroup" aria-labelledby="paid" {
+                @for stored in &self.stored {
+                    p { label.tick {
+                        input type="radio" name="registrationId" value=(stored.id) checked[chosen == Some(&stored.id)];
+                        (stored.shown)
+                    } }
+                    @if let Some(field) = stored.holder {
+                        (self.input(&stored.id, field, &stored.holder_name(), false, typed == Some(&stored.id)))
+                    }
+                }
+            }
+            @if let Some(code) = code { (self.field("stored", code, false, typed.is_some())) }
+        };
+        self.form("stored", &fields, self.texts.get("submit"))
     }
 
     fn cards(&self, cards: &[&Brand]) -> Markup {
@@ -101,9 +131,14 @@ impl Forms<'_> {
 
     /// An input with its label, and what is wrong behind it, where this form is the one that was sent.
     fn field(&self, form: &str, field: &Field, required: bool, sent: bool) -> Markup {
+        self.input(form, field, field.name, required, sent)
+    }
+
+    /// The same under a name of its own.
+    fn input(&self, form: &str, field: &Field, name: &str, required: bool, sent: bool) -> Markup {
         let id = format!("{form}-{}", field.key);
         let fault = self.faults.iter().find(|fault| sent && fault.field == field.key);
-        let value = if sent { field.shown(self.typed) } else { None };
+        let value = if sent { field.shown(self.typed, name) } else { None };
         let help = match field.key {
             "cvv" => Some("cvvHint"),
             "expiryDate" => Some("mmyy"),
@@ -126,12 +161,12 @@ impl Forms<'_> {
             p {
                 label for=(id) { (self.texts.get(field.key)) }
                 @if field.key == "country" {
-                    select id=(id) name=(field.name) class=[class] required[required] aria-invalid=[invalid] aria-describedby=[described] autocomplete=(field.fill) {
+                    select id=(id) name=(name) class=[class] required[required] aria-invalid=[invalid] aria-describedby=[described] autocomplete=(field.fill) {
                         option value="" {}
                         @for code in countries() { option value=(code) selected[value == Some(&code)] { (code) } }
                     }
                 } @else {
-                    input id=(id) type=(kind) name=(field.name) class=[class] value=[value] required[required] maxlength="128"
+                    input id=(id) type=(kind) name=(name) class=[class] value=[value] required[required] maxlength="128"
                         aria-invalid=[invalid] aria-describedby=[described] autocomplete=(field.fill) dir=[field.is_code.then_some("ltr")]
                         autofocus[self.faults.first() == fault && fault.is_some()];
                 }
@@ -157,9 +192,10 @@ impl Forms<'_> {
     }
 }
 
-/// Whether what was sent is of a card: of no brand, or of a card's.
+/// Whether what was sent is of a card that was typed in: of no brand, or of a card's.
 fn is_of_card(typed: &Parameters) -> bool {
-    typed.get("paymentBrand").and_then(Brand::find).is_none_or(|brand| brand.kind == Kind::Card)
+    !typed.contains("registrationId")
+        && typed.get("paymentBrand").and_then(Brand::find).is_none_or(|brand| brand.kind == Kind::Card)
 }
 
 /// ISO 3166-1 codes in their order.
