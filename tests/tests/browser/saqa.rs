@@ -285,10 +285,9 @@ async fn a_frame_that_was_moved_is_filled_in_again_and_nothing_made_up_is_ever_s
 async fn enter_in_a_frame_pays_and_an_unloaded_page_keeps_nothing() -> anyhow::Result<()> {
     let stage = Stage::new().await?;
     browse(move |browser| async move {
-        let form = open(&stage, &browser, "").await?;
+        open(&stage, &browser, "").await?;
         browser.execute("wpwl.unload()", vec![]).await?;
         assert_eq!(browser.value("document.querySelectorAll('iframe, [class*=wpwl]').length").await?, 0);
-        drop(form);
         let form = open(&stage, &browser, "").await?;
         form.number("4200000000000000").await?;
         form.code("123").await?;
