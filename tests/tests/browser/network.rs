@@ -5,7 +5,7 @@ use thirtyfour::prelude::*;
 use tillgate_tests::card_form::{CODE, CardForm, NUMBER};
 use tillgate_tests::{Browser, browse};
 
-use crate::{APPROVED, Stage};
+use crate::Stage;
 
 /// Tells of the merchant's callbacks, and lets time pass four times as fast.
 const SCRIPT: &str = "
@@ -26,8 +26,7 @@ async fn pay(stage: &Stage, browser: &Browser) -> anyhow::Result<()> {
     let form = CardForm::ready(browser).await?;
     form.fill().await?;
     form.pay().await?;
-    browser.until("location.pathname === '/result'").await?;
-    assert_eq!(stage.code().await?, APPROVED);
+    stage.paid(browser).await?;
     Ok(())
 }
 
@@ -132,8 +131,7 @@ async fn without_a_connection_the_submit_says_so_and_the_button_lives_again() ->
         browser.execute("window.fetch = window.connected", vec![]).await?;
         browser.enter_default_frame().await?;
         form.pay().await?;
-        browser.until("location.pathname === '/result'").await?;
-        assert_eq!(stage.code().await?, APPROVED);
+        stage.paid(&browser).await?;
         assert_eq!(stage.submits(), 1);
         Ok(())
     })
