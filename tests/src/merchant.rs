@@ -88,6 +88,16 @@ impl Merchant {
         self.post("v1/payments", &over(&all, fields)).await
     }
 
+    /// Moves the clock of this sandbox merchant forward, by a duration such as `30m`.
+    ///
+    /// # Errors
+    /// When the gateway refuses.
+    pub async fn advance(&self, by: &str) -> anyhow::Result<()> {
+        let answer = self.post(&format!("v1/clock/{by}"), &[]).await?;
+        anyhow::ensure!(answer.status == 200, "the clock stands still: {}", answer.text);
+        Ok(())
+    }
+
     /// Asks how the checkout `id` went.
     ///
     /// # Errors

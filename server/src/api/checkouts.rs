@@ -48,7 +48,7 @@ pub(super) async fn update(
     Id(id): Id,
     merchant: Merchant,
 ) -> Result<Response, ApiError> {
-    let now = Timestamp::now();
+    let now = edge.gateway.now_of(&merchant.entity);
     let answer = move |checkout: &Checkout| about(checkout, codes::CHECKOUT_UPDATED, None, now);
     let once = merchant.once(answer);
     let checkout = edge

@@ -153,7 +153,6 @@ fn configured(
 ) -> Response {
     let (parts, _) = request.into_parts();
     let base = client::public_url(edge, &parts);
-    let now = edge.gateway.now();
     let (status, bundle, checkout, about) = match edge.gateway.checkout_for_shopper(query.checkout()) {
         // The page makes its checkout when the shopper pays. Whose it will be is not known before, so any merchant's page may
         // show the frame; which page it was, the frame tells with the submit.
@@ -163,6 +162,7 @@ fn configured(
             (StatusCode::OK, edge.builds.current(), None, about)
         }
         Ok(checkout) => {
+            let now = edge.gateway.now_of_id(&checkout.entity);
             let about = match checkout.state(now) {
                 CheckoutState::Open => about(&checkout, now),
                 // Its shopper has come back from the brand's page, and may take another brand.

@@ -94,7 +94,7 @@ pub(super) fn turn(edge: &Edge, entity: &Entity, parameters: &Parameters, asked:
     let held = edge.under_way.hold((entity.id.clone(), key.clone())).ok_or_else(Refusal::under_way)?;
     let request = canonical(&asked.method, &asked.path, &entity.id, parameters);
     let fingerprint = edge.gateway.vault.fingerprint(&request);
-    match edge.gateway.store.answer(&entity.id, &key, edge.gateway.now())? {
+    match edge.gateway.store.answer(&entity.id, &key, edge.gateway.now_of(entity))? {
         None => Ok(Turn::Fresh(Fresh { named: Named { entity: entity.id.clone(), key, fingerprint }, _held: held })),
         Some((earlier, _)) if earlier != fingerprint => {
             Err(Refusal::idempotency_key("was sent with another request before; a new request needs a new key").into())

@@ -4,6 +4,7 @@ mod access_log;
 mod address;
 mod checkouts;
 mod client;
+mod clock;
 pub mod docs;
 mod error;
 mod extract;
@@ -97,6 +98,7 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/v1/wpwl.d.ts", get(form::declarations))
         .route("/v1/static/{build}/{*path}", get(form::file))
         .route("/v1/paymentWidgets/img/brand.png", get(sprite::sheet))
+        .route("/v1/clock/{advance}", post(clock::advance))
         .route("/v1/resultcodes", get(meta::result_codes))
         .route("/openapi.json", get(docs::openapi).layer(compressed.clone()))
         .route("/reference", get(docs::reference).layer(compressed))

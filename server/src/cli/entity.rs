@@ -1,7 +1,7 @@
 //! `tillgate entity`: who takes money.
 
 use clap::{Args, Subcommand};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
 use serde::Serialize;
 
@@ -140,6 +140,7 @@ pub(super) fn create(
         name: name.to_owned(),
         live: false,
         merchant: None,
+        ahead: SignedDuration::ZERO,
         settings: Settings::default(),
     };
     choose(&transaction, &mut entity)?;

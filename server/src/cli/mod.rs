@@ -2,6 +2,7 @@
 
 mod backup;
 mod channel;
+mod clock;
 mod demo;
 mod entity;
 mod limits;
@@ -44,6 +45,9 @@ enum Command {
     /// Make wallet tokens to try out a sandbox entity with.
     #[command(subcommand)]
     WalletToken(wallet::WalletTokenCommand),
+    /// Move the clock of a sandbox entity, so that what would happen later happens now.
+    #[command(subcommand)]
+    Clock(clock::ClockCommand),
     /// Copy the whole store to a new file, while a server may be running on it.
     Backup(backup::Backup),
 }
@@ -85,6 +89,7 @@ pub fn run() -> ExitCode {
         Command::Token(command) => command.run(),
         Command::WalletKey(command) => command.run(),
         Command::WalletToken(command) => command.run(),
+        Command::Clock(command) => command.run(),
         Command::Backup(command) => command.run(),
     };
     match outcome {

@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
+use jiff::SignedDuration;
 use rusqlite::Connection;
 
 use super::channel::{ChannelOptions, OnOff};
@@ -78,6 +79,9 @@ impl EntityOptions {
             Some(Merchant::Of(merchant)) => {
                 ensure!(*merchant != entity.id, "{merchant} cannot be its own merchant");
                 ensure!(channels.is_empty(), "{} has channels, and cannot be one", entity.id);
+                let owner = existing(connection, merchant)?;
+                ensure!(entity.ahead <= owner.ahead, "the clock of {} is behind: clocks go forward only", owner.id);
+                entity.ahead = owner.ahead;
                 entity.merchant = Some(merchant.clone());
             }
             Some(Merchant::Nobody) => entity.merchant = None,
@@ -116,7 +120,8 @@ impl EntityOptions {
             ensure!(!used, "{} is {kind} and has been used: it stays so, make another entity", entity.id);
         }
         entity.live = live;
-        Ok(channels.into_iter().map(|channel| Entity { live, ..channel }).collect())
+        entity.ahead = SignedDuration::ZERO;
+        Ok(channels.into_iter().map(|channel| Entity { live, ahead: SignedDuration::ZERO, ..channel }).collect())
     }
 }
 

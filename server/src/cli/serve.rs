@@ -79,6 +79,9 @@ pub(super) struct Settings {
     /// The simulator's cut-off: how long a debit or credit may be reversed; afterwards it can be refunded.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_REVERSAL_WINDOW", default_value = "24h", value_parser = duration)]
     reversal_window: SignedDuration,
+    /// How long a pending payment waits for its shopper to come back from the brand's page; afterwards it has failed.
+    #[arg(long, value_name = "DURATION", env = "TILLGATE_PENDING_LIFETIME", default_value = "30m", value_parser = duration)]
+    pending_lifetime: SignedDuration,
     #[command(flatten)]
     limits: LimitOptions,
     /// Serve the form from a folder that `cargo xtask form` wrote, instead of the one inside this binary.
@@ -187,7 +190,13 @@ impl Settings {
         let terms =
             Terms { authorization_lifetime: self.authorization_lifetime, reversal_window: self.reversal_window };
         let limits = self.limits.limits();
-        let options = Options { node: self.node.clone(), card_window: self.card_window, terms, limits };
+        let options = Options {
+            node: self.node.clone(),
+            card_window: self.card_window,
+            terms,
+            pending_lifetime: self.pending_lifetime,
+            limits,
+        };
         let attempts = Attempts::new(limits);
         Ok(Arc::new(Edge {
             gateway: Gateway {

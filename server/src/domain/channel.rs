@@ -162,6 +162,7 @@ mod tests {
             name: format!("channel {number}"),
             live: false,
             merchant: Some(EntityId::new(Timestamp::UNIX_EPOCH, [0; 9])),
+            ahead: jiff::SignedDuration::ZERO,
             settings: Settings { channel, ..Settings::default() },
         })
     }

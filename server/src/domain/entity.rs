@@ -1,11 +1,16 @@
 //! Entities: who takes money. A merchant, with channels or without, or one of its channels; each with credentials and
 //! settings of its own.
 
+use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 use tillgate_shared::parameter::Requirements;
 
 use super::channel::Channel;
 use super::id::EntityId;
+use super::refusal::Refusal;
+
+/// How far a sandbox's clock can be moved: what is kept on file for long can be seen to end.
+pub const FURTHEST: SignedDuration = SignedDuration::from_hours(10 * 366 * 24);
 
 /// A merchant, or a channel that payments belong to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +24,9 @@ pub struct Entity {
     /// The merchant whose channel it is; none of an entity that stands for itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merchant: Option<EntityId>,
+    /// How far its clock has been moved forward; a merchant's channels go by the merchant's. Always zero of a live entity.
+    #[serde(default, skip_serializing_if = "SignedDuration::is_zero")]
+    pub ahead: SignedDuration,
     /// What the operator may choose for it.
     pub settings: Settings,
 }
@@ -57,6 +65,31 @@ impl AsRef<Self> for Entity {
 }
 
 impl Entity {
+    /// Whose clock it goes by: its merchant's, where it is a channel.
+    pub fn clock(&self) -> &EntityId {
+        self.merchant.as_ref().unwrap_or(&self.id)
+    }
+
+    /// Reads how far its clock shall be moved, such as `30m` or `PT30M`.
+    ///
+    /// # Errors
+    /// 404 for a live entity, whose clock cannot be moved; a refusal that names `advance` where that is no duration, goes
+    /// back, or beyond [`FURTHEST`].
+    pub fn advance(&self, text: &str) -> Result<SignedDuration, Refusal> {
+        if self.live {
+            return Err(Refusal::not_found("Only the clock of a sandbox entity can be moved"));
+        }
+        let refuse = |message: &str| Refusal::parameter("advance", Some(text), message);
+        let by: SignedDuration = text.parse().map_err(|_| refuse("must be a duration such as 30m, 25h or 2h 30m"))?;
+        if by.is_negative() {
+            return Err(refuse("may not be negative: a clock goes forward"));
+        }
+        match self.ahead.checked_add(by) {
+            Some(ahead) if ahead <= FURTHEST => Ok(by),
+            _ => Err(refuse("moves the clock more than ten years ahead of the machine's, which is as far as it goes")),
+        }
+    }
+
     /// What this entity asks of a payment beyond the formats.
     pub fn requirements(&self) -> Requirements {
         Requirements { customer_names_required: !self.settings.customer_names_optional, ..Requirements::default() }

@@ -3,15 +3,18 @@
 
 use jiff::Timestamp;
 use tillgate_shared::parameter::Parameters;
+use tillgate_shared::result::codes;
 
 use super::checkout::unknown;
 use super::{Failure, Gateway, random, reference};
+use crate::connector::Answer;
 use crate::connector::simulator::{PageAnswer, follow};
 use crate::domain::asynchronous::{Ended, end};
 use crate::domain::checkout::{Checkout, Standing};
-use crate::domain::id::{CheckoutId, PageId};
+use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
 use crate::domain::payment::{Command, Payment, Redirect};
 use crate::domain::refusal::Refusal;
+use crate::store::timer::Kind;
 use crate::store::{Changes, Keys};
 
 /// What became of a payment whose shopper has decided.
@@ -63,11 +66,30 @@ impl Gateway {
     /// 404 when no payment sent its shopper to this page.
     pub async fn decide_on_page(&self, page: &str, choice: &'static PageAnswer) -> Result<Decided, Failure> {
         let payment = self.payment_of_page(page)?;
+        self.conclude(payment, choice.outcome()).await
+    }
+
+    /// Ends a payment whose shopper has not come back in time. One that has ended meanwhile stays as it is.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub async fn time_out(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
+        match self.store.payment(entity, id)?.filter(Payment::waits) {
+            Some(payment) => self.conclude(payment, codes::TIMED_OUT.into()).await.map(drop),
+            None => {
+                let changes = Changes::default().without_timer(Kind::End, id.as_str());
+                Ok(self.store.update(Keys::none(), move |_| Ok((changes, ()))).await??)
+            }
+        }
+    }
+
+    /// Gives a pending payment its answer. One that has ended keeps its own.
+    async fn conclude(&self, payment: Payment, answer: Answer) -> Result<Decided, Failure> {
         let promise = self.store.promise(&payment)?;
         let on_file = promise.as_ref().map(|promise| promise.keys(&payment)).unwrap_or_default();
         let promised = promise.is_some();
         let Payment { entity, id, checkout, .. } = payment;
-        let now = self.now();
+        let now = self.now_of_id(&entity);
         let reversal = Self::new_payment_id(now)?;
         let keys = Keys { checkout, on_file, ..Keys::payment(&entity, &id) };
         let kept = self.options.card_window;
@@ -75,7 +97,6 @@ impl Gateway {
             .store
             .update(keys, move |loaded| {
                 let payment = loaded.payment.ok_or_else(no_page)?;
-                let answer = choice.outcome();
                 let as_wanted = payment.result == answer.result;
                 if as_wanted || !payment.result.is_pending() {
                     return Ok((Changes::default(), Decided { payment, as_wanted }));
@@ -131,7 +152,7 @@ impl Gateway {
     pub fn standing_for_shopper(&self, id: &str) -> Result<Standing, Failure> {
         let id = CheckoutId::parse(id).ok_or_else(unknown)?;
         let (checkout, attempt) = self.store.checkout_with_attempt(&id)?.ok_or_else(unknown)?;
-        let now = self.now();
+        let now = self.now_of_id(&checkout.entity);
         Ok(match attempt {
             Some(attempt) => checkout.standing(&attempt, now),
             None => Standing::of_registration(checkout.state(now)),

@@ -172,7 +172,14 @@ mod tests {
 
     fn entity(number: u8, live: bool) -> Entity {
         let id = EntityId::new(Timestamp::UNIX_EPOCH, [number; 9]);
-        Entity { id, name: "Bakery".to_owned(), live, merchant: None, settings: Settings::default() }
+        Entity {
+            id,
+            name: "Bakery".to_owned(),
+            live,
+            merchant: None,
+            ahead: jiff::SignedDuration::ZERO,
+            settings: Settings::default(),
+        }
     }
 
     fn at(minutes: i64) -> Timestamp {

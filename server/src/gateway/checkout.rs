@@ -48,7 +48,7 @@ impl Gateway {
         order::route(entity, &parameters)?;
         dispatch::choose(entity, &self.directory.channels(&entity.id), &parameters)?;
         self.check_offered(entity, &parameters)?;
-        let now = self.now();
+        let now = self.now_of(entity);
         let id = CheckoutId::new(now, random()?, &self.options.node);
         let checkout = Checkout::new(id, entity.id.clone(), now, build.to_owned(), without_secrets(parameters));
         let changes = once.keep(Changes::default().checkout(&checkout), &checkout, now);
@@ -75,7 +75,7 @@ impl Gateway {
         let entity = self.owner_of_checkout(entity, &id)?;
         let channels = self.directory.channels(&entity.id);
         self.check_offered(&entity, &update)?;
-        let now = self.now();
+        let now = self.now_of(&entity);
         let update = without_secrets(update);
         let checkout = self
             .store
@@ -102,7 +102,7 @@ impl Gateway {
             .checkout_with_attempt(&id)?
             .filter(|(checkout, _)| self.sees(entity, &checkout.entity))
             .ok_or_else(unknown)?;
-        let now = self.now();
+        let now = self.now_of(entity);
         let state = checkout.state(now);
         if let Some(id) = &checkout.registration
             && let Some(registration) = self.store.registration(&checkout.entity, id)?
@@ -134,7 +134,7 @@ impl Gateway {
             Some(id) => self.store.registration(&checkout.entity, id)?,
             None => None,
         };
-        let state = checkout.state(self.now());
+        let state = checkout.state(self.now_of(entity));
         Ok(match (registration, state) {
             (Some(registration), _) => Status::Registered(Box::new(registration), Standing::of_registration(state)),
             (None, State::Expired) => Status::Expired,
@@ -157,7 +157,7 @@ impl Gateway {
     /// 404 for an unknown checkout; a refusal for one that is paid or expired.
     pub fn open_checkout(&self, id: &str) -> Result<Checkout, Failure> {
         let checkout = self.checkout_for_shopper(id)?;
-        checkout.check_open(self.now())?;
+        checkout.check_open(self.now_of_id(&checkout.entity))?;
         Ok(checkout)
     }
 }

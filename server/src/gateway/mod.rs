@@ -3,6 +3,7 @@
 pub mod asynchronous;
 pub mod attempts;
 pub mod checkout;
+pub mod clock;
 mod dispatch;
 mod duplicates;
 mod echo;
@@ -29,7 +30,8 @@ use summary::Saved;
 use crate::clock::Clock;
 use crate::connector::FullAccount;
 use crate::directory::Directory;
-use crate::domain::id::PaymentId;
+use crate::domain::entity::Entity;
+use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Terms;
 use crate::domain::refusal::Refusal;
 use crate::store::{Store, StoreError};
@@ -62,6 +64,8 @@ pub struct Options {
     pub card_window: SignedDuration,
     /// How long what was paid can be captured and reversed.
     pub terms: Terms,
+    /// How long a payment waits for its shopper to come back.
+    pub pending_lifetime: SignedDuration,
     /// How often somebody may try to pay.
     pub limits: Limits,
 }
@@ -90,9 +94,19 @@ impl From<Refusal> for Failure {
 }
 
 impl Gateway {
-    /// Now, by the gateway's clock.
+    /// Now, by the gateway's clock. What is an entity's goes by [`Gateway::now_of`].
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// Now, as it is for an entity: a sandbox may be ahead.
+    pub fn now_of(&self, entity: &Entity) -> Timestamp {
+        self.clock.now() + entity.ahead
+    }
+
+    /// As [`Gateway::now_of`], by the entity's id.
+    pub fn now_of_id(&self, entity: &EntityId) -> Timestamp {
+        self.directory.entity(entity).map_or_else(|| self.now(), |entity| self.now_of(&entity))
     }
 
     fn new_payment_id(now: Timestamp) -> Result<PaymentId, Failure> {

@@ -177,7 +177,7 @@ impl Gateway {
         registration: &Registration,
         mut parameters: Parameters,
     ) -> Result<Parameters, Failure> {
-        registration.check_usable(self.now())?;
+        registration.check_usable(self.now_of(entity))?;
         parameters.set("paymentBrand", registration.brand.as_str());
         let errors = check_complete(&parameters, Operation::PaymentByRegistration, &entity.requirements());
         if !errors.is_empty() {

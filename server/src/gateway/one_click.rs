@@ -30,7 +30,7 @@ impl Gateway {
             let message = "is not set: the shopper may not delete registrations in this checkout";
             return Err(Refusal::parameter("registrationsDeletable", None, message).into());
         }
-        checkout.check_open(self.now())?;
+        checkout.check_open(self.now_of_id(&checkout.entity))?;
         let entity = self.directory.entity(&checkout.entity).ok_or_else(unknown)?;
         self.deregister(&entity, registration, Once::unnamed()).await?;
         Ok(())

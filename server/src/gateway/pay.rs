@@ -86,14 +86,14 @@ impl Gateway {
         mut parameters: Parameters,
         addresses: Addresses<'_>,
     ) -> Result<(Prepared, Attempt), Failure> {
-        let now = self.now();
+        let now = self.now_of(entity);
         let (order, token) = self.read_order(entity, &mut parameters, file.used.is_some())?;
         let route = order::route(entity, &parameters)?;
         let result_url = result_url(&order, &parameters, addresses)?;
         let shopper = addresses.shopper.or_else(|| parameters.get("customer.ip")?.parse().ok());
         // Nobody finds out by a stored account which numbers work.
         let attempt = match file.used {
-            None => self.attempts.begin(entity, shopper, order.account.bin(), now)?,
+            None => self.attempts.begin(entity, shopper, order.account.bin(), self.now())?,
             Some(_) => Attempt::default(),
         };
         let Answer { result, avs, cvv, details, pay_to, elsewhere } =

@@ -118,7 +118,8 @@ impl Gateway {
     /// The payments with a short id, oldest first. Nothing where it is none.
     fn by_short_id(&self, entities: &[EntityId], short_id: &str, range: &Range) -> Result<Vec<Payment>, Failure> {
         let mut found = Vec::new();
-        let seconds = Range::of_short_id(short_id, self.now()).unwrap_or_default();
+        let now = entities.first().map_or_else(|| self.now(), |entity| self.now_of_id(entity));
+        let seconds = Range::of_short_id(short_id, now).unwrap_or_default();
         for second in seconds.into_iter().rev() {
             self.store.payments_in(entities, &second.and(range), |payment| {
                 if payment.id.short_id() == short_id {

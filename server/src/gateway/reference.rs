@@ -68,7 +68,7 @@ impl Gateway {
         let channel = self.channel_of(entity, &id)?;
         let entity = channel.as_deref().unwrap_or(entity);
         let request = read(entity, &parameters);
-        let now = self.now();
+        let now = self.now_of(entity);
         let new = Self::new_payment_id(now)?;
         let terms = self.options.terms;
         let sandbox_or_live = entity.clone();
@@ -106,7 +106,7 @@ impl Gateway {
         let id = PaymentId::parse(id).ok_or_else(|| unknown(None))?;
         let found = self.store.payment_with_links(&self.entities_of(entity), &id)?;
         let (payment, links) = found.ok_or_else(|| unknown(None))?;
-        let standing = Standing::of(&payment, &links, &self.options.terms, self.now());
+        let standing = Standing::of(&payment, &links, &self.options.terms, self.now_of(entity));
         Ok((payment, standing))
     }
 }

@@ -48,7 +48,7 @@ impl Gateway {
         order::refuse_override(&parameters)?;
         let (drafted, attempt) = self.draft(entity, None, parameters, None)?;
         let keys = drafted.keys(Keys::none());
-        let now = self.now();
+        let now = self.now_of(entity);
         let written = self
             .store
             .update(keys, move |loaded| {
@@ -86,10 +86,10 @@ impl Gateway {
         let blind = self
             .blind_index(&entity.id, &parameters)
             .ok_or_else(|| Refusal::no_account(account_parameter(order.brand.kind)))?;
-        let now = self.now();
+        let now = self.now_of(entity);
         let today = now.to_zoned(TimeZone::UTC).date();
         let shopper = shopper.or_else(|| parameters.get("customer.ip")?.parse().ok());
-        let attempt = self.attempts.begin(entity, shopper, order.account.bin(), now)?;
+        let attempt = self.attempts.begin(entity, shopper, order.account.bin(), self.now())?;
         let result = route.verify(&order, today);
         if result.is_pending() {
             // A forced one: nothing would ever end it.
@@ -158,7 +158,7 @@ impl Gateway {
     pub fn live_registration(&self, entity: &Entity, id: &str) -> Result<Registration, Failure> {
         let registration = self.registration(entity, id)?;
         if registration.approved() {
-            registration.check_usable(self.now())?;
+            registration.check_usable(self.now_of(entity))?;
         }
         Ok(registration)
     }
@@ -195,7 +195,7 @@ impl Gateway {
         parameters: &Parameters,
         once: Once<Registration>,
     ) -> Result<Registration, Failure> {
-        let until = extension(parameters, self.now())?;
+        let until = extension(parameters, self.now_of(entity))?;
         self.change_registration(entity, id, move |registration| registration.retained(until), once).await
     }
 
@@ -225,7 +225,7 @@ impl Gateway {
     ) -> Result<Registration, Failure> {
         let Registration { entity: owner, id, .. } = self.registration(entity, id)?;
         let on_file = OnFileKeys { registration: Some((owner, id)), ..OnFileKeys::default() };
-        let now = self.now();
+        let now = self.now_of(entity);
         let changed = self
             .store
             .update(Keys { on_file, ..Keys::default() }, move |loaded| {
@@ -254,7 +254,7 @@ impl Gateway {
         let unknown = || Refusal::unknown_registration(name, id);
         let key = RegistrationId::parse(id).ok_or_else(unknown)?;
         let registration = self.store.registration_of(&self.entities_of(entity), &key)?.ok_or_else(unknown)?;
-        registration.check_usable(self.now()).map_err(|refusal| {
+        registration.check_usable(self.now_of(entity)).map_err(|refusal| {
             let message = refusal.code.description();
             refusal.naming(name, id, message)
         })?;

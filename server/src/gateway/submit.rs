@@ -73,7 +73,7 @@ impl Gateway {
         let mut checkout = self.checkout_for_shopper(id)?;
         check_path(&checkout, registration)?;
         loop {
-            let now = self.now();
+            let now = self.now_of_id(&checkout.entity);
             let abandoned = match checkout.state(now) {
                 State::Open => None,
                 State::Expired => return Err(Refusal::checkout_expired().into()),
@@ -118,7 +118,7 @@ impl Gateway {
     ) -> Result<Outcome, Failure> {
         let entity: Arc<Entity> = self.directory.entity(&checkout.entity).ok_or_else(unknown)?;
         let limit = self.options.limits.checkout_attempts(&entity);
-        checkout.may_be_tried(limit, self.now())?;
+        checkout.may_be_tried(limit, self.now_of(&entity))?;
         let parameters = self.filled_in(checkout, &entity, form, shopper)?;
         if checkout.is_tokenisation() {
             return self.attempt_registration(checkout, &entity, parameters, shopper).await;
@@ -131,7 +131,7 @@ impl Gateway {
         let owner = used.as_ref().map_or(&checkout.entity, |used| &used.entity);
         let file = File { owner, used: used.as_ref() };
         let (prepared, attempt) = self.prepare(file, &payer, Some(checkout), parameters, addresses)?;
-        let (version, now) = (checkout.version, self.now());
+        let (version, now) = (checkout.version, self.now_of_id(&checkout.entity));
         let unless = abandoned.as_ref().map(|payment| payment.id.clone());
         let gives_up = unless.is_some();
         let keys = Keys { checkout: Some(checkout.id.clone()), unless, ..prepared.keys.clone() };
@@ -217,7 +217,7 @@ impl Gateway {
     ) -> Result<Outcome, Failure> {
         let limit = self.options.limits.checkout_attempts(entity);
         let (drafted, attempt) = self.draft(entity, Some(checkout), parameters, Some(shopper))?;
-        let (version, now) = (checkout.version, self.now());
+        let (version, now) = (checkout.version, self.now_of_id(&checkout.entity));
         let keys = drafted.keys(Keys::checkout(&checkout.id));
         let outcome = self
             .store

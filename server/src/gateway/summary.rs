@@ -72,12 +72,13 @@ impl Gateway {
         let checkout = self.open_checkout(id)?;
         check_path(&checkout, false)?;
         let entity = self.directory.entity(&checkout.entity).ok_or_else(unknown)?;
-        checkout.may_be_tried(self.options.limits.checkout_attempts(&entity), self.now())?;
+        let now = self.now_of(&entity);
+        checkout.may_be_tried(self.options.limits.checkout_attempts(&entity), now)?;
         let parameters = self.filled_in(&checkout, &entity, &form, shopper)?;
         let (used, payer, mut parameters) = self.placed(&checkout, entity, parameters)?;
         let (order, _) = self.read_order(&payer, &mut parameters, used.is_some())?;
         let summary = Summary { brand: order.brand.code, account: order.account.shown() };
-        let until = checkout.created + LIFETIME;
+        let until = self.now() + (checkout.created + LIFETIME).duration_since(now);
         self.saved.keep(checkout.id, Kept { form, shopper, until });
         Ok(summary)
     }
@@ -91,7 +92,7 @@ impl Gateway {
         if !self.sees(entity, &checkout.entity) {
             return Err(unknown().into());
         }
-        match (self.saved.take(&checkout.id), checkout.state(self.now())) {
+        match (self.saved.take(&checkout.id), checkout.state(self.now_of(entity))) {
             (_, State::Paid) => Ok(()),
             (_, State::Expired) => Err(Refusal::checkout_expired().into()),
             (None, State::Open) => {

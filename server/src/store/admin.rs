@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::StoreError;
+use super::{StoreError, clock};
 use crate::directory::{Credential, Credentials};
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
@@ -34,7 +34,7 @@ pub struct TokenInfo {
 /// When the store cannot be read.
 pub fn credentials(connection: &Connection) -> Result<Credentials, StoreError> {
     let mut entities = HashMap::new();
-    let mut statement = connection.prepare("SELECT id, name, live, settings, merchant FROM entity")?;
+    let mut statement = connection.prepare(&select_entity(""))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let entity = read_entity(row)?;
@@ -52,6 +52,14 @@ pub fn credentials(connection: &Connection) -> Result<Credentials, StoreError> {
     Ok(Credentials { by_user, entities })
 }
 
+/// Entities, each with the clock that it goes by.
+fn select_entity(which: &str) -> String {
+    format!(
+        "SELECT entity.id, entity.name, entity.live, entity.settings, entity.merchant, coalesce(owner.ahead, entity.ahead)
+         FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant {which}"
+    )
+}
+
 fn read_entity(row: &rusqlite::Row<'_>) -> Result<Entity, StoreError> {
     let id: String = row.get(0)?;
     let settings: String = row.get(3)?;
@@ -61,6 +69,7 @@ fn read_entity(row: &rusqlite::Row<'_>) -> Result<Entity, StoreError> {
         name: row.get(1)?,
         live: row.get(2)?,
         merchant: merchant.as_deref().and_then(EntityId::parse),
+        ahead: SignedDuration::from_millis(row.get(5)?),
         settings: serde_json::from_str(&settings)?,
     })
 }
@@ -71,9 +80,7 @@ fn read_entity(row: &rusqlite::Row<'_>) -> Result<Entity, StoreError> {
 /// When the store cannot be read.
 pub fn entity(connection: &Connection, id: &EntityId) -> Result<Option<Entity>, StoreError> {
     connection
-        .query_row("SELECT id, name, live, settings, merchant FROM entity WHERE id = ?1", [id.as_str()], |row| {
-            Ok(read_entity(row))
-        })
+        .query_row(&select_entity("WHERE entity.id = ?1"), [id.as_str()], |row| Ok(read_entity(row)))
         .optional()?
         .transpose()
 }
@@ -102,8 +109,7 @@ pub fn add_entity(connection: &Connection, entity: &Entity, now: Timestamp) -> R
 /// # Errors
 /// When the store cannot be read.
 pub fn channels(connection: &Connection, merchant: &EntityId) -> Result<Vec<Entity>, StoreError> {
-    let mut statement =
-        connection.prepare("SELECT id, name, live, settings, merchant FROM entity WHERE merchant = ?1")?;
+    let mut statement = connection.prepare(&select_entity("WHERE entity.merchant = ?1"))?;
     let mut rows = statement.query([merchant.as_str()])?;
     let mut channels = Vec::new();
     while let Some(row) = rows.next()? {
@@ -124,15 +130,22 @@ pub fn is_used(connection: &Connection, id: &EntityId) -> Result<bool, StoreErro
     Ok(connection.query_row(query, [id.as_str()], |row| row.get(0))?)
 }
 
-/// Writes an entity's name, kind, merchant and settings again. Returns whether there is such an entity.
+/// Writes an entity's name, kind, merchant, clock and settings again. Returns whether there is such an entity.
 ///
 /// # Errors
 /// When the store cannot be written.
 pub fn update_entity(connection: &Connection, entity: &Entity) -> Result<bool, StoreError> {
     let settings = serde_json::to_string(&entity.settings)?;
     let changed = connection.execute(
-        "UPDATE entity SET name = ?2, settings = ?3, live = ?4, merchant = ?5 WHERE id = ?1",
-        params![entity.id.as_str(), entity.name, settings, entity.live, entity.merchant.as_ref().map(EntityId::as_str)],
+        "UPDATE entity SET name = ?2, settings = ?3, live = ?4, merchant = ?5, ahead = ?6 WHERE id = ?1",
+        params![
+            entity.id.as_str(),
+            entity.name,
+            settings,
+            entity.live,
+            entity.merchant.as_ref().map(EntityId::as_str),
+            clock::milliseconds(entity.ahead)
+        ],
     )?;
     Ok(changed == 1)
 }

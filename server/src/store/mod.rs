@@ -8,12 +8,14 @@ pub mod admin;
 mod answers;
 mod changed;
 mod checkpoint;
+pub mod clock;
 mod on_file;
 mod promise;
 mod queries;
 mod readers;
 mod rows;
 mod schema;
+pub mod timer;
 pub mod wallet;
 mod writer;
 
@@ -134,6 +136,7 @@ pub type Written<T> = Result<Result<T, Refusal>, StoreError>;
 /// The gateway's data in one SQLite file.
 pub struct Store {
     folder: PathBuf,
+    directory: Arc<Directory>,
     readers: Readers,
     writer: Writer,
     /// What has changed since something was read.
@@ -156,7 +159,8 @@ impl Store {
         Ok(Self {
             folder: folder.to_owned(),
             readers,
-            writer: Writer::start(write, folder, directory, Arc::clone(&changed))?,
+            writer: Writer::start(write, folder, Arc::clone(&directory), Arc::clone(&changed))?,
+            directory,
             changed,
             leftovers: AtomicBool::new(true),
         })
@@ -274,6 +278,20 @@ impl Store {
             self.something_was_deleted();
         }
         emptied.map(drop)
+    }
+
+    /// Fills the directory again, after a write of this process that changed entities.
+    ///
+    /// # Errors
+    /// As [`Store::update`].
+    pub async fn fill_directory(&self) -> Result<(), StoreError> {
+        // On the writer's thread, which also fills it when another process has written: the newest stays.
+        let directory = Arc::clone(&self.directory);
+        self.run(move |connection| {
+            directory.replace(admin::credentials(connection)?);
+            Ok(())
+        })
+        .await
     }
 
     /// Runs a housekeeping write in a transaction of its own savepoint.

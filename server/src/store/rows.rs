@@ -4,8 +4,10 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_shared::result::ResultCode;
 
 use super::changed::Slot;
+use super::clock::Advance;
 use super::on_file::{self, OnFileRows};
 use super::promise::{self, PromiseRow};
+use super::timer::{self, Kind};
 use super::wallet::{self, WalletToken};
 use super::{KeptAnswer, Keys, Loaded, StoreError};
 use crate::domain::checkout::Checkout;
@@ -24,6 +26,8 @@ pub struct Changes {
     pub(super) promises: Vec<PromiseRow>,
     pub(super) promises_gone: Vec<String>,
     pub(super) on_file: OnFileRows,
+    pub(super) clocks: Vec<Advance>,
+    pub(super) timers_gone: Vec<(Kind, String)>,
 }
 
 /// A payment's document, and what it is found by besides its id.
@@ -36,6 +40,8 @@ struct PaymentRows {
     link: Option<LinkRow>,
     /// The page of ours that a shopper visits.
     page: Option<String>,
+    /// Since when it waits for its shopper, in milliseconds; none where it does not.
+    waits_since: Option<i64>,
 }
 
 #[derive(Debug)]
@@ -76,6 +82,7 @@ impl Changes {
                 approved: payment.counts(),
             }),
             page: payment.redirect.as_ref().and_then(|redirect| Some(redirect.page.as_ref()?.as_str().to_owned())),
+            waits_since: payment.waits().then(|| payment.created.as_millisecond()),
         });
         self
     }
@@ -119,6 +126,8 @@ impl Changes {
         self.promises.extend(more.promises);
         self.promises_gone.extend(more.promises_gone);
         self.on_file.extend(more.on_file);
+        self.clocks.extend(more.clocks);
+        self.timers_gone.extend(more.timers_gone);
         self.answer = self.answer.or(more.answer);
         self
     }
@@ -171,6 +180,12 @@ impl Changes {
         for row in &self.promises {
             row.apply(connection)?;
         }
+        for (kind, subject) in &self.timers_gone {
+            timer::stop(connection, *kind, subject)?;
+        }
+        for advance in &self.clocks {
+            advance.apply(connection)?;
+        }
         self.on_file.apply(connection)
     }
 }
@@ -178,12 +193,22 @@ impl Changes {
 impl PaymentRows {
     fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
         let Self { entity, id, document, .. } = self;
-        connection
+        let is_new = connection
             .prepare_cached(
-                "INSERT INTO payment (entity, id, document) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (entity, id) DO UPDATE SET document = ?3",
+                "INSERT INTO payment (entity, id, document) VALUES (?1, ?2, ?3) ON CONFLICT (entity, id) DO NOTHING",
             )?
-            .execute(params![entity, id, document])?;
+            .execute(params![entity, id, document])?
+            == 1;
+        if !is_new {
+            connection
+                .prepare_cached("UPDATE payment SET document = ?3 WHERE entity = ?1 AND id = ?2")?
+                .execute(params![entity, id, document])?;
+        }
+        match self.waits_since {
+            Some(since) => timer::start(connection, Kind::End, id, entity, since)?,
+            None if !is_new => timer::stop(connection, Kind::End, id)?,
+            None => {}
+        }
         if let Some(reference) = &self.reference {
             connection
                 .prepare_cached(

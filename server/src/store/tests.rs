@@ -13,7 +13,14 @@ use crate::domain::id::EntityId;
 
 fn entity() -> Entity {
     let id = EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]);
-    Entity { id, name: "Bakery".to_owned(), live: false, merchant: None, settings: Settings::default() }
+    Entity {
+        id,
+        name: "Bakery".to_owned(),
+        live: false,
+        merchant: None,
+        ahead: jiff::SignedDuration::ZERO,
+        settings: Settings::default(),
+    }
 }
 
 fn checkout(random: u8) -> Checkout {

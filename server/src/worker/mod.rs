@@ -1,5 +1,7 @@
-//! What happens later, while the server runs: card numbers, registrations and answers whose time has passed are deleted, and
+//! What happens later, while the server runs: timers do what they are for, card numbers, registrations and answers whose time has passed are deleted, and
 //! the build of the form is marked as still in use.
+
+mod timers;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +26,9 @@ pub async fn run(edge: Arc<Edge>) {
         ticks.tick().await;
         let now = edge.gateway.now();
         edge.gateway.saved.forget(now);
+        if let Err(error) = timers::run_due(&edge.gateway, now).await {
+            tracing::warn!(%error, "doing what is due");
+        }
         if let Err(error) = sweep(&edge, now).await {
             tracing::warn!(%error, "deleting account data whose time has passed");
         }

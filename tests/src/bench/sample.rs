@@ -27,8 +27,14 @@ impl Sampler {
         let euro = Currency::parse("EUR").ok_or_else(|| anyhow::anyhow!("no euro"))?;
         let amount = Amount::parse("92.00", euro).map_err(|_| anyhow::anyhow!("no amount"))?;
         let id = EntityId::new(Timestamp::UNIX_EPOCH, [0x5a; 9]);
-        let entity =
-            Entity { id, name: "Kiln & Tide".to_owned(), live: false, merchant: None, settings: Settings::default() };
+        let entity = Entity {
+            id,
+            name: "Kiln & Tide".to_owned(),
+            live: false,
+            merchant: None,
+            ahead: jiff::SignedDuration::ZERO,
+            settings: Settings::default(),
+        };
         Ok(Self { entity, vault: Vault::new(&MasterKey::from_bytes([0x5a; 32])), amount })
     }
 

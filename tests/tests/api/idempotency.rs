@@ -92,6 +92,7 @@ async fn example(shop: &Merchant, route: &str) -> anyhow::Result<(String, Vec<(&
             let charge = vec![("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")];
             (format!("v1/registrations/{}/payments", stored.id()), charge)
         }
+        "/v1/clock/{advance}" => ("v1/clock/0s".to_owned(), Vec::new()),
         route => anyhow::bail!("no example for {route}: add one, and hand its answer to `Merchant::once`"),
     })
 }

@@ -62,6 +62,7 @@ fn done(route: &Route) -> &'static str {
         Body::Registration => "The registration",
         Body::ResultCodes => "Every code with its group and its description",
         Body::Health => "All is well",
+        Body::Clock => "What the clock shows now",
         Body::OpenApi => "The OpenAPI document",
         Body::Html => "The page",
         Body::Script => "The script",
@@ -92,6 +93,7 @@ pub(super) fn schema(body: Body) -> Option<&'static str> {
         Body::Registration => "RegistrationAnswer",
         Body::ResultCodes => "ResultCodes",
         Body::Health => "Health",
+        Body::Clock => "ClockAnswer",
         Body::OpenApi => "OpenApi",
         Body::Html | Body::Script | Body::File => return None,
     })
@@ -231,6 +233,13 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
             ),
         ),
         ("RegistrationAnswer", answer(&["result"], json!({ "result": outcome(), "id": text() }))),
+        (
+            "ClockAnswer",
+            answer(
+                &["result", "now", "ahead"],
+                json!({ "result": outcome(), "now": text(), "ahead": { "type": "string" } }),
+            ),
+        ),
         ("Health", answer(&["status"], json!({ "status": text() }))),
         (
             "ResultCodes",

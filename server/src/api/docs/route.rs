@@ -119,6 +119,8 @@ pub enum Body {
     ResultCodes,
     /// One word.
     Health,
+    /// What a clock shows.
+    Clock,
     /// The OpenAPI document.
     OpenApi,
     /// An HTML page.

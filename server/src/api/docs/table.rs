@@ -147,6 +147,8 @@ pub static ROUTES: &[Route] = &[
         .note("Never changes and may be kept for a year: the address carries the build.")
         .for_everybody(),
 
+    Route::new(Post, "/v1/clock/{advance}", "advanceClock", Service, "Move a sandbox's clock forward", Body::Clock)
+        .note("For tests of what happens later: with /v1/clock/30m a checkout expires at once, and everything that is due by then (reminders, time-outs, deliveries that are tried again) happens. Durations read 30m, 25h or 2h 30m; 0s tells the time. A merchant and its channels share a clock, and it never goes back. A live entity has none that could be moved: 404."),
     Route::new(Get, "/v1/resultcodes", "listResultCodes", Service, "List every result code", ResultCodes).for_everybody(),
     Route::new(Get, "/openapi.json", "readOpenApi", Service, "Describe every route, for programs", OpenApi)
         .note("OpenAPI 3.1, made of the same table and the same catalogue that the service works with.")

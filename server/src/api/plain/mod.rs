@@ -46,7 +46,11 @@ struct Visit<'a> {
 
 impl<'a> Visit<'a> {
     fn new(edge: &'a Edge, query: &'a FormQuery) -> Self {
-        let now = edge.gateway.now().to_zoned(TimeZone::UTC);
+        let now = match edge.gateway.checkout_for_shopper(query.checkout()) {
+            Ok(checkout) => edge.gateway.now_of_id(&checkout.entity),
+            Err(_) => edge.gateway.now(),
+        };
+        let now = now.to_zoned(TimeZone::UTC);
         Self { edge, query, texts: Texts::of(query.get("locale")), now }
     }
 
