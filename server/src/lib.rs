@@ -11,6 +11,7 @@ pub mod directory;
 pub mod domain;
 pub mod form;
 pub mod gateway;
+pub mod outgoing;
 pub mod store;
 pub mod vault;
 pub mod wallet;

@@ -1,7 +1,6 @@
 //! The HTTP edge: one file a resource. Decodes, authenticates, calls the gateway, encodes. No rules about money here.
 
 mod access_log;
-mod address;
 mod checkouts;
 mod client;
 mod clock;
@@ -42,6 +41,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::form::Builds;
 use crate::gateway::Gateway;
+use crate::outgoing::Outgoing;
 pub use idempotency::UnderWay;
 pub use kept::Kept;
 
@@ -52,6 +52,8 @@ const BODY_LIMIT: usize = 1024 * 1024;
 pub struct Edge {
     /// The use cases.
     pub gateway: Gateway,
+    /// Requests to merchants.
+    pub outgoing: Outgoing,
     /// The builds of the hosted form that are served.
     pub builds: Builds,
     /// Answers that are ready to be sent again.

@@ -15,11 +15,11 @@ use tillgate_shared::form::Duplicates;
 use tillgate_shared::result::codes;
 
 use super::Edge;
-use super::address::{host, with_parameters};
 use super::extract::{Id, parameters};
 use super::form::ancestors;
 use super::shopper_page::{NO_FRAME, Page};
 use crate::connector::simulator::{PAGE, PageAnswer};
+use crate::domain::address::{host, with_parameters};
 use crate::domain::payment::Payment;
 use crate::gateway::Failure;
 use crate::gateway::asynchronous::Decided;

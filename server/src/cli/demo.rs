@@ -54,7 +54,8 @@ struct Started {
 }
 
 impl Demo {
-    pub(super) fn run(self) -> anyhow::Result<()> {
+    pub(super) fn run(mut self) -> anyhow::Result<()> {
+        self.settings.allow_loopback();
         self.settings.start_log();
         let merchant = merchant(&self.common.data)?;
         runtime()?.block_on(async {

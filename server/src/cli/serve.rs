@@ -1,7 +1,7 @@
 //! `tillgate serve`: the gateway itself.
 
 use std::io::{IsTerminal as _, Write as _};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +13,7 @@ use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 use jiff::SignedDuration;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tower::ServiceExt as _;
 
 use super::Common;
@@ -25,13 +26,15 @@ use crate::domain::id::is_node_name;
 use crate::domain::payment::Terms;
 use crate::form::Builds;
 use crate::gateway::attempts::Attempts;
+use crate::gateway::reminder::Asked;
 use crate::gateway::summary::Saved;
 use crate::gateway::{Gateway, Options};
+use crate::outgoing::Outgoing;
 use crate::store::Store;
 use crate::vault::Vault;
 use crate::worker;
 
-/// How long requests that are under way may take to end when the process is asked to stop.
+/// How long requests that are under way, and then messages, may take to end when the process is asked to stop.
 const GRACE: Duration = Duration::from_secs(15);
 
 /// Run the gateway.
@@ -59,6 +62,9 @@ pub(super) struct Settings {
     /// A network whose X-Forwarded-For and X-Forwarded-Proto are believed, such as 10.0.0.0/8. May be repeated.
     #[arg(long = "trusted-proxy", value_name = "CIDR", env = "TILLGATE_TRUSTED_PROXIES", value_delimiter = ',')]
     trusted_proxies: Vec<IpNet>,
+    /// A network that messages to merchants may go to although it is not public, such as 10.0.0.0/8. May be repeated.
+    #[arg(long = "allow-network", value_name = "CIDR", env = "TILLGATE_ALLOW_NETWORKS", value_delimiter = ',')]
+    allowed_networks: Vec<IpNet>,
     #[command(flatten)]
     vault: VaultKey,
     /// This node's name, the end of its checkout ids: 1 to 15 lowercase letters, digits and hyphens.
@@ -136,7 +142,8 @@ pub(super) async fn serve(
     listener: TcpListener,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> anyhow::Result<()> {
-    let worker = tokio::spawn(worker::run(Arc::clone(&edge)));
+    let (stop_worker, worker_stops) = watch::channel(false);
+    let worker = tokio::spawn(worker::run(Arc::clone(&edge), worker_stops));
     let service = api::router(edge).map_request(api::merge_slashes::<axum::body::Body>);
     let service = axum::ServiceExt::<Request>::into_make_service_with_connect_info::<SocketAddr>(service);
     let listener = listener.tap_io(|stream| {
@@ -158,7 +165,10 @@ pub(super) async fn serve(
         ended = server.into_future() => ended?,
         () = out_of_patience => tracing::warn!("stopping with requests under way that do not come to an end"),
     }
-    worker.abort();
+    let _ = stop_worker.send(true);
+    if tokio::time::timeout(GRACE, worker).await.is_err() {
+        tracing::warn!("stopping with messages under way: they are sent again after the next start");
+    }
     Ok(())
 }
 
@@ -179,6 +189,12 @@ pub(super) fn asked_to_stop() -> std::io::Result<impl Future<Output = ()> + Send
 }
 
 impl Settings {
+    /// Lets messages go to this machine itself, where a demo's shop is.
+    pub(super) fn allow_loopback(&mut self) {
+        self.allowed_networks
+            .extend([IpNet::from(IpAddr::from(Ipv4Addr::LOCALHOST)), IpAddr::from(Ipv6Addr::LOCALHOST).into()]);
+    }
+
     /// Opens everything that a gateway needs in a data folder.
     pub(super) async fn open(&self, data: &Path) -> anyhow::Result<Arc<Edge>> {
         let builds = Builds::load(self.form.as_deref())?;
@@ -206,8 +222,10 @@ impl Settings {
                 vault,
                 attempts,
                 saved: Saved::default(),
+                asked: Asked::default(),
                 options,
             },
+            outgoing: Outgoing::new(&self.allowed_networks).context("the system's certificates")?,
             builds,
             kept: Kept::default(),
             under_way: UnderWay::default(),

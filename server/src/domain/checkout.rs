@@ -15,6 +15,9 @@ use super::registration::Registration;
 /// How long a checkout may be paid (specification, document 1, limits).
 pub const LIFETIME: SignedDuration = SignedDuration::from_mins(30);
 
+/// When the merchant is reminded of a checkout that was submitted and never asked for (specification, document 1, events).
+pub const REMINDER: SignedDuration = SignedDuration::from_mins(29);
+
 /// A checkout as it is stored. Who only asks where it stands may leave its parameters unread (another `P`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checkout<P = Parameters> {

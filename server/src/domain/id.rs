@@ -58,6 +58,12 @@ identifier!(
 );
 
 identifier!(
+    /// A message to a merchant: 32 lowercase hexadecimal characters, made as a payment's id is.
+    MessageId,
+    is_lower_hex_32
+);
+
+identifier!(
     /// A checkout: 32 uppercase hexadecimal characters, a dot and the name of the node that made it. It is a
     /// capability: whoever knows it may pay, so 80 of its bits are random.
     CheckoutId,
@@ -92,6 +98,13 @@ impl EntityId {
 
 impl RegistrationId {
     /// A new registration's id.
+    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
+        Self(timed_hex(now, random))
+    }
+}
+
+impl MessageId {
+    /// A new message's id.
     pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
         Self(timed_hex(now, random))
     }

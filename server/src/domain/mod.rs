@@ -3,10 +3,12 @@
 //! No I/O, no clock, no randomness, no async: time, ids and random bytes come in as arguments, so every rule
 //! can be tested without a server.
 
+pub mod address;
 pub mod asynchronous;
 pub mod channel;
 pub mod checkout;
 pub mod defaults;
+pub mod delivery;
 pub mod entity;
 pub mod id;
 pub mod idempotency;

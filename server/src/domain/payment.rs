@@ -13,7 +13,7 @@ use tillgate_shared::result::{ResultCode, codes};
 pub use account::{Account, BankSummary, CardSummary, VirtualSummary};
 pub use kind::PaymentType;
 pub(in crate::domain) use record::code as result_code;
-pub use record::{Payment, descriptor};
+pub use record::{NOTIFICATION_URL, Payment, descriptor};
 pub use redirect::{Redirect, TransferAccount};
 pub use standing::{Link, Standing, State};
 

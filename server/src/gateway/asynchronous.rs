@@ -12,7 +12,7 @@ use crate::connector::simulator::{PageAnswer, follow};
 use crate::domain::asynchronous::{Ended, end};
 use crate::domain::checkout::{Checkout, Standing};
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
-use crate::domain::payment::{Command, Payment, Redirect};
+use crate::domain::payment::{Command, NOTIFICATION_URL, Payment, Redirect};
 use crate::domain::refusal::Refusal;
 use crate::store::timer::Kind;
 use crate::store::{Changes, Keys};
@@ -120,6 +120,11 @@ impl Gateway {
                     changes = changes.without_card(&payment.id, payment.created + kept);
                 }
                 if reverse {
+                    // Nobody has asked for it: the merchant is told where it is told about the payment.
+                    let mut parameters = Parameters::default();
+                    if let Some(address) = payment.parameters.get(NOTIFICATION_URL) {
+                        parameters.set(NOTIFICATION_URL, address);
+                    }
                     let reversal = reference::payment(
                         reversal,
                         now,
@@ -127,7 +132,7 @@ impl Gateway {
                         Command::Reversal,
                         payment.amount,
                         follow(None),
-                        Parameters::default(),
+                        parameters,
                     );
                     changes = changes.payment(&reversal);
                 }

@@ -107,11 +107,13 @@ impl Gateway {
         if let Some(id) = &checkout.registration
             && let Some(registration) = self.store.registration(&checkout.entity, id)?
         {
+            self.asked.note(&checkout.id);
             return Ok(Status::Registered(Box::new(registration), Standing::of_registration(state)));
         }
         Ok(match (attempt, state) {
             (Some(payment), _) => {
                 let standing = checkout.standing(&payment, now);
+                self.asked.note(&checkout.id);
                 Status::Attempted(Box::new(payment), standing)
             }
             (None, State::Expired) => Status::Expired,
@@ -136,7 +138,10 @@ impl Gateway {
         };
         let state = checkout.state(self.now_of(entity));
         Ok(match (registration, state) {
-            (Some(registration), _) => Status::Registered(Box::new(registration), Standing::of_registration(state)),
+            (Some(registration), _) => {
+                self.asked.note(&checkout.id);
+                Status::Registered(Box::new(registration), Standing::of_registration(state))
+            }
             (None, State::Expired) => Status::Expired,
             (None, State::Open | State::Paid) => Status::Pending,
         })

@@ -16,6 +16,7 @@ mod promise;
 pub mod query;
 pub mod reference;
 pub mod registration;
+pub mod reminder;
 pub mod submit;
 pub mod summary;
 pub mod wallet;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use attempts::{Attempts, Limits};
+use reminder::Asked;
 use summary::Saved;
 
 use crate::clock::Clock;
@@ -51,6 +53,8 @@ pub struct Gateway {
     pub attempts: Attempts,
     /// What waits for a merchant's word.
     pub saved: Saved,
+    /// Whose status was asked for of late.
+    pub asked: Asked,
     /// What the operator chose.
     pub options: Options,
 }

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use tillgate_shared::format::url;
 use tillgate_shared::parameter::{Parameters, check_formats, normalize};
 
 use super::checkout::{check_path, unknown};
@@ -120,12 +121,14 @@ impl Gateway {
         let limit = self.options.limits.checkout_attempts(&entity);
         checkout.may_be_tried(limit, self.now_of(&entity))?;
         let parameters = self.filled_in(checkout, &entity, form, shopper)?;
-        if checkout.is_tokenisation() {
-            return self.attempt_registration(checkout, &entity, parameters, shopper).await;
-        }
         // The form's address is taken for the way back alone; it is not the merchant's word, and nothing repeats it. It has
         // to be one of the merchant's pages, where the entity says which those are.
         let result = form.get("shopperResultUrl").filter(|address| entity.settings.has_page(address));
+        let reminder = checkout.parameters.get("shopperResultUrl").or(result).map(str::to_owned);
+        let reminder = reminder.filter(|address| url::check(address).is_ok());
+        if checkout.is_tokenisation() {
+            return self.attempt_registration(checkout, &entity, parameters, shopper, reminder).await;
+        }
         let (used, payer, parameters) = self.placed(checkout, entity, parameters)?;
         let addresses = Addresses { public: public_url, result, shopper: Some(shopper) };
         let owner = used.as_ref().map_or(&checkout.entity, |used| &used.entity);
@@ -147,6 +150,9 @@ impl Gateway {
                         changes = changes.payment(&abandoned).without_promise(&abandoned.id);
                     }
                     let next = open.attempted(&payment, now)?;
+                    if let Some(address) = reminder {
+                        changes = changes.remind(&next, address);
+                    }
                     let changes = once.keep(changes.checkout(&next), &payment, payment.created);
                     let outcome = Outcome::Settled { counts: payment.counts(), payment: Some(Box::new(payment)) };
                     Ok((changes, outcome))
@@ -214,6 +220,7 @@ impl Gateway {
         entity: &Entity,
         parameters: Parameters,
         shopper: IpAddr,
+        reminder: Option<String>,
     ) -> Result<Outcome, Failure> {
         let limit = self.options.limits.checkout_attempts(entity);
         let (drafted, attempt) = self.draft(entity, Some(checkout), parameters, Some(shopper))?;
@@ -225,8 +232,11 @@ impl Gateway {
                 None => Ok((Changes::default(), Outcome::Stale)),
                 Some(current) => {
                     current.may_be_tried(limit, now)?;
-                    let (changes, registration) = drafted.settle(loaded)?;
+                    let (mut changes, registration) = drafted.settle(loaded)?;
                     let next = current.registered(&registration, now)?;
+                    if let Some(address) = reminder {
+                        changes = changes.remind(&next, address);
+                    }
                     let counts = registration.approved();
                     Ok((changes.checkout(&next), Outcome::Settled { counts, payment: None }))
                 }

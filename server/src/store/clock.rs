@@ -44,6 +44,11 @@ pub fn advance(connection: &Connection, clock: &EntityId, by: SignedDuration) ->
          WHERE ?3 AND (entity = ?1 OR entity IN (SELECT id FROM entity WHERE merchant = ?1))",
         params![clock.as_str(), milliseconds(by), moved == 1],
     )?;
+    connection.execute(
+        "UPDATE message SET due = due - ?2
+         WHERE ?3 AND due IS NOT NULL AND (entity = ?1 OR entity IN (SELECT id FROM entity WHERE merchant = ?1))",
+        params![clock.as_str(), milliseconds(by), moved == 1],
+    )?;
     Ok(moved == 1)
 }
 

@@ -9,6 +9,7 @@ mod answers;
 mod changed;
 mod checkpoint;
 pub mod clock;
+pub mod message;
 mod on_file;
 mod promise;
 mod queries;
@@ -30,6 +31,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use jiff::Timestamp;
 use rusqlite::Connection;
 use serde::de::IgnoredAny;
+use tokio::sync::Notify;
 
 use crate::directory::Directory;
 use crate::domain::checkout::Checkout;
@@ -122,6 +124,9 @@ pub enum StoreError {
     /// A file of the store cannot be made.
     #[error("{0}: {1}")]
     File(std::path::PathBuf, std::io::Error),
+    /// The system gives no random bytes.
+    #[error("the system gives no random bytes")]
+    Random,
     /// A migration failed.
     #[error("migrating the store: {0}")]
     Migration(#[from] rusqlite_migration::Error),
@@ -143,6 +148,8 @@ pub struct Store {
     pub changed: Arc<Changed>,
     /// Whether something was deleted that the write-ahead log still holds. True at first: who was stopped may have left it.
     leftovers: AtomicBool,
+    /// Told when a message was written.
+    written: Notify,
 }
 
 impl Store {
@@ -163,6 +170,7 @@ impl Store {
             directory,
             changed,
             leftovers: AtomicBool::new(true),
+            written: Notify::new(),
         })
     }
 
@@ -224,7 +232,18 @@ impl Store {
         T: Send + 'static,
         D: FnOnce(Loaded) -> Result<(Changes, T), Refusal> + Send + 'static,
     {
-        self.writer.update(keys, decide).await
+        let decided = self.writer.update(keys, decide).await?;
+        Ok(decided.map(|(value, told)| {
+            if told {
+                self.written.notify_one();
+            }
+            value
+        }))
+    }
+
+    /// Returns when this process has written a message since this was last asked.
+    pub async fn message_written(&self) {
+        self.written.notified().await;
     }
 
     /// Whether there is a sealed card whose time has come.

@@ -5,9 +5,10 @@ use tillgate_shared::result::ResultCode;
 
 use super::changed::Slot;
 use super::clock::Advance;
+use super::message::{Get, NOTIFICATION};
 use super::on_file::{self, OnFileRows};
 use super::promise::{self, PromiseRow};
-use super::timer::{self, Kind};
+use super::timer::{self, Kind, Start};
 use super::wallet::{self, WalletToken};
 use super::{KeptAnswer, Keys, Loaded, StoreError};
 use crate::domain::checkout::Checkout;
@@ -27,6 +28,8 @@ pub struct Changes {
     pub(super) promises_gone: Vec<String>,
     pub(super) on_file: OnFileRows,
     pub(super) clocks: Vec<Advance>,
+    pub(super) timers: Vec<Start<'static>>,
+    pub(super) gets: Vec<Get>,
     pub(super) timers_gone: Vec<(Kind, String)>,
 }
 
@@ -42,6 +45,9 @@ struct PaymentRows {
     page: Option<String>,
     /// Since when it waits for its shopper, in milliseconds; none where it does not.
     waits_since: Option<i64>,
+    is_pending: bool,
+    /// The address that is asked for when its merchant is to be told.
+    notification: Option<String>,
 }
 
 #[derive(Debug)]
@@ -82,6 +88,8 @@ impl Changes {
                 approved: payment.counts(),
             }),
             page: payment.redirect.as_ref().and_then(|redirect| Some(redirect.page.as_ref()?.as_str().to_owned())),
+            is_pending: payment.result.is_pending(),
+            notification: payment.notification(),
             waits_since: payment.waits().then(|| payment.created.as_millisecond()),
         });
         self
@@ -127,7 +135,9 @@ impl Changes {
         self.promises_gone.extend(more.promises_gone);
         self.on_file.extend(more.on_file);
         self.clocks.extend(more.clocks);
+        self.timers.extend(more.timers);
         self.timers_gone.extend(more.timers_gone);
+        self.gets.extend(more.gets);
         self.answer = self.answer.or(more.answer);
         self
     }
@@ -143,11 +153,12 @@ impl Changes {
         slots
     }
 
-    /// Writes everything on a connection that is inside a transaction.
+    /// Writes everything on a connection that is inside a transaction. Returns whether a message is among it.
     ///
     /// # Errors
     /// When a row cannot be written.
-    pub fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
+    pub fn apply(&self, connection: &Connection) -> Result<bool, StoreError> {
+        let mut told = !self.gets.is_empty();
         if let Some(answer) = &self.answer {
             answer.apply(connection)?;
         }
@@ -159,7 +170,7 @@ impl Changes {
                 .execute(params![id, document])?;
         }
         for payment in &self.payments {
-            payment.apply(connection)?;
+            told |= payment.apply(connection)?;
         }
         for token in &self.wallet_tokens {
             wallet::remember(connection, token)?;
@@ -180,18 +191,26 @@ impl Changes {
         for row in &self.promises {
             row.apply(connection)?;
         }
+        for timer in &self.timers {
+            timer.apply(connection)?;
+        }
         for (kind, subject) in &self.timers_gone {
             timer::stop(connection, *kind, subject)?;
         }
         for advance in &self.clocks {
             advance.apply(connection)?;
         }
-        self.on_file.apply(connection)
+        for get in &self.gets {
+            get.apply(connection)?;
+        }
+        self.on_file.apply(connection)?;
+        Ok(told)
     }
 }
 
 impl PaymentRows {
-    fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
+    /// Returns whether the merchant is told.
+    fn apply(&self, connection: &Connection) -> Result<bool, StoreError> {
         let Self { entity, id, document, .. } = self;
         let is_new = connection
             .prepare_cached(
@@ -199,14 +218,18 @@ impl PaymentRows {
             )?
             .execute(params![entity, id, document])?
             == 1;
+        let was_pending = !is_new && self.was_pending(connection)?;
         if !is_new {
             connection
                 .prepare_cached("UPDATE payment SET document = ?3 WHERE entity = ?1 AND id = ?2")?
                 .execute(params![entity, id, document])?;
         }
         match self.waits_since {
-            Some(since) => timer::start(connection, Kind::End, id, entity, since)?,
-            None if !is_new => timer::stop(connection, Kind::End, id)?,
+            Some(since) => {
+                let (subject, entity) = (id.into(), entity.into());
+                Start { kind: Kind::End, subject, entity, since, detail: None }.apply(connection)?;
+            }
+            None if was_pending => timer::stop(connection, Kind::End, id)?,
             None => {}
         }
         if let Some(reference) = &self.reference {
@@ -229,7 +252,29 @@ impl PaymentRows {
                 )?
                 .execute(params![link.referenced, id, link.payment_type, link.hundredths, link.approved])?;
         }
-        Ok(())
+        // Who asks for a payment is answered at once; what comes later has to be told, and what refers to a payment may be
+        // somebody else's doing.
+        let comes_later = if is_new { self.link.is_some() } else { was_pending && !self.is_pending };
+        match &self.notification {
+            Some(address) if comes_later => {
+                let address = address.clone();
+                Get { entity: entity.clone(), what: NOTIFICATION, address }.apply(connection)?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Whether the payment as it is stored has no outcome yet.
+    fn was_pending(&self, connection: &Connection) -> Result<bool, StoreError> {
+        #[derive(serde::Deserialize)]
+        struct Before {
+            result: String,
+        }
+        let mut statement = connection.prepare_cached("SELECT document FROM payment WHERE entity = ?1 AND id = ?2")?;
+        let before: Before =
+            statement.query_row([&self.entity, &self.id], |row| Ok(read(row.get_ref(0)?.as_blob()?)))??;
+        Ok(ResultCode::find(&before.result).is_some_and(|code| code.is_pending()))
     }
 }
 

@@ -135,6 +135,20 @@ const MIGRATIONS: &[M<'static>] = &[
              FROM (SELECT id, entity, CAST(document AS TEXT) AS text FROM payment)
              WHERE json_extract(text, '$.result') LIKE '000.200.%' AND json_extract(text, '$.redirect') IS NOT NULL;",
     ),
+    // What is to be sent to merchants, and how it went. A message without a time has been settled.
+    M::up(
+        "ALTER TABLE timer ADD COLUMN detail TEXT;
+         CREATE TABLE message (
+             id TEXT PRIMARY KEY, entity TEXT NOT NULL, queue TEXT NOT NULL, what TEXT NOT NULL, address TEXT NOT NULL,
+             due INTEGER, failures INTEGER NOT NULL DEFAULT 0, leased INTEGER NOT NULL DEFAULT 0, node TEXT
+         ) WITHOUT ROWID;
+         CREATE INDEX message_due ON message (due) WHERE due IS NOT NULL;
+         CREATE INDEX message_queue ON message (queue, due) WHERE due IS NOT NULL;
+         CREATE TABLE delivery (
+             message TEXT NOT NULL, at INTEGER NOT NULL, milliseconds INTEGER NOT NULL, status INTEGER, fault TEXT,
+             PRIMARY KEY (message, at)
+         ) WITHOUT ROWID;",
+    ),
 ];
 
 /// The path of the store's file in a data folder.

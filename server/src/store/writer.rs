@@ -56,7 +56,8 @@ impl Writer {
         Ok(Self { queue: Some(queue), changed, thread: Some(thread) })
     }
 
-    pub(super) async fn update<T, D>(&self, keys: Keys, decide: D) -> Written<T>
+    /// As [`super::Store::update`]; and whether a message was written.
+    pub(super) async fn update<T, D>(&self, keys: Keys, decide: D) -> Written<(T, bool)>
     where
         T: Send + 'static,
         D: FnOnce(Loaded) -> Result<(Changes, T), Refusal> + Send + 'static,
@@ -65,8 +66,8 @@ impl Writer {
             let loaded = rows::load(connection, &keys)?;
             match decide(loaded) {
                 Ok((changes, value)) => {
-                    changes.apply(connection)?;
-                    Ok((Ok(value), changes.slots()))
+                    let told = changes.apply(connection)?;
+                    Ok((Ok((value, told)), changes.slots()))
                 }
                 Err(refusal) => Ok((Err(refusal), Vec::new())),
             }

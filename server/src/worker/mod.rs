@@ -1,12 +1,14 @@
 //! What happens later, while the server runs: timers do what they are for, card numbers, registrations and answers whose time has passed are deleted, and
 //! the build of the form is marked as still in use.
 
+mod courier;
 mod timers;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use tokio::sync::watch;
 
 use crate::api::Edge;
 
@@ -17,13 +19,20 @@ const LEFTOVERS: u32 = 10;
 /// How often the build is marked, in sweeps.
 const MARK: u32 = 600;
 
-/// Runs until it is aborted.
-pub async fn run(edge: Arc<Edge>) {
+/// Runs until it is asked to stop, and ends what it has begun.
+pub async fn run(edge: Arc<Edge>, stop: watch::Receiver<bool>) {
+    tokio::join!(sweep_often(Arc::clone(&edge), stop.clone()), courier::run(edge, stop));
+}
+
+async fn sweep_often(edge: Arc<Edge>, mut stop: watch::Receiver<bool>) {
     let mut ticks = tokio::time::interval(SWEEP);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut count = 0u32;
     loop {
-        ticks.tick().await;
+        tokio::select! {
+            _ = stop.changed() => break,
+            _ = ticks.tick() => {}
+        }
         let now = edge.gateway.now();
         edge.gateway.saved.forget(now);
         if let Err(error) = timers::run_due(&edge.gateway, now).await {
@@ -47,6 +56,9 @@ pub async fn run(edge: Arc<Edge>) {
             tracing::warn!(%error, "marking the form's build as in use");
         }
     }
+    if let Err(error) = edge.gateway.take_reminders_back().await {
+        tracing::warn!(%error, "taking reminders back");
+    }
 }
 
 /// Deletes what is due: sealed cards, registrations, promised ones and used wallet tokens. Looks with a reader first, so that an idle
@@ -55,6 +67,7 @@ async fn sweep(edge: &Edge, now: Timestamp) -> Result<(), crate::store::StoreErr
     let store = &edge.gateway.store;
     store.forget_wallet_tokens(now).await?;
     store.forget_promises(now).await?;
+    store.forget_messages(now).await?;
     if store.cards_due(now)? {
         let deleted = store.purge_cards(now).await?;
         tracing::info!(deleted, "card numbers deleted at the end of their window");

@@ -51,5 +51,6 @@ mod submit;
 mod summary;
 mod support;
 mod sweep;
+mod told_later;
 mod wallet;
 mod wallet_sheet;

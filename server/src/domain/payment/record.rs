@@ -9,6 +9,7 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{Group, ResultCode};
 
 use super::{Account, PaymentType, Redirect, TransferAccount};
+use crate::domain::address::with_parameters;
 use crate::domain::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
 
 /// A payment as it is stored. Once its outcome is final it never changes: what refers to it is a payment of its own.
@@ -80,11 +81,30 @@ impl Payment {
         self.result.is_pending() && self.redirect.is_some()
     }
 
+    /// The id and the path under which its merchant reads the outcome: its checkout's, unless that has gone on without it.
+    pub fn resource(&self) -> (&str, String) {
+        match &self.checkout {
+            Some(checkout) if !self.is_abandoned() => (checkout.as_str(), format!("/v1/checkouts/{checkout}/payment")),
+            _ => (self.id.as_str(), format!("/v1/payments/{}", self.id)),
+        }
+    }
+
+    /// The address that is asked for when its merchant is to be told (`notificationUrl`); none where the merchant names none.
+    pub fn notification(&self) -> Option<String> {
+        let (id, path) = self.resource();
+        let mut told = vec![("id", id), ("resourcePath", path.as_str())];
+        told.extend(self.referenced.as_ref().map(|referenced| ("referencedId", referenced.as_str())));
+        Some(with_parameters(self.parameters.get(NOTIFICATION_URL)?, &told))
+    }
+
     /// Whether its shopper went on with another brand while it was pending. It pays nothing, whatever comes of it.
     pub fn is_abandoned(&self) -> bool {
         self.redirect.as_ref().is_some_and(|redirect| redirect.abandoned)
     }
 }
+
+/// Where a merchant is told what becomes of a payment later.
+pub const NOTIFICATION_URL: &str = "notificationUrl";
 
 /// Longest descriptor (specification, document 2).
 const DESCRIPTOR_MAX: usize = 127;

@@ -1,9 +1,9 @@
-//! The merchant's page that a shopper comes back to, with what it is told.
+//! The merchant's addresses: the page that a shopper comes back to, and where the merchant is told, with what they are told.
 
 use form_urlencoded::byte_serialize;
 
 /// An address with parameters added to its query; what it already has stays, also its fragment.
-pub(super) fn with_parameters(address: &str, parameters: &[(&str, &str)]) -> String {
+pub fn with_parameters(address: &str, parameters: &[(&str, &str)]) -> String {
     let (before, fragment) = address.split_at(address.find('#').unwrap_or(address.len()));
     let mut result = before.to_owned();
     for (name, value) in parameters {
@@ -20,7 +20,7 @@ pub(super) fn with_parameters(address: &str, parameters: &[(&str, &str)]) -> Str
 }
 
 /// The host of an address that [`tillgate_shared::format::url::check`] has passed, with its port: what a shopper knows it by.
-pub(super) fn host(address: &str) -> &str {
+pub fn host(address: &str) -> &str {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     rest.split(['/', '?', '#']).next().unwrap_or_default()
 }

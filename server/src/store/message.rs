@@ -1,0 +1,231 @@
+//! The outbox: requests that are to leave, written in the commit of what they tell of.
+//!
+//! A message is claimed with a lease before it is sent. Who sends it and dies leaves the lease to run out, or is started again
+//! and takes its own leases back; then the message is sent again, with the same id. What was sent, or given up, stays for
+//! a while, with every attempt, so that it can be looked at.
+
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::{Changes, Store, StoreError};
+use crate::domain::id::{EntityId, MessageId};
+
+/// How long a claimed message is left to who claimed it: longer than any attempt takes.
+const LEASE: SignedDuration = SignedDuration::from_secs(60);
+/// How long messages are kept.
+const KEPT: SignedDuration = SignedDuration::from_hours(31 * 24);
+/// A batch is short, for it holds up who writes meanwhile.
+const BATCH: u32 = 500;
+
+/// What a message tells, as the log names it.
+pub const REMINDER: &str = "reminder";
+/// As [`REMINDER`].
+pub const NOTIFICATION: &str = "notification";
+
+/// A message that somebody has claimed.
+#[derive(Debug, Clone)]
+pub struct Message {
+    /// Its id, the same for every attempt.
+    pub id: MessageId,
+    /// What it tells.
+    pub what: String,
+    /// Messages of one queue are for one receiver.
+    pub queue: String,
+    /// Where to; the address is asked for with GET.
+    pub address: String,
+    /// How often it was tried in vain.
+    pub failures: u32,
+}
+
+/// How an attempt went.
+#[derive(Debug, Clone)]
+pub struct Attempt {
+    /// When it began.
+    pub at: Timestamp,
+    /// How long it took, in milliseconds.
+    pub milliseconds: i64,
+    /// The status that was answered.
+    pub status: Option<u16>,
+    /// Why none was.
+    pub fault: Option<String>,
+    /// How long to wait for the next attempt; none after the last one.
+    pub again: Option<SignedDuration>,
+}
+
+/// A request that is asked for with GET, to write.
+#[derive(Debug)]
+pub(super) struct Get {
+    pub(super) entity: String,
+    pub(super) what: &'static str,
+    pub(super) address: String,
+}
+
+impl Changes {
+    /// Has an address asked for.
+    #[must_use]
+    pub fn get(mut self, entity: &EntityId, what: &'static str, address: String) -> Self {
+        self.gets.push(Get { entity: entity.as_str().to_owned(), what, address });
+        self
+    }
+}
+
+impl Get {
+    pub(super) fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
+        let now = Timestamp::now();
+        // Everything for one server stands in one queue.
+        let queue: Vec<&str> = self.address.split(['/', '?', '#']).take(3).collect();
+        connection
+            .prepare_cached(
+                "INSERT INTO message (id, entity, queue, what, address, due) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![
+                new_id(now)?.as_str(),
+                self.entity,
+                queue.join("/").to_ascii_lowercase(),
+                self.what,
+                self.address,
+                now.as_millisecond()
+            ])?;
+        Ok(())
+    }
+}
+
+pub(super) fn new_id(now: Timestamp) -> Result<MessageId, StoreError> {
+    let mut random = [0; 9];
+    getrandom::fill(&mut random).map_err(|_| StoreError::Random)?;
+    Ok(MessageId::new(now, random))
+}
+
+impl Store {
+    /// Messages that are due and that nobody has claimed, at most `most` of them, by queue: of each as many as there is `room`
+    /// for. One read where nothing is due.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn messages_due(
+        &self,
+        now: Timestamp,
+        most: usize,
+        room: impl Fn(&str) -> usize,
+    ) -> Result<Vec<MessageId>, StoreError> {
+        let now = now.as_millisecond();
+        self.read(|connection| {
+            let query = "SELECT EXISTS (SELECT 1 FROM message WHERE due <= ?1)";
+            if !connection.prepare_cached(query)?.query_row([now], |row| row.get(0))? {
+                return Ok(Vec::new());
+            }
+            let mut found = Vec::new();
+            let mut queue = String::new();
+            // From queue to queue by the index: how much waits in one of them delays no other.
+            let mut next = connection.prepare_cached(
+                "SELECT queue FROM message WHERE due IS NOT NULL AND queue > ?1 ORDER BY queue LIMIT 1",
+            )?;
+            let mut of_queue = connection.prepare_cached(
+                "SELECT id FROM message WHERE queue = ?1 AND due <= ?2 AND leased <= ?2 ORDER BY due LIMIT ?3",
+            )?;
+            while found.len() < most
+                && let Some(following) = next.query_row([&queue], |row| row.get::<_, String>(0)).optional()?
+            {
+                queue = following;
+                let room = i64::try_from(room(&queue).min(most - found.len())).unwrap_or_default();
+                let mut rows = of_queue.query(params![queue, now, room])?;
+                while let Some(row) = rows.next()? {
+                    found.extend(MessageId::parse(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?));
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// Claims messages. Returns those that nobody has claimed meanwhile.
+    ///
+    /// # Errors
+    /// As [`Store::update`].
+    pub async fn claim_messages(
+        &self,
+        ids: Vec<MessageId>,
+        node: String,
+        now: Timestamp,
+    ) -> Result<Vec<Message>, StoreError> {
+        self.run(move |connection| {
+            let mut claim = connection.prepare_cached(
+                "UPDATE message SET leased = ?2, node = ?3 WHERE id = ?1 AND due <= ?4 AND leased <= ?4
+                 RETURNING what, queue, address, failures",
+            )?;
+            let mut claimed = Vec::with_capacity(ids.len());
+            for id in ids {
+                let until = (now + LEASE).as_millisecond();
+                let row = claim.query_row(params![id.as_str(), until, node, now.as_millisecond()], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+                });
+                if let Some((what, queue, address, failures)) = row.optional()? {
+                    claimed.push(Message { id, what, queue, address, failures });
+                }
+            }
+            Ok(claimed)
+        })
+        .await
+    }
+
+    /// Writes how an attempt went.
+    ///
+    /// # Errors
+    /// As [`Store::update`].
+    pub async fn message_tried(&self, id: MessageId, attempt: Attempt) -> Result<(), StoreError> {
+        self.run(move |connection| {
+            let Attempt { at, milliseconds, status, fault, again } = attempt;
+            let due = again.map(|wait| (at + SignedDuration::from_millis(milliseconds) + wait).as_millisecond());
+            connection
+                .prepare_cached(
+                    "UPDATE message SET due = ?2, leased = 0, failures = failures + (?2 IS NOT NULL) WHERE id = ?1",
+                )?
+                .execute(params![id.as_str(), due])?;
+            connection
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO delivery (message, at, milliseconds, status, fault)
+                     VALUES (?1, ?2, ?3, ?4, ?5)",
+                )?
+                .execute(params![id.as_str(), at.as_millisecond(), milliseconds, status, fault])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Gives up the claims of a node that starts: whatever it was sending when it died, it is not sending now.
+    ///
+    /// # Errors
+    /// As [`Store::update`].
+    pub async fn release_messages(&self, node: String) -> Result<(), StoreError> {
+        self.run(move |connection| {
+            let query = "UPDATE message SET leased = 0 WHERE due IS NOT NULL AND leased > 0 AND node = ?1";
+            Ok(connection.execute(query, [node]).map(drop)?)
+        })
+        .await
+    }
+
+    /// Forgets some of the messages that were settled long ago. Looks with a reader first, so that an idle server writes
+    /// nothing.
+    ///
+    /// # Errors
+    /// As [`Store::update`].
+    pub async fn forget_messages(&self, now: Timestamp) -> Result<(), StoreError> {
+        let first = MessageId::new(now - KEPT, [0; 9]);
+        let query = "SELECT id FROM message WHERE id < ?1 AND due IS NULL ORDER BY id LIMIT ?2";
+        let ids: Vec<String> = self.read(|connection| {
+            let mut statement = connection.prepare_cached(query)?;
+            let rows = statement.query_map(params![first.as_str(), BATCH], |row| row.get(0))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })?;
+        if ids.is_empty() {
+            return Ok(());
+        }
+        self.run(move |connection| {
+            for id in &ids {
+                connection.prepare_cached("DELETE FROM delivery WHERE message = ?1")?.execute([id])?;
+                connection.prepare_cached("DELETE FROM message WHERE id = ?1")?.execute([id])?;
+            }
+            Ok(())
+        })
+        .await
+    }
+}
