@@ -13,6 +13,7 @@ pub mod form;
 pub mod gateway;
 pub mod outgoing;
 pub mod store;
+pub mod threeds;
 pub mod vault;
 pub mod wallet;
 pub mod worker;

@@ -197,6 +197,8 @@ pub(super) async fn state(State(edge): State<Arc<Edge>>, Id(id): Id) -> Result<R
 ///   it sends anything: a popup has to be opened in the click itself.
 /// - `saved` stands where a form with `useSummaryPage=true` was kept and nobody charged: there is no `redirect` then, and
 ///   `saved` tells the page what a summary shows, `{"paymentBrand": "VISA", "card": {"last4Digits": "0000", …}}`.
+/// - `threeDSecure` stands where the page is for the authentication of a cardholder: `{"version": "2.2.0"}`. Its `flow` is
+///   `inline` where the form has asked for it, else `redirect`; each of `preconditions` is loaded in a hidden frame first.
 /// - The same brand again while its payment is pending gets the same page again.
 pub(super) async fn submit(State(edge): State<Arc<Edge>>, Id(id): Id, request: Request) -> Result<Response, ApiError> {
     submitted(&edge, &id, false, request).await
@@ -215,10 +217,12 @@ async fn submitted(edge: &Arc<Edge>, id: &str, registration: bool, request: Requ
     let ndc = Ndc::of_checkout(id);
     let (parts, body) = request.into_parts();
     let (shopper, public_url) = (client::address(edge, &parts), client::public_url(edge, &parts));
-    let form = match parameters(Request::from_parts(parts, body), Duplicates::LastWins).await {
+    let headers = parts.headers.clone();
+    let mut form = match parameters(Request::from_parts(parts, body), Duplicates::LastWins).await {
         Ok(form) => form,
         Err(failure) => return Err(ApiError::new(failure, ndc)),
     };
+    client::tell_browser(&headers, &mut form);
     let inline = form.get("inlineFlow") == Some("true");
     if !registration && form.get("useSummaryPage") == Some("true") {
         let summary = edge.gateway.save(id, form, shopper).map_err(|failure| ApiError::new(failure, ndc.clone()))?;
@@ -243,16 +247,22 @@ async fn submitted(edge: &Arc<Edge>, id: &str, registration: bool, request: Requ
         (None, Some((page, flow))) => (codes::PENDING, flow.as_str(), view::redirect(page)),
         (None, None) => (codes::REQUEST_SUCCEEDED, Flow::Now.as_str(), view::way_back(&checkout, &path)),
     };
-    let fields = Fields::default()
+    let mut fields = Fields::default()
         .with("result", result(code))
         .with("id", checkout.id.as_str())
         .with("resourcePath", path.as_str())
-        .with("flow", flow)
-        .with("redirect", redirect);
-    Ok(reply(StatusCode::OK, fields, &ndc))
+        .with("flow", flow);
+    if let Some(authentication) = pending.as_ref().and_then(Payment::authentication) {
+        fields.set("threeDSecure", Fields::default().with("version", authentication.version.as_str()));
+    }
+    Ok(reply(StatusCode::OK, fields.with("redirect", redirect), &ndc))
 }
 
 /// In which window the shopper visits the page of a pending payment.
 fn flow(payment: &Payment) -> Flow {
-    Brand::find(&payment.brand).map_or(Flow::Redirect, |brand| brand.flow)
+    match Brand::find(&payment.brand) {
+        // A card itself answers at once; its issuer asks the shopper on a page.
+        Some(brand) if payment.authentication().is_none() => brand.flow,
+        _ => Flow::Redirect,
+    }
 }

@@ -6,6 +6,7 @@ use axum::extract::ConnectInfo;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use ipnet::IpNet;
+use tillgate_shared::parameter::{Parameters, find};
 
 use super::Edge;
 
@@ -34,6 +35,29 @@ fn forwarded(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
 
 fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     trusted.iter().any(|network| network.contains(&address))
+}
+
+/// Completes what the form tells of the browser with what no script can know (specification, document 2:
+/// `customer.browser`): the headers of its request.
+pub(super) fn tell_browser(headers: &HeaderMap, form: &mut Parameters) {
+    if form.with_prefix("customer.browser.").next().is_none() {
+        return;
+    }
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).filter(|value| !value.is_empty());
+    let language = text(header::ACCEPT_LANGUAGE).and_then(|all| all.split([',', ';']).next()).map(str::trim);
+    for (name, value) in [
+        ("customer.browser.acceptHeader", text(header::ACCEPT)),
+        ("customer.browser.userAgent", text(header::USER_AGENT)),
+        ("customer.browser.language", language.filter(|tag| *tag != "*")),
+    ] {
+        // What is no value of the catalogue is left out: nobody has sent it.
+        if let Some(value) = value
+            && !form.contains(name)
+            && find(name).is_some_and(|row| row.format.check(value).is_ok())
+        {
+            form.set(name, value);
+        }
+    }
 }
 
 /// The address that browsers use, with a slash at its end: the configured one, or what this request says.

@@ -22,6 +22,7 @@ mod shopper_page;
 mod simulator;
 mod sprite;
 mod state;
+mod three_d_secure;
 mod view;
 mod wallet_sheet;
 
@@ -84,6 +85,9 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/v3/query/{id}", get(query::one))
         .route("/v1/simulator/{id}", get(simulator::page).post(simulator::answer))
         .route("/v1/simulator.js", get(simulator::script))
+        .route("/v1/threeDSecure/{id}", get(three_d_secure::page).post(three_d_secure::answer))
+        .route("/v1/threeDSecure/{id}/method", get(three_d_secure::method))
+        .route("/v1/threeDSecure.js", get(three_d_secure::script))
         .route("/v1/simulator/wallet/{id}", get(wallet_sheet::page).post(wallet_sheet::answer))
         .route("/v1/simulator/wallet.js", get(wallet_sheet::script))
         .route("/v1/checkouts/{id}/registration", get(checkouts::registration_status).post(checkouts::register))

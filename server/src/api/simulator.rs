@@ -67,10 +67,10 @@ pub(super) async fn answer(State(edge): State<Arc<Edge>>, Id(id): Id, request: R
     };
     let decided = match form.get("answer").and_then(PageAnswer::find) {
         Some(answer) => edge.gateway.decide_on_page(&id, answer).await,
-        None => edge.gateway.payment_of_page(&id).map(|payment| Decided { payment, as_wanted: false }),
+        None => edge.gateway.payment_of_page(&id).map(|payment| Decided { payment, as_wanted: false, changed: false }),
     };
     match decided {
-        Ok(Decided { payment, as_wanted }) => {
+        Ok(Decided { payment, as_wanted, .. }) => {
             let stage = match (payment.result.is_pending(), as_wanted) {
                 (true, false) => Stage::Asks,
                 (true, true) => Stage::Later,
@@ -148,17 +148,17 @@ fn about(edge: &Edge, payment: &Payment, stage: &Stage, inline: bool) -> Respons
 }
 
 /// The merchant's page, with what it needs to ask for the outcome.
-fn way_back(payment: &Payment) -> Option<String> {
+pub(super) fn way_back(payment: &Payment) -> Option<String> {
     let (id, path) = match &payment.checkout {
         Some(checkout) => (checkout.as_str(), format!("/v1/checkouts/{checkout}/payment")),
         None => (payment.id.as_str(), format!("/v1/payments/{}", payment.id)),
     };
-    let address = &payment.redirect.as_ref()?.result_url;
+    let address = Some(&payment.redirect.as_ref()?.result_url).filter(|address| !address.is_empty())?;
     Some(with_parameters(address, &[("id", id), ("resourcePath", &path)]))
 }
 
 /// How a payment ended, in a line.
-fn outcome(payment: &Payment) -> &'static str {
+pub(super) fn outcome(payment: &Payment) -> &'static str {
     match payment.result {
         _ if payment.approved() && payment.is_abandoned() => "This payment is given back",
         _ if payment.approved() => "This payment is made",

@@ -8,7 +8,7 @@ use tillgate_shared::result::ResultCode;
 use super::fields::Fields;
 use super::reply::{result, wire_time};
 use crate::domain::checkout::Checkout;
-use crate::domain::payment::{Account, BankSummary, CardSummary, Payment, Redirect, TransferAccount};
+use crate::domain::payment::{Account, BankSummary, CardSummary, Payment, Precondition, Redirect, TransferAccount};
 use crate::domain::registration::Registration;
 
 /// The HTTP status of an outcome: clients raise errors for 400 and read the code from the body (contract, 3.4).
@@ -47,7 +47,7 @@ pub(super) fn payment(payment: &Payment) -> Fields<'_> {
     fields
 }
 
-/// The page that the shopper's browser is sent to. Nothing has to happen before that.
+/// The page that the shopper's browser is sent to, and what it loads in a hidden frame before (contract, 3.3).
 pub(super) fn redirect(page: &Redirect) -> Fields<'_> {
     let parameters: Vec<Value> =
         page.parameters.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
@@ -55,7 +55,18 @@ pub(super) fn redirect(page: &Redirect) -> Fields<'_> {
         .with("url", page.url.as_str())
         .with("method", page.method.as_str())
         .with("parameters", Value::Array(parameters))
-        .with("preconditions", json!([]))
+        .with("preconditions", page.preconditions.iter().map(precondition).collect::<Value>())
+}
+
+fn precondition(page: &Precondition) -> Value {
+    json!({
+        "origin": "iframe#hidden",
+        "waitUntil": "iframe#load",
+        "url": page.url,
+        "method": "GET",
+        "parameters": [],
+        "description": page.description,
+    })
 }
 
 /// The merchant's page, with what it needs to ask for the outcome.

@@ -26,6 +26,7 @@ use crate::domain::id::is_node_name;
 use crate::domain::payment::Terms;
 use crate::form::Builds;
 use crate::gateway::attempts::Attempts;
+use crate::gateway::authentication::Codes;
 use crate::gateway::reminder::Asked;
 use crate::gateway::summary::Saved;
 use crate::gateway::{Gateway, Options};
@@ -223,6 +224,7 @@ impl Settings {
                 attempts,
                 saved: Saved::default(),
                 asked: Asked::default(),
+                codes: Codes::default(),
                 options,
             },
             outgoing: Outgoing::new(&self.allowed_networks).context("the system's certificates")?,

@@ -15,6 +15,7 @@ use tillgate_shared::result::{ResultCode, codes};
 pub use account::{BankNumber, Cryptogram, Entry, FullAccount, FullBank, FullCard, NationalNumber};
 pub use answer::Answer;
 
+use crate::domain::authentication::Proof;
 use crate::domain::payment::PaymentType;
 
 /// Everything a connector needs to carry out a payment that refers to no other. Lives in memory only.
@@ -34,11 +35,18 @@ pub struct Order {
     pub mandate_signed: Option<Date>,
     /// Whether the shopper takes part; a merchant's repeated payment goes without.
     pub shopper_present: bool,
+    /// The authentication of the cardholder, ours or one that the merchant brings.
+    pub proof: Option<Proof>,
     /// The outcome that a sandbox merchant asks for (`customParameters[forceResultCode]`).
     pub forced: Option<String>,
 }
 
 impl Order {
+    /// Whether its cardholder is authenticated, as far as an issuer asks for it.
+    pub fn is_authenticated(&self) -> bool {
+        self.proof.as_ref().is_some_and(Proof::is_authenticated)
+    }
+
     /// Whether the brand's own page decides: not that of a brand which answers at once, nor where the merchant charges an
     /// account with a provider without the shopper, who agreed to that before.
     pub fn shopper_leaves(&self) -> bool {

@@ -72,9 +72,11 @@ mod tests {
             url: "https://pay.example/page".to_owned(),
             method: "GET".to_owned(),
             parameters: Vec::new(),
+            preconditions: Vec::new(),
             result_url: "https://shop.example/".to_owned(),
             page: None,
             abandoned: false,
+            authentication: None,
         };
         Payment {
             id: PaymentId::new(at(0), [number; 9]),

@@ -5,6 +5,7 @@
 
 pub mod address;
 pub mod asynchronous;
+pub mod authentication;
 pub mod channel;
 pub mod checkout;
 pub mod defaults;

@@ -14,7 +14,7 @@ pub use account::{Account, BankSummary, CardSummary, VirtualSummary};
 pub use kind::PaymentType;
 pub(in crate::domain) use record::code as result_code;
 pub use record::{NOTIFICATION_URL, Payment, descriptor};
-pub use redirect::{Redirect, TransferAccount};
+pub use redirect::{Precondition, Redirect, TransferAccount};
 pub use standing::{Link, Standing, State};
 
 /// What may be asked of an earlier payment.

@@ -24,6 +24,8 @@ pub struct Decided {
     pub payment: Payment,
     /// Whether the outcome is the one that the shopper wanted; a payment that had ended before keeps its own.
     pub as_wanted: bool,
+    /// Whether this is what has ended it.
+    pub changed: bool,
 }
 
 /// The simulator's page in place of a brand's, from which the shopper comes back to `result_url`.
@@ -36,13 +38,15 @@ pub(super) fn redirect(public: &str, result_url: String, now: Timestamp) -> Resu
         url: format!("{public}v1/simulator/{page}"),
         method: "GET".to_owned(),
         parameters: Vec::new(),
+        preconditions: Vec::new(),
         result_url,
         page: Some(page),
         abandoned: false,
+        authentication: None,
     })
 }
 
-fn no_page() -> Refusal {
+pub(super) fn no_page() -> Refusal {
     Refusal::not_found("There is no payment here")
 }
 
@@ -56,7 +60,8 @@ impl Gateway {
             Some(page) => self.store.payment_of_page(&page)?,
             None => None,
         };
-        payment.ok_or_else(|| no_page().into())
+        // Where a cardholder is authenticated, a brand's page has nothing to say.
+        payment.filter(|payment| payment.authentication().is_none()).ok_or_else(|| no_page().into())
     }
 
     /// Does to a pending payment what its shopper has decided on the page. Deciding the same again changes nothing, and
@@ -65,8 +70,7 @@ impl Gateway {
     /// # Errors
     /// 404 when no payment sent its shopper to this page.
     pub async fn decide_on_page(&self, page: &str, choice: &'static PageAnswer) -> Result<Decided, Failure> {
-        let payment = self.payment_of_page(page)?;
-        self.conclude(payment, choice.outcome()).await
+        self.end_pending(self.payment_of_page(page)?, choice.outcome(), |_| true).await
     }
 
     /// Ends a payment whose shopper has not come back in time. One that has ended meanwhile stays as it is.
@@ -75,7 +79,7 @@ impl Gateway {
     /// When the store cannot be read or written.
     pub async fn time_out(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
         match self.store.payment(entity, id)?.filter(Payment::waits) {
-            Some(payment) => self.conclude(payment, codes::TIMED_OUT.into()).await.map(drop),
+            Some(payment) => self.end_pending(payment, codes::TIMED_OUT.into(), |_| true).await.map(drop),
             None => {
                 let changes = Changes::default().without_timer(Kind::End, id.as_str());
                 Ok(self.store.update(Keys::none(), move |_| Ok((changes, ()))).await??)
@@ -83,8 +87,18 @@ impl Gateway {
         }
     }
 
-    /// Gives a pending payment its answer. One that has ended keeps its own.
-    async fn conclude(&self, payment: Payment, answer: Answer) -> Result<Decided, Failure> {
+    /// Gives a pending payment its answer; whatever the answer, its checkout, what it puts on file and the reversal of one
+    /// that its shopper has given up follow by themselves. `change` is asked under the write lock, may write what else is
+    /// known into the payment, and says whether the answer still counts. One that has ended stays as it is.
+    ///
+    /// # Errors
+    /// 404 when the payment is gone; when the store fails.
+    pub async fn end_pending(
+        &self,
+        payment: Payment,
+        answer: Answer,
+        change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
+    ) -> Result<Decided, Failure> {
         let promise = self.store.promise(&payment)?;
         let on_file = promise.as_ref().map(|promise| promise.keys(&payment)).unwrap_or_default();
         let promised = promise.is_some();
@@ -98,19 +112,29 @@ impl Gateway {
             .update(keys, move |loaded| {
                 let payment = loaded.payment.ok_or_else(no_page)?;
                 let as_wanted = payment.result == answer.result;
-                if as_wanted || !payment.result.is_pending() {
-                    return Ok((Changes::default(), Decided { payment, as_wanted }));
+                let mut told = Payment {
+                    details: answer.details,
+                    avs: answer.avs.or(payment.avs),
+                    cvv: answer.cvv.or(payment.cvv),
+                    ..payment.clone()
+                };
+                if as_wanted || !payment.result.is_pending() || !change(&mut told) {
+                    return Ok((Changes::default(), Decided { payment, as_wanted, changed: false }));
                 }
-                let payment = Payment { details: answer.details, ..payment };
-                let Ended { mut payment, checkout, reverse } = end(payment, loaded.checkout, answer.result);
+                let Ended { mut payment, checkout, reverse } = end(told, loaded.checkout, answer.result);
                 let mut changes = Changes::default();
-                if let Some(promise) = promise {
+                if let Some(mut promise) = promise {
+                    let card = promise.card.take();
                     changes = changes.without_promise(&payment.id);
                     changes = changes.and(if payment.approved() && !reverse {
                         promise.keep(&mut payment, loaded.on_file, now)
                     } else {
                         promise.fail(loaded.on_file)
                     });
+                    // An account on file is kept there, and nowhere else.
+                    if let Some(card) = card.filter(|_| payment.approved() && payment.registration.is_none()) {
+                        changes = changes.card(&payment.id, card, payment.created + kept);
+                    }
                 }
                 changes = changes.payment(&payment);
                 if let Some(checkout) = &checkout {
@@ -136,9 +160,10 @@ impl Gateway {
                     );
                     changes = changes.payment(&reversal);
                 }
-                Ok((changes, Decided { payment, as_wanted: true }))
+                Ok((changes, Decided { payment, as_wanted: true, changed: true }))
             })
             .await??;
+        self.codes.remove(&decided.payment.id);
         if promised || !decided.payment.counts() {
             self.store.something_was_deleted();
         }

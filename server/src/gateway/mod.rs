@@ -2,6 +2,7 @@
 
 pub mod asynchronous;
 pub mod attempts;
+pub mod authentication;
 pub mod checkout;
 pub mod clock;
 mod dispatch;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use attempts::{Attempts, Limits};
+use authentication::Codes;
 use reminder::Asked;
 use summary::Saved;
 
@@ -55,6 +57,8 @@ pub struct Gateway {
     pub saved: Saved,
     /// Whose status was asked for of late.
     pub asked: Asked,
+    /// The security codes that wait for an authentication.
+    pub codes: Codes,
     /// What the operator chose.
     pub options: Options,
 }

@@ -3,11 +3,11 @@
 
 use std::net::IpAddr;
 
-use jiff::tz::TimeZone;
 use tillgate_shared::format::url;
-use tillgate_shared::parameter::Parameters;
+use tillgate_shared::parameter::{Parameters, Requirements};
 
 use super::attempts::Attempt;
+use super::authentication::{self, Case, Judged};
 use super::echo::is_echoed;
 use super::on_file::{File, Filing};
 use super::once::Once;
@@ -19,7 +19,7 @@ use crate::domain::defaults;
 use crate::domain::entity::Entity;
 use crate::domain::payment::{Payment, descriptor};
 use crate::domain::refusal::Refusal;
-use crate::store::{Changes, Keys, Loaded};
+use crate::store::{Changes, Keys, Loaded, Promise};
 
 /// Where a shopper who has to leave for the brand's page goes, and comes back to.
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +31,13 @@ pub struct Addresses<'a> {
     pub result: Option<&'a str>,
     /// The shopper's own, where its browser talks to us; otherwise the merchant may tell it (`customer.ip`).
     pub shopper: Option<IpAddr>,
+}
+
+impl<'a> Addresses<'a> {
+    /// What the page says of the way back, where it is an address at all.
+    fn own(self) -> Option<&'a str> {
+        self.result.filter(|address| url::check(address).is_ok())
+    }
 }
 
 impl Gateway {
@@ -87,23 +94,34 @@ impl Gateway {
         addresses: Addresses<'_>,
     ) -> Result<(Prepared, Attempt), Failure> {
         let now = self.now_of(entity);
-        let (order, token) = self.read_order(entity, &mut parameters, file.used.is_some())?;
+        let case = Case::of(entity, &parameters);
+        let in_form = checkout.is_some();
+        let requirements = Requirements {
+            authenticates: case.is_some_and(Case::asks_for_browser),
+            collected_by_form: in_form,
+            ..entity.requirements()
+        };
+        let (mut order, token) = self.read_order(entity, &requirements, &mut parameters, file.used.is_some())?;
         let route = order::route(entity, &parameters)?;
-        let result_url = result_url(&order, &parameters, addresses)?;
+        let leaves_for = result_url(&order, &parameters, addresses)?;
         let shopper = addresses.shopper.or_else(|| parameters.get("customer.ip")?.parse().ok());
         // Nobody finds out by a stored account which numbers work.
         let attempt = match file.used {
             None => self.attempts.begin(entity, shopper, order.account.bin(), self.now())?,
             Some(_) => Attempt::default(),
         };
-        let Answer { result, avs, cvv, details, pay_to, elsewhere } =
-            route.authorize(&order, now.to_zoned(TimeZone::UTC).date());
+        let Judged { answer, authentication } = self.judge(case, &mut order, route, &mut parameters, in_form)?;
+        let Answer { result, avs, cvv, details, pay_to, elsewhere } = answer;
 
         let id = Self::new_payment_id(now)?;
         let text = order::statement_text(&parameters).unwrap_or(&entity.name);
-        let redirect = match result_url.filter(|_| elsewhere) {
-            Some(result_url) => Some(asynchronous::redirect(addresses.public, result_url, now)?),
-            None => None,
+        let redirect = match (authentication, leaves_for.filter(|_| elsewhere)) {
+            (Some(authentication), _) => {
+                let back = authentication::result_url(&parameters, addresses.own(), in_form)?;
+                Some(authentication::redirect(addresses.public, back, authentication, &order, now)?)
+            }
+            (None, Some(back)) => Some(asynchronous::redirect(addresses.public, back, now)?),
+            (None, None) => None,
         };
         let mut payment = Payment {
             descriptor: descriptor(&id, text),
@@ -133,11 +151,17 @@ impl Gateway {
         let mut changes = Changes::default();
         // An account on file is kept there, and nowhere else; one that paid nothing is not kept at all.
         let on_file = file.used.is_some() || filing.as_ref().is_some_and(Filing::registers);
-        if payment.counts()
-            && !on_file
+        let authenticates = payment.waits() && payment.authentication().is_some();
+        let mut waiting = None;
+        if (payment.counts() && !on_file || authenticates)
             && let Some(sealed) = self.seal_account(payment.id.as_str(), &order.account)?
         {
-            changes = changes.card(&payment.id, sealed, now + self.options.card_window);
+            if authenticates {
+                self.keep_code(&payment, &order.account);
+                waiting = Some(sealed);
+            } else {
+                changes = changes.card(&payment.id, sealed, now + self.options.card_window);
+            }
         }
         if let Some(token) = &token {
             changes = changes.wallet_token(token);
@@ -145,6 +169,11 @@ impl Gateway {
         // What is on file may still change the payment.
         if filing.is_none() {
             changes = changes.payment(&payment);
+            if waiting.is_some() {
+                let owner = file.owner.clone();
+                let promise = Promise { owner, registration: None, agreement: None, card: waiting.take() };
+                changes = changes.promise(&payment, promise, now + authentication::CARD_WAITS);
+            }
         }
         let keys = Keys {
             wallet_token: token,
@@ -152,7 +181,7 @@ impl Gateway {
             on_file: filing.as_ref().map(Filing::keys).unwrap_or_default(),
             ..Keys::default()
         };
-        Ok((Prepared { payment, changes, filing, keys }, attempt))
+        Ok((Prepared { payment, changes, filing, waiting, keys }, attempt))
     }
 }
 
@@ -163,6 +192,8 @@ pub(super) struct Prepared {
     changes: Changes,
     /// What it does with things on file; none for the many that do nothing.
     filing: Option<Filing>,
+    /// The sealed card of one that does, and whose cardholder is authenticated first.
+    waiting: Option<Vec<u8>>,
     /// What has to be loaded to settle it: things on file, and whether its reference or its wallet token has paid already.
     pub(super) keys: Keys,
 }
@@ -173,7 +204,7 @@ impl Prepared {
     /// # Errors
     /// Its wallet token has paid already, or what is on file does not allow the payment.
     pub(super) fn settle(self, loaded: Loaded) -> Result<(Changes, Payment), Refusal> {
-        let Self { mut payment, changes, filing, .. } = self;
+        let Self { mut payment, changes, filing, waiting, .. } = self;
         if loaded.token_used {
             return Err(wallet::used());
         }
@@ -181,7 +212,7 @@ impl Prepared {
             return Ok(duplicates::declined(payment));
         }
         let changes = match filing {
-            Some(filing) => changes.and(filing.settle(&mut payment, loaded.on_file)?).payment(&payment),
+            Some(filing) => changes.and(filing.settle(&mut payment, loaded.on_file, waiting)?).payment(&payment),
             None => changes,
         };
         Ok((changes, payment))
@@ -194,8 +225,7 @@ fn result_url(order: &Order, parameters: &Parameters, addresses: Addresses<'_>) 
         return Ok(None);
     }
     let sent = parameters.get("shopperResultUrl");
-    let pages_own = addresses.result.filter(|address| url::check(address).is_ok());
-    match sent.or(pages_own) {
+    match sent.or(addresses.own()) {
         Some(address) => Ok(Some(address.to_owned())),
         None => {
             let message = "may not be empty: the shopper leaves for the brand's page and comes back";

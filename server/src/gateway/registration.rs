@@ -82,7 +82,8 @@ impl Gateway {
         for (name, value) in [("amount", "0.00"), ("currency", currency.as_str()), ("paymentType", "PA")] {
             parameters.set(name, value);
         }
-        let (order, token) = self.read_order(channel.as_deref().unwrap_or(entity), &mut parameters, false)?;
+        let payer = channel.as_deref().unwrap_or(entity);
+        let (order, token) = self.read_order(payer, &payer.requirements(), &mut parameters, false)?;
         let blind = self
             .blind_index(&entity.id, &parameters)
             .ok_or_else(|| Refusal::no_account(account_parameter(order.brand.kind)))?;

@@ -46,7 +46,9 @@ impl Submitted {
     fn given_up_for(&self, form: &Parameters, now: Timestamp) -> Option<(Checkout, Payment)> {
         let pending = self.pending.as_ref()?;
         let (merged, _) = self.checkout.merged_with_form(form);
-        let same = merged.get("paymentBrand") == Some(&pending.brand) && !merged.contains("registrationId");
+        let same = merged.get("paymentBrand") == Some(&pending.brand)
+            && !merged.contains("registrationId")
+            && merged.get("card.number").is_none_or(|number| pending.account.card().is_none_or(|card| card.is(number)));
         if same { None } else { abandon(&self.checkout, pending.clone(), now) }
     }
 

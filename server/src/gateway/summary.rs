@@ -76,7 +76,7 @@ impl Gateway {
         checkout.may_be_tried(self.options.limits.checkout_attempts(&entity), now)?;
         let parameters = self.filled_in(&checkout, &entity, &form, shopper)?;
         let (used, payer, mut parameters) = self.placed(&checkout, entity, parameters)?;
-        let (order, _) = self.read_order(&payer, &mut parameters, used.is_some())?;
+        let (order, _) = self.read_order(&payer, &payer.requirements(), &mut parameters, used.is_some())?;
         let summary = Summary { brand: order.brand.code, account: order.account.shown() };
         let until = self.now() + (checkout.created + LIFETIME).duration_since(now);
         self.saved.keep(checkout.id, Kept { form, shopper, until });

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::expiry::Expiry;
-use tillgate_shared::parameter::{Parameters, find};
+use tillgate_shared::parameter::{Parameters, Requirements, find};
 
 use super::checkout::unknown;
 use super::{Failure, Gateway, order, random};
@@ -59,11 +59,12 @@ impl Gateway {
     pub(super) fn read_order(
         &self,
         entity: &Entity,
+        requirements: &Requirements,
         parameters: &mut Parameters,
         stored: bool,
     ) -> Result<(Order, Option<WalletToken>), Failure> {
         let mut token = None;
-        let order = order::read(entity, parameters, stored, |text| {
+        let order = order::read(requirements, parameters, stored, |text| {
             let Opened { card, token: opened } = self.open_wallet_token(entity, text, self.now())?;
             token = Some(opened);
             Ok(card)

@@ -22,6 +22,8 @@ pub struct Promise {
     pub registration: Option<NewRegistration>,
     /// Its part in an agreement.
     pub agreement: Option<Pending>,
+    /// The sealed number of its card, which is authorised once its cardholder is authenticated.
+    pub card: Option<Vec<u8>>,
 }
 
 /// A row to write, already encoded.
@@ -31,6 +33,7 @@ pub(super) struct PromiseRow {
     entity: String,
     document: Vec<u8>,
     account: Option<([u8; 32], Vec<u8>)>,
+    card: Option<Vec<u8>>,
     until: i64,
 }
 
@@ -38,12 +41,13 @@ impl Changes {
     /// Keeps what a payment promises, until it is kept or broken, at the latest until a moment.
     #[must_use]
     pub fn promise(mut self, payment: &Payment, promise: Promise, until: Timestamp) -> Self {
-        let Promise { owner, registration, agreement } = promise;
+        let Promise { owner, registration, agreement, card } = promise;
         self.promises.push(PromiseRow {
             payment: payment.id.as_str().to_owned(),
             entity: owner.as_str().to_owned(),
             document: document(&(registration.as_ref().map(|new| &new.registration), agreement)),
             account: registration.map(|new| (*new.blind.as_bytes(), new.sealed)),
+            card,
             until: until.as_millisecond(),
         });
         self
@@ -62,9 +66,10 @@ impl PromiseRow {
         let (blind, sealed) = self.account.as_ref().map(|(blind, sealed)| (blind, sealed)).unzip();
         connection
             .prepare_cached(
-                "INSERT INTO promise (payment, entity, document, blind, sealed, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                "INSERT INTO promise (payment, entity, document, blind, sealed, card, until)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?
-            .execute(params![self.payment, self.entity, self.document, blind, sealed, self.until])?;
+            .execute(params![self.payment, self.entity, self.document, blind, sealed, self.card, self.until])?;
         Ok(())
     }
 }
@@ -80,13 +85,14 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn promise(&self, payment: &Payment) -> Result<Option<Promise>, StoreError> {
-        type Account = (Option<[u8; 32]>, Option<Vec<u8>>);
+        type Sealed = Option<Vec<u8>>;
+        type Account = (Option<[u8; 32]>, Sealed, Sealed);
         let row: Option<(String, Vec<u8>, Account)> = self.read(|connection| {
-            let query = "SELECT entity, document, blind, sealed FROM promise WHERE payment = ?1";
-            let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, (row.get(2)?, row.get(3)?)));
+            let query = "SELECT entity, document, blind, sealed, card FROM promise WHERE payment = ?1";
+            let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, (row.get(2)?, row.get(3)?, row.get(4)?)));
             Ok(connection.prepare_cached(query)?.query_row([payment.id.as_str()], row).optional()?)
         })?;
-        let Some((entity, document, (blind, sealed))) = row else { return Ok(None) };
+        let Some((entity, document, (blind, sealed, card))) = row else { return Ok(None) };
         let (registration, agreement): (Option<Registration>, Option<Pending>) = read(&document)?;
         let registration = match (registration, blind, sealed) {
             (Some(registration), Some(blind), Some(sealed)) => {
@@ -94,7 +100,7 @@ impl Store {
             }
             _ => None,
         };
-        Ok(EntityId::parse(&entity).map(|owner| Promise { owner, registration, agreement }))
+        Ok(EntityId::parse(&entity).map(|owner| Promise { owner, registration, agreement, card }))
     }
 
     /// Forgets the promises whose payments have had no answer for too long.

@@ -149,6 +149,8 @@ const MIGRATIONS: &[M<'static>] = &[
              PRIMARY KEY (message, at)
          ) WITHOUT ROWID;",
     ),
+    // A payment whose cardholder is being authenticated needs its card once more.
+    M::up("ALTER TABLE promise ADD COLUMN card BLOB;"),
 ];
 
 /// The path of the store's file in a data folder.

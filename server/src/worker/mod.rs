@@ -38,6 +38,7 @@ async fn sweep_often(edge: Arc<Edge>, mut stop: watch::Receiver<bool>) {
         if let Err(error) = timers::run_due(&edge.gateway, now).await {
             tracing::warn!(%error, "doing what is due");
         }
+        edge.gateway.codes.forget(now);
         if let Err(error) = sweep(&edge, now).await {
             tracing::warn!(%error, "deleting account data whose time has passed");
         }

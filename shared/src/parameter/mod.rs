@@ -16,7 +16,9 @@ pub(crate) use catalogue::index;
 pub use catalogue::{browser_may_set, catalogue, count, find, is_keyed};
 pub(crate) use check::shown_name;
 pub use check::{check_formats, unknown};
-pub use complete::{Operation, Requirements, check_complete, shopper_absent};
+pub use complete::{
+    Operation, Requirements, authenticated_elsewhere, check_authentication, check_complete, shopper_absent,
+};
 pub use normalize::normalize;
 pub use set::Parameters;
 

@@ -35,6 +35,12 @@ codes! {
     CHECKOUT_PENDING = "000.200.103";
     /// A payment has begun and has no result yet.
     INITIALISED = "000.200.200";
+    /// The card's issuer takes no part in 3D authentication.
+    THREEDS_NOT_PARTICIPATING = "000.400.101";
+    /// The card is not enrolled in 3D authentication.
+    THREEDS_NOT_ENROLLED = "000.400.102";
+    /// 3D authentication was not possible for a technical reason.
+    THREEDS_TECHNICAL_ERROR = "000.400.103";
     /// The card does not take part in version 2 of 3D authentication.
     THREEDS_VERSION_NOT_SUPPORTED = "000.400.109";
     /// The card number's check digit is wrong, or it is no card number.
@@ -47,6 +53,22 @@ codes! {
     CODE_INVALID = "100.100.601";
     /// The card number is not one of the brand's.
     NUMBER_NOT_OF_BRAND = "100.100.700";
+    /// The cardholder did not pass 3D authentication.
+    THREEDS_FAILED = "100.390.100";
+    /// 3D authentication became unavailable while the cardholder was asked.
+    THREEDS_UNAVAILABLE = "100.390.107";
+    /// The 3D system broke down while the cardholder was asked.
+    THREEDS_TECHNICAL = "100.390.112";
+    /// The issuer rejects the 3D authentication.
+    THREEDS_REJECTED = "100.390.114";
+    /// The issuer suspects fraud in the 3D authentication.
+    THREEDS_SUSPECTED_FRAUD = "100.390.118";
+    /// The cardholder has tried to pass 3D authentication too often.
+    THREEDS_TOO_MANY_ATTEMPTS = "100.390.119";
+    /// The cardholder went away from 3D authentication.
+    THREEDS_ABANDONED = "100.390.124";
+    /// The issuer wants the cardholder authenticated first.
+    SOFT_DECLINED = "300.100.100";
     /// The bank is not the account's.
     BANK_DATA_MISMATCH = "100.200.103";
     /// The mandate cannot have been signed on that day.

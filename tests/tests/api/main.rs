@@ -51,6 +51,7 @@ mod submit;
 mod summary;
 mod support;
 mod sweep;
+mod threeds;
 mod told_later;
 mod wallet;
 mod wallet_sheet;

@@ -127,6 +127,20 @@ pub static ROUTES: &[Route] = &[
     Route::new(Post, "/v1/simulator/{id}", "answerSimulator", Form, "Answer on the page that stands for a bank or a provider", Html)
         .note("answer=success makes the payment (000.100.110), cancel cancels it (100.396.101), close ends it without an answer (100.396.104), later leaves it pending. The page then leads back to shopperResultUrl with id and resourcePath. A payment ends once: another answer is 409.")
         .for_shopper(),
+    Route::new(Get, "/v1/threeDSecure/{id}", "showAuthentication", Form, "Authenticate a cardholder", Html)
+        .note("Where redirect.url of a pending card payment leads. The id is the capability. The page runs the issuer's method page where that has not run yet, asks the issuer, and shows the issuer's challenge; then it leads back to shopperResultUrl with id and resourcePath. Your pages may show it in a frame; with inline=true it leads nowhere in the end, and says to the page around it that it has ended.")
+        .for_shopper().own(&[
+            Own { name: "inline", pattern: "^(true|false)$", required: false, note: "The page is in a frame of the form." },
+            Own { name: "methodTime", pattern: "^over$", required: false, note: "The issuer's method page has had its time." },
+        ]),
+    Route::new(Post, "/v1/threeDSecure/{id}", "answerAuthentication", Form, "Answer the challenge of an issuer", Html)
+        .note("returnCode is one of the codes on the page of the simulated issuer, and transaction the transaction that the page names. An answer is taken once and in time; any other changes nothing: 409. Without returnCode it is the shopper's first visit (version 1).")
+        .for_shopper(),
+    Route::new(Get, "/v1/threeDSecure/{id}/method", "runMethodPage", Form, "Run the method page of an issuer", Html)
+        .note("What redirect.preconditions names: the browser loads it in a hidden frame before it goes to redirect.url.")
+        .for_shopper(),
+    Route::new(Get, "/v1/threeDSecure.js", "loadAuthenticationScript", Form, "Lead the page of an authentication on", Script)
+        .for_everybody(),
     Route::new(Get, "/v1/simulator/wallet/{id}", "showWalletSheet", Form, "Show the sheet that stands for a wallet", Html)
         .note("In a frame of the form, for channels that are a sandbox and have a key for wallets. The checkout's id is the capability.")
         .for_shopper().own(&[Own { name: "brand", pattern: "^[A-Z_]{1,32}$", required: true, note: "Which wallet." }]),

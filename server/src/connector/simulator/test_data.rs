@@ -43,7 +43,7 @@ pub struct TestCard {
 }
 
 /// The cards of the contract that need no authentication of the cardholder, a few of each brand.
-pub static CARDS: [TestCard; 16] = [
+pub static CARDS: [TestCard; 18] = [
     card("VISA", "4200000000000000"),
     card("VISA", "4242424242424242"),
     TestCard { number: "4111111111111111", brand: "VISA", outcome: &EXTERNAL_CARD },
@@ -59,6 +59,8 @@ pub static CARDS: [TestCard; 16] = [
     card("VISAELECTRON", "4917300800000000"),
     card("DANKORT", "5019717010103742"),
     card("HIPERCARD", "6062825624254001"),
+    TestCard { number: "4200000000000083", brand: "VISA", outcome: &SOFT_DECLINE },
+    TestCard { number: "5200000000000080", brand: "MASTER", outcome: &SOFT_DECLINE },
     TestCard { number: "4200000000000001", brand: "VISA", outcome: &WRONG_CHECK_DIGIT },
 ];
 
@@ -68,6 +70,12 @@ const fn card(brand: &'static str, number: &'static str) -> TestCard {
 
 static EXTERNAL_CARD: Outcome =
     Outcome::new("succeeds as if the acquirer's own test system had answered", codes::TEST_CONNECTOR, "00");
+
+static SOFT_DECLINE: Outcome = Outcome::new(
+    "is declined until its cardholder has been authenticated (soft decline); the form then asks for that by itself",
+    codes::SOFT_DECLINED,
+    "1A",
+);
 
 /// A card number that fails Luhn's check (ISO/IEC 7812-1).
 pub static WRONG_CHECK_DIGIT: Outcome =

@@ -32,6 +32,13 @@ pub struct CardSummary {
     pub expiry_year: String,
 }
 
+impl CardSummary {
+    /// Whether a number may be that of this card.
+    pub fn is(&self, number: &str) -> bool {
+        number.starts_with(&self.bin) && number.ends_with(&self.last4)
+    }
+}
+
 /// What may be kept and shown of a bank account: never the whole number.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -10,6 +10,7 @@ use tillgate_shared::result::{Group, ResultCode};
 
 use super::{Account, PaymentType, Redirect, TransferAccount};
 use crate::domain::address::with_parameters;
+use crate::domain::authentication::Authentication;
 use crate::domain::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
 
 /// A payment as it is stored. Once its outcome is final it never changes: what refers to it is a payment of its own.
@@ -95,6 +96,11 @@ impl Payment {
         let mut told = vec![("id", id), ("resourcePath", path.as_str())];
         told.extend(self.referenced.as_ref().map(|referenced| ("referencedId", referenced.as_str())));
         Some(with_parameters(self.parameters.get(NOTIFICATION_URL)?, &told))
+    }
+
+    /// The authentication of its cardholder, where it is pending for one or was.
+    pub fn authentication(&self) -> Option<&Authentication> {
+        self.redirect.as_ref()?.authentication.as_ref()
     }
 
     /// Whether its shopper went on with another brand while it was pending. It pays nothing, whatever comes of it.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::authentication::Authentication;
 use crate::domain::id::PageId;
 
 /// A page that the shopper's browser is sent to (specification, document 3, asynchronous payments).
@@ -14,7 +15,10 @@ pub struct Redirect {
     /// What the page is given: names and values, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<(String, String)>,
-    /// The merchant's page that the shopper comes back to.
+    /// What the browser has to do first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preconditions: Vec<Precondition>,
+    /// The merchant's page that the shopper comes back to; empty where nobody said which.
     pub result_url: String,
     /// The page, where it is one of ours that stands in for the brand's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -22,6 +26,18 @@ pub struct Redirect {
     /// Whether the shopper has gone on with another brand since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub abandoned: bool,
+    /// The authentication of the cardholder that the page is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authentication: Option<Authentication>,
+}
+
+/// A page that the browser loads in a hidden frame before it goes to the other one (contract, 3.3).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Precondition {
+    /// The page's address, asked for with GET.
+    pub url: String,
+    /// What it is for.
+    pub description: String,
 }
 
 /// The merchant's account that the shopper transfers the money to (`merchant.bankAccount`).

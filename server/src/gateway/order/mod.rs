@@ -8,12 +8,15 @@ mod provider;
 use tillgate_shared::brand::{Brand, Kind, detect};
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::money::{Amount, Currency};
-use tillgate_shared::parameter::{Operation, ParameterError, Parameters, check_complete};
+use tillgate_shared::parameter::{
+    Operation, ParameterError, Parameters, Requirements, check_authentication, check_complete,
+};
 
 use super::Failure;
 use crate::connector::{Address, Entry, FullAccount, FullCard, Order, Route};
+use crate::domain::authentication::Proof;
 use crate::domain::entity::Entity;
-use crate::domain::payment::PaymentType;
+use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 
 /// A sandbox merchant's wish for an outcome.
@@ -38,15 +41,17 @@ pub fn route(entity: &Entity, parameters: &Parameters) -> Result<Route, Refusal>
 /// # Errors
 /// Everything that is missing or contradictory, by name; what `open` says.
 pub fn read(
-    entity: &Entity,
+    requirements: &Requirements,
     parameters: &Parameters,
     stored: bool,
     open: impl FnOnce(&str) -> Result<FullCard, Failure>,
 ) -> Result<Order, Failure> {
     // A brand that nobody knows is refused before its account is asked for.
     let sent = sent_brand(parameters)?;
-    let errors =
-        if stored { Vec::new() } else { check_complete(parameters, Operation::Payment, &entity.requirements()) };
+    let errors = match stored {
+        true => check_authentication(parameters, requirements),
+        false => check_complete(parameters, Operation::Payment, requirements),
+    };
     if !errors.is_empty() {
         return Err(Refusal::parameters(errors).into());
     }
@@ -83,6 +88,23 @@ pub fn with_account(parameters: &Parameters, brand: &'static Brand, account: Ful
         address: Address { street: text("billing.street1"), postcode: text("billing.postcode") },
         mandate_signed: parameters.get("bankAccount.mandate.dateOfSignature").and_then(|day| day.parse().ok()),
         shopper_present: !repeated || by_shopper,
+        proof: Proof::sent(parameters),
+        forced: text(FORCED),
+    })
+}
+
+/// The order of a pending payment again, with its account and the proof that its cardholder is authenticated.
+pub(super) fn of_payment(payment: &Payment, account: FullAccount, proof: Option<Proof>) -> Option<Order> {
+    let text = |name: &str| payment.parameters.get(name).map(str::to_owned);
+    Some(Order {
+        payment_type: payment.payment_type,
+        amount: payment.amount,
+        brand: Brand::find(&payment.brand)?,
+        account,
+        address: Address { street: text("billing.street1"), postcode: text("billing.postcode") },
+        mandate_signed: None,
+        shopper_present: true,
+        proof,
         forced: text(FORCED),
     })
 }

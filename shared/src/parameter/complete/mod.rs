@@ -11,7 +11,7 @@ use crate::format::choice;
 use crate::money::{Amount, AmountError, Currency};
 
 pub use operation::Operation;
-pub use proof::shopper_absent;
+pub use proof::{authenticated_elsewhere, shopper_absent};
 
 /// What is asked for beyond the formats: by the entity's settings, and by how the payment will be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,11 +21,14 @@ pub struct Requirements {
     /// The gateway itself will have the shopper authenticated by 3D, version 2, which needs to know the browser and
     /// the billing address.
     pub authenticates: bool,
+    /// The hosted form has told what it could find out for that authentication: what a page without scripts, or without
+    /// fields for an address, cannot tell is not asked for.
+    pub collected_by_form: bool,
 }
 
 impl Default for Requirements {
     fn default() -> Self {
-        Self { customer_names_required: true, authenticates: false }
+        Self { customer_names_required: true, authenticates: false, collected_by_form: false }
     }
 }
 
@@ -96,6 +99,14 @@ pub fn check_complete(
         Operation::Report => check.report(),
     }
     check.amounts();
+    check.errors
+}
+
+/// Judges what an authentication of the shopper asks for besides, where everything else has been judged already.
+pub fn check_authentication(parameters: &Parameters, requirements: &Requirements) -> Vec<ParameterError> {
+    let mut check = Check { parameters, requirements, errors: Vec::new() };
+    check.authentication();
+    check.agreement();
     check.errors
 }
 

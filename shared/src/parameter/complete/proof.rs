@@ -36,6 +36,11 @@ pub fn shopper_absent(parameters: &Parameters) -> bool {
         && parameters.get("standingInstruction.source") != Some("CIT")
 }
 
+/// Whether the merchant tells of an authentication that somebody else has made.
+pub fn authenticated_elsewhere(parameters: &Parameters) -> bool {
+    RESULTS.iter().any(|name| parameters.contains(name))
+}
+
 impl Check<'_> {
     /// Everything that a payment must prove, or may not pretend to.
     pub(super) fn proofs(&mut self) {
@@ -78,8 +83,7 @@ impl Check<'_> {
     /// An authentication that somebody else made is told in full: without its results the issuer trusts nothing of it.
     /// What an authentication that came to no end does not have is not asked for, nor what a wallet's token lacks.
     pub(super) fn third_party(&mut self) {
-        let told = RESULTS.iter().any(|name| self.has(name));
-        if !told || self.has("walletPay.source") {
+        if !authenticated_elsewhere(self.parameters) || self.has("walletPay.source") {
             return;
         }
         let without_end = ["threeDSecure.enrollmentStatus", "threeDSecure.authenticationStatus"]
@@ -109,16 +113,15 @@ impl Check<'_> {
     }
 
     /// What the directory server and the issuer will ask for.
-    fn authentication(&mut self) {
-        if self.requirements.authenticates {
+    pub(super) fn authentication(&mut self) {
+        if self.requirements.authenticates && !self.requirements.collected_by_form {
             FOR_AUTHENTICATION.into_iter().for_each(|name| self.require(name));
         }
     }
 
     /// A shopper who authenticates for a series is told how long it lasts and how often it charges.
-    fn agreement(&mut self) {
-        let authenticated = self.requirements.authenticates || RESULTS.iter().any(|name| self.has(name));
-        if !authenticated {
+    pub(super) fn agreement(&mut self) {
+        if !self.requirements.authenticates && !authenticated_elsewhere(self.parameters) {
             return;
         }
         let installments = self.is("standingInstruction.type", "INSTALLMENT");

@@ -223,7 +223,7 @@ proptest! {
         customer_names_required: bool,
     ) {
         let set: Parameters = sent.into_iter().collect();
-        let requirements = Requirements { customer_names_required, authenticates };
+        let requirements = Requirements { customer_names_required, authenticates, collected_by_form: false };
         for operation in OPERATIONS {
             let errors = check_complete(&set, operation, &requirements);
             let names: HashSet<&str> = errors.iter().map(|error| error.name.as_str()).collect();
