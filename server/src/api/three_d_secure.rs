@@ -16,11 +16,11 @@ use tillgate_shared::form::Duplicates;
 use tillgate_shared::result::codes;
 
 use super::Edge;
-use super::address::host;
 use super::extract::{Id, parameters};
 use super::form::{FormQuery, ancestors};
 use super::shopper_page::Page;
 use super::simulator::{INLINE, STYLE, outcome, way_back};
+use crate::domain::address::host;
 use crate::domain::authentication::METHOD_TIME;
 use crate::domain::payment::{Account, Payment};
 use crate::gateway::Failure;

@@ -25,7 +25,7 @@ use crate::domain::authentication::{Authentication, LIFETIME, Next, Proof, Said,
 use crate::domain::channel::ThreeD;
 use crate::domain::entity::Entity;
 use crate::domain::id::{PageId, PaymentId};
-use crate::domain::payment::{Payment, Precondition, Redirect};
+use crate::domain::payment::{Payment, PaymentType, Precondition, Redirect};
 use crate::domain::refusal::Refusal;
 use crate::store::{Changes, Keys, Promise};
 use crate::threeds::directory::{Flow, look_up};
@@ -130,10 +130,12 @@ impl Gateway {
         route: Route,
         parameters: &mut Parameters,
         in_form: bool,
+        now: Timestamp,
     ) -> Result<Judged, Failure> {
-        let today = self.now().to_zoned(TimeZone::UTC).date();
+        let today = now.to_zoned(TimeZone::UTC).date();
         let at_once = |answer: Answer| Judged { answer, authentication: None };
-        let Some(case) = case.filter(|_| order.brand.synchronous()) else {
+        let pays_out = order.payment_type == PaymentType::Credit;
+        let Some(case) = case.filter(|_| order.brand.synchronous() && !pays_out) else {
             return Ok(at_once(route.authorize(order, today)));
         };
         // A card that is no good is declined as it always is, and nobody is asked.
@@ -215,7 +217,7 @@ impl Gateway {
     /// 404 when nobody is authenticated on this page.
     pub async fn visit_authentication(&self, page: &str, goes_on: bool) -> Result<Visit, Failure> {
         let payment = self.payment_to_authenticate(page)?;
-        let now = self.now();
+        let now = self.now_of_id(&payment.entity);
         let Some(authentication) = payment.authentication().filter(|_| payment.result.is_pending()) else {
             return Ok(Visit::Ended(payment));
         };
@@ -281,7 +283,7 @@ impl Gateway {
         answer: &'static issuer::Answer,
     ) -> Result<Answered, Failure> {
         let payment = self.payment_to_authenticate(page)?;
-        let now = self.now();
+        let now = self.now_of_id(&payment.entity);
         let Some(authentication) = payment.authentication().filter(|_| payment.result.is_pending()).cloned() else {
             return Ok(Answered { payment, taken: false });
         };
@@ -313,7 +315,7 @@ impl Gateway {
     /// Sends a payment on to its connector, now that its cardholder is authenticated. One whose card no longer waits, because
     /// the shopper has gone on with another way to pay, ends without being authorised.
     fn authorise(&self, payment: &Payment, account: Option<FullAccount>, proof: Option<Proof>) -> Answer {
-        let today = self.now().to_zoned(TimeZone::UTC).date();
+        let today = self.now_of_id(&payment.entity).to_zoned(TimeZone::UTC).date();
         let order = account.and_then(|account| order::of_payment(payment, account, proof));
         let route = self.directory.entity(&payment.entity);
         let route = route.and_then(|entity| order::route(&entity, &payment.parameters).ok());
@@ -331,7 +333,9 @@ impl Gateway {
         let mut account = FullAccount::restored(&payment.account, Some(&secret));
         if let Some(FullAccount::Card(card)) = &mut account {
             card.code = self.codes.get(&payment.id);
-            card.entry = if payment.registration.is_some() { Entry::Stored } else { Entry::Keyed };
+            // Where the code is not there any more, it cannot be expected either.
+            let keyed = payment.registration.is_none() && card.code.is_some();
+            card.entry = if keyed { Entry::Keyed } else { Entry::Stored };
         }
         Ok(account)
     }

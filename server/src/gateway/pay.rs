@@ -110,7 +110,7 @@ impl Gateway {
             None => self.attempts.begin(entity, shopper, order.account.bin(), self.now())?,
             Some(_) => Attempt::default(),
         };
-        let Judged { answer, authentication } = self.judge(case, &mut order, route, &mut parameters, in_form)?;
+        let Judged { answer, authentication } = self.judge(case, &mut order, route, &mut parameters, in_form, now)?;
         let Answer { result, avs, cvv, details, pay_to, elsewhere } = answer;
 
         let id = Self::new_payment_id(now)?;

@@ -268,7 +268,8 @@ mod tests {
         const PLAIN: &str = "4200000000000000";
         const METHOD: &str = "4200000000000091";
         const OLD: &str = "4711100000000000";
-        let cases: [(&str, &[(&str, &str)], Option<Flow>); 15] = [
+        type Sent = &'static [(&'static str, &'static str)];
+        let cases: [(&str, Sent, Option<Flow>); 15] = [
             (PLAIN, &[], None),
             (PLAIN, &[(ENROLLED, "true")], Some(Frictionless)),
             (PLAIN, &[(ENROLLED, "true"), (FLOW, "challenge")], Some(Challenge)),

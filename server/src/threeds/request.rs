@@ -207,3 +207,71 @@ fn value<T>(name: &str, sent: Option<&str>, find: impl Fn(&str) -> Option<T>) ->
         None => Err(Refusal::parameter(name, Some(sent), "is not a value of EMV 3-D Secure")),
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use tillgate_shared::money::Currency;
+
+    use super::*;
+
+    fn amount() -> Amount {
+        Amount::parse("92.00", Currency::parse("EUR").unwrap()).unwrap()
+    }
+
+    fn read(fields: &[(&str, &str)]) -> Result<Request, Refusal> {
+        Request::read(&fields.iter().copied().collect(), amount())
+    }
+
+    #[test]
+    fn what_a_merchant_sends_is_read_in_the_words_of_the_protocol() {
+        let request = read(&[
+            ("threeDSecure.challengeIndicator", "02"),
+            ("threeDSecure.exemptionFlag", "02"),
+            ("threeDSecure.authType", "03"),
+            ("threeDSecure.challengeMandatedIndicator", "Y"),
+            ("customer.browser.acceptHeader", "text/html"),
+            ("customer.browser.screenHeight", "1080"),
+            ("customer.browser.screenWidth", "1920"),
+            ("customer.browser.screenColorDepth", "24"),
+            ("customer.browser.timezone", "-60"),
+            ("customer.browser.javaEnabled", "false"),
+            ("customer.browser.challengeWindow", "05"),
+            ("risk.amount", "80.00"),
+        ])
+        .unwrap();
+        assert_eq!((request.wish, request.mandated), (Some(Wish::NoChallenge), true));
+        assert_eq!((request.exemption, request.auth_type), (Some(Exemption::RiskAnalysis), Some(AuthType::OutOfBand)));
+        assert_eq!(request.amount.to_string(), "80.00");
+        let screen = Screen { height: 1080, width: 1920, color_depth: Some(24), timezone: -60, java: false };
+        assert_eq!((request.browser.screen, request.browser.window), (Some(screen), Some(Window::Full)));
+        assert_eq!(request.browser.accept.as_deref(), Some("text/html"));
+        let bare = read(&[]).unwrap();
+        assert_eq!((bare.amount, bare.browser), (amount(), Browser::default()));
+    }
+
+    #[test]
+    fn what_is_no_value_of_the_protocol_is_refused_by_name() {
+        for (name, value) in [
+            ("customer.browser.challengeWindow", "06"),
+            ("customer.browser.challengeWindow", "00"),
+            ("threeDSecure.authType", "05"),
+            ("threeDSecure.exemptionFlag", "00"),
+            ("threeDSecure.challengeIndicator", "10"),
+        ] {
+            let refusal = read(&[(name, value)]).unwrap_err();
+            assert_eq!(refusal.parameters.first().map(|error| error.name.as_str()), Some(name));
+        }
+        let yen = Amount::parse("92.00", Currency::parse("JPY").unwrap()).unwrap();
+        let sent: Parameters = [("risk.amount", "80.50")].into_iter().collect();
+        assert_eq!(Request::read(&sent, yen).unwrap_err().parameters.first().unwrap().name, "risk.amount");
+    }
+
+    #[test]
+    fn every_code_is_found_again() {
+        assert!(Wish::ALL.iter().all(|wish| Wish::find(wish.code()) == Some(*wish)));
+        assert!(Exemption::ALL.iter().all(|one| Exemption::find(one.code()) == Some(*one)));
+        assert!(AuthType::ALL.iter().all(|one| AuthType::find(one.code()) == Some(*one)));
+        assert!(Window::ALL.iter().all(|one| Window::find(one.code()) == Some(*one)));
+    }
+}

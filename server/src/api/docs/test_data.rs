@@ -4,6 +4,8 @@
 use tillgate_shared::brand::{Brand, Kind};
 
 use crate::connector::simulator::{PAGE, PageAnswer, test_data as data};
+use crate::domain::authentication::{Reason, Said, Status, eci};
+use crate::threeds::{directory, issuer};
 
 /// A heading with a remark, and rows of a table.
 pub(super) struct Table {
@@ -35,7 +37,18 @@ fn fields(pairs: &[(&str, &str)]) -> String {
 
 /// Everything there is to try.
 pub(super) fn tables() -> Vec<Table> {
-    vec![outcomes(), cards(), security_codes(), addresses(), accounts(), transfers(), page(), wallets()]
+    vec![
+        outcomes(),
+        cards(),
+        three_d(),
+        challenges(),
+        security_codes(),
+        addresses(),
+        accounts(),
+        transfers(),
+        page(),
+        wallets(),
+    ]
 }
 
 fn outcomes() -> Table {
@@ -82,6 +95,48 @@ fn cards() -> Table {
             .to_owned(),
         columns: &["card.number", "paymentBrand", "result.code", "What it is"],
         rows: data::CARDS.iter().map(of).collect(),
+    }
+}
+
+fn three_d() -> Table {
+    let of = |card: &directory::Card| {
+        let said = match card.flow.said() {
+            Said::Issuer(Status::ChallengeRequired) => Said::Issuer(Status::Authenticated),
+            said => said,
+        };
+        row([card.number, card.brand, card.flow.words(), eci(card.brand, said).unwrap_or("none")])
+    };
+    Table {
+        anchor: "test-3d",
+        title: "Cards with 3D authentication",
+        note: "For `testMode=INTERNAL`, where the channel authenticates (`tillgate entity create --3d`), the shopper is there and \
+               you send no result of your own. Version 2 needs to know browser and billing address: `customer.browser.*`, \
+               `billing.*`. A channel that requires authentication declines a card that is not enrolled (000.400.102), whose \
+               issuer does not take part (000.400.101) or whose system is out of order (000.400.103), and any card that is not \
+               in this list (000.400.109); elsewhere such a card pays without. With any card, \
+               `customParameters[3DS2_enrolled]=true` makes it enrolled, `customParameters[3DS2_flow]=challenge` or \
+               `frictionless` says how it goes on, and `threeDSecure.challengeIndicator=4` asks for a challenge. The amount that \
+               the shopper agrees to is `risk.amount` where you send it."
+            .to_owned(),
+        columns: &["card.number", "paymentBrand", "What it shows", "threeDSecure.eci"],
+        rows: directory::CARDS.iter().map(of).collect(),
+    }
+}
+
+fn challenges() -> Table {
+    let of = |answer: &issuer::Answer| {
+        let reason = answer.reason.map_or("none", Reason::as_str);
+        row([answer.code.code(), answer.words, answer.status.letter(), reason])
+    };
+    Table {
+        anchor: "test-challenge",
+        title: "Answers to a challenge",
+        note: "What a test chooses in `returnCode` on the issuer's page, or posts to `redirect.url` together with the page's \
+               `transaction`. The first lets the payment go on to be authorised; any other is its `result.code`. An answer is \
+               taken once."
+            .to_owned(),
+        columns: &["returnCode", "The issuer says", "transStatus", "threeDSecure.transactionStatusReason"],
+        rows: issuer::ANSWERS.iter().map(of).collect(),
     }
 }
 

@@ -122,3 +122,18 @@ async fn a_card_that_no_directory_knows_pays_unless_the_channel_requires_an_auth
     assert_answer(&strict().pay(&[("card.expiryYear", "2020")]).await?, 400, "100.100.303");
     Ok(())
 }
+
+#[tokio::test]
+async fn the_documents_name_every_card_and_every_answer() -> anyhow::Result<()> {
+    let simulator = include_str!("../../../../docs/simulator.md");
+    let reference = shop().client.get(format!("{}reference", shop().base)).send().await?.text().await?;
+    for card in &CARDS {
+        assert!(reference.contains(card.number), "{card:?}");
+        let usual = ["VISA", "MASTER", "AMEX"].contains(&card.brand);
+        assert_eq!(simulator.contains(card.number), usual, "{card:?}");
+    }
+    for answer in &tillgate::threeds::issuer::ANSWERS {
+        assert!(reference.contains(answer.words), "{answer:?}");
+    }
+    Ok(())
+}

@@ -2,8 +2,12 @@
 
 use tillgate::threeds::issuer::ANSWERS;
 
+use rusqlite::Connection;
+use tillgate_tests::Gateway;
+
 use super::*;
 
+const PAID: &str = "000.100.110";
 const PENDING: &str = "000.200.000";
 const CARD: (&str, &str) = ("card.number", "4200000000000018");
 
@@ -44,6 +48,152 @@ async fn every_answer_of_the_issuers_page_ends_the_payment_with_its_code() -> an
         // A decline shows no amount; what passes was authorised as any card is, with its security code.
         assert_eq!(read.json["amount"].is_null(), !passes, "{}", read.text);
         assert_eq!(read.json["result"]["cvvResponse"] == "M", passes, "{}", read.text);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_answer_counts_for_its_own_transaction_and_once() -> anyhow::Result<()> {
+    let shop = shop();
+    let (one, other) = (pay(&shop, "VISA", CARD.1, &[]).await?, pay(&shop, "VISA", CARD.1, &[]).await?);
+    let (url, other_url) = (redirect(&one, "url"), redirect(&other, "url"));
+    let own = transaction(&visit(&shop, url).await?.1).to_owned();
+    let foreign = transaction(&visit(&shop, other_url).await?.1).to_owned();
+    for wrong in [foreign.as_str(), "", "x"] {
+        let (found, page) = post(&shop, url, &[("transaction", wrong), ("returnCode", PAID)]).await?;
+        assert_eq!(found, 409, "{page}");
+        assert_answer(&status(&shop, one.id()).await?, 200, PENDING);
+    }
+    // What is no answer is a visit.
+    let (found, page) = post(&shop, url, &[("transaction", &own), ("returnCode", "nonsense")]).await?;
+    assert_eq!((found, transaction(&page)), (200, own.as_str()));
+    assert_eq!(post(&shop, url, &[("transaction", &own), ("returnCode", "100.390.114")]).await?.0, 200);
+    let ended = status(&shop, one.id()).await?;
+    assert_answer(&ended, 400, "100.390.114");
+    for again in [PAID, "100.390.114"] {
+        assert_eq!(post(&shop, url, &[("transaction", &own), ("returnCode", again)]).await?.0, 409);
+        assert_eq!(status(&shop, one.id()).await?.json["result"], ended.json["result"]);
+    }
+    assert_answer(&status(&shop, other.id()).await?, 200, PENDING);
+    Ok(())
+}
+
+#[tokio::test]
+async fn of_fifty_answers_at_once_one_is_taken() -> anyhow::Result<()> {
+    let shop = shop();
+    let paid = pay(&shop, "VISA", CARD.1, &[]).await?;
+    let url = redirect(&paid, "url").to_owned();
+    let own = transaction(&visit(&shop, &url).await?.1).to_owned();
+    let mut answers = tokio::task::JoinSet::new();
+    for number in 0..50 {
+        let (shop, url, own) = (shop.clone(), url.clone(), own.clone());
+        let code = if number % 2 == 0 { PAID } else { "100.390.100" };
+        answers.spawn(async move { post(&shop, &url, &[("transaction", &own), ("returnCode", code)]).await });
+    }
+    let mut taken = 0;
+    while let Some(answer) = answers.join_next().await {
+        taken += u32::from(answer??.0 == 200);
+    }
+    assert_eq!(taken, 1);
+    assert_ne!(status(&shop, paid.id()).await?.code(), PENDING);
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_page_of_an_issuer_is_no_page_of_a_brand_and_the_other_way_round() -> anyhow::Result<()> {
+    let shop = shop();
+    let asked = pay(&shop, "VISA", CARD.1, &[]).await?;
+    let id = redirect(&asked, "url").rsplit('/').next().unwrap_or_default().to_owned();
+    let brand = format!("{}v1/simulator/{id}", shop.base);
+    assert_eq!(visit(&shop, &brand).await?.0, 404);
+    assert_eq!(post(&shop, &brand, &[("answer", "success")]).await?.0, 404);
+    assert_answer(&status(&shop, asked.id()).await?, 200, PENDING);
+    let provider = crate::asynchronous::pay(&shop, "PAYPAL", &[]).await?;
+    let id = redirect(&provider, "url").rsplit('/').next().unwrap_or_default().to_owned();
+    for page in
+        [format!("v1/threeDSecure/{id}"), format!("v1/threeDSecure/{id}/method"), "v1/threeDSecure/x".to_owned()]
+    {
+        assert_eq!(visit(&shop, &format!("{}{page}", shop.base)).await?.0, 404, "{page}");
+    }
+    let fields = [("transaction", "x"), ("returnCode", PAID)];
+    assert_eq!(post(&shop, &format!("{}v1/threeDSecure/{id}", shop.base), &fields).await?.0, 404);
+    assert_answer(&status(&shop, provider.id()).await?, 200, PENDING);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_challenge_survives_a_restart_and_the_security_code_does_not() -> anyhow::Result<()> {
+    let gateway = Gateway::start()?;
+    let shop = gateway.merchant()?;
+    let paid = pay(&shop, "VISA", CARD.1, &[("paymentType", "PA")]).await?;
+    let path = redirect(&paid, "url").replace(&shop.base, "");
+    let gateway = gateway.restart(&[])?;
+    let shop = Merchant::new(gateway.base(), shop.entity_id, shop.token);
+    let url = format!("{}{path}", shop.base);
+    let own = transaction(&visit(&shop, &url).await?.1).to_owned();
+    post(&shop, &url, &[("transaction", &own), ("returnCode", PAID)]).await?;
+    let read = status(&shop, paid.id()).await?;
+    assert_answer(&read, 200, PAID);
+    assert!(read.json["result"]["cvvResponse"].is_null(), "{}", read.text);
+    let captured = [("paymentType", "CP"), ("amount", "92.00"), ("currency", "EUR")];
+    assert_answer(&shop.post(&format!("v1/payments/{}", paid.id()), &captured).await?, 200, PAID);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_answer_after_half_an_hour_does_not_count_and_ends_the_payment() -> anyhow::Result<()> {
+    let gateway = Gateway::start()?;
+    let shop = gateway.merchant()?;
+    let (answered, visited) = (pay(&shop, "VISA", CARD.1, &[]).await?, pay(&shop, "VISA", CARD.1, &[]).await?);
+    let own = transaction(&visit(&shop, redirect(&answered, "url")).await?.1).to_owned();
+    let path = |paid: &Answer| redirect(paid, "url").replace(&shop.base, "");
+    let gateway = gateway.restart_after(&[], |data| {
+        let file = Connection::open(data.join("tillgate.db"))?;
+        let earlier =
+            "json_set(document, '$.created', strftime('%Y-%m-%dT%H:%M:%SZ', document ->> '$.created', '-30 minutes'))";
+        let changed = file.execute(&format!("UPDATE payment SET document = CAST({earlier} AS BLOB)"), [])?;
+        anyhow::ensure!(changed == 2, "{changed} payments");
+        Ok(())
+    })?;
+    let later = Merchant::new(gateway.base(), shop.entity_id.clone(), shop.token.clone());
+    let at = |paid: &Answer| format!("{}{}", later.base, path(paid));
+    let (found, _) = post(&later, &at(&answered), &[("transaction", &own), ("returnCode", PAID)]).await?;
+    assert_eq!(found, 409);
+    assert_eq!(visit(&later, &at(&visited)).await?.0, 200);
+    for paid in [answered, visited] {
+        assert_answer(&status(&later, paid.id()).await?, 400, "100.396.103");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_card_waits_sealed_while_its_cardholder_is_asked_and_goes_where_it_belongs_afterwards() -> anyhow::Result<()>
+{
+    let gateway = Gateway::start()?;
+    let shop = gateway.merchant()?;
+    let count = |table: &str| -> anyhow::Result<u32> {
+        Ok(database(&gateway)?.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?)
+    };
+    let registering = [("createRegistration", "true")];
+    // What is kept for a while, and what is registered, after each.
+    for (code, fields, cards, registrations) in [
+        (PAID, &[][..], 1, 0),
+        ("100.390.114", &[], 1, 0),
+        (PAID, &registering, 1, 1),
+        ("100.396.101", &registering, 1, 1),
+    ] {
+        let paid = pay(&shop, "VISA", CARD.1, fields).await?;
+        assert_eq!((count("promise")?, paid.json["registrationId"].is_null()), (1, true));
+        let url = redirect(&paid, "url");
+        let own = transaction(&visit(&shop, url).await?.1).to_owned();
+        post(&shop, url, &[("transaction", &own), ("returnCode", code)]).await?;
+        let read = status(&shop, paid.id()).await?;
+        let registered = code == PAID && !fields.is_empty();
+        assert_eq!(read.json["registrationId"].is_null(), !registered, "{}", read.text);
+        assert_eq!((count("promise")?, count("card")?, count("registration_account")?), (0, cards, registrations));
+    }
+    for bytes in [std::fs::read(gateway.data().join("tillgate.db"))?, gateway.log().into_bytes()] {
+        assert!(!bytes.windows(CARD.1.len()).any(|window| window == CARD.1.as_bytes()));
     }
     Ok(())
 }

@@ -3,6 +3,8 @@
 
 mod cards;
 mod challenge;
+mod form;
+mod wishes;
 
 use reqwest::{Method, Response};
 use tillgate_tests::{Answer, Merchant, form};
