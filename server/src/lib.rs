@@ -16,6 +16,7 @@ pub mod store;
 pub mod threeds;
 pub mod vault;
 pub mod wallet;
+pub mod webhook;
 pub mod worker;
 
 /// Which build this is: 40 hexadecimal digits of its source, `@`, and when that was made, `yyyy-MM-dd HH:mm:ss +0000`.

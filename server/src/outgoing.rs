@@ -53,6 +53,15 @@ pub enum Fault {
     /// It is no address that requests go to at all.
     #[error("this is no address of http or https")]
     Address,
+    /// What was to be sent belongs to a webhook that was deleted.
+    #[error("its webhook is gone")]
+    Unwanted,
+    /// What it is to be encrypted with cannot be had.
+    #[error("the key cannot be opened")]
+    Key,
+    /// What is to be told cannot be read.
+    #[error("the stored document cannot be read")]
+    Document,
     /// The receiver took too long.
     #[error("no answer within 30 seconds")]
     Slow,

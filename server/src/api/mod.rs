@@ -6,6 +6,7 @@ mod client;
 mod clock;
 pub mod docs;
 mod error;
+pub(crate) mod event;
 mod extract;
 mod fields;
 mod form;

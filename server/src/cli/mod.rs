@@ -11,6 +11,7 @@ mod serve;
 mod token;
 mod vault_key;
 mod wallet;
+mod webhook;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -45,6 +46,9 @@ enum Command {
     /// Make wallet tokens to try out a sandbox entity with.
     #[command(subcommand)]
     WalletToken(wallet::WalletTokenCommand),
+    /// Create, test, list and delete webhooks, show what they have sent, and send it again.
+    #[command(subcommand)]
+    Webhook(webhook::WebhookCommand),
     /// Move the clock of a sandbox entity, so that what would happen later happens now.
     #[command(subcommand)]
     Clock(clock::ClockCommand),
@@ -89,6 +93,7 @@ pub fn run() -> ExitCode {
         Command::Token(command) => command.run(),
         Command::WalletKey(command) => command.run(),
         Command::WalletToken(command) => command.run(),
+        Command::Webhook(command) => command.run(),
         Command::Clock(command) => command.run(),
         Command::Backup(command) => command.run(),
     };

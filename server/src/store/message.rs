@@ -7,6 +7,7 @@
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::webhook::{self, Webhook};
 use super::{Changes, Store, StoreError};
 use crate::domain::id::{EntityId, MessageId};
 
@@ -31,10 +32,21 @@ pub struct Message {
     pub what: String,
     /// Messages of one queue are for one receiver.
     pub queue: String,
-    /// Where to; the address is asked for with GET.
-    pub address: String,
+    /// Where to.
+    pub content: Content,
     /// How often it was tried in vain.
     pub failures: u32,
+}
+
+/// What is sent where.
+#[derive(Debug, Clone)]
+pub enum Content {
+    /// An address that is asked for with GET.
+    Get(String),
+    /// What was written, told to a webhook.
+    Webhook(Box<Webhook>, Vec<u8>),
+    /// There is nothing to send any more.
+    Nothing,
 }
 
 /// How an attempt went.
@@ -150,17 +162,24 @@ impl Store {
         self.run(move |connection| {
             let mut claim = connection.prepare_cached(
                 "UPDATE message SET leased = ?2, node = ?3 WHERE id = ?1 AND due <= ?4 AND leased <= ?4
-                 RETURNING what, queue, address, failures",
+                 RETURNING what, queue, failures, address, webhook, document",
             )?;
             let mut claimed = Vec::with_capacity(ids.len());
             for id in ids {
                 let until = (now + LEASE).as_millisecond();
                 let row = claim.query_row(params![id.as_str(), until, node, now.as_millisecond()], |row| {
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+                    let content: (String, Option<String>, Option<Vec<u8>>) = (row.get(3)?, row.get(4)?, row.get(5)?);
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, content))
                 });
-                if let Some((what, queue, address, failures)) = row.optional()? {
-                    claimed.push(Message { id, what, queue, address, failures });
-                }
+                let Some((what, queue, failures, content)) = row.optional()? else { continue };
+                let content = match content {
+                    (_, Some(webhook), Some(document)) => match webhook::find(connection, &webhook)? {
+                        Some(webhook) => Content::Webhook(Box::new(webhook), document),
+                        None => Content::Nothing,
+                    },
+                    (address, _, _) => Content::Get(address),
+                };
+                claimed.push(Message { id, what, queue, content, failures });
             }
             Ok(claimed)
         })
@@ -201,6 +220,21 @@ impl Store {
             Ok(connection.execute(query, [node]).map(drop)?)
         })
         .await
+    }
+
+    /// How many attempts failed since a moment, by queue.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn failures_since(&self, moment: Timestamp) -> Result<Vec<(String, u32)>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT queue, count(*) FROM delivery JOIN message ON message.id = delivery.message
+                 WHERE at >= ?1 AND (status IS NULL OR status NOT BETWEEN 200 AND 299) GROUP BY queue",
+            )?;
+            let rows = statement.query_map([moment.as_millisecond()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// Forgets some of the messages that were settled long ago. Looks with a reader first, so that an idle server writes

@@ -18,6 +18,7 @@ mod rows;
 mod schema;
 pub mod timer;
 pub mod wallet;
+pub mod webhook;
 mod writer;
 
 #[cfg(test)]

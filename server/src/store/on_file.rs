@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::rows::{document, read};
-use super::{Changes, Store, StoreError};
+use super::{Changes, Store, StoreError, webhook};
 use crate::domain::id::{EntityId, RegistrationId};
 use crate::domain::registration::{Ended, Registration};
 use crate::domain::standing_instruction::Chain;
@@ -61,6 +61,7 @@ struct RegistrationRow {
     document: Vec<u8>,
     retained_until: Option<i64>,
     ended: bool,
+    approved: bool,
 }
 
 #[derive(Debug)]
@@ -89,6 +90,7 @@ impl Changes {
             document: document(registration),
             retained_until: registration.retained_until.map(Timestamp::as_millisecond),
             ended: registration.ended.is_some(),
+            approved: registration.approved(),
         });
         self
     }
@@ -125,7 +127,9 @@ impl OnFileRows {
         self.chains.extend(more.chains);
     }
 
-    pub(super) fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
+    /// Returns whether somebody is told.
+    pub(super) fn apply(&self, connection: &Connection) -> Result<bool, StoreError> {
+        let mut told = false;
         for row in &self.accounts {
             connection
                 .prepare_cached(
@@ -134,7 +138,7 @@ impl OnFileRows {
                 .execute(params![row.registration, row.entity, row.blind.as_bytes(), row.sealed])?;
         }
         for row in &self.registrations {
-            row.apply(connection)?;
+            told |= row.apply(connection)?;
         }
         for row in &self.chains {
             connection
@@ -144,18 +148,24 @@ impl OnFileRows {
                 )?
                 .execute(params![row.entity, row.initial, row.registration, row.document])?;
         }
-        Ok(())
+        Ok(told)
     }
 }
 
 impl RegistrationRow {
-    fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
-        connection
+    fn apply(&self, connection: &Connection) -> Result<bool, StoreError> {
+        let is_new = connection
             .prepare_cached(
                 "INSERT INTO registration (entity, id, document) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (entity, id) DO UPDATE SET document = ?3",
+                 ON CONFLICT (entity, id) DO NOTHING",
             )?
-            .execute(params![self.entity, self.id, self.document])?;
+            .execute(params![self.entity, self.id, self.document])?
+            == 1;
+        if !is_new {
+            connection
+                .prepare_cached("UPDATE registration SET document = ?3 WHERE entity = ?1 AND id = ?2")?
+                .execute(params![self.entity, self.id, self.document])?;
+        }
         if self.ended {
             connection
                 .prepare_cached("DELETE FROM registration_account WHERE registration = ?1")?
@@ -168,7 +178,14 @@ impl RegistrationRow {
                 .prepare_cached("UPDATE registration_account SET purge_at = ?2 WHERE registration = ?1")?
                 .execute(params![self.id, self.retained_until])?;
         }
-        Ok(())
+        let action = match (is_new, self.ended) {
+            // What was rejected is not stored, and nothing that was refused becomes anything later.
+            (true, _) if !self.approved => return Ok(false),
+            (true, _) => "CREATED",
+            (false, true) => "DELETED",
+            (false, false) => "UPDATED",
+        };
+        webhook::publish(connection, &self.entity, "REGISTRATION", action, &self.document)
     }
 }
 

@@ -10,6 +10,7 @@ use super::on_file::{self, OnFileRows};
 use super::promise::{self, PromiseRow};
 use super::timer::{self, Kind, Start};
 use super::wallet::{self, WalletToken};
+use super::webhook;
 use super::{KeptAnswer, Keys, Loaded, StoreError};
 use crate::domain::checkout::Checkout;
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
@@ -45,7 +46,7 @@ struct PaymentRows {
     page: Option<String>,
     /// Since when it waits for its shopper, in milliseconds; none where it does not.
     waits_since: Option<i64>,
-    is_pending: bool,
+    result: ResultCode,
     /// The address that is asked for when its merchant is to be told.
     notification: Option<String>,
 }
@@ -88,7 +89,7 @@ impl Changes {
                 approved: payment.counts(),
             }),
             page: payment.redirect.as_ref().and_then(|redirect| Some(redirect.page.as_ref()?.as_str().to_owned())),
-            is_pending: payment.result.is_pending(),
+            result: payment.result,
             notification: payment.notification(),
             waits_since: payment.waits().then(|| payment.created.as_millisecond()),
         });
@@ -203,7 +204,7 @@ impl Changes {
         for get in &self.gets {
             get.apply(connection)?;
         }
-        self.on_file.apply(connection)?;
+        told |= self.on_file.apply(connection)?;
         Ok(told)
     }
 }
@@ -218,7 +219,9 @@ impl PaymentRows {
             )?
             .execute(params![entity, id, document])?
             == 1;
-        let was_pending = !is_new && self.was_pending(connection)?;
+        let before = if is_new { None } else { Some(self.before(connection)?) };
+        let is_changed = before.as_deref().is_some_and(|before| before != self.result.code());
+        let was_pending = before.as_deref().and_then(ResultCode::find).is_some_and(|code| code.is_pending());
         if !is_new {
             connection
                 .prepare_cached("UPDATE payment SET document = ?3 WHERE entity = ?1 AND id = ?2")?
@@ -254,19 +257,24 @@ impl PaymentRows {
         }
         // Who asks for a payment is answered at once; what comes later has to be told, and what refers to a payment may be
         // somebody else's doing.
-        let comes_later = if is_new { self.link.is_some() } else { was_pending && !self.is_pending };
+        let comes_later = if is_new { self.link.is_some() } else { was_pending && !self.result.is_pending() };
+        let told = match (is_new, is_changed) {
+            (true, _) => webhook::publish(connection, entity, "PAYMENT", "CREATED", document)?,
+            (false, true) => webhook::publish(connection, entity, "PAYMENT", "UPDATED", document)?,
+            (false, false) => false,
+        };
         match &self.notification {
             Some(address) if comes_later => {
                 let address = address.clone();
                 Get { entity: entity.clone(), what: NOTIFICATION, address }.apply(connection)?;
                 Ok(true)
             }
-            _ => Ok(false),
+            _ => Ok(told),
         }
     }
 
-    /// Whether the payment as it is stored has no outcome yet.
-    fn was_pending(&self, connection: &Connection) -> Result<bool, StoreError> {
+    /// The outcome of the payment as it is stored.
+    fn before(&self, connection: &Connection) -> Result<String, StoreError> {
         #[derive(serde::Deserialize)]
         struct Before {
             result: String,
@@ -274,7 +282,7 @@ impl PaymentRows {
         let mut statement = connection.prepare_cached("SELECT document FROM payment WHERE entity = ?1 AND id = ?2")?;
         let before: Before =
             statement.query_row([&self.entity, &self.id], |row| Ok(read(row.get_ref(0)?.as_blob()?)))??;
-        Ok(ResultCode::find(&before.result).is_some_and(|code| code.is_pending()))
+        Ok(before.result)
     }
 }
 

@@ -12,11 +12,14 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::api::Edge;
+use crate::api::{Edge, event};
 use crate::domain::delivery;
+use crate::gateway::{Gateway, random};
 use crate::outgoing::{Answered, Fault};
 use crate::store::StoreError;
-use crate::store::message::{Attempt, Message, REMINDER};
+use crate::store::message::{Attempt, Content, Message, REMINDER};
+use crate::store::webhook::Webhook;
+use crate::webhook::{Key, Letter};
 
 /// Attempts under way at once.
 const MOST: usize = 256;
@@ -106,9 +109,9 @@ impl Courier {
 /// Sends a message and writes how it went. Returns whether it was taken.
 async fn attempt(edge: &Edge, message: Message) -> bool {
     let (at, began) = (Timestamp::now(), Instant::now());
-    let answered = match request(&message) {
-        Some(request) => edge.outgoing.send(request).await,
-        None => Err(Fault::Address),
+    let answered = match request(edge, &message, at) {
+        Ok(request) => edge.outgoing.send(request).await,
+        Err(fault) => Err(fault),
     };
     let taken = match &answered {
         // Whoever answers a reminder has got it.
@@ -136,6 +139,20 @@ async fn attempt(edge: &Edge, message: Message) -> bool {
     taken
 }
 
-fn request(message: &Message) -> Option<Request<Full<Bytes>>> {
-    Request::get(&message.address).body(Full::default()).ok()
+fn request(edge: &Edge, message: &Message, now: Timestamp) -> Result<Request<Full<Bytes>>, Fault> {
+    let (webhook, document) = match &message.content {
+        Content::Nothing => return Err(Fault::Unwanted),
+        Content::Get(address) => {
+            let request = Request::get(address).header("webhook-id", message.id.as_str());
+            return request.body(Full::default()).map_err(|_| Fault::Address);
+        }
+        Content::Webhook(webhook, document) => (webhook, document),
+    };
+    let Gateway { directory, vault, .. } = &edge.gateway;
+    let key = vault.open(&Webhook::record(&webhook.id), &webhook.sealed).map_err(|_| Fault::Key)?;
+    let key: &Key = key.as_slice().try_into().map_err(|_| Fault::Key)?;
+    let text =
+        event::text(&message.what, document, webhook.without_customer, directory).map_err(|_| Fault::Document)?;
+    let letter = Letter { url: &webhook.url, id: message.id.as_str(), now, text: &text, wrapped: webhook.wrapped };
+    letter.request(key, &random().map_err(|_| Fault::Key)?).ok_or(Fault::Address)
 }

@@ -7,7 +7,7 @@ mod timers;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 
 use crate::api::Edge;
@@ -18,6 +18,8 @@ const SWEEP: Duration = Duration::from_secs(1);
 const LEFTOVERS: u32 = 10;
 /// How often the build is marked, in sweeps.
 const MARK: u32 = 600;
+/// How often it is summed up what merchants did not take, in sweeps.
+const DAY: u32 = 24 * 60 * 60;
 
 /// Runs until it is asked to stop, and ends what it has begun.
 pub async fn run(edge: Arc<Edge>, stop: watch::Receiver<bool>) {
@@ -50,6 +52,9 @@ async fn sweep_often(edge: Arc<Edge>, mut stop: watch::Receiver<bool>) {
         {
             tracing::warn!(%error, "overwriting what deleted account data left behind");
         }
+        if count.is_multiple_of(DAY) {
+            sum_up(&edge, now);
+        }
         count = count.wrapping_add(1);
         if count.is_multiple_of(MARK)
             && let Err(error) = edge.builds.touch(&edge.gateway.store, now).await
@@ -59,6 +64,18 @@ async fn sweep_often(edge: Arc<Edge>, mut stop: watch::Receiver<bool>) {
     }
     if let Err(error) = edge.gateway.take_reminders_back().await {
         tracing::warn!(%error, "taking reminders back");
+    }
+}
+
+/// Tells in the log what merchants have not taken in the last day; there is no mail yet.
+fn sum_up(edge: &Edge, now: Timestamp) {
+    match edge.gateway.store.failures_since(now - SignedDuration::from_hours(24)) {
+        Ok(failures) => {
+            for (receiver, attempts) in failures {
+                tracing::warn!(receiver, attempts, "attempts in the last 24 hours that a receiver did not take");
+            }
+        }
+        Err(error) => tracing::warn!(%error, "summing up what was not taken"),
     }
 }
 

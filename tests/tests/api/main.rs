@@ -55,3 +55,4 @@ mod threeds;
 mod told_later;
 mod wallet;
 mod wallet_sheet;
+mod webhooks;

@@ -48,4 +48,14 @@ pub(super) const TOPICS: &[Topic] = &[
             "The same key with another request is refused. While the first request is still under way, its twin gets 409.",
         ],
     },
+    Topic {
+        anchor: "notifications",
+        title: "What is told later",
+        paragraphs: &[
+            "Reminder: 29 minutes after a checkout was made, when it was submitted and its status not asked for, `shopperResultUrl` is asked for (GET) with `id` and `resourcePath`, once. Notification: when a payment ends after its request was answered, its `notificationUrl` is asked for in the same way; for what refers to a payment (a refund, a reversal by itself) with `referencedId` too.",
+            "Webhooks tell an entity everything that becomes of its payments and registrations. The operator sets them up with `tillgate webhook create`. A POST has the event in its body: AES-256-GCM in hexadecimal digits, or inside `{\"encryptedBody\": …}`. `X-Initialization-Vector` has 12 bytes, `X-Authentication-Tag` 16, both in hexadecimal digits. Inside is `{type, action, payload}`: `PAYMENT` or `REGISTRATION`, `CREATED`, `UPDATED` or `DELETED`, and the fields of the status; `payload.ndc` is the checkout's id.",
+            "To try your own code: the key `000102030405060708090a0b0c0d0e0f000102030405060708090a0b0c0d0e0f`, an initialization vector of 24 zeros, the tag `CE573FB7A41AB78E743180DC83FF09BD` and the body `0A3471C72D9BE49A8520F79C66BBD9A12FF9` are `{\"type\":\"PAYMENT\"}`. `docs/webhooks.md` of the source has it in three languages.",
+            "`webhook-id` is the same for every attempt of a message: what you have seen before, take and leave alone. `webhook-signature` is `v1,` and the Base64 of the HMAC-SHA-256, with the same key, of id, `webhook-timestamp` and body with dots between. What is not answered with 2xx within 30 seconds comes again after 1, 2, 4, 8, 15, 30 and 60 minutes, then daily for 30 days, or as `Retry-After` asks. Messages may overtake each other.",
+        ],
+    },
 ];
