@@ -6,6 +6,7 @@ mod axe;
 pub mod bench;
 mod browser;
 pub mod card_form;
+pub mod crash;
 mod driver;
 mod gateway;
 mod merchant;

@@ -2,6 +2,7 @@
 //! A chore is a module with a `run` function and a row in the table below.
 
 mod bench;
+mod crash;
 mod demo;
 mod form;
 mod fuzz_api;
@@ -33,6 +34,12 @@ const CHORES: &[Chore] = &[
         summary: "let a fuzzer loose on the gateway, by its own description",
         help: fuzz_api::HELP,
         run: fuzz_api::run,
+    },
+    Chore {
+        name: "crash",
+        summary: "kill the gateway at random moments and see that it keeps its word",
+        help: crash::HELP,
+        run: crash::run,
     },
     Chore {
         name: "toolchain",

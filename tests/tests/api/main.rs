@@ -16,6 +16,7 @@ mod channel_registrations;
 mod checkouts;
 mod clock;
 mod command_line;
+mod crash;
 mod declarations;
 mod duplicates;
 mod encodings;

@@ -1,0 +1,38 @@
+//! `cargo xtask crash`: a gateway is killed at random moments under load, and has to have kept its word.
+
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use crate::{form, server};
+
+/// Text of `cargo xtask crash --help`.
+pub const HELP: &str = "\
+Builds the form and the gateway, starts it on a store of its own, and lets clients pay, refund, decide on a
+bank's page and submit checkouts until the process is killed (SIGKILL) at a random moment; then it is started
+again, 200 times by default. Every answer that a client got has to be in the store, a request that is sent
+again under its Idempotency-Key does nothing twice, and in the end, when the sandbox's clock is moved, every
+pending payment ends, and everything that the merchant is told comes at least once and always under one id.
+
+  --rounds N  how often it is killed (default: 200)
+
+Example: cargo xtask crash --rounds 20";
+
+/// Builds everything and begins to kill.
+pub fn run(arguments: &[String]) -> Result<()> {
+    let rounds = match arguments {
+        [] => 200,
+        [name, count] if name == "--rounds" => count.parse::<u32>().context("--rounds needs a number")?,
+        _ => bail!("there is no option {:?}", arguments.join(" ")),
+    };
+    form::build(form::Options::default())?;
+    let gateway = server::build(server::Profile::Development)?;
+    let status = Command::new("cargo")
+        .current_dir(crate::root())
+        .args(["run", "--quiet", "--package", "tillgate-tests", "--bin", "crash", "--", &rounds.to_string()])
+        .env("TILLGATE_BIN", gateway)
+        .status()
+        .context("running cargo")?;
+    ensure!(status.success(), "the gateway has not kept its word");
+    Ok(())
+}
