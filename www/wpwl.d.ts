@@ -85,15 +85,15 @@ interface WpwlOptions {
    */
   disableSubmitOnEnter?: boolean;
   /**
-   * Without it the card holder must be filled in.
-   * @default true
-   */
-  allowEmptyCardHolderName?: boolean;
-  /**
    * Puts the holder and the expiry date into frames as well, so that nothing of a card is typed into your page. `iframeStyles` for the card number count there too; with `forceCardHolderEqualsBillingName` the two names stay in the page.
    * @default false
    */
   enableSAQACompliance?: boolean;
+  /**
+   * Without it the card holder must be filled in.
+   * @default true
+   */
+  allowEmptyCardHolderName?: boolean;
   /**
    * Two fields, given name and surname, in place of the one for the card holder. They are posted as the customer's name too.
    * @default false
@@ -223,6 +223,8 @@ interface WpwlErrorMessages {
   /** "Your payment is being processed." */
   processing?: string;
   /** "The payment could not be sent. Please check your connection and try again." */
+  unsentError?: string;
+  /** "No answer came, so it is not known whether the payment arrived. Please check your connection and try again. You will be charged only once." */
   communicationError?: string;
   /** "This payment can no longer be made.\nPlease return to the shop and start again." */
   checkoutError?: string;
@@ -230,11 +232,11 @@ interface WpwlErrorMessages {
   paidError?: string;
   /** "The payment form was changed by the page and cannot be sent.\nPlease reload the page." */
   formError?: string;
+  /** "It could not be removed. Please try again." */
+  removeError?: string;
   /** "Please enter the name of the account holder." */
   accountHolderError?: string;
   /** "Please check the IBAN or account number." */
-  unsentError?: string;
-  /** "No answer came, so it is not known whether the payment arrived. Please check your connection and try again. You will be charged only once." */
   accountNumberError?: string;
   /** "Please check the BIC or bank code." */
   accountBankError?: string;
@@ -242,8 +244,6 @@ interface WpwlErrorMessages {
   bankNameError?: string;
   /** "Please choose the country." */
   countryError?: string;
-  /** "It could not be removed. Please try again." */
-  removeError?: string;
   /** "Please enter the e-mail or number of your account." */
   accountIdError?: string;
   /** "Please check the date of birth." */

@@ -64,10 +64,10 @@ pub static OPTIONS: &[FormOption] = &[
     row("disableCardExpiryDateValidation", Card, Switch(false), "Accepts a month that is over."),
     row("disableSubmitOnEnter", Card, Switch(false), "Enter in a field does not pay."),
 
-    row("allowEmptyCardHolderName", Card, Switch(true), "Without it the card holder must be filled in."),
-
     row("enableSAQACompliance", Card, Switch(false),
         "Puts the holder and the expiry date into frames as well, so that nothing of a card is typed into your page. `iframeStyles` for the card number count there too; with `forceCardHolderEqualsBillingName` the two names stay in the page."),
+    row("allowEmptyCardHolderName", Card, Switch(true), "Without it the card holder must be filled in."),
+
     row("forceCardHolderEqualsBillingName", Billing, Switch(false),
         "Two fields, given name and surname, in place of the one for the card holder. They are posted as the customer's name too."),
     row("billingAddress", Billing, Object("boolean | WpwlAddress", r#"{ "country": "DE", "city": "Hamburg" }"#),
