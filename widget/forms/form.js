@@ -33,12 +33,17 @@ const build = (form, { type, suffix = "", groups, button, wrapper, text }) => {
   form.key = `wpwl-container-${name}${before ? `-${before + 1}` : ""}`;
   container.className = `wpwl-container wpwl-container-${name} ${before ? `${form.key} ` : ""}wpwl-clearfix`;
   container.removeAttribute("aria-busy");
-  container.replaceChildren(
-    form.form,
-    make("iframe", "wpwl-target", { name: id, title: name, src: "about:blank", frameborder: "0", hidden: "" }),
-  );
+  const target = make("iframe", "wpwl-target", { name: id, title: name, src: "about:blank", frameborder: "0" });
+  container.replaceChildren(form.form, seen(target, false));
   form.pay = () => pay(form);
   guard(form);
+};
+
+// Shows an element or hides it, whatever the page's sheets say of its kind.
+const seen = (element, is) => {
+  element.hidden = !is;
+  element.style.display = is ? "" : "none";
+  return element;
 };
 
 // A message for the form as a whole. Said as an alert when it is bad news.

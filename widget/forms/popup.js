@@ -17,13 +17,13 @@ const openWindow = (form) => {
 const frameWindow = (form) => {
   const target = form.container.querySelector("iframe.wpwl-target");
   target.title = form.label;
-  target.hidden = false;
+  seen(target, true);
   return {
     inline: true,
     name: target.name,
     focus: () => target.focus(),
     close() {
-      target.hidden = true;
+      seen(target, false);
       target.src = "about:blank";
     },
     location: {

@@ -99,6 +99,8 @@ var skeleton = function (form, number, several) {
     frameborder: "0",
     hidden: "",
   });
+  // Many sheets give frames a display, and thereby show hidden ones.
+  target.style.display = "none";
   // Takes browsers as long as the rest of the bones: while the other frames are under way there is time for it.
   soon(function () {
     form.container.append(target);

@@ -88,3 +88,38 @@ async fn merchants_sheets_that_touch_every_element_leave_the_form_whole() -> any
     })
     .await
 }
+
+/// What is seen of what is hidden, and fields that nobody could hit. All else is the page's own affair.
+const LEFT_OPEN: &str = "(() => {
+    const wrong = [];
+    const area = it => { const box = it.getBoundingClientRect(); return Math.min(box.width, box.height); };
+    const fields = [...document.querySelectorAll('.wpwl-form .wpwl-control, .wpwl-form .wpwl-button')].filter(it => !it.closest('[hidden]'));
+    if (fields.length < 6) wrong.push('only ' + fields.length + ' fields');
+    for (const it of fields) if (area(it) < 10) wrong.push(it.className + ' is lost');
+    for (const it of document.querySelectorAll('[hidden], .wpwl-live')) if (area(it) > 1) wrong.push('seen: ' + it.outerHTML.slice(0, 90));
+    return wrong;
+})()";
+
+#[tokio::test]
+async fn without_a_style_of_ours_nothing_hidden_is_shown_by_merchants_sheets() -> anyhow::Result<()> {
+    browse(move |browser| async move {
+        for (name, sheet) in SHEETS {
+            let stage = Stage::new().await?;
+            browser.resize(1000, 1200).await?;
+            let script = "var wpwlOptions = { style: 'none' };";
+            let page = Page::of(&stage.checkout).script(script).style(sheet).brands("VISA MASTER IDEAL");
+            browser.goto(stage.site.add(page)).await?;
+            let form = CardForm::ready(&browser).await?;
+            browser.query(By::Css(".wpwl-button-brand-IDEAL")).first().await?;
+            browser.picture(&format!("hostile-none-{}", name.replace([' ', '\''], "-"))).await?;
+            assert_eq!(browser.value(LEFT_OPEN).await?, serde_json::json!([]), "{name}");
+            form.fill().await?;
+            // A button that the page has laid over something else is pressed by keyboard.
+            form.find(".wpwl-control-cardHolder").await?.send_keys(Key::Enter + "").await?;
+            browser.query(By::Id("result")).first().await?;
+            assert_eq!(stage.code().await?, APPROVED, "{name}");
+        }
+        Ok(())
+    })
+    .await
+}
