@@ -162,7 +162,7 @@ async fn a_range_of_days_is_read_page_by_page_and_nothing_comes_twice_or_not_at_
         made.push(shop.pay(&[]).await?.id().to_owned());
     }
     made.sort();
-    let range = format!("date.from={}&date.to={}", day(-1), day(0));
+    let range = format!("date.from={}&date.to={}", day(-1), day(1));
     let whole = shop.get(&format!("v1/query?{range}")).await?;
     assert_answer(&whole, 200, "000.000.100");
     assert_eq!(ids(&whole), made);
@@ -218,7 +218,7 @@ async fn a_range_that_holds_more_than_a_request_reads_is_answered_in_parts() -> 
         Ok(())
     })?;
     let shop = Merchant::new(gateway.base(), shop.entity_id, shop.token);
-    let range = format!("date.from={}&date.to={}&paymentTypes=PA", day(-1), day(0));
+    let range = format!("date.from={}&date.to={}&paymentTypes=PA", day(-1), day(1));
     let (mut found, mut cursor, mut requests) = (0, String::new(), 0);
     loop {
         let page = shop.get(&format!("v1/query?{range}{cursor}")).await?;
