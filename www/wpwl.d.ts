@@ -15,9 +15,9 @@ interface WpwlOptions {
    * @default "card"
    */
   style?: "card" | "plain" | "logos" | "none";
-  /** Your own words for labels, placeholders and buttons, by key. */
+  /** Your own words for labels, placeholders and buttons, by key. `pin`, `applyNow`, `nextStep`, `learnMore`, `ddmmyyyy` and `cvvHelp` are accepted, but no form shows them. */
   labels?: WpwlLabels;
-  /** Your own words for hints and messages, by key. */
+  /** Your own words for hints and messages, by key. `pinError`, `pinEmptyError` and `cardBinError` are accepted, but no form says them. */
   errorMessages?: WpwlErrorMessages;
   /**
    * Labels above the fields. Hidden ones are still read to those who listen.
@@ -31,6 +31,11 @@ interface WpwlOptions {
   showPlaceholders?: boolean;
   /** What turns while a payment is sent, by the measures of spin.js, in pixels and turns a second. By default it follows the theme. */
   spinner?: WpwlSpinner;
+  /**
+   * The format of the brands' images. Accepted; the form's are drawn by its style sheet and sharp at every size.
+   * @default "svg"
+   */
+  imageStyle?: "svg";
   /** The field that has the caret when the form stands, by its name. */
   autofocus?: "card.number" | "card.holder" | "card.expiry" | "card.cvv" | (string & {});
   /** Styles of the placeholders in the two frames. Everything else there follows the frame's own element in your page. */
@@ -270,6 +275,12 @@ interface WpwlErrorMessages {
   billingStreetError?: string;
   /** "Please enter address line 2." */
   billingStreetError2?: string;
+  /** Accepted; no form shows it. */
+  pinError?: string;
+  /** Accepted; no form shows it. */
+  pinEmptyError?: string;
+  /** Accepted; no form shows it. */
+  cardBinError?: string;
 }
 
 /** Labels, placeholders and buttons by key. */
@@ -364,6 +375,18 @@ interface WpwlLabels extends WpwlErrorMessages {
   cancelled?: string;
   /** "{brand} is not available at the moment. Please choose another way to pay." */
   unavailable?: string;
+  /** Accepted; no form shows it. */
+  pin?: string;
+  /** Accepted; no form shows it. */
+  applyNow?: string;
+  /** Accepted; no form shows it. */
+  nextStep?: string;
+  /** Accepted; no form shows it. */
+  learnMore?: string;
+  /** Accepted; no form shows it. */
+  ddmmyyyy?: string;
+  /** Accepted; no form shows it. */
+  cvvHelp?: string;
 }
 
 /** What can go wrong, by name. */
@@ -444,6 +467,12 @@ interface WpwlSpinner {
   shadow?: boolean | string;
   zIndex?: number;
   position?: string;
+  /** Classes of yours, beside `spinner`. */
+  className?: string;
+  /** Round ends of the lines, where it is more than 0. */
+  corners?: number;
+  /** `spinner-line-fade-quick` and its like, or keyframes of yours. */
+  animation?: string;
 }
 
 /** The fields of the billing address. */

@@ -307,3 +307,32 @@ async fn the_spinner_is_the_merchants_own() -> anyhow::Result<()> {
     })
     .await
 }
+
+#[tokio::test]
+async fn the_spinners_ends_can_be_round_its_tail_short_and_its_class_the_merchants() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        for (more, expected) in [
+            ("corners: 1, className: 'mine own', animation: 'spinner-line-fade-quick'", "mine own | 60% | wpwl-spin | 12"),
+            ("animation: 'of-the-page'", " | 0% | of-the-page | 2"),
+        ] {
+            let options = format!(
+                "spinner: {{ lines: 5, length: 6, width: 4, radius: 8, scale: 2, {more} }}, onBeforeSubmitCard: function () {{ return new Promise(function () {{}}); }}"
+            );
+            stage.open(&browser, "VISA", &options).await?;
+            let form = CardForm::ready(&browser).await?;
+            form.fill().await?;
+            form.pay().await?;
+            form.find(".wpwl-spinner.spinner").await?;
+            browser.until("getComputedStyle(document.querySelector('.wpwl-spinner')).maskImage !== 'none'").await?;
+            let seen = "(it => [[...it.classList].filter(name => !/spinner/.test(name)).join(' '),
+                (getComputedStyle(it).backgroundImage.match(/\\d+%/) || ['0%'])[0], getComputedStyle(it).animationName,
+                getComputedStyle(it).maskImage.split('gradient(').length - 1].join(' | '))(document.querySelector('.wpwl-spinner'))";
+            // A line has a disc at each of its ends, beside the ring and the lines.
+            assert_eq!(browser.value(seen).await?, expected);
+            browser.picture(if more.starts_with("corners") { "spinner-round" } else { "spinner-square" }).await?;
+        }
+        Ok(())
+    })
+    .await
+}

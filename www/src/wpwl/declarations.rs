@@ -93,6 +93,12 @@ interface WpwlSpinner {
   shadow?: boolean | string;
   zIndex?: number;
   position?: string;
+  /** Classes of yours, beside `spinner`. */
+  className?: string;
+  /** Round ends of the lines, where it is more than 0. */
+  corners?: number;
+  /** `spinner-line-fade-quick` and its like, or keyframes of yours. */
+  animation?: string;
 }
 
 /** The fields of the billing address. */
@@ -192,6 +198,9 @@ fn words(text: &mut String, section: Section, meaning: &str, extends: &str) {
     let _ = writeln!(text, "\n/** {meaning} */\ninterface {}{extends} {{", section.type_name());
     for (key, english) in section.keys() {
         let _ = writeln!(text, "  /** {english} */\n  {key}?: string;");
+    }
+    for key in section.unused() {
+        let _ = writeln!(text, "  /** Accepted; no form shows it. */\n  {key}?: string;");
     }
     text.push_str("}\n");
 }

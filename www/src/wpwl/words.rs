@@ -13,6 +13,14 @@ pub enum Section {
 const ENGLISH: &str = include_str!("../../../widget/locales/en.toml");
 
 impl Section {
+    /// Keys that pages set and no form of ours shows: they are accepted.
+    pub fn unused(self) -> &'static [&'static str] {
+        match self {
+            Self::Labels => &["pin", "applyNow", "nextStep", "learnMore", "ddmmyyyy", "cvvHelp"],
+            Self::Errors => &["pinError", "pinEmptyError", "cardBinError"],
+        }
+    }
+
     /// The name of the type whose members are the keys.
     pub fn type_name(self) -> &'static str {
         match self {
