@@ -146,8 +146,14 @@ interface WpwlOptions {
   hideOtherPaymentButton?: boolean;
   /** Where the shopper goes afterwards, instead of the form element's `action`. */
   shopperResultUrl?: string;
-  /** The window or frame, by its name, in which a card's 3D page opens: `_top` is the whole tab, any other name a frame of yours. Cards only. */
+  /** The window or frame, by its name, in which a card's 3D page opens: `_top` is the whole tab, any other name a frame of yours. Without it the page opens in place of the form. Cards only. */
   paymentTarget?: string;
+  browser?: {
+    /** The size of the issuer's page: 250 × 400, 390 × 400, 500 × 600, 600 × 400 pixels, or the whole screen; by default what the form's width has room for. */
+    threeDChallengeWindow?: 1 | 2 | 3 | 4 | 5;
+  };
+  /** The size of the frame in your page that shows the issuer's, in place of the window's. */
+  threeDIframeSize?: { width?: string | number; height?: string | number };
   /** The window or frame in which the result page opens, the whole tab by default. Heeded together with `paymentTarget`. */
   shopperResultTarget?: string;
   /** Brands whose page opens in a frame of the form, as far as the page lets itself be framed, and not in place of yours or in a window. */
@@ -201,6 +207,8 @@ interface WpwlOptions {
   onBeforeSubmitInlineVirtualAccount?: (this: WpwlFormThis, event: Event) => boolean | void | PromiseLike<boolean | void>;
   /** With `useSummaryPage`: what the shopper filled in is kept, and this much of it may be shown. */
   onSaveTransactionData?: (this: WpwlFormThis, data: WpwlSavedData) => void;
+  /** The issuer's page is shown in your page; `this` is its frame. */
+  onLoadThreeDIframe?: (this: HTMLIFrameElement) => void;
   /** The shopper closed the window of a payment method. Another may be chosen. */
   onLightboxCancel?: (this: WpwlOptions) => void;
   /** The form was sent. */
@@ -371,6 +379,8 @@ interface WpwlLabels extends WpwlErrorMessages {
   popupOpen?: string;
   /** "Show the window" */
   popupShow?: string;
+  /** "Confirmation by your bank" */
+  challenge?: string;
   /** "The payment was cancelled. You can choose another way to pay." */
   cancelled?: string;
   /** "{brand} is not available at the moment. Please choose another way to pay." */

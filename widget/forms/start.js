@@ -78,6 +78,8 @@ state.startMore = () => {
   }
   begun = true;
   if (!state.relay) state.told("more");
+  if (state.authenticates) authenticate(...state.authenticates);
+  state.authenticates = null;
 };
 
 state.stopMore = () => {
@@ -89,6 +91,10 @@ state.stopMore = () => {
 // A page that comes back from the browser's memory still shows what was under way.
 addEventListener(
   "pageshow",
-  ({ persisted }) => persisted && others().forEach((form) => form.button && busy(form, false)),
+  ({ persisted }) => {
+    if (!persisted) return;
+    others().forEach((form) => form.button && busy(form, false));
+    state.forms.forEach((form) => form.challenged && restore(form.challenged));
+  },
   { signal: life.signal },
 );

@@ -110,6 +110,7 @@ var allow = function (form, brand) {
     })
     .then(
       function () {
+        fit(form);
         return checkoutId || create(form, brand);
       },
       function () {

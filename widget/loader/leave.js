@@ -30,9 +30,40 @@ var windowOf = function (form, flow) {
   return (flow === "now" ? given.shopperResultTarget : given.paymentTarget) || "_top";
 };
 
+// What a challenge of the card's issuer has to fit into: the merchant's word, or by the form's width (EMV 3-D Secure,
+// challengeWindowSize).
+var challengeWindow = function (form) {
+  var given = (options().browser || {}).threeDChallengeWindow;
+  var width = form.container.clientWidth;
+  if (/^[1-5]$/.test(given)) return +given;
+  return options().paymentTarget ? 5 : width < 390 ? 1 : width < 500 ? 2 : width < 600 ? 3 : 4;
+};
+
+// What is told with a card's submit, for its authentication.
+var fit = function (form) {
+  var chosen = (form.chosen || {}).registration || {};
+  var isCard = !form.kind || chosen.kind === "card";
+  var tell = function (name, value) {
+    var field = form.form.querySelector('[name="' + name + '"]');
+    if (!field) form.form.append((field = make("input", "", { type: "hidden", name: name })));
+    field.value = value;
+    field.disabled = !isCard;
+  };
+  tell("customer.browser.challengeWindow", "0" + challengeWindow(form));
+  tell("inlineFlow", options().paymentTarget !== "_top");
+};
+
 // Whether there was somewhere to go.
 var leave = function (form, answer, popup) {
   var to = answer.redirect;
+  if (answer.threeDSecure && !popup) {
+    // What shows the issuer's page comes only now.
+    state.authenticates = [form, answer];
+    relay();
+    more();
+    state.go();
+    return true;
+  }
   var target = popup ? popup.name : windowOf(form, answer.flow);
   var address = to.url || options().shopperResultUrl || form.result;
   var parameters = to.parameters || [];

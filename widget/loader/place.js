@@ -104,6 +104,7 @@ var wantsMore = function () {
   var given = options();
   return (
     state.forms.some(isOther) ||
+    state.authenticates ||
     given.style === "logos" ||
     given.billingAddress ||
     given.forceCardHolderEqualsBillingName ||

@@ -18,6 +18,7 @@ var newState = function (start) {
     raise: raise,
     allow: allow,
     leave: leave,
+    challengeWindow: challengeWindow,
     told: told,
     drop: drop,
     done: {},

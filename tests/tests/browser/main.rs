@@ -32,6 +32,7 @@ mod saqa;
 mod speech;
 mod summary;
 mod targets;
+mod threeds;
 mod validation;
 mod wallets;
 

@@ -97,11 +97,12 @@ fn mount(state: &JsValue, object: JsValue) {
     });
 }
 
-/// Takes the loader's three lines: messages, a changed style sheet, the end.
+/// Takes the loader's four lines: messages, a changed style sheet, nothing under way any more, the end.
 fn connect(state: &JsValue) {
     let lines = [
         ("receive", Closure::<dyn Fn(MessageEvent)>::new(receive).into_js_value()),
         ("restyle", Closure::<dyn Fn()>::new(|| tell_all(|| Message::Restyle)).into_js_value()),
+        ("idle", Closure::<dyn Fn()>::new(|| tell_all(|| Message::Idle)).into_js_value()),
         ("stop", Closure::<dyn Fn()>::new(stop).into_js_value()),
     ];
     let mut callbacks = Vec::new();

@@ -94,7 +94,11 @@ pub static OPTIONS: &[FormOption] = &[
 
     row("shopperResultUrl", Ways, Text, "Where the shopper goes afterwards, instead of the form element's `action`."),
     row("paymentTarget", Ways, Text,
-        "The window or frame, by its name, in which a card's 3D page opens: `_top` is the whole tab, any other name a frame of yours. Cards only."),
+        "The window or frame, by its name, in which a card's 3D page opens: `_top` is the whole tab, any other name a frame of yours. Without it the page opens in place of the form. Cards only."),
+    row("browser.threeDChallengeWindow", Ways, Object("1 | 2 | 3 | 4 | 5", "3"),
+        "The size of the issuer's page: 250 × 400, 390 × 400, 500 × 600, 600 × 400 pixels, or the whole screen; by default what the form's width has room for."),
+    row("threeDIframeSize", Ways, Object("{ width?: string | number; height?: string | number }", r#"{ "width": "100%", "height": "580px" }"#),
+        "The size of the frame in your page that shows the issuer's, in place of the window's."),
     row("shopperResultTarget", Ways, Text,
         "The window or frame in which the result page opens, the whole tab by default. Heeded together with `paymentTarget`."),
 
@@ -132,6 +136,8 @@ pub static OPTIONS: &[FormOption] = &[
     asked("onBeforeSubmitVirtualAccount", ANSWER, "Before the shopper goes to the provider of an account; as `onBeforeSubmitCard`."),
     asked("onBeforeSubmitInlineVirtualAccount", ANSWER, "The same for a brand of `inlineFlow`."),
     told("onSaveTransactionData", FORM, "data: WpwlSavedData", "With `useSummaryPage`: what the shopper filled in is kept, and this much of it may be shown."),
+    row("onLoadThreeDIframe", Callbacks, Function(Callback { this: "HTMLIFrameElement", arguments: "", returns: "void", decides: false }),
+        "The issuer's page is shown in your page; `this` is its frame."),
     told("onLightboxCancel", OPTIONS_TYPE, "", "The shopper closed the window of a payment method. Another may be chosen."),
     told("onAfterSubmit", FORM, "", "The form was sent."),
     told("onError", OPTIONS_TYPE, "error: WpwlError", "Something failed; `error.name` says what."),

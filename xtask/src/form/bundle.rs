@@ -45,7 +45,7 @@ const LOADER: [&str; 12] = [
     "start.js",
 ];
 /// The same for what makes the forms of other brands.
-const FORMS: [&str; 13] = [
+const FORMS: [&str; 14] = [
     "words.js",
     "fields.js",
     "form.js",
@@ -55,6 +55,7 @@ const FORMS: [&str; 13] = [
     "brands.js",
     "one_click.js",
     "cards.js",
+    "threeds.js",
     "summary.js",
     "saqa.js",
     "spinner.js",
