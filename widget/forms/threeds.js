@@ -12,6 +12,8 @@ let challenge;
 
 const authenticate = async (form, answer) => {
   const { redirect, flow } = answer;
+  // The shopper has gone on in another form.
+  if (challenge) restore(challenge);
   const own = (challenge = { form, checkout: answer.id, target: form.container.querySelector("iframe.wpwl-target") });
   form.challenged = own;
   for (const page of redirect.preconditions || []) await load(own, page);

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use thirtyfour::prelude::*;
 use tillgate_tests::card_form::CardForm;
-use tillgate_tests::{Browser, Page, Proxy, Site, Trouble, browse};
+use tillgate_tests::{Browser, Page, Proxy, Site, Trouble, browse, browse_in_firefox};
 
 use crate::forms::click;
 use crate::{APPROVED, PENDING, Stage};
@@ -15,8 +15,10 @@ const CHALLENGE: &str = "4200000000000018";
 const CHALLENGE_WITH_METHOD: &str = "4200000000000042";
 const FRICTIONLESS_WITH_METHOD: &str = "4200000000000091";
 const WITHOUT: &str = "4200000000000000";
+/// Declined until its cardholder has been authenticated.
+const SOFT_DECLINED: &str = "4200000000000083";
 /// An answer of the issuer's that is no success.
-const FAILED: &str = "100.380.501";
+const FAILED: &str = "100.390.100";
 const CANCELLED: &str = "100.396.101";
 
 /// A checkout of a channel that authenticates whom it can.
@@ -36,7 +38,15 @@ async fn fill(browser: &Browser, number: &str) -> anyhow::Result<()> {
     form.number(number).await?;
     form.expiry("05 / 34").await?;
     form.holder("Jane Jones").await?;
-    form.code("123").await
+    code(browser, ".wpwl-container-card iframe.wpwl-control-cvv").await
+}
+
+/// Types a code into its frame.
+async fn code(browser: &Browser, frame: &str) -> anyhow::Result<()> {
+    browser.query(By::Css(frame)).first().await?.enter_frame().await?;
+    let typed = async { anyhow::Ok(browser.query(By::Css("input")).first().await?.send_keys("123").await?) }.await;
+    browser.enter_default_frame().await?;
+    typed
 }
 
 /// Waits for the challenge in place of the form.
@@ -76,9 +86,13 @@ async fn box_of(browser: &Browser, css: &str) -> anyhow::Result<[f64; 4]> {
 
 #[tokio::test]
 async fn a_challenge_stands_in_the_place_of_the_form_and_leads_to_the_result_however_it_ends() -> anyhow::Result<()> {
-    for (number, code) in
-        [(CHALLENGE, APPROVED), (CHALLENGE_WITH_METHOD, APPROVED), (CHALLENGE, FAILED), (CHALLENGE, CANCELLED)]
-    {
+    for (number, code) in [
+        (CHALLENGE, APPROVED),
+        (CHALLENGE_WITH_METHOD, APPROVED),
+        (SOFT_DECLINED, APPROVED),
+        (CHALLENGE, FAILED),
+        (CHALLENGE, CANCELLED),
+    ] {
         let stage = stage(&[]).await?;
         browse(move |browser| async move {
             stage.open(&browser, "VISA", CALLBACKS).await?;
@@ -108,7 +122,7 @@ async fn a_challenge_stands_in_the_place_of_the_form_and_leads_to_the_result_how
             assert_eq!(query, expected.as_str());
             // The page is told that it is over, and not how.
             let told = browser.seen_of("message").await?.split_off(already).join(" ");
-            assert!(!told.contains(code) && !told.contains("PAID") || told.contains("checkoutState"), "{told}");
+            assert!(told.contains("ended") && !told.contains(code), "{told}");
             assert_eq!(browser.seen_of("failed").await?, Vec::<String>::new());
             assert_eq!(browser.seen_of("violation").await?, Vec::<String>::new());
             Ok(())
@@ -226,11 +240,8 @@ async fn a_stored_card_is_challenged_in_its_form() -> anyhow::Result<()> {
     stage.checkout = stage.merchant.checkout(&[("registrations[0].id", stored.id())]).await?;
     browse(move |browser| async move {
         stage.open(&browser, "VISA", &format!("{CALLBACKS} registrations: {{ requireCvv: true }}")).await?;
-        let frame = ".wpwl-container-registration iframe.wpwl-control-cvv";
         let target = "iframe.wpwl-target[name=registrations-target]";
-        browser.query(By::Css(frame)).first().await?.enter_frame().await?;
-        browser.query(By::Css("input")).first().await?.send_keys("123").await?;
-        browser.enter_default_frame().await?;
+        code(&browser, ".wpwl-container-registration iframe.wpwl-control-cvv").await?;
         let pay = ".wpwl-container-registration .wpwl-button-pay";
         click(&browser, pay).await?;
         challenged(&browser).await?;
@@ -240,11 +251,20 @@ async fn a_stored_card_is_challenged_in_its_form() -> anyhow::Result<()> {
         browser.until(&format!("document.activeElement === document.querySelector('{pay}')")).await?;
         click(&browser, pay).await?;
         challenged(&browser).await?;
+        // Who goes on in another form meanwhile has one challenge to answer.
+        fill(&browser, CHALLENGE_WITH_METHOD).await?;
+        click(&browser, ".wpwl-container-card .wpwl-button-pay").await?;
+        browser.until("document.querySelector('.wpwl-container-card.wpwl-challenge')").await?;
+        assert_eq!(browser.value("document.querySelectorAll('.wpwl-challenge').length").await?, 1);
+        browser.until(&format!("document.querySelector('{pay}').checkVisibility()")).await?;
+        click(&browser, ".wpwl-container-card .wpwl-button-cancel").await?;
+        click(&browser, pay).await?;
+        browser.until("document.querySelector('.wpwl-container-registration.wpwl-challenge')").await?;
         answer(&browser, target, APPROVED).await?;
         browser.query(By::Id("result")).first().await?;
         let status = stage.merchant.status(stage.checkout.id()).await?;
         assert_eq!((status.code(), status.json["registrationId"].as_str()), (APPROVED, Some(stored.id())));
-        assert_eq!(browser.seen_of("challenge").await?.len(), 2);
+        assert_eq!(browser.seen_of("challenge").await?.len(), 4);
         Ok(())
     })
     .await
@@ -291,7 +311,7 @@ async fn the_challenge_opens_where_the_merchant_wants_it() -> anyhow::Result<()>
 async fn the_challenge_has_the_size_that_the_merchant_wants_or_the_form_has_room_for() -> anyhow::Result<()> {
     for (width, options, size, code) in [
         (1000, "", json!([500, 600]), "03"),
-        (320, "locale: 'ar',", json!([304, 400]), "01"),
+        (320, "locale: 'ar',", json!([250, 400]), "01"),
         (420, "", json!([390, 400]), "02"),
         (1000, "browser: { threeDChallengeWindow: 2 },", json!([390, 400]), "02"),
         (1000, "browser: { threeDChallengeWindow: 5 },", json!([1000, 836]), "05"),
@@ -349,6 +369,54 @@ async fn an_issuer_is_told_of_the_shoppers_browser() -> anyhow::Result<()> {
         }
         let accepts = status.json["customer"]["browser"]["acceptHeader"].as_str().unwrap_or_default();
         assert!(!accepts.is_empty(), "{}", status.text);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_page_that_takes_the_form_away_takes_the_challenge_too_and_may_begin_again() -> anyhow::Result<()> {
+    let stage = stage(&[]).await?;
+    browse(move |browser| async move {
+        stage.open(&browser, "VISA", CALLBACKS).await?;
+        fill(&browser, CHALLENGE_WITH_METHOD).await?;
+        click(&browser, ".wpwl-button-pay").await?;
+        challenged(&browser).await?;
+        browser.execute("wpwl.unload()", vec![]).await?;
+        assert_eq!(browser.value("document.querySelectorAll('iframe, [class*=wpwl]').length").await?, 0);
+        stage.open(&browser, "VISA", CALLBACKS).await?;
+        // The shopper who comes back may take another card.
+        fill(&browser, WITHOUT).await?;
+        click(&browser, ".wpwl-button-pay").await?;
+        browser.query(By::Id("result")).first().await?;
+        assert_eq!(stage.code().await?, APPROVED);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_challenge_is_answered_in_firefox_by_who_pays_in_french() -> anyhow::Result<()> {
+    let stage = stage(&[]).await?;
+    browse_in_firefox(move |browser| async move {
+        stage.open(&browser, "VISA", "locale: 'fr'").await?;
+        fill(&browser, CHALLENGE_WITH_METHOD).await?;
+        click(&browser, ".wpwl-button-pay").await?;
+        challenged(&browser).await?;
+        browser.until(&format!("document.activeElement === document.querySelector('{TARGET}')")).await?;
+        assert_eq!(
+            browser.value(&format!("document.querySelector('{TARGET}').title")).await?,
+            "Confirmation par votre banque"
+        );
+        click(&browser, ".wpwl-button-cancel").await?;
+        assert!(
+            browser.query(By::Css(".wpwl-message")).and_displayed().first().await?.text().await?.contains("annulé")
+        );
+        click(&browser, ".wpwl-button-pay").await?;
+        challenged(&browser).await?;
+        answer(&browser, TARGET, APPROVED).await?;
+        browser.query(By::Id("result")).first().await?;
+        assert_eq!(stage.code().await?, APPROVED);
         Ok(())
     })
     .await
