@@ -125,8 +125,18 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
     ("bankAccount.*, virtualAccount.*", "The account, as far as it may be shown; IBANs are masked."),
     ("redirect.url, redirect.method, redirect.parameters[n]", "Where the shopper goes while the payment is pending."),
     (
+        "redirect.preconditions[n]",
+        "A page that the browser loads in a hidden frame before it goes there: url, method, parameters, description.",
+    ),
+    (
+        "threeDSecure.*",
+        "What the authentication of the cardholder came to: eci, verificationId, dsTransactionId or xid, version, \
+         enrollmentStatus, authenticationStatus, transactionStatusReason.",
+    ),
+    (
         "flow",
-        "To the browser: now, redirect or popup; whether and in which window the shopper visits the brand's page.",
+        "To the browser: now, redirect, popup or inline; whether and in which window the shopper visits a page. saved: \
+         nobody has been charged yet.",
     ),
     ("checkoutState", "Where a checkout stands: OPEN, PENDING, PAID, REGISTERED or EXPIRED."),
     ("everything else you sent", "Comes back under its own name, nested at the dots; secrets never do."),
@@ -152,13 +162,27 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
         },
     });
     let outcome = || json!({ "$ref": "#/components/schemas/Result" });
+    let pair = json!({ "type": "object", "properties": { "name": text(), "value": text() } });
+    let parameters = json!({ "type": "array", "items": pair });
     let redirect = json!({
         "type": "object",
         "required": ["url"],
         "properties": {
             "url": { "type": ["string", "null"] },
             "method": text(),
-            "parameters": { "type": "array", "items": { "type": "object", "properties": { "name": text(), "value": text() } } },
+            "parameters": parameters,
+            "preconditions": { "type": "array", "items": {
+                "type": "object",
+                "required": ["origin", "waitUntil", "url", "method"],
+                "properties": {
+                    "origin": text(),
+                    "waitUntil": text(),
+                    "url": text(),
+                    "method": text(),
+                    "parameters": parameters,
+                    "description": text(),
+                },
+            } },
         },
     });
     let payment = json!({
@@ -210,12 +234,13 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
         (
             "SubmittedAnswer",
             answer(
-                &["result", "id", "resourcePath", "flow", "redirect"],
+                &["result", "id", "flow"],
                 json!({
                     "result": outcome(),
                     "id": text(),
                     "resourcePath": text(),
-                    "flow": { "type": "string", "enum": ["now", "redirect", "popup"] },
+                    "flow": { "type": "string", "enum": ["now", "redirect", "popup", "inline", "saved"] },
+                    "threeDSecure": { "type": "object", "properties": { "version": text() } },
                     "redirect": redirect,
                 }),
             ),

@@ -214,3 +214,34 @@ async fn what_the_headers_tell_of_the_browser_completes_what_the_form_tells() ->
     assert_eq!(read.json["customer"]["browser"], told, "{}", read.text);
     Ok(())
 }
+
+#[tokio::test]
+async fn a_browser_without_scripts_is_led_through_a_challenge_as_well() -> anyhow::Result<()> {
+    let shop = shop();
+    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
+    let typed =
+        [("paymentBrand", "VISA"), ("card.expiry", "05 / 34"), ("card.holder", "Jane Jones"), ("card.cvv", "123")];
+    for (number, status) in [("4200000000000042", 303), ("4711100000000000", 200)] {
+        let made = shop.checkout(&[BACK]).await?;
+        let address = format!("{}v1/plainForm.html?checkoutId={}&brands=VISA", shop.base, made.id());
+        let fields = [&typed[..], &[("card.number", number)]].concat();
+        let request = client.post(address).header("content-type", "application/x-www-form-urlencoded");
+        let sent = request.body(form(fields)).send().await?;
+        assert_eq!(sent.status(), status);
+        let read = shop.status(made.id()).await?;
+        let url = redirect(&read, "url").to_owned();
+        // Version 1 is sent a form, which the shopper sends; version 2 an address.
+        match status {
+            303 => assert_eq!(sent.headers()["location"], *url),
+            _ => assert!(sent.text().await?.contains(&format!(r#"action="{url}""#))),
+        }
+        let (_, page) = visit(&shop, &format!("{url}?methodTime=over")).await?;
+        let (found, left) = post(&shop, &url, &[("transaction", transaction(&page)), ("returnCode", PAID)]).await?;
+        assert!(
+            found == 200 && left.contains(r#"<noscript><meta http-equiv="refresh" content="0;url=https://shop."#),
+            "{left}"
+        );
+        assert_answer(&shop.status(made.id()).await?, 200, PAID);
+    }
+    Ok(())
+}
