@@ -11,9 +11,6 @@ use tillgate_shared::result::{ResultCode, codes};
 
 use super::channel::ThreeD;
 
-/// How long a shopper may take, counted from the payment's own time.
-pub const LIFETIME: SignedDuration = SignedDuration::from_mins(30);
-
 /// How long the issuer's method page may take before it goes on without (EMV 3-D Secure, 5.8.1).
 pub const METHOD_TIME: SignedDuration = SignedDuration::from_secs(10);
 
@@ -370,26 +367,21 @@ impl Authentication {
         asked
     }
 
-    /// Judges the answer to the challenge of a transaction, for a payment that began at a moment.
+    /// Judges an answer to the challenge of a transaction, for a payment that waits until a moment.
     ///
     /// # Errors
     /// Why it is not taken.
-    pub fn answered(&self, transaction: &str, began: Timestamp, now: Timestamp) -> Result<(), NotTaken> {
-        if transaction != self.transaction {
+    pub fn answered(&self, transaction: &str, until: Timestamp, now: Timestamp) -> Result<(), NotTaken> {
+        if now >= until {
+            Err(NotTaken::TooLate)
+        } else if transaction != self.transaction {
             Err(NotTaken::OtherTransaction)
         } else if self.stage != Stage::Challenge {
             Err(NotTaken::NoChallenge)
-        } else if is_over(began, now) {
-            Err(NotTaken::TooLate)
         } else {
             Ok(())
         }
     }
-}
-
-/// Whether the time of an authentication that began at a moment is over.
-pub fn is_over(began: Timestamp, now: Timestamp) -> bool {
-    now.duration_since(began) >= LIFETIME
 }
 
 #[cfg(test)]
@@ -533,8 +525,8 @@ mod tests {
                     }
                     Step::Answer(own, seconds) => {
                         let transaction = if own { "own" } else { "other" };
-                        let taken = authentication.answered(transaction, at(0), at(seconds)).is_ok();
-                        prop_assert_eq!(taken, own && challenged && seconds < LIFETIME.as_secs());
+                        let taken = authentication.answered(transaction, at(1800), at(seconds)).is_ok();
+                        prop_assert_eq!(taken, own && challenged && seconds < 1800);
                     }
                 }
                 prop_assert_eq!(authentication.waits_for_answer(), challenged);

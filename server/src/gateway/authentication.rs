@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 use super::asynchronous::no_page;
 use super::{Failure, Gateway, order, random};
 use crate::connector::{Answer, Entry, FullAccount, Order, Route};
-use crate::domain::authentication::{Authentication, LIFETIME, Next, Proof, Said, Version, is_over, next};
+use crate::domain::authentication::{Authentication, Next, NotTaken, Proof, Said, Version, next};
 use crate::domain::channel::ThreeD;
 use crate::domain::entity::Entity;
 use crate::domain::id::{PageId, PaymentId};
@@ -35,7 +35,7 @@ use crate::threeds::request::Request;
 /// Orders that come by mail, by telephone or from a till: nobody sits before a browser.
 const ELSEWHERE: [&str; 5] = ["MO", "TO", "MOTO", "PO", "PM"];
 /// How much longer than its shopper may take a sealed card waits: somebody may just be answering.
-pub(super) const CARD_WAITS: SignedDuration = SignedDuration::from_mins(35);
+const ANSWERING: SignedDuration = SignedDuration::from_mins(5);
 /// How many security codes wait at most; beyond, the oldest goes.
 const MOST_CODES: usize = 10_000;
 
@@ -85,6 +85,15 @@ pub(super) struct Judged {
     pub(super) answer: Answer,
     /// What the shopper has to do first; the payment is pending then.
     pub(super) authentication: Option<Authentication>,
+}
+
+/// The card of a payment that waits for its cardholder.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    /// Its number, sealed.
+    pub(super) sealed: Vec<u8>,
+    /// Until when it is kept.
+    pub(super) until: Timestamp,
 }
 
 impl Case {
@@ -180,13 +189,25 @@ impl Gateway {
         Ok(at_once(answer))
     }
 
-    /// Keeps the security code of a payment whose shopper is about to be authenticated.
-    pub(super) fn keep_code(&self, payment: &Payment, account: &FullAccount) {
+    /// How long a payment waits for its shopper.
+    fn waits_until(&self, payment: &Payment) -> Timestamp {
+        payment.created + self.options.pending_lifetime
+    }
+
+    /// Keeps the card of a payment whose cardholder is about to be authenticated: its number sealed, for the store, and its
+    /// security code in memory.
+    pub(super) fn keep_waiting(&self, payment: &Payment, account: &FullAccount) -> Result<Option<Waiting>, Failure> {
+        if !payment.waits() || payment.authentication().is_none() {
+            return Ok(None);
+        }
+        let until = self.waits_until(payment);
         if let FullAccount::Card(card) = account
             && let Some(code) = &card.code
         {
-            self.codes.keep(&payment.id, code.clone(), payment.created + LIFETIME);
+            self.codes.keep(&payment.id, code.clone(), until);
         }
+        let sealed = self.seal_account(payment.id.as_str(), account)?;
+        Ok(sealed.map(|sealed| Waiting { sealed, until: until + ANSWERING }))
     }
 
     /// The payment whose shopper is authenticated on a page.
@@ -221,7 +242,7 @@ impl Gateway {
         let Some(authentication) = payment.authentication().filter(|_| payment.result.is_pending()) else {
             return Ok(Visit::Ended(payment));
         };
-        if is_over(payment.created, now) {
+        if now >= self.waits_until(&payment) {
             let ended = self.end_pending(payment, codes::TIMED_OUT.into(), |_| true).await?;
             return Ok(Visit::Ended(ended.payment));
         }
@@ -287,12 +308,13 @@ impl Gateway {
         let Some(authentication) = payment.authentication().filter(|_| payment.result.is_pending()).cloned() else {
             return Ok(Answered { payment, taken: false });
         };
-        if is_over(payment.created, now) {
-            let ended = self.end_pending(payment, codes::TIMED_OUT.into(), |_| true).await?;
-            return Ok(Answered { payment: ended.payment, taken: false });
-        }
-        if authentication.answered(transaction, payment.created, now).is_err() {
-            return Ok(Answered { payment, taken: false });
+        match authentication.answered(transaction, self.waits_until(&payment), now) {
+            Ok(()) => {}
+            Err(NotTaken::TooLate) => {
+                let ended = self.end_pending(payment, codes::TIMED_OUT.into(), |_| true).await?;
+                return Ok(Answered { payment: ended.payment, taken: false });
+            }
+            Err(NotTaken::NoChallenge | NotTaken::OtherTransaction) => return Ok(Answered { payment, taken: false }),
         }
         let said = Said::Issuer(answer.status);
         let version = Some(authentication.version);

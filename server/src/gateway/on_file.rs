@@ -8,7 +8,8 @@ use tillgate_shared::format::expiry::Expiry;
 use tillgate_shared::parameter::{Operation, Parameters, check_complete};
 use zeroize::Zeroizing;
 
-use super::{Failure, Gateway, authentication, promise, random};
+use super::authentication::Waiting;
+use super::{Failure, Gateway, promise, random};
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, RegistrationId};
 use crate::domain::payment::{Account, Payment, PaymentType};
@@ -218,8 +219,8 @@ impl Filing {
     }
 
     /// Decides under the write lock what is written besides the payment, and tells the payment what it put on file. One that
-    /// is pending does that later: only a charge by the merchant counts at once, until it fails. `card` is the sealed one of
-    /// a payment whose cardholder is authenticated first.
+    /// is pending does that later: only a charge by the merchant counts at once, until it fails. `waiting` is the
+    /// card of a payment whose cardholder is authenticated first.
     ///
     /// # Errors
     /// The registration was deleted meanwhile; or the agreement does not allow this charge, whatever the connector said.
@@ -227,7 +228,7 @@ impl Filing {
         self,
         payment: &mut Payment,
         mut on_file: OnFile,
-        card: Option<Vec<u8>>,
+        waiting: Option<Waiting>,
     ) -> Result<Changes, Refusal> {
         if self.used.is_some() {
             let used = on_file.registration.as_ref();
@@ -262,16 +263,17 @@ impl Filing {
                 agreement = Some(Pending::Charge { initial: chain.initial, day: today, before: chain.latest });
             }
         }
-        if self.new.is_none() && agreement.is_none() && card.is_none() {
+        if self.new.is_none() && agreement.is_none() && waiting.is_none() {
             return Ok(changes);
         }
-        let lifetime = if card.is_some() { authentication::CARD_WAITS } else { promise::LIFETIME };
+        let until = waiting.as_ref().map_or(payment.created + promise::LIFETIME, |waiting| waiting.until);
+        let card = waiting.map(|waiting| waiting.sealed);
         let promise = Promise { owner: self.entity, registration: self.new, agreement, card };
         if payment.approved() {
             let now = payment.created;
             changes = changes.and(promise.keep(payment, on_file, now));
         } else if payment.waits() {
-            changes = changes.promise(payment, promise, payment.created + lifetime);
+            changes = changes.promise(payment, promise, until);
         }
         Ok(changes)
     }

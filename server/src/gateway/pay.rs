@@ -7,7 +7,7 @@ use tillgate_shared::format::url;
 use tillgate_shared::parameter::{Parameters, Requirements};
 
 use super::attempts::Attempt;
-use super::authentication::{self, Case, Judged};
+use super::authentication::{self, Case, Judged, Waiting};
 use super::echo::is_echoed;
 use super::on_file::{File, Filing};
 use super::once::Once;
@@ -151,17 +151,13 @@ impl Gateway {
         let mut changes = Changes::default();
         // An account on file is kept there, and nowhere else; one that paid nothing is not kept at all.
         let on_file = file.used.is_some() || filing.as_ref().is_some_and(Filing::registers);
-        let authenticates = payment.waits() && payment.authentication().is_some();
-        let mut waiting = None;
-        if (payment.counts() && !on_file || authenticates)
+        let mut waiting = self.keep_waiting(&payment, &order.account)?;
+        if payment.counts()
+            && !on_file
+            && waiting.is_none()
             && let Some(sealed) = self.seal_account(payment.id.as_str(), &order.account)?
         {
-            if authenticates {
-                self.keep_code(&payment, &order.account);
-                waiting = Some(sealed);
-            } else {
-                changes = changes.card(&payment.id, sealed, now + self.options.card_window);
-            }
+            changes = changes.card(&payment.id, sealed, now + self.options.card_window);
         }
         if let Some(token) = &token {
             changes = changes.wallet_token(token);
@@ -169,10 +165,10 @@ impl Gateway {
         // What is on file may still change the payment.
         if filing.is_none() {
             changes = changes.payment(&payment);
-            if waiting.is_some() {
+            if let Some(Waiting { sealed, until }) = waiting.take() {
                 let owner = file.owner.clone();
-                let promise = Promise { owner, registration: None, agreement: None, card: waiting.take() };
-                changes = changes.promise(&payment, promise, now + authentication::CARD_WAITS);
+                let promise = Promise { owner, registration: None, agreement: None, card: Some(sealed) };
+                changes = changes.promise(&payment, promise, until);
             }
         }
         let keys = Keys {
@@ -193,7 +189,7 @@ pub(super) struct Prepared {
     /// What it does with things on file; none for the many that do nothing.
     filing: Option<Filing>,
     /// The sealed card of one that does, and whose cardholder is authenticated first.
-    waiting: Option<Vec<u8>>,
+    waiting: Option<Waiting>,
     /// What has to be loaded to settle it: things on file, and whether its reference or its wallet token has paid already.
     pub(super) keys: Keys,
 }
