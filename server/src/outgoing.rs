@@ -164,11 +164,20 @@ impl Service<Name> for Guard {
     fn call(&mut self, name: Name) -> Self::Future {
         let guard = self.clone();
         Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await.map_err(|_| Fault::Unknown)?;
-            let allowed: Vec<SocketAddr> = found.filter(|address| guard.allows(address.ip())).collect();
+            let found = resolve(name.as_str()).await?;
+            let allowed: Vec<SocketAddr> = found.into_iter().filter(|address| guard.allows(address.ip())).collect();
             if allowed.is_empty() { Err(Fault::NotAllowed) } else { Ok(allowed.into_iter()) }
         })
     }
+}
+
+/// The addresses of a host. Names below `localhost` are this machine (RFC 6761, 6.3), also where the system knows none of them.
+async fn resolve(name: &str) -> Result<Vec<SocketAddr>, Fault> {
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    if name == "localhost" || name.ends_with(".localhost") {
+        return Ok(vec![(Ipv4Addr::LOCALHOST, 0).into(), (Ipv6Addr::LOCALHOST, 0).into()]);
+    }
+    Ok(tokio::net::lookup_host((name, 0)).await.map_err(|_| Fault::Unknown)?.collect())
 }
 
 const fn v4(a: u8, b: u8, c: u8, d: u8, prefix: u8) -> Ipv4Net {
@@ -302,7 +311,17 @@ mod tests {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let outgoing = Outgoing::new(&[]).unwrap();
-        for host in ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "0x7f.1", "2130706433", "0"] {
+        for host in [
+            "127.0.0.1",
+            "[::1]",
+            "[::ffff:127.0.0.1]",
+            "localhost",
+            "shop.localhost",
+            "LOCALHOST.",
+            "0x7f.1",
+            "2130706433",
+            "0",
+        ] {
             let request = Request::get(format!("http://{host}:{port}/")).body(Full::default());
             let Ok(request) = request else { continue };
             assert_eq!(outgoing.send(request).await.unwrap_err(), Fault::NotAllowed, "{host}");

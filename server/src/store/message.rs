@@ -84,8 +84,9 @@ impl Changes {
 impl Get {
     pub(super) fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
         let now = Timestamp::now();
-        // Everything for one server stands in one queue.
-        let queue: Vec<&str> = self.address.split(['/', '?', '#']).take(3).collect();
+        // Everything for one server stands in one queue. Its name is logged: without what may be a password in the address.
+        let host = self.address.split(['/', '?', '#']).nth(2).unwrap_or_default();
+        let queue = host.rsplit('@').next().unwrap_or_default().to_ascii_lowercase();
         connection
             .prepare_cached(
                 "INSERT INTO message (id, entity, queue, what, address, due) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -93,7 +94,7 @@ impl Get {
             .execute(params![
                 new_id(now)?.as_str(),
                 self.entity,
-                queue.join("/").to_ascii_lowercase(),
+                queue,
                 self.what,
                 self.address,
                 now.as_millisecond()

@@ -5,27 +5,38 @@ use jiff::Timestamp;
 use crate::domain::checkout::REMINDER;
 use crate::domain::id::PaymentId;
 use crate::gateway::{Failure, Gateway};
-use crate::store::timer::Kind;
+use crate::store::timer::{Kind, Timer};
 
 /// So many are looked up at once.
 const BATCH: u32 = 100;
 
-/// Does everything that is due. What fails stays due, and is tried again at the next look.
+/// Does everything that is due. What fails stays due, is tried again at the next look, and keeps nothing else from happening.
 pub(super) async fn run_due(gateway: &Gateway, now: Timestamp) -> Result<(), Failure> {
     gateway.take_reminders_back().await?;
-    loop {
-        let unasked = gateway.store.timers_due(Kind::Remind, now - REMINDER, BATCH)?;
-        for timer in &unasked {
-            gateway.remind(timer).await?;
-        }
-        let overdue = gateway.store.timers_due(Kind::End, now - gateway.options.pending_lifetime, BATCH)?;
-        for timer in &overdue {
-            if let Some(payment) = PaymentId::parse(&timer.subject) {
-                gateway.time_out(&timer.entity, &payment).await?;
+    for (kind, wait) in [(Kind::Remind, REMINDER), (Kind::End, gateway.options.pending_lifetime)] {
+        // An operator may choose a wait that is longer than time.
+        let since = now.checked_sub(wait).unwrap_or(Timestamp::MIN);
+        loop {
+            let due = gateway.store.timers_due(kind, since, BATCH)?;
+            let mut failed = false;
+            for timer in &due {
+                if let Err(error) = run(gateway, kind, timer).await {
+                    tracing::warn!(%error, subject = timer.subject, ?kind, "doing what is due");
+                    failed = true;
+                }
+            }
+            if failed || due.len() < BATCH as usize {
+                break;
             }
         }
-        if overdue.len().max(unasked.len()) < BATCH as usize {
-            return Ok(());
-        }
+    }
+    Ok(())
+}
+
+async fn run(gateway: &Gateway, kind: Kind, timer: &Timer) -> Result<(), Failure> {
+    match (kind, PaymentId::parse(&timer.subject)) {
+        (Kind::Remind, _) => gateway.remind(timer).await,
+        (Kind::End, Some(payment)) => gateway.time_out(&timer.entity, &payment).await,
+        (Kind::End, None) => Ok(gateway.store.stop_timers(kind, vec![timer.subject.clone()]).await?),
     }
 }

@@ -10,9 +10,10 @@ use reqwest::Method;
 use rusqlite::Connection;
 use tillgate_tests::{Answer, CARD, Gateway, Merchant, form, until};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
+use crate::asynchronous::{page, pay, press};
 use crate::bundle::Bundle;
 use crate::command_line::{Running, run, start, start_after};
 use crate::support::*;
@@ -174,7 +175,8 @@ async fn signalled(folder: &Path) -> anyhow::Result<(Running, Merchant)> {
     let data = folder.join("data");
     let data = data.to_str().unwrap_or_default();
     let shop = merchant(data).await?;
-    let running = start(&["serve", "--data", data, "--listen", "127.0.0.1:0"]).await?;
+    let options = ["--listen", "127.0.0.1:0", "--allow-network", "127.0.0.0/8"];
+    let running = start(&[&["serve", "--data", data][..], &options].concat()).await?;
     let base = running.base();
     Ok((running, Merchant { base, ..shop }))
 }
@@ -264,6 +266,31 @@ async fn asked_to_stop_the_gateway_first_answers_what_it_has_begun() -> anyhow::
         let stored: u32 = database.query_row("SELECT count(*) FROM payment", [], |row| row.get(0))?;
         assert_eq!(stored, 2);
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn asked_to_stop_the_gateway_first_ends_what_it_is_sending() -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (mut gateway, shop) = signalled(folder.path()).await?;
+    let receiver = TcpListener::bind("127.0.0.1:0").await?;
+    let address = format!("http://{}/", receiver.local_addr()?);
+    let paid = pay(&shop, "IDEAL", &[("notificationUrl", &address)]).await?;
+    press(&shop, &page(&paid), "success").await?;
+    let (mut connection, _) = receiver.accept().await?;
+    let mut method = [0; 4];
+    connection.read_exact(&mut method).await?;
+    assert_eq!(&method, b"GET ");
+    gateway.signal("TERM").await?;
+    let host = shop.base.trim_start_matches("http://").trim_end_matches('/').to_owned();
+    until("no new connection is taken", async || Ok(TcpStream::connect(&host).await.is_err().then_some(()))).await?;
+    connection.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await?;
+    let status = gateway.ended().await?;
+    assert!(status.success(), "{status}");
+    let database = Connection::open(folder.path().join("data/tillgate.db"))?;
+    let query = "SELECT due, status FROM message JOIN delivery ON delivery.message = message.id";
+    let settled: (Option<i64>, u16) = database.query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    assert_eq!(settled, (None, 200));
     Ok(())
 }
 

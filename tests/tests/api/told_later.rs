@@ -41,6 +41,7 @@ async fn a_merchant_who_does_not_ask_is_reminded_after_29_minutes_and_once() -> 
     let (gateway, shop) = gateway()?;
     let receiver = Receiver::start().await?;
     let (back, other) = (receiver.url("back?basket=7#top"), receiver.url("other"));
+    let other = other.replace("127.0.0.1", "shop.localhost");
     let submitted = shop.checkout(&[("shopperResultUrl", &back)]).await?;
     shop.submit(submitted.id(), &[]).await?;
     // Neither of a checkout that nobody submitted, nor of one whose status was asked for.
@@ -254,7 +255,7 @@ async fn nothing_goes_to_an_address_that_is_not_public_unless_its_network_is_all
     let shop = gateway.merchant()?;
     let receiver = Receiver::start().await?;
     let port = receiver.url("").rsplit(':').next().unwrap_or_default().trim_end_matches('/').to_owned();
-    let hosts = ["127.0.0.1", "localhost", "127.1", "2130706433", "0.0.0.0"];
+    let hosts = ["127.0.0.1", "localhost", "shop.localhost", "127.1", "2130706433", "0.0.0.0"];
     for host in hosts {
         let address = format!("http://{host}:{port}/");
         let paid = pay(&shop, "IDEAL", &[("notificationUrl", &address)]).await?;

@@ -306,10 +306,17 @@ async fn an_event_outlives_the_gateway_that_wrote_it() -> anyhow::Result<()> {
     scene.status.store(503, Ordering::Relaxed);
     let paid = scene.shop.pay(&[]).await?;
     scene.receiver.next().await?;
+    scene.log(1).await?;
     let Scene { gateway, shop, receiver, status, webhook } = scene;
     let gateway = gateway.restart(&LOOPBACK)?;
     status.store(200, Ordering::Relaxed);
     let shop = Merchant::new(gateway.base(), shop.entity_id, shop.token);
+    // Who starts the gateway is told what was not taken.
+    until("the log sums it up", async || {
+        let sum = gateway.log().lines().any(|line| line.contains("did not take") && line.contains("\"attempts\":1"));
+        Ok(sum.then_some(()))
+    })
+    .await?;
     shop.advance("2m").await?;
     let received = receiver.next().await?;
     assert_eq!(decrypt(&webhook, &received, &received.body)?["payload"]["id"], paid.id());
