@@ -178,7 +178,7 @@ pub(super) fn publish(
 ) -> Result<bool, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT id FROM webhook WHERE active AND instr(types, ?2) > 0
-         AND (entity = ?1 OR entity = (SELECT merchant FROM entity WHERE id = ?1))",
+         AND entity IN (?1, (SELECT merchant FROM entity WHERE id = ?1))",
     )?;
     let mut rows = statement.query([entity, kind])?;
     let mut told = false;
