@@ -13,23 +13,28 @@ const openWindow = (form) => {
   return window.open("about:blank", `tillgate-${form.nonce}`, size);
 };
 
-// What has the same words as a window, and is the form's own frame: for brands that the merchant wants inside its page.
+// What has the same words as a window, and is a frame.
+const into = (frame) => ({
+  name: frame.name,
+  location: {
+    set href(address) {
+      frame.src = address;
+    },
+  },
+});
+
+// The form's own frame: for brands that the merchant wants inside its page.
 const frameWindow = (form) => {
   const target = form.container.querySelector("iframe.wpwl-target");
   target.title = form.label;
   seen(target, true);
   return {
+    ...into(target),
     inline: true,
-    name: target.name,
     focus: () => target.focus(),
     close() {
       seen(target, false);
       target.src = "about:blank";
-    },
-    location: {
-      set href(address) {
-        target.src = address;
-      },
     },
   };
 };

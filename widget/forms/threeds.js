@@ -5,7 +5,7 @@
 const METHOD_TIME = 10000;
 
 // Widths and heights of challenge windows (EMV 3-D Secure, challengeWindowSize); the fifth is the whole screen.
-const WINDOWS = [, [250, 400], [390, 400], [500, 600], [600, 400]];
+const WINDOWS = { 1: [250, 400], 2: [390, 400], 3: [500, 600], 4: [600, 400] };
 
 // The one authentication that is under way.
 let challenge;
@@ -21,8 +21,10 @@ const authenticate = async (form, answer) => {
   const page = { ...answer, threeDSecure: null };
   // Where the page leads back to the shop by itself, there is nothing to wait for.
   if (flow !== "inline") return void state.leave(form, page);
-  if (options().paymentTarget) state.leave(form, page);
-  else show(own, page);
+  if (options().paymentTarget) {
+    state.leave(form, page);
+    tell(form, word("challenge"), [[word("cancel"), () => give(own)]]);
+  } else show(own, page);
   learn(own);
 };
 
@@ -34,8 +36,7 @@ const load = (own, page) =>
     own.method = seen(frame, false);
     state.nodes.push(frame);
     own.form.container.append(frame);
-    const goTo = (address) => (frame.src = address);
-    state.leave(own.form, { redirect: page }, { name, location: { set href(address) { goTo(address); } } });
+    state.leave(own.form, { redirect: page }, into(frame));
     frame.addEventListener("load", done);
     setTimeout(done, METHOD_TIME);
   });
@@ -46,8 +47,7 @@ const show = (own, page) => {
   target.title = word("challenge");
   measure(form, target);
   target.addEventListener("load", () => setTimeout(() => own === challenge && reveal(own), 100), { once: true });
-  const goTo = (address) => (target.src = address);
-  state.leave(form, page, { name: target.name, location: { set href(address) { goTo(address); } } });
+  state.leave(form, page, into(target));
   const cancel = make("button", "wpwl-button wpwl-button-small wpwl-button-cancel", { type: "button" }, [word("cancel")]);
   cancel.addEventListener("click", () => give(own));
   own.bar = make("div", "wpwl-challenge-bar", null, [cancel]);
@@ -111,7 +111,7 @@ const learn = async (own) => {
   while (challenge === own) {
     const { status, body } = await ask("state", { checkout: own.checkout });
     if (challenge !== own) return;
-    if (own.over || (status === 200 && body.checkoutState !== "PENDING")) return finish(own);
+    if (own.over || status === 404 || (status === 200 && body.checkoutState !== "PENDING")) return finish(own);
     await new Promise((done) => {
       own.hurry = done;
       setTimeout(done, PAUSE);
@@ -124,8 +124,8 @@ const finish = (own) => {
   const { shopperResultUrl: url, resourcePath = `/v1/checkouts/${own.checkout}/${purpose}` } = config.checkout || {};
   const parameters = Object.entries({ id: own.checkout, resourcePath }).map(([name, value]) => ({ name, value }));
   challenge = null;
-  own.left = state.leave(own.form, { flow: "now", redirect: { url, parameters } });
-  if (!own.left) restore(own);
+  tell(own.form, "");
+  if (!state.leave(own.form, { flow: "now", redirect: { url, parameters } })) restore(own);
 };
 
 addEventListener(

@@ -288,6 +288,19 @@ async fn the_challenge_opens_where_the_merchant_wants_it() -> anyhow::Result<()>
             fill(&browser, CHALLENGE_WITH_METHOD).await?;
             click(&browser, ".wpwl-button-pay").await?;
             if in_frame {
+                // The form says what it waits for, and lets go of it.
+                let notice = browser.query(By::Css(".wpwl-message[role=status]")).and_displayed().first().await?;
+                assert!(notice.text().await?.contains("Confirmation by your bank"));
+                browser.query(By::Css("iframe[name=mine]")).first().await?.enter_frame().await?;
+                browser.query(By::Css("select[name=returnCode]")).first().await?;
+                browser.execute("window.first = true", vec![]).await?;
+                browser.enter_default_frame().await?;
+                click(&browser, ".wpwl-message .wpwl-button").await?;
+                browser.query(By::Css(".wpwl-message[role=alert]")).and_displayed().first().await?;
+                click(&browser, ".wpwl-button-pay").await?;
+                browser.query(By::Css("iframe[name=mine]")).first().await?.enter_frame().await?;
+                browser.until("!window.first && document.querySelector('input[type=submit]')").await?;
+                browser.enter_default_frame().await?;
                 answer(&browser, "iframe[name=mine]", APPROVED).await?;
             } else {
                 browser.until("location.pathname.startsWith('/v1/threeDSecure/')").await?;
