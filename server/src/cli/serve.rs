@@ -26,7 +26,7 @@ use crate::domain::id::is_node_name;
 use crate::domain::payment::Terms;
 use crate::form::Builds;
 use crate::gateway::attempts::Attempts;
-use crate::gateway::authentication::Codes;
+use crate::gateway::codes::Codes;
 use crate::gateway::reminder::Asked;
 use crate::gateway::summary::Saved;
 use crate::gateway::{Gateway, Options};

@@ -2,18 +2,14 @@
 //! the page that `redirect.url` leads to.
 //!
 //! What needs nobody is decided within the payment's own request. Otherwise the payment is pending; its card waits sealed
-//! beside it ([`crate::store::Promise`]), the security code in memory alone ([`Codes`]), and it is authorised once the
+//! beside it ([`crate::store::Promise`]), the security code in memory alone ([`super::codes`]), and it is authorised once the
 //! cardholder is authenticated.
-
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::brand::{Brand, Kind};
-use tillgate_shared::format::security_code::SecurityCode;
 use tillgate_shared::parameter::{Parameters, authenticated_elsewhere, shopper_absent};
 use tillgate_shared::result::{ResultCode, codes};
 use zeroize::Zeroizing;
@@ -24,7 +20,7 @@ use crate::connector::{Answer, Entry, FullAccount, Order, Route};
 use crate::domain::authentication::{Authentication, Next, NotTaken, Proof, Said, Version, next};
 use crate::domain::channel::ThreeD;
 use crate::domain::entity::Entity;
-use crate::domain::id::{PageId, PaymentId};
+use crate::domain::id::PageId;
 use crate::domain::payment::{Payment, PaymentType, Precondition, Redirect};
 use crate::domain::refusal::Refusal;
 use crate::store::{Changes, Keys, Promise};
@@ -36,39 +32,6 @@ use crate::threeds::request::Request;
 const ELSEWHERE: [&str; 5] = ["MO", "TO", "MOTO", "PO", "PM"];
 /// How much longer than its shopper may take a sealed card waits: somebody may just be answering.
 const ANSWERING: SignedDuration = SignedDuration::from_mins(5);
-/// How many security codes wait at most; beyond, the oldest goes.
-const MOST_CODES: usize = 10_000;
-
-/// The security codes of payments whose shoppers are being authenticated: in memory alone, and zeroed when they go. A restart
-/// forgets them; the payments are then authorised without.
-#[derive(Default)]
-pub struct Codes(Mutex<HashMap<PaymentId, (SecurityCode, Timestamp)>>);
-
-impl Codes {
-    fn keep(&self, payment: &PaymentId, code: SecurityCode, until: Timestamp) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= MOST_CODES
-            && let Some(oldest) = all.iter().min_by_key(|(_, (_, until))| *until).map(|(id, _)| id.clone())
-        {
-            all.remove(&oldest);
-        }
-        all.insert(payment.clone(), (code, until));
-    }
-
-    fn get(&self, payment: &PaymentId) -> Option<SecurityCode> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.get(payment).map(|(code, _)| code.clone())
-    }
-
-    pub(super) fn remove(&self, payment: &PaymentId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(payment);
-    }
-
-    /// Forgets those whose time is over.
-    pub fn forget(&self, now: Timestamp) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, (_, until)| *until > now);
-    }
-}
 
 /// A payment by a card whose cardholder may be authenticated.
 #[derive(Debug, Clone, Copy)]

@@ -5,6 +5,7 @@ pub mod attempts;
 pub mod authentication;
 pub mod checkout;
 pub mod clock;
+pub mod codes;
 mod dispatch;
 mod duplicates;
 mod echo;
@@ -27,7 +28,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use attempts::{Attempts, Limits};
-use authentication::Codes;
+use codes::Codes;
 use reminder::Asked;
 use summary::Saved;
 
