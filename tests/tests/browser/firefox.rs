@@ -78,7 +78,7 @@ async fn enter_in_a_frame_pays_and_unload_leaves_room_for_another_form_in_firefo
 }
 
 #[tokio::test]
-async fn what_the_gateway_refuses_is_said_and_can_be_mended_in_arabic_in_firefox() -> anyhow::Result<()> {
+async fn what_is_wrong_is_said_and_can_be_mended_in_arabic_in_firefox() -> anyhow::Result<()> {
     let stage = Stage::new().await?;
     browse_in_firefox(move |browser| async move {
         browser.goto(stage.page("var wpwlOptions = { locale: 'ar', billingAddress: {}, mandatoryBillingFields: { city: true } };")).await?;
