@@ -14,6 +14,8 @@ const TARGET: &str = "iframe.wpwl-target";
 const CHALLENGE: &str = "4200000000000018";
 const CHALLENGE_WITH_METHOD: &str = "4200000000000042";
 const FRICTIONLESS_WITH_METHOD: &str = "4200000000000091";
+/// Enrolled in version 1: the browser posts itself to the issuer's page.
+const VERSION_1: &str = "4711100000000000";
 const WITHOUT: &str = "4200000000000000";
 /// Declined until its cardholder has been authenticated.
 const SOFT_DECLINED: &str = "4200000000000083";
@@ -90,6 +92,7 @@ async fn a_challenge_stands_in_the_place_of_the_form_and_leads_to_the_result_how
         (CHALLENGE, APPROVED),
         (CHALLENGE_WITH_METHOD, APPROVED),
         (SOFT_DECLINED, APPROVED),
+        (VERSION_1, APPROVED),
         (CHALLENGE, FAILED),
         (CHALLENGE, CANCELLED),
     ] {
