@@ -4,6 +4,7 @@ use tillgate_tests::{Answer, Gateway, Merchant, until};
 
 use crate::asynchronous::{BACK, page, pay, press};
 use crate::support::*;
+use crate::threeds;
 
 /// The status of a checkout once its payment is no longer pending.
 async fn ended(shop: &Merchant, checkout: &str) -> anyhow::Result<Answer> {
@@ -97,5 +98,32 @@ async fn a_payment_ends_once_also_when_the_gateway_dies_meanwhile_and_after_the_
     assert_eq!(press(&shop, &page, "success").await?.status(), 409);
     let timers: u32 = database(&gateway)?.query_row("SELECT count(*) FROM timer", [], |row| row.get(0))?;
     assert_eq!(timers, 0);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_authentication_that_nobody_answers_ends_with_its_payment() -> anyhow::Result<()> {
+    const CHALLENGED: &str = "4200000000000018";
+    let shop = Gateway::shared().merchant()?;
+    let made = shop.checkout(&[BACK]).await?;
+    let submitted = shop.submit(made.id(), &[("card.number", CHALLENGED)]).await?;
+    let by_server = threeds::pay(&shop, "VISA", CHALLENGED, &[]).await?;
+    let mut own = Vec::new();
+    for waiting in [&submitted, &by_server] {
+        assert_answer(waiting, 200, "000.200.000");
+        let page = threeds::redirect(waiting, "url");
+        own.push((page, threeds::transaction(&threeds::visit(&shop, page).await?.1).to_owned()));
+    }
+    shop.advance("29m").await?;
+    assert_answer(&shop.status(made.id()).await?, 200, "000.200.000");
+    shop.advance("1m").await?;
+    assert_answer(&ended(&shop, made.id()).await?, 400, "100.396.103");
+    let path = format!("v1/payments/{}", by_server.id());
+    until("the other one ends", async || Ok((shop.get(&path).await?.code() == "100.396.103").then_some(()))).await?;
+    for (page, transaction) in own {
+        let answer = [("transaction", transaction.as_str()), ("returnCode", "000.100.110")];
+        assert_eq!(threeds::post(&shop, page, &answer).await?.0, 409, "too late");
+    }
+    assert_answer(&shop.status(made.id()).await?, 400, "100.396.103");
     Ok(())
 }
