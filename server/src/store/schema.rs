@@ -195,6 +195,8 @@ pub fn open_connection(folder: &Path) -> Result<Connection, StoreError> {
     connection.pragma_update(None, "foreign_keys", true)?;
     // A deleted card's bytes are overwritten, not left in a free page.
     connection.pragma_update(None, "secure_delete", true)?;
+    // The few pages that a savepoint may have to restore are kept in memory; else a group of requests writes them to a file.
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
     Migrations::from_slice(MIGRATIONS).to_latest(&mut connection)?;
     Ok(connection)
 }
