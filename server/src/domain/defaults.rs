@@ -39,12 +39,11 @@ pub fn fill(parameters: &mut Parameters, brand: &str, now: Timestamp) {
 
 /// The beginning of a name that is the group: `cart.items[17]` of `cart.items[17].name`, for `cart.items[n]`.
 fn place<'a>(group: &str, name: &'a str) -> Option<&'a str> {
-    let end = match group.strip_suffix("[n]") {
-        None => group.len(),
-        Some(list) => list.len() + name.get(list.len()..)?.find(']')? + 1,
+    let rest = match group.strip_suffix("[n]") {
+        None => name.strip_prefix(group)?,
+        Some(list) => name.strip_prefix(list)?.split_once(']')?.1,
     };
-    let (place, rest) = name.split_at_checked(end)?;
-    (place.starts_with(group.trim_end_matches("[n]")) && rest.starts_with(['.', '['])).then_some(place)
+    if rest.starts_with(['.', '[']) { name.strip_suffix(rest) } else { None }
 }
 
 #[cfg(test)]

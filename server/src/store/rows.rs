@@ -381,13 +381,13 @@ pub(super) fn load_payment_of_page(connection: &Connection, id: &PageId) -> Resu
 /// What refers to a payment, oldest first.
 pub(super) fn load_links(connection: &Connection, referenced: &PaymentId) -> Result<Vec<Link>, StoreError> {
     let mut statement =
-        connection.prepare_cached("SELECT id, type, hundredths, approved FROM payment_link WHERE referenced = ?1")?;
+        connection.prepare_cached("SELECT type, hundredths, approved FROM payment_link WHERE referenced = ?1")?;
     let mut rows = statement.query([referenced.as_str()])?;
     let mut links = Vec::new();
     while let Some(row) = rows.next()? {
-        let (id, kind): (String, String) = (row.get(0)?, row.get(1)?);
-        let (Some(id), Some(payment_type)) = (PaymentId::parse(&id), PaymentType::parse(&kind)) else { continue };
-        links.push(Link { id, payment_type, hundredths: row.get(2)?, approved: row.get(3)? });
+        let kind = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+        let Some(payment_type) = PaymentType::parse(kind) else { continue };
+        links.push(Link { payment_type, hundredths: row.get(1)?, approved: row.get(2)? });
     }
     Ok(links)
 }

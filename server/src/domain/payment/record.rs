@@ -92,10 +92,11 @@ impl Payment {
 
     /// The address that is asked for when its merchant is to be told (`notificationUrl`); none where the merchant names none.
     pub fn notification(&self) -> Option<String> {
+        let address = self.parameters.get(NOTIFICATION_URL)?;
         let (id, path) = self.resource();
         let mut told = vec![("id", id), ("resourcePath", path.as_str())];
         told.extend(self.referenced.as_ref().map(|referenced| ("referencedId", referenced.as_str())));
-        Some(with_parameters(self.parameters.get(NOTIFICATION_URL)?, &told))
+        Some(with_parameters(address, &told))
     }
 
     /// The authentication of its cardholder, where it is pending for one or was.

@@ -4,13 +4,10 @@ use jiff::Timestamp;
 use tillgate_shared::money::Amount;
 
 use super::{Payment, PaymentType, Terms};
-use crate::domain::id::PaymentId;
 
 /// A payment that refers to another, as far as the rules look at it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// Its id.
-    pub id: PaymentId,
     /// What it does to the payment that it refers to.
     pub payment_type: PaymentType,
     /// How much, in hundredths of the currency of the payment that it refers to.
@@ -60,24 +57,22 @@ impl State {
 impl Standing {
     /// Where a payment stands, given everything that refers to it.
     pub fn of(payment: &Payment, links: &[Link], terms: &Terms, now: Timestamp) -> Self {
-        let followed = |types: &[PaymentType]| {
-            links.iter().filter(|link| link.approved && types.contains(&link.payment_type)).collect::<Vec<_>>()
-        };
-        let parts = followed(&[PaymentType::Capture, PaymentType::Refund]);
-        let used: i64 = parts.iter().fold(0, |sum, link| sum.saturating_add(link.hundredths));
+        let followed = |kind: PaymentType| links.iter().filter(move |link| link.approved && link.payment_type == kind);
+        let parts = || followed(PaymentType::Capture).chain(followed(PaymentType::Refund));
+        let used: i64 = parts().fold(0, |sum, link| sum.saturating_add(link.hundredths));
         // Sums never exceed the whole; were a file to say so all the same, nothing is left.
         let left = payment.amount.hundredths().saturating_sub(used).max(0);
         let state = if payment.result.is_pending() {
             State::Pending
         } else if !payment.approved() {
             State::Declined
-        } else if !followed(&[PaymentType::Reversal]).is_empty() {
+        } else if followed(PaymentType::Reversal).next().is_some() {
             State::Reversed
-        } else if !followed(&[PaymentType::Chargeback]).is_empty() {
+        } else if followed(PaymentType::Chargeback).next().is_some() {
             State::ChargedBack
         } else if now.duration_since(payment.created) >= terms.of(payment.payment_type) {
             State::Closed
-        } else if parts.is_empty() {
+        } else if parts().next().is_none() {
             State::Open
         } else {
             State::Used

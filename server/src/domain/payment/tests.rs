@@ -159,12 +159,7 @@ fn what_was_refused_takes_nothing_away_and_what_is_pending_does() {
 }
 
 fn link(payment: &Payment) -> Link {
-    Link {
-        id: payment.id.clone(),
-        payment_type: payment.payment_type,
-        hundredths: payment.amount.hundredths(),
-        approved: payment.counts(),
-    }
+    Link { payment_type: payment.payment_type, hundredths: payment.amount.hundredths(), approved: payment.counts() }
 }
 
 /// One step of a history: which payment, what with it, how much in per mille of it, and how long after the last step.
