@@ -83,30 +83,48 @@ impl Changes {
 
 impl Get {
     pub(super) fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
-        let now = Timestamp::now();
-        // Everything for one server stands in one queue. Its name is logged: without what may be a password in the address.
-        let host = self.address.split(['/', '?', '#']).nth(2).unwrap_or_default();
-        let queue = host.rsplit('@').next().unwrap_or_default().to_ascii_lowercase();
-        connection
-            .prepare_cached(
-                "INSERT INTO message (id, entity, queue, what, address, due) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?
-            .execute(params![
-                new_id(now)?.as_str(),
-                self.entity,
-                queue,
-                self.what,
-                self.address,
-                now.as_millisecond()
-            ])?;
-        Ok(())
+        write(connection, &self.entity, self.what, &To::Address(&self.address))
     }
 }
 
-pub(super) fn new_id(now: Timestamp) -> Result<MessageId, StoreError> {
+/// Where a message goes.
+pub(super) enum To<'a> {
+    /// To an address, which is asked for.
+    Address(&'a str),
+    /// To a webhook, which is told this.
+    Webhook(&'a str, &'a [u8]),
+}
+
+/// Writes a message that is due at once.
+pub(super) fn write(connection: &Connection, entity: &str, what: &str, to: &To<'_>) -> Result<(), StoreError> {
+    let now = Timestamp::now();
     let mut random = [0; 9];
     getrandom::fill(&mut random).map_err(|_| StoreError::Random)?;
-    Ok(MessageId::new(now, random))
+    let (queue, address, webhook, document) = match to {
+        To::Address(address) => {
+            // Everything for one server stands in one queue. Its name is logged: without what may be a password in the
+            // address.
+            let host = address.split(['/', '?', '#']).nth(2).unwrap_or_default();
+            (host.rsplit('@').next().unwrap_or_default().to_ascii_lowercase(), *address, None, None)
+        }
+        To::Webhook(id, document) => ((*id).to_owned(), "", Some(id), Some(document)),
+    };
+    connection
+        .prepare_cached(
+            "INSERT INTO message (id, entity, queue, what, address, due, webhook, document)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?
+        .execute(params![
+            MessageId::new(now, random).as_str(),
+            entity,
+            queue,
+            what,
+            address,
+            now.as_millisecond(),
+            webhook,
+            document
+        ])?;
+    Ok(())
 }
 
 impl Store {

@@ -9,6 +9,7 @@ mod answers;
 mod changed;
 mod checkpoint;
 pub mod clock;
+mod event;
 pub mod message;
 mod on_file;
 mod promise;

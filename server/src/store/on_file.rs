@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::rows::{document, read};
-use super::{Changes, Store, StoreError, webhook};
+use super::{Changes, Store, StoreError, event};
 use crate::domain::id::{EntityId, RegistrationId};
 use crate::domain::registration::{Ended, Registration};
 use crate::domain::standing_instruction::Chain;
@@ -55,13 +55,13 @@ pub(super) struct OnFileRows {
 }
 
 #[derive(Debug)]
-struct RegistrationRow {
-    entity: String,
+pub(super) struct RegistrationRow {
+    pub(super) entity: String,
     id: String,
-    document: Vec<u8>,
+    pub(super) document: Vec<u8>,
     retained_until: Option<i64>,
-    ended: bool,
-    approved: bool,
+    pub(super) ended: bool,
+    pub(super) approved: bool,
 }
 
 #[derive(Debug)]
@@ -178,14 +178,7 @@ impl RegistrationRow {
                 .prepare_cached("UPDATE registration_account SET purge_at = ?2 WHERE registration = ?1")?
                 .execute(params![self.id, self.retained_until])?;
         }
-        let action = match (is_new, self.ended) {
-            // What was rejected is not stored, and nothing that was refused becomes anything later.
-            (true, _) if !self.approved => return Ok(false),
-            (true, _) => "CREATED",
-            (false, true) => "DELETED",
-            (false, false) => "UPDATED",
-        };
-        webhook::publish(connection, &self.entity, "REGISTRATION", action, &self.document)
+        event::of_registration(connection, self, is_new)
     }
 }
 

@@ -5,13 +5,12 @@ use tillgate_shared::result::ResultCode;
 
 use super::changed::Slot;
 use super::clock::Advance;
-use super::message::{Get, NOTIFICATION};
+use super::message::Get;
 use super::on_file::{self, OnFileRows};
 use super::promise::{self, PromiseRow};
 use super::timer::{self, Kind, Start};
 use super::wallet::{self, WalletToken};
-use super::webhook;
-use super::{KeptAnswer, Keys, Loaded, StoreError};
+use super::{KeptAnswer, Keys, Loaded, StoreError, event};
 use crate::domain::checkout::Checkout;
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
 use crate::domain::payment::{Link, Payment, PaymentType};
@@ -36,23 +35,23 @@ pub struct Changes {
 
 /// A payment's document, and what it is found by besides its id.
 #[derive(Debug)]
-struct PaymentRows {
-    entity: String,
+pub(super) struct PaymentRows {
+    pub(super) entity: String,
     id: String,
-    document: Vec<u8>,
+    pub(super) document: Vec<u8>,
     reference: Option<String>,
-    link: Option<LinkRow>,
+    pub(super) link: Option<LinkRow>,
     /// The page of ours that a shopper visits.
     page: Option<String>,
     /// Since when it waits for its shopper, in milliseconds; none where it does not.
     waits_since: Option<i64>,
-    result: ResultCode,
+    pub(super) result: ResultCode,
     /// The address that is asked for when its merchant is to be told.
-    notification: Option<String>,
+    pub(super) notification: Option<String>,
 }
 
 #[derive(Debug)]
-struct LinkRow {
+pub(super) struct LinkRow {
     referenced: String,
     payment_type: &'static str,
     hundredths: i64,
@@ -210,7 +209,7 @@ impl Changes {
 }
 
 impl PaymentRows {
-    /// Returns whether the merchant is told.
+    /// Returns whether anybody is told.
     fn apply(&self, connection: &Connection) -> Result<bool, StoreError> {
         let Self { entity, id, document, .. } = self;
         let is_new = connection
@@ -220,8 +219,7 @@ impl PaymentRows {
             .execute(params![entity, id, document])?
             == 1;
         let before = if is_new { None } else { Some(self.before(connection)?) };
-        let is_changed = before.as_deref().is_some_and(|before| before != self.result.code());
-        let was_pending = before.as_deref().and_then(ResultCode::find).is_some_and(|code| code.is_pending());
+        let was_pending = before.as_deref().is_some_and(event::was_pending);
         if !is_new {
             connection
                 .prepare_cached("UPDATE payment SET document = ?3 WHERE entity = ?1 AND id = ?2")?
@@ -255,22 +253,7 @@ impl PaymentRows {
                 )?
                 .execute(params![link.referenced, id, link.payment_type, link.hundredths, link.approved])?;
         }
-        // Who asks for a payment is answered at once; what comes later has to be told, and what refers to a payment may be
-        // somebody else's doing.
-        let comes_later = if is_new { self.link.is_some() } else { was_pending && !self.result.is_pending() };
-        let told = match (is_new, is_changed) {
-            (true, _) => webhook::publish(connection, entity, "PAYMENT", "CREATED", document)?,
-            (false, true) => webhook::publish(connection, entity, "PAYMENT", "UPDATED", document)?,
-            (false, false) => false,
-        };
-        match &self.notification {
-            Some(address) if comes_later => {
-                let address = address.clone();
-                Get { entity: entity.clone(), what: NOTIFICATION, address }.apply(connection)?;
-                Ok(true)
-            }
-            _ => Ok(told),
-        }
+        event::of_payment(connection, self, before.as_deref())
     }
 
     /// The outcome of the payment as it is stored.

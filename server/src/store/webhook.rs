@@ -4,7 +4,6 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::StoreError;
-use super::message::new_id;
 use crate::domain::id::{EntityId, MessageId};
 
 /// A webhook as it is stored.
@@ -166,41 +165,6 @@ pub fn log(connection: &Connection, id: &str, most: u32) -> Result<Vec<Delivery>
 pub fn replay(connection: &Connection, message: &str, now: Timestamp) -> Result<bool, StoreError> {
     let query = "UPDATE message SET due = ?2, failures = 0, leased = 0 WHERE id = ?1 AND webhook IS NOT NULL";
     Ok(connection.execute(query, params![message, now.as_millisecond()])? == 1)
-}
-
-/// Writes a message for every active webhook that tells of this. Returns whether there is one.
-pub(super) fn publish(
-    connection: &Connection,
-    entity: &str,
-    kind: &str,
-    action: &str,
-    document: &[u8],
-) -> Result<bool, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id FROM webhook WHERE active AND instr(types, ?2) > 0
-         AND entity IN (?1, (SELECT merchant FROM entity WHERE id = ?1))",
-    )?;
-    let mut rows = statement.query([entity, kind])?;
-    let mut told = false;
-    while let Some(row) = rows.next()? {
-        let webhook: String = row.get(0)?;
-        let now = Timestamp::now();
-        connection
-            .prepare_cached(
-                "INSERT INTO message (id, entity, queue, what, address, due, webhook, document)
-                 VALUES (?1, ?2, ?3, ?4, '', ?5, ?3, ?6)",
-            )?
-            .execute(params![
-                new_id(now)?.as_str(),
-                entity,
-                webhook,
-                format!("{kind} {action}"),
-                now.as_millisecond(),
-                document
-            ])?;
-        told = true;
-    }
-    Ok(told)
 }
 
 fn instant(milliseconds: i64) -> Timestamp {
