@@ -43,8 +43,6 @@ pub(super) struct File<'a> {
 #[derive(Debug)]
 pub(super) struct Filing {
     entity: EntityId,
-    /// The account that is paid with.
-    blind: Option<BlindIndex>,
     /// The registration that is paid with.
     used: Option<RegistrationId>,
     /// What is to be stored.
@@ -58,6 +56,8 @@ struct Agreed {
     step: Step,
     /// The chain's id: the one that was named, or the one that is about to be given.
     initial: String,
+    /// The account that is paid with, by its blind index.
+    account: String,
     terms: Terms,
     today: Date,
 }
@@ -88,6 +88,7 @@ impl Gateway {
         let agreed = initial.map(|initial| Agreed {
             step,
             initial,
+            account: self.blind_index(owner, parameters).map(BlindIndex::to_hex).unwrap_or_default(),
             terms: Terms::of(parameters),
             today: payment.created.to_zoned(TimeZone::UTC).date(),
         });
@@ -97,10 +98,7 @@ impl Gateway {
         if used.is_none() && new.is_none() && agreed.is_none() {
             return Ok(None);
         }
-        // Two derivations of keys, which most payments do without.
-        let blind = self.blind_index(owner, parameters);
-        let entity = owner.clone();
-        Ok(Some(Filing { entity, blind, used: used.map(|used| used.id.clone()), new, agreed }))
+        Ok(Some(Filing { entity: owner.clone(), used: used.map(|used| used.id.clone()), new, agreed }))
     }
 
     /// The registration that a payment makes of its account; none when the account is of a kind that cannot be stored.
@@ -237,8 +235,7 @@ impl Filing {
         }
         let mut changes = Changes::default();
         let mut agreement = None;
-        if let Some(Agreed { step, initial, terms, today }) = self.agreed {
-            let account = self.blind.map(BlindIndex::to_hex).unwrap_or_default();
+        if let Some(Agreed { step, initial, account, terms, today }) = self.agreed {
             let chain = match step {
                 Step::Repeated => on_file
                     .chain
