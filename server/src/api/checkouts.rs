@@ -11,7 +11,7 @@ use tillgate_shared::form::Duplicates;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::error::ApiError;
-use super::extract::{Id, Merchant, parameters};
+use super::extract::{Id, Merchant, PublicUrl, parameters};
 use super::fields::Fields;
 use super::kept::question;
 use super::reply::{Ndc, answer_at, described, reply, result, send};
@@ -79,6 +79,7 @@ pub(super) async fn status(
 pub(super) async fn confirm(
     State(edge): State<Arc<Edge>>,
     Id(id): Id,
+    PublicUrl(public): PublicUrl,
     merchant: Merchant,
 ) -> Result<Response, ApiError> {
     let once = || {
@@ -89,7 +90,7 @@ pub(super) async fn confirm(
             answer_at(view::status(payment.result), fields, &ndc, payment.created)
         })
     };
-    let confirmed = edge.gateway.confirm(&merchant.entity, &id, &merchant.public_url, &once).await;
+    let confirmed = edge.gateway.confirm(&merchant.entity, &id, &public, &once).await;
     confirmed.map_err(|failure| ApiError::new(failure, Ndc::of_checkout(&id)))?;
     outcome(&edge, &merchant, &id)
 }

@@ -41,13 +41,22 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     }
 }
 
+/// The address under which browsers reach the gateway, with a slash at its end.
+pub(super) struct PublicUrl(pub(super) String);
+
+impl FromRequestParts<Arc<Edge>> for PublicUrl {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, edge: &Arc<Edge>) -> Result<Self, Infallible> {
+        Ok(Self(client::public_url(edge, parts)))
+    }
+}
+
 /// An authenticated merchant's request: who asks, and what with. Parameters are known to the catalogue, normalised and
 /// well-formed.
 pub(super) struct Merchant {
     pub(super) entity: Arc<Entity>,
     pub(super) parameters: Parameters,
-    /// The address under which browsers reach the gateway, with a slash at its end.
-    pub(super) public_url: String,
     /// Set when the merchant has named the request (`Idempotency-Key`).
     named: Option<Fresh>,
 }
@@ -66,9 +75,6 @@ impl FromRequest<Arc<Edge>> for Merchant {
     async fn from_request(request: Request, edge: &Arc<Edge>) -> Result<Self, ApiError> {
         let directory = &edge.gateway.directory;
         let outside = || Ndc::fresh(None);
-        let (parts, body) = request.into_parts();
-        let public_url = client::public_url(edge, &parts);
-        let request = Request::from_parts(parts, body);
         // The header is judged before the body is read: strangers cost nothing.
         let asked = Asked::of(&request);
         let bearer = bearer(directory, request.headers()).map_err(|refusal| ApiError::new(refusal, outside()))?;
@@ -88,7 +94,7 @@ impl FromRequest<Arc<Edge>> for Merchant {
             Some(Ok(Turn::Replay(answer))) => return Err(ApiError::Replay(Box::new(answer))),
             Some(Err(failure)) => return Err(ApiError::new(failure, Ndc::fresh(Some(&entity.id)))),
         };
-        Ok(Self { entity, parameters, public_url, named })
+        Ok(Self { entity, parameters, named })
     }
 }
 

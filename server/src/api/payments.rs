@@ -7,20 +7,24 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::error::ApiError;
-use super::extract::{Id, Merchant};
+use super::extract::{Id, Merchant, PublicUrl};
 use super::reply::{Ndc, answer_at, send};
 use super::{Edge, state, view};
 use crate::domain::idempotency::Answer;
 use crate::domain::payment::Payment;
 use crate::gateway::pay::Addresses;
 
-pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) -> Result<Response, ApiError> {
+pub(super) async fn create(
+    State(edge): State<Arc<Edge>>,
+    PublicUrl(public): PublicUrl,
+    merchant: Merchant,
+) -> Result<Response, ApiError> {
     let ndc = Ndc::fresh(Some(&merchant.entity.id));
     let once = merchant.once({
         let ndc = ndc.clone();
         move |payment| answer(payment, &ndc)
     });
-    let addresses = Addresses { public: &merchant.public_url, result: None, shopper: None };
+    let addresses = Addresses { public: &public, result: None, shopper: None };
     match edge.gateway.pay(&merchant.entity, merchant.parameters, addresses, once).await {
         Ok(payment) => Ok(send(answer(&payment, &ndc))),
         Err(failure) => Err(ApiError::new(failure, ndc)),

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::response::Response;
 
 use super::error::ApiError;
-use super::extract::{Id, Merchant};
+use super::extract::{Id, Merchant, PublicUrl};
 use super::fields::Fields;
 use super::reply::{Ndc, answer_at, send};
 use super::{Edge, payments, view};
@@ -53,13 +53,18 @@ pub(super) async fn extend(
     reply(outcome, EXTENDED, ndc)
 }
 
-pub(super) async fn pay(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Merchant) -> Result<Response, ApiError> {
+pub(super) async fn pay(
+    State(edge): State<Arc<Edge>>,
+    Id(id): Id,
+    PublicUrl(public): PublicUrl,
+    merchant: Merchant,
+) -> Result<Response, ApiError> {
     let ndc = Ndc::fresh(Some(&merchant.entity.id));
     let once = merchant.once({
         let ndc = ndc.clone();
         move |payment| payments::answer(payment, &ndc)
     });
-    let addresses = Addresses { public: &merchant.public_url, result: None, shopper: None };
+    let addresses = Addresses { public: &public, result: None, shopper: None };
     match edge.gateway.pay_by_registration(&merchant.entity, &id, merchant.parameters, addresses, once).await {
         Ok(payment) => Ok(send(payments::answer(&payment, &ndc))),
         Err(failure) => Err(ApiError::new(failure, ndc)),
