@@ -45,13 +45,15 @@ struct Visit<'a> {
 }
 
 impl<'a> Visit<'a> {
-    fn new(edge: &'a Edge, query: &'a FormQuery) -> Self {
-        let now = match edge.gateway.checkout_for_shopper(query.checkout()) {
+    /// The visit, and the checkout that it is about.
+    fn begin(edge: &'a Edge, query: &'a FormQuery) -> (Self, Result<Checkout, Failure>) {
+        let checkout = edge.gateway.checkout_for_shopper(query.checkout());
+        let now = match &checkout {
             Ok(checkout) => edge.gateway.now_of_id(&checkout.entity),
             Err(_) => edge.gateway.now(),
         };
         let now = now.to_zoned(TimeZone::UTC);
-        Self { edge, query, texts: Texts::of(query.get("locale")), now }
+        (Self { edge, query, texts: Texts::of(query.get("locale")), now }, checkout)
     }
 
     /// The forms for an open checkout, with what is wrong in them.
@@ -199,8 +201,8 @@ impl<'a> Visit<'a> {
 
 /// The form as the loader asks for it.
 pub(super) async fn show(State(edge): State<Arc<Edge>>, Query(query): Query<FormQuery>) -> Response {
-    let visit = Visit::new(&edge, &query);
-    match edge.gateway.checkout_for_shopper(query.checkout()) {
+    let (visit, checkout) = Visit::begin(&edge, &query);
+    match checkout {
         Ok(checkout) if checkout.state(visit.now.timestamp()) == CheckoutState::Open => {
             visit.forms(StatusCode::OK, &checkout, &Parameters::default(), &[], None)
         }
@@ -211,8 +213,8 @@ pub(super) async fn show(State(edge): State<Arc<Edge>>, Query(query): Query<Form
 
 /// What the shopper sends.
 pub(super) async fn pay(State(edge): State<Arc<Edge>>, Query(query): Query<FormQuery>, request: Request) -> Response {
-    let visit = Visit::new(&edge, &query);
-    let checkout = match edge.gateway.checkout_for_shopper(query.checkout()) {
+    let (visit, checkout) = Visit::begin(&edge, &query);
+    let checkout = match checkout {
         Ok(checkout) => checkout,
         Err(failure) => return visit.without_checkout(&failure),
     };
