@@ -45,7 +45,7 @@ impl Gateway {
             PaymentType::initial(Some(kind)).map_err(|refusal| refusal.about(name))?;
         }
         check_purpose(&parameters)?;
-        order::route(entity, &parameters)?;
+        order::route(entity.live, &parameters)?;
         dispatch::choose(entity, &self.directory.channels(&entity.id), &parameters)?;
         self.check_offered(entity, &parameters)?;
         let now = self.now_of(entity);
@@ -83,7 +83,7 @@ impl Gateway {
                 let checkout = loaded.checkout.filter(|checkout| checkout.entity == entity.id).ok_or_else(unknown)?;
                 let next = checkout.updated(&update, now)?;
                 check_purpose(&next.parameters)?;
-                order::route(&entity, &next.parameters)?;
+                order::route(entity.live, &next.parameters)?;
                 dispatch::choose(&entity, &channels, &next.parameters)?;
                 Ok((once.keep(Changes::default().checkout(&next), &next, now), next))
             })

@@ -13,7 +13,7 @@ use super::on_file::{File, Filing};
 use super::once::Once;
 use super::wallet;
 use super::{Failure, Gateway, asynchronous, duplicates, order, reference};
-use crate::connector::{Answer, Order};
+use crate::connector::Answer;
 use crate::domain::checkout::Checkout;
 use crate::domain::defaults;
 use crate::domain::entity::Entity;
@@ -33,10 +33,15 @@ pub struct Addresses<'a> {
     pub shopper: Option<IpAddr>,
 }
 
-impl<'a> Addresses<'a> {
-    /// What the page says of the way back, where it is an address at all.
-    fn own(self) -> Option<&'a str> {
-        self.result.filter(|address| url::check(address).is_ok())
+impl Addresses<'_> {
+    /// Where the shopper comes back to: what the merchant says, or else what the page does, where that is an address at all.
+    ///
+    /// # Errors
+    /// `shopperResultUrl` by name where nobody says it, with the reason why somebody should.
+    fn way_back(self, parameters: &Parameters, reason: &str) -> Result<String, Refusal> {
+        let own = self.result.filter(|address| url::check(address).is_ok());
+        let address = parameters.get("shopperResultUrl").or(own).map(str::to_owned);
+        address.ok_or_else(|| Refusal::parameter("shopperResultUrl", None, format!("may not be empty: {reason}")))
     }
 }
 
@@ -94,7 +99,8 @@ impl Gateway {
         addresses: Addresses<'_>,
     ) -> Result<(Prepared, Attempt), Failure> {
         let now = self.now_of(entity);
-        let case = Case::of(entity, &parameters);
+        let route = order::route(entity.live, &parameters);
+        let case = Case::of(entity, route.as_ref().ok(), &parameters);
         let in_form = checkout.is_some();
         let requirements = Requirements {
             authenticates: case.is_some_and(Case::asks_for_browser),
@@ -102,8 +108,11 @@ impl Gateway {
             ..entity.requirements()
         };
         let (mut order, token) = self.read_order(entity, &requirements, &mut parameters, file.used.is_some())?;
-        let route = order::route(entity, &parameters)?;
-        let leaves_for = result_url(&order, &parameters, addresses)?;
+        let route = route?;
+        let brand_page = match order.shopper_leaves() {
+            true => Some(addresses.way_back(&parameters, "the shopper leaves for the brand's page and comes back")?),
+            false => None,
+        };
         let shopper = addresses.shopper.or_else(|| parameters.get("customer.ip")?.parse().ok());
         // Nobody finds out by a stored account which numbers work.
         let attempt = match file.used {
@@ -115,9 +124,11 @@ impl Gateway {
 
         let id = Self::new_payment_id(now)?;
         let text = order::statement_text(&parameters).unwrap_or(&entity.name);
-        let redirect = match (authentication, leaves_for.filter(|_| elsewhere)) {
+        let redirect = match (authentication, brand_page.filter(|_| elsewhere)) {
             (Some(authentication), _) => {
-                let back = authentication::result_url(&parameters, addresses.own(), in_form)?;
+                let back = addresses.way_back(&parameters, "the issuer asks the shopper, who comes back then");
+                // The form goes back to its page by itself.
+                let back = if in_form { back.unwrap_or_default() } else { back? };
                 Some(authentication::redirect(addresses.public, back, authentication, &order, now)?)
             }
             (None, Some(back)) => Some(asynchronous::redirect(addresses.public, back, now)?),
@@ -212,20 +223,5 @@ impl Prepared {
             None => changes,
         };
         Ok((changes, payment))
-    }
-}
-
-/// Where the shopper comes back to from a brand's page; none where nobody has to go there.
-fn result_url(order: &Order, parameters: &Parameters, addresses: Addresses<'_>) -> Result<Option<String>, Refusal> {
-    if !order.shopper_leaves() {
-        return Ok(None);
-    }
-    let sent = parameters.get("shopperResultUrl");
-    match sent.or(addresses.own()) {
-        Some(address) => Ok(Some(address.to_owned())),
-        None => {
-            let message = "may not be empty: the shopper leaves for the brand's page and comes back";
-            Err(Refusal::parameter("shopperResultUrl", None, message))
-        }
     }
 }

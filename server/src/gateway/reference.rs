@@ -71,14 +71,14 @@ impl Gateway {
         let now = self.now_of(entity);
         let new = Self::new_payment_id(now)?;
         let terms = self.options.terms;
-        let sandbox_or_live = entity.clone();
+        let live = entity.live;
         let payment = self
             .store
             .update(Keys::payment(&entity.id, &id), move |loaded| {
                 let referenced = loaded.payment.ok_or_else(|| unknown(command))?;
                 let request = request?;
                 let asked = request.amount.of(&referenced)?;
-                let route = order::route(&sandbox_or_live, &referenced.parameters)?;
+                let route = order::route(live, &referenced.parameters)?;
                 let standing = Standing::of(&referenced, &loaded.links, &terms, now);
                 let decided = if request.route.is_some_and(|named| named != route) {
                     Err(codes::REFERENCE_MODE_DIFFERS)
@@ -157,7 +157,7 @@ fn read(entity: &Entity, parameters: &Parameters) -> Result<Request, Refusal> {
         (Some(amount), None) => Asked::InItsCurrency(amount.to_owned()),
         (Some(_), Some(_)) => Asked::Amount(order::amount(parameters)?),
     };
-    let route = order::route(entity, parameters)?;
+    let route = order::route(entity.live, parameters)?;
     let route = parameters.contains("testMode").then_some(route);
     Ok(Request { command, amount, route, reason: reason(parameters)? })
 }
@@ -220,8 +220,8 @@ pub(super) fn payment(
     mut parameters: Parameters,
 ) -> Payment {
     // Behind the earlier payment's own short number and a space.
-    let number = id.short_id().len() + 1;
-    let text = order::statement_text(&parameters).or(referenced.descriptor.get(number..)).unwrap_or_default();
+    let earlier = referenced.descriptor.split_once(' ').map(|(_, text)| text);
+    let text = order::statement_text(&parameters).or(earlier).unwrap_or_default();
     let descriptor = descriptor(&id, text);
     defaults::fill(&mut parameters, &referenced.brand, now);
     parameters.retain(|name, _| is_echoed(name, &referenced.account));

@@ -73,7 +73,7 @@ impl Gateway {
     ) -> Result<(Drafted, Attempt), Failure> {
         // What no channel takes could never be paid with.
         let (channel, mut parameters) = self.dispatched(entity, parameters)?;
-        let route = order::route(entity, &parameters)?;
+        let route = order::route(entity.live, &parameters)?;
         let errors = check_complete(&parameters, Operation::CreateRegistration, &entity.requirements());
         if !errors.is_empty() {
             return Err(Refusal::parameters(errors).into());

@@ -15,19 +15,18 @@ use tillgate_shared::parameter::{
 use super::Failure;
 use crate::connector::{Address, Entry, FullAccount, FullCard, Order, Route};
 use crate::domain::authentication::Proof;
-use crate::domain::entity::Entity;
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 
 /// A sandbox merchant's wish for an outcome.
 pub(super) const FORCED: &str = "customParameters[forceResultCode]";
 
-/// Where an entity's order goes.
+/// Where the order of an entity goes that is live, or a sandbox.
 ///
 /// # Errors
 /// A live entity takes no testMode.
-pub fn route(entity: &Entity, parameters: &Parameters) -> Result<Route, Refusal> {
-    match (entity.live, parameters.get("testMode")) {
+pub fn route(live: bool, parameters: &Parameters) -> Result<Route, Refusal> {
+    match (live, parameters.get("testMode")) {
         (true, Some(_)) => Err(Refusal::test_mode_not_allowed()),
         (true, None) => Ok(Route::Acquirer),
         (false, Some("EXTERNAL")) => Ok(Route::Acquirer),

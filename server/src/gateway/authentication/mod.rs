@@ -1,0 +1,220 @@
+//! 3D authentication: whether a payment needs it, and what becomes of the payment then.
+//!
+//! What needs nobody is decided within the payment's own request. Otherwise the payment is pending; its card waits sealed
+//! beside it ([`crate::store::Promise`]), the security code in memory alone ([`super::codes`]), and it is authorised once the
+//! cardholder is authenticated.
+
+mod steps;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use tillgate_shared::brand::{Brand, Kind};
+use tillgate_shared::parameter::{Parameters, authenticated_elsewhere, shopper_absent};
+use tillgate_shared::result::{ResultCode, codes};
+
+use super::{Failure, Gateway, order, random};
+use crate::connector::{Answer, FullAccount, Order, Route};
+use crate::domain::authentication::{Authentication, Next, Said, Version, next};
+use crate::domain::channel::ThreeD;
+use crate::domain::entity::Entity;
+use crate::domain::id::PageId;
+use crate::domain::payment::{Payment, PaymentType, Precondition, Redirect};
+use crate::threeds::directory::{Flow, look_up};
+use crate::threeds::issuer;
+use crate::threeds::request::Request;
+
+pub use steps::{Answered, Visit};
+
+/// Orders that come by mail, by telephone or from a till: nobody sits before a browser.
+const ELSEWHERE: [&str; 5] = ["MO", "TO", "MOTO", "PO", "PM"];
+/// How much longer than its shopper may take a sealed card waits: somebody may just be answering.
+const ANSWERING: SignedDuration = SignedDuration::from_mins(5);
+
+/// A payment by a card whose cardholder may be authenticated.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Case {
+    when: ThreeD,
+    /// What the directory knows of the card.
+    flow: Option<Flow>,
+    /// A forced outcome is there at once.
+    forced: bool,
+}
+
+/// What comes of a payment before it is written.
+pub(super) struct Judged {
+    pub(super) answer: Answer,
+    /// What the shopper has to do first; the payment is pending then.
+    pub(super) authentication: Option<Authentication>,
+}
+
+/// The card of a payment that waits for its cardholder.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    /// Its number, sealed.
+    pub(super) sealed: Vec<u8>,
+    /// Until when it is kept.
+    pub(super) until: Timestamp,
+}
+
+impl Case {
+    /// Looks at a request. None where nobody is to be authenticated: in a channel that never does, without the shopper, with
+    /// a proof that is there already, and wherever the simulation of issuers has no say.
+    pub(super) fn of(entity: &Entity, route: Option<&Route>, parameters: &Parameters) -> Option<Self> {
+        let when = entity.settings.channel.three_d;
+        let get = |name: &str| parameters.get(name);
+        let by_card = get("paymentBrand").and_then(Brand::find).is_none_or(|brand| brand.kind == Kind::Card);
+        let applies = when != ThreeD::Never
+            && route == Some(&Route::Simulator)
+            && by_card
+            && get("paymentType") != Some("CD")
+            && parameters.with_prefix("walletPay.").next().is_none()
+            && !get("transactionCategory").is_some_and(|category| ELSEWHERE.contains(&category))
+            && !shopper_absent(parameters)
+            && !authenticated_elsewhere(parameters);
+        let number = get("card.number").filter(|_| applies)?;
+        let forced = parameters.contains(order::FORCED);
+        Some(Self { when, flow: look_up(number, parameters).filter(|_| !forced), forced })
+    }
+
+    /// Whether version 2 of the protocol will be spoken, which has to know the shopper's browser.
+    pub(super) fn asks_for_browser(self) -> bool {
+        self.version().is_some_and(|version| version != Version::V1)
+    }
+
+    fn version(self) -> Option<Version> {
+        self.flow.and_then(Flow::version)
+    }
+}
+
+impl Gateway {
+    /// Has an order authorised, after its cardholder is authenticated where that is asked for and needs nobody. `in_form`
+    /// says that the shopper sits before the hosted form: a soft decline is then answered with a challenge.
+    ///
+    /// # Errors
+    /// A parameter whose value the protocol does not have; when the system gives no random bytes.
+    pub(super) fn judge(
+        &self,
+        case: Option<Case>,
+        order: &mut Order,
+        route: Route,
+        parameters: &mut Parameters,
+        in_form: bool,
+        now: Timestamp,
+    ) -> Result<Judged, Failure> {
+        let today = now.to_zoned(TimeZone::UTC).date();
+        let at_once = |answer: Answer| Judged { answer, authentication: None };
+        let pays_out = order.payment_type == PaymentType::Credit;
+        let Some(case) = case.filter(|_| order.brand.synchronous() && !pays_out) else {
+            return Ok(at_once(route.authorize(order, today)));
+        };
+        // A card that is no good is declined as it always is, and nobody is asked.
+        let good = |code: ResultCode| code == codes::SOFT_DECLINED || code.is_success();
+        if !case.forced && good(route.verify(order, today)) {
+            let said = match case.flow {
+                None => Said::Outside,
+                Some(flow) => {
+                    let request = Request::read(parameters, order.amount)?;
+                    let wished = Version::parse(parameters.get("threeDSecure.version"));
+                    let version = case.version().map(|known| match (known, wished) {
+                        (Version::V22, Some(Version::V21)) => Version::V21,
+                        (known, _) => known,
+                    });
+                    let transaction = match version {
+                        Some(version) => Some(issuer::transaction(version, random()?)),
+                        None => None,
+                    };
+                    if let (true, Some(version), Some(id)) = (flow.has_method(), version, &transaction) {
+                        return Ok(begun(Authentication::with_method(version, id.clone())));
+                    }
+                    let said = issuer::authenticate(flow, &request);
+                    if let (Next::Challenge, Some(version), Some(id)) = (next(said, case.when), version, &transaction) {
+                        return Ok(begun(Authentication::with_challenge(version, id.clone())));
+                    }
+                    let proof = issuer::proof(order.brand.code, version, transaction.as_deref(), said, None);
+                    proof.tell(parameters);
+                    order.proof = Some(proof);
+                    said
+                }
+            };
+            if let Next::Decline(code) = next(said, case.when) {
+                return Ok(at_once(code.into()));
+            }
+        }
+        let answer = route.authorize(order, today);
+        if in_form && answer.result == codes::SOFT_DECLINED {
+            let version = case.version().unwrap_or(Version::V22);
+            let transaction = issuer::transaction(version, random()?);
+            return Ok(begun(Authentication::with_challenge(version, transaction)));
+        }
+        Ok(at_once(answer))
+    }
+
+    /// How long a payment waits for its shopper.
+    fn waits_until(&self, payment: &Payment) -> Timestamp {
+        payment.created + self.options.pending_lifetime
+    }
+
+    /// Keeps the card of a payment whose cardholder is about to be authenticated: its number sealed, for the store, and its
+    /// security code in memory.
+    pub(super) fn keep_waiting(&self, payment: &Payment, account: &FullAccount) -> Result<Option<Waiting>, Failure> {
+        if !payment.waits() || payment.authentication().is_none() {
+            return Ok(None);
+        }
+        let until = self.waits_until(payment);
+        if let FullAccount::Card(card) = account
+            && let Some(code) = &card.code
+        {
+            self.codes.keep(&payment.id, code.clone(), until);
+        }
+        let sealed = self.seal_account(payment.id.as_str(), account)?;
+        Ok(sealed.map(|sealed| Waiting { sealed, until: until + ANSWERING }))
+    }
+}
+
+fn begun(authentication: Authentication) -> Judged {
+    Judged { answer: codes::PENDING.into(), authentication: Some(authentication) }
+}
+
+/// The page on which the cardholder is authenticated, from which the shopper comes back to `result_url`.
+///
+/// # Errors
+/// When the system gives no random bytes.
+pub(super) fn redirect(
+    public: &str,
+    result_url: String,
+    authentication: Authentication,
+    order: &Order,
+    now: Timestamp,
+) -> Result<Redirect, Failure> {
+    let page = PageId::new(now, random()?);
+    let url = format!("{public}v1/threeDSecure/{page}");
+    let mut preconditions = Vec::new();
+    if !authentication.waits_for_answer() {
+        let description = "Tells the issuer which browser this is. Go on when it has loaded, or after ten seconds.";
+        preconditions.push(Precondition { url: format!("{url}/method"), description: description.to_owned() });
+    }
+    // Version 1 hands the issuer's page a request, what to send back with the answer, and where to.
+    let (method, parameters) = if authentication.version == Version::V1 {
+        let about = format!("{} {} {}", authentication.transaction, order.amount, order.amount.currency().code());
+        let parameters = [
+            ("PaReq", STANDARD.encode(about)),
+            ("MD", authentication.transaction.clone()),
+            ("TermUrl", url.chars().take(255).collect()),
+        ];
+        ("POST", parameters.map(|(name, value)| (name.to_owned(), value)).into())
+    } else {
+        ("GET", Vec::new())
+    };
+    Ok(Redirect {
+        url,
+        method: method.to_owned(),
+        parameters,
+        preconditions,
+        result_url,
+        page: Some(page),
+        abandoned: false,
+        authentication: Some(authentication),
+    })
+}
