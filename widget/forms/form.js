@@ -7,7 +7,6 @@ const build = (form, { type, suffix = "", groups, button, wrapper, text }) => {
   const before = document.querySelectorAll(`.wpwl-container-${name}`).length;
   form.kind = type;
   form.fields = [];
-  const id = `${container.id}-target`;
   form.live = hidden(make("div", "wpwl-live", { role: "status" }));
   form.button = make("button", `wpwl-button ${button}`, { type: "submit", name: "pay" }, [text]);
   form.place = make("div", `wpwl-wrapper ${wrapper}`, null, [form.button]);
@@ -18,7 +17,7 @@ const build = (form, { type, suffix = "", groups, button, wrapper, text }) => {
     {
       method: "POST",
       action: `${state.base}v1/checkouts/${state.checkoutId}/${purpose}`,
-      target: id,
+      target: `${container.id}-target`,
       lang: state.locale || "en",
       novalidate: "",
       "accept-charset": "UTF-8",
@@ -33,8 +32,8 @@ const build = (form, { type, suffix = "", groups, button, wrapper, text }) => {
   form.key = `wpwl-container-${name}${before ? `-${before + 1}` : ""}`;
   container.className = `wpwl-container wpwl-container-${name} ${before ? `${form.key} ` : ""}wpwl-clearfix`;
   container.removeAttribute("aria-busy");
-  const target = make("iframe", "wpwl-target", { name: id, title: name, src: "about:blank", frameborder: "0" });
-  container.replaceChildren(form.form, seen(target, false));
+  container.replaceChildren(form.form);
+  targetOf(form);
   form.pay = () => pay(form);
   guard(form);
 };

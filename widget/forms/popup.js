@@ -25,7 +25,7 @@ const into = (frame) => ({
 
 // The form's own frame: for brands that the merchant wants inside its page.
 const frameWindow = (form) => {
-  const target = form.container.querySelector("iframe.wpwl-target");
+  const target = targetOf(form);
   target.title = form.label;
   seen(target, true);
   return {

@@ -14,7 +14,7 @@ const authenticate = async (form, answer) => {
   const { redirect, flow } = answer;
   // The shopper has gone on in another form.
   if (challenge) restore(challenge);
-  const own = (challenge = { form, checkout: answer.id, target: form.container.querySelector("iframe.wpwl-target") });
+  const own = (challenge = { form, checkout: answer.id, target: targetOf(form) });
   form.challenged = own;
   for (const page of redirect.preconditions || []) await load(own, page);
   if (challenge !== own) return;

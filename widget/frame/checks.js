@@ -1,5 +1,5 @@
 // Completes a frame once the shared checks are there: what is valid, which brands fit, and the one
-// request that carries card data. `glue` starts the wasm.
+// request that carries card data. `begin` starts the wasm.
 
 const own = window.tillgate;
 const isNumber = own.field === "card.number";
@@ -130,7 +130,7 @@ if (isNumber) {
   help("csc", "card.cvv");
 }
 
-glue(own.module).then((exports) => {
+begin().then((exports) => {
   checks = exports;
   Object.assign(own, { groups, judge, submit, dress, fill });
   own.refresh();

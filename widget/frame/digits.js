@@ -7,14 +7,17 @@ const only = (text) => ascii(text).replace(/\D/g, "");
 const digits = () => only(input.value).slice(0, isNumber ? 19 : 4);
 let waiting;
 let lost;
+let begun;
 
 Object.assign(own, {
   config,
   digits,
   groups: (value) => (/^3[47]/.test(value) ? [4, 6, 5] : [4, 4, 4, 4, 3]),
   told(message) {
-    document.getElementById("help").textContent = (!isNumber && message.help) || "";
+    document.getElementById("help").textContent = isNumber ? "" : message.help;
     input.style.setProperty("-webkit-text-security", message.style.mask ? "disc" : "");
+    // The rest once the form stands, which is when the page says how the field looks.
+    begun = begun || setTimeout(load);
   },
   // Waits for checks.js, though not for ever; where that was lost, it is fetched again.
   submit(message) {
@@ -69,23 +72,15 @@ Object.assign(heard, {
 });
 
 input.autocomplete = isNumber ? "cc-number" : "cc-csc";
-input.placeholder = isNumber ? "Card Number" : "CVV";
-input.setAttribute("aria-label", input.placeholder);
+input.setAttribute("aria-label", isNumber ? "Card Number" : "CVV");
 say("ready", { config: isNumber ? config : undefined });
 
-// The rest after the first paint.
 const load = () => {
   lost = false;
-  const folder = `static/${config.build}/frame/`;
-  const wasm = window.WebAssembly;
-  if (wasm) {
-    own.module = fetch(`${folder}frame.wasm`, { integrity: "sha256-%WASM%" });
-    own.module.catch(own.fail);
-  }
   const script = document.createElement("script");
-  script.src = folder + (wasm ? "frame.js" : "plain.js");
-  script.integrity = "sha256-" + (wasm ? "%GLUE%" : "%PLAIN%");
+  const wasm = window.WebAssembly;
+  script.src = `static/${config.build}/frame/${wasm ? "frame" : "plain"}.js`;
+  script.integrity = `sha256-${wasm ? "%GLUE%" : "%PLAIN%"}`;
   script.onerror = own.fail;
   document.head.append(script);
 };
-requestAnimationFrame(() => setTimeout(load));

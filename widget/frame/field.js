@@ -2,7 +2,7 @@
 // digit and no letter of it to the page.
 
 const query = new URLSearchParams(location.search);
-const field = query.get("field") || name;
+const field = query.get("field");
 const form = query.get("form");
 const isNumber = field === "card.number";
 const input = document.querySelector("input");
@@ -35,16 +35,8 @@ const own = (window.tillgate = {
 });
 const tell = () => say("state", state());
 
-const allowed = [
-  "color",
-  "font-family",
-  "font-size",
-  "font-style",
-  "font-weight",
-  "letter-spacing",
-  "text-align",
-  "text-transform",
-];
+// Of the page's style, what its text alone goes by.
+const inherited = /^(color|letter-spacing|font-(family|size|style|weight)|text-(align|transform))$/;
 const heard = {
   options(message) {
     own.options = message;
@@ -52,7 +44,7 @@ const heard = {
     input.setAttribute("aria-label", message.label);
     document.title = message.label;
     document.documentElement.lang = message.lang;
-    for (const name of allowed) input.style.setProperty(name, message.style[name] || "");
+    for (const name in message.style) if (inherited.test(name)) input.style.setProperty(name, message.style[name]);
     // Digits run from left to right in every script, so the input stays so; where they begin is the language's.
     if (input.dir && message.dir === "rtl" && input.style.textAlign === "start") input.style.textAlign = "end";
     own.dress(message.style);
@@ -62,7 +54,7 @@ const heard = {
   },
   error(message) {
     document.getElementById("error").textContent = message.text;
-    input.setAttribute("aria-invalid", message.text ? "true" : "false");
+    input.setAttribute("aria-invalid", !!message.text);
   },
   focus: () => input.focus(),
 };

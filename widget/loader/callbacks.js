@@ -138,10 +138,13 @@ var told = function (who) {
     }),
   ]);
   fresh.forEach(function (form) {
-    if (form.number)
-      [form.number, form.code].forEach(function (frame) {
-        notify("onReadyIframeCommunication", [], form, frame);
-      });
+    if (!form.number) return;
+    idly(function () {
+      targetOf(form);
+    });
+    [form.number, form.code].forEach(function (frame) {
+      notify("onReadyIframeCommunication", [], form, frame);
+    });
   });
   var wanted = options().autofocus;
   var field = wanted && first.form.querySelector('[name="' + CSS.escape(wanted) + '"]');

@@ -8,12 +8,8 @@ var make = function (tag, classes, attributes, children) {
   return element;
 };
 
-// In a task of its own; timers would wait for a second where the page is in the background.
-var soon = function (work) {
-  var channel = new MessageChannel();
-  channel.port1.onmessage = work;
-  channel.port2.postMessage(0);
-};
+// When nothing else is to be done.
+var idly = window.requestIdleCallback || setTimeout;
 
 var random = function (digits) {
   return Array.from(crypto.getRandomValues(new Uint8Array(digits)), function (byte) {

@@ -6,8 +6,25 @@ var isOther = function (form) {
   return form.kind;
 };
 
+// The form that a frame's message is about.
+var formOf = function (data) {
+  return state.forms.find(function (form) {
+    return form.nonce === data.form;
+  });
+};
+
+var brandsOf = function (placeholder) {
+  return (placeholder.dataset.brands || placeholder.textContent).split(/[\s,]+/).filter(Boolean);
+};
+
+// Without brands it takes every card.
+var takesCards = function (placeholder) {
+  var brands = brandsOf(placeholder);
+  return !brands.length || brands.some(isCard);
+};
+
 var place = function (placeholder, several) {
-  var brands = (placeholder.dataset.brands || placeholder.textContent).split(/[\s,]+/).filter(Boolean);
+  var brands = brandsOf(placeholder);
   // As written: an address relative to the page stays so.
   var result = placeholder.action && placeholder.getAttribute("action") ? placeholder.action : "";
   var own = brands.filter(isCard);

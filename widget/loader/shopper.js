@@ -58,9 +58,7 @@ var offer = function (form, brands) {
 
 // What a frame says that is no matter of the fields' checks. No digit of number or code is among it.
 var hear = function (data) {
-  var form = state.forms.find(function (form) {
-    return form.nonce === data.form;
-  });
+  var form = formOf(data);
   if (!form) return;
   var type = data.type;
   if (form.hint && data.field === "card.cvv" && /^(focus|blur|escape)$/.test(type)) form.hint.hidden = type !== "focus";

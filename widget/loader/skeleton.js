@@ -92,19 +92,24 @@ var skeleton = function (form, number, several) {
     { id: id, "aria-busy": "true" },
     [form.form],
   );
-  var target = make("iframe", "wpwl-target", {
-    name: id + "-target",
+  guard(form);
+  return form;
+};
+
+// Where brands and issuers show their pages inside of ours. An empty frame takes browsers as long as all the rest, so it is
+// made when there is time, or when it is wanted.
+var targetOf = function (form) {
+  var frame = form.container.querySelector("iframe.wpwl-target");
+  if (frame) return frame;
+  frame = make("iframe", "wpwl-target", {
+    name: form.form.target,
     title: "3D Secure",
     src: "about:blank",
     frameborder: "0",
     hidden: "",
   });
   // Many sheets give frames a display, and thereby show hidden ones.
-  target.style.display = "none";
-  // Takes browsers as long as the rest of the bones: while the other frames are under way there is time for it.
-  soon(function () {
-    form.container.append(target);
-  });
-  guard(form);
-  return form;
+  frame.style.display = "none";
+  form.container.append(frame);
+  return frame;
 };

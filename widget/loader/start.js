@@ -11,8 +11,8 @@ var newState = function (start) {
     nodes: [],
     // Messages of the frames that arrive before the page part is there.
     inbox: [],
-    // Windows of frames that have spoken.
-    heard: new Set(),
+    // Frames that have spoken, each with the window that it spoke from.
+    heard: new Map(),
     // What the page part asks of us, and what makes the other forms.
     notify: notify,
     raise: raise,
@@ -31,6 +31,7 @@ var newState = function (start) {
       make: make,
       group: group,
       frame: frame,
+      targetOf: targetOf,
       guard: guard,
       options: options,
       purpose: purpose,
@@ -47,6 +48,9 @@ var newState = function (start) {
   };
 };
 
+// Where a form has the frame of a field.
+var fields = { "card.number": "number", "card.cvv": "code" };
+
 // Frames speak from our own origin, and in this version of the protocol.
 var receive = function (event) {
   var data = event.data;
@@ -56,7 +60,9 @@ var receive = function (event) {
       "PciIframeCommunicationError",
       "a frame speaks version " + data.tillgate + " of the protocol, not 1",
     );
-  state.heard.add(event.source);
+  var about = formOf(data);
+  var sender = data.relay ? state.relay : about && about[fields[data.field]];
+  if (sender && sender.contentWindow === event.source) state.heard.set(sender, event.source);
   if (data.config) {
     publish(data.config);
     // Stored cards are shown by what shows other brands.
@@ -65,9 +71,6 @@ var receive = function (event) {
       more(relay());
     }
     var offered = data.config.brands;
-    var about = state.forms.find(function (form) {
-      return form.nonce === data.form;
-    });
     if (offered && about && !about.stands)
       missing(
         about.brands.filter(function (brand) {
@@ -82,7 +85,8 @@ var receive = function (event) {
   hear(data);
 };
 
-// Frames of our origin that have not said a word.
+// Frames of our origin that have not said a word. They are not asked for their windows: browsers would first make one for
+// the empty document that a frame begins with, which takes longer than anything here.
 var silent = function () {
   return state.forms
     .flatMap(function (form) {
@@ -90,7 +94,8 @@ var silent = function () {
     })
     .concat(state.relay)
     .filter(function (element) {
-      return element && element.isConnected && !state.heard.has(element.contentWindow);
+      var window = state.heard.get(element);
+      return element && element.isConnected && !(window && element.contentWindow === window);
     });
 };
 
@@ -195,12 +200,13 @@ var find = function (ready) {
       raise("WidgetError", "there is no form.paymentWidgets; inside of another form, browsers leave it out");
     return;
   }
-  // What has to be fetched first: making frames takes browsers a while.
-  dress(state);
-  var spoken = speak(state);
+  // First what the form waits for: the page part has the longest way, and nothing takes browsers longer than frames.
+  if (found.some(takesCards)) start();
   found.forEach(function (placeholder) {
     place(placeholder, found.length > 1);
   });
+  dress(state);
+  var spoken = speak(state);
   if (found[0] && state.forms.some(isOther)) relay(true);
   if (wantsMore()) more();
   start();

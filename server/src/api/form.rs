@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -15,7 +15,7 @@ use tillgate_shared::brand::{Brand, Kind};
 use super::reply::wire_time;
 use super::{Edge, client, relay};
 use crate::domain::checkout::{Checkout, State as CheckoutState};
-use crate::form::{Bundle, Document, Encoded};
+use crate::form::{Bundle, Document, Encoded, HTML};
 use crate::gateway::{Failure, order};
 
 /// A year, and the browser need not ask again: the address carries the content's hash.
@@ -182,12 +182,23 @@ fn configured(
             (StatusCode::SERVICE_UNAVAILABLE, edge.builds.current(), None, about)
         }
     };
+    let (document, ancestors) = (which(bundle), ancestors(edge, checkout.as_ref()));
+    if query.get("field") == "card.cvv"
+        && let Some(code) = &bundle.code
+    {
+        return framed(status, document, &ancestors, encoded(code, &parts.headers, "no-store"));
+    }
     let mut configuration = Map::new();
     configuration.insert("version".to_owned(), 1.into());
     configuration.insert("base".to_owned(), base.into());
     configuration.insert("build".to_owned(), bundle.id.as_str().into());
     configuration.extend(about);
-    document(status, which(bundle), &ancestors(edge, checkout.as_ref()), &Value::Object(configuration))
+    // Inside a script element only `<` could end it.
+    let configuration = Value::Object(configuration).to_string().replace('<', "\\u003c");
+    let (before, after) = &document.text;
+    let mut response = Response::new(Body::from([before.as_str(), &configuration, after.as_str()].concat()));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(HTML));
+    framed(status, document, &ancestors, response)
 }
 
 /// Who may show a page of ours in a frame, as the directive `frame-ancestors` lists them: the merchant's origins where it
@@ -270,20 +281,15 @@ fn paid() -> Map<String, Value> {
     about
 }
 
-fn document(status: StatusCode, document: &Document, ancestors: &str, configuration: &Value) -> Response {
-    // Inside a script element only `<` could end it.
-    let configuration = configuration.to_string().replace('<', "\\u003c");
-    let (before, after) = &document.text;
-    let body = Bytes::from([before.as_str(), &configuration, after.as_str()].concat());
+/// A document's answer with the policy under which it runs.
+fn framed(status: StatusCode, document: &Document, ancestors: &str, mut response: Response) -> Response {
     let policy = format!(
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {}; style-src {}; connect-src 'self'; \
          base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}",
         document.scripts, document.styles
     );
-    let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     headers.insert(header::CONTENT_SECURITY_POLICY, value(&policy));
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("cross-origin"));
     response

@@ -81,6 +81,8 @@ pub struct Bundle {
     pub loader: Encoded,
     /// The document of the card number's and the code's frames.
     pub frame: Document,
+    /// The same for the code's frame, which wants no configuration; builds from before there was it have none.
+    pub code: Option<Encoded>,
     /// The document of the frames that hold the card's holder and its expiry date, where the merchant wants that.
     pub text: Document,
     /// The document of the hidden frame that forms without a card number send by.
@@ -112,6 +114,9 @@ impl Document {
     }
 }
 
+/// The type of documents.
+pub const HTML: &str = "text/html; charset=utf-8";
+
 /// Where a document takes its configuration.
 const CONFIGURATION: &str = "{{config}}";
 
@@ -141,6 +146,7 @@ impl Bundle {
             Document::new(&template, hashes).ok_or_else(|| lacks(&format!("{CONFIGURATION} in {path}")))
         };
         let frame = document("pciIframe.html", &manifest.frame)?;
+        let code = by_path.contains_key("codeIframe.html").then(|| encoded("codeIframe.html", HTML)).transpose()?;
         let later = |path: &str, hashes: &Hashes| match by_path.contains_key(path) {
             true => document(path, hashes),
             false => Ok(Document::default()),
@@ -154,6 +160,7 @@ impl Bundle {
         Ok(Self {
             loader: encoded("paymentWidgets.js", "text/javascript; charset=utf-8")?,
             frame,
+            code,
             text,
             relay,
             id: manifest.build,

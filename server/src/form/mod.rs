@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-pub use bundle::{Bundle, Document, Encoded, FormError};
+pub use bundle::{Bundle, Document, Encoded, FormError, HTML};
 
 use crate::store::{Store, StoreError};
 

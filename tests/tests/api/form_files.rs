@@ -202,12 +202,14 @@ async fn the_form_inside_the_binary_is_complete() -> anyhow::Result<()> {
         assert_eq!((file.status().as_u16(), header(&file, "access-control-allow-origin")), (200, Some("*")), "{path}");
         assert!(loader.contains(&hash(&file.bytes().await?)), "{path}");
     }
-    // And the frames' document, which is ours, pins what the frames load.
-    let frame =
-        shop.bare(Method::GET, &format!("v1/pciIframe.html?checkoutId={}", made.id())).send().await?.text().await?;
-    for path in ["frame/frame.js", "frame/frame.wasm", "frame/plain.js"] {
-        let file = shop.bare(Method::GET, &format!("v1/static/{build}/{path}")).send().await?;
-        assert!(frame.contains(&hash(&file.bytes().await?)), "{path}");
+    // And the frames' document, which is ours, pins the scripts that the frames load, and these the module.
+    let get = async |path: &str| shop.bare(Method::GET, path).send().await?.bytes().await;
+    let document = format!("v1/pciIframe.html?checkoutId={}", made.id());
+    let folder = format!("v1/static/{build}/frame");
+    for (file, by) in [("frame.js", &document), ("plain.js", &document), ("frame.wasm", &format!("{folder}/frame.js"))]
+    {
+        let hash = hash(&get(&format!("{folder}/{file}")).await?);
+        assert!(String::from_utf8_lossy(&get(by).await?).contains(&hash), "{file}");
     }
     Ok(())
 }

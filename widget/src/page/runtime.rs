@@ -138,20 +138,19 @@ fn tell_all(message: impl Fn() -> Message) {
 }
 
 /// A frame's message goes to the form whose frame element it came from, at this moment: frames that
-/// were moved have a new window, and clones of frames are nobody's.
+/// were moved have a new window, and clones of frames are nobody's. No other frame is asked for its window, which browsers
+/// would make first where it is still loading.
 fn receive(event: MessageEvent) {
-    let source = js::get(&event, "source");
     let data = event.data();
-    let found = RUNTIME.with_borrow(|r| {
-        r.forms.iter().find_map(|mounted| {
-            let of =
-                |frame: &web_sys::HtmlIFrameElement| frame.content_window().is_some_and(|w| JsValue::from(w) == source);
-            let handle = &mounted.handle;
-            let is_number = of(&handle.number);
-            (is_number || of(&handle.code)).then(|| (mounted.app.clone(), is_number))
-        })
+    let nonce = js::text(&data, "form");
+    let is_number = js::text(&data, "field") == "card.number";
+    let app = RUNTIME.with_borrow(|r| {
+        let mounted = r.forms.iter().find(|mounted| mounted.handle.nonce == nonce)?;
+        let frame = if is_number { &mounted.handle.number } else { &mounted.handle.code };
+        let window: JsValue = frame.content_window()?.into();
+        (window == js::get(&event, "source")).then(|| mounted.app.clone())
     });
-    if let Some((app, is_number)) = found {
+    if let Some(app) = app {
         app.send_message(Message::Frame { is_number, data });
     }
 }

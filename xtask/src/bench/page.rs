@@ -39,6 +39,10 @@ pub fn run(bench: &Bench) -> Result<Vec<Row>> {
         Ok(ways.iter().map(|way| numbers(&way[name])).collect::<Result<Vec<_>>>()?.concat())
     };
     let most = |name: &str| -> Result<f64> { Ok(all(name)?.into_iter().fold(0.0, f64::max)) };
+    let longest_task = |of: &str| -> Result<f64> {
+        let tasks = ways.iter().map(|way| numbers(&way["longest_task"][of]));
+        Ok(median(tasks.collect::<Result<Vec<_>>>()?.concat()))
+    };
     let mut rows = vec![
         weight(&report)?,
         Row {
@@ -50,10 +54,13 @@ pub fn run(bench: &Bench) -> Result<Vec<Row>> {
         },
         Row {
             what: "Form, longest task on a processor 4 times slower".to_owned(),
-            reached: median(all("longest_task")?),
+            reached: longest_task("form")?,
             goal: Goal::AtMost(50.0),
             unit: "ms",
-            figures: "of the page or a frame, median of all visits; 0 where none took 50 ms".to_owned(),
+            figures: format!(
+                "of the page or a frame, median of all visits; 0 where none took 50 ms; the static page {:.0} ms",
+                longest_task("page")?
+            ),
         },
         Row {
             what: "Form, layout shift".to_owned(),

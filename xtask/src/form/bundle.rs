@@ -94,7 +94,7 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
     let forms = forms_script(&widget, &locales)?;
     add("js/forms.min.js", SCRIPT, forms.into_bytes());
     let folder = widget.join("frame");
-    let pins = [("%GLUE%", "frame/frame.js"), ("%WASM%", "frame/frame.wasm"), ("%PLAIN%", "frame/plain.js")];
+    let pins = [("%GLUE%", "frame/frame.js"), ("%PLAIN%", "frame/plain.js")];
     let code = pinned(joined(&folder, &["field.js", "digits.js"])?, &pins, &files)?;
     let document = frame_document(&folder, "pciIframe.html", Some("frame.css"), &code)?;
     let code = joined(&folder, &["field.js", "dress.js", "text.js"])?;
@@ -111,6 +111,9 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
     }
     put(&out.join("paymentWidgets.js"), loader.as_bytes())?;
     put(&out.join("pciIframe.html"), document.text.as_bytes())?;
+    // The code's frame knows nothing of the checkout, so its document is compressed once and well.
+    let code = document.text.replace(CONFIG, &json!({ "version": 1, "build": build }).to_string());
+    put(&out.join("codeIframe.html"), code.as_bytes())?;
     put(&out.join("textIframe.html"), text.text.as_bytes())?;
     put(&out.join("internalRequestIframe.html"), relay.text.as_bytes())?;
     let listed: BTreeMap<&String, Value> = files
@@ -166,7 +169,10 @@ fn page_twin(page: &Part) -> Result<Vec<u8>> {
 
 /// The glue of the frame part, and the script that completes the frame with it.
 fn frame_script(frame: &Part, checks: &str) -> Result<Vec<u8>> {
-    let text = script::minify_js(&format!("(function() {{ \"use strict\"; {}\n{checks} }})();", frame.glue))?;
+    let name = glue::NAME;
+    let (file, hash) = ("`static/${own.config.build}/frame/frame.wasm`", script::hash(&frame.wasm));
+    let begin = format!("const begin = () => {name}(fetch({file}, {{ integrity: \"sha256-{hash}\" }}));");
+    let text = script::minify_js(&format!("(function() {{ \"use strict\"; {}\n{begin} {checks} }})();", frame.glue))?;
     if !text.is_ascii() {
         bail!("the script of the frame part is not ASCII");
     }
@@ -175,13 +181,8 @@ fn frame_script(frame: &Part, checks: &str) -> Result<Vec<u8>> {
 
 /// The same with the frame part in plain JavaScript.
 fn frame_twin(frame: &Part, checks: &str) -> Result<Vec<u8>> {
-    let name = glue::NAME;
-    let call = format!("{name}(own.module)");
-    if !checks.contains(&call) {
-        bail!("checks.js starts the module in an unknown way");
-    }
-    let checks = checks.replace(&call, "made()");
-    twin(frame, &frame.twin_glue, &format!("const made = async () => {name}(); {checks}"))
+    let begin = format!("const begin = async () => {}();", glue::NAME);
+    twin(frame, &frame.twin_glue, &format!("{begin} {checks}"))
 }
 
 /// A part's twin between its glue and what starts it.

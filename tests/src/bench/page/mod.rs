@@ -48,14 +48,13 @@ pub struct Way {
     /// The longest chain of requests until the hosted form was usable, of which each began after the one before had
     /// ended, when cold.
     pub round_trips: Vec<usize>,
-    /// Milliseconds of the longest task of the hosted form's page and frames, 0 where none took 50 or more; told of slow
-    /// visits alone.
-    pub longest_task: Vec<f64>,
+    /// Milliseconds of the longest task of a page and its frames, 0 where none took 50 or more; of slow visits alone.
+    pub longest_task: Times,
     /// How far the hosted form moved the page about after its first paint (cumulative layout shift).
     pub shift: Vec<f64>,
 }
 
-/// Milliseconds until usable, one for each round.
+/// Milliseconds, one for each visit.
 #[derive(Debug, Default, Serialize)]
 pub struct Times {
     /// Of the static page.
@@ -71,7 +70,8 @@ impl Way {
             times.page.push(page.usable);
             times.form.push(form.usable);
             if self.slow {
-                self.longest_task.push(form.longest_task);
+                self.longest_task.page.push(page.longest_task);
+                self.longest_task.form.push(form.longest_task);
             }
             self.shift.push(form.shift);
         }

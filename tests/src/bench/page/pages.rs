@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use tokio::net::TcpListener;
 
 use super::delay::delayed;
+use super::throttle::WATCH;
 use super::visit::Visit;
 use crate::Answer;
 
@@ -134,7 +135,7 @@ impl Shown {
     fn form(&self) -> String {
         let Self { gateway, checkout, integrity, .. } = self;
         format!(
-            r#"{HEAD}<script>var wpwlOptions = {{ onReady: now }};</script></head>
+            r#"{HEAD}<script>{WATCH}</script><script>var wpwlOptions = {{ onReady: now }};</script></head>
 <body><main><h1>Checkout</h1>
 <form class="paymentWidgets" action="/result" data-brands="VISA MASTER AMEX"></form>
 <script src="{gateway}v1/paymentWidgets.js?checkoutId={checkout}" integrity="{integrity}" crossorigin="anonymous"></script>
@@ -151,7 +152,7 @@ impl Shown {
             .replace("%NUMBER%", &format!("{frames}frame/number"))
             .replace("%CODE%", &format!("{frames}frame/code"));
         format!(
-            r#"{HEAD}<script>
+            r#"{HEAD}<script>{WATCH}</script><script>
 var missing = 3;
 function there() {{ if (!--missing) now(); }}
 addEventListener("message", there);

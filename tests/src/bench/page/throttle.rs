@@ -19,8 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The global in which every document of a slow browser has the milliseconds of its longest task.
 pub(super) const LONGEST: &str = "longestTask";
 
-/// Notes long tasks as they happen: those of the past, browsers have not kept for who asks later.
-const WATCH: &str = "window.longestTask = 0;
+/// Notes long tasks as they happen: those of the past, browsers have not kept for who asks later. The page brings it along:
+/// put in from outside it would run in the page's empty frames too, which are never made ready for scripts otherwise.
+pub(super) const WATCH: &str = "window.longestTask = 0;
     new PerformanceObserver(list => {
         for (const it of list.getEntries()) window.longestTask = Math.max(window.longestTask, it.duration);
     }).observe({ type: 'longtask' });";
@@ -102,10 +103,16 @@ impl Tools {
     /// Slows down what a session is about and watches it, and has everything that it starts stop and wait for the same.
     async fn slow(&mut self, session: &str) -> anyhow::Result<()> {
         let children = json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true });
-        self.say(Some(session), "Page.enable", json!({})).await?;
-        self.say(Some(session), "Page.addScriptToEvaluateOnNewDocument", json!({ "source": WATCH })).await?;
         self.say(Some(session), "Emulation.setCPUThrottlingRate", json!({ "rate": self.rate })).await?;
         self.say(Some(session), "Target.setAutoAttach", children).await
+    }
+
+    /// A frame of another site that waits for its first line.
+    async fn take_up(&mut self, session: &str) -> anyhow::Result<()> {
+        self.slow(session).await?;
+        self.say(Some(session), "Page.enable", json!({})).await?;
+        self.say(Some(session), "Page.addScriptToEvaluateOnNewDocument", json!({ "source": WATCH })).await?;
+        self.say(Some(session), "Runtime.runIfWaitingForDebugger", json!({})).await
     }
 
     /// Waits for frames to come, until the browser ends.
@@ -114,10 +121,7 @@ impl Tools {
             if message["method"] == "Target.attachedToTarget"
                 && let Some(session) = message["params"]["sessionId"].as_str()
             {
-                let slowed = self.slow(session).await;
-                if slowed.is_err()
-                    || self.say(Some(session), "Runtime.runIfWaitingForDebugger", json!({})).await.is_err()
-                {
+                if self.take_up(session).await.is_err() {
                     return;
                 }
             }

@@ -55,7 +55,10 @@ impl App {
             select.set_value(&self.brand);
         }
         self.mark_brand(&old);
-        for frame in [&self.handle.number, &self.handle.code] {
+        for (frame, state) in [(&self.handle.number, &self.number), (&self.handle.code, &self.code)] {
+            if !state.ready {
+                continue;
+            }
             let message = js::object(&[("brand", &JsValue::from_str(&self.brand))]);
             frames::say(frame, &self.base, &self.handle.nonce, "brand", &message);
         }
