@@ -120,10 +120,9 @@ impl Tools {
         while let Ok(message) = self.hear().await {
             if message["method"] == "Target.attachedToTarget"
                 && let Some(session) = message["params"]["sessionId"].as_str()
+                && self.take_up(session).await.is_err()
             {
-                if self.take_up(session).await.is_err() {
-                    return;
-                }
+                return;
             }
         }
     }
