@@ -95,18 +95,10 @@ var dress = function (state) {
   if (state.style === name) return;
   state.style = name;
   if (state.link) state.link.remove();
-  if (name !== "card") undress();
-  if (name === "none") return;
-  if (name === "card" && !state.sheet) {
-    // Until the sheet arrives, its measures alone: nothing may jump.
-    try {
-      state.sheet = new CSSStyleSheet();
-      state.sheet.replaceSync("%SKELETON%");
-      document.adoptedStyleSheets = Array.from(document.adoptedStyleSheets).concat(state.sheet);
-    } catch (old) {
-      state.sheet = null;
-    }
-  }
+  // Who brings all of the style leaves hidden what is hidden.
+  if (name === "none") return adopt(".wpwl-container [hidden]{display:none}");
+  // Until the sheet arrives, its measures alone: nothing may jump.
+  adopt(name === "card" ? "%SKELETON%" : "");
   var sheet = function () {
     var attributes = { rel: "stylesheet", href: file("css/" + name + ".css") };
     return (state.link = make("link", "", Object.assign(attributes, pinned(name === "card" ? "%CARD%" : "%BARE%"))));
@@ -115,7 +107,7 @@ var dress = function (state) {
     document.head.prepend(link);
   }).then(
     function () {
-      undress();
+      if (state.style === name) undress();
       if (state.restyle) state.restyle();
     },
     // The measures stay: a bare form pays too.
@@ -123,7 +115,19 @@ var dress = function (state) {
   );
 };
 
-// Takes the measures away.
+// A few rules of ours without a file; browsers that cannot take them do without.
+var adopt = function (rules) {
+  undress();
+  try {
+    state.sheet = new CSSStyleSheet();
+    state.sheet.replaceSync(rules);
+    document.adoptedStyleSheets = Array.from(document.adoptedStyleSheets).concat(state.sheet);
+  } catch (old) {
+    state.sheet = null;
+  }
+};
+
+// Takes them away.
 var undress = function () {
   if (state.sheet)
     document.adoptedStyleSheets = Array.from(document.adoptedStyleSheets).filter(function (sheet) {

@@ -174,6 +174,7 @@ impl Gateway {
         &self,
         entity: &Entity,
         registration: &Registration,
+        sealed: Option<Vec<u8>>,
         mut parameters: Parameters,
     ) -> Result<Parameters, Failure> {
         registration.check_usable(self.now_of(entity))?;
@@ -183,8 +184,7 @@ impl Gateway {
             return Err(Refusal::parameters(errors).into());
         }
         let gone = || Refusal::registration(tillgate_shared::result::codes::REGISTRATION_DEREGISTERED);
-        let sealed = self.store.sealed_account(&registration.entity, &registration.id)?.ok_or_else(gone)?;
-        let account = self.vault.open(registration.id.as_str(), &sealed)?;
+        let account = self.vault.open(registration.id.as_str(), &sealed.ok_or_else(gone)?)?;
         let stored: Parameters = serde_json::from_slice(&account).map_err(StoreError::from)?;
         let overrides = parameters.get("overrideHolder") == Some("true");
         parameters.retain(|name, _| {

@@ -177,10 +177,12 @@ impl Gateway {
         addresses: Addresses<'_>,
         once: Once<Payment>,
     ) -> Result<Payment, Failure> {
-        let registration = self.registration(entity, id)?;
+        let id = RegistrationId::parse(id).ok_or_else(unknown)?;
+        let found = self.store.registration_with_account(&self.entities_of(entity), &id)?;
+        let (registration, sealed) = found.ok_or_else(unknown)?;
         let holder = self.holder(entity, &registration);
         let entity = holder.as_deref().unwrap_or(entity);
-        let parameters = self.with_stored_account(entity, &registration, parameters)?;
+        let parameters = self.with_stored_account(entity, &registration, sealed, parameters)?;
         let file = File { owner: &registration.entity, used: Some(&registration) };
         self.charge(file, entity, parameters, addresses, once).await
     }

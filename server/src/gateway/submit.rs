@@ -207,7 +207,8 @@ impl Gateway {
         let (entity, parameters) = match &used {
             Some(used) => {
                 let entity = self.holder(&entity, used).unwrap_or(entity);
-                let parameters = self.with_stored_account(&entity, used, parameters)?;
+                let sealed = self.store.sealed_account(&used.entity, &used.id)?;
+                let parameters = self.with_stored_account(&entity, used, sealed, parameters)?;
                 (entity, parameters)
             }
             None => (entity, parameters),

@@ -4,7 +4,7 @@
 //! document stays, emptied.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::rows::{document, read};
 use super::{Changes, Store, StoreError, event};
@@ -182,6 +182,9 @@ impl RegistrationRow {
     }
 }
 
+/// A registration, and its sealed account while there is one.
+type WithAccount = (Registration, Option<Vec<u8>>);
+
 impl Store {
     /// A registration of an entity by id, as last committed.
     ///
@@ -204,6 +207,31 @@ impl Store {
             for entity in entities {
                 if let Some(registration) = load_registration(connection, entity, id)? {
                     return Ok(Some(registration));
+                }
+            }
+            Ok(None)
+        })
+    }
+
+    /// A registration of one of some entities, with its sealed account while there is one: one look, for who is to pay by it.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn registration_with_account(
+        &self,
+        entities: &[EntityId],
+        id: &RegistrationId,
+    ) -> Result<Option<WithAccount>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT document, sealed FROM registration LEFT JOIN registration_account AS account
+                     ON account.registration = registration.id AND account.entity = registration.entity
+                 WHERE registration.entity = ?1 AND id = ?2",
+            )?;
+            for entity in entities {
+                let row = |row: &Row<'_>| Ok((read(row.get_ref(0)?.as_blob()?), row.get(1)?));
+                if let Some((document, sealed)) = statement.query_row([entity.as_str(), id.as_str()], row).optional()? {
+                    return Ok(Some((document?, sealed)));
                 }
             }
             Ok(None)

@@ -106,7 +106,7 @@ async fn without_a_style_of_ours_nothing_hidden_is_shown_by_merchants_sheets() -
         for (name, sheet) in SHEETS {
             let stage = Stage::new().await?;
             browser.resize(1000, 1200).await?;
-            let script = "var wpwlOptions = { style: 'none' };";
+            let script = "var wpwlOptions = { style: 'none', showLabels: false, showCVVHint: true };";
             let page = Page::of(&stage.checkout).script(script).style(sheet).brands("VISA MASTER IDEAL");
             browser.goto(stage.site.add(page)).await?;
             let form = CardForm::ready(&browser).await?;
