@@ -76,6 +76,17 @@ impl<'a> CardForm<'a> {
         self.replace("input.wpwl-control-cardHolder", text).await
     }
 
+    /// Waits until the page has heard from the code's frame that the code is right. Whoever presses the button comes later
+    /// than that word; a script that submits may not.
+    ///
+    /// # Errors
+    /// When it does not hear so.
+    pub async fn code_is_known(&self) -> anyhow::Result<()> {
+        let heard =
+            "witness.all().some(it => it.kind === 'message' && /field: card.cvv;.* valid: true/.test(it.detail))";
+        self.browser.until(heard).await
+    }
+
     /// Chooses a brand by its code.
     ///
     /// # Errors

@@ -75,7 +75,7 @@ async fn several_forms_have_numbers_and_each_pays_by_itself() -> anyhow::Result<
         // The script stands in the head in many shops: both forms come after it.
         let page = Page::of(&stage.checkout).script(script).after(second);
         browser.goto(stage.site.add(page)).await?;
-        CardForm::ready(&browser).await?;
+        let form = CardForm::ready(&browser).await?;
         assert_eq!(browser.until_seen("ready").await?, "2 MASTER,AMEX");
         let keys = "[...document.querySelectorAll('.wpwl-container')].map(it => [...it.classList].find(name => /-card-\\d/.test(name)) || '').join()";
         assert_eq!(browser.value(keys).await?, ",wpwl-container-card-2");
@@ -101,6 +101,7 @@ async fn several_forms_have_numbers_and_each_pays_by_itself() -> anyhow::Result<
         type_into("input.wpwl-control-expiry", "05 / 34").await?;
         type_into("iframe.wpwl-control-cvv", "123").await?;
         browser.until(&format!("!document.querySelector('.wpwl-container-card-2 {PAY}').disabled")).await?;
+        form.code_is_known().await?;
         browser.execute("wpwl.executePayment('wpwl-container-card-2')", vec![]).await?;
         browser.until("location.search.startsWith('?own=second')").await?;
         let status = stage.merchant.status(stage.checkout.id()).await?;
@@ -260,6 +261,7 @@ async fn jquery_submits_as_merchants_scripts_have_it() -> anyhow::Result<()> {
             browser.goto(stage.site.add(page)).await?;
             let form = CardForm::ready(&browser).await?;
             form.fill().await?;
+            form.code_is_known().await?;
             browser.execute(submit, vec![]).await?;
             browser.query(By::Id("result")).first().await?;
             assert_eq!((stage.submits(), stage.code().await?.as_str()), (1, APPROVED), "{submit}");

@@ -188,6 +188,7 @@ async fn the_native_ways_to_submit_that_shops_use_all_pay() -> anyhow::Result<()
             browser.goto(stage.page("")).await?;
             let form = CardForm::ready(&browser).await?;
             form.fill().await?;
+            form.code_is_known().await?;
             browser.execute(submit, vec![]).await?;
             browser.query(By::Id("result")).first().await.context(submit)?;
             assert_eq!(stage.code().await?, APPROVED, "{submit}");
