@@ -6,6 +6,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use tillgate_shared::format::expiry::Expiry;
 use tillgate_shared::parameter::{Operation, Parameters, check_complete};
+use tillgate_shared::result::codes;
 use zeroize::Zeroizing;
 
 use super::authentication::Waiting;
@@ -183,7 +184,6 @@ impl Gateway {
         if !errors.is_empty() {
             return Err(Refusal::parameters(errors).into());
         }
-        let gone = || Refusal::registration(tillgate_shared::result::codes::REGISTRATION_DEREGISTERED);
         let account = self.vault.open(registration.id.as_str(), &sealed.ok_or_else(gone)?)?;
         let stored: Parameters = serde_json::from_slice(&account).map_err(StoreError::from)?;
         let overrides = parameters.get("overrideHolder") == Some("true");
@@ -210,7 +210,9 @@ impl Filing {
     pub(super) fn keys(&self) -> OnFileKeys {
         let of = |id: &RegistrationId| (self.entity.clone(), id.clone());
         OnFileKeys {
-            registration: self.used.as_ref().map(of),
+            used: self.used.as_ref().map(of),
+            // What is agreed for it is noted in its document.
+            registration: self.used.as_ref().filter(|_| self.agreed.is_some()).map(of),
             holding: self.new.as_ref().map(|new| (self.entity.clone(), new.blind)),
             chain: self.agreed.as_ref().map(|agreed| (self.entity.clone(), agreed.initial.clone())),
         }
@@ -228,10 +230,8 @@ impl Filing {
         mut on_file: OnFile,
         waiting: Option<Waiting>,
     ) -> Result<Changes, Refusal> {
-        if self.used.is_some() {
-            let used = on_file.registration.as_ref();
-            let used = used.ok_or_else(|| Refusal::not_found("There is no registration with this id"))?;
-            used.check_usable(payment.created)?;
+        if self.used.is_some() && !on_file.used {
+            return Err(gone());
         }
         let mut changes = Changes::default();
         let mut agreement = None;
@@ -291,6 +291,11 @@ impl NewRegistration {
         );
         self.registration
     }
+}
+
+/// The account was there a moment ago.
+fn gone() -> Refusal {
+    Refusal::registration(codes::REGISTRATION_DEREGISTERED)
 }
 
 /// The id of a new chain: the random end of the transaction's own id.

@@ -13,7 +13,7 @@ impl Gateway {
     pub fn offered_registrations(&self, checkout: &Checkout) -> Vec<Registration> {
         let Some(entity) = self.directory.entity(&checkout.entity) else { return Vec::new() };
         let offered = checkout.parameters.with_prefix("registrations[");
-        offered.filter_map(|(name, id)| self.named_registration(&entity, name, id).ok()).collect()
+        offered.filter_map(|(name, id)| Some(self.named_registration(&entity, name, id).ok()?.0)).collect()
     }
 
     /// Deletes a stored account in the name of the shopper.

@@ -20,6 +20,7 @@ impl Promise {
                 Some(Pending::Charge { initial, .. }) => Some((self.owner.clone(), initial.clone())),
                 _ => None,
             },
+            ..OnFileKeys::default()
         }
     }
 

@@ -21,7 +21,7 @@ use crate::domain::refusal::Refusal;
 use crate::domain::registration::{Ended, Registration, extension};
 use crate::domain::standing_instruction::{Chain, INITIAL_TRANSACTION, Step, Terms};
 use crate::store::wallet::WalletToken;
-use crate::store::{Changes, Keys, Loaded, NewRegistration, OnFileKeys};
+use crate::store::{Changes, Keys, Loaded, NewRegistration, OnFileKeys, WithAccount};
 
 /// A registration that has been decided and not yet written.
 pub(super) struct Drafted {
@@ -146,10 +146,10 @@ impl Gateway {
     /// 404 when there is none.
     pub fn registration(&self, entity: &Entity, id: &str) -> Result<Registration, Failure> {
         let registration = match RegistrationId::parse(id) {
-            Some(id) => self.store.registration_of(&self.entities_of(entity), &id)?,
+            Some(id) => self.store.registration_with_account(&self.entities_of(entity), &id)?,
             None => None,
         };
-        registration.ok_or_else(|| unknown().into())
+        Ok(registration.ok_or_else(unknown)?.0)
     }
 
     /// A registration as [`Gateway::registration`] finds it that is still there, or was rejected when it was made.
@@ -252,16 +252,16 @@ impl Gateway {
         Ok(())
     }
 
-    /// A usable registration that a parameter names.
-    pub(super) fn named_registration(&self, entity: &Entity, name: &str, id: &str) -> Result<Registration, Failure> {
+    /// A usable registration that a parameter names, with its sealed account.
+    pub(super) fn named_registration(&self, entity: &Entity, name: &str, id: &str) -> Result<WithAccount, Failure> {
         let unknown = || Refusal::unknown_registration(name, id);
         let key = RegistrationId::parse(id).ok_or_else(unknown)?;
-        let registration = self.store.registration_of(&self.entities_of(entity), &key)?.ok_or_else(unknown)?;
-        registration.check_usable(self.now_of(entity)).map_err(|refusal| {
+        let found = self.store.registration_with_account(&self.entities_of(entity), &key)?.ok_or_else(unknown)?;
+        found.0.check_usable(self.now_of(entity)).map_err(|refusal| {
             let message = refusal.code.description();
             refusal.naming(name, id, message)
         })?;
-        Ok(registration)
+        Ok(found)
     }
 }
 
@@ -270,9 +270,9 @@ impl Drafted {
     pub(super) fn keys(&self, keys: Keys) -> Keys {
         let entity = &self.registration.entity;
         let on_file = OnFileKeys {
-            registration: None,
             holding: self.new.as_ref().map(|new| (entity.clone(), new.blind)),
             chain: self.chain.as_ref().map(|chain| (entity.clone(), chain.initial.clone())),
+            ..OnFileKeys::default()
         };
         Keys { on_file, wallet_token: self.token.clone(), ..keys }
     }

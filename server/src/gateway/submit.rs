@@ -18,7 +18,7 @@ use crate::domain::entity::Entity;
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
-use crate::store::{Changes, Keys, Written};
+use crate::store::{Changes, Keys, WithAccount, Written};
 
 /// What became of a submit.
 #[derive(Debug)]
@@ -204,14 +204,13 @@ impl Gateway {
         parameters: Parameters,
     ) -> Result<(Option<Registration>, Arc<Entity>, Parameters), Failure> {
         let used = self.chosen(checkout, &entity, &parameters)?;
-        let (entity, parameters) = match &used {
-            Some(used) => {
-                let entity = self.holder(&entity, used).unwrap_or(entity);
-                let sealed = self.store.sealed_account(&used.entity, &used.id)?;
-                let parameters = self.with_stored_account(&entity, used, sealed, parameters)?;
-                (entity, parameters)
+        let (used, entity, parameters) = match used {
+            Some((used, sealed)) => {
+                let entity = self.holder(&entity, &used).unwrap_or(entity);
+                let parameters = self.with_stored_account(&entity, &used, sealed, parameters)?;
+                (Some(used), entity, parameters)
             }
-            None => (entity, parameters),
+            None => (None, entity, parameters),
         };
         let (channel, parameters) = self.dispatched(&entity, parameters)?;
         Ok((used, channel.unwrap_or(entity), parameters))
@@ -249,7 +248,7 @@ impl Gateway {
         Ok(outcome??)
     }
 
-    /// The registration that the shopper chose among those that the checkout offers.
+    /// The registration that the shopper chose among those that the checkout offers, with its sealed account.
     ///
     /// # Errors
     /// One that the checkout does not offer is refused as one that never was.
@@ -258,7 +257,7 @@ impl Gateway {
         checkout: &Checkout,
         entity: &Entity,
         parameters: &Parameters,
-    ) -> Result<Option<Registration>, Failure> {
+    ) -> Result<Option<WithAccount>, Failure> {
         const NAME: &str = "registrationId";
         let Some(id) = parameters.get(NAME) else { return Ok(None) };
         // Who fills in a new account has not taken the stored one.

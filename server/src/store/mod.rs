@@ -43,7 +43,7 @@ use crate::domain::refusal::Refusal;
 
 pub use answers::KeptAnswer;
 pub use changed::{Changed, Watched};
-pub use on_file::{NewRegistration, OnFile, OnFileKeys};
+pub use on_file::{NewRegistration, OnFile, OnFileKeys, WithAccount};
 pub use promise::Promise;
 use readers::Readers;
 pub use rows::Changes;

@@ -16,8 +16,10 @@ use crate::vault::BlindIndex;
 /// What a decision about things on file wants loaded.
 #[derive(Debug, Clone, Default)]
 pub struct OnFileKeys {
-    /// A registration of an entity.
+    /// A registration of an entity, to be changed.
     pub registration: Option<(EntityId, RegistrationId)>,
+    /// A registration of an entity, of which is asked whether its account is still there.
+    pub used: Option<(EntityId, RegistrationId)>,
     /// The registrations of an entity that hold an account.
     pub holding: Option<(EntityId, BlindIndex)>,
     /// A chain of an entity, by its `initialTransactionId`.
@@ -29,6 +31,8 @@ pub struct OnFileKeys {
 pub struct OnFile {
     /// The registration asked for, when there is one.
     pub registration: Option<Registration>,
+    /// Whether the registration that is used holds its account, which goes when it ends.
+    pub used: bool,
     /// The registrations that hold the account asked for, oldest first.
     pub holding: Vec<Registration>,
     /// The chain asked for, when there is one.
@@ -183,7 +187,7 @@ impl RegistrationRow {
 }
 
 /// A registration, and its sealed account while there is one.
-type WithAccount = (Registration, Option<Vec<u8>>);
+pub type WithAccount = (Registration, Option<Vec<u8>>);
 
 impl Store {
     /// A registration of an entity by id, as last committed.
@@ -194,26 +198,7 @@ impl Store {
         self.read(|connection| load_registration(connection, entity, id))
     }
 
-    /// A registration of one of some entities.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn registration_of(
-        &self,
-        entities: &[EntityId],
-        id: &RegistrationId,
-    ) -> Result<Option<Registration>, StoreError> {
-        self.read(|connection| {
-            for entity in entities {
-                if let Some(registration) = load_registration(connection, entity, id)? {
-                    return Ok(Some(registration));
-                }
-            }
-            Ok(None)
-        })
-    }
-
-    /// A registration of one of some entities, with its sealed account while there is one: one look, for who is to pay by it.
+    /// A registration of one of some entities, with its sealed account while there is one.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -235,18 +220,6 @@ impl Store {
                 }
             }
             Ok(None)
-        })
-    }
-
-    /// The sealed account of a registration, while there is one.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn sealed_account(&self, entity: &EntityId, id: &RegistrationId) -> Result<Option<Vec<u8>>, StoreError> {
-        self.read(|connection| {
-            let query = "SELECT sealed FROM registration_account WHERE registration = ?1 AND entity = ?2";
-            let mut statement = connection.prepare_cached(query)?;
-            Ok(statement.query_row([id.as_str(), entity.as_str()], |row| row.get(0)).optional()?)
         })
     }
 
@@ -299,6 +272,13 @@ pub(super) fn load(connection: &Connection, keys: &OnFileKeys) -> Result<OnFile,
         Some((entity, id)) => load_registration(connection, entity, id)?,
         None => None,
     };
+    let used = match &keys.used {
+        Some((entity, id)) => {
+            let query = "SELECT EXISTS (SELECT 1 FROM registration_account WHERE registration = ?1 AND entity = ?2)";
+            connection.prepare_cached(query)?.query_row([id.as_str(), entity.as_str()], |row| row.get(0))?
+        }
+        None => false,
+    };
     let holding = match &keys.holding {
         Some((entity, blind)) => load_holding(connection, entity, blind)?,
         None => Vec::new(),
@@ -312,7 +292,7 @@ pub(super) fn load(connection: &Connection, keys: &OnFileKeys) -> Result<OnFile,
         }
         None => None,
     };
-    Ok(OnFile { registration, holding, chain })
+    Ok(OnFile { registration, used, holding, chain })
 }
 
 fn load_registration(
