@@ -8,6 +8,12 @@ var make = function (tag, classes, attributes, children) {
   return element;
 };
 
+// In a task of its own and before anything else, so that the page may answer its shopper in between.
+var soon = function (work) {
+  if (window.scheduler && scheduler.postTask) scheduler.postTask(work, { priority: "user-blocking" });
+  else setTimeout(work);
+};
+
 // When nothing else is to be done.
 var idly = window.requestIdleCallback || setTimeout;
 

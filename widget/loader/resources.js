@@ -57,6 +57,7 @@ var script = function (state, path, attributes) {
       element.src = trusted(file(path));
       // Browsers put off asynchronous scripts of other sites until they have painted.
       element.async = false;
+      element.fetchPriority = "high";
       state.nodes.push(element);
       return element;
     },
@@ -79,7 +80,6 @@ var runsWasm = function () {
 // The page part, or the same in plain JavaScript where wasm cannot run.
 var pagePart = function (state) {
   state.coming = true;
-  // The charset is in the answer: the module lies in the script byte by byte.
   var came = runsWasm()
     ? script(state, "js/static.min.js", pinned("%PAGE%"))
     : script(state, "js/plain/static.min.js", pinned("%TWIN%"));

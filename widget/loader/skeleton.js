@@ -1,4 +1,4 @@
-// The form's unchanging bones, standing before any wasm is there. Both frames are made in their final
+// The form's unchanging bones, standing before any wasm is there. Both frames are put in their final
 // place, as a frame that moves loads again; everything that changes is filled in by the page part.
 
 var group = function (name, control) {
@@ -72,10 +72,10 @@ var skeleton = function (form, number, several) {
     },
     [
       brand,
-      group("cardNumber", numberFrame),
+      group("cardNumber"),
       group("expiry"),
       group("cardHolder"),
-      group("cvv", codeFrame),
+      group("cvv"),
       submit,
       hidden("shopperResultUrl", form.result),
       hidden("card.expiryMonth", ""),
@@ -93,6 +93,14 @@ var skeleton = function (form, number, several) {
     [form.form],
   );
   guard(form);
+  // Nothing takes browsers longer than a frame, so each has a task.
+  [numberFrame, codeFrame].forEach(function (frame) {
+    var wrapper = form.form.querySelector(".wpwl-wrapper-" + (frame === codeFrame ? "cvv" : "cardNumber"));
+    soon(function () {
+      wrapper.prepend(frame);
+      watch();
+    });
+  });
   return form;
 };
 

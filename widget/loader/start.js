@@ -246,11 +246,13 @@ if (state && state.checkoutId === checkoutId && state.build === build) {
   state.unload = unload;
   state.look = begin;
   state.go = function () {
-    if (!state.ready || window.__tillgate !== state) return;
-    // Where no field of the card may be the page's, there is none before what puts them into frames.
-    if (state.start && (moreReady || !isOn("enableSAQACompliance"))) state.start(state);
-    if (state.startMore && moreReady) state.startMore();
-    watch();
+    soon(function () {
+      if (!state.ready || window.__tillgate !== state) return;
+      // Where no field of the card may be the page's, there is none before what puts them into frames.
+      if (state.start && (moreReady || !isOn("enableSAQACompliance"))) state.start(state);
+      if (state.startMore && moreReady) state.startMore();
+      watch();
+    });
   };
   window.wpwl = wpwl();
   addEventListener("message", receive);

@@ -9,6 +9,7 @@ mod inputs;
 mod locale;
 mod script;
 mod sizes;
+mod snip;
 mod twin;
 
 use std::fs;

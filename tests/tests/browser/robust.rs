@@ -70,6 +70,24 @@ async fn with_leave_for_wasm_it_is_wasm() -> anyhow::Result<()> {
     .await
 }
 
+/// What the loader and the page part use where it is there.
+const NEWEST: &str = "delete Uint8Array.fromBase64; delete window.scheduler; delete window.requestIdleCallback;";
+
+#[tokio::test]
+async fn a_browser_some_years_old_pays_with_wasm_all_the_same() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        browser.cdp().send_raw("Page.addScriptToEvaluateOnNewDocument", json!({ "source": NEWEST })).await?;
+        browser.goto(stage.page("")).await?;
+        let gone =
+            browser.value("[Uint8Array.fromBase64, window.scheduler, window.requestIdleCallback].join()").await?;
+        assert_eq!(gone, ",,");
+        assert_eq!(page_part(&browser).await?, "js/static.min.js");
+        pay(&stage, &browser).await
+    })
+    .await
+}
+
 #[tokio::test]
 async fn a_browser_without_wasm_pays_in_page_and_frames() -> anyhow::Result<()> {
     let stage = Stage::new().await?;

@@ -136,7 +136,12 @@ impl Component for App {
 
     fn update(&mut self, context: &Context<Self>, message: Message) -> bool {
         match message {
-            Message::Frame { is_number, data } => self.heard(context, is_number, &data),
+            Message::Frame { is_number, data } => {
+                let before = (self.shown, self.configured);
+                self.heard(context, is_number, &data);
+                // Until the form stands, all that a frame says and the form shows is what the checkout offers.
+                return before.0 || before.1 != self.configured;
+            }
             Message::Brand => {
                 if let Some(select) = node::<HtmlSelectElement>(&self.select) {
                     self.by_hand = true;
@@ -157,7 +162,12 @@ impl Component for App {
             Message::Left(field) => self.left(field),
             Message::Pay => self.pay(context),
             Message::Allowed(allowed) => self.allowed(allowed),
-            Message::Restyle => self.instruct(),
+            Message::Restyle => {
+                if self.shown {
+                    self.instruct();
+                }
+                return false;
+            }
             Message::Idle => {
                 self.busy = false;
                 self.announcement.clear();

@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use wasm_bindgen_cli_support::{Bindgen, EncodeInto};
 
 use super::glue::{self, Source};
+use super::snip::snip;
 use super::twin::{self, Twin};
 use crate::toolchain::{TARGET, Toolchain, output};
 
@@ -73,7 +74,8 @@ pub fn part(toolchain: &Toolchain, std: Std, root: &Path, work: &Path, part: &st
         .args(["--no-default-features", "--features", part])
         .arg("--target-dir")
         .arg(work);
-    let mut flags = String::from("-Ctarget-feature=-reference-types");
+    // Names as every compiler writes them, for `snip`.
+    let mut flags = String::from("-Ctarget-feature=-reference-types -Csymbol-mangling-version=v0");
     if std == Std::Small {
         flags.push_str(" -Zlocation-detail=none -Zfmt-debug=none -Zunstable-options -Cpanic=immediate-abort");
         cargo
@@ -99,6 +101,7 @@ pub fn part(toolchain: &Toolchain, std: Std, root: &Path, work: &Path, part: &st
         .remove_producers_section(true);
     let mut made = bindgen.generate_output().context("wasm-bindgen")?;
     let shortened = glue::shorten(&mut made)?;
+    snip(made.wasm_mut());
     let (wasm, twin) = twin::make(&made.wasm_mut().emit_wasm(), work)?;
     Ok(Part {
         glue: glue::starting(&shortened, source)?,

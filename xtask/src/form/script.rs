@@ -36,40 +36,9 @@ pub fn policy_source(text: &str) -> String {
     format!("'sha256-{}'", hash(text.as_bytes()))
 }
 
-/// Bytes that a double-quoted literal cannot hold as they are.
-const RESERVED: [u8; 4] = *b"\n\r\"\\";
-
-/// Bytes as a double-quoted literal for a script that is served with the charset `windows-1252`:
-/// every byte is one character there , and compressors see the bytes as they
-/// are, unlike with base64.
-///
-/// What JavaScript reserves changes places with the rarest bytes, as a backslash costs more than it
-/// seems: it breaks the patterns that a compressor lives on. Gives the literal and the pairs.
-pub fn byte_literal(bytes: &[u8]) -> (Vec<u8>, Vec<(u8, u8)>) {
-    let mut counts = [0_usize; 256];
-    for &byte in bytes {
-        counts[usize::from(byte)] += 1;
-    }
-    let mut rare: Vec<u8> = (0..=255).filter(|byte| !RESERVED.contains(byte)).collect();
-    rare.sort_by_key(|byte| counts[usize::from(*byte)]);
-    let pairs: Vec<(u8, u8)> = RESERVED.into_iter().zip(rare).collect();
-    let mut literal = Vec::with_capacity(bytes.len() + bytes.len() / 50);
-    literal.push(b'"');
-    for &byte in bytes {
-        match swapped(byte, &pairs) {
-            reserved @ (b'"' | b'\\') => literal.extend([b'\\', reserved]),
-            b'\n' => literal.extend(b"\\n"),
-            b'\r' => literal.extend(b"\\r"),
-            other => literal.push(other),
-        }
-    }
-    literal.push(b'"');
-    (literal, pairs)
-}
-
-/// Bytes as a double-quoted literal in which every byte is the character of its number, for scripts in UTF-8: dense where
-/// most bytes are text.
-pub fn text_literal(bytes: &[u8]) -> String {
+/// Bytes as a double-quoted literal in which every byte is the character of its number, for scripts in UTF-8. Compressors
+/// see nearly the bytes as they are, unlike with base64, and a browser's own functions make bytes of it again.
+pub fn byte_literal(bytes: &[u8]) -> String {
     let mut literal = String::from("\"");
     for &byte in bytes {
         match byte {
@@ -80,12 +49,6 @@ pub fn text_literal(bytes: &[u8]) -> String {
         }
     }
     literal + "\""
-}
-
-/// A byte's partner where it has one.
-fn swapped(byte: u8, pairs: &[(u8, u8)]) -> u8 {
-    let partner = pairs.iter().find_map(|&(a, b)| if byte == a { Some(b) } else { (byte == b).then_some(a) });
-    partner.unwrap_or(byte)
 }
 
 /// Minifies a classic script. What it declares outside of functions keeps its name.
@@ -206,21 +169,19 @@ mod tests {
     #[test]
     fn every_byte_survives_the_literal() {
         let all: Vec<u8> = (0..=255).collect();
-        let (literal, pairs) = byte_literal(&all);
-        let inner = &literal[1..literal.len() - 1];
+        let literal = byte_literal(&all);
         let mut back = Vec::new();
-        let mut bytes = inner.iter();
-        while let Some(&b) = bytes.next() {
-            let byte = match (b, bytes.as_slice().first()) {
-                (b'\\', Some(b'n')) => b'\n',
-                (b'\\', Some(b'r')) => b'\r',
-                (b'\\', Some(&other)) => other,
-                _ => b,
+        let mut characters = literal[1..literal.len() - 1].chars();
+        while let Some(character) = characters.next() {
+            let character = match character {
+                '\\' => match characters.next().unwrap() {
+                    'n' => '\n',
+                    'r' => '\r',
+                    other => other,
+                },
+                other => other,
             };
-            if b == b'\\' {
-                bytes.next();
-            }
-            back.push(swapped(byte, &pairs));
+            back.push(u8::try_from(character).unwrap());
         }
         assert_eq!(back, all);
     }

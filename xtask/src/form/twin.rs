@@ -16,8 +16,8 @@ const FEATURES: [&str; 4] =
     ["--enable-bulk-memory", "--enable-sign-ext", "--enable-nontrapping-float-to-int", "--enable-mutable-globals"];
 /// A part of bulk memory since version 120, and unknown before.
 const BULK_MEMORY: &str = "--enable-bulk-memory-opt";
-/// Small on the wire: a function that is taken into another brings its variables along, which costs more than the call.
-const PASSES: [&str; 6] = ["-Oz", "--converge", "--low-memory-unused", "-ocimfs=0", "-aimfs=0", "-fimfs=0"];
+/// Small on the wire; and what is taken into another function is one less that browsers compile when it is first called.
+const PASSES: [&str; 3] = ["-Oz", "--converge", "--low-memory-unused"];
 
 /// A module in JavaScript.
 pub struct Twin {

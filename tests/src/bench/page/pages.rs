@@ -135,7 +135,9 @@ impl Shown {
     fn form(&self) -> String {
         let Self { gateway, checkout, integrity, .. } = self;
         format!(
-            r#"{HEAD}<script>{WATCH}</script><script>var wpwlOptions = {{ onReady: now }};</script></head>
+            r#"{HEAD}<script>{WATCH}</script><script>
+var wpwlOptions = {{ onReady() {{ now(); window.standing = document.querySelector(".wpwl-container").cloneNode(true); }} }};
+</script></head>
 <body><main><h1>Checkout</h1>
 <form class="paymentWidgets" action="/result" data-brands="VISA MASTER AMEX"></form>
 <script src="{gateway}v1/paymentWidgets.js?checkoutId={checkout}" integrity="{integrity}" crossorigin="anonymous"></script>
