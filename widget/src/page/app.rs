@@ -137,10 +137,11 @@ impl Component for App {
     fn update(&mut self, context: &Context<Self>, message: Message) -> bool {
         match message {
             Message::Frame { is_number, data } => {
-                let before = (self.shown, self.configured);
+                // Once it is known what the checkout offers, the frames' being ready changes nothing that shows.
+                let is_ready = js::text(&data, "type") == "ready";
+                let shows = !is_ready || self.shown || !self.configured || self.is_faulty();
                 self.heard(context, is_number, &data);
-                // Until the form stands, all that a frame says and the form shows is what the checkout offers.
-                return before.0 || before.1 != self.configured;
+                return shows;
             }
             Message::Brand => {
                 if let Some(select) = node::<HtmlSelectElement>(&self.select) {

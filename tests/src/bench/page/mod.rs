@@ -4,7 +4,8 @@
 //!
 //! Shop and gateway are two sites, as in life. The static page, the floor, is made of the form itself: what stands in the
 //! document when the form is ready, its style sheet, and the frames' documents without their scripts. It is usable once
-//! both frames are there and the document is parsed; the form, once it calls `onReady`.
+//! both frames are there and the document is parsed; the form, once it calls `onReady`. A third page has a script that puts
+//! the static form in and does nothing else: what it takes longer, whatever comes by a script tag does.
 
 mod delay;
 mod pages;
@@ -59,18 +60,22 @@ pub struct Way {
 pub struct Times {
     /// Of the static page.
     pub page: Vec<f64>,
+    /// Of the page whose script puts the static form in.
+    pub scripted: Vec<f64>,
     /// Of the hosted form.
     pub form: Vec<f64>,
 }
 
 impl Way {
-    fn note(&mut self, page: &Stay, form: &Stay) {
-        for (times, page, form) in [(&mut self.cold, &page.cold, &form.cold), (&mut self.warm, &page.warm, &form.warm)]
-        {
+    fn note(&mut self, page: &Stay, scripted: &Stay, form: &Stay) {
+        let (cold, warm) = ((&page.cold, &scripted.cold, &form.cold), (&page.warm, &scripted.warm, &form.warm));
+        for (times, (page, scripted, form)) in [(&mut self.cold, cold), (&mut self.warm, warm)] {
             times.page.push(page.usable);
+            times.scripted.push(scripted.usable);
             times.form.push(form.usable);
             if self.slow {
                 self.longest_task.page.push(page.longest_task);
+                self.longest_task.scripted.push(scripted.longest_task);
                 self.longest_task.form.push(form.longest_task);
             }
             self.shift.push(form.shift);
@@ -79,7 +84,7 @@ impl Way {
     }
 }
 
-/// Visits both pages `rounds` times each way, in turn, each time with a fresh profile.
+/// Visits all pages `rounds` times each way, in turn, each time with a fresh profile.
 ///
 /// # Errors
 /// When a page does not become usable.
@@ -98,7 +103,8 @@ pub async fn compare(rounds: usize, delay: Duration) -> anyhow::Result<Report> {
             let pages = if way.far { &distant } else { &near };
             let slower = way.slow.then_some(SLOWER);
             let page = stay(&pages.still(), slower).await?;
-            way.note(&page, &stay(&pages.form(), slower).await?);
+            let scripted = stay(&pages.scripted(), slower).await?;
+            way.note(&page, &scripted, &stay(&pages.form(), slower).await?);
         }
     }
     Ok(Report { ways: ways.into(), files: weigh(&model.loaded()).await? })

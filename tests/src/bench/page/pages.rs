@@ -1,4 +1,4 @@
-//! The two pages and what the static one needs: a shop, and a server on the gateway's site that holds static frames.
+//! The pages and what the static ones need: a shop, and a server on the gateway's site that holds static frames.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -125,6 +125,11 @@ impl Pages {
         format!("{}static", self.shop)
     }
 
+    /// The address of the page whose script puts the static form in.
+    pub(super) fn scripted(&self) -> String {
+        format!("{}scripted", self.shop)
+    }
+
     fn shown(&self) -> std::sync::MutexGuard<'_, Shown> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -145,14 +150,45 @@ var wpwlOptions = {{ onReady() {{ now(); window.standing = document.querySelecto
         )
     }
 
+    /// The static form's container.
+    fn container(&self) -> String {
+        let frame = |name: &str| format!("{}frame/{name}", self.frames);
+        self.form.container.replace("%NUMBER%", &frame("number")).replace("%CODE%", &frame("code"))
+    }
+
+    /// The page whose script puts the static form in.
+    fn scripted(&self) -> String {
+        let frames = &self.frames;
+        format!(
+            r#"{HEAD}<script>{WATCH}</script><script>
+var missing = 2;
+addEventListener("message", () => {{ if (!--missing) now(); }});
+</script></head>
+<body><main><h1>Checkout</h1>
+<form class="paymentWidgets"></form>
+<script src="{frames}form.js"></script>
+</main></body></html>"#
+        )
+    }
+
+    /// That script: no more than has to be done.
+    fn script(&self) -> String {
+        format!(
+            "const link = document.createElement('link');
+            link.rel = 'stylesheet';
+            link.href = '{}style.css';
+            document.head.prepend(link);
+            const template = document.createElement('template');
+            template.innerHTML = {};
+            document.querySelector('form.paymentWidgets').replaceWith(template.content);",
+            self.frames,
+            serde_json::Value::from(self.container()),
+        )
+    }
+
     /// The same document without anything that has to be computed.
     fn still(&self) -> String {
-        let frames = &self.frames;
-        let container = self
-            .form
-            .container
-            .replace("%NUMBER%", &format!("{frames}frame/number"))
-            .replace("%CODE%", &format!("{frames}frame/code"));
+        let (frames, container) = (&self.frames, self.container());
         format!(
             r#"{HEAD}<script>{WATCH}</script><script>
 var missing = 3;
@@ -174,6 +210,11 @@ async fn answer(State(pages): State<Pages>, uri: Uri) -> Response {
     match uri.path() {
         "/form" => ([(header::CONTENT_TYPE, html)], shown.form()).into_response(),
         "/static" => ([(header::CONTENT_TYPE, html)], shown.still()).into_response(),
+        "/scripted" => ([(header::CONTENT_TYPE, html)], shown.scripted()).into_response(),
+        "/form.js" => {
+            let kept = (header::CACHE_CONTROL, "private, max-age=1800");
+            ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), kept], shown.script()).into_response()
+        }
         "/style.css" => {
             let headers = [
                 (header::CONTENT_TYPE, "text/css; charset=utf-8"),
