@@ -206,13 +206,18 @@ impl Filing {
         self.new.is_some()
     }
 
+    /// Whether an agreement begins with it.
+    fn begins_agreement(&self) -> bool {
+        self.agreed.as_ref().is_some_and(|agreed| agreed.step != Step::Repeated)
+    }
+
     /// What has to be loaded to decide it.
     pub(super) fn keys(&self) -> OnFileKeys {
         let of = |id: &RegistrationId| (self.entity.clone(), id.clone());
         OnFileKeys {
             used: self.used.as_ref().map(of),
-            // What is agreed for it is noted in its document.
-            registration: self.used.as_ref().filter(|_| self.agreed.is_some()).map(of),
+            // What is agreed first is noted in its document.
+            registration: self.used.as_ref().filter(|_| self.begins_agreement()).map(of),
             holding: self.new.as_ref().map(|new| (self.entity.clone(), new.blind)),
             chain: self.agreed.as_ref().map(|agreed| (self.entity.clone(), agreed.initial.clone())),
         }

@@ -17,18 +17,19 @@ const NEVER: [(&str, &str); 8] = [
 
 /// Cuts a module. What a compiler has put into its callers stays: then the form is larger, and its size is watched.
 pub fn snip(module: &mut Module) {
-    for (part, _) in NEVER {
-        let named = |name: &String| plain(name).contains(part);
-        let found = module.funcs.iter().filter(|function| function.name.as_ref().is_some_and(named));
-        let found: Vec<_> = found.map(walrus::Function::id).collect();
-        for id in found {
-            let (parameters, results) = module.types.params_results(module.funcs.get(id).ty());
-            let (parameters, results) = (parameters.to_vec(), results.to_vec());
-            let mut builder = FunctionBuilder::new(&mut module.types, &parameters, &results);
-            builder.func_body().unreachable();
-            let parameters = parameters.into_iter().map(|kind| module.locals.add(kind)).collect();
-            module.funcs.get_mut(id).kind = FunctionKind::Local(builder.local_func(parameters));
-        }
+    let never = |name: &String| {
+        let name = plain(name);
+        NEVER.iter().any(|(part, _)| name.contains(part))
+    };
+    let found = module.funcs.iter().filter(|function| function.name.as_ref().is_some_and(never));
+    let found: Vec<_> = found.map(walrus::Function::id).collect();
+    for id in found {
+        let (parameters, results) = module.types.params_results(module.funcs.get(id).ty());
+        let (parameters, results) = (parameters.to_vec(), results.to_vec());
+        let mut builder = FunctionBuilder::new(&mut module.types, &parameters, &results);
+        builder.func_body().unreachable();
+        let parameters = parameters.into_iter().map(|kind| module.locals.add(kind)).collect();
+        module.funcs.get_mut(id).kind = FunctionKind::Local(builder.local_func(parameters));
     }
 }
 
