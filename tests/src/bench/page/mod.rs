@@ -4,7 +4,8 @@
 //!
 //! Shop and gateway are two sites, as in life. The static page, the floor, is made of the form itself: what stands in the
 //! document when the form is ready, its style sheet, and the frames' documents without their scripts. It is usable once
-//! both frames are there and the document is parsed; the form, once it calls `onReady`. A third page has a script that puts
+//! both frames are there and the document is parsed; the form, once it calls `onReady`: from then on everything can be typed
+//! and pressed. What judges that, the page part, comes a little later, and makes good what was done before. A third page has a script that puts
 //! the static form in and does nothing else: what it takes longer, whatever comes by a script tag does.
 
 mod delay;
@@ -64,6 +65,8 @@ pub struct Times {
     pub scripted: Vec<f64>,
     /// Of the hosted form.
     pub form: Vec<f64>,
+    /// Of the hosted form, until its page part was there too; of times to a form alone.
+    pub complete: Vec<f64>,
 }
 
 impl Way {
@@ -73,6 +76,7 @@ impl Way {
             times.page.push(page.usable);
             times.scripted.push(scripted.usable);
             times.form.push(form.usable);
+            times.complete.push(form.complete);
             if self.slow {
                 self.longest_task.page.push(page.longest_task);
                 self.longest_task.scripted.push(scripted.longest_task);

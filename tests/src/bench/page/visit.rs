@@ -22,6 +22,8 @@ pub(super) struct Stay {
 pub(super) struct Visit {
     /// Milliseconds from the start of the navigation until the form was usable.
     pub(super) usable: f64,
+    /// Milliseconds until the hosted form's page part had taken it up; a static page has none to come.
+    pub(super) complete: f64,
     /// The longest task of the page or a frame in milliseconds, of those that browsers call long (50 ms and more); of
     /// slow browsers alone.
     pub(super) longest_task: f64,
@@ -85,6 +87,7 @@ async fn visits(browser: &WebDriver, address: &str, slower: Option<f64>) -> anyh
 async fn visit(browser: &WebDriver, address: &str) -> anyhow::Result<Visit> {
     browser.goto(address).await?;
     let usable = browser.execute_async(USABLE, vec![]).await?.convert()?;
+    let complete = browser.execute_async(COMPLETE, vec![]).await?.convert()?;
     let container = browser.execute(CONTAINER, vec![]).await?.convert()?;
     let page: Vec<Loaded> = browser.execute(LOADED, vec![]).await?.convert()?;
     let mut frames = Vec::new();
@@ -102,7 +105,7 @@ async fn visit(browser: &WebDriver, address: &str) -> anyhow::Result<Visit> {
     if page.is_empty() {
         bail!("the browser tells of no requests");
     }
-    Ok(Visit { usable, longest_task, shift, container, page, frames })
+    Ok(Visit { usable, complete, longest_task, shift, container, page, frames })
 }
 
 async fn longest(browser: &WebDriver) -> anyhow::Result<f64> {
@@ -113,6 +116,14 @@ async fn longest(browser: &WebDriver) -> anyhow::Result<f64> {
 const USABLE: &str = "const done = arguments[0];
     if (window.usable) done(window.usable);
     else addEventListener('usable', () => done(window.usable));";
+
+/// Waits until the form has its live region, which is the page part's. Static pages have neither.
+const COMPLETE: &str = "const done = arguments[0];
+    const wait = () => {
+        if (!window.wpwl || document.querySelector('.wpwl-live')) done(performance.now());
+        else setTimeout(wait, 5);
+    };
+    wait();";
 
 /// Asks the browser for what it has noted since the document began. It tells of what is past in a task of its own.
 const SHIFT: &str = "const done = arguments[0];
@@ -166,6 +177,7 @@ mod tests {
         let loaded = |start: f64, end: f64| Loaded { name: String::new(), start, end };
         let visit = |page: Vec<Loaded>| Visit {
             usable: 200.0,
+            complete: 200.0,
             longest_task: 0.0,
             shift: 0.0,
             container: String::new(),
