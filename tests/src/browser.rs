@@ -150,11 +150,7 @@ impl Browser {
     /// When the driver does not answer.
     pub async fn complaints(&self) -> anyhow::Result<Vec<String>> {
         let log = self.get_log("browser").await?;
-        // The frames allow these two by contract; this browser has not heard of them, and says so.
-        let unheard_of = ["Unrecognized feature: 'autofill'", "Unrecognized feature: 'shared-autofill'"];
-        let loud = log.into_iter().filter(|entry| {
-            entry.level != "INFO" && entry.level != "DEBUG" && !unheard_of.iter().any(|it| entry.message.contains(it))
-        });
+        let loud = log.into_iter().filter(|entry| entry.level != "INFO" && entry.level != "DEBUG");
         Ok(loud.map(|entry| format!("{}: {}", entry.level, entry.message)).collect())
     }
 

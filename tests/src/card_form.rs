@@ -20,11 +20,21 @@ pub struct CardForm<'a> {
 }
 
 impl<'a> CardForm<'a> {
-    /// Waits until the form in the page can be used: the page part runs, and both frames have their field.
+    /// Waits until the form in the page can be used, and what judges its fields, the page part, is there.
     ///
     /// # Errors
     /// When the form does not appear in time.
     pub async fn ready(browser: &'a Browser) -> anyhow::Result<Self> {
+        let form = Self::standing(browser).await?;
+        browser.until("document.querySelector('.wpwl-form-card .wpwl-live')").await?;
+        Ok(form)
+    }
+
+    /// Waits until the form in the page can be used: both frames have their field. The page part may be still to come.
+    ///
+    /// # Errors
+    /// When the form does not appear in time.
+    pub async fn standing(browser: &'a Browser) -> anyhow::Result<Self> {
         browser.until("window.wpwl && document.querySelector('.wpwl-container:not([aria-busy])')").await?;
         let form = Self { browser };
         form.find(PAY).await?;

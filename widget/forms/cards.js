@@ -97,7 +97,7 @@ const logos = () => {
       list.value = brand;
       list.dispatchEvent(new Event("change"));
     }
-    if (state.restyle) state.restyle();
+    state.restyle();
   };
   for (const form of forms) {
     form.container.style.display = "none";

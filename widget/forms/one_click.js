@@ -171,12 +171,9 @@ const heardCode = (form, data) => {
     // Moved, it loads again; that is no news.
     if (!frame.stands) afterReady(() => say("onReadyIframeCommunication"));
     frame.stands = true;
-    const style = state.dressed(form.code);
     const label = word("cvv");
-    const placeholder = options().showPlaceholders === false ? "" : label;
     const { brand } = form.chosen.registration;
-    const dir = (state.language || {}).dir || "";
-    sayToCode(form, "options", { style, label, placeholder, lang: state.locale, dir, brand, brands: [brand] });
+    sayToCode(form, "options", { ...state.manner(form.code, undefined, label, label), brand, brands: [brand] });
   } else if (data.type === "state" || data.type === "blur") {
     form.told = data;
     const left = data.type === "blur";
@@ -199,7 +196,7 @@ const hideInitial = (form) => {
   form.showInitial = () => {
     button.remove();
     show(true);
-    if (state.restyle) state.restyle();
+    state.restyle();
     const [next] = initial();
     const control = next && next.container.querySelector("select, input:not([type=hidden]), button");
     if (control) control.focus();

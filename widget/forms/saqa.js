@@ -73,10 +73,7 @@ const mirror = (one) => {
 
 const instruct = (one) => {
   if (!one.ready) return;
-  const dir = (state.language || {}).dir || "";
-  const placeholder = options().showPlaceholders === false ? "" : word(one.placeholder);
-  const style = state.dressed(one.element, one.input);
-  sayTo(one, "options", { style, label: word(one.label), placeholder, lang: state.locale || "en", dir });
+  sayTo(one, "options", state.manner(one.element, one.input, word(one.label), word(one.placeholder)));
 };
 
 const heardField = (one, { type, ...told }) => {

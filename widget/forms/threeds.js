@@ -94,7 +94,7 @@ const restore = ({ form, target, bar, method }) => {
   seen(target, false);
   target.src = "about:blank";
   seen(form.form, true);
-  if (form.button) busy(form, false);
+  if (form.kind) busy(form, false);
   else state.idle();
 };
 

@@ -10,16 +10,8 @@ const life = new AbortController();
 // The checkout's configuration, once the relay has brought it.
 let config;
 
-const english = %ENGLISH%;
-
-// The merchant's own word, or the language's, or English.
-const word = (key) => {
-  const { labels = {}, errorMessages = {} } = options();
-  const { labels: theirs = {}, errors = {} } = state.language || {};
-  const sayings = state.sayings || {};
-  const all = [errorMessages, labels, sayings, theirs, errors, english];
-  return (all.find((words) => words[key]) || {})[key] || "";
-};
+state.english = "%ENGLISH%";
+const { word } = state;
 
 const say = (key, brand) => word(key).replace("{brand}", brand);
 

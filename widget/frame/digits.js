@@ -2,7 +2,6 @@
 // usable; checks.js and the wasm behind it follow. No digit ever goes to the page: it hears only
 // whether the field is empty, complete and valid, and which brands fit.
 
-const config = JSON.parse(document.getElementById("tillgate-config").textContent);
 const only = (text) => ascii(text).replace(/\D/g, "");
 const digits = () => only(input.value).slice(0, isNumber ? 19 : 4);
 let waiting;
@@ -73,7 +72,6 @@ Object.assign(heard, {
 
 input.autocomplete = isNumber ? "cc-number" : "cc-csc";
 input.setAttribute("aria-label", isNumber ? "Card Number" : "CVV");
-say("ready", { config: isNumber ? config : undefined });
 
 const load = () => {
   lost = false;

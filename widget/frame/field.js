@@ -18,6 +18,9 @@ const ascii = (text) =>
 let peer = "*";
 const say = (type, more) =>
   parent.postMessage(Object.assign({ tillgate: 1, type, field, form }, more), peer);
+// Under way while the rest of this script runs: what the page answers comes after that.
+const config = JSON.parse(document.getElementById("tillgate-config").textContent);
+say("ready", { config: isNumber ? config : undefined });
 
 // What completes the frame takes up; a sibling frame of our origin finds field and form.
 const own = (window.tillgate = {

@@ -120,4 +120,3 @@ if (!isDate) {
   input.removeAttribute("dir");
   input.removeAttribute("inputmode");
 }
-say("ready");

@@ -20,3 +20,6 @@ var options = function () {
 var isOn = function (name) {
   return String(options()[name]) === "true";
 };
+var isOff = function (name) {
+  return String(options()[name]) === "false";
+};

@@ -119,38 +119,6 @@ var allow = function (form, brand) {
     );
 };
 
-// The cards' forms say that they stand, and so does what makes the others: once all of them do, the merchant is told of
-// those that are new, and the caret is put where it wants it.
-var told = function (who) {
-  var done = state.done;
-  var forms = state.forms;
-  done[who || "cards"] = true;
-  var fresh = forms.filter(function (form) {
-    return !form.stands;
-  });
-  var first = fresh[0];
-  if (!first || (!done.cards && !forms.every(isOther)) || (!done.more && state.more)) return;
-  done.all = true;
-  notify("onReady", [
-    fresh.map(function (form) {
-      form.stands = true;
-      return { containerKey: form.kind || "card", ccMethods: form.brands };
-    }),
-  ]);
-  fresh.forEach(function (form) {
-    if (!form.number) return;
-    idly(function () {
-      targetOf(form);
-    });
-    [form.number, form.code].forEach(function (frame) {
-      notify("onReadyIframeCommunication", [], form, frame);
-    });
-  });
-  var wanted = options().autofocus;
-  var field = wanted && first.form.querySelector('[name="' + CSS.escape(wanted) + '"]');
-  if (field) focus(first, field);
-};
-
 var tell = function (form, frame, message) {
-  frame.contentWindow.postMessage(Object.assign({ tillgate: 1, form: form.nonce }, message), address.origin);
+  if (frame.contentWindow) frame.contentWindow.postMessage(Object.assign({ tillgate: 1, form: form.nonce }, message), address.origin);
 };

@@ -1,4 +1,4 @@
-// How the page looks, for the text inside the frames.
+// How the page looks, for the text inside the frames, and what else they are told.
 
 // What the text in a frame takes over from the frame's element.
 var inherited =
@@ -28,4 +28,37 @@ var isOnDark = function (element) {
   // "rgb(29, 36, 51)"; whatever has another form counts as dark text. Weights as the eye has them, in percent.
   var parts = /^rgba?\((\d+), (\d+), (\d+)/.exec(getComputedStyle(element).color) || [0, 0, 0, 0];
   return parts[1] * 30 + parts[2] * 59 + parts[3] * 11 > 14000;
+};
+
+// What a frame is told of how its field looks and is called. The placeholder looks as one of this input does.
+var manner = function (frame, input, label, placeholder) {
+  return {
+    style: look(frame, input),
+    label: label,
+    placeholder: isOff("showPlaceholders") ? "" : placeholder,
+    lang: state.locale,
+    dir: (state.language || {}).dir || "",
+  };
+};
+
+// What is said of the code, by brand.
+var HELP = { AMEX: "cvvHintAmex", MAESTRO: "cvvHintMaestro" };
+
+// Tells both frames of a form how to look and what to say.
+var instruct = function (form) {
+  if (!form.up || form.ended) return;
+  form.container.classList.toggle("wpwl-dark", isOnDark(form.container));
+  var brand = brandOf(form);
+  var help = isOn("showCVVHint") ? word(HELP[brand] || "cvvHint") : "";
+  hint(form, help);
+  [form.number, form.code].forEach(function (frame) {
+    var label = word(frame === form.code ? "cvv" : "cardNumber");
+    var message = { type: "options", brand: brand, help: help, brands: form.cards, formatting: !isOff("numberFormatting") };
+    tell(form, frame, Object.assign(message, manner(frame, form.holder, label, label)));
+  });
+};
+
+// The page may look different now.
+var restyle = function () {
+  state.forms.forEach(instruct);
 };

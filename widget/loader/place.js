@@ -46,11 +46,6 @@ var place = function (placeholder, several) {
         return !isOther(other);
       });
       state.forms.push(skeleton(form, cardForms.length + 1, several));
-      // Text that grows in the page grows in the frames.
-      if (window.ResizeObserver)
-        new ResizeObserver(function () {
-          if (state.restyle) state.restyle();
-        }).observe(form.number);
     } else return;
     containers.push(form.container);
   });

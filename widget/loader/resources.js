@@ -77,14 +77,17 @@ var runsWasm = function () {
   }
 };
 
-// The page part, or the same in plain JavaScript where wasm cannot run.
-var pagePart = function (state) {
+// The page part, or the same in plain JavaScript where wasm cannot run: asked for once, unless it was lost, and by none that
+// brings its own.
+var pagePart = function () {
+  if (external || state.coming || !lacksPart()) return;
   state.coming = true;
   var came = runsWasm()
     ? script(state, "js/static.min.js", pinned("%PAGE%"))
     : script(state, "js/plain/static.min.js", pinned("%TWIN%"));
-  came.catch(state.fail).then(function () {
+  came.catch(function (error) {
     state.coming = false;
+    fail(error);
   });
 };
 
@@ -103,16 +106,20 @@ var dress = function (state) {
     var attributes = { rel: "stylesheet", href: file("css/" + name + ".css") };
     return (state.link = make("link", "", Object.assign(attributes, pinned(name === "card" ? "%CARD%" : "%BARE%"))));
   };
-  bring(state, sheet, function (link) {
-    document.head.prepend(link);
-  }).then(
-    function () {
-      if (state.style === name) undress();
-      if (state.restyle) state.restyle();
-    },
-    // The measures stay: a bare form pays too.
-    Boolean,
-  );
+  // The page goes on first.
+  soon(function () {
+    if (window.__tillgate !== state || state.style !== name) return;
+    bring(state, sheet, function (link) {
+      document.head.prepend(link);
+    }).then(
+      function () {
+        if (state.style === name) undress();
+        state.restyle();
+      },
+      // The measures stay: a bare form pays too.
+      Boolean,
+    );
+  });
 };
 
 // A few rules of ours without a file; browsers that cannot take them do without.

@@ -40,7 +40,7 @@ var offer = function (form, brands) {
   if (brands && brands.join() !== form.offered) {
     form.offered = brands.join();
     near(form, form.number, box);
-    box.setAttribute("aria-label", form.form.querySelector(".wpwl-label-brand").textContent);
+    box.setAttribute("aria-label", form.labels.brand.textContent);
     var named = Array.from(select.options).filter(function (option) {
       return brands[1] && brands.includes(option.value);
     });
@@ -90,10 +90,9 @@ var focus = function (form, control) {
 // Pointers that mean a field: at its label, or at the padding of its frame. And a press of the button must not
 // leave the field first: a hint that appeared then would move the button away, and the click would be lost.
 var handy = function (form) {
-  form.form.querySelectorAll(".wpwl-label").forEach(function (label) {
-    var wrapper = label.nextElementSibling;
-    label.addEventListener("click", function () {
-      var control = wrapper.querySelector(".wpwl-control");
+  Object.keys(form.labels).forEach(function (name) {
+    form.labels[name].addEventListener("click", function () {
+      var control = form.wrappers[name].querySelector(".wpwl-control");
       if (control) focus(form, control);
     });
   });
@@ -102,7 +101,7 @@ var handy = function (form) {
       focus(form, frame);
     });
   });
-  form.form.querySelector(".wpwl-button-pay").addEventListener("mousedown", function (event) {
+  form.button.addEventListener("mousedown", function (event) {
     event.preventDefault();
   });
 };
@@ -122,6 +121,6 @@ var stray = function (event) {
   });
   if (isOurs || !copy.classList.contains("wpwl-form")) return;
   event.preventDefault();
-  copy.append(broken());
+  copy.append(alarm(word("failed")));
   raise("WidgetError", "the page has put a copy in the place of the form");
 };

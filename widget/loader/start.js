@@ -1,4 +1,4 @@
-// Finds the placeholder forms, puts the skeletons in their place, and brings skeleton and page part
+// Finds the placeholder forms, puts ours in their place, hears the frames, and brings form and page part
 // together. May run again at any time: for new forms, after unload(), or for another checkout.
 
 var newState = function (start) {
@@ -19,14 +19,15 @@ var newState = function (start) {
     allow: allow,
     leave: leave,
     challengeWindow: challengeWindow,
-    told: told,
-    drop: drop,
-    done: {},
-    dressed: look,
-    isOnDark: isOnDark,
-    hint: hint,
     offer: offer,
-    handy: handy,
+    word: word,
+    end: end,
+    instruct: instruct,
+    restyle: restyle,
+    // What makes the other forms says that it has.
+    told: told,
+    done: {},
+    manner: manner,
     tools: {
       make: make,
       group: group,
@@ -62,7 +63,8 @@ var receive = function (event) {
     );
   var about = formOf(data);
   var sender = data.relay ? state.relay : about && about[fields[data.field]];
-  if (sender && sender.contentWindow === event.source) state.heard.set(sender, event.source);
+  var isOurs = sender && sender.contentWindow === event.source;
+  if (isOurs) state.heard.set(sender, event.source);
   if (data.config) {
     publish(data.config);
     // Stored cards are shown by what shows other brands.
@@ -81,8 +83,10 @@ var receive = function (event) {
   if (!state.receive || (!state.receiveMore && data.type === "ready")) state.inbox.push(event);
   if (state.receive) state.receive(event);
   if (state.receiveMore) state.receiveMore(event);
-  watch();
   hear(data);
+  if (data.type !== "ready") return;
+  watch();
+  if (isOurs && about && !isOther(about)) arrive(about, sender, data.config);
 };
 
 // Frames of our origin that have not said a word. They are not asked for their windows: browsers would first make one for
@@ -90,7 +94,7 @@ var receive = function (event) {
 var silent = function () {
   return state.forms
     .flatMap(function (form) {
-      return [form.number, form.code];
+      return form.ended ? [] : [form.number, form.code];
     })
     .concat(state.relay)
     .filter(function (element) {
@@ -104,7 +108,12 @@ var PATIENCE = 15000;
 
 // A page that offers no card needs no page part.
 var lacksPart = function () {
-  return !state.start && !state.forms.every(isOther);
+  return (
+    !state.start &&
+    state.forms.some(function (form) {
+      return !isOther(form) && !form.ended;
+    })
+  );
 };
 
 // Loading goes on, whatever was said before: page part and frames may come late.
@@ -130,7 +139,7 @@ var again = function () {
   silent().forEach(function (element) {
     element.src += "";
   });
-  if (lacksPart() && !state.coming && !external) pagePart(state);
+  pagePart();
   if (wantsMore()) more();
   watch();
 };
@@ -142,23 +151,16 @@ var wait = function (container, busy) {
   else container.removeAttribute("aria-busy");
 };
 
-var ENGLISH = "%LOADING%";
-var words = function () {
-  return Object.assign({}, ENGLISH, (state.language || {}).loading);
-};
-var broken = function (more) {
-  return make("div", "wpwl-message wpwl-has-error", { role: "alert" }, [words().failed, " "].concat(more || []));
-};
-
 // Says so in every form, with a button; what was typed stays.
 var fail = function (error, name) {
   if (window.__tillgate !== state) return;
   clearTimeout(state.timer);
   state.forms.forEach(function (form) {
     if (form.message) form.message.remove();
-    var retry = make("button", "wpwl-button wpwl-button-retry", { type: "button" }, [words().retry]);
+    var retry = make("button", "wpwl-button wpwl-button-retry", { type: "button" }, [word("retry")]);
     retry.onclick = again;
-    form.message = broken(retry);
+    form.message = alarm(word("failed"), [" ", retry]);
+    forget(form);
     // The form of another brand may not be made yet.
     if (form.form !== form.container) form.form.hidden = true;
     form.waited = form.waited || form.container.classList.contains("wpwl-loading");
@@ -168,6 +170,13 @@ var fail = function (error, name) {
   raise(name || "WidgetError", String(error && error.message));
 };
 
+var dark = matchMedia("(prefers-color-scheme: dark)");
+
+// A page that comes back from the browser's memory still shows what was under way.
+var revive = function (event) {
+  if (event.persisted && state.idle) state.idle();
+};
+
 var unload = function () {
   if (window.__tillgate !== state) return;
   clearTimeout(state.timer);
@@ -175,6 +184,8 @@ var unload = function () {
   if (state.stopMore) state.stopMore();
   removeEventListener("message", receive);
   removeEventListener("submit", stray, true);
+  removeEventListener("pageshow", revive);
+  dark.removeEventListener("change", restyle);
   state.forms.forEach(function (form) {
     form.form.remove();
     form.container.remove();
@@ -200,8 +211,7 @@ var find = function (ready) {
       raise("WidgetError", "there is no form.paymentWidgets; inside of another form, browsers leave it out");
     return;
   }
-  // First what the form waits for: the page part has the longest way, and nothing takes browsers longer than frames.
-  if (found.some(takesCards)) start();
+  // First what the form waits for: nothing takes browsers longer than frames.
   found.forEach(function (placeholder) {
     place(placeholder, found.length > 1);
   });
@@ -209,20 +219,12 @@ var find = function (ready) {
   var spoken = speak(state);
   if (found[0] && state.forms.some(isOther)) relay(true);
   if (wantsMore()) more();
-  start();
   if (found.length) watch();
   if (ready)
     spoken.then(function () {
       state.ready = true;
       state.go();
     });
-};
-
-// The page part is fetched before any form is found, unless those that were are of no card.
-var start = function () {
-  if (external || state.brought || (state.forms.length && state.forms.every(isOther))) return;
-  state.brought = true;
-  pagePart(state);
 };
 
 var begin = function () {
@@ -249,7 +251,12 @@ if (state && state.checkoutId === checkoutId && state.build === build) {
     soon(function () {
       if (!state.ready || window.__tillgate !== state) return;
       // Where no field of the card may be the page's, there is none before what puts them into frames.
-      if (state.start && (moreReady || !isOn("enableSAQACompliance"))) state.start(state);
+      if (moreReady || !isOn("enableSAQACompliance"))
+        state.forms.forEach(function (form) {
+          if (!isOther(form)) fill(form);
+        });
+      if (state.start) state.start(state);
+      state.forms.forEach(catchUp);
       if (state.startMore && moreReady) state.startMore();
       watch();
     });
@@ -257,6 +264,7 @@ if (state && state.checkoutId === checkoutId && state.build === build) {
   window.wpwl = wpwl();
   addEventListener("message", receive);
   addEventListener("submit", stray, true);
+  addEventListener("pageshow", revive);
+  dark.addEventListener("change", restyle);
   begin();
-  start();
 }

@@ -1,7 +1,7 @@
 //! The hosted payment form of Tillgate.
 //!
 //! Two parts of one crate, each built for wasm by a feature of its own: `page` runs in the merchant's
-//! page (the form, in yew), `frame` runs in the frames on the gateway's origin that hold the card
+//! page (what happens in the form, in yew), `frame` runs in the frames on the gateway's origin that hold the card
 //! number and the security code. `loader/` and `frame/` hold the scripts that start them.
 
 #[cfg(feature = "frame")]

@@ -120,20 +120,28 @@ async fn merchants_put_their_own_words_in() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn labels_and_placeholders_can_be_left_out() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    let script = "var wpwlOptions = { showLabels: false, showPlaceholders: false };";
+async fn labels_and_placeholders_are_the_languages_and_can_be_left_out() -> anyhow::Result<()> {
+    let german = ["MM / JJ", "Karteninhaber", "Kartennummer"];
     browse(move |browser| async move {
-        browser.goto(stage.page(script)).await?;
-        let form = CardForm::ready(&browser).await?;
-        let hidden = "[...document.querySelectorAll('.wpwl-label')].every(it => !it.checkVisibility())";
-        assert_eq!(browser.value(hidden).await?, true);
-        let empty = browser.value("document.querySelector('.wpwl-control-expiry').placeholder").await?;
-        assert_eq!(empty, "");
-        form.find(NUMBER).await?.enter_frame().await?;
-        let inner = form.find("input").await?.attr("placeholder").await?.unwrap_or_default();
-        browser.enter_default_frame().await?;
-        assert_eq!(inner, "");
+        for (options, labels, placeholders) in
+            [("", true, german), ("showLabels: false, showPlaceholders: false,", false, ["", "", ""])]
+        {
+            let stage = Stage::new().await?;
+            browser.goto(stage.page(&format!("var wpwlOptions = {{ {options} locale: 'de' }};"))).await?;
+            let form = CardForm::ready(&browser).await?;
+            let shown =
+                "[...document.querySelectorAll('.wpwl-label')].every(it => it.textContent && it.checkVisibility())";
+            assert_eq!(browser.value(shown).await?, labels);
+            let placeholder = |css: &str| format!("document.querySelector('{css}').placeholder");
+            let [expiry, holder, number] = placeholders;
+            assert_eq!(browser.value(&placeholder(".wpwl-control-expiry")).await?, expiry);
+            assert_eq!(browser.value(&placeholder(".wpwl-control-cardHolder")).await?, holder);
+            form.find(NUMBER).await?.enter_frame().await?;
+            // What the page says of the field arrives as one message.
+            browser.until("document.title === 'Kartennummer'").await?;
+            assert_eq!(browser.value(&placeholder("input")).await?, number);
+            browser.enter_default_frame().await?;
+        }
         Ok(())
     })
     .await

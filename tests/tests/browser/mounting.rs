@@ -163,7 +163,7 @@ async fn whatever_merchants_do_to_the_nodes_the_form_pays_or_says_what_is_wrong(
             browser.goto(stage.page(&script)).await?;
             browser.until("witness.all().slice(witness.all().findLastIndex(it => it.kind === 'loaded')).some(it => it.kind === 'done')").await?;
             // The copy of a form is no form of ours: what we type goes into the first.
-            let form = CardForm::ready(&browser).await?;
+            let form = CardForm::standing(&browser).await?;
             if pays {
                 form.fill().await?;
                 browser.until(&format!("!document.querySelector('{PAY}').disabled")).await?;

@@ -73,6 +73,71 @@ async fn a_page_part_that_is_lost_once_comes_by_itself() -> anyhow::Result<()> {
     .await
 }
 
+/// A page whose lost scripts are asked for again when the test says so, by `again()`.
+const HELD: &str = "
+    const real = setTimeout, held = [];
+    window.setTimeout = (work, time) => (time === 500 || time === 2000 ? held.push(work) : real(work, time));
+    function again() { held.splice(0).forEach(work => work()); }
+    var wpwlOptions = { onError(error) { witness.note('failed', error.name); }, onReady() { witness.note('ready', 1); },
+        onChangeBrand(brand) { witness.note('brand', brand); } };";
+
+/// A form without its page part, filled in and sent off.
+async fn press_early<'a>(stage: &Stage, browser: &'a Browser) -> anyhow::Result<CardForm<'a>> {
+    block(browser, &["*://*:*/*static.min.js"]).await?;
+    browser.goto(stage.page(HELD)).await?;
+    browser.until_seen("ready").await?;
+    let form = CardForm::standing(browser).await?;
+    form.brand("MASTER").await?;
+    form.number("5454545454545454").await?;
+    form.expiry("534").await?;
+    form.holder("Jane Jones").await?;
+    form.code("123").await?;
+    form.pay().await?;
+    browser.until("held.length && document.querySelector('.wpwl-button-pay.wpwl-button-busy')").await?;
+    assert_eq!(browser.value("document.querySelectorAll('.wpwl-live').length").await?, 0, "the page part is missing");
+    Ok(form)
+}
+
+#[tokio::test]
+async fn a_shopper_who_is_quicker_than_the_page_part_pays_all_the_same() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        press_early(&stage, &browser).await?;
+        block(&browser, &[]).await?;
+        browser.execute("again()", vec![]).await?;
+        assert_eq!(browser.until_seen("brand").await?, "MASTER");
+        let status = stage.paid(&browser).await?;
+        assert_eq!(status.json["paymentBrand"], "MASTER");
+        assert_eq!(status.json["card"]["expiryMonth"], "05");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_press_that_was_lost_with_the_page_part_is_not_made_up_for_later() -> anyhow::Result<()> {
+    let stage = Stage::new().await?;
+    browse(move |browser| async move {
+        press_early(&stage, &browser).await?;
+        for _ in 0..2 {
+            browser.until("held.length").await?;
+            browser.execute("again()", vec![]).await?;
+        }
+        assert_eq!(browser.until_seen("failed").await?, "WidgetError");
+        block(&browser, &[]).await?;
+        browser.query(By::Css(".wpwl-button-retry")).and_displayed().first().await?.click().await?;
+        let form = CardForm::ready(&browser).await?;
+        browser.until("document.querySelector('.wpwl-control-expiry').value === '05 / 34'").await?;
+        browser.until("!document.querySelector('.wpwl-button-busy')").await?;
+        let status = stage.merchant.status(stage.checkout.id()).await?;
+        assert_eq!(status.json["checkoutState"], "OPEN", "nothing was sent: {}", status.text);
+        form.pay().await?;
+        stage.paid(&browser).await?;
+        Ok(())
+    })
+    .await
+}
+
 #[tokio::test]
 async fn blocked_frames_are_told_after_a_while() -> anyhow::Result<()> {
     let stage = Stage::new().await?;

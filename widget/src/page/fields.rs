@@ -27,14 +27,6 @@ impl Field {
         }
     }
 
-    /// The key of the field's label.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Expiry => "expiryDate",
-            other => other.class(),
-        }
-    }
-
     /// The field that a parameter of the gateway's answer belongs to.
     pub fn of_parameter(name: &str) -> Option<Self> {
         match name {

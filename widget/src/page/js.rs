@@ -61,17 +61,3 @@ pub fn object(properties: &[(&str, &JsValue)]) -> JsValue {
 pub fn list(items: &[String]) -> JsValue {
     items.iter().map(|item| JsValue::from_str(item)).collect::<Array>().into()
 }
-
-/// The keys and values of an object.
-pub fn entries(object: &JsValue) -> Vec<(String, JsValue)> {
-    let Some(object) = object.dyn_ref::<Object>() else {
-        return Vec::new();
-    };
-    Object::entries(object)
-        .iter()
-        .map(|entry| {
-            let entry: Array = entry.unchecked_into();
-            (entry.get(0).as_string().unwrap_or_default(), entry.get(1))
-        })
-        .collect()
-}

@@ -1,12 +1,11 @@
 //! The page part: what runs in the merchant's page.
 //!
-//! The loader has already put the bones of the form and both frames in place. Here is what changes: the
-//! fields of the page, their checks and hints, the merchant's options and callbacks, and the submit.
+//! The loader has already put the form and both frames in place. Here is what happens in it: the checks of its fields and
+//! their hints, the brand that follows the number, the merchant's callbacks, and the submit.
 //! A merchant's page moves, clones and restyles all of it, so nothing is ever inserted before a
 //! sibling, listeners are our own, and values are read from the document when they are needed.
 
 pub mod fields;
-pub mod texts;
 
 #[cfg(target_arch = "wasm32")]
 mod app;

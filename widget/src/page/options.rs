@@ -3,7 +3,6 @@
 use wasm_bindgen::JsValue;
 
 use super::js;
-use super::texts::Texts;
 
 /// The merchant's options object; an empty stand-in where there is none.
 pub fn object() -> JsValue {
@@ -26,24 +25,4 @@ pub fn is_on(name: &str) -> bool {
 /// An option that lists texts.
 pub fn texts(name: &str) -> Vec<String> {
     js::texts(&object(), name)
-}
-
-/// The texts of the page's language with the merchant's own over them.
-/// `language` is what the locale's script brought, `undefined` for English.
-pub fn words(language: &JsValue) -> Texts {
-    let mut words = Texts::english();
-    for group in ["labels", "errors"] {
-        for (key, value) in js::entries(&js::get(language, group)) {
-            words.set(&key, &value.as_string().unwrap_or_default());
-        }
-    }
-    let options = object();
-    for group in ["labels", "errorMessages"] {
-        for (key, value) in js::entries(&js::get(&options, group)) {
-            if let Some(text) = value.as_string() {
-                words.replace(&key, &text);
-            }
-        }
-    }
-    words
 }

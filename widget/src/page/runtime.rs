@@ -1,16 +1,17 @@
 //! Start and stop: meets the loader's state (the one internal global, `__tillgate`), mounts an app in
-//! every form, passes the frames' messages on, and takes everything back at `unload()`.
+//! every form, passes on what frames say and shoppers do, and takes everything back at `unload()`.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use gloo_events::EventListener;
 use js_sys::Reflect;
 use wasm_bindgen::prelude::*;
-use web_sys::{MessageEvent, PageTransitionEvent};
+use web_sys::MessageEvent;
 use yew::AppHandle;
+use yew::html::Scope;
 
 use super::app::{App, Message, Properties};
+use super::fields::Field;
 use super::handle::Handle;
 use super::js;
 
@@ -19,7 +20,6 @@ const STATE: &str = "__tillgate";
 struct Mounted {
     handle: Rc<Handle>,
     app: AppHandle<App>,
-    ready: bool,
 }
 
 #[derive(Default)]
@@ -27,7 +27,6 @@ struct Runtime {
     forms: Vec<Mounted>,
     /// Held as long as the forms live.
     callbacks: Vec<JsValue>,
-    listeners: Vec<EventListener>,
 }
 
 thread_local! {
@@ -54,14 +53,15 @@ fn call(object: &JsValue, name: &str) {
     }
 }
 
-/// Mounts an app in every form of the loader that has none yet.
+/// Mounts an app in every form of the loader that has none yet, and hears what the frames have said meanwhile.
 fn start(state: JsValue) {
     let first = RUNTIME.with_borrow(|r| r.callbacks.is_empty());
     if first {
         connect(&state);
     }
-    // Forms of other brands than cards say so, and are nobody's here.
-    for object in js::items(&state, "forms").into_iter().filter(|form| js::text(form, "kind").is_empty()) {
+    // Forms of other brands than cards say so, and are nobody's here; some have no fields yet.
+    let is_card = |form: &JsValue| js::text(form, "kind").is_empty() && js::get(form, "button").is_object();
+    for object in js::items(&state, "forms").into_iter().filter(is_card) {
         mount(&state, object);
     }
     if first {
@@ -76,33 +76,36 @@ fn mount(state: &JsValue, object: JsValue) {
     if RUNTIME.with_borrow(|r| r.forms.iter().any(|m| m.handle.nonce == nonce)) {
         return;
     }
-    let Some(handle) = Handle::new(object) else {
-        return;
-    };
-    let handle = Rc::new(handle);
-    let properties = Properties {
-        handle: handle.clone(),
-        base: js::text(state, "base"),
-        language: js::get(state, "language"),
-        locale: js::text(state, "locale"),
-    };
+    let handle = Rc::new(Handle::new(object));
+    let properties = Properties { handle: handle.clone(), base: js::text(state, "base") };
     let root = handle.slot.clone();
     let app = yew::Renderer::<App>::with_root_and_props(root, properties).render();
-    let pay = app.clone();
-    let pay = Closure::<dyn Fn()>::new(move || pay.send_message(Message::Pay)).into_js_value();
-    js::set(&handle.object, "pay", &pay);
+    let heard = app.clone();
+    let line = Closure::<dyn Fn(String)>::new(move |what: String| act(&heard, &what)).into_js_value();
+    js::set(&handle.object, "act", &line);
     RUNTIME.with_borrow_mut(|r| {
-        r.callbacks.push(pay);
-        r.forms.push(Mounted { handle, app, ready: false });
+        r.callbacks.push(line);
+        r.forms.push(Mounted { handle, app });
     });
 }
 
-/// Takes the loader's four lines: messages, a changed style sheet, nothing under way any more, the end.
+/// What the shopper has done in a form, by the loader's names.
+fn act(app: &Scope<App>, what: &str) {
+    app.send_message(match what {
+        "brand" => Message::Brand,
+        "expiry" => Message::Typed(Field::Expiry),
+        "expiryLeft" => Message::Left(Field::Expiry),
+        "holder" => Message::Typed(Field::Holder),
+        "holderLeft" => Message::Left(Field::Holder),
+        _ => Message::Pay,
+    });
+}
+
+/// Takes the loader's three lines: messages, nothing under way any more, the end.
 fn connect(state: &JsValue) {
     let lines = [
         ("receive", Closure::<dyn Fn(MessageEvent)>::new(receive).into_js_value()),
-        ("restyle", Closure::<dyn Fn()>::new(|| tell_all(|| Message::Restyle)).into_js_value()),
-        ("idle", Closure::<dyn Fn()>::new(|| tell_all(|| Message::Idle)).into_js_value()),
+        ("idle", Closure::<dyn Fn()>::new(idle).into_js_value()),
         ("stop", Closure::<dyn Fn()>::new(stop).into_js_value()),
     ];
     let mut callbacks = Vec::new();
@@ -110,30 +113,13 @@ fn connect(state: &JsValue) {
         js::set(state, name, &line);
         callbacks.push(line);
     }
-    let mut listeners = Vec::new();
-    if let Some(window) = web_sys::window() {
-        if let Ok(Some(dark)) = window.match_media("(prefers-color-scheme: dark)") {
-            listeners.push(EventListener::new(&dark, "change", |_| {
-                tell_all(|| Message::Restyle);
-            }));
-        }
-        // A page that comes back from the browser's memory still shows the spinner.
-        listeners.push(EventListener::new(&window, "pageshow", |event| {
-            if event.unchecked_ref::<PageTransitionEvent>().persisted() {
-                tell_all(|| Message::Idle);
-            }
-        }));
-    }
-    RUNTIME.with_borrow_mut(|r| {
-        r.callbacks = callbacks;
-        r.listeners = listeners;
-    });
+    RUNTIME.with_borrow_mut(|r| r.callbacks = callbacks);
 }
 
-fn tell_all(message: impl Fn() -> Message) {
+fn idle() {
     let apps: Vec<_> = RUNTIME.with_borrow(|r| r.forms.iter().map(|m| m.app.clone()).collect());
     for app in apps {
-        app.send_message(message());
+        app.send_message(Message::Idle);
     }
 }
 
@@ -155,26 +141,9 @@ fn receive(event: MessageEvent) {
     }
 }
 
-/// Called by a form whose frames are both ready; the last one, of the first forms and of those that came later, tells the
-/// merchant.
-pub fn form_is_ready(nonce: &str) {
-    let all = RUNTIME.with_borrow_mut(|r| {
-        for mounted in r.forms.iter_mut().filter(|m| m.handle.nonce == nonce) {
-            mounted.ready = true;
-        }
-        r.forms.iter().all(|m| m.ready)
-    });
-    if all {
-        loader("told", &[]);
-    }
-}
-
 /// Ends every app. The nodes are the loader's to remove.
 fn stop() {
-    let forms = RUNTIME.with_borrow_mut(|r| {
-        r.listeners.clear();
-        std::mem::take(&mut r.forms)
-    });
+    let forms = RUNTIME.with_borrow_mut(|r| std::mem::take(&mut r.forms));
     for mounted in forms {
         mounted.app.destroy();
     }
@@ -188,4 +157,9 @@ pub fn loader(name: &str, arguments: &[JsValue]) -> JsValue {
     let arguments = arguments.iter().cloned().collect();
     let function = js::function(&state, name);
     function.and_then(|function| Reflect::apply(&function, &state, &arguments).ok()).unwrap_or_default()
+}
+
+/// What the form says under a key: in the merchant's words, the page's language, or English.
+pub fn word(key: &str) -> String {
+    loader("word", &[key.into()]).as_string().unwrap_or_default()
 }

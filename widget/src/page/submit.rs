@@ -7,17 +7,18 @@ use yew::prelude::*;
 
 use super::app::{App, Message};
 use super::fields::Field;
-use super::{callbacks, collect, frames, js, options, runtime};
+use super::runtime::{loader, word};
+use super::{callbacks, collect, frames, js, options};
 
 impl App {
     /// Somebody wants to pay. Asking twice is asking once.
     pub(super) fn pay(&mut self, context: &Context<Self>) {
-        if self.busy || self.ended {
+        if self.busy || js::flag(&self.handle.object, "ended") {
             return;
         }
         self.notice = None;
         if !self.handle.is_whole() {
-            self.notice = Some(self.words.get("formError").to_owned());
+            self.notice = Some(word("formError"));
             let text = "the page took the form or a frame out of the document";
             callbacks::error("PciIframeCommunicationError", text);
             return;
@@ -44,13 +45,13 @@ impl App {
     /// The merchant has decided.
     pub(super) fn allowed(&mut self, checkout: Option<String>) {
         if let Some("") = checkout.as_deref() {
-            self.notice = Some(self.words.get("unsentError").to_owned());
+            self.notice = Some(word("unsentError"));
         }
         let Some(checkout) = checkout.filter(|id| !id.is_empty()) else {
             self.busy = false;
             return;
         };
-        self.words.get("processing").clone_into(&mut self.announcement);
+        self.announcement = word("processing");
         self.fill_hidden();
         let mut fields = collect::fields(&self.handle.form);
         // Groups that were moved out of the form still belong to it.
@@ -60,7 +61,7 @@ impl App {
             }
         };
         need("paymentBrand", self.brand.clone());
-        need("card.holder", self.live_value("card.holder", &self.holder));
+        need("card.holder", self.live_value("card.holder", &self.handle.holder));
         if let Some(date) = self.expiry_date() {
             need("card.expiryMonth", date.month_text());
             need("card.expiryYear", date.year_text());
@@ -106,7 +107,7 @@ impl App {
     /// The request did not get through, or nobody knows whether it did.
     pub(super) fn unsent(&mut self, key: &str) {
         self.busy = false;
-        self.notice = Some(self.words.get(key).to_owned());
+        self.notice = Some(word(key));
         self.announcement.clear();
         callbacks::error("PciIframeSubmitError", "the payment request was not answered");
     }
@@ -147,7 +148,7 @@ impl App {
 
     /// Takes the shopper to the brand's page, or to the result page.
     fn leave(&mut self, body: &JsValue) {
-        self.busy = runtime::loader("leave", &[self.handle.object.clone(), body.clone()]).is_truthy();
+        self.busy = loader("leave", &[self.handle.object.clone(), body.clone()]).is_truthy();
         if !self.busy {
             self.announcement.clear();
         }

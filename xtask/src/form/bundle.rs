@@ -24,15 +24,17 @@ const CONFIG: &str = "{{config}}";
 const MODULE: &str = "__module__";
 
 /// The loader's source files, in the order in which they are joined.
-const LOADER: [&str; 12] = [
+const LOADER: [&str; 14] = [
     "old.js",
     "address.js",
     "dom.js",
+    "words.js",
     "callbacks.js",
     "look.js",
     "shopper.js",
-    "skeleton.js",
+    "card.js",
     "place.js",
+    "ready.js",
     "leave.js",
     "resources.js",
     "global.js",
@@ -130,11 +132,6 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
     Ok(())
 }
 
-/// yew puts its work off with a timer once that takes longer than a frame, as it does at the start; the frames' word that
-/// they are ready would wait behind layout and painting. A task that goes before those lets shoppers in between.
-const AT_ONCE: &str = "const setTimeout = (work) => self.scheduler && scheduler.postTask
-    ? scheduler.postTask(work, { priority: \"user-blocking\" }) : queueMicrotask(work);";
-
 /// Glue and module of the page part in one script: a merchant's policy then needs our origin in
 /// script-src alone, as nothing is fetched.
 fn page_script(page: &Part) -> Result<Vec<u8>> {
@@ -143,7 +140,7 @@ fn page_script(page: &Part) -> Result<Vec<u8>> {
     with_bytes(
         &page.wasm,
         &format!(
-            "{AT_ONCE} {glue}
+            "{glue}
             const text = {MODULE};
             const bytes = Uint8Array.fromBase64 ? Uint8Array.fromBase64(btoa(text)) : Uint8Array.from(text, (c) => c.charCodeAt());
             {name}(bytes).catch((e) => window.__tillgate.fail(e));"
@@ -154,7 +151,7 @@ fn page_script(page: &Part) -> Result<Vec<u8>> {
 /// The page part in plain JavaScript.
 fn page_twin(page: &Part) -> Result<Vec<u8>> {
     let starts = format!("try {{ {}(); }} catch (e) {{ window.__tillgate.fail(e); }}", glue::NAME);
-    twin(page, &format!("{AT_ONCE} {}", page.twin_glue), &starts)
+    twin(page, &page.twin_glue, &starts)
 }
 
 /// The glue of the frame part, and the script that completes the frame with it.
@@ -222,7 +219,7 @@ fn forms_script(widget: &Path, locales: &[locale::Locale]) -> Result<String> {
     let codes = letters().flat_map(|a| letters().map(move |b| String::from_utf8_lossy(&[a, b]).into_owned()));
     let countries: Vec<String> = codes.filter(|code| country::check(code).is_ok()).collect();
     let source = joined(&widget.join("forms"), &FORMS)?
-        .replace("%ENGLISH%", &locale::english(&widget.join("locales"))?.to_string())
+        .replace("\"%ENGLISH%\"", &locale::english(&widget.join("locales"), &locale::FORMS)?)
         .replace("\"%PINS%\"", &json!(pins).to_string())
         .replace("%COUNTRIES%", &countries.join(""));
     script::minify_js(&source)
@@ -256,7 +253,7 @@ fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<S
     let source = pinned(source, &pins, files)?
         .replace("%LOCALES%", &locale::directory(locales))
         .replace("%CARDS%", &cards.join(" "))
-        .replace("\"%LOADING%\"", &locale::english_for_the_loader(&widget.join("locales"))?)
+        .replace("\"%ENGLISH%\"", &locale::english(&widget.join("locales"), &locale::CARD)?)
         .replace("\"%SKELETON%\"", &json!(skeleton).to_string());
     es5::minify(&source).context("the loader")
 }

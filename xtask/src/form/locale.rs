@@ -1,4 +1,4 @@
-//! Languages: one TOML file each in widget/locales becomes one small script; English is compiled in.
+//! Languages: one TOML file each in widget/locales becomes one small script; English is in the scripts themselves.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,7 +13,9 @@ use super::script;
 /// say beside those.
 const GROUPS: [&str; 4] = ["loading", "labels", "errors", "forms"];
 /// Those that travel with every form.
-const CARD: [&str; 3] = ["loading", "labels", "errors"];
+pub const CARD: [&str; 3] = ["loading", "labels", "errors"];
+/// And with the other forms, beside those.
+pub const FORMS: [&str; 1] = ["forms"];
 
 /// A language that travels as a script of its own.
 pub struct Locale {
@@ -84,19 +86,19 @@ pub fn read_all(folder: &Path) -> Result<Vec<Locale>> {
     Ok(locales)
 }
 
-/// All English texts of forms in one object.
+/// The English texts of these groups in one object.
 ///
 /// # Errors
 /// When the file is malformed.
-pub fn english(folder: &Path) -> Result<Value> {
+pub fn english(folder: &Path, groups: &[&str]) -> Result<String> {
     let table = read(&folder.join("en.toml"))?;
     let mut all = Map::new();
-    for group in ["labels", "errors", "forms"] {
-        if let Value::Object(texts) = serde_json::to_value(&table[group])? {
+    for group in groups {
+        if let Value::Object(texts) = serde_json::to_value(&table[*group])? {
             all.extend(texts);
         }
     }
-    Ok(Value::Object(all))
+    Ok(ascii(&Value::Object(all)))
 }
 
 /// Every name by which the loader finds a language, as dense text: `cs:cz:hash da:dk:hash de:hash`. First comes the
@@ -110,16 +112,6 @@ pub fn directory(locales: &[Locale]) -> String {
         })
         .collect();
     entries.join(" ")
-}
-
-/// What the loader itself says, in English, as an object.
-///
-/// # Errors
-/// When the file is malformed.
-pub fn english_for_the_loader(folder: &Path) -> Result<String> {
-    let english = read(&folder.join("en.toml"))?;
-    let words = english.get(GROUPS[0]).context("en.toml says nothing for the loader")?;
-    Ok(ascii(&serde_json::to_value(words)?))
 }
 
 fn read(path: &Path) -> Result<toml::Table> {

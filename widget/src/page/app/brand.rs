@@ -1,11 +1,9 @@
 //! The card's brand: chosen by the shopper, or following the number.
 
 use wasm_bindgen::JsValue;
-use web_sys::HtmlSelectElement;
 
-use super::{App, node};
+use super::App;
 use crate::page::runtime::loader;
-use crate::page::texts::name_of_code;
 use crate::page::{callbacks, frames, js, options};
 
 impl App {
@@ -39,22 +37,16 @@ impl App {
         }
     }
 
-    /// How a brand is called, as far as the gateway has told.
-    pub(in crate::page) fn brand_name(&self, code: &str) -> String {
-        let name = js::text(&js::get(&self.known_brands, code), "name");
-        if name.is_empty() { name_of_code(code) } else { name }
-    }
-
     /// Makes `brand` the chosen one.
     pub(super) fn choose(&mut self, brand: String) {
         if brand == self.brand {
             return;
         }
         let old = std::mem::replace(&mut self.brand, brand);
-        if let Some(select) = node::<HtmlSelectElement>(&self.select) {
-            select.set_value(&self.brand);
-        }
-        self.mark_brand(&old);
+        self.handle.select.set_value(&self.brand);
+        let classes = self.handle.logo.class_list();
+        let _ = classes.remove_1(&js::cat(&["wpwl-brand-", &old]));
+        let _ = classes.add_1(&js::cat(&["wpwl-brand-", &self.brand]));
         for (frame, state) in [(&self.handle.number, &self.number), (&self.handle.code, &self.code)] {
             if !state.ready {
                 continue;
@@ -63,20 +55,8 @@ impl App {
             frames::say(frame, &self.base, &self.handle.nonce, "brand", &message);
         }
         loader("offer", &[self.handle.object.clone()]);
-        if self.shown {
-            // What is said of the code depends on the brand.
-            self.instruct();
-        }
+        // What is said of the code depends on the brand.
+        loader("instruct", &[self.handle.object.clone()]);
         callbacks::of_form("onChangeBrand", &[JsValue::from_str(&self.brand)], &self.handle);
-    }
-
-    pub(super) fn mark_brand(&self, old: &str) {
-        let classes = self.handle.logo.class_list();
-        if !old.is_empty() {
-            let _ = classes.remove_1(&js::cat(&["wpwl-brand-", old]));
-        }
-        if !self.brand.is_empty() {
-            let _ = classes.add_1(&js::cat(&["wpwl-brand-", &self.brand]));
-        }
     }
 }

@@ -3,10 +3,10 @@
 use tillgate_shared::format::expiry;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::HtmlInputElement;
-use yew::NodeRef;
 
-use super::{App, focus_element, node};
+use super::App;
 use crate::page::fields::{Fault, Field, code_fault, holder_fault, number_fault};
+use crate::page::runtime::word;
 use crate::page::{callbacks, frames, js, options};
 
 impl App {
@@ -18,7 +18,7 @@ impl App {
             Field::Code => code_fault(&self.code, !options::is_on("allowEmptyCvv")),
             Field::Holder => {
                 let required = !options::on_by_default("allowEmptyCardHolderName");
-                holder_fault(&self.live_value("card.holder", &self.holder), required)
+                holder_fault(&self.live_value("card.holder", &self.handle.holder), required)
             }
             Field::Expiry => {
                 let (year, month) = this_month();
@@ -35,15 +35,15 @@ impl App {
 
     /// Month and year as typed.
     pub(in crate::page) fn expiry_date(&self) -> Option<expiry::Expiry> {
-        expiry::Expiry::parse_text(&self.live_value("card.expiry", &self.expiry), this_month().0)
+        expiry::Expiry::parse_text(&self.live_value("card.expiry", &self.handle.expiry), this_month().0)
     }
 
     /// A field's value in the live form; merchants replace nodes by copies of them.
-    pub(in crate::page) fn live_value(&self, name: &str, ours: &NodeRef) -> String {
+    pub(in crate::page) fn live_value(&self, name: &str, ours: &HtmlInputElement) -> String {
         let selector = js::cat(&["[name=\"", name, "\"]"]);
         let live = self.handle.form.query_selector(&selector).ok().flatten();
         let live = live.map(|node| node.unchecked_into::<HtmlInputElement>());
-        let input = live.or_else(|| node(ours).filter(|i: &HtmlInputElement| i.is_connected()));
+        let input = live.or_else(|| Some(ours.clone()).filter(|input| input.is_connected()));
         input.map(|input| input.value()).unwrap_or_default()
     }
 
@@ -77,13 +77,13 @@ impl App {
         let empty = match field {
             Field::Number => self.number.empty,
             Field::Code => self.code.empty,
-            Field::Expiry => self.live_value("card.expiry", &self.expiry).is_empty(),
-            Field::Holder => self.live_value("card.holder", &self.holder).is_empty(),
+            Field::Expiry => self.live_value("card.expiry", &self.handle.expiry).is_empty(),
+            Field::Holder => self.live_value("card.holder", &self.handle.holder).is_empty(),
         };
         if !empty || self.faults[field as usize].is_some() {
             self.fault(field, fault);
             if let Some(fault) = fault {
-                self.words.get(fault.message()).clone_into(&mut self.announcement);
+                self.announcement = word(fault.message());
             }
         }
         let name = match field {
@@ -120,54 +120,49 @@ impl App {
         self.halted = true;
         self.announcement.clear();
         for fault in self.faults.iter().flatten() {
-            self.announcement.push_str(self.words.get(fault.message()));
+            self.announcement.push_str(&word(fault.message()));
             self.announcement.push(' ');
         }
         let first = Field::ALL.into_iter().find(|f| self.faults[*f as usize].is_some());
-        match first {
-            Some(Field::Expiry) => focus_element(&self.expiry),
-            Some(Field::Holder) => focus_element(&self.holder),
-            Some(field) => {
-                if let Some(frame) = self.handle.frame(field) {
-                    frames::focus(frame, &self.base, &self.handle.nonce);
-                }
+        if let Some(field) = first {
+            let _ = self.handle.control(field).focus();
+            if let Some(frame) = self.handle.frame(field) {
+                frames::say(frame, &self.base, &self.handle.nonce, "focus", &js::object(&[]));
             }
-            None => {}
         }
     }
 
-    /// Puts the state on nodes whose classes are not yew's alone.
+    /// Puts the state on the loader's nodes.
     pub(super) fn mark(&mut self) {
         for field in Field::ALL {
             let fault = self.faults[field as usize];
-            let control: Option<web_sys::Element> = match field {
-                Field::Expiry => node(&self.expiry),
-                Field::Holder => node(&self.holder),
-                _ => self.handle.frame(field).map(|frame| frame.clone().into()),
-            };
-            if let Some(control) = control {
-                let _ = control.class_list().toggle_with_force("wpwl-has-error", fault.is_some());
+            let control = self.handle.control(field);
+            let _ = control.class_list().toggle_with_force("wpwl-has-error", fault.is_some());
+            if self.told[field as usize] == fault {
+                continue;
             }
-            if let Some(frame) = self.handle.frame(field)
-                && self.told[field as usize] != fault
-            {
-                self.told[field as usize] = fault;
-                let text = fault.map_or("", |fault| self.words.get(fault.message()));
-                let message = js::object(&[("text", &JsValue::from_str(text))]);
+            self.told[field as usize] = fault;
+            if let Some(frame) = self.handle.frame(field) {
+                let text = fault.map(|fault| word(fault.message())).unwrap_or_default();
+                let message = js::object(&[("text", &JsValue::from_str(&text))]);
                 frames::say(frame, &self.base, &self.handle.nonce, "error", &message);
+            } else if fault.is_some() {
+                let _ = control.set_attribute("aria-invalid", "true");
+                let _ = control.set_attribute("aria-describedby", &self.handle.hint_id(field));
+            } else {
+                let _ = control.set_attribute("aria-invalid", "false");
+                let _ = control.remove_attribute("aria-describedby");
             }
         }
-        if let Some(button) = node::<web_sys::HtmlButtonElement>(&self.button) {
-            // A fault that was only met in passing leaves the button alive: pressing it leads to the field.
-            let halted = self.halted && self.is_faulty();
-            button.set_disabled(halted);
-            let _ = button.class_list().toggle_with_force("wpwl-button-error", halted);
-            let _ = button.class_list().toggle_with_force("wpwl-button-busy", self.busy);
-        }
+        // A fault that was only met in passing leaves the button alive: pressing it leads to the field.
+        let (button, halted) = (&self.handle.button, self.halted && self.is_faulty());
+        button.set_disabled(halted);
+        let _ = button.class_list().toggle_with_force("wpwl-button-error", halted);
+        let _ = button.class_list().toggle_with_force("wpwl-button-busy", self.busy);
     }
 }
 
-pub(super) fn code_required() -> bool {
+fn code_required() -> bool {
     options::on_by_default("requireCvv")
 }
 
