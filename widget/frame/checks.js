@@ -34,7 +34,7 @@ const judge = (value) => {
   const first = value.slice(0, 6);
   if (first !== bin) bins++;
   bin = first;
-  const told = { known: true, bin: first[5] && bins };
+  const told = { known: true, brand, bin: first[5] && bins };
   if (isNumber) {
     ask(value, brand, () => {
       const is = checks.number();

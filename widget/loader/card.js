@@ -8,11 +8,11 @@ var group = function (name, control) {
   ]);
 };
 
-// What a frame is given leave for, of what this browser knows: it would warn of the rest in the merchant's console, and
+// What a frame is given leave for, of what this browser says that it knows: it would warn of the rest in the merchant's console, and
 // parse all of this script once more to say where.
-var features = document.featurePolicy ? document.featurePolicy.features() : [];
+var features = document.featurePolicy && document.featurePolicy.features();
 var granted = ["autofill", "shared-autofill", "payment"].filter(function (name) {
-  return features.includes(name);
+  return !features || features.includes(name);
 });
 
 var frame = function (form, field, name, title) {
@@ -54,11 +54,13 @@ var guard = function (form) {
   };
 };
 
-// What a shopper does is the page part's; until that is there, it is kept. The frames judge by the brand.
+// What a shopper does is the page part's; until that is there, it is kept, with the brand that was chosen then. The frames
+// judge by the brand.
 var act = function (form, what) {
   if (window.__tillgate !== state) return;
-  if (form.act) return form.act(what);
-  form.waiting.push(what);
+  var brand = form.select ? form.select.value : "";
+  if (form.act) return form.act(what, brand);
+  form.waiting.push([what, brand]);
   if (what === "brand") instruct(form);
   if (what === "pay" && form.button) form.button.classList.add("wpwl-button-busy");
 };
@@ -66,17 +68,22 @@ var act = function (form, what) {
 // What was done before the page part was there.
 var catchUp = function (form) {
   if (form.act && form.waiting)
-    form.waiting.splice(0).forEach(function (what) {
-      form.act(what);
+    form.waiting.splice(0).forEach(function (done) {
+      form.act(done[0], done[1]);
     });
 };
 
-// A press of the button that nothing comes of.
-var forget = function (form) {
-  if (!form.waiting || !form.button) return;
-  form.button.classList.remove("wpwl-button-busy");
-  form.waiting = form.waiting.filter(function (what) {
-    return what !== "pay";
+// A press of the button that nothing comes of, or of Enter in a frame.
+var forget = function () {
+  state.inbox = state.inbox.filter(function (event) {
+    return event.data.type !== "enter";
+  });
+  state.forms.forEach(function (form) {
+    if (!form.waiting) return;
+    if (form.button) form.button.classList.remove("wpwl-button-busy");
+    form.waiting = form.waiting.filter(function (done) {
+      return done[0] !== "pay";
+    });
   });
 };
 
@@ -161,7 +168,7 @@ var control = function (form, name) {
   made.setAttribute("aria-labelledby", form.labels[name].id);
   if (kind.placeholder) {
     made.setAttribute("aria-invalid", "false");
-    made.translate = false;
+    made.setAttribute("translate", "no");
     if (!isOff("showPlaceholders")) made.placeholder = word(kind.placeholder);
   }
   Object.keys(kind.events).forEach(function (type) {
@@ -194,17 +201,12 @@ var fill = function (form) {
   form.button = make("button", "wpwl-button wpwl-button-pay", { type: "submit", name: "pay", "aria-label": text }, [text]);
   form.wrappers.submit.append(form.button);
   handy(form);
-  list(form);
+  // Text that grows in the page grows in the frames.
+  if (window.ResizeObserver)
+    new ResizeObserver(function () {
+      state.restyle();
+    }).observe(form.number);
   rise(form);
-};
-
-// The brands to choose from, by the names that the gateway gives them.
-var list = function (form) {
-  if (!form.select || !form.names) return;
-  form.cards.forEach(function (brand, at) {
-    form.select.append(make("option", "", { value: brand }, [form.names[at]]));
-  });
-  form.logo.classList.add("wpwl-brand-" + form.cards[0]);
 };
 
 // Where brands and issuers show their pages inside of ours. An empty frame takes browsers as long as all the rest, so it is

@@ -48,7 +48,7 @@ var HELP = { AMEX: "cvvHintAmex", MAESTRO: "cvvHintMaestro" };
 var instruct = function (form) {
   if (!form.up || form.ended) return;
   form.container.classList.toggle("wpwl-dark", isOnDark(form.container));
-  var brand = brandOf(form);
+  var brand = form.select.value;
   var help = isOn("showCVVHint") ? word(HELP[brand] || "cvvHint") : "";
   hint(form, help);
   [form.number, form.code].forEach(function (frame) {

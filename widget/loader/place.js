@@ -17,12 +17,6 @@ var brandsOf = function (placeholder) {
   return (placeholder.dataset.brands || placeholder.textContent).split(/[\s,]+/).filter(Boolean);
 };
 
-// Without brands it takes every card.
-var takesCards = function (placeholder) {
-  var brands = brandsOf(placeholder);
-  return !brands.length || brands.some(isCard);
-};
-
 var place = function (placeholder, several) {
   var brands = brandsOf(placeholder);
   // As written: an address relative to the page stays so.
@@ -59,6 +53,7 @@ var drop = function (form) {
   state.nodes.push(form.container);
   Object.assign(form.container, { className: "", hidden: true });
   state.dropped = form;
+  form.ended = true;
   return true;
 };
 
@@ -107,7 +102,7 @@ var more = function () {
     },
     function (error) {
       moreTag = state.more = null;
-      state.fail(error);
+      fail(error);
     },
   );
 };

@@ -4,15 +4,15 @@
 var arrive = function (form, element, config) {
   if (element === form.number) form.hasNumber = true;
   else form.hasCode = true;
-  if (config && !form.cards && !form.ended) configure(form, config);
+  form.config = form.config || config;
   instruct(form);
   rise(form);
 };
 
-// What the gateway says of the checkout.
-var configure = function (form, config) {
-  var error = config.error;
-  var known = config.brands;
+// What the gateway says of the checkout. The brands to choose from have the names that it gives them.
+var configure = function (form) {
+  var error = form.config.error;
+  var known = form.config.brands;
   if (error) {
     end(form, error.paid ? "paidError" : "checkoutError");
     return raise(error.name, error.message);
@@ -25,10 +25,10 @@ var configure = function (form, config) {
     end(form, "checkoutError");
     return raise("WidgetError", "none of the brands is a card of this channel");
   }
-  form.names = form.cards.map(function (brand) {
-    return known[brand].name;
+  form.cards.forEach(function (brand) {
+    form.select.append(make("option", "", { value: brand }, [known[brand].name]));
   });
-  list(form);
+  form.logo.classList.add("wpwl-brand-" + form.cards[0]);
 };
 
 // A message takes the form's place for good.
@@ -39,29 +39,29 @@ var end = function (form, key) {
   form.container.append(alarm(word(key)));
 };
 
+// Its fields are made once the page's options and words may be read, so whatever is said of it is said after that.
 var rise = function (form) {
-  if (form.up || form.ended || !form.hasNumber || !form.hasCode || !form.button || !form.cards) return;
+  if (form.up || form.ended || !form.button) return;
+  if (form.config && !form.cards) configure(form);
+  if (form.ended || !form.cards || !form.hasNumber || !form.hasCode) return;
   form.up = true;
   wait(form.container, false);
   stand();
-  // The look is computed once, with what the merchant has just changed. Text that grows in the page grows in the frames.
+  // The page part is of use from now on. One that is there already takes the form up.
+  pagePart();
+  if (state.start) state.go();
+  // The look is computed once, with what the merchant has just changed.
   soon(function () {
     instruct(form);
-    if (window.ResizeObserver)
-      new ResizeObserver(function () {
-        state.restyle();
-      }).observe(form.number);
   });
 };
 
-// Once all cards' forms are up, the merchant hears of it; the page part, which is of use from now on, comes after them.
+// Once no card's form is to come, the merchant hears of those that are up.
 var stand = function () {
   var all = state.forms.every(function (form) {
-    return isOther(form) || form.up;
+    return isOther(form) || form.up || form.ended;
   });
-  if (!all) return;
-  state.told();
-  pagePart();
+  if (all) state.told();
 };
 
 // The cards' forms say that they stand, and so does what makes the others: once all of them do, the merchant is told of
@@ -71,7 +71,7 @@ var told = function (who) {
   var forms = state.forms;
   done[who || "cards"] = true;
   var fresh = forms.filter(function (form) {
-    return !form.stands;
+    return !form.stands && !form.ended;
   });
   var first = fresh[0];
   if (!first || (!done.cards && !forms.every(isOther)) || (!done.more && state.more)) return;

@@ -80,15 +80,13 @@ var runsWasm = function () {
 // The page part, or the same in plain JavaScript where wasm cannot run: asked for once, unless it was lost, and by none that
 // brings its own.
 var pagePart = function () {
-  if (external || state.coming || !lacksPart()) return;
+  if (external || window.__tillgate !== state || state.coming || !lacksPart()) return;
   state.coming = true;
+  watch();
   var came = runsWasm()
     ? script(state, "js/static.min.js", pinned("%PAGE%"))
     : script(state, "js/plain/static.min.js", pinned("%TWIN%"));
-  came.catch(function (error) {
-    state.coming = false;
-    fail(error);
-  });
+  came.catch(state.fail);
 };
 
 // The style sheet goes first in the head, so that a merchant's rules of equal weight win.

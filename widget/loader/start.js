@@ -121,20 +121,20 @@ var watch = function () {
   clearTimeout(state.timer);
   state.forms.forEach(function (form) {
     if (form.message) form.message.remove();
-    form.form.hidden = form.form.hidden && !form.message;
+    form.form.hidden = !!form.ended || (form.form.hidden && !form.message);
     form.message = null;
   });
   if (!lacksPart() && !silent().length) return;
   state.timer = setTimeout(function () {
     if (silent().length) fail(new Error("a frame does not answer"), "PciIframeCommunicationError");
-    else if (lacksPart()) fail(new Error("the page part did not come"));
+    else if (lacksPart() && state.coming) fail(new Error("the page part did not come"));
   }, PATIENCE);
 };
 
 // What is missing is asked for again.
 var again = function () {
   state.forms.forEach(function (form) {
-    wait(form.container, !!(form.message && form.waited));
+    wait(form.container, !!(form.message && form.waited && !form.up));
   });
   silent().forEach(function (element) {
     element.src += "";
@@ -155,12 +155,14 @@ var wait = function (container, busy) {
 var fail = function (error, name) {
   if (window.__tillgate !== state) return;
   clearTimeout(state.timer);
+  forget();
   state.forms.forEach(function (form) {
+    if (form.ended) return;
     if (form.message) form.message.remove();
     var retry = make("button", "wpwl-button wpwl-button-retry", { type: "button" }, [word("retry")]);
     retry.onclick = again;
     form.message = alarm(word("failed"), [" ", retry]);
-    forget(form);
+
     // The form of another brand may not be made yet.
     if (form.form !== form.container) form.form.hidden = true;
     form.waited = form.waited || form.container.classList.contains("wpwl-loading");
@@ -244,7 +246,11 @@ if (state && state.checkoutId === checkoutId && state.build === build) {
   if (state && state.unload) state.unload();
   var left = window.__tillgate;
   state = window.__tillgate = newState(external && left ? left.start : undefined);
-  state.fail = fail;
+  // What the page part says when it does not start; it may be fetched again.
+  state.fail = function (error) {
+    state.coming = false;
+    fail(error);
+  };
   state.unload = unload;
   state.look = begin;
   state.go = function () {
@@ -255,6 +261,8 @@ if (state && state.checkoutId === checkoutId && state.build === build) {
         state.forms.forEach(function (form) {
           if (!isOther(form)) fill(form);
         });
+      // The merchant may have taken it all away.
+      if (window.__tillgate !== state) return;
       if (state.start) state.start(state);
       state.forms.forEach(catchUp);
       if (state.startMore && moreReady) state.startMore();

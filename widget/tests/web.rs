@@ -30,7 +30,7 @@ export function mount(options) {
   const container = Object.assign(make("div", "container", [form]), { id: "card_1" });
   document.body.append(container);
   const object = {
-    nonce: String(Math.random()), cards: ["VISA", "MASTER"],
+    nonce: String(Math.random()), cards: ["VISA", "MASTER"], up: true,
     form, container, slot, logo, select, number, expiry, holder, code, button, wrappers,
   };
   const state = window.__tillgate;
@@ -44,7 +44,7 @@ export function say(number, data) {
   Object.assign(data, { form: testForm.nonce, field: number ? "card.number" : "card.cvv" });
   __tillgate.receive(new MessageEvent("message", { source: frame.contentWindow, data }));
 }
-export function pay() { testForm.act("pay"); }
+export function pay() { testForm.act("pay", "VISA"); }
 export function end() { __tillgate.stop(); testForm.container.remove(); }
 export function html(selector) {
   const found = testForm.container.querySelector(selector);
@@ -54,7 +54,7 @@ export function count(selector) { return testForm.container.querySelectorAll(sel
 export function type(text) {
   const input = testForm.expiry;
   input.value = text;
-  testForm.act("expiry");
+  testForm.act("expiry", "VISA");
 }
 export function tick() { return new Promise((done) => setTimeout(done)); }
 export function options(source) { return new Function("return " + source)(); }
@@ -99,7 +99,7 @@ async fn faults_are_shown_at_the_fields_and_go_when_corrected() {
     until(|| count(".wpwl-hint") == 3 && html("button").contains("disabled")).await;
     assert!(html(".wpwl-hint-cvvError").contains("The text of cvvError"));
     assert!(html("[name='card.expiry']").contains("aria-invalid=\"true\""));
-    let good = "{type:'state',empty:false,known:true,complete:true,valid:true,brands:['VISA']}";
+    let good = "{type:'state',empty:false,known:true,complete:true,valid:true,brand:'VISA',brands:['VISA']}";
     say(true, options(good));
     say(false, options(good));
     type_in("12/2049");

@@ -113,9 +113,10 @@ async fn several_forms_have_numbers_and_each_pays_by_itself() -> anyhow::Result<
 }
 
 /// What merchants' scripts do to the form in `onReady`, and whether it can still be paid with.
-const DEEDS: [(&str, &str, bool); 12] = [
+const DEEDS: [(&str, &str, bool); 13] = [
     ("a group moved within the form", "form.append(group('cardHolder'))", true),
     ("a group moved out of the form", "main.append(group('expiry'))", true),
+    ("the list of brands taken away", "group('brand').remove()", true),
     ("the frames' groups moved", "form.prepend(group('cvv')); form.prepend(group('cardNumber'))", true),
     ("the form moved out of its container", "main.append(form)", true),
     (

@@ -81,13 +81,15 @@ const HELD: &str = "
     var wpwlOptions = { onError(error) { witness.note('failed', error.name); }, onReady() { witness.note('ready', 1); },
         onChangeBrand(brand) { witness.note('brand', brand); } };";
 
-/// A form without its page part, filled in and sent off.
-async fn press_early<'a>(stage: &Stage, browser: &'a Browser) -> anyhow::Result<CardForm<'a>> {
+/// A form without its page part, filled in and sent off; with `detects` the brand is to follow the number, else it is chosen.
+async fn press_early<'a>(stage: &Stage, browser: &'a Browser, detects: bool) -> anyhow::Result<CardForm<'a>> {
     block(browser, &["*://*:*/*static.min.js"]).await?;
-    browser.goto(stage.page(HELD)).await?;
+    browser.goto(stage.page(&format!("{HELD} wpwlOptions.brandDetection = {detects};"))).await?;
     browser.until_seen("ready").await?;
     let form = CardForm::standing(browser).await?;
-    form.brand("MASTER").await?;
+    if !detects {
+        form.brand("MASTER").await?;
+    }
     form.number("5454545454545454").await?;
     form.expiry("534").await?;
     form.holder("Jane Jones").await?;
@@ -100,15 +102,17 @@ async fn press_early<'a>(stage: &Stage, browser: &'a Browser) -> anyhow::Result<
 
 #[tokio::test]
 async fn a_shopper_who_is_quicker_than_the_page_part_pays_all_the_same() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
     browse(move |browser| async move {
-        press_early(&stage, &browser).await?;
-        block(&browser, &[]).await?;
-        browser.execute("again()", vec![]).await?;
-        assert_eq!(browser.until_seen("brand").await?, "MASTER");
-        let status = stage.paid(&browser).await?;
-        assert_eq!(status.json["paymentBrand"], "MASTER");
-        assert_eq!(status.json["card"]["expiryMonth"], "05");
+        for detects in [false, true] {
+            let stage = Stage::new().await?;
+            press_early(&stage, &browser, detects).await?;
+            block(&browser, &[]).await?;
+            browser.execute("again()", vec![]).await?;
+            let status = stage.paid(&browser).await?;
+            assert_eq!(status.json["paymentBrand"], "MASTER", "detection: {detects}");
+            assert_eq!(status.json["card"]["expiryMonth"], "05");
+            assert_eq!(browser.seen_of("brand").await?.last().map(String::as_str), Some("MASTER"));
+        }
         Ok(())
     })
     .await
@@ -118,7 +122,9 @@ async fn a_shopper_who_is_quicker_than_the_page_part_pays_all_the_same() -> anyh
 async fn a_press_that_was_lost_with_the_page_part_is_not_made_up_for_later() -> anyhow::Result<()> {
     let stage = Stage::new().await?;
     browse(move |browser| async move {
-        press_early(&stage, &browser).await?;
+        let form = press_early(&stage, &browser, false).await?;
+        // Enter in a frame is a press, too.
+        form.code("\u{e007}").await?;
         for _ in 0..2 {
             browser.until("held.length").await?;
             browser.execute("again()", vec![]).await?;

@@ -28,8 +28,8 @@ pub struct Properties {
 pub enum Message {
     /// A frame said something.
     Frame { is_number: bool, data: JsValue },
-    /// The shopper chose a brand.
-    Brand,
+    /// The shopper chose this brand.
+    Brand(String),
     /// The shopper typed an expiry date or a name.
     Typed(Field),
     /// The shopper left the field.
@@ -99,9 +99,9 @@ impl Component for App {
                 self.heard(context, is_number, &data);
                 return shows;
             }
-            Message::Brand => {
+            Message::Brand(brand) => {
                 self.by_hand = true;
-                self.choose(self.handle.select.value());
+                self.choose(brand);
             }
             Message::Typed(Field::Expiry) => {
                 self.halted = false;

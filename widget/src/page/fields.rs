@@ -99,6 +99,8 @@ pub struct FrameState {
     pub empty: bool,
     /// The shared checks have run.
     pub known: bool,
+    /// Judged by the brand that is chosen now. Another's word on `complete` and `valid` counts for nothing.
+    pub fresh: bool,
     /// As long as it can be for its brand.
     pub complete: bool,
     /// Passes all checks.
@@ -115,7 +117,7 @@ pub fn number_fault(state: &FrameState, brand: &str) -> Option<Fault> {
     if state.empty {
         return Some(Fault::NumberEmpty);
     }
-    if !state.known || state.valid {
+    if !state.known || !state.fresh || state.valid {
         return None;
     }
     let other = state.complete && !state.brands.is_empty() && !state.brands.iter().any(|b| b == brand);
@@ -127,7 +129,7 @@ pub fn code_fault(state: &FrameState, required: bool) -> Option<Fault> {
     if state.empty {
         return (required && !state.optional).then_some(Fault::Code);
     }
-    (state.known && !state.valid).then_some(Fault::Code)
+    (state.known && state.fresh && !state.valid).then_some(Fault::Code)
 }
 
 /// What is wrong with the name on the card. The contract makes it optional unless the merchant wants one; it must not look
@@ -148,8 +150,10 @@ mod tests {
     fn an_empty_number_is_told_apart_from_a_wrong_one() {
         let empty = FrameState { ready: true, empty: true, ..FrameState::default() };
         assert_eq!(number_fault(&empty, "VISA"), Some(Fault::NumberEmpty));
-        let wrong = FrameState { ready: true, known: true, ..FrameState::default() };
+        let wrong = FrameState { ready: true, known: true, fresh: true, ..FrameState::default() };
         assert_eq!(number_fault(&wrong, "VISA"), Some(Fault::Number));
+        let stale = FrameState { fresh: false, ..wrong.clone() };
+        assert_eq!(number_fault(&stale, "VISA"), None, "judged by another brand");
         let other = FrameState { complete: true, brands: vec!["MASTER".into()], ..wrong.clone() };
         assert_eq!(number_fault(&other, "VISA"), Some(Fault::OtherBrand));
         let unknown = FrameState { ready: true, ..FrameState::default() };

@@ -59,9 +59,8 @@ fn start(state: JsValue) {
     if first {
         connect(&state);
     }
-    // Forms of other brands than cards say so, and are nobody's here; some have no fields yet.
-    let is_card = |form: &JsValue| js::text(form, "kind").is_empty() && js::get(form, "button").is_object();
-    for object in js::items(&state, "forms").into_iter().filter(is_card) {
+    // Cards' forms that stand; others come later, and those of other brands are nobody's here.
+    for object in js::items(&state, "forms").into_iter().filter(|form| js::flag(form, "up")) {
         mount(&state, object);
     }
     if first {
@@ -81,7 +80,8 @@ fn mount(state: &JsValue, object: JsValue) {
     let root = handle.slot.clone();
     let app = yew::Renderer::<App>::with_root_and_props(root, properties).render();
     let heard = app.clone();
-    let line = Closure::<dyn Fn(String)>::new(move |what: String| act(&heard, &what)).into_js_value();
+    let line =
+        Closure::<dyn Fn(String, String)>::new(move |what: String, brand| act(&heard, &what, brand)).into_js_value();
     js::set(&handle.object, "act", &line);
     RUNTIME.with_borrow_mut(|r| {
         r.callbacks.push(line);
@@ -89,10 +89,10 @@ fn mount(state: &JsValue, object: JsValue) {
     });
 }
 
-/// What the shopper has done in a form, by the loader's names.
-fn act(app: &Scope<App>, what: &str) {
+/// What the shopper has done in a form, by the loader's names, and the brand that was chosen then.
+fn act(app: &Scope<App>, what: &str, brand: String) {
     app.send_message(match what {
-        "brand" => Message::Brand,
+        "brand" => Message::Brand(brand),
         "expiry" => Message::Typed(Field::Expiry),
         "expiryLeft" => Message::Left(Field::Expiry),
         "holder" => Message::Typed(Field::Holder),

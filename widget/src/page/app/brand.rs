@@ -54,6 +54,8 @@ impl App {
             let message = js::object(&[("brand", &JsValue::from_str(&self.brand))]);
             frames::say(frame, &self.base, &self.handle.nonce, "brand", &message);
         }
+        // What they have said of their fields went by the other brand; they check once more before they send.
+        (self.number.fresh, self.code.fresh) = (false, false);
         loader("offer", &[self.handle.object.clone()]);
         // What is said of the code depends on the brand.
         loader("instruct", &[self.handle.object.clone()]);

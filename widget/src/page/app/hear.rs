@@ -50,16 +50,17 @@ impl App {
 
     /// Whether it differs from before is the answer.
     pub(super) fn take_state(&mut self, is_number: bool, data: &JsValue) -> bool {
-        let state = if is_number { &mut self.number } else { &mut self.code };
         let now = FrameState {
             ready: true,
             empty: js::flag(data, "empty"),
             known: js::flag(data, "known"),
+            fresh: js::text(data, "brand") == self.brand,
             complete: js::flag(data, "complete"),
             valid: js::flag(data, "valid"),
             optional: js::flag(data, "optional"),
             brands: js::texts(data, "brands"),
         };
+        let state = if is_number { &mut self.number } else { &mut self.code };
         std::mem::replace(state, now.clone()) != now
     }
 
