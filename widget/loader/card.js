@@ -62,15 +62,25 @@ var act = function (form, what) {
   if (form.act) return form.act(what, brand);
   form.waiting.push([what, brand]);
   if (what === "brand") instruct(form);
-  if (what === "pay" && form.button) form.button.classList.add("wpwl-button-busy");
+  if (what === "pay") pressed(form, true);
+};
+
+// Whether a press of the button waits for the page part: it shows as a payment under way does.
+var pressed = function (form, waits) {
+  if (form.spinner) form.spinner.remove();
+  if (!form.button) return;
+  form.button.classList.toggle("wpwl-button-busy", waits);
+  form.spinner = waits && make("div", "wpwl-spinner spinner", { "aria-hidden": "true" });
+  if (waits) form.wrappers.submit.append(form.spinner);
 };
 
 // What was done before the page part was there.
 var catchUp = function (form) {
-  if (form.act && form.waiting)
-    form.waiting.splice(0).forEach(function (done) {
-      form.act(done[0], done[1]);
-    });
+  if (!form.act || !form.waiting || !form.waiting[0]) return;
+  pressed(form, false);
+  form.waiting.splice(0).forEach(function (done) {
+    form.act(done[0], done[1]);
+  });
 };
 
 // A press of the button that nothing comes of, or of Enter in a frame.
@@ -80,7 +90,7 @@ var forget = function () {
   });
   state.forms.forEach(function (form) {
     if (!form.waiting) return;
-    if (form.button) form.button.classList.remove("wpwl-button-busy");
+    pressed(form, false);
     form.waiting = form.waiting.filter(function (done) {
       return done[0] !== "pay";
     });

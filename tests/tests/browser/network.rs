@@ -95,7 +95,7 @@ async fn press_early<'a>(stage: &Stage, browser: &'a Browser, detects: bool) -> 
     form.holder("Jane Jones").await?;
     form.code("123").await?;
     form.pay().await?;
-    browser.until("held.length && document.querySelector('.wpwl-button-pay.wpwl-button-busy')").await?;
+    browser.until("held.length && document.querySelector('.wpwl-button-pay.wpwl-button-busy + .wpwl-spinner')").await?;
     assert_eq!(browser.value("document.querySelectorAll('.wpwl-live').length").await?, 0, "the page part is missing");
     Ok(form)
 }
@@ -134,7 +134,7 @@ async fn a_press_that_was_lost_with_the_page_part_is_not_made_up_for_later() -> 
         browser.query(By::Css(".wpwl-button-retry")).and_displayed().first().await?.click().await?;
         let form = CardForm::ready(&browser).await?;
         browser.until("document.querySelector('.wpwl-control-expiry').value === '05 / 34'").await?;
-        browser.until("!document.querySelector('.wpwl-button-busy')").await?;
+        browser.until("!document.querySelector('.wpwl-button-busy, .wpwl-spinner')").await?;
         let status = stage.merchant.status(stage.checkout.id()).await?;
         assert_eq!(status.json["checkoutState"], "OPEN", "nothing was sent: {}", status.text);
         form.pay().await?;
