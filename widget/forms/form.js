@@ -50,14 +50,12 @@ const tell = (form, text, actions = []) => {
   if (form.notice) form.notice.remove();
   form.notice = null;
   if (!text) return;
-  const bad = !actions.length;
-  form.notice = make("div", `wpwl-message${bad ? " wpwl-has-error" : ""}`, { role: bad ? "alert" : "status" });
-  text.split("\n").forEach((line, at) => form.notice.append(...(at ? [make("br")] : []), line));
-  for (const [text, act] of actions) {
+  const buttons = actions.map(([text, act]) => {
     const button = make("button", "wpwl-button wpwl-button-small", { type: "button" }, [text]);
     button.addEventListener("click", act);
-    form.notice.append(button);
-  }
+    return button;
+  });
+  form.notice = message(text, buttons, !!buttons.length);
   form.container.append(form.notice);
 };
 

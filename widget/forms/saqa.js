@@ -22,7 +22,6 @@ const secure = (card) => {
       restyle();
       secured.forEach(instruct);
     };
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", state.restyle, { signal: life.signal });
   }
   take(card, "card.expiry", "expiry", "expiryDate", "mmyy");
   // Two names in the page make up the holder's.

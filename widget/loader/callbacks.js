@@ -120,5 +120,6 @@ var allow = function (form, brand) {
 };
 
 var tell = function (form, frame, message) {
-  if (frame.contentWindow) frame.contentWindow.postMessage(Object.assign({ tillgate: 1, form: form.nonce }, message), address.origin);
+  var whole = Object.assign({ tillgate: 1, form: form.nonce }, message);
+  if (frame.contentWindow) frame.contentWindow.postMessage(whole, address.origin);
 };

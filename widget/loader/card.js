@@ -8,8 +8,8 @@ var group = function (name, control) {
   ]);
 };
 
-// What a frame is given leave for, of what this browser says that it knows: it would warn of the rest in the merchant's console, and
-// parse all of this script once more to say where.
+// What a frame is given leave for, of what this browser says that it knows: it would warn of the rest in the merchant's
+// console, and parse all of this script once more to say where.
 var features = document.featurePolicy && document.featurePolicy.features();
 var granted = ["autofill", "shared-autofill", "payment"].filter(function (name) {
   return !features || features.includes(name);
@@ -212,10 +212,7 @@ var fill = function (form) {
   form.wrappers.submit.append(form.button);
   handy(form);
   // Text that grows in the page grows in the frames.
-  if (window.ResizeObserver)
-    new ResizeObserver(function () {
-      state.restyle();
-    }).observe(form.number);
+  if (window.ResizeObserver) new ResizeObserver(restyled).observe(form.number);
   rise(form);
 };
 

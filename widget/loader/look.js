@@ -58,7 +58,10 @@ var instruct = function (form) {
   });
 };
 
-// The page may look different now.
+// The page may look different now. What makes the other forms adds its own to `state.restyle`.
 var restyle = function () {
   state.forms.forEach(instruct);
+};
+var restyled = function () {
+  state.restyle();
 };

@@ -36,7 +36,7 @@ var end = function (form, key) {
   form.ended = true;
   form.form.hidden = true;
   wait(form.container, false);
-  form.container.append(alarm(word(key)));
+  form.container.append(message(word(key)));
 };
 
 // Its fields are made once the page's options and words may be read, so whatever is said of it is said after that.

@@ -121,6 +121,6 @@ var stray = function (event) {
   });
   if (isOurs || !copy.classList.contains("wpwl-form")) return;
   event.preventDefault();
-  copy.append(alarm(word("failed")));
+  copy.append(message(word("failed")));
   raise("WidgetError", "the page has put a copy in the place of the form");
 };

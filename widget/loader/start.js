@@ -38,6 +38,7 @@ var newState = function (start) {
       purpose: purpose,
       relay: relay,
       missing: missing,
+      message: message,
       hidden: visuallyHidden,
     },
     moreWords: function (tag, words) {
@@ -161,8 +162,7 @@ var fail = function (error, name) {
     if (form.message) form.message.remove();
     var retry = make("button", "wpwl-button wpwl-button-retry", { type: "button" }, [word("retry")]);
     retry.onclick = again;
-    form.message = alarm(word("failed"), [" ", retry]);
-
+    form.message = message(word("failed"), [" ", retry]);
     // The form of another brand may not be made yet.
     if (form.form !== form.container) form.form.hidden = true;
     form.waited = form.waited || form.container.classList.contains("wpwl-loading");
@@ -187,7 +187,7 @@ var unload = function () {
   removeEventListener("message", receive);
   removeEventListener("submit", stray, true);
   removeEventListener("pageshow", revive);
-  dark.removeEventListener("change", restyle);
+  dark.removeEventListener("change", restyled);
   state.forms.forEach(function (form) {
     form.form.remove();
     form.container.remove();
@@ -273,6 +273,6 @@ if (state && state.checkoutId === checkoutId && state.build === build) {
   addEventListener("message", receive);
   addEventListener("submit", stray, true);
   addEventListener("pageshow", revive);
-  dark.addEventListener("change", restyle);
+  dark.addEventListener("change", restyled);
   begin();
 }

@@ -28,9 +28,9 @@ var word = function (key) {
   });
 };
 
-// A message for the form as a whole: a line of its own for each line of the text, and what follows it.
-var alarm = function (text, more) {
-  var box = make("div", "wpwl-message wpwl-has-error", { role: "alert" });
+// A message for the form as a whole: a line of its own for each line of the text, and what follows it. Bad news is an alert.
+var message = function (text, more, isGood) {
+  var box = make("div", "wpwl-message" + (isGood ? "" : " wpwl-has-error"), { role: isGood ? "status" : "alert" });
   text.split("\n").forEach(function (line, at) {
     if (at) box.append(make("br"));
     box.append(line);

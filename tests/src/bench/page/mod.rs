@@ -5,8 +5,9 @@
 //! Shop and gateway are two sites, as in life. The static page, the floor, is made of the form itself: what stands in the
 //! document when the form is ready, its style sheet, and the frames' documents without their scripts. It is usable once
 //! both frames are there and the document is parsed; the form, once it calls `onReady`: from then on everything can be typed
-//! and pressed. What judges that, the page part, comes a little later, and makes good what was done before. A third page has a script that puts
-//! the static form in and does nothing else: what it takes longer, whatever comes by a script tag does.
+//! and pressed. What judges that, the page part, comes a little later, and makes good what was done before.
+//! A third page has a script that puts the static form in and does nothing else: what it takes longer, whatever comes by a
+//! script tag does.
 
 mod delay;
 mod pages;
