@@ -137,12 +137,14 @@ var again = function () {
   state.forms.forEach(function (form) {
     wait(form.container, !!(form.message && form.waited && !form.up));
   });
+  watch();
   silent().forEach(function (element) {
+    // Chromium leaves a frame empty for ever that is shown while it loads again, so it is laid out before.
+    element.getBoundingClientRect();
     element.src += "";
   });
   pagePart();
   if (wantsMore()) more();
-  watch();
 };
 
 // What is busy is not read aloud.
