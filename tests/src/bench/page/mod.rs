@@ -46,7 +46,7 @@ pub struct Way {
     pub slow: bool,
     /// By browsers that have never been there.
     pub cold: Times,
-    /// By browsers that have been there twice.
+    /// By browsers that have been there twice or more.
     pub warm: Times,
     /// The longest chain of requests until the hosted form was usable, of which each began after the one before had
     /// ended, when cold.
@@ -72,8 +72,8 @@ pub struct Times {
 
 impl Way {
     fn note(&mut self, page: &Stay, scripted: &Stay, form: &Stay) {
-        let (cold, warm) = ((&page.cold, &scripted.cold, &form.cold), (&page.warm, &scripted.warm, &form.warm));
-        for (times, (page, scripted, form)) in [(&mut self.cold, cold), (&mut self.warm, warm)] {
+        for (at, ((page, scripted), form)) in page.visits().zip(scripted.visits()).zip(form.visits()).enumerate() {
+            let times = if at == 0 { &mut self.cold } else { &mut self.warm };
             times.page.push(page.usable);
             times.scripted.push(scripted.usable);
             times.form.push(form.usable);

@@ -16,15 +16,18 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 /// How long the browser may take over one answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The global in which every document of a slow browser has the milliseconds of its longest task.
+/// The global function by which every document of a slow browser tells the milliseconds of its longest task.
 pub(super) const LONGEST: &str = "longestTask";
 
 /// Notes long tasks as they happen: those of the past, browsers have not kept for who asks later. The page brings it along:
 /// put in from outside it would run in the page's empty frames too, which are never made ready for scripts otherwise.
-pub(super) const WATCH: &str = "window.longestTask = 0;
-    new PerformanceObserver(list => {
-        for (const it of list.getEntries()) window.longestTask = Math.max(window.longestTask, it.duration);
-    }).observe({ type: 'longtask' });";
+pub(super) const WATCH: &str = "{
+    let longest = 0;
+    const note = entries => entries.forEach(it => longest = Math.max(longest, it.duration));
+    const observer = new PerformanceObserver(list => note(list.getEntries()));
+    observer.observe({ type: 'longtask' });
+    window.longestTask = () => { note(observer.takeRecords()); return longest; };
+}";
 
 /// Ends with the slowed-down browser's visit.
 #[derive(Debug)]

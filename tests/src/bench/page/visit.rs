@@ -1,4 +1,4 @@
-//! One stay: a browser with a fresh profile goes to a page until the form there is usable, and comes back later.
+//! One stay: a browser with a fresh profile goes to a page until the form there is usable, and comes back some times.
 
 use std::time::Duration;
 
@@ -10,11 +10,18 @@ use thirtyfour::prelude::*;
 use super::throttle::{LONGEST, throttle};
 use crate::driver::chromium;
 
-/// The first visit of a new browser, and its third, when it has kept everything that may be kept.
+/// The first visit of a new browser, and those from the third on, when it has kept everything that may be kept.
 #[derive(Debug)]
 pub(super) struct Stay {
     pub(super) cold: Visit,
-    pub(super) warm: Visit,
+    pub(super) warm: Vec<Visit>,
+}
+
+impl Stay {
+    /// The cold visit, then the warm ones.
+    pub(super) fn visits(&self) -> impl Iterator<Item = &Visit> {
+        std::iter::once(&self.cold).chain(&self.warm)
+    }
 }
 
 /// What was seen on a visit.
@@ -57,10 +64,13 @@ const CONTAINER: &str = "const form = window.standing || document.querySelector(
     mark('cvv', '%CODE%');
     return form.outerHTML";
 
+/// How many visits of a stay count as warm.
+const WARM: usize = 3;
+
 /// How long a new browser is left alone.
 const SETTLING: Duration = Duration::from_millis(1200);
 
-/// Goes to `address` three times and waits until `window.usable` says when the form became so; with `slower` on a processor
+/// Goes to `address` again and again, and waits until `window.usable` says when the form became so; with `slower` on a processor
 /// so many times slower.
 pub(super) async fn stay(address: &str, slower: Option<f64>) -> anyhow::Result<Stay> {
     let browser = chromium(&[]).await?;
@@ -77,11 +87,18 @@ async fn visits(browser: &WebDriver, address: &str, slower: Option<f64>) -> anyh
         None => None,
     };
     let cold = visit(browser, address).await?;
-    // The same address again would be a reload, which asks for everything anew.
+    again(browser, address).await?;
+    let mut warm = Vec::new();
+    for _ in 0..WARM {
+        warm.push(again(browser, address).await?);
+    }
+    Ok(Stay { cold, warm })
+}
+
+/// Comes by another page: the same address again would be a reload, which asks for everything anew.
+async fn again(browser: &WebDriver, address: &str) -> anyhow::Result<Visit> {
     browser.goto("about:blank").await?;
-    visit(browser, address).await?;
-    browser.goto("about:blank").await?;
-    Ok(Stay { cold, warm: visit(browser, address).await? })
+    visit(browser, address).await
 }
 
 async fn visit(browser: &WebDriver, address: &str) -> anyhow::Result<Visit> {
@@ -109,7 +126,7 @@ async fn visit(browser: &WebDriver, address: &str) -> anyhow::Result<Visit> {
 }
 
 async fn longest(browser: &WebDriver) -> anyhow::Result<f64> {
-    Ok(browser.execute(format!("return window.{LONGEST} || 0"), vec![]).await?.convert()?)
+    Ok(browser.execute(format!("return window.{LONGEST} ? window.{LONGEST}() : 0"), vec![]).await?.convert()?)
 }
 
 /// Waits for the page's word, rather than to ask for it again and again: asking costs the page time.
