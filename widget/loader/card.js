@@ -59,7 +59,7 @@ var guard = function (form) {
 var act = function (form, what) {
   if (window.__tillgate !== state) return;
   var brand = form.select ? form.select.value : "";
-  if (form.act) return form.act(what, brand);
+  if (form.act && state.live && !form.waiting[0]) return form.act(what, brand);
   form.waiting.push([what, brand]);
   if (what === "brand") instruct(form);
   if (what === "pay") pressed(form, true);
@@ -74,12 +74,19 @@ var pressed = function (form, waits) {
   if (waits) form.wrappers.submit.append(form.spinner);
 };
 
-// What was done before the page part was there.
-var catchUp = function (form) {
-  if (!form.act || !form.waiting || !form.waiting[0]) return;
-  pressed(form, false);
-  form.waiting.splice(0).forEach(function (done) {
-    form.act(done[0], done[1]);
+// What frames said and shoppers did before the page part was there. That part's start is long enough without it.
+var catchUp = function () {
+  if (window.__tillgate !== state) return;
+  if (!state.live) {
+    state.live = true;
+    state.inbox.forEach(state.receive);
+  }
+  state.forms.forEach(function (form) {
+    if (!form.act || !form.waiting[0]) return;
+    pressed(form, false);
+    form.waiting.splice(0).forEach(function (done) {
+      form.act(done[0], done[1]);
+    });
   });
 };
 
@@ -150,7 +157,10 @@ var skeleton = function (form, number, several) {
   form.number = frame(form, "card.number", "cardNumber", "Card Number");
   form.code = frame(form, "card.cvv", "cvv", "CVV");
   form.wrappers.cardNumber.append(form.number);
-  form.wrappers.cvv.append(form.code);
+  // A frame is the dearest thing to make, and two of them would be a long task on a slow processor.
+  soon(function () {
+    form.wrappers.cvv.append(form.code);
+  });
   return form;
 };
 

@@ -9,8 +9,9 @@ var newState = function (start) {
     start: start,
     forms: [],
     nodes: [],
-    // Messages of the frames that arrive before the page part is there.
+    // Messages of the frames that arrive before the page part hears them.
     inbox: [],
+    live: false,
     // Frames that have spoken, each with the window that it spoke from.
     heard: new Map(),
     // What the page part asks of us, and what makes the other forms.
@@ -81,8 +82,8 @@ var receive = function (event) {
         }),
       );
   }
-  if (!state.receive || (!state.receiveMore && data.type === "ready")) state.inbox.push(event);
-  if (state.receive) state.receive(event);
+  if (!state.live || (!state.receiveMore && data.type === "ready")) state.inbox.push(event);
+  if (state.live) state.receive(event);
   if (state.receiveMore) state.receiveMore(event);
   hear(data);
   if (data.type !== "ready") return;
@@ -265,8 +266,10 @@ if (state && state.checkoutId === checkoutId && state.build === build) {
         });
       // The merchant may have taken it all away.
       if (window.__tillgate !== state) return;
-      if (state.start) state.start(state);
-      state.forms.forEach(catchUp);
+      if (state.start) {
+        state.start(state);
+        soon(catchUp);
+      }
       if (state.startMore && moreReady) state.startMore();
       watch();
     });

@@ -53,20 +53,14 @@ fn call(object: &JsValue, name: &str) {
     }
 }
 
-/// Mounts an app in every form of the loader that has none yet, and hears what the frames have said meanwhile.
+/// Mounts an app in every form of the loader that has none yet. What frames have said meanwhile, the loader passes on.
 fn start(state: JsValue) {
-    let first = RUNTIME.with_borrow(|r| r.callbacks.is_empty());
-    if first {
+    if RUNTIME.with_borrow(|r| r.callbacks.is_empty()) {
         connect(&state);
     }
     // Cards' forms that stand; others come later, and those of other brands are nobody's here.
     for object in js::items(&state, "forms").into_iter().filter(|form| js::flag(form, "up")) {
         mount(&state, object);
-    }
-    if first {
-        for event in js::items(&state, "inbox") {
-            receive(event.unchecked_into());
-        }
     }
 }
 
