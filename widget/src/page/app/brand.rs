@@ -56,9 +56,9 @@ impl App {
         }
         // What they have said of their fields went by the other brand; they check once more before they send.
         (self.number.fresh, self.code.fresh) = (false, false);
-        loader("offer", &[self.handle.object.clone()]);
+        loader("offer", std::slice::from_ref(&self.handle.object));
         // What is said of the code depends on the brand.
-        loader("instruct", &[self.handle.object.clone()]);
+        loader("instruct", std::slice::from_ref(&self.handle.object));
         callbacks::of_form("onChangeBrand", &[JsValue::from_str(&self.brand)], &self.handle);
     }
 }
