@@ -31,14 +31,29 @@ impl Answers {
     }
 }
 
-/// Whether `text` holds `secret`, or, for a secret so short that it may be part of something else, holds it by itself.
+/// Whether `text` holds `secret`, or, for a secret so short that it may be part of something else, holds it by itself: not
+/// as one of the groups of a descriptor, `7953.7267.0835`, which are any digits.
 fn holds(text: &[u8], secret: &str) -> bool {
+    let is = |place: Option<usize>, kind: fn(&u8) -> bool| place.and_then(|place| text.get(place)).is_some_and(kind);
+    let goes_on = |beside: Option<usize>, beyond: Option<usize>| {
+        is(beside, u8::is_ascii_alphanumeric) || (is(beside, |byte| *byte == b'.') && is(beyond, u8::is_ascii_digit))
+    };
     let whole = |at: usize| {
-        let beside =
-            |place: Option<usize>| place.and_then(|place| text.get(place)).is_some_and(u8::is_ascii_alphanumeric);
-        secret.len() > 8 || !(beside(at.checked_sub(1)) || beside(Some(at + secret.len())))
+        let end = at + secret.len();
+        let is_part = goes_on(at.checked_sub(1), at.checked_sub(2)) || goes_on(Some(end), Some(end + 1));
+        secret.len() > 8 || !is_part
     };
     text.windows(secret.len()).enumerate().any(|(at, window)| window == secret.as_bytes() && whole(at))
+}
+
+#[test]
+fn a_code_by_itself_is_found_and_digits_that_happen_to_be_alike_are_not() {
+    for text in ["0835", "cvv=0835&", "the code 0835.", "\"0835\"", "1. 0835"] {
+        assert!(holds(text.as_bytes(), "0835"), "{text}");
+    }
+    for text in ["10835", "0835ab", "7953.7267.0835 Kiln", "0835.7267.7953", "7267.0835.7953"] {
+        assert!(!holds(text.as_bytes(), "0835"), "{text}");
+    }
 }
 
 fn cards(gateway: &Gateway) -> anyhow::Result<u32> {
