@@ -1,5 +1,5 @@
-// The card's form. Its bones stand at once, with both frames in their final place, as a frame that moves loads again; its
-// fields follow when the page's options may be read. What happens in them, the page part knows.
+// The card's form. Its bones stand at once, and both frames in their final place, the code's a task later, as a frame that
+// moves loads again; its fields follow when the page's options may be read. What happens in them, the page part knows.
 
 var group = function (name, control) {
   return make("div", "wpwl-group wpwl-group-" + name + " wpwl-clearfix", null, [

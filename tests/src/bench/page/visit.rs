@@ -70,8 +70,8 @@ const WARM: usize = 3;
 /// How long a new browser is left alone.
 const SETTLING: Duration = Duration::from_millis(1200);
 
-/// Goes to `address` again and again, and waits until `window.usable` says when the form became so; with `slower` on a processor
-/// so many times slower.
+/// Goes to `address` again and again, and waits until `window.usable` says when the form became so; with `slower` on a
+/// processor so many times slower.
 pub(super) async fn stay(address: &str, slower: Option<f64>) -> anyhow::Result<Stay> {
     let browser = chromium(&[]).await?;
     let seen = visits(&browser, address, slower).await;
