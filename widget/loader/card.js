@@ -221,13 +221,11 @@ var fill = function (form) {
   form.button = make("button", "wpwl-button wpwl-button-pay", { type: "submit", name: "pay", "aria-label": text }, [text]);
   form.wrappers.submit.append(form.button);
   handy(form);
-  // Text that grows in the page grows in the frames.
-  if (window.ResizeObserver) new ResizeObserver(restyled).observe(form.number);
   rise(form);
 };
 
 // Where brands and issuers show their pages inside of ours. An empty frame takes browsers as long as all the rest, so it is
-// made when there is time, or when it is wanted.
+// made once the shopper has had the form for a while, or when it is wanted.
 var targetOf = function (form) {
   var frame = form.container.querySelector("iframe.wpwl-target");
   if (frame) return frame;

@@ -54,6 +54,10 @@ var rise = function (form) {
   soon(function () {
     instruct(form);
   });
+  // Text that grows in the page grows in the frames. Not heard from the start: the first rendering would tell of itself.
+  idly(function () {
+    if (window.ResizeObserver) new ResizeObserver(restyled).observe(form.number);
+  });
 };
 
 // Once no card's form is to come, the merchant hears of those that are up.
@@ -84,8 +88,8 @@ var told = function (who) {
   ]);
   fresh.forEach(function (form) {
     if (!form.number) return;
-    idly(function () {
-      targetOf(form);
+    setTimeout(idly, 2000, function () {
+      if (form.container.isConnected) targetOf(form);
     });
     [form.number, form.code].forEach(function (frame) {
       notify("onReadyIframeCommunication", [], form, frame);

@@ -104,20 +104,16 @@ var dress = function (state) {
     var attributes = { rel: "stylesheet", href: file("css/" + name + ".css") };
     return (state.link = make("link", "", Object.assign(attributes, pinned(name === "card" ? "%CARD%" : "%BARE%"))));
   };
-  // The page goes on first.
-  soon(function () {
-    if (window.__tillgate !== state || state.style !== name) return;
-    bring(state, sheet, function (link) {
-      document.head.prepend(link);
-    }).then(
-      function () {
-        if (state.style === name) undress();
-        state.restyle();
-      },
-      // The measures stay: a bare form pays too.
-      Boolean,
-    );
-  });
+  bring(state, sheet, function (link) {
+    document.head.prepend(link);
+  }).then(
+    function () {
+      if (state.style === name) undress();
+      state.restyle();
+    },
+    // The measures stay: a bare form pays too.
+    Boolean,
+  );
 };
 
 // A few rules of ours without a file; browsers that cannot take them do without.

@@ -216,11 +216,11 @@ var find = function (ready) {
       raise("WidgetError", "there is no form.paymentWidgets; inside of another form, browsers leave it out");
     return;
   }
-  // First what the form waits for: nothing takes browsers longer than frames.
+  // First what the form waits for. From far away the sheet is there before the frames are: styled while the page has time.
+  dress(state);
   found.forEach(function (placeholder) {
     place(placeholder, found.length > 1);
   });
-  dress(state);
   var spoken = speak(state);
   if (found[0] && state.forms.some(isOther)) relay(true);
   if (wantsMore()) more();

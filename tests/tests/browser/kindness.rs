@@ -327,6 +327,12 @@ async fn large_text_and_narrow_windows_need_no_scrolling_sideways() -> anyhow::R
             browser.goto(stage.page(&format!("var wpwlOptions = {{ style: '{style}', showCVVHint: true }};"))).await?;
             let form = CardForm::ready(&browser).await?;
             browser.execute("document.documentElement.style.fontSize = arguments[0]", vec![json!(zoom)]).await?;
+            // In the frames too.
+            let size = |css: &str| format!("getComputedStyle(document.querySelector('{css}')).fontSize");
+            let wanted = browser.value(&size("iframe.wpwl-control-cardNumber")).await?;
+            form.find(NUMBER).await?.enter_frame().await?;
+            browser.until(&format!("{} === {wanted}", size("input"))).await?;
+            browser.enter_default_frame().await?;
             form.pay().await?;
             form.hint("cvvError").await?;
             let wide = "[...document.querySelectorAll('.wpwl-container *')].filter(it => it.checkVisibility() && it.getBoundingClientRect().right > innerWidth + 0.5).map(it => it.className).join()";

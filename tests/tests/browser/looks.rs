@@ -172,6 +172,9 @@ async fn every_style_has_the_contracts_elements_and_pays() -> anyhow::Result<()>
                 assert!(browser.query(By::Css(css)).nowait().exists().await?, "{style}: {css}");
             }
             browser.picture(&format!("form-{style}")).await?;
+            // Comes later, as it costs browsers as much as the rest.
+            let target = "div.wpwl-container-card > iframe.wpwl-target[src='about:blank'][frameborder='0']";
+            browser.query(By::Css(target)).first().await?;
             form.fill().await?;
             form.pay().await?;
             assert_eq!(DemoShop::outcome(&browser).await?, "paid", "{style}");

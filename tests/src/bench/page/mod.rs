@@ -97,7 +97,7 @@ pub async fn compare(rounds: usize, delay: Duration) -> anyhow::Result<Report> {
     let gateway = Gateway::start()?;
     let prepared = gateway.merchant()?.checkout(&[("integrity", "true")]).await?;
     let near = Pages::start(&gateway.public(), &prepared).await?;
-    let model = stay(&near.form(), None).await?.cold;
+    let model = stay(&near.model(), None).await?.cold;
     near.take(StaticForm::of(&model, &gateway.base()).await?);
     let distant = near.behind(&delayed(&gateway.public(), delay).await?, delay).await?;
 

@@ -18,6 +18,9 @@ use crate::Answer;
 /// What both pages begin with; `now` says that the form is usable.
 const HEAD: &str = r#"<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Checkout</title><link rel="icon" href="data:,"><script>function now() { window.usable = performance.now(); dispatchEvent(new Event("usable")); }</script>"#;
 
+/// Keeps a copy of the form as it stands.
+const KEEP: &str = r#"window.standing = document.querySelector(".wpwl-container").cloneNode(true);"#;
+
 /// The form as static HTML.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StaticForm {
@@ -120,6 +123,11 @@ impl Pages {
         format!("{}form", self.shop)
     }
 
+    /// The address of the same page, which keeps a copy of the form as it stands at `onReady`: the static form is made of it.
+    pub(super) fn model(&self) -> String {
+        format!("{}model", self.shop)
+    }
+
     /// The address of the static page.
     pub(super) fn still(&self) -> String {
         format!("{}static", self.shop)
@@ -136,12 +144,12 @@ impl Pages {
 }
 
 impl Shown {
-    /// The page of a merchant: its options, the form's place, the loader.
-    fn form(&self) -> String {
+    /// The page of a merchant: its options, with what it does at `onReady`, the form's place, the loader.
+    fn form(&self, ready: &str) -> String {
         let Self { gateway, checkout, integrity, .. } = self;
         format!(
             r#"{HEAD}<script>{WATCH}</script><script>
-var wpwlOptions = {{ onReady() {{ now(); window.standing = document.querySelector(".wpwl-container").cloneNode(true); }} }};
+var wpwlOptions = {{ onReady() {{ now(); {ready} }} }};
 </script></head>
 <body><main><h1>Checkout</h1>
 <form class="paymentWidgets" action="/result" data-brands="VISA MASTER AMEX"></form>
@@ -208,7 +216,8 @@ async fn answer(State(pages): State<Pages>, uri: Uri) -> Response {
     let shown = pages.shown();
     let html = "text/html; charset=utf-8";
     match uri.path() {
-        "/form" => ([(header::CONTENT_TYPE, html)], shown.form()).into_response(),
+        "/form" => ([(header::CONTENT_TYPE, html)], shown.form("")).into_response(),
+        "/model" => ([(header::CONTENT_TYPE, html)], shown.form(KEEP)).into_response(),
         "/static" => ([(header::CONTENT_TYPE, html)], shown.still()).into_response(),
         "/scripted" => ([(header::CONTENT_TYPE, html)], shown.scripted()).into_response(),
         "/form.js" => {

@@ -57,7 +57,7 @@ const LOADED: &str = "return performance.getEntries()
     .map(it => ({ name: it.name, start: it.entryType === 'navigation' ? 0 : it.startTime, end: it.responseEnd }))";
 
 /// The container as it stood when the form was ready, with marks in place of the frames' addresses; what comes later, nobody
-/// waits for. Static pages keep no copy.
+/// waits for. Only the model keeps a copy.
 const CONTAINER: &str = "const form = window.standing || document.querySelector('.wpwl-container').cloneNode(true);
     const mark = (name, it) => form.querySelector(`iframe.wpwl-control-${name}`).setAttribute('src', it);
     mark('cardNumber', '%NUMBER%');
