@@ -1,5 +1,6 @@
-// The card's form. Its bones stand at once, and both frames in their final place, the code's a task later, as a frame that
-// moves loads again; its fields follow when the page's options may be read. What happens in them, the page part knows.
+// The card's form. Its bones stand at once, and both frames in their final place, as a frame that moves loads again: the
+// code's as soon as place.js has the time for it. Its fields follow when the page's options may be read; what happens in
+// them, the page part knows.
 
 var group = function (name, control) {
   return make("div", "wpwl-group wpwl-group-" + name + " wpwl-clearfix", null, [
@@ -104,7 +105,7 @@ var forget = function () {
   });
 };
 
-// Bones and frames.
+// Bones and frames, the code's not yet among them.
 var skeleton = function (form, number, several) {
   var id = "card_" + random(12);
   form.waiting = [];
@@ -157,10 +158,6 @@ var skeleton = function (form, number, several) {
   form.number = frame(form, "card.number", "cardNumber", "Card Number");
   form.code = frame(form, "card.cvv", "cvv", "CVV");
   form.wrappers.cardNumber.append(form.number);
-  // A frame is the dearest thing to make, and two of them would be a long task on a slow processor.
-  soon(function () {
-    form.wrappers.cvv.append(form.code);
-  });
   return form;
 };
 

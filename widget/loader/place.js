@@ -17,7 +17,12 @@ var brandsOf = function (placeholder) {
   return (placeholder.dataset.brands || placeholder.textContent).split(/[\s,]+/).filter(Boolean);
 };
 
+// Milliseconds, what a screen takes for a picture: placing that takes longer has no time for a second frame.
+var SLOW = 16;
+
 var place = function (placeholder, several) {
+  var begun = performance.now();
+  var card;
   var brands = brandsOf(placeholder);
   // As written: an address relative to the page stays so.
   var result = placeholder.action && placeholder.getAttribute("action") ? placeholder.action : "";
@@ -39,11 +44,18 @@ var place = function (placeholder, several) {
       var cardForms = state.forms.filter(function (other) {
         return !isOther(other);
       });
-      state.forms.push(skeleton(form, cardForms.length + 1, several));
+      card = skeleton(form, cardForms.length + 1, several);
+      state.forms.push(card);
     } else return;
     containers.push(form.container);
   });
   placeholder.replaceWith.apply(placeholder, containers);
+  var complete = function () {
+    if (card) card.wrappers.cvv.append(card.code);
+  };
+  // Nothing is dearer to make than a frame: on a slow processor, two of them would be a long task.
+  if (performance.now() - begun < SLOW) complete();
+  else soon(complete);
 };
 
 // A card form of which the channel offers no brand gives way to what else there is. Its place stays: stored cards may want it.

@@ -88,9 +88,11 @@ var told = function (who) {
   ]);
   fresh.forEach(function (form) {
     if (!form.number) return;
-    setTimeout(idly, 2000, function () {
-      if (form.container.isConnected) targetOf(form);
-    });
+    form.rest = setTimeout(function () {
+      idly(function () {
+        targetOf(form);
+      });
+    }, 3000);
     [form.number, form.code].forEach(function (frame) {
       notify("onReadyIframeCommunication", [], form, frame);
     });

@@ -192,6 +192,7 @@ var unload = function () {
   removeEventListener("pageshow", revive);
   dark.removeEventListener("change", restyled);
   state.forms.forEach(function (form) {
+    clearTimeout(form.rest);
     form.form.remove();
     form.container.remove();
   });

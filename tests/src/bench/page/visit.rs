@@ -50,11 +50,13 @@ struct Loaded {
     end: f64,
 }
 
-/// The document itself and everything that it loaded.
+/// The document itself, which is read on from its first byte, and everything that it loaded.
 const LOADED: &str = "return performance.getEntries()
     .filter(it => it.entryType === 'navigation' || it.entryType === 'resource')
     .filter(it => it.name.startsWith('http'))
-    .map(it => ({ name: it.name, start: it.entryType === 'navigation' ? 0 : it.startTime, end: it.responseEnd }))";
+    .map(it => it.entryType === 'navigation'
+        ? { name: it.name, start: 0, end: it.responseStart }
+        : { name: it.name, start: it.startTime, end: it.responseEnd })";
 
 /// The container as it stood when the form was ready, with marks in place of the frames' addresses; what comes later, nobody
 /// waits for. Only the model keeps a copy.
