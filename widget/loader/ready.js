@@ -88,6 +88,7 @@ var told = function (who) {
   ]);
   fresh.forEach(function (form) {
     if (!form.number) return;
+    // By then the start is over; who pays sooner gets it sooner.
     form.rest = setTimeout(function () {
       idly(function () {
         targetOf(form);
