@@ -199,7 +199,7 @@ impl Gateway {
         let made = self.command(&all)?;
         let field = |name: &str| made[name].as_str().map(str::to_owned).with_context(|| format!("no {name} in {made}"));
         let merchant = Merchant::new(self.base(), field("entityId")?, field("token")?);
-        // The command line wrote it beside the gateway, which looks for such changes twice a second.
+        // The command line wrote it beside the gateway, which looks for such changes twenty times a second.
         poll("the gateway takes the new token", || Ok((self.asked_with(&merchant)? != 403).then_some(())))?;
         Ok(merchant)
     }

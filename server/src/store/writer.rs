@@ -23,8 +23,9 @@ use crate::domain::refusal::Refusal;
 const QUEUE: usize = 1024;
 /// Requests in one commit.
 const GROUP: usize = 256;
-/// How often a change by another process is looked for.
-const WATCH: Duration = Duration::from_millis(500);
+/// Interval at which the writer checks `PRAGMA data_version` for changes by other processes. A check reads shared memory
+/// only, so that a merchant made by the command line can pay at once.
+const WATCH: Duration = Duration::from_millis(50);
 
 /// Runs inside the transaction and returns how to answer once it is known whether it became durable.
 type Job = Box<dyn FnOnce(&Connection) -> Answer + Send>;
