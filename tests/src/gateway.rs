@@ -1,5 +1,6 @@
 //! The gateway under test: the real binary with an empty data folder on a free port.
 
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -11,6 +12,7 @@ use std::sync::{Once, OnceLock};
 use anyhow::{Context, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
+use tillgate::domain::id::log_tag;
 
 use crate::Merchant;
 use crate::process::Process;
@@ -127,36 +129,52 @@ impl Gateway {
         self.process.output()
     }
 
-    /// The requests it has answered so far, by its access log, as `POST /v1/checkouts 200`.
+    /// The requests it has answered so far, by its access log, as `POST /v1/checkouts/{id} 200`.
     ///
     /// # Panics
     /// When the gateway does not run, or writes no such log.
     pub fn requests(&self) -> Vec<String> {
+        self.logged().into_iter().map(|(request, _)| request).collect()
+    }
+
+    /// The requests about one id so far: a checkout's, a page's or a payment's.
+    ///
+    /// # Panics
+    /// As [`Gateway::requests`].
+    pub fn requests_about(&self, id: &str) -> Vec<String> {
+        let tag = log_tag(id);
+        self.logged().into_iter().filter(|(_, about)| *about == tag).map(|(request, _)| request).collect()
+    }
+
+    /// The lines of the access log: method, route and status, and the log tag of the id in the path.
+    fn logged(&self) -> Vec<(String, String)> {
         // What it prints gets here a little later than what it answers, and in the same order: once this request of ours is
         // here, everything before it is.
         static MARKS: AtomicUsize = AtomicUsize::new(0);
-        let mark = format!("/mark/{}", MARKS.fetch_add(1, Ordering::Relaxed));
-        let is_there = format!("\"{mark}\"");
+        let mark = |number: usize| format!("{number:032x}");
+        let last = MARKS.fetch_add(1, Ordering::Relaxed);
+        let is_there = format!("\"{}\"", log_tag(&mark(last)));
         let marked = self
-            .raw(&format!("GET {mark} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address))
+            .raw(&format!("GET /{} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", mark(last), self.address))
             .and_then(|_| poll("the access log", || Ok(self.log().contains(&is_there).then_some(()))));
         if let Err(error) = marked {
             panic!("{error:#}");
         }
+        let marks: HashSet<String> = (0..=MARKS.load(Ordering::Relaxed)).map(|number| log_tag(&mark(number))).collect();
         let log = self.log();
         let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let of_access = lines.filter(|line| line["target"] == "tillgate::access");
         let request = |line: Value| {
             let field = |name: &str| line["fields"][name].to_string().trim_matches('"').to_owned();
-            format!("{} {} {}", field("method"), field("path"), field("status"))
+            (format!("{} {} {}", field("method"), field("route"), field("status")), field("id"))
         };
-        of_access.map(request).filter(|request| !request.starts_with("GET /mark/")).collect()
+        of_access.map(request).filter(|(_, about)| !marks.contains(about)).collect()
     }
 
     /// How often the hosted form has submitted to the checkout `id` so far.
     pub fn submits(&self, id: &str) -> usize {
-        let submit = format!("POST /v1/checkouts/{id}/payment ");
-        self.requests().iter().filter(|request| request.starts_with(&submit)).count()
+        let submit = |request: &&String| request.starts_with("POST /v1/checkouts/{id}/payment ");
+        self.requests_about(id).iter().filter(submit).count()
     }
 
     /// Runs `tillgate <arguments> --data … --json` beside the running gateway; the answer is what it prints.

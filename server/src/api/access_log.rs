@@ -1,23 +1,38 @@
-//! One line a request: method, path, status, duration. Never a query string, a header or a body: those carry tokens
-//! and card data.
+//! Access log: one line per request with method, route, id, status and duration.
+//!
+//! A line repeats nothing that a client chose. The route is its pattern, the id a log tag: a path may hold a capability or
+//! a card number, and a query string, a header or a body tokens and card data.
 
 use std::time::Instant;
 
-use axum::extract::Request;
+use axum::extract::{MatchedPath, Request};
 use axum::middleware::Next;
 use axum::response::Response;
+
+use crate::domain::id::log_tag_of_path;
+
+/// The route of requests that no route takes.
+const NO_ROUTE: &str = "/{other}";
 
 pub(super) async fn log(request: Request, next: Next) -> Response {
     if !tracing::enabled!(target: "tillgate::access", tracing::Level::INFO) {
         return next.run(request).await;
     }
     let started = Instant::now();
-    let method = request.method().clone();
-    // Bytes shared with the request's own address: nothing is copied.
-    let address = request.uri().clone();
+    let method = method_name(request.method());
+    // Both are shared with the request: nothing is copied.
+    let (address, route) = (request.uri().clone(), request.extensions().get::<MatchedPath>().cloned());
     let response = next.run(request).await;
     let microseconds = started.elapsed().as_micros();
     let status = response.status().as_u16();
-    tracing::info!(target: "tillgate::access", %method, path = address.path(), status, microseconds);
+    let route = route.as_ref().map_or(NO_ROUTE, MatchedPath::as_str);
+    let id = log_tag_of_path(address.path());
+    tracing::info!(target: "tillgate::access", method, route, id, status, microseconds);
     response
+}
+
+/// Returns the method's name. A method of the client's own invention is named `OTHER`.
+fn method_name(method: &axum::http::Method) -> &'static str {
+    const KNOWN: [&str; 9] = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "CONNECT", "TRACE"];
+    KNOWN.into_iter().find(|known| *known == method.as_str()).unwrap_or("OTHER")
 }

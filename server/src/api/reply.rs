@@ -10,12 +10,12 @@ use tillgate_shared::result::ResultCode;
 
 use super::fields::Fields;
 use crate::BUILD_NUMBER;
-use crate::domain::id::{CheckoutId, EntityId, hex};
+use crate::domain::id::{CheckoutId, EntityId, hex, log_tag};
 use crate::domain::idempotency::Answer;
 
 /// The internal request identifier: a checkout's id for everything about that checkout, otherwise the entity's id and
 /// 32 random hexadecimal digits.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Ndc(String);
 
 impl Ndc {
@@ -38,9 +38,19 @@ impl Ndc {
     }
 }
 
+impl fmt::Debug for Ndc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Ndc({self})")
+    }
+}
+
+/// As it stands in the log: a checkout's id is a capability.
 impl fmt::Display for Ndc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match CheckoutId::parse(&self.0) {
+            Some(id) => f.write_str(&log_tag(id.as_str())),
+            None => f.write_str(&self.0),
+        }
     }
 }
 

@@ -150,7 +150,7 @@ fn about(edge: &Edge, payment: &Payment, stage: &Stage, inline: bool) -> Respons
 /// The merchant's page, with what it needs to ask for the outcome.
 pub(super) fn way_back(payment: &Payment) -> Option<String> {
     let (id, path) = match &payment.checkout {
-        Some(checkout) => (checkout.as_str(), format!("/v1/checkouts/{checkout}/payment")),
+        Some(checkout) => (checkout.as_str(), format!("/v1/checkouts/{}/payment", checkout.as_str())),
         None => (payment.id.as_str(), format!("/v1/payments/{}", payment.id)),
     };
     let address = Some(&payment.redirect.as_ref()?.result_url).filter(|address| !address.is_empty())?;

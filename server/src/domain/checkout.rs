@@ -179,7 +179,7 @@ impl Checkout {
     /// The path under which the merchant reads the outcome.
     pub fn resource_path(&self) -> String {
         let what = if self.is_tokenisation() { "registration" } else { "payment" };
-        format!("/v1/checkouts/{}/{what}", self.id)
+        format!("/v1/checkouts/{}/{what}", self.id.as_str())
     }
 
     /// Whether it stores an account and charges nobody (contract, 3.1).

@@ -5,11 +5,31 @@ use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 macro_rules! identifier {
     ($(#[$doc:meta])* $name:ident, $valid:expr) => {
+        identifier!($(#[$doc])* #[derive(Debug)] $name is, $valid);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+    ($(#[$doc:meta])* capability $name:ident, $valid:expr) => {
+        identifier!($(#[$doc])* $name is, $valid);
+
+        // No `Display`: an id that opens something is written to no log by accident.
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}({})", stringify!($name), log_tag(&self.0))
+            }
+        }
+    };
+    ($(#[$doc:meta])* $name:ident is, $valid:expr) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(transparent)]
         pub struct $name(String);
 
@@ -23,12 +43,6 @@ macro_rules! identifier {
             /// The identifier as it travels.
             pub fn as_str(&self) -> &str {
                 &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
             }
         }
     };
@@ -66,7 +80,7 @@ identifier!(
 identifier!(
     /// A checkout: 32 uppercase hexadecimal characters, a dot and the name of the node that made it. It is a
     /// capability: whoever knows it may pay, so 80 of its bits are random.
-    CheckoutId,
+    capability CheckoutId,
     |text| {
         text.split_once('.').is_some_and(|(hex, node)| {
             hex.len() == 32
@@ -79,7 +93,7 @@ identifier!(
 identifier!(
     /// A page that a shopper visits while a payment is pending: the time, then 128 random bits, in lowercase hexadecimal
     /// characters. It is a capability of its own, and no payment's id: whoever knows it decides about the payment.
-    PageId,
+    capability PageId,
     |text| (32..=44).contains(&text.len()) && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 );
 
@@ -178,6 +192,22 @@ fn timed_hex(now: Timestamp, random: [u8; 9]) -> String {
     id
 }
 
+/// Length of a log tag, in hexadecimal digits.
+const LOG_TAG: usize = 12;
+
+/// Returns the name of an id in log lines: the first twelve digits of its SHA-256, so that the lines of one checkout are
+/// found by who has its id, and the id by nobody (`printf %s ID | sha256sum`).
+pub fn log_tag(id: &str) -> String {
+    hex(&Sha256::digest(id.as_bytes())[..LOG_TAG / 2])
+}
+
+/// Returns the log tag of the first segment of a path that has the form of an id. Other segments may be anything, a card
+/// number too.
+pub fn log_tag_of_path(path: &str) -> Option<String> {
+    let is_id = |segment: &&str| PageId::parse(segment).is_some() || CheckoutId::parse(segment).is_some();
+    path.split('/').find(is_id).map(log_tag)
+}
+
 /// Bytes as lowercase hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
@@ -217,6 +247,20 @@ mod tests {
         for bad in ["", ".tx01", "000000000000ABABABABABABABABABAB", "000000000000abababababababababab.tx01"] {
             assert_eq!(CheckoutId::parse(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_capability_is_not_printed_and_its_log_tag_tells_it_from_others() {
+        let id = CheckoutId::new(Timestamp::UNIX_EPOCH, [0xab; 10], "tx01");
+        assert_eq!(format!("{id:?}"), format!("CheckoutId({})", log_tag(id.as_str())));
+        assert_eq!(log_tag_of_path(&format!("/v1/checkouts/{}/payment", id.as_str())), Some(log_tag(id.as_str())));
+        assert_ne!(log_tag("000000000000ABABABABABABABABABAB.tx02"), log_tag(id.as_str()));
+        for path in
+            ["/v1/payments/4111111111111111", "/v1/checkouts", "/", "/v1/clock/4111 1111 1111 1111 1111 1111 1111"]
+        {
+            assert_eq!(log_tag_of_path(path), None, "{path}");
+        }
+        assert_eq!(log_tag("abc"), "ba7816bf8f01");
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub struct Decided {
 pub(super) fn redirect(public: &str, result_url: String, now: Timestamp) -> Result<Redirect, Failure> {
     let page = PageId::new(now, random()?);
     Ok(Redirect {
-        url: format!("{public}v1/simulator/{page}"),
+        url: format!("{public}v1/simulator/{}", page.as_str()),
         method: "GET".to_owned(),
         parameters: Vec::new(),
         preconditions: Vec::new(),

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::domain::checkout::REMINDER;
-use crate::domain::id::PaymentId;
+use crate::domain::id::{PaymentId, log_tag};
 use crate::gateway::{Failure, Gateway};
 use crate::store::timer::{Kind, Timer};
 
@@ -21,7 +21,7 @@ pub(super) async fn run_due(gateway: &Gateway, now: Timestamp) -> Result<(), Fai
             let mut failed = false;
             for timer in &due {
                 if let Err(error) = run(gateway, kind, timer).await {
-                    tracing::warn!(%error, subject = timer.subject, ?kind, "doing what is due");
+                    tracing::warn!(%error, subject = log_tag(&timer.subject), ?kind, "doing what is due");
                     failed = true;
                 }
             }

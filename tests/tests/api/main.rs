@@ -29,6 +29,7 @@ mod frame_document;
 mod fuzz;
 mod hardship;
 mod idempotency;
+mod log;
 mod numbered_pages;
 mod older_clients;
 mod once;

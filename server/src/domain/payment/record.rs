@@ -85,7 +85,9 @@ impl Payment {
     /// The id and the path under which its merchant reads the outcome: its checkout's, unless that has gone on without it.
     pub fn resource(&self) -> (&str, String) {
         match &self.checkout {
-            Some(checkout) if !self.is_abandoned() => (checkout.as_str(), format!("/v1/checkouts/{checkout}/payment")),
+            Some(checkout) if !self.is_abandoned() => {
+                (checkout.as_str(), format!("/v1/checkouts/{}/payment", checkout.as_str()))
+            }
             _ => (self.id.as_str(), format!("/v1/payments/{}", self.id)),
         }
     }

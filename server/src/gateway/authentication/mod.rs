@@ -189,7 +189,7 @@ pub(super) fn redirect(
     now: Timestamp,
 ) -> Result<Redirect, Failure> {
     let page = PageId::new(now, random()?);
-    let url = format!("{public}v1/threeDSecure/{page}");
+    let url = format!("{public}v1/threeDSecure/{}", page.as_str());
     let mut preconditions = Vec::new();
     if !authentication.waits_for_answer() {
         let description = "Tells the issuer which browser this is. Go on when it has loaded, or after ten seconds.";
