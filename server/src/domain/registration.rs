@@ -96,23 +96,6 @@ impl Registration {
     pub fn retained(&self, until: Timestamp) -> Self {
         Self { retained_until: self.retained_until.map(|end| end.max(until)), ..self.clone() }
     }
-
-    /// Whether another holds the same account of the same shopper, so that a second token would say nothing new. What the
-    /// shopper's browser tells by itself changes from visit to visit and is not compared.
-    pub fn is_twin(&self, other: &Self) -> bool {
-        let shopper = |registration: &Self| -> Vec<(String, String)> {
-            let customer = registration.parameters.with_prefix("customer.");
-            let told = customer.filter(|(name, _)| !name.starts_with("customer.browser") && *name != "customer.ip");
-            let mut told: Vec<_> = told.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-            told.sort_unstable();
-            told
-        };
-        self.entity == other.entity
-            && self.brand == other.brand
-            && self.account == other.account
-            && self.result == other.result
-            && shopper(self) == shopper(other)
-    }
 }
 
 /// The end of the retention of a card that expires at the end of a month.
@@ -248,21 +231,5 @@ mod tests {
         for refused in too_long.into_iter().chain([until(&[("job.durationUnit", "DAY")])]) {
             assert_eq!(refused.unwrap_err(), "job.durationNumber");
         }
-    }
-
-    #[test]
-    fn a_twin_has_the_same_account_and_the_same_shopper_whatever_the_browser_says() {
-        let one = registration();
-        let with = |name: &str, value: &str| {
-            let mut other = registration();
-            other.parameters.set(name, value);
-            other
-        };
-        assert!(one.is_twin(&with("customer.ip", "::2")));
-        assert!(one.is_twin(&with("billing.city", "Leeds")));
-        assert!(!one.is_twin(&with("customer.merchantCustomerId", "7")));
-        assert!(!one.is_twin(&with("customer.surname", "Smith")));
-        assert!(!one.is_twin(&Registration { account: Account::Unknown, ..registration() }));
-        assert!(!one.is_twin(&Registration { brand: "MASTER".to_owned(), ..registration() }));
     }
 }

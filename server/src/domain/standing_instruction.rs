@@ -108,8 +108,10 @@ pub struct Chain {
     /// The registration that the account is stored in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<RegistrationId>,
-    /// The blind index of the account that it was agreed for, in hexadecimal digits.
-    pub account: String,
+    /// The part of the account that answers show; none of a chain from before this was kept. No more is compared: a charge
+    /// or a registration with the wrong hidden digits must not differ from one with the right ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
     /// What was agreed.
     pub terms: Terms,
     /// Charges so far.
@@ -123,10 +125,10 @@ impl Chain {
     /// Takes one more charge on a day.
     ///
     /// # Errors
-    /// 700.100.710 for another account than the agreed one; 600.200.501, with the parameter that forbids it, for a charge
+    /// 700.100.710 for an account that shows another number than the agreed one; 600.200.501, with the parameter that forbids it, for a charge
     /// after the expiry, too soon, or one too many.
     pub fn charged(&self, account: &str, said: Terms, today: Date) -> Result<Self, Refusal> {
-        if account != self.account {
+        if !self.is_of(Some(account)) {
             return Err(Refusal::other_account());
         }
         let terms = self.terms.and(said);
@@ -151,6 +153,11 @@ impl Chain {
 }
 
 impl Chain {
+    /// Returns true if an account may be the agreed one, by the part of it that answers show.
+    pub fn is_of(&self, shown: Option<&str>) -> bool {
+        self.shown.is_none() || self.shown.as_deref() == shown
+    }
+
     /// Gives back a charge of a day that came to nothing, after another one or as the first.
     #[must_use]
     pub fn given_back(&self, day: Date, before: Option<Date>) -> Self {
@@ -200,7 +207,7 @@ mod tests {
             entity: EntityId::new(Timestamp::UNIX_EPOCH, [2; 9]),
             payment: None,
             registration: None,
-            account: "same".to_owned(),
+            shown: Some("same".to_owned()),
             terms,
             charges: 1,
             latest: Some(day("2026-01-31")),
@@ -276,6 +283,9 @@ mod tests {
     fn another_account_than_the_agreed_one_is_refused() {
         let refusal = chain(Terms::default()).charged("other", Terms::default(), day("2026-02-07")).unwrap_err();
         assert_eq!(refusal.code.code(), "700.100.710");
+        // A chain from before does not say whose it is.
+        let old = Chain { shown: None, ..chain(Terms::default()) };
+        assert!(old.charged("other", Terms::default(), day("2026-02-07")).is_ok());
     }
 
     proptest! {

@@ -1,6 +1,9 @@
 //! What a payment does with things on file: it may store its account, it may use a stored one, and it may be a step of
 //! what the cardholder agreed to. Prepared beside the payment, decided under the write lock, so that concurrent payments
-//! cannot overrun an agreement and one card does not get two tokens.
+//! cannot overrun an agreement.
+//!
+//! No answer depends on whether an account that was sent equals one that is stored: whoever knows the first six and the last
+//! four digits of a stored card could find the others by trying them.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -57,7 +60,7 @@ struct Agreed {
     step: Step,
     /// The chain's id: the one that was named, or the one that is about to be given.
     initial: String,
-    /// The account that is paid with, by its blind index.
+    /// The part of the account that answers show, which a charge has to share with the agreement.
     account: String,
     terms: Terms,
     today: Date,
@@ -89,7 +92,7 @@ impl Gateway {
         let agreed = initial.map(|initial| Agreed {
             step,
             initial,
-            account: self.blind_index(owner, parameters).map(BlindIndex::to_hex).unwrap_or_default(),
+            account: payment.account.shown_part(&payment.brand),
             terms: Terms::of(parameters),
             today: payment.created.to_zoned(TimeZone::UTC).date(),
         });
@@ -218,7 +221,6 @@ impl Filing {
             used: self.used.as_ref().map(of),
             // What is agreed first is noted in its document.
             registration: self.used.as_ref().filter(|_| self.begins_agreement()).map(of),
-            holding: self.new.as_ref().map(|new| (self.entity.clone(), new.blind)),
             chain: self.agreed.as_ref().map(|agreed| (self.entity.clone(), agreed.initial.clone())),
         }
     }
@@ -251,7 +253,7 @@ impl Filing {
                     entity: self.entity.clone(),
                     payment: Some(payment.id.clone()),
                     registration: None,
-                    account: account.clone(),
+                    shown: Some(account.clone()),
                     terms,
                     charges: 0,
                     latest: None,
@@ -282,19 +284,11 @@ impl Filing {
 }
 
 impl NewRegistration {
-    /// Decides which registration holds the account: one that is there and says the same, or this one.
-    pub(super) fn settle(self, holding: Vec<Registration>, changes: &mut Changes) -> Registration {
-        let now = self.registration.created;
-        let twin = holding.into_iter().find(|held| held.check_usable(now).is_ok() && held.is_twin(&self.registration));
-        if let Some(twin) = twin {
-            return twin;
-        }
-        *changes = std::mem::take(changes).registration(&self.registration).account(
-            &self.registration,
-            self.blind,
-            self.sealed,
-        );
-        self.registration
+    /// Writes the registration and its sealed account. A stored account that is registered again gets another registration:
+    /// the id of the first one would tell that the number sent is the number stored.
+    pub(super) fn write(self, changes: Changes) -> (Changes, Registration) {
+        let changes = changes.registration(&self.registration).account(&self.registration, self.blind, self.sealed);
+        (changes, self.registration)
     }
 }
 

@@ -15,7 +15,6 @@ impl Promise {
     pub(super) fn keys(&self, payment: &Payment) -> OnFileKeys {
         OnFileKeys {
             registration: payment.registration.clone().map(|id| (self.owner.clone(), id)),
-            holding: self.registration.as_ref().map(|new| (self.owner.clone(), new.blind)),
             chain: match &self.agreement {
                 Some(Pending::Charge { initial, .. }) => Some((self.owner.clone(), initial.clone())),
                 _ => None,
@@ -30,7 +29,8 @@ impl Promise {
         let registration = match self.registration {
             Some(new) => {
                 let registration = Registration { created: now, result: payment.result, ..new.registration };
-                let kept = NewRegistration { registration, ..new }.settle(on_file.holding, &mut changes);
+                let kept;
+                (changes, kept) = NewRegistration { registration, ..new }.write(changes);
                 payment.registration = Some(kept.id.clone());
                 Some(kept)
             }

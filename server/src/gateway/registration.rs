@@ -35,7 +35,7 @@ pub(super) struct Drafted {
 }
 
 impl Gateway {
-    /// Stores an account that the merchant sends. One that is stored already for the same shopper is the same registration.
+    /// Stores an account that the merchant sends, under a new id each time.
     ///
     /// # Errors
     /// A refusal that names the parameters at fault; a rejected account is a registration of its own, not an error.
@@ -84,9 +84,9 @@ impl Gateway {
         }
         let payer = channel.as_deref().unwrap_or(entity);
         let (order, token) = self.read_order(payer, &payer.requirements(), &mut parameters, false)?;
-        let blind = self
-            .blind_index(&entity.id, &parameters)
-            .ok_or_else(|| Refusal::no_account(account_parameter(order.brand.kind)))?;
+        if self.blind_index(&entity.id, &parameters).is_none() {
+            return Err(Refusal::no_account(account_parameter(order.brand.kind)).into());
+        }
         let now = self.now_of(entity);
         let today = now.to_zoned(TimeZone::UTC).date();
         let shopper = shopper.or_else(|| parameters.get("customer.ip")?.parse().ok());
@@ -121,7 +121,7 @@ impl Gateway {
             entity: entity.id.clone(),
             payment: None,
             registration: None,
-            account: blind.to_hex(),
+            shown: Some(registration.account.shown_part(&registration.brand)),
             terms: Terms::of(&parameters),
             charges,
             latest,
@@ -270,7 +270,6 @@ impl Drafted {
     pub(super) fn keys(&self, keys: Keys) -> Keys {
         let entity = &self.registration.entity;
         let on_file = OnFileKeys {
-            holding: self.new.as_ref().map(|new| (entity.clone(), new.blind)),
             chain: self.chain.as_ref().map(|chain| (entity.clone(), chain.initial.clone())),
             ..OnFileKeys::default()
         };
@@ -294,19 +293,15 @@ impl Drafted {
         let Some(new) = self.new else {
             return Ok((changes.registration(&self.registration), self.registration));
         };
-        let mut kept = new.settle(on_file.holding, &mut changes);
+        let (mut changes, kept) = new.write(changes);
         if let Some(chain) = self.chain {
-            match on_file.chain {
-                Some(known) if known.account != chain.account => return Err(Refusal::other_account()),
-                // Registered before: the charges made since count on.
-                Some(_) => {}
-                None => changes = changes.chain(&Chain { registration: Some(kept.id.clone()), ..chain.clone() }),
-            }
-            if kept.initial.as_deref() != Some(chain.initial.as_str()) {
-                kept.parameters.set(INITIAL_TRANSACTION, chain.initial.as_str());
-                kept.initial = Some(chain.initial);
-                changes = changes.registration(&kept);
-            }
+            let chain = match on_file.chain {
+                Some(known) if !known.is_of(chain.shown.as_deref()) => return Err(Refusal::other_account()),
+                // Registered before: the charges made since count on, and the agreement is the newest registration's.
+                Some(known) => known,
+                None => chain,
+            };
+            changes = changes.chain(&Chain { registration: Some(kept.id.clone()), ..chain });
         }
         Ok((changes, kept))
     }

@@ -20,8 +20,6 @@ pub struct OnFileKeys {
     pub registration: Option<(EntityId, RegistrationId)>,
     /// A registration of an entity, of which is asked whether its account is still there.
     pub used: Option<(EntityId, RegistrationId)>,
-    /// The registrations of an entity that hold an account.
-    pub holding: Option<(EntityId, BlindIndex)>,
     /// A chain of an entity, by its `initialTransactionId`.
     pub chain: Option<(EntityId, String)>,
 }
@@ -33,8 +31,6 @@ pub struct OnFile {
     pub registration: Option<Registration>,
     /// Whether the registration that is used holds its account, which goes when it ends.
     pub used: bool,
-    /// The registrations that hold the account asked for, oldest first.
-    pub holding: Vec<Registration>,
     /// The chain asked for, when there is one.
     pub chain: Option<Chain>,
 }
@@ -44,7 +40,7 @@ pub struct OnFile {
 pub struct NewRegistration {
     /// What may be shown of it.
     pub registration: Registration,
-    /// What it is found by again.
+    /// The keyed index of the account, by which the operator finds every registration that holds it. No answer depends on it.
     pub blind: BlindIndex,
     /// The account, sealed for the registration.
     pub sealed: Vec<u8>,
@@ -148,7 +144,7 @@ impl OnFileRows {
             connection
                 .prepare_cached(
                     "INSERT INTO standing_instruction (entity, initial, registration, document) VALUES (?1, ?2, ?3, ?4)
-                     ON CONFLICT (entity, initial) DO UPDATE SET document = ?4",
+                     ON CONFLICT (entity, initial) DO UPDATE SET registration = coalesce(?3, registration), document = ?4",
                 )?
                 .execute(params![row.entity, row.initial, row.registration, row.document])?;
         }
@@ -279,10 +275,6 @@ pub(super) fn load(connection: &Connection, keys: &OnFileKeys) -> Result<OnFile,
         }
         None => false,
     };
-    let holding = match &keys.holding {
-        Some((entity, blind)) => load_holding(connection, entity, blind)?,
-        None => Vec::new(),
-    };
     let chain = match &keys.chain {
         Some((entity, initial)) => {
             let query = "SELECT document FROM standing_instruction WHERE entity = ?1 AND initial = ?2";
@@ -292,7 +284,7 @@ pub(super) fn load(connection: &Connection, keys: &OnFileKeys) -> Result<OnFile,
         }
         None => None,
     };
-    Ok(OnFile { registration, used, holding, chain })
+    Ok(OnFile { registration, used, chain })
 }
 
 fn load_registration(
@@ -304,22 +296,4 @@ fn load_registration(
     let mut statement = connection.prepare_cached(query)?;
     let parameters = params![entity.as_str(), id.as_str()];
     Ok(statement.query_row(parameters, |row| Ok(read(row.get_ref(0)?.as_blob()?))).optional()?.transpose()?)
-}
-
-fn load_holding(
-    connection: &Connection,
-    entity: &EntityId,
-    blind: &BlindIndex,
-) -> Result<Vec<Registration>, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT document FROM registration_account JOIN registration
-             ON registration.entity = registration_account.entity AND registration.id = registration_account.registration
-         WHERE registration_account.entity = ?1 AND blind = ?2 ORDER BY registration",
-    )?;
-    let mut rows = statement.query(params![entity.as_str(), blind.as_bytes()])?;
-    let mut holding = Vec::new();
-    while let Some(row) = rows.next()? {
-        holding.push(read(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?);
-    }
-    Ok(holding)
 }

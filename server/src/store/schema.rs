@@ -163,6 +163,25 @@ const MIGRATIONS: &[M<'static>] = &[
          ALTER TABLE message ADD COLUMN document BLOB;
          CREATE INDEX message_webhook ON message (webhook) WHERE webhook IS NOT NULL;",
     ),
+    // An agreement is compared with later charges by the part of its account that answers show. The index of the whole number
+    // goes: comparing by it told right numbers from wrong ones.
+    M::up(
+        "UPDATE standing_instruction SET document = CAST(json_remove(json_set(CAST(document AS TEXT), '$.shown', (
+             SELECT CASE
+                 WHEN json_extract(text, '$.account.card') IS NOT NULL THEN
+                     'card ' || json_extract(text, '$.account.card.bin') || ' ' || json_extract(text, '$.account.card.last4')
+                 WHEN json_extract(text, '$.account.bank.iban') IS NOT NULL THEN
+                     'iban ' || json_extract(text, '$.account.bank.iban')
+             END
+             FROM (SELECT CAST(coalesce(
+                 (SELECT document FROM registration
+                  WHERE registration.entity = standing_instruction.entity AND id = standing_instruction.registration),
+                 (SELECT document FROM payment
+                  WHERE payment.entity = standing_instruction.entity
+                      AND id = json_extract(CAST(standing_instruction.document AS TEXT), '$.payment'))
+             ) AS TEXT) AS text)
+         )), '$.account') AS BLOB);",
+    ),
 ];
 
 /// The path of the store's file in a data folder.
@@ -262,5 +281,40 @@ mod tests {
         let kept: serde_json::Value = serde_json::from_slice(&kept).unwrap();
         assert_eq!(kept["account"]["card"]["bin"], "420000");
         assert_eq!(kept.get("card"), None);
+    }
+
+    #[test]
+    fn agreements_from_before_keep_the_shown_part_of_their_account_and_lose_its_index() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let migrations = Migrations::from_slice(MIGRATIONS);
+        migrations.to_version(&mut connection, 14).unwrap();
+        let card = r#"{"account":{"card":{"bin":"420000","last4":"0000"}}}"#;
+        let bank = r#"{"account":{"bank":{"iban":"DE23**7890"}}}"#;
+        let insert = |table: &str, id: &str, document: &str| {
+            let insert = format!("INSERT INTO {table} (entity, id, document) VALUES ('e1', ?1, ?2)");
+            connection.execute(&insert, rusqlite::params![id, document.as_bytes()]).unwrap();
+        };
+        insert("payment", "p1", card);
+        insert("registration", "r1", bank);
+        for (initial, registration, payment) in [("A", None, "p1"), ("B", Some("r1"), "p1"), ("C", None, "p2")] {
+            let document = format!(r#"{{"initial":"{initial}","payment":"{payment}","account":"00ff"}}"#);
+            connection
+                .execute(
+                    "INSERT INTO standing_instruction (entity, initial, registration, document) VALUES ('e1', ?1, ?2, ?3)",
+                    rusqlite::params![initial, registration, document.as_bytes()],
+                )
+                .unwrap();
+        }
+        migrations.to_latest(&mut connection).unwrap();
+        let shown = |initial: &str| -> serde_json::Value {
+            let document: Vec<u8> = connection
+                .query_row("SELECT document FROM standing_instruction WHERE initial = ?1", [initial], |row| row.get(0))
+                .unwrap();
+            let document: serde_json::Value = serde_json::from_slice(&document).unwrap();
+            assert_eq!((document["initial"].as_str(), document.get("account")), (Some(initial), None));
+            document["shown"].clone()
+        };
+        assert_eq!((shown("A"), shown("B")), ("card 420000 0000".into(), "iban DE23**7890".into()));
+        assert_eq!(shown("C"), serde_json::Value::Null);
     }
 }

@@ -1,4 +1,4 @@
-//! The blind index: finds the same account again without opening a record.
+//! The blind index: finds the same account again without opening a record. It stays inside: no answer depends on it.
 //!
 //! HMAC-SHA-256 (RFC 2104) of the account under a key of the entity's own, derived from the master key (HKDF-SHA-256,
 //! RFC 5869). Without the master key nobody can tell which account an index stands for by trying all of them, and two
@@ -10,7 +10,7 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use super::Vault;
-use crate::domain::id::{EntityId, hex};
+use crate::domain::id::EntityId;
 
 /// What an account of an entity is found by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,11 +20,6 @@ impl BlindIndex {
     /// Its bytes, as they are stored.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
-    }
-
-    /// Its bytes as lowercase hexadecimal digits.
-    pub fn to_hex(self) -> String {
-        hex(&self.0)
     }
 }
 

@@ -221,10 +221,14 @@ async fn a_registration_from_another_system_brings_its_initial_transaction_along
     assert_answer(&charged, 200, "000.100.110");
     assert_eq!(initial(&charged), "OLD-SYSTEM-4711");
     assert_not_agreed(&shop.post(&path, &repeated).await?, FREQUENCY);
-    // Sent again, it is the same, and what was charged meanwhile counts.
+    // Sent again, it is another registration of the same agreement, and what was charged meanwhile counts.
     let again = shop.post("v1/registrations", &fields).await?;
-    assert_eq!(again.id(), made.id());
-    assert_not_agreed(&shop.post(&path, &repeated).await?, FREQUENCY);
+    assert_ne!(again.id(), made.id());
+    assert_eq!(initial(&again), "OLD-SYSTEM-4711");
+    let by_new = format!("v1/registrations/{}/payments", again.id());
+    for path in [&path, &by_new] {
+        assert_not_agreed(&shop.post(path, &repeated).await?, FREQUENCY);
+    }
     // The same transaction cannot be another card's as well.
     let other: Vec<_> = fields
         .iter()

@@ -84,4 +84,57 @@ impl Account {
             Self::Bank(_) | Self::Virtual(_) | Self::Unknown => None,
         }
     }
+
+    /// The part of the account number that answers show, in one line. Accounts that differ in what is hidden have the same.
+    pub fn shown_part(&self, brand: &str) -> String {
+        let text = |part: &Option<String>| part.clone().unwrap_or_default();
+        match self {
+            Self::Card(card) => format!("card {} {}", card.bin, card.last4),
+            Self::Bank(BankSummary { iban: Some(iban), .. }) => format!("iban {iban}"),
+            Self::Bank(bank) => {
+                let code = bank.bank_code.clone().or(bank.bic.clone()).unwrap_or_default();
+                format!("bank {} {code} {}", text(&bank.country), text(&bank.last4))
+            }
+            Self::Virtual(account) => format!("virtual {brand} {}", account.account_id),
+            Self::Unknown => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn card(bin: &str, last4: &str, year: &str) -> Account {
+        Account::Card(CardSummary {
+            bin: bin.to_owned(),
+            last4: last4.to_owned(),
+            holder: None,
+            expiry_month: "05".to_owned(),
+            expiry_year: year.to_owned(),
+        })
+    }
+
+    #[test]
+    fn two_accounts_have_the_same_shown_part_when_answers_show_the_same_number() {
+        let one = card("420000", "0000", "2034");
+        assert_eq!(one.shown_part("VISA"), card("420000", "0000", "2038").shown_part("VISADEBIT"));
+        assert_ne!(one.shown_part("VISA"), card("420000", "0001", "2034").shown_part("VISA"));
+        assert_ne!(one.shown_part("VISA"), card("420001", "0000", "2034").shown_part("VISA"));
+        let wallet = |id: &str| Account::Virtual(VirtualSummary { account_id: id.to_owned(), holder: None });
+        assert_ne!(wallet("a").shown_part("PAYPAL"), wallet("b").shown_part("PAYPAL"));
+        assert_ne!(wallet("a").shown_part("PAYPAL"), wallet("a").shown_part("ALIPAY"));
+        let bank = |iban: Option<&str>, last4: &str| {
+            let summary = BankSummary {
+                iban: iban.map(str::to_owned),
+                last4: Some(last4.to_owned()),
+                bank_code: Some("10000000".to_owned()),
+                ..BankSummary::default()
+            };
+            Account::Bank(summary).shown_part("SEPA")
+        };
+        // An IBAN is one whatever else was sent with it.
+        assert_eq!(bank(Some("DE23**7890"), "7890"), bank(Some("DE23**7890"), ""));
+        assert_ne!(bank(None, "7890"), bank(None, "7891"));
+    }
 }
