@@ -5,7 +5,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
-use tillgate_shared::parameter::{Parameters, browser_may_set, find};
+use tillgate_shared::parameter::Parameters;
 
 use super::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
 use super::payment::Payment;
@@ -211,22 +211,6 @@ impl Checkout {
         Ok(next)
     }
 
-    /// What a payment of this checkout is judged on: the merchant's parameters, completed by those of the form that a
-    /// browser may set. The merchant's value always wins. Returns the known parameters that were refused, too.
-    pub fn merged_with_form(&self, form: &Parameters) -> (Parameters, Vec<&'static str>) {
-        let mut merged = self.parameters.clone();
-        let mut refused = Vec::new();
-        for (name, value) in form.iter() {
-            if !browser_may_set(name) {
-                // A name that nobody knows is the page's own, and could be anything.
-                refused.extend(find(name).map(|row| row.name));
-            } else if !merged.contains(name) {
-                merged.set(name, value);
-            }
-        }
-        (merged, refused)
-    }
-
     /// Takes the outcome of an attempt.
     ///
     /// # Errors
@@ -372,15 +356,5 @@ mod tests {
         assert!(checkout().attempted(&payment(true), minutes(30)).is_err());
         let paid = checkout().attempted(&payment(true), minutes(1)).unwrap();
         assert_eq!(paid.state(minutes(31)), State::Paid);
-    }
-
-    #[test]
-    fn the_merchants_value_wins_over_the_forms_and_the_form_cannot_set_the_price() {
-        let form =
-            parameters(&[("amount", "0.01"), ("currency", "JPY"), ("card.holder", "Jane"), ("paymentType", "PA")]);
-        let (merged, refused) = checkout().merged_with_form(&form);
-        assert_eq!(merged.get("amount"), Some("92.00"));
-        assert_eq!(merged.get("card.holder"), Some("Jane"));
-        assert_eq!(refused, ["amount", "currency", "paymentType"]);
     }
 }

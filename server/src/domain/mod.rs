@@ -11,6 +11,7 @@ pub mod checkout;
 pub mod defaults;
 pub mod delivery;
 pub mod entity;
+pub mod form_input;
 pub mod id;
 pub mod idempotency;
 pub mod payment;

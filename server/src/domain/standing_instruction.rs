@@ -6,7 +6,7 @@
 
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
-use tillgate_shared::parameter::{Parameters, shopper_absent};
+use tillgate_shared::parameter::{Parameters, Presence};
 
 use super::id::{EntityId, PaymentId, RegistrationId};
 use super::refusal::Refusal;
@@ -30,12 +30,12 @@ pub enum Step {
 
 impl Step {
     /// Reads mode and source. Where no source is named, a first payment is the cardholder's and a repeated one the
-    /// merchant's, as the specification describes the modes.
-    pub fn of(parameters: &Parameters) -> Self {
+    /// merchant's, as the specification describes the modes. `presence` is decided by the sender.
+    pub fn of(parameters: &Parameters, presence: Presence) -> Self {
         let source = parameters.get("standingInstruction.source");
         match parameters.get("standingInstruction.mode") {
             Some("INITIAL") if source != Some("MIT") => Self::First,
-            Some("REPEATED") if shopper_absent(parameters) => Self::Repeated,
+            Some("REPEATED") if presence == Presence::Merchant => Self::Repeated,
             _ => Self::Single,
         }
     }
@@ -231,7 +231,9 @@ mod tests {
             (&[("mode", "REPEATED"), ("source", "MIT")], Step::Repeated),
             (&[("mode", "REPEATED"), ("source", "CIT")], Step::Single),
         ] {
-            assert_eq!(Step::of(&parameters(pairs)), step, "{pairs:?}");
+            let parameters = parameters(pairs);
+            assert_eq!(Step::of(&parameters, Presence::of_server_request(&parameters)), step, "{pairs:?}");
+            assert_ne!(Step::of(&parameters, Presence::Cardholder), Step::Repeated, "{pairs:?}");
         }
     }
 

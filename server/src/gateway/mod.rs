@@ -19,6 +19,7 @@ pub mod query;
 pub mod reference;
 pub mod registration;
 pub mod reminder;
+mod sender;
 pub mod submit;
 pub mod summary;
 pub mod wallet;

@@ -8,11 +8,12 @@
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use tillgate_shared::format::expiry::Expiry;
-use tillgate_shared::parameter::{Operation, Parameters, check_complete};
+use tillgate_shared::parameter::{Operation, Parameters, Presence, check_complete};
 use tillgate_shared::result::codes;
 use zeroize::Zeroizing;
 
 use super::authentication::Waiting;
+use super::sender::Sender;
 use super::{Failure, Gateway, promise, random};
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, RegistrationId};
@@ -77,10 +78,11 @@ impl Gateway {
         file: File<'_>,
         payment: &Payment,
         parameters: &mut Parameters,
+        presence: Presence,
     ) -> Result<Option<Filing>, Failure> {
         let File { owner, used } = file;
         let authorises = !matches!(payment.payment_type, PaymentType::Credit);
-        let step = if authorises { Step::of(parameters) } else { Step::Single };
+        let step = if authorises { Step::of(parameters, presence) } else { Step::Single };
         let initial = match step {
             Step::First => Some(new_initial(payment.id.as_str())),
             Step::Repeated => named_initial(parameters, used)?,
@@ -180,10 +182,11 @@ impl Gateway {
         registration: &Registration,
         sealed: Option<Vec<u8>>,
         mut parameters: Parameters,
+        sender: Sender<'_>,
     ) -> Result<Parameters, Failure> {
         registration.check_usable(self.now_of(entity))?;
         parameters.set("paymentBrand", registration.brand.as_str());
-        let errors = check_complete(&parameters, Operation::PaymentByRegistration, &entity.requirements());
+        let errors = check_complete(&parameters, Operation::PaymentByRegistration, &sender.requirements(entity));
         if !errors.is_empty() {
             return Err(Refusal::parameters(errors).into());
         }

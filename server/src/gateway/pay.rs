@@ -11,10 +11,10 @@ use super::authentication::{self, Case, Judged, Waiting};
 use super::echo::is_echoed;
 use super::on_file::{File, Filing};
 use super::once::Once;
+use super::sender::Sender;
 use super::wallet;
 use super::{Failure, Gateway, asynchronous, duplicates, order, reference};
 use crate::connector::Answer;
-use crate::domain::checkout::Checkout;
 use crate::domain::defaults;
 use crate::domain::entity::Entity;
 use crate::domain::payment::{Payment, descriptor};
@@ -60,7 +60,8 @@ impl Gateway {
         if let Some(id) = reference::named(&parameters) {
             return self.refer(entity, &id, parameters, once).await;
         }
-        self.charge(File { owner: &entity.id, used: None }, entity, parameters, addresses, once).await
+        let sender = Sender::server(&parameters);
+        self.charge(File { owner: &entity.id, used: None }, entity, sender, parameters, addresses, once).await
     }
 
     /// Makes a payment server to server, with the account among the parameters; it is a registration's when one is given.
@@ -68,6 +69,7 @@ impl Gateway {
         &self,
         file: File<'_>,
         entity: &Entity,
+        sender: Sender<'_>,
         parameters: Parameters,
         addresses: Addresses<'_>,
         once: Once<Payment>,
@@ -76,7 +78,7 @@ impl Gateway {
         order::refuse_override(&parameters)?;
         let (channel, parameters) = self.dispatched(entity, parameters)?;
         let payer = channel.as_deref().unwrap_or(entity);
-        let (prepared, attempt) = self.prepare(file, payer, None, parameters, addresses)?;
+        let (prepared, attempt) = self.prepare(file, payer, sender, parameters, addresses)?;
         let written = self
             .store
             .update(prepared.keys.clone(), move |loaded| {
@@ -94,19 +96,17 @@ impl Gateway {
         &self,
         file: File<'_>,
         entity: &Entity,
-        checkout: Option<&Checkout>,
+        sender: Sender<'_>,
         mut parameters: Parameters,
         addresses: Addresses<'_>,
     ) -> Result<(Prepared, Attempt), Failure> {
         let now = self.now_of(entity);
         let route = order::route(entity.live, &parameters);
-        let case = Case::of(entity, route.as_ref().ok(), &parameters);
+        let case = Case::of(entity, route.as_ref().ok(), &parameters, sender, file.used.is_some());
+        let checkout = sender.checkout();
         let in_form = checkout.is_some();
-        let requirements = Requirements {
-            authenticates: case.is_some_and(Case::asks_for_browser),
-            collected_by_form: in_form,
-            ..entity.requirements()
-        };
+        let requirements =
+            Requirements { authenticates: case.is_some_and(Case::asks_for_browser), ..sender.requirements(entity) };
         let (mut order, token) = self.read_order(entity, &requirements, &mut parameters, file.used.is_some())?;
         let route = route?;
         let brand_page = match order.shopper_leaves() {
@@ -154,7 +154,7 @@ impl Gateway {
             account: order.account.shown(),
             parameters: Parameters::default(),
         };
-        let filing = self.filing(file, &payment, &mut parameters)?;
+        let filing = self.filing(file, &payment, &mut parameters, sender.presence())?;
         defaults::fill(&mut parameters, &payment.brand, now);
         parameters.retain(|name, _| is_echoed(name, &payment.account));
         payment.parameters = parameters;

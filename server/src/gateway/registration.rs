@@ -12,8 +12,8 @@ use super::echo::is_echoed;
 use super::on_file::{File, card_retention, new_initial};
 use super::once::Once;
 use super::pay::Addresses;
+use super::sender::Sender;
 use super::{Failure, Gateway, order, random, wallet};
-use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
 use crate::domain::id::RegistrationId;
 use crate::domain::payment::Payment;
@@ -46,7 +46,7 @@ impl Gateway {
         once: Once<Registration>,
     ) -> Result<Registration, Failure> {
         order::refuse_override(&parameters)?;
-        let (drafted, attempt) = self.draft(entity, None, parameters, None)?;
+        let (drafted, attempt) = self.draft(entity, Sender::server(&parameters), parameters, None)?;
         let keys = drafted.keys(Keys::none());
         let now = self.now_of(entity);
         let written = self
@@ -67,14 +67,14 @@ impl Gateway {
     pub(super) fn draft(
         &self,
         entity: &Entity,
-        checkout: Option<&Checkout>,
+        sender: Sender<'_>,
         parameters: Parameters,
         shopper: Option<IpAddr>,
     ) -> Result<(Drafted, Attempt), Failure> {
         // What no channel takes could never be paid with.
         let (channel, mut parameters) = self.dispatched(entity, parameters)?;
         let route = order::route(entity.live, &parameters)?;
-        let errors = check_complete(&parameters, Operation::CreateRegistration, &entity.requirements());
+        let errors = check_complete(&parameters, Operation::CreateRegistration, &sender.requirements(entity));
         if !errors.is_empty() {
             return Err(Refusal::parameters(errors).into());
         }
@@ -83,7 +83,7 @@ impl Gateway {
             parameters.set(name, value);
         }
         let payer = channel.as_deref().unwrap_or(entity);
-        let (order, token) = self.read_order(payer, &payer.requirements(), &mut parameters, false)?;
+        let (order, token) = self.read_order(payer, &sender.requirements(payer), &mut parameters, false)?;
         if self.blind_index(&entity.id, &parameters).is_none() {
             return Err(Refusal::no_account(account_parameter(order.brand.kind)).into());
         }
@@ -103,7 +103,7 @@ impl Gateway {
         let mut registration = Registration {
             id,
             entity: entity.id.clone(),
-            checkout: checkout.map(|checkout| checkout.id.clone()),
+            checkout: sender.checkout().map(|checkout| checkout.id.clone()),
             created: now,
             brand: order.brand.code.to_owned(),
             result,
@@ -128,7 +128,9 @@ impl Gateway {
         };
         let chain = match migrated {
             Some(migrated) => Some(chain(migrated.initial, 1, migrated.latest)),
-            None if Step::of(&parameters) == Step::First => Some(chain(new_initial(registration.id.as_str()), 0, None)),
+            None if Step::of(&parameters, sender.presence()) == Step::First => {
+                Some(chain(new_initial(registration.id.as_str()), 0, None))
+            }
             None => None,
         };
         if let Some(chain) = &chain {
@@ -182,9 +184,10 @@ impl Gateway {
         let (registration, sealed) = found.ok_or_else(unknown)?;
         let holder = self.holder(entity, &registration);
         let entity = holder.as_deref().unwrap_or(entity);
-        let parameters = self.with_stored_account(entity, &registration, sealed, parameters)?;
+        let sender = Sender::server(&parameters);
+        let parameters = self.with_stored_account(entity, &registration, sealed, parameters, sender)?;
         let file = File { owner: &registration.entity, used: Some(&registration) };
-        self.charge(file, entity, parameters, addresses, once).await
+        self.charge(file, entity, sender, parameters, addresses, once).await
     }
 
     /// Keeps a registration for longer.

@@ -11,6 +11,7 @@ use super::checkout::{check_path, unknown};
 use super::on_file::File;
 use super::once::Once;
 use super::pay::Addresses;
+use super::sender::Sender;
 use super::{Failure, Gateway};
 use crate::domain::asynchronous::abandon;
 use crate::domain::checkout::{Checkout, State};
@@ -135,7 +136,7 @@ impl Gateway {
         let addresses = Addresses { public: public_url, result, shopper: Some(shopper) };
         let owner = used.as_ref().map_or(&checkout.entity, |used| &used.entity);
         let file = File { owner, used: used.as_ref() };
-        let (prepared, attempt) = self.prepare(file, &payer, Some(checkout), parameters, addresses)?;
+        let (prepared, attempt) = self.prepare(file, &payer, Sender::Form(checkout), parameters, addresses)?;
         let (version, now) = (checkout.version, self.now_of_id(&checkout.entity));
         let unless = abandoned.as_ref().map(|payment| payment.id.clone());
         let gives_up = unless.is_some();
@@ -207,7 +208,8 @@ impl Gateway {
         let (used, entity, parameters) = match used {
             Some((used, sealed)) => {
                 let entity = self.holder(&entity, &used).unwrap_or(entity);
-                let parameters = self.with_stored_account(&entity, &used, sealed, parameters)?;
+                let parameters =
+                    self.with_stored_account(&entity, &used, sealed, parameters, Sender::Form(checkout))?;
                 (Some(used), entity, parameters)
             }
             None => (None, entity, parameters),
@@ -225,7 +227,7 @@ impl Gateway {
         reminder: Option<String>,
     ) -> Result<Outcome, Failure> {
         let limit = self.options.limits.checkout_attempts(entity);
-        let (drafted, attempt) = self.draft(entity, Some(checkout), parameters, Some(shopper))?;
+        let (drafted, attempt) = self.draft(entity, Sender::Form(checkout), parameters, Some(shopper))?;
         let (version, now) = (checkout.version, self.now_of_id(&checkout.entity));
         let keys = drafted.keys(Keys::checkout(&checkout.id));
         let outcome = self

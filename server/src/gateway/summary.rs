@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use tillgate_shared::parameter::Parameters;
 
 use super::checkout::{check_path, unknown};
+use super::sender::Sender;
 use super::submit::Naming;
 use super::{Failure, Gateway};
 use crate::domain::checkout::{LIFETIME, State};
@@ -76,7 +77,8 @@ impl Gateway {
         checkout.may_be_tried(self.options.limits.checkout_attempts(&entity), now)?;
         let parameters = self.filled_in(&checkout, &entity, &form, shopper)?;
         let (used, payer, mut parameters) = self.placed(&checkout, entity, parameters)?;
-        let (order, _) = self.read_order(&payer, &payer.requirements(), &mut parameters, used.is_some())?;
+        let requirements = Sender::Form(&checkout).requirements(&payer);
+        let (order, _) = self.read_order(&payer, &requirements, &mut parameters, used.is_some())?;
         let summary = Summary { brand: order.brand.code, account: order.account.shown() };
         let until = self.now() + (checkout.created + LIFETIME).duration_since(now);
         self.saved.keep(checkout.id, Kept { form, shopper, until });

@@ -17,7 +17,8 @@ pub use catalogue::{browser_may_set, catalogue, count, find, is_keyed};
 pub(crate) use check::shown_name;
 pub use check::{check_formats, unknown};
 pub use complete::{
-    Operation, Requirements, authenticated_elsewhere, check_authentication, check_complete, shopper_absent,
+    Operation, Presence, Requirements, authenticated_elsewhere, check_authentication, check_complete,
+    has_authentication_result,
 };
 pub use normalize::normalize;
 pub use set::Parameters;

@@ -38,6 +38,7 @@ mod overdue;
 mod payments;
 mod pinning;
 mod plain_form;
+mod presence;
 mod queries;
 mod reference;
 mod references;

@@ -11,9 +11,10 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::brand::{Brand, Kind};
-use tillgate_shared::parameter::{Parameters, authenticated_elsewhere, shopper_absent};
+use tillgate_shared::parameter::{Parameters, Presence, authenticated_elsewhere, has_authentication_result};
 use tillgate_shared::result::{ResultCode, codes};
 
+use super::sender::Sender;
 use super::{Failure, Gateway, order, random};
 use crate::connector::{Answer, FullAccount, Order, Route};
 use crate::domain::authentication::{Authentication, Next, Said, Version, next};
@@ -59,22 +60,40 @@ pub(super) struct Waiting {
 }
 
 impl Case {
-    /// Looks at a request. None where nobody is to be authenticated: in a channel that never does, without the shopper, with
-    /// a proof that is there already, and wherever the simulation of issuers has no say.
-    pub(super) fn of(entity: &Entity, route: Option<&Route>, parameters: &Parameters) -> Option<Self> {
+    /// Looks at a request. Returns `None` where nobody is authenticated: in a channel that never does, without the
+    /// cardholder, for a card in a wallet's token, with the result of another authentication, and wherever the simulation of
+    /// issuers has no say. `stored` says that a registration holds the account.
+    pub(super) fn of(
+        entity: &Entity,
+        route: Option<&Route>,
+        parameters: &Parameters,
+        sender: Sender<'_>,
+        stored: bool,
+    ) -> Option<Self> {
         let when = entity.settings.channel.three_d;
         let get = |name: &str| parameters.get(name);
-        let by_card = get("paymentBrand").and_then(Brand::find).is_none_or(|brand| brand.kind == Kind::Card);
+        // A wallet vouches for the payment that its token was made for. A card that came out of one before and is stored
+        // under the wallet's brand has nobody who does.
+        let by_card = get("paymentBrand")
+            .and_then(Brand::find)
+            .is_none_or(|brand| brand.kind == Kind::Card || (stored && brand.kind == Kind::Wallet));
+        let in_form = sender.checkout().is_some();
+        let decrypted = parameters.contains("walletPay.source") && !in_form;
+        let authenticated = match in_form {
+            true => has_authentication_result(parameters),
+            false => authenticated_elsewhere(parameters),
+        };
         let applies = when != ThreeD::Never
             && route == Some(&Route::Simulator)
             && by_card
             && get("paymentType") != Some("CD")
-            && parameters.with_prefix("walletPay.").next().is_none()
+            && !decrypted
             && !get("transactionCategory").is_some_and(|category| ELSEWHERE.contains(&category))
-            && !shopper_absent(parameters)
-            && !authenticated_elsewhere(parameters);
+            && sender.presence() == Presence::Cardholder
+            && !authenticated;
         let number = get("card.number").filter(|_| applies)?;
         let forced = parameters.contains(order::FORCED);
+        let when = when_first(when, parameters, parameters.contains("card.cvv"));
         Some(Self { when, flow: look_up(number, parameters).filter(|_| !forced), forced })
     }
 
@@ -86,6 +105,13 @@ impl Case {
     fn version(self) -> Option<Version> {
         self.flow.and_then(Flow::version)
     }
+}
+
+/// Returns the policy for a payment, which is stricter than its channel's for the first payment of a series that has no
+/// security code: then the authentication has to succeed, for it is the only proof (contract, 0.15).
+fn when_first(when: ThreeD, parameters: &Parameters, has_code: bool) -> ThreeD {
+    let first = parameters.get("standingInstruction.mode") == Some("INITIAL");
+    if first && !has_code && when != ThreeD::Never { ThreeD::Required } else { when }
 }
 
 impl Gateway {

@@ -7,6 +7,7 @@ use zeroize::Zeroizing;
 
 use super::super::asynchronous::no_page;
 use super::super::{Failure, Gateway, order};
+use super::when_first;
 use crate::connector::{Answer, Entry, FullAccount};
 use crate::domain::authentication::{Authentication, Next, NotTaken, Proof, Said, next};
 use crate::domain::channel::ThreeD;
@@ -66,8 +67,9 @@ impl Gateway {
     /// Asks the issuer, once its method page has run or has had its time.
     async fn ask_issuer(&self, payment: Payment) -> Result<Visit, Failure> {
         let Some(authentication) = payment.authentication().cloned() else { return Ok(Visit::Ended(payment)) };
-        let when = self.three_d_of(&payment);
         let account = self.waiting_account(&payment)?;
+        let has_code = matches!(&account, Some(FullAccount::Card(card)) if card.code.is_some());
+        let when = when_first(self.three_d_of(&payment), &payment.parameters, has_code);
         let flow = match &account {
             Some(FullAccount::Card(card)) => look_up(card.number.digits(), &payment.parameters),
             _ => None,

@@ -4,14 +4,14 @@
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::expiry::Expiry;
 use tillgate_shared::format::security_code::SecurityCode;
-use tillgate_shared::parameter::Parameters;
+use tillgate_shared::parameter::{Parameters, Requirements};
 
 use super::required;
 use crate::connector::{Cryptogram, Entry, FullCard};
 use crate::domain::refusal::Refusal;
 
-/// Reads a card.
-pub(super) fn read(parameters: &Parameters) -> Result<FullCard, Refusal> {
+/// Reads a card. It can have come out of a wallet only where a merchant's server sends it.
+pub(super) fn read(parameters: &Parameters, requirements: &Requirements) -> Result<FullCard, Refusal> {
     let number = CardNumber::parse(required(parameters, "card.number")?)
         .map_err(|_| Refusal::parameter("card.number", None, "must match ^[0-9]{12,19}$"))?;
     let (month, year) = (required(parameters, "card.expiryMonth")?, required(parameters, "card.expiryYear")?);
@@ -25,7 +25,8 @@ pub(super) fn read(parameters: &Parameters) -> Result<FullCard, Refusal> {
     };
     let holder = parameters.get("card.holder").map(str::to_owned);
     let proof = (parameters.get("threeDSecure.verificationId"), parameters.get("threeDSecure.eci"));
-    let (entry, cryptogram) = match (parameters.contains("walletPay.source"), proof) {
+    let decrypted = parameters.contains("walletPay.source") && !requirements.collected_by_form;
+    let (entry, cryptogram) = match (decrypted, proof) {
         (true, (Some(value), Some(eci))) => {
             (Entry::Wallet, Some(Cryptogram { value: value.to_owned().into(), eci: eci.to_owned() }))
         }

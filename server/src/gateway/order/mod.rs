@@ -9,7 +9,7 @@ use tillgate_shared::brand::{Brand, Kind, detect};
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::{
-    Operation, ParameterError, Parameters, Requirements, check_authentication, check_complete,
+    Operation, ParameterError, Parameters, Presence, Requirements, check_authentication, check_complete,
 };
 
 use super::Failure;
@@ -58,27 +58,30 @@ pub fn read(
     let (brand, mut account) = match sent {
         Some(brand) => match parameters.get("walletPay.paymentToken").filter(|_| brand.kind == Kind::Wallet) {
             Some(token) => (brand, FullAccount::Card(open(token)?)),
-            None => (brand, account(brand, parameters)?),
+            None => (brand, account(brand, parameters, requirements)?),
         },
         None => {
-            let card = card::read(parameters)?;
+            let card = card::read(parameters, requirements)?;
             (detected_brand(&card.number)?, FullAccount::Card(card))
         }
     };
     if let (true, FullAccount::Card(card)) = (stored, &mut account) {
         card.entry = Entry::Stored;
     }
-    Ok(with_account(parameters, brand, account)?)
+    Ok(with_account(parameters, brand, account, requirements.presence)?)
 }
 
 /// An order about an account that is known already.
 ///
 /// # Errors
 /// Amount, currency or payment type by name.
-pub fn with_account(parameters: &Parameters, brand: &'static Brand, account: FullAccount) -> Result<Order, Refusal> {
+pub fn with_account(
+    parameters: &Parameters,
+    brand: &'static Brand,
+    account: FullAccount,
+    presence: Presence,
+) -> Result<Order, Refusal> {
     let text = |name: &str| parameters.get(name).map(str::to_owned);
-    let repeated = parameters.get("standingInstruction.mode") == Some("REPEATED");
-    let by_shopper = parameters.get("standingInstruction.source") == Some("CIT");
     Ok(Order {
         payment_type: payment_type(parameters, brand)?,
         amount: amount(parameters)?,
@@ -86,7 +89,7 @@ pub fn with_account(parameters: &Parameters, brand: &'static Brand, account: Ful
         account,
         address: Address { street: text("billing.street1"), postcode: text("billing.postcode") },
         mandate_signed: parameters.get("bankAccount.mandate.dateOfSignature").and_then(|day| day.parse().ok()),
-        shopper_present: !repeated || by_shopper,
+        shopper_present: presence == Presence::Cardholder,
         proof: Proof::sent(parameters),
         forced: text(FORCED),
     })
@@ -109,9 +112,9 @@ pub(super) fn of_payment(payment: &Payment, account: FullAccount, proof: Option<
 }
 
 /// The account that a brand of this kind charges.
-fn account(brand: &Brand, parameters: &Parameters) -> Result<FullAccount, Refusal> {
+fn account(brand: &Brand, parameters: &Parameters, requirements: &Requirements) -> Result<FullAccount, Refusal> {
     Ok(match brand.kind {
-        Kind::Card | Kind::Wallet => FullAccount::Card(card::read(parameters)?),
+        Kind::Card | Kind::Wallet => FullAccount::Card(card::read(parameters, requirements)?),
         Kind::Bank => bank::read(parameters)?,
         Kind::Virtual => provider::read(parameters),
     })

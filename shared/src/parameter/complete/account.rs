@@ -1,6 +1,6 @@
 //! The account that a payment charges or a registration stores: which parameters make one, by the kind of its brand.
 
-use super::{Check, shopper_absent};
+use super::{Check, Presence};
 use crate::brand::form::{DIRECT_DEBITS, PAID_ELSEWHERE};
 use crate::brand::{Brand, Kind, detect};
 use crate::parameter::ParameterError;
@@ -71,13 +71,22 @@ impl Check<'_> {
 
     fn card(&mut self) {
         CARD.into_iter().for_each(|name| self.require(name));
-        if self.has("walletPay.source") {
+        if self.is_decrypted_wallet() {
             self.decrypted();
         }
     }
 
+    /// Returns true if the card was in a wallet's token that the merchant's server decrypted. In a checkout the card comes
+    /// from the browser, so it cannot be.
+    pub(super) fn is_decrypted_wallet(&self) -> bool {
+        self.has("walletPay.source") && !self.requirements.collected_by_form
+    }
+
     /// A wallet hands out a token that we decrypt, or data that the merchant decrypted; never both.
     fn wallet(&mut self) {
+        if self.requirements.collected_by_form {
+            return self.require("walletPay.paymentToken");
+        }
         if !self.has("walletPay.source") {
             return self.require_either("walletPay.paymentToken", "walletPay.source");
         }
@@ -90,7 +99,7 @@ impl Check<'_> {
 
     /// What was in a wallet's token besides the card. A later charge without the shopper has no 3D data.
     fn decrypted(&mut self) {
-        if shopper_absent(self.parameters) {
+        if self.requirements.presence == Presence::Merchant {
             return;
         }
         self.require("threeDSecure.verificationId");

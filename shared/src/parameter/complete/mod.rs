@@ -11,7 +11,7 @@ use crate::format::choice;
 use crate::money::{Amount, AmountError, Currency};
 
 pub use operation::Operation;
-pub use proof::{authenticated_elsewhere, shopper_absent};
+pub use proof::{Presence, authenticated_elsewhere, has_authentication_result};
 
 /// What is asked for beyond the formats: by the entity's settings, and by how the payment will be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,11 +24,18 @@ pub struct Requirements {
     /// The hosted form has told what it could find out for that authentication: what a page without scripts, or without
     /// fields for an address, cannot tell is not asked for.
     pub collected_by_form: bool,
+    /// Part of the cardholder in the payment.
+    pub presence: Presence,
 }
 
 impl Default for Requirements {
     fn default() -> Self {
-        Self { customer_names_required: true, authenticates: false, collected_by_form: false }
+        Self {
+            customer_names_required: true,
+            authenticates: false,
+            collected_by_form: false,
+            presence: Presence::default(),
+        }
     }
 }
 
@@ -46,9 +53,11 @@ pub fn check_complete(
             if !tokenisation {
                 check.basic_payment(operation);
             }
+            check.cardholder_present();
         }
         Operation::UpdateCheckout => {
             check.payment_type(operation);
+            check.cardholder_present();
             for (name, value) in parameters.with_prefix("overridePaymentType[") {
                 check.errors.push(ParameterError::new(name, Some(value), "may be set only when a checkout is created"));
             }
@@ -74,6 +83,7 @@ pub fn check_complete(
         }
         Operation::CreateRegistration => {
             check.account();
+            check.first_of_series();
             check.third_party();
             check.details();
         }
@@ -93,7 +103,9 @@ pub fn check_complete(
         Operation::Schedule => {
             check.require("registrationId");
             check.basic_payment(operation);
-            check.without_shopper();
+            if Presence::of_server_request(parameters) == Presence::Merchant {
+                check.without_shopper();
+            }
             check.details();
         }
         Operation::Report => check.report(),
@@ -160,6 +172,13 @@ impl Check<'_> {
         let Some(sent) = self.parameters.get("paymentType").filter(|sent| !sent.is_empty()) else { return };
         if let Err(message) = choice::check(sent, operation.payment_types()) {
             self.refuse("paymentType", message);
+        }
+    }
+
+    /// The shopper of a checkout is present: nobody charges without the shopper there (contract, 0.14).
+    fn cardholder_present(&mut self) {
+        if self.is("standingInstruction.source", "MIT") {
+            self.refuse("standingInstruction.source", "must be CIT in a checkout: its shopper is present");
         }
     }
 

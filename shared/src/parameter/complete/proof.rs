@@ -29,11 +29,34 @@ const FOR_AUTHENTICATION: [&str; 11] = [
     "billing.country",
 ];
 
-/// Whether the merchant charges without the shopper: a repeated payment of a standing instruction whose source is the
-/// merchant, or that names none (contract, 0.3).
-pub fn shopper_absent(parameters: &Parameters) -> bool {
-    parameters.get("standingInstruction.mode") == Some("REPEATED")
-        && parameters.get("standingInstruction.source") != Some("CIT")
+/// Part of the cardholder in a payment. Decided once, where the request comes in, by its sender: in a checkout the
+/// cardholder is always present (contract, 0.14). Nothing after that point reads the presence from parameters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Presence {
+    /// The cardholder takes part (CIT): the security code and 3-D Secure can be asked for.
+    #[default]
+    Cardholder,
+    /// The merchant charges alone (MIT): there is neither.
+    Merchant,
+}
+
+impl Presence {
+    /// Decides for a payment that a merchant's server sends outside of a checkout. The merchant charges alone with a
+    /// repeated payment of a standing instruction whose source is the merchant, or that names none (contract, 0.3).
+    pub fn of_server_request(parameters: &Parameters) -> Self {
+        let repeated = parameters.get("standingInstruction.mode") == Some("REPEATED");
+        if repeated && parameters.get("standingInstruction.source") != Some("CIT") {
+            Self::Merchant
+        } else {
+            Self::Cardholder
+        }
+    }
+}
+
+/// Returns true if the parameters hold the result of an authentication that the merchant made: ECI and CAVV. Other
+/// `threeDSecure.*` parameters prove nothing (contract, 0.15).
+pub fn has_authentication_result(parameters: &Parameters) -> bool {
+    ["threeDSecure.eci", "threeDSecure.verificationId"].iter().all(|name| parameters.contains(name))
 }
 
 /// Whether the merchant tells of an authentication that somebody else has made.
@@ -44,7 +67,7 @@ pub fn authenticated_elsewhere(parameters: &Parameters) -> bool {
 impl Check<'_> {
     /// Everything that a payment must prove, or may not pretend to.
     pub(super) fn proofs(&mut self) {
-        if shopper_absent(self.parameters) {
+        if self.requirements.presence == Presence::Merchant {
             return self.without_shopper();
         }
         self.first_of_series();
@@ -56,9 +79,6 @@ impl Check<'_> {
 
     /// Whoever is absent cannot be asked for a code.
     pub(super) fn without_shopper(&mut self) {
-        if !shopper_absent(self.parameters) {
-            return;
-        }
         let proofs = self.parameters.iter().map(|(name, _)| name);
         let proofs: Vec<&str> =
             proofs.filter(|name| *name == "card.cvv" || name.starts_with("threeDSecure.")).collect();
@@ -68,12 +88,12 @@ impl Check<'_> {
     }
 
     /// The first payment of a series by card proves that the card is there.
-    fn first_of_series(&mut self) {
+    pub(super) fn first_of_series(&mut self) {
         let by_card = self.kind() == Kind::Card || self.has("card.number");
         if by_card
             && self.is("standingInstruction.mode", "INITIAL")
             && !self.has("card.cvv")
-            && !self.has_any("threeDSecure.")
+            && !has_authentication_result(self.parameters)
             && !self.requirements.authenticates
         {
             self.errors.push(ParameterError::missing("card.cvv"));
@@ -83,7 +103,7 @@ impl Check<'_> {
     /// An authentication that somebody else made is told in full: without its results the issuer trusts nothing of it.
     /// What an authentication that came to no end does not have is not asked for, nor what a wallet's token lacks.
     pub(super) fn third_party(&mut self) {
-        if !authenticated_elsewhere(self.parameters) || self.has("walletPay.source") {
+        if !authenticated_elsewhere(self.parameters) || self.is_decrypted_wallet() {
             return;
         }
         let without_end = ["threeDSecure.enrollmentStatus", "threeDSecure.authenticationStatus"]

@@ -16,7 +16,7 @@ pub(super) static ROWS: &[Parameter] = &[
     row("standingInstruction.mode", Optional, Format::OneOf(&["INITIAL", "REPEATED"]),
         "INITIAL for the first payment, which carries the security code or 3D data; REPEATED for later ones."),
     row("standingInstruction.source", Optional, Format::OneOf(&["CIT", "MIT"]),
-        "Who asks for the payment: CIT the cardholder, MIT the merchant."),
+        "Who asks for the payment: CIT the cardholder, MIT the merchant. In a checkout the shopper is present: MIT is refused."),
     row("standingInstruction.initialTransactionId", Optional, verbatim(1, 255),
         "The acquirer's id of the first payment; sent with all later ones that the merchant asks for."),
     row("standingInstruction.industryPractice", Optional,

@@ -4,14 +4,15 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 
-use super::super::{Group, Operation, Parameter, Parameters, Requirements, catalogue, check_complete, find};
+use super::super::{Group, Operation, Parameter, Parameters, Presence, Requirements, catalogue, check_complete, find};
 use super::boundaries::concrete;
 use super::parameters;
 use super::samples::samples;
 
 /// Names of what is wrong.
 fn wrong(operation: Operation, sent: &[(&str, &str)]) -> Vec<String> {
-    let errors = check_complete(&parameters(sent), operation, &Requirements::default());
+    let presence = Presence::of_server_request(&parameters(sent));
+    let errors = check_complete(&parameters(sent), operation, &Requirements { presence, ..Requirements::default() });
     errors.into_iter().map(|error| error.name).collect()
 }
 
@@ -223,7 +224,8 @@ proptest! {
         customer_names_required: bool,
     ) {
         let set: Parameters = sent.into_iter().collect();
-        let requirements = Requirements { customer_names_required, authenticates, collected_by_form: false };
+        let presence = Presence::of_server_request(&set);
+        let requirements = Requirements { customer_names_required, authenticates, collected_by_form: false, presence };
         for operation in OPERATIONS {
             let errors = check_complete(&set, operation, &requirements);
             let names: HashSet<&str> = errors.iter().map(|error| error.name.as_str()).collect();

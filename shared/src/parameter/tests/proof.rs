@@ -1,7 +1,8 @@
 //! Codes, 3D data and standing instructions: what must come together, and what the absent shopper cannot give.
 
-use super::super::{Operation, Parameters, Requirements, check_complete, shopper_absent};
+use super::super::{Operation, Parameters, Presence, Requirements, catalogue, check_complete};
 use super::parameters;
+use super::samples::samples;
 
 /// A card payment with these, and with nothing that proves anything.
 fn payment(more: &[(&'static str, &'static str)]) -> Parameters {
@@ -17,8 +18,10 @@ fn payment(more: &[(&'static str, &'static str)]) -> Parameters {
     parameters(&[&card[..], more].concat())
 }
 
+/// Faults of a payment that a merchant's server sends.
 fn wrong_with(requirements: Requirements, more: &[(&'static str, &'static str)]) -> Vec<String> {
-    let errors = check_complete(&payment(more), Operation::Payment, &requirements);
+    let presence = Presence::of_server_request(&payment(more));
+    let errors = check_complete(&payment(more), Operation::Payment, &Requirements { presence, ..requirements });
     errors.into_iter().map(|error| error.name).collect()
 }
 
@@ -47,7 +50,8 @@ fn without_the_shopper_there_is_neither_code_nor_3d_data() {
     assert_eq!(wrong(&[REPEATED, MIT, ("threeDSecure.challengeIndicator", "04")]), ["threeDSecure.challengeIndicator"]);
     assert_eq!(wrong(&[REPEATED, CODE]), ["card.cvv"], "who names no source is the merchant");
     assert!(wrong(&[REPEATED, MIT]).is_empty());
-    let error = &check_complete(&payment(&[REPEATED, MIT, CODE]), Operation::Payment, &Requirements::default())[0];
+    let absent = Requirements { presence: Presence::Merchant, ..Requirements::default() };
+    let error = &check_complete(&payment(&[REPEATED, MIT, CODE]), Operation::Payment, &absent)[0];
     assert_eq!(error.value, None, "a code is never sent back");
 }
 
@@ -56,15 +60,47 @@ fn a_repeated_payment_that_the_shopper_starts_may_carry_them() {
     assert!(wrong(&[REPEATED, CIT, CODE]).is_empty(), "one-click may ask the code");
     assert!(wrong(&[&[REPEATED, CIT], &RESULTS[..]].concat()).is_empty(), "and authenticate");
     assert!(wrong(&[REPEATED, CIT]).is_empty());
-    for (sent, absent) in [
-        (&[REPEATED, CIT][..], false),
-        (&[REPEATED, MIT], true),
-        (&[REPEATED], true),
-        (&[INITIAL, MIT], false),
-        (&[MIT], false),
-        (&[], false),
+    for (sent, presence) in [
+        (&[REPEATED, CIT][..], Presence::Cardholder),
+        (&[REPEATED, MIT], Presence::Merchant),
+        (&[REPEATED], Presence::Merchant),
+        (&[INITIAL, MIT], Presence::Cardholder),
+        (&[MIT], Presence::Cardholder),
+        (&[], Presence::Cardholder),
     ] {
-        assert_eq!(shopper_absent(&parameters(sent)), absent, "{sent:?}");
+        assert_eq!(Presence::of_server_request(&parameters(sent)), presence, "{sent:?}");
+    }
+}
+
+#[test]
+fn in_a_checkout_the_shopper_is_present_whatever_is_said() {
+    let present = Requirements { collected_by_form: true, ..Requirements::default() };
+    for sent in [&[REPEATED][..], &[REPEATED, MIT], &[MIT]] {
+        let errors = check_complete(&payment(&[sent, &[CODE]].concat()), Operation::Payment, &present);
+        assert_eq!(errors, [], "{sent:?}");
+    }
+    for operation in [Operation::CreateCheckout, Operation::UpdateCheckout] {
+        let errors = check_complete(&payment(&[REPEATED, MIT]), operation, &Requirements::default());
+        let names: Vec<&str> = errors.iter().map(|error| error.name.as_str()).collect();
+        assert_eq!(names, [MIT.0], "{operation:?}");
+        assert_eq!(check_complete(&payment(&[REPEATED]), operation, &Requirements::default()), []);
+    }
+}
+
+#[test]
+fn only_a_code_or_an_authentication_result_begins_a_series() {
+    let fields = catalogue().filter(|row| row.name.starts_with("threeDSecure."));
+    for row in fields.filter(|row| !RESULTS.iter().any(|(name, _)| *name == row.name)) {
+        let value = samples(row.format).good.remove(0);
+        let mut sent = payment(&[INITIAL]);
+        sent.set(row.name, value);
+        let errors = check_complete(&sent, Operation::Payment, &Requirements::default());
+        assert!(errors.iter().any(|error| error.name == CODE.0), "{}: {errors:?}", row.name);
+    }
+    for without in 0..2 {
+        let mut sent = RESULTS.to_vec();
+        sent.remove(without);
+        assert!(wrong(&[&[INITIAL], &sent[..]].concat()).iter().any(|name| name == CODE.0), "{sent:?}");
     }
 }
 

@@ -1,0 +1,128 @@
+//! The shopper's form in a checkout: which of its parameters count beside the merchant's. A browser is never trusted: it
+//! sets only what the catalogue lets it set, and never replaces or weakens what the merchant's server set.
+
+use tillgate_shared::brand::{Brand, Kind};
+use tillgate_shared::parameter::{Parameters, browser_may_set, find};
+
+use super::checkout::Checkout;
+
+const AGREEMENT: &str = "standingInstruction.";
+const MODE: &str = "standingInstruction.mode";
+const SOURCE: &str = "standingInstruction.source";
+const TOKEN: &str = "walletPay.paymentToken";
+const WALLET_SOURCE: &str = "walletPay.source";
+
+impl Checkout {
+    /// Merges the form into the merchant's parameters: the set that a payment of this checkout is judged on. The merchant's
+    /// value always wins. Returns the known parameters that were refused, too.
+    pub fn merged_with_form(&self, form: &Parameters) -> (Parameters, Vec<&'static str>) {
+        let mut merged = self.parameters.clone();
+        let mut refused = Vec::new();
+        for (name, value) in form.iter() {
+            if !browser_may_set(name) || !self.lets_browser_set(name, value) {
+                // An unknown name is the page's own, and could be anything.
+                refused.extend(find(name).map(|row| row.name));
+            } else if !merged.contains(name) {
+                merged.set(name, value);
+            }
+        }
+        settle_presence(&mut merged);
+        refused.extend(drop_foreign_wallet(&mut merged));
+        (merged, refused)
+    }
+
+    /// Returns true if a parameter that browsers may set may be set in this checkout.
+    fn lets_browser_set(&self, name: &str, value: &str) -> bool {
+        if name.starts_with(AGREEMENT) {
+            // An agreement is the merchant's or the page's, never a mixture: a term that is added can weaken the others.
+            let of_merchant = self.parameters.with_prefix(AGREEMENT).next().is_some();
+            let refused = of_merchant || (name == SOURCE && value == "MIT");
+            return !refused;
+        }
+        true
+    }
+}
+
+/// States that the shopper is present (contract, 0.14): a repeated payment without a source is the cardholder's here.
+fn settle_presence(merged: &mut Parameters) {
+    if merged.get(MODE) == Some("REPEATED") {
+        merged.set(SOURCE, "CIT");
+    }
+}
+
+/// Removes a wallet's parameters where no wallet pays: the brand decides, and the gateway opens the token itself. The card
+/// of a checkout comes from the browser, so it is never one that the merchant's server decrypted.
+fn drop_foreign_wallet(merged: &mut Parameters) -> Vec<&'static str> {
+    merged.remove(WALLET_SOURCE);
+    let by_wallet = merged.get("paymentBrand").and_then(Brand::find).is_some_and(|brand| brand.kind == Kind::Wallet);
+    if by_wallet || !merged.contains(TOKEN) {
+        return Vec::new();
+    }
+    merged.retain(|name, _| name != TOKEN);
+    vec![TOKEN]
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::super::id::{CheckoutId, EntityId};
+    use super::*;
+
+    fn parameters(pairs: &[(&str, &str)]) -> Parameters {
+        pairs.iter().copied().collect()
+    }
+
+    fn checkout(more: &[(&str, &str)]) -> Checkout {
+        let order = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")];
+        Checkout::new(
+            CheckoutId::new(Timestamp::UNIX_EPOCH, [1; 10], "tx01"),
+            EntityId::new(Timestamp::UNIX_EPOCH, [2; 9]),
+            Timestamp::UNIX_EPOCH,
+            "build".to_owned(),
+            parameters(&[&order[..], more].concat()),
+        )
+    }
+
+    #[test]
+    fn the_merchants_value_wins_over_the_forms_and_the_form_cannot_set_the_price() {
+        let form =
+            parameters(&[("amount", "0.01"), ("currency", "JPY"), ("card.holder", "Jane"), ("paymentType", "PA")]);
+        let (merged, refused) = checkout(&[]).merged_with_form(&form);
+        assert_eq!(merged.get("amount"), Some("92.00"));
+        assert_eq!(merged.get("card.holder"), Some("Jane"));
+        assert_eq!(refused, ["amount", "currency", "paymentType"]);
+    }
+
+    #[test]
+    fn the_shopper_is_present_whatever_the_form_says() {
+        for form in [&[(MODE, "REPEATED")][..], &[(MODE, "REPEATED"), (SOURCE, "MIT")]] {
+            let (merged, _) = checkout(&[]).merged_with_form(&parameters(form));
+            assert_eq!((merged.get(MODE), merged.get(SOURCE)), (Some("REPEATED"), Some("CIT")), "{form:?}");
+        }
+        let (merged, refused) = checkout(&[]).merged_with_form(&parameters(&[(SOURCE, "MIT")]));
+        assert_eq!((merged.get(SOURCE), refused), (None, vec![SOURCE]));
+    }
+
+    #[test]
+    fn an_agreement_of_the_merchants_takes_no_term_from_the_form() {
+        let agreed = checkout(&[(MODE, "INITIAL")]);
+        for name in ["type", "source", "expiry", "frequency", "numberOfInstallments", "industryPractice"] {
+            let name = format!("{AGREEMENT}{name}");
+            let (merged, refused) = agreed.merged_with_form(&parameters(&[(&name, "1")]));
+            assert_eq!((merged.get(&name), refused.len()), (None, 1), "{name}");
+            let (merged, _) = checkout(&[]).merged_with_form(&parameters(&[(&name, "1")]));
+            assert_eq!(merged.get(&name), Some("1"), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_wallets_token_counts_for_a_wallets_brand_alone() {
+        for (brand, kept) in [("APPLEPAY", true), ("VISA", false), ("PAYPAL", false), ("NOBODY", false)] {
+            let form = parameters(&[("paymentBrand", brand), (TOKEN, "t")]);
+            let (merged, refused) = checkout(&[(WALLET_SOURCE, "web")]).merged_with_form(&form);
+            assert_eq!((merged.contains(TOKEN), refused.is_empty()), (kept, kept), "{brand}");
+            assert!(!merged.contains(WALLET_SOURCE), "{brand}");
+        }
+    }
+}
