@@ -109,6 +109,19 @@ impl Directory {
         if all && origins.len() <= MOST_ORIGINS { origins } else { Vec::new() }
     }
 
+    /// The origins whose pages may show the pages of an entity: its own, or those of its merchant; empty if neither named any.
+    pub fn origins_of(&self, entity: &EntityId) -> Vec<String> {
+        let named = |id: &EntityId| self.entity(id).map(|entity| entity.settings.origins.clone()).unwrap_or_default();
+        let own = named(entity);
+        if !own.is_empty() {
+            return own;
+        }
+        self.entity(entity)
+            .and_then(|entity| entity.merchant.clone())
+            .map(|merchant| named(&merchant))
+            .unwrap_or_default()
+    }
+
     /// The channels of a merchant, in the order in which they are asked; none of any other entity.
     pub fn channels(&self, merchant: &EntityId) -> Arc<[Arc<Entity>]> {
         self.current().channels.get(merchant).cloned().unwrap_or_default()

@@ -14,9 +14,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tillgate::domain::id::log_tag;
 
-use crate::Merchant;
 use crate::process::Process;
 use crate::wait::poll;
+use crate::{Merchant, Proxy};
 
 /// A running gateway. It stops when this is dropped, and its files go with it.
 #[derive(Debug)]
@@ -50,6 +50,19 @@ impl Gateway {
     /// When the binary is missing or does not become ready.
     pub fn start_env(arguments: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<Self> {
         Self::start_in(fresh_folder()?, arguments, environment)
+    }
+
+    /// A gateway whose card frames have a host of their own, `fields.localhost`, and the proxy through which browsers reach
+    /// both hosts.
+    ///
+    /// # Errors
+    /// When there is no port, the binary is missing or does not become ready.
+    pub async fn start_with_fields_host() -> anyhow::Result<(Self, Proxy)> {
+        let proxy = Proxy::bind().await?;
+        let fields = proxy.public.replace("//pay.", "//fields.");
+        let gateway = Self::start_with(&["--public-url", &proxy.public, "--fields-url", &fields])?;
+        proxy.stand_before(&gateway)?;
+        Ok((gateway, proxy))
     }
 
     /// One gateway for all tests of a test binary, for tests that do not mind company. It ends with the test process.

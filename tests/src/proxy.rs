@@ -49,12 +49,20 @@ impl Proxy {
     /// # Errors
     /// When there is no port.
     pub async fn before(gateway: &Gateway) -> anyhow::Result<Self> {
+        let proxy = Self::bind().await?;
+        proxy.stand_before(gateway)?;
+        Ok(proxy)
+    }
+
+    /// Starts a proxy whose gateway comes later ([`Proxy::stand_before`]), because that has to know its address.
+    ///
+    /// # Errors
+    /// When there is no port.
+    pub async fn bind() -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let public = gateway.public();
-        let (host, _) = public.rsplit_once(':').context("an address without a port")?;
         let proxy = Self {
-            public: format!("{host}:{}/", listener.local_addr()?.port()),
-            book: Arc::new(Mutex::new(Book { port: port(gateway)?, troubles: Vec::new() })),
+            public: format!("http://pay.localhost:{}/", listener.local_addr()?.port()),
+            book: Arc::new(Mutex::new(Book { port: 0, troubles: Vec::new() })),
             met: Arc::new(watch::Sender::new(0)),
         };
         let own = proxy.clone();

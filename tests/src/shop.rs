@@ -27,6 +27,7 @@ impl DemoShop {
         let shop = Shop {
             gateway: gateway.base(),
             gateway_public: gateway.public(),
+            gateway_fields: None,
             public: public.clone(),
             entity_id: merchant.entity_id.clone(),
             token: merchant.token.clone(),

@@ -155,7 +155,7 @@ const select = (form, chosen) => {
 
 const sayToCode = (form, type, more) => {
   const message = { ...more, tillgate: 1, type, form: form.nonce };
-  if (form.code.contentWindow) form.code.contentWindow.postMessage(message, state.base);
+  if (form.code.contentWindow) form.code.contentWindow.postMessage(message, state.framesBase);
 };
 
 // What the code's frame says: whether there is a code and it fits, never a digit of it.

@@ -43,7 +43,7 @@ const take = (card, field, name, label, placeholder) => {
 
 const sayTo = ({ card, element }, type, more) => {
   const message = { ...more, tillgate: 1, type, form: card.nonce };
-  if (element.contentWindow) element.contentWindow.postMessage(message, state.base);
+  if (element.contentWindow) element.contentWindow.postMessage(message, state.framesBase);
 };
 
 const enter = (one) => {

@@ -53,7 +53,7 @@ const receive = ({ source, data }) => {
     if (data.type !== "ready") return;
     state.relay.open = true;
     config = data.config;
-    for (const message of queue.splice(0)) source.postMessage(message, state.base);
+    for (const message of queue.splice(0)) source.postMessage(message, state.framesBase);
     return offer();
   }
   const form = others().find((form) => form.code && form.code.contentWindow === source);

@@ -10,7 +10,7 @@ const ask = (type, more) =>
     const call = ++last;
     waiting.set(call, done);
     const message = { ...more, tillgate: 1, type, call };
-    if (state.relay.open) state.relay.contentWindow.postMessage(message, state.base);
+    if (state.relay.open) state.relay.contentWindow.postMessage(message, state.framesBase);
     else queue.push(message);
   });
 

@@ -21,14 +21,14 @@ const codeOf = (form) => {
   throw new Error("the code's frame is gone");
 };
 
-// A wallet's sheet, a frame of our origin too, leaves its token here; the page hears whether it did.
+// A wallet's sheet, a page of the gateway's in a frame beside this one, sends its token here; the page hears whether it did.
 let token = "";
-window.tillgate = {
-  wallet(form, value) {
-    token = value;
-    say("wallet", { form, agreed: !!value });
-  },
-};
+const sheets = new URL(config.pages || location.href).origin;
+addEventListener("message", ({ source, origin, data }) => {
+  if (origin !== sheets || !source || source.parent !== parent || !data || data.tillgateWallet !== 1) return;
+  token = String(data.token);
+  say("wallet", { form: data.form, agreed: !!token });
+});
 
 const calls = {
   submit({ fields, form, code, wallet, checkout }) {

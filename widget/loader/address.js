@@ -4,7 +4,9 @@
 var build = "%BUILD%";
 
 var address = new URL(own.src);
-var base = address.href.replace(/\/+v\d+\/paymentWidgets\.js.*$/, "/");
+// In the form in which browsers give it back.
+framesBase = new URL(framesBase).href;
+var framesOrigin = new URL(framesBase).origin;
 // The suffix "/registration" marks the tokenisation twin of a checkout.
 var asked = (address.searchParams.get("checkoutId") || "").split("/");
 var checkoutId = asked[0];

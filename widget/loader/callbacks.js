@@ -121,5 +121,5 @@ var allow = function (form, brand) {
 
 var tell = function (form, frame, message) {
   var whole = Object.assign({ tillgate: 1, form: form.nonce }, message);
-  if (frame.contentWindow) frame.contentWindow.postMessage(whole, address.origin);
+  if (frame.contentWindow) frame.contentWindow.postMessage(whole, framesOrigin);
 };

@@ -30,7 +30,7 @@ var frame = function (form, field, name, title) {
     height: "40",
     allow: granted.join("; "),
     referrerpolicy: "no-referrer",
-    src: base + "v1/pciIframe.html?" + query,
+    src: framesBase + "v1/pciIframe.html?" + query,
   });
   // The frame's document is light and see-through; where the element were dark, browsers would
   // paint an opaque sheet behind it. Its colours follow the element by message.

@@ -8,6 +8,11 @@ if (!own) {
   for (var at = 0; at < scripts.length; at++) if (/\/paymentWidgets\.js\?/.test(scripts[at].src)) own = scripts[at];
 }
 
+// The address of the gateway, and that of the form's frames. They are the same unless the frames have a host of their own:
+// then the gateway writes that host's address in the place of the second.
+var base = own.src.replace(/\/+v\d+\/paymentWidgets\.js.*$/, "/");
+var framesBase = "./fields/../".replace(/^\./, base.slice(0, -1));
+
 // Syntax cannot be asked for without running text as code, which policies forbid. The flag of regular expressions comes
 // from the engine, and no page can add it; whoever knows it and the two functions knows ES2020, and wasm as we build it.
 var isModern = function () {
@@ -34,7 +39,6 @@ var heightOf = function (brands) {
 
 // A frame of ours with a form that the gateway has written, in the place of each placeholder.
 var plain = function () {
-  var base = own.src.replace(/\/+v\d+\/paymentWidgets\.js.*$/, "/");
   var checkout = /[?&]checkoutId=([^&#]*)/.exec(own.src) || ["", ""];
   var given = window.wpwlOptions || {};
   var places = document.querySelectorAll("form.paymentWidgets");
@@ -48,7 +52,7 @@ var plain = function () {
       requireCvv: (given.registrations || {}).requireCvv || "",
       shopperResultUrl: place.getAttribute("action") ? place.action : "",
     };
-    frame.src = base + "v1/plainForm.html?checkoutId=" + checkout[1];
+    frame.src = framesBase + "v1/plainForm.html?checkoutId=" + checkout[1];
     for (var name in fields) frame.src += "&" + name + "=" + encodeURIComponent(fields[name]);
     frame.title = "Payment";
     frame.className = "wpwl-plain";

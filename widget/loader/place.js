@@ -83,7 +83,7 @@ var relay = function (anew) {
     })
     .join(" ");
   var query = new URLSearchParams({ checkoutId: checkoutId, brands: brands });
-  var src = base + "v1/internalRequestIframe.html?" + query;
+  var src = framesBase + "v1/internalRequestIframe.html?" + query;
   if (!anew && state.relay && state.relay.src === src) return;
   if (state.relay) state.relay.remove();
   state.relay = make("iframe", "", { hidden: "", referrerpolicy: "no-referrer", src: src });

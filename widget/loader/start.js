@@ -4,6 +4,7 @@
 var newState = function (start) {
   return {
     base: base,
+    framesBase: framesBase,
     build: build,
     checkoutId: checkoutId,
     start: start,
@@ -54,10 +55,10 @@ var newState = function (start) {
 // Where a form has the frame of a field.
 var fields = { "card.number": "number", "card.cvv": "code" };
 
-// Frames speak from our own origin, and in this version of the protocol.
+// Frames speak from their own origin, and in this version of the protocol.
 var receive = function (event) {
   var data = event.data;
-  if (event.origin !== address.origin || !data || !data.tillgate) return;
+  if (event.origin !== framesOrigin || !data || !data.tillgate) return;
   if (data.tillgate !== 1)
     return raise(
       "PciIframeCommunicationError",

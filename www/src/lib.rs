@@ -27,6 +27,8 @@ pub struct Shop {
     pub gateway: String,
     /// Base address of the gateway as the shopper's browser sees it, for example `http://pay.localhost:8080/`.
     pub gateway_public: String,
+    /// Base address of the gateway's card frames, if they have a host of their own.
+    pub gateway_fields: Option<String>,
     /// Address of the shop itself as the browser sees it, for example `http://shop.localhost:8081/`.
     pub public: String,
     /// The channel the shop sells through.
@@ -40,6 +42,7 @@ impl std::fmt::Debug for Shop {
         f.debug_struct("Shop")
             .field("gateway", &self.gateway)
             .field("gateway_public", &self.gateway_public)
+            .field("gateway_fields", &self.gateway_fields)
             .field("public", &self.public)
             .field("entity_id", &self.entity_id)
             .finish_non_exhaustive()

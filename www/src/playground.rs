@@ -39,7 +39,7 @@ const CARDS: [(&str, &str, &str); 2] = [("VISA", "4200000000000000", "05"), ("MA
 /// `/playground`.
 pub async fn page(State(app): Shared) -> Response {
     let mut response = typed("text/html; charset=utf-8", include_str!("../index.html"));
-    let policy = policy::with_own_requests(&app.shop.gateway_public);
+    let policy = policy::with_own_requests(&app.shop.gateway_public, app.shop.gateway_fields.as_deref());
     if let Ok(policy) = HeaderValue::try_from(policy) {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }

@@ -10,16 +10,18 @@ pub fn origin(address: &str) -> &str {
 }
 
 /// The playground's policy: its own script asks the shop for checkouts, which the form has no need of.
-pub fn with_own_requests(gateway_public: &str) -> String {
-    format!("{}; connect-src 'self'", content_security_policy(gateway_public))
+pub fn with_own_requests(gateway_public: &str, gateway_fields: Option<&str>) -> String {
+    format!("{}; connect-src 'self'", content_security_policy(gateway_public, gateway_fields))
 }
 
-/// The policy for a shop whose gateway the browser sees at `gateway_public`.
-pub fn content_security_policy(gateway_public: &str) -> String {
+/// The policy for a shop whose gateway the browser sees at `gateway_public`, and its card frames at `gateway_fields` if they
+/// have an origin of their own.
+pub fn content_security_policy(gateway_public: &str, gateway_fields: Option<&str>) -> String {
     let gateway = origin(gateway_public);
+    let fields = gateway_fields.map(|address| format!(" {}", origin(address))).unwrap_or_default();
     format!(
         "default-src 'none'; script-src 'self' {gateway} 'wasm-unsafe-eval'; style-src 'self' {gateway}; \
-         frame-src {gateway}; img-src 'self' data:; form-action 'self' {gateway}; base-uri 'none'; frame-ancestors 'none'"
+         frame-src {gateway}{fields}; img-src 'self' data:; form-action 'self' {gateway}{fields}; base-uri 'none'; frame-ancestors 'none'"
     )
 }
 
@@ -36,9 +38,12 @@ mod tests {
 
     #[test]
     fn the_policy_names_the_gateway_and_nobody_else() {
-        let policy = content_security_policy("http://pay.localhost:8080/");
+        let policy = content_security_policy("http://pay.localhost:8080/", None);
         assert!(policy.starts_with("default-src 'none'; "));
         assert!(policy.contains("frame-src http://pay.localhost:8080;"));
         assert!(!policy.contains("unsafe-inline"));
+        let policy = content_security_policy("http://pay.localhost:8080/", Some("http://fields.localhost:8080/"));
+        assert!(policy.contains("frame-src http://pay.localhost:8080 http://fields.localhost:8080;"));
+        assert!(policy.contains("script-src 'self' http://pay.localhost:8080 'wasm-unsafe-eval';"));
     }
 }

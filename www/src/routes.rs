@@ -54,8 +54,11 @@ pub struct App {
 pub type Shared = State<Arc<App>>;
 
 pub fn router(shop: Shop) -> Router {
-    let policy = HeaderValue::from_str(&crate::policy::content_security_policy(&shop.gateway_public))
-        .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"));
+    let policy = HeaderValue::from_str(&crate::policy::content_security_policy(
+        &shop.gateway_public,
+        shop.gateway_fields.as_deref(),
+    ))
+    .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"));
     let app = Arc::new(App { gateway: Gateway::new(&shop), shop, orders: Orders::default(), stored: OnceCell::new() });
     Router::new()
         .route("/", get(product))

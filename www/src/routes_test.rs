@@ -86,6 +86,7 @@ fn router_for(gateway: &str) -> Router {
     crate::router(Shop {
         gateway: gateway.to_owned(),
         gateway_public: "http://pay.localhost:8080/".into(),
+        gateway_fields: None,
         public: "http://shop.localhost:8081/".into(),
         entity_id: "e".repeat(32),
         token: "a-token".into(),

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::ConnectInfo;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{Extensions, HeaderMap, header};
 use ipnet::IpNet;
 use tillgate_shared::parameter::{Parameters, find};
 
@@ -31,6 +31,12 @@ fn forwarded(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
         }
     }
     client
+}
+
+/// Returns true if a trusted proxy has sent the request.
+pub(super) fn is_behind_proxy(edge: &Edge, extensions: &Extensions) -> bool {
+    let peer = extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_canonical());
+    peer.is_some_and(|peer| is_trusted(peer, &edge.trusted_proxies))
 }
 
 fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
@@ -65,8 +71,7 @@ pub(super) fn public_url(edge: &Edge, parts: &Parts) -> String {
     if let Some(configured) = &edge.public_url {
         return configured.clone();
     }
-    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_canonical());
-    let behind_proxy = peer.is_some_and(|peer| is_trusted(peer, &edge.trusted_proxies));
+    let behind_proxy = is_behind_proxy(edge, &parts.extensions);
     let text = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
     let scheme = match text("x-forwarded-proto") {
         Some("https") if behind_proxy => "https",

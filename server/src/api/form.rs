@@ -15,6 +15,7 @@ use tillgate_shared::brand::{Brand, Kind};
 use super::reply::wire_time;
 use super::{Edge, client, relay};
 use crate::domain::checkout::{Checkout, State as CheckoutState};
+use crate::domain::id::EntityId;
 use crate::form::{Bundle, Document, Encoded, HTML};
 use crate::gateway::{Failure, order};
 
@@ -66,6 +67,15 @@ pub(super) async fn file(
         Some(file) => encoded(file, &headers, IMMUTABLE),
         None => super::error::no_such_endpoint().await,
     }
+}
+
+/// `/v1/static/{build}/frame/{path}`: the same for the files of the frames.
+pub(super) async fn frame_file(
+    state: State<Arc<Edge>>,
+    Path((build, path)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    file(state, Path((build, format!("frame/{path}"))), headers).await
 }
 
 /// `wpwl.d.ts`: what TypeScript has to know of the form. As plain text, so that a browser shows it.
@@ -138,6 +148,10 @@ pub(super) async fn relay(State(edge): State<Arc<Edge>>, Query(query): Query<For
         |checkout, now| {
             let mut about = open(&edge, checkout, query.get("brands"), now);
             about.extend(relay::about(&edge, checkout));
+            // The wallet's sheet is a page of another origin then.
+            if let (Some(_), Some(public)) = (&edge.fields_url, &edge.public_url) {
+                about.insert("pages".to_owned(), public.as_str().into());
+            }
             about
         },
     )
@@ -204,13 +218,19 @@ fn configured(
 /// Who may show a page of ours in a frame, as the directive `frame-ancestors` lists them: the merchant's origins where it
 /// has named them.
 pub(super) fn ancestors(edge: &Edge, checkout: Option<&Checkout>) -> String {
-    let directory = &edge.gateway.directory;
-    let origins = match checkout {
-        Some(checkout) => directory.entity(&checkout.entity).map(|entity| entity.settings.origins.join(" ")),
-        None => Some(directory.origins().join(" ")),
-    };
-    let origins = origins.unwrap_or_default();
-    if origins.is_empty() { "*".to_owned() } else { origins }
+    match checkout {
+        Some(checkout) => ancestors_of(edge, &checkout.entity),
+        None => sources(&edge.gateway.directory.origins()),
+    }
+}
+
+/// The same for the pages of an entity.
+pub(super) fn ancestors_of(edge: &Edge, entity: &EntityId) -> String {
+    sources(&edge.gateway.directory.origins_of(entity))
+}
+
+fn sources(origins: &[String]) -> String {
+    if origins.is_empty() { "*".to_owned() } else { origins.join(" ") }
 }
 
 /// What the form has to know of an open checkout.

@@ -9,6 +9,7 @@ mod error;
 pub(crate) mod event;
 mod extract;
 mod fields;
+mod fields_host;
 mod form;
 mod idempotency;
 mod kept;
@@ -44,6 +45,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use crate::form::Builds;
 use crate::gateway::Gateway;
 use crate::outgoing::Outgoing;
+pub use fields_host::FieldsUrl;
 pub use idempotency::UnderWay;
 pub use kept::Kept;
 
@@ -64,7 +66,9 @@ pub struct Edge {
     pub under_way: UnderWay,
     /// The address that shoppers' browsers reach, with a slash at its end; derived from each request when absent.
     pub public_url: Option<String>,
-    /// Networks whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.
+    /// The address of the card frames, if they have a host of their own.
+    pub fields_url: Option<FieldsUrl>,
+    /// Networks whose `X-Forwarded-For`, `-Host` and `-Proto` are believed.
     pub trusted_proxies: Vec<IpNet>,
 }
 
@@ -103,6 +107,7 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/v1/internalRequestIframe.html", get(form::relay).layer(compressed.clone()))
         .route("/v1/plainForm.html", get(plain::show).post(plain::pay))
         .route("/v1/wpwl.d.ts", get(form::declarations))
+        .route("/v1/static/{build}/frame/{*path}", get(form::frame_file))
         .route("/v1/static/{build}/{*path}", get(form::file))
         .route("/v1/paymentWidgets/img/brand.png", get(sprite::sheet))
         .route("/v1/clock/{advance}", post(clock::advance))
@@ -117,6 +122,7 @@ pub fn router(edge: Arc<Edge>) -> Router {
             ServiceBuilder::new()
                 .layer(middleware::from_fn(access_log::log))
                 .layer(CatchPanicLayer::custom(error::panicked))
+                .layer(middleware::from_fn_with_state(Arc::clone(&edge), fields_host::enforce))
                 .layer(unless_set(header::CACHE_CONTROL, "no-store"))
                 .layer(unless_set(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
                 .layer(unless_set(header::REFERRER_POLICY, "no-referrer"))

@@ -17,7 +17,7 @@ use tillgate_shared::result::codes;
 
 use super::Edge;
 use super::extract::{Id, parameters};
-use super::form::{FormQuery, ancestors};
+use super::form::{FormQuery, ancestors, ancestors_of};
 use super::shopper_page::Page;
 use super::simulator::{INLINE, STYLE, outcome, way_back};
 use crate::domain::address::host;
@@ -222,13 +222,8 @@ fn document(
     let checkout = payment.and_then(|payment| payment.checkout.as_ref());
     let checkout = checkout.and_then(|id| edge.gateway.checkout_for_shopper(id.as_str()).ok());
     let does = "script-src 'self'; form-action 'self'; frame-src 'self'";
-    let entity = payment.and_then(|payment| edge.gateway.directory.entity(&payment.entity));
-    let origins = entity.map(|entity| entity.settings.origins.join(" ")).filter(|origins| !origins.is_empty());
-    let ancestors = match (checkout, origins) {
-        (Some(checkout), _) => ancestors(edge, Some(&checkout)),
-        (None, Some(origins)) => origins,
-        (None, None) => "*".to_owned(),
-    };
+    let entity = checkout.as_ref().map(|checkout| &checkout.entity).or(payment.map(|payment| &payment.entity));
+    let ancestors = entity.map_or_else(|| ancestors(edge, None), |entity| ancestors_of(edge, entity));
     let ancestors = format!("{ancestors} 'self'").replace("* 'self'", "*");
     Page { title, language: "en", rtl: false, style: STYLE, head, main, does, ancestors: &ancestors }.respond(status)
 }

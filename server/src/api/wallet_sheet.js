@@ -1,14 +1,9 @@
-// Hands the token, or that there is none, to the form's hidden frame beside this one.
+// Hands the token, or that there is none, to the form's hidden frame beside this one. Only a frame of the frames' origin
+// receives it.
+const frames = new URL(document.currentScript.dataset.frames || "/", location.href).origin;
 const form = new URLSearchParams(location.search).get("form");
 const hand = (token) => {
-  for (let i = 0; i < parent.length; i++) {
-    try {
-      const { wallet } = parent[i].tillgate;
-      if (wallet) return wallet(form, token);
-    } catch (foreign) {
-      // Another origin's frame, or one of ours that takes none.
-    }
-  }
+  for (let i = 0; i < parent.length; i++) parent[i].postMessage({ tillgateWallet: 1, form, token }, frames);
 };
 const made = document.getElementById("token");
 if (made) hand(made.textContent);

@@ -1,6 +1,6 @@
 //! `/v1/simulator/wallet/{id}`: the sheet that stands in for a wallet's own while the form is in a test system. The shopper
 //! chooses a test card; the sheet encrypts it for the channel, as a wallet would, and hands the token to the form's hidden
-//! frame beside it. Both are ours: the page around them never sees the token.
+//! frame beside it by a message to the origin of that frame alone: the page around them never sees the token.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use maud::{Markup, html};
 use tillgate_shared::brand::{Brand, Kind};
 use tillgate_shared::form::Duplicates;
 
-use super::Edge;
 use super::extract::{Id, parameters};
 use super::form::{FormQuery, ancestors};
 use super::shopper_page::Page;
 use super::simulator::STYLE;
+use super::{Edge, FieldsUrl};
 use crate::domain::checkout::Checkout;
 use crate::gateway::wallet::SHEET_CARDS;
 use crate::gateway::{Failure, order};
@@ -110,7 +110,8 @@ fn failed(edge: &Edge, checkout: Option<&Checkout>, failure: &Failure) -> Respon
 
 /// A page that the form's frames may stand beside: in the merchant's pages and nowhere else.
 fn document(edge: &Edge, checkout: Option<&Checkout>, status: StatusCode, main: Markup) -> Response {
-    let head = html! { script src="../wallet.js" defer {} };
+    let frames = edge.fields_url.as_ref().map(FieldsUrl::base);
+    let head = html! { script src="../wallet.js" defer data-frames=[frames] {} };
     let does = "script-src 'self'; form-action 'self'";
     let ancestors = &ancestors(edge, checkout);
     Page { title: "Wallet", language: "en", rtl: false, style: STYLE, head, main, does, ancestors }.respond(status)

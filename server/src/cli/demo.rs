@@ -48,6 +48,7 @@ struct Merchant {
 struct Started {
     shop: String,
     gateway: String,
+    fields: String,
     #[serde(flatten)]
     merchant: Merchant,
     curl: String,
@@ -59,6 +60,13 @@ impl Demo {
         self.settings.start_log();
         let merchant = merchant(&self.common.data)?;
         runtime()?.block_on(async {
+            let (listener, shop_listener) = (bind(self.listen).await?, bind(self.shop).await?);
+            let (gateway, shop) = (listener.local_addr()?, shop_listener.local_addr()?);
+            let started = started(gateway, shop, &merchant);
+            if self.settings.public_url.is_none() {
+                self.settings.public_url = Some(started.gateway.clone());
+                self.settings.fields_url = Some(started.fields.clone());
+            }
             let edge = self.settings.open(&self.common.data).await?;
             let connection = open_connection(&self.common.data)?;
             let entity = EntityId::parse(&merchant.entity_id).context("the demo merchant's entityId")?;
@@ -67,15 +75,13 @@ impl Demo {
                 create(&connection, &edge.gateway.vault, entity)?;
             }
             drop(connection);
-            let (listener, shop_listener) = (bind(self.listen).await?, bind(self.shop).await?);
-            let (gateway, shop) = (listener.local_addr()?, shop_listener.local_addr()?);
-            let started = started(gateway, shop, &merchant);
             let (stop, stop_shop) = (asked_to_stop()?, asked_to_stop()?);
             self.common.print(&started, text)?;
             std::io::stdout().flush()?;
             let demo_shop = Shop {
                 gateway: format!("http://{gateway}/"),
                 gateway_public: started.gateway.clone(),
+                gateway_fields: self.settings.fields_url.clone(),
                 public: started.shop.clone(),
                 entity_id: merchant.entity_id.clone(),
                 token: merchant.token.clone(),
@@ -87,7 +93,7 @@ impl Demo {
     }
 }
 
-/// Two sites, not two ports of one: browsers then treat the form's frames as they would on the internet.
+/// Sites of their own, not ports of one: browsers then treat the form's frames as they would on the internet.
 fn started(gateway: SocketAddr, shop: SocketAddr, merchant: &Merchant) -> Started {
     let curl = format!(
         "curl -H 'Authorization: Bearer {}' -d entityId={} -d amount=92.00 -d currency=EUR -d paymentType=DB http://{gateway}/v1/checkouts",
@@ -96,6 +102,7 @@ fn started(gateway: SocketAddr, shop: SocketAddr, merchant: &Merchant) -> Starte
     Started {
         shop: format!("http://shop.localhost:{}/", shop.port()),
         gateway: format!("http://pay.localhost:{}/", gateway.port()),
+        fields: format!("http://fields.localhost:{}/", gateway.port()),
         merchant: merchant.clone(),
         curl,
     }

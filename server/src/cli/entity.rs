@@ -157,6 +157,8 @@ struct Shown {
     entity: Entity,
     /// Its channels, in the order in which they are asked.
     channels: Vec<ShownChannel>,
+    /// Settings that a live entity should not have, each with the way to change it.
+    warnings: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -196,11 +198,25 @@ fn shown(connection: &Connection, entity: Entity) -> anyhow::Result<Shown> {
     sort(&mut channels);
     let channels =
         channels.iter().map(|channel| ShownChannel { id: channel.id.clone(), name: channel.name.clone() }).collect();
-    Ok(Shown { entity, channels })
+    let merchant = entity.merchant.as_ref().map(|id| admin::entity(connection, id)).transpose()?.flatten();
+    let inherits = merchant.is_some_and(|merchant| !merchant.settings.origins.is_empty());
+    let warnings = warnings(&entity, inherits);
+    Ok(Shown { entity, channels, warnings })
+}
+
+fn warnings(entity: &Entity, inherits_origins: bool) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if entity.live && entity.settings.origins.is_empty() && !inherits_origins {
+        warnings.push(format!(
+            "any page may show the card form in a frame: name the shop's origins with `tillgate entity set --entity {} --origin https://shop.example`",
+            entity.id
+        ));
+    }
+    warnings
 }
 
 fn text(shown: &Shown) -> String {
-    let Shown { entity, channels } = shown;
+    let Shown { entity, channels, warnings } = shown;
     let Settings { strict, customer_names_optional, origins, refuse_duplicates, channel } = &entity.settings;
     let some = |list: &[String], none: &str| if list.is_empty() { none.to_owned() } else { list.join(",") };
     let on = |flag: bool| if flag { "on" } else { "off" };
@@ -229,6 +245,7 @@ fn text(shown: &Shown) -> String {
         ("duplicates", if *refuse_duplicates { "refused" } else { "taken" }.to_owned()),
         ("origins", some(origins, "any")),
     ]);
+    lines.extend(warnings.iter().map(|warning| ("warning", warning.clone())));
     lines.into_iter().map(|(name, value)| format!("{name:<11} {value}")).collect::<Vec<_>>().join("\n")
 }
 

@@ -19,7 +19,7 @@ use tower::ServiceExt as _;
 use super::Common;
 use super::limits::LimitOptions;
 use super::vault_key::VaultKey;
-use crate::api::{self, Edge, Kept, UnderWay};
+use crate::api::{self, Edge, FieldsUrl, Kept, UnderWay};
 use crate::clock::{Clock as _, SystemClock};
 use crate::directory::Directory;
 use crate::domain::id::is_node_name;
@@ -59,8 +59,11 @@ pub(super) struct Serve {
 pub(super) struct Settings {
     /// The address under which shoppers' browsers reach the gateway; taken from each request's Host when absent.
     #[arg(long, value_name = "URL", env = "TILLGATE_PUBLIC_URL", value_parser = public_url)]
-    public_url: Option<String>,
-    /// A network whose X-Forwarded-For and X-Forwarded-Proto are believed, such as 10.0.0.0/8. May be repeated.
+    pub(super) public_url: Option<String>,
+    /// The address of the card frames, under a host name of its own, so that no other page of the gateway shares their origin.
+    #[arg(long, value_name = "URL", env = "TILLGATE_FIELDS_URL", value_parser = public_url, requires = "public_url")]
+    pub(super) fields_url: Option<String>,
+    /// A network whose X-Forwarded-For, -Host and -Proto are believed, such as 10.0.0.0/8. May be repeated.
     #[arg(long = "trusted-proxy", value_name = "CIDR", env = "TILLGATE_TRUSTED_PROXIES", value_delimiter = ',')]
     trusted_proxies: Vec<IpNet>,
     /// A network that messages to merchants may go to although it is not public, such as 10.0.0.0/8. May be repeated.
@@ -198,7 +201,8 @@ impl Settings {
 
     /// Opens everything that a gateway needs in a data folder.
     pub(super) async fn open(&self, data: &Path) -> anyhow::Result<Arc<Edge>> {
-        let builds = Builds::load(self.form.as_deref())?;
+        let fields_url = self.fields_url()?;
+        let builds = Builds::load(self.form.as_deref(), fields_url.as_ref().map(FieldsUrl::base))?;
         let directory = Arc::new(Directory::default());
         let store = Store::open(data, Arc::clone(&directory))
             .with_context(|| format!("opening the store in {}", data.display()))?;
@@ -232,8 +236,15 @@ impl Settings {
             kept: Kept::default(),
             under_way: UnderWay::default(),
             public_url: self.public_url.clone(),
+            fields_url,
             trusted_proxies: self.trusted_proxies.clone(),
         }))
+    }
+
+    /// The address of the card frames, if they have a host of their own.
+    fn fields_url(&self) -> anyhow::Result<Option<FieldsUrl>> {
+        let (Some(fields), Some(public)) = (&self.fields_url, &self.public_url) else { return Ok(None) };
+        FieldsUrl::new(fields, public).map(Some).map_err(|fault| anyhow::anyhow!("--fields-url {fields} {fault}"))
     }
 
     /// Log lines go to the standard error stream.

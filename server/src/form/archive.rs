@@ -3,14 +3,11 @@
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::params;
 
-use super::bundle::Bundle;
+use super::bundle::{Bundle, Files};
 use crate::store::{Store, StoreError};
 
 /// How long a build is served after a server last started with it or ran on it. A checkout lives for half an hour.
 const KEPT: SignedDuration = SignedDuration::from_hours(24);
-
-/// A build's files, by path.
-type Files = Vec<(String, Vec<u8>)>;
 
 /// Notes that a build is in use now, stores it if it is new, and forgets those not used for a day.
 pub(super) async fn keep(store: &Store, bundle: &Bundle, now: Timestamp) -> Result<(), StoreError> {

@@ -89,7 +89,7 @@ pub struct Bundle {
     pub relay: Document,
     files: HashMap<String, Encoded>,
     /// Everything as it was read, for the store.
-    pub(super) source: Vec<(String, Vec<u8>)>,
+    pub(super) source: Files,
 }
 
 /// A document that takes a checkout's configuration.
@@ -122,7 +122,7 @@ const CONFIGURATION: &str = "{{config}}";
 
 impl Bundle {
     /// Reads a build from its files, by path inside the build's folder.
-    pub(super) fn new(source: Vec<(String, Vec<u8>)>) -> Result<Self, FormError> {
+    pub(super) fn new(source: Files) -> Result<Self, FormError> {
         if source.is_empty() {
             return Err(FormError::Missing);
         }
@@ -176,8 +176,11 @@ impl Bundle {
     }
 }
 
+/// A build's files, by path.
+pub(super) type Files = Vec<(String, Vec<u8>)>;
+
 /// Every file below a folder, by its path inside it.
-pub(super) fn read_folder(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, FormError> {
+pub(super) fn read_folder(folder: &Path) -> Result<Files, FormError> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(current) = folders.pop() {

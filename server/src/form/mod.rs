@@ -6,6 +6,7 @@
 
 mod archive;
 mod bundle;
+mod frames;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -26,14 +27,18 @@ pub struct Builds {
 }
 
 impl Builds {
-    /// The build inside this binary, or the one in a folder.
+    /// The build inside this binary, or the one in a folder, with its frames at `fields` if they have a host of their own.
     ///
     /// # Errors
     /// When there is none, or it is incomplete.
-    pub fn load(folder: Option<&Path>) -> Result<Self, FormError> {
+    pub fn load(folder: Option<&Path>, fields: Option<&str>) -> Result<Self, FormError> {
         let files = match folder {
             Some(folder) => bundle::read_folder(folder)?,
             None => EMBEDDED.iter().map(|(path, content)| ((*path).to_owned(), content.to_vec())).collect(),
+        };
+        let files = match fields {
+            Some(base) => frames::set_base(files, base)?,
+            None => files,
         };
         let current = Arc::new(Bundle::new(files)?);
         let all = HashMap::from([(current.id.clone(), Arc::clone(&current))]);

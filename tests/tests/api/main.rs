@@ -33,6 +33,7 @@ mod log;
 mod numbered_pages;
 mod older_clients;
 mod once;
+mod origins;
 mod outcomes;
 mod overdue;
 mod payments;

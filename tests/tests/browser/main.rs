@@ -22,6 +22,7 @@ mod network;
 mod offered;
 mod old;
 mod one_click;
+mod origins;
 mod paying;
 mod pictures;
 mod playground;

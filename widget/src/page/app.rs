@@ -20,8 +20,8 @@ use super::{js, runtime};
 #[derive(Clone, PartialEq, Properties)]
 pub struct Properties {
     pub handle: Rc<Handle>,
-    /// The gateway's address, ending in a slash.
-    pub base: String,
+    /// The address of the frames, ending in a slash.
+    pub frames_base: String,
 }
 
 /// What can happen to a form.
@@ -45,7 +45,7 @@ pub enum Message {
 /// The state of one form.
 pub struct App {
     pub(super) handle: Rc<Handle>,
-    pub(super) base: String,
+    pub(super) frames_base: String,
     pub(super) brand: String,
     /// The shopper has chosen the brand; detection may not change it while it fits.
     by_hand: bool,
@@ -79,7 +79,7 @@ impl Component for App {
             handle,
             by_hand: false,
             detected: Vec::new(),
-            base: given.base.clone(),
+            frames_base: given.frames_base.clone(),
             number: empty_frame(),
             code: empty_frame(),
             faults: [None; 4],

@@ -6,12 +6,12 @@ use web_sys::HtmlIFrameElement;
 use super::js;
 
 /// Sends a message to a frame; one that is gone or still loading says "ready" later and hears then.
-pub fn say(frame: &HtmlIFrameElement, base: &str, nonce: &str, kind: &str, message: &JsValue) {
+pub fn say(frame: &HtmlIFrameElement, frames_base: &str, nonce: &str, kind: &str, message: &JsValue) {
     js::set(message, "tillgate", &JsValue::from_f64(1.0));
     js::set(message, "type", &JsValue::from_str(kind));
     js::set(message, "form", &JsValue::from_str(nonce));
     if let Some(window) = frame.content_window() {
-        // Only our own origin may hear it.
-        let _ = window.post_message(message, base);
+        // Only the origin of the frames may hear it.
+        let _ = window.post_message(message, frames_base);
     }
 }

@@ -70,7 +70,7 @@ fn mount(state: &JsValue, object: JsValue) {
         return;
     }
     let handle = Rc::new(Handle::new(object));
-    let properties = Properties { handle: handle.clone(), base: js::text(state, "base") };
+    let properties = Properties { handle: handle.clone(), frames_base: js::text(state, "framesBase") };
     let root = handle.slot.clone();
     let app = yew::Renderer::<App>::with_root_and_props(root, properties).render();
     let heard = app.clone();

@@ -77,7 +77,7 @@ impl App {
             ("code", &JsValue::from_bool(code)),
             ("codeRequired", &JsValue::from_bool(required)),
         ]);
-        frames::say(&self.handle.number, &self.base, &self.handle.nonce, "submit", &message);
+        frames::say(&self.handle.number, &self.frames_base, &self.handle.nonce, "submit", &message);
         callbacks::of_form("onAfterSubmit", &[], &self.handle);
     }
 

@@ -8,7 +8,7 @@ use tillgate_shared::parameter::{DefaultValue, Group, Parameter, catalogue};
 use tillgate_shared::result::ResultCode;
 
 use super::page_text::TOPICS;
-use super::route::{Caller, Method, Route, Section, Takes};
+use super::route::{Caller, Host, Method, Route, Section, Takes};
 use super::test_data::tables;
 use super::{options, responses, schema, table};
 use crate::api::shopper_page::style_source;
@@ -136,6 +136,11 @@ fn one_route(route: &Route) -> Markup {
                     Caller::Merchant => { "The merchant's server, with a " a href="#authentication" { "token and entityId" } "." }
                     Caller::Shopper => { "Whoever holds the checkout's id." }
                     Caller::Everybody => { "Everybody." }
+                }
+                @match route.host {
+                    Host::Public => {}
+                    Host::Fields => { " With " code { "--fields-url" } " on that host only." }
+                    Host::Both => { " With " code { "--fields-url" } " on that host too." }
                 } }
                 @if route.idempotent() {
                     dt { "Sending it again" }

@@ -35,6 +35,18 @@ pub enum Caller {
     Everybody,
 }
 
+/// The host that serves a route where the card frames have one of their own (`--fields-url`). Without it every route is
+/// served under any name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Host {
+    /// The public one.
+    Public,
+    /// The one of the card frames.
+    Fields,
+    /// Both.
+    Both,
+}
+
 /// The part of the service that a route belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
@@ -148,6 +160,8 @@ pub struct Route {
     pub note: &'static str,
     /// Whom it serves.
     pub caller: Caller,
+    /// The host that serves it.
+    pub host: Host,
     /// Parameters of the catalogue.
     pub takes: Takes,
     /// Parameters of its own.
@@ -178,6 +192,7 @@ impl Route {
             summary,
             note: "",
             caller: Caller::Merchant,
+            host: Host::Public,
             takes: Takes::Nothing,
             own: &[],
             requires: &[],
@@ -214,6 +229,11 @@ impl Route {
     /// Everybody may ask.
     pub(super) const fn for_everybody(self) -> Self {
         Self { caller: Caller::Everybody, ..self }
+    }
+
+    /// The host that serves it.
+    pub(super) const fn on(self, host: Host) -> Self {
+        Self { host, ..self }
     }
 
     /// Attempts are counted.

@@ -52,7 +52,7 @@ impl App {
                 continue;
             }
             let message = js::object(&[("brand", &JsValue::from_str(&self.brand))]);
-            frames::say(frame, &self.base, &self.handle.nonce, "brand", &message);
+            frames::say(frame, &self.frames_base, &self.handle.nonce, "brand", &message);
         }
         // What they have said of their fields went by the other brand; they check once more before they send.
         (self.number.fresh, self.code.fresh) = (false, false);

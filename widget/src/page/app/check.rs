@@ -127,7 +127,7 @@ impl App {
         if let Some(field) = first {
             let _ = self.handle.control(field).focus();
             if let Some(frame) = self.handle.frame(field) {
-                frames::say(frame, &self.base, &self.handle.nonce, "focus", &js::object(&[]));
+                frames::say(frame, &self.frames_base, &self.handle.nonce, "focus", &js::object(&[]));
             }
         }
     }
@@ -145,7 +145,7 @@ impl App {
             if let Some(frame) = self.handle.frame(field) {
                 let text = fault.map(|fault| word(fault.message())).unwrap_or_default();
                 let message = js::object(&[("text", &JsValue::from_str(&text))]);
-                frames::say(frame, &self.base, &self.handle.nonce, "error", &message);
+                frames::say(frame, &self.frames_base, &self.handle.nonce, "error", &message);
             } else if fault.is_some() {
                 let _ = control.set_attribute("aria-invalid", "true");
                 let _ = control.set_attribute("aria-describedby", &self.handle.hint_id(field));
