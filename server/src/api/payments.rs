@@ -9,7 +9,7 @@ use axum::response::Response;
 use super::error::ApiError;
 use super::extract::{Id, Merchant, PublicUrl};
 use super::reply::{Ndc, answer_at, send};
-use super::{Edge, state, view};
+use super::{Edge, registrations, state, view};
 use crate::domain::idempotency::Answer;
 use crate::domain::payment::Payment;
 use crate::gateway::pay::Addresses;
@@ -39,7 +39,11 @@ pub(super) async fn read(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Me
             state::add(&mut fields, &standing);
             Ok(send(answer_at(status(&payment), fields, &ndc, payment.created)))
         }
-        Err(failure) => Err(ApiError::new(failure, ndc)),
+        // Shops ask for whatever id they were given at this address (contract, 0.20).
+        Err(failure) => match edge.gateway.live_registration(&merchant.entity, &id) {
+            Ok(registration) => Ok(send(registrations::answer(&registration, registrations::REGISTERED, &ndc))),
+            Err(_) => Err(ApiError::new(failure, ndc)),
+        },
     }
 }
 

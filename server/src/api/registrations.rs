@@ -16,7 +16,7 @@ use crate::gateway::Failure;
 use crate::gateway::pay::Addresses;
 
 /// What a registration's answer is about, as its `paymentType` says.
-const REGISTERED: &str = "RG";
+pub(super) const REGISTERED: &str = "RG";
 const EXTENDED: &str = "TE";
 const DEREGISTERED: &str = "DR";
 
@@ -89,7 +89,7 @@ pub(super) fn fields(registration: &Registration) -> Fields<'_> {
     view::registration(registration, REGISTERED)
 }
 
-fn answer(registration: &Registration, what: &'static str, ndc: &Ndc) -> Answer {
+pub(super) fn answer(registration: &Registration, what: &'static str, ndc: &Ndc) -> Answer {
     let fields = view::registration(registration, what);
     answer_at(view::status(registration.result), fields, ndc, registration.created)
 }

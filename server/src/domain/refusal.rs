@@ -92,9 +92,10 @@ impl Refusal {
         Self::new(400, code, "This payment type refers to an earlier payment: send it to /v1/payments/{id}")
     }
 
-    /// 404: a capture of a payment that does not exist, or is another entity's; clients look for the code (contract, 3.4).
-    pub fn nothing_to_capture() -> Self {
-        Self::new(404, codes::CAPTURE_NEEDS_PREAUTHORIZATION, "There is no payment with this id")
+    /// 400: a follow-up payment (capture, reversal, refund, chargeback) of a payment that does not exist, or is another
+    /// entity's. Clients look for the code of the type (contract, 0.20).
+    pub fn unknown_referenced_payment(code: ResultCode) -> Self {
+        Self::new(400, code, "There is no payment with this id")
     }
 
     /// 404: the resource does not exist, or is another entity's, which is the same answer.

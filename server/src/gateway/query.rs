@@ -45,7 +45,7 @@ impl Gateway {
     /// # Errors
     /// 404 with 700.400.580 where there is none that is wanted; a refusal that names the parameter at fault.
     pub fn query_id(&self, entity: &Entity, id: &str, parameters: &Parameters) -> Result<Found, Failure> {
-        let filter = Filter::read(parameters)?;
+        let filter = Filter::read(parameters);
         let entities = self.entities_of(entity);
         let payment = match PaymentId::parse(id) {
             Some(id) => self.store.payment_of(&entities, &id)?,
@@ -70,7 +70,7 @@ impl Gateway {
     /// # Errors
     /// 404 with 700.400.580 where there is none; a refusal that names the parameter at fault.
     pub fn query(&self, entity: &Entity, parameters: &Parameters) -> Result<Page, Failure> {
-        let filter = Filter::read(parameters)?;
+        let filter = Filter::read(parameters);
         let days = Range::read(parameters)?;
         let limit = parameters.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(PAGE).clamp(1, PAGE);
         let cursor = parameters.get("cursor").and_then(PaymentId::parse);

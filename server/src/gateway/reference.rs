@@ -131,8 +131,8 @@ pub(super) fn refuse_alone(parameters: &Parameters) -> Result<(), Refusal> {
 /// There is no such payment, or it is another entity's.
 fn unknown(command: Option<Command>) -> Refusal {
     match command {
-        Some(Command::Capture) => Refusal::nothing_to_capture(),
-        _ => Refusal::not_found("There is no payment with this id"),
+        Some(command) => Refusal::unknown_referenced_payment(command.without_payment()),
+        None => Refusal::not_found("There is no payment with this id"),
     }
 }
 
@@ -164,13 +164,11 @@ fn read(entity: &Entity, parameters: &Parameters) -> Result<Request, Refusal> {
 
 /// Why the shopper's bank took the money back; of a chargeback only, which has a reason.
 fn reason(parameters: &Parameters) -> Result<Option<ResultCode>, Refusal> {
-    /// Two codes of the group tell of a success with another amount.
-    const NO_REASONS: [&str; 2] = ["000.100.211", "000.100.212"];
     const NAME: &str = "chargebackResultCode";
     let Some(text) = parameters.get(NAME) else { return Ok(None) };
     let known = ResultCode::find(text)
-        .filter(|code| code.group() == Group::Chargeback && !NO_REASONS.contains(&code.code()))
-        .ok_or_else(|| Refusal::parameter(NAME, Some(text), "is not a known reason of a chargeback"))?;
+        .filter(|code| code.group() == Group::Chargeback)
+        .ok_or_else(|| Refusal::parameter(NAME, Some(text), "is not the reason of a chargeback"))?;
     Ok(Some(known))
 }
 
@@ -208,8 +206,8 @@ impl Request {
     }
 }
 
-/// The payment that a request makes. Brand and account are those of the payment that it refers to, and so is the text on
-/// the shopper's statement unless the request has its own.
+/// The payment that a request makes. Brand and account are those of the payment that it refers to. The merchant's
+/// references and the text on the shopper's statement are too, unless the request brings its own.
 pub(super) fn payment(
     id: PaymentId,
     now: Timestamp,
@@ -223,6 +221,12 @@ pub(super) fn payment(
     let earlier = referenced.descriptor.split_once(' ').map(|(_, text)| text);
     let text = order::statement_text(&parameters).or(earlier).unwrap_or_default();
     let descriptor = descriptor(&id, text);
+    // Receivers of webhooks find the order by these.
+    for name in ["merchantTransactionId", "merchantInvoiceId"] {
+        if let Some(reference) = referenced.parameters.get(name).filter(|_| !parameters.contains(name)) {
+            parameters.set(name, reference);
+        }
+    }
     defaults::fill(&mut parameters, &referenced.brand, now);
     parameters.retain(|name, _| is_echoed(name, &referenced.account));
     Payment {

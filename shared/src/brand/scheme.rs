@@ -57,8 +57,9 @@ pub(super) static MASTER_GUEST: Scheme = scheme(&[], Elsewhere::In(ON_MASTER), S
 pub(super) static AMEX: Scheme = Scheme { code_lengths: &[4], ..scheme(&[at(34), at(37)], Elsewhere::Nowhere, &[15]) };
 pub(super) static DINERS: Scheme =
     scheme(&[Range(300, 305), at(3095), at(36), Range(38, 39)], Elsewhere::Nowhere, &[14, 15, 16, 17, 18, 19]);
+/// UnionPay's range is co-badged: detection says UnionPay, and the shopper may choose Discover.
 pub(super) static DISCOVER: Scheme =
-    scheme(&[at(6011), Range(644, 649), at(65), Range(622126, 622925)], Elsewhere::Nowhere, SIXTEEN_TO_NINETEEN);
+    scheme(&[at(6011), Range(644, 649), at(65)], Elsewhere::In(&[Range(622126, 622925)]), SIXTEEN_TO_NINETEEN);
 pub(super) static JCB: Scheme = scheme(&[Range(3528, 3589)], Elsewhere::Nowhere, SIXTEEN_TO_NINETEEN);
 pub(super) static MAESTRO: Scheme =
     Scheme { code_optional: true, ..scheme(&[at(50), Range(56, 58), at(6)], Elsewhere::Nowhere, ANY_LENGTH) };
@@ -67,8 +68,11 @@ pub(super) static UNIONPAY: Scheme =
 pub(super) static DANKORT: Scheme = scheme(&[at(5019), at(4571)], Elsewhere::Nowhere, SIXTEEN);
 pub(super) static CARTE_BANCAIRE: Scheme =
     scheme(&[], Elsewhere::In(&[at(4), Range(50, 58), Range(2221, 2720), at(6)]), SIXTEEN_TO_NINETEEN);
+#[rustfmt::skip] // rows of numbers
 pub(super) static HIPERCARD: Scheme = scheme(
-    &[at(3841), at(606282), at(637095), at(637568), at(637599), at(637609), at(637612)],
+    &[
+        at(3841), at(606282), at(637095), at(637374), at(637433), at(637568), at(637599), at(637609), at(637612),
+    ],
     Elsewhere::Nowhere,
     &[13, 16, 19],
 );
@@ -117,7 +121,7 @@ pub(super) static CARNET: Scheme = scheme(
     SIXTEEN,
 );
 pub(super) static CENCOSUD: Scheme = scheme(&[at(603493)], Elsewhere::Anywhere, SIXTEEN);
-pub(super) static NARANJA: Scheme = scheme(&[at(589562)], Elsewhere::Anywhere, SIXTEEN);
+pub(super) static NARANJA: Scheme = scheme(&[at(402918), at(527572), at(589562)], Elsewhere::Anywhere, SIXTEEN);
 pub(super) static NATIVA: Scheme = scheme(&[at(487017), at(520053), at(546553)], Elsewhere::Anywhere, SIXTEEN);
 pub(super) static TARJETA_SHOPPING: Scheme = scheme(&[at(603488)], Elsewhere::Anywhere, SIXTEEN);
 
@@ -126,13 +130,14 @@ static MIR: Scheme = scheme(&[Range(2200, 2204)], Elsewhere::Nowhere, SIXTEEN_TO
 static TROY: Scheme = scheme(&[at(9792)], Elsewhere::Nowhere, SIXTEEN);
 static RUPAY: Scheme = scheme(&[at(60), Range(81, 82), at(508)], Elsewhere::Nowhere, SIXTEEN);
 static NAPAS: Scheme = scheme(&[at(9704)], Elsewhere::Nowhere, &[16, 19]);
+static VERVE: Scheme = scheme(&[Range(507865, 507964)], Elsewhere::Nowhere, &[16, 18, 19]);
 static UZCARD_AND_HUMO: Scheme = scheme(&[at(8600), at(9860)], Elsewhere::Nowhere, SIXTEEN);
 
 /// Every scheme that issues numbers of its own; the widest come first, so that most numbers are found at once.
 #[rustfmt::skip] // a list of names
 static ISSUERS: &[&Scheme] = &[
     &VISA, &MASTER, &AMEX, &MAESTRO, &DINERS, &JCB, &DISCOVER, &UNIONPAY, &MIR, &TROY, &RUPAY, &NAPAS,
-    &UZCARD_AND_HUMO, &HIPERCARD, &MADA, &CARNET, &AIRPLUS,
+    &UZCARD_AND_HUMO, &VERVE, &HIPERCARD, &MADA, &CARNET, &AIRPLUS,
 ];
 
 impl Scheme {

@@ -101,6 +101,32 @@ fn numbers_of_another_scheme_are_refused_where_a_brand_has_ranges_of_its_own() {
 }
 
 #[test]
+fn a_co_badged_number_is_unionpays_and_discover_may_be_chosen() {
+    for number in ["6221260000000000", "6229250000000003"] {
+        assert_eq!(detected(number, "DISCOVER UNIONPAY"), ["UNIONPAY", "DISCOVER"], "{number}");
+        assert!(Brand::find("DISCOVER").unwrap().accepts(number), "{number}");
+    }
+    assert!(!Brand::find("DISCOVER").unwrap().accepts("6221250000000000"));
+    assert!(!Brand::find("DISCOVER").unwrap().accepts("6229260000000000"));
+}
+
+#[test]
+fn regional_ranges_are_known() {
+    for (code, number) in [
+        ("HIPERCARD", "6373740000000000"),
+        ("HIPERCARD", "6374330000000000"),
+        ("NARANJA", "4029180000000000"),
+        ("NARANJA", "5275720000000000"),
+    ] {
+        assert_eq!(detected(number, "MAESTRO VISA MASTER HIPERCARD NARANJA").first(), Some(&code), "{number}");
+    }
+    // Verve has no brand code; its numbers are masked like any card's.
+    for number in ["5078650000000000", "507964000000000000", "5079640000000000000"] {
+        assert!(Scheme::issues(number), "{number}");
+    }
+}
+
+#[test]
 fn detection_follows_the_typing_and_puts_the_most_specific_first() {
     let among = "VISA MASTER MAESTRO VISAELECTRON DISCOVER AMEX VPAY";
     assert!(detected("", among).is_empty());

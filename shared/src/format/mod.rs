@@ -13,6 +13,7 @@ pub mod date_time;
 pub mod decimal;
 pub mod digits;
 pub mod expiry;
+pub mod flag;
 pub mod iban;
 pub mod phone;
 pub mod place;
@@ -65,7 +66,7 @@ pub enum Format {
     },
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// `true` or `false`.
+    /// `true` or `false`. Other spellings ([`flag::parse`]) become one of them before a value is checked.
     Flag,
     /// Up to ten digits, optionally two decimals.
     Amount,

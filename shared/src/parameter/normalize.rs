@@ -2,21 +2,26 @@
 
 use std::borrow::Cow;
 
+use super::Group;
 use super::catalogue::find;
 use super::set::Parameters;
-use super::{Group, Parameter};
-use crate::format::Format;
 use crate::format::text::{cut, mask_number, mask_numbers};
+use crate::format::{Format, flag};
 
 /// Brings parameters into the shape in which they are checked, stored and echoed:
 ///
+/// * blanks around a value are taken off: PHP clients leave a plus sign unencoded, which reads as a space;
 /// * an empty value counts as absent, except where the format allows it;
 /// * technical fields of the form are dropped;
 /// * names of people are cut at 48 characters;
 /// * card numbers in free text, and in parameters that nobody knows, are masked; the request's own card number is
 ///   masked everywhere;
+/// * booleans become `true` or `false`, however the client's language spells them;
 /// * a checkbox without a value posts `on`: `createRegistration=on` means `true`.
 pub fn normalize(parameters: &mut Parameters) {
+    for (_, value) in parameters.iter_mut() {
+        trim(value);
+    }
     parameters.retain(|name, value| match find(name) {
         Some(row) => row.group != Group::Form && !(value.is_empty() && row.format.check("").is_err()),
         None => true,
@@ -27,9 +32,18 @@ pub fn normalize(parameters: &mut Parameters) {
         if name == "createRegistration" && value == "on" {
             "true".clone_into(value);
         }
-        if let Some(Parameter { format: Format::Cut { max }, .. }) = row {
-            let length = cut(value, usize::from(*max)).len();
-            value.truncate(length);
+        match row.map(|row| row.format) {
+            Some(Format::Cut { max }) => {
+                let length = cut(value, usize::from(max)).len();
+                value.truncate(length);
+                trim(value);
+            }
+            Some(Format::Flag) => {
+                if let Some(set) = flag::parse(value) {
+                    flag::word(set).clone_into(value);
+                }
+            }
+            _ => {}
         }
         if row.is_some_and(|row| row.secret) {
             continue;
@@ -47,4 +61,11 @@ pub fn normalize(parameters: &mut Parameters) {
         }
     }
     zeroize::Zeroize::zeroize(&mut number.unwrap_or_default());
+}
+
+/// Takes spaces and tabs off both ends of a value, in place: no copy of a secret is left behind.
+fn trim(value: &mut String) {
+    const BLANKS: [char; 2] = [' ', '\t'];
+    value.truncate(value.trim_end_matches(BLANKS).len());
+    value.drain(..value.len() - value.trim_start_matches(BLANKS).len());
 }

@@ -31,10 +31,19 @@ fn row(code: &str) -> Option<&'static (&'static str, &'static str)> {
     TABLE.get(index)
 }
 
+/// Every chargeback code, `000.100.200` to `000.100.299`. Acquirers use more of them than are documented.
+static CHARGEBACKS: LazyLock<Vec<String>> = LazyLock::new(|| (0..100).map(|n| format!("000.100.2{n:02}")).collect());
+
+/// Description of a chargeback code that is not documented.
+const OTHER_CHARGEBACK: &str = "Chargeback: the bank gives a reason of its own";
+
 impl ResultCode {
-    /// Finds a code; `None` when it is not a documented one.
+    /// Finds a documented code or any chargeback code. Returns `None` for anything else.
     pub fn find(code: &str) -> Option<Self> {
-        row(code).map(|(code, _)| Self(code))
+        row(code).map(|(code, _)| Self(code)).or_else(|| {
+            let index = CHARGEBACKS.binary_search_by(|known| known.as_str().cmp(code)).ok()?;
+            CHARGEBACKS.get(index).map(|code| Self(code))
+        })
     }
 
     /// Every documented code, ascending.
@@ -49,7 +58,7 @@ impl ResultCode {
 
     /// What it means, at most 255 characters.
     pub fn description(&self) -> &'static str {
-        row(self.0).map_or("", |(_, description)| description)
+        row(self.0).map_or(OTHER_CHARGEBACK, |(_, description)| description)
     }
 
     /// Its group.

@@ -26,6 +26,9 @@ fn the_codes_with_names_are_documented_ones() {
         assert!(!code.description().is_empty());
     }
     assert_eq!(ResultCode::find("123.456.789"), None);
+    let other = ResultCode::find("000.100.250").unwrap();
+    assert_eq!((other.code(), other.group()), ("000.100.250", Group::Chargeback));
+    assert!(!other.description().is_empty() && ResultCode::all().all(|code| code != other));
     assert_eq!(ResultCode::find(""), None);
 }
 

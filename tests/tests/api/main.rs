@@ -57,6 +57,7 @@ mod support;
 mod sweep;
 mod threeds;
 mod told_later;
+mod tolerance;
 mod wallet;
 mod wallet_sheet;
 mod webhooks;

@@ -150,7 +150,7 @@ async fn typed_errors_of_older_clients_have_their_statuses_and_codes() -> anyhow
         for (method, path, fields, status, code) in [
             (Method::POST, "v1/payments".to_owned(), [&ORDER[..], &CARD, &declined].concat(), 400, "800.100.151"),
             (Method::POST, "v1/payments".to_owned(), [&ORDER[..1], &CARD].concat(), 400, "200.300.404"),
-            (Method::POST, format!("v1/payments/{unknown}"), capture.to_vec(), 404, "700.400.510"),
+            (Method::POST, format!("v1/payments/{unknown}"), capture.to_vec(), 400, "700.400.510"),
             (Method::GET, format!("v1/payments/{unknown}"), vec![], 404, "200.300.404"),
             (Method::GET, format!("v1/query/{unknown}"), vec![], 404, "700.400.580"),
             (Method::GET, "v1/query".to_owned(), vec![("merchantTransactionId", "nobodys-order")], 404, "700.400.580"),

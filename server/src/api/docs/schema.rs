@@ -136,7 +136,7 @@ pub(super) fn words(format: Format) -> String {
             format!("{} {what}", length(min, max))
         }
         Format::OneOf(_) => "one of".to_owned(),
-        Format::Flag => "true or false".to_owned(),
+        Format::Flag => "true or false; 1 and 0 too, and letters of either case".to_owned(),
         Format::Amount => "amount: up to 10 digits, then none or two decimals".to_owned(),
         Format::Money => "money: up to 10 digits and two decimals".to_owned(),
         Format::Currency => "ISO 4217 currency".to_owned(),

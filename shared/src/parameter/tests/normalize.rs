@@ -1,7 +1,8 @@
 //! What happens to parameters before they are judged.
 
-use super::super::{check_formats, normalize};
+use super::super::{catalogue, check_formats, normalize};
 use super::parameters;
+use crate::format::Format;
 
 fn normalized(name: &str, value: &str) -> Option<String> {
     let mut set = parameters(&[(name, value)]);
@@ -30,6 +31,36 @@ fn a_checkbox_without_a_value_means_yes() {
     assert_eq!(normalized("createRegistration", "on").as_deref(), Some("true"));
     assert_eq!(normalized("createRegistration", "false").as_deref(), Some("false"));
     assert_eq!(normalized("overrideHolder", "on").as_deref(), Some("on"));
+}
+
+#[test]
+fn a_boolean_is_read_as_any_language_spells_it() {
+    for (sent, kept) in [
+        ("true", "true"),
+        ("True", "true"),
+        ("TRUE", "true"),
+        ("1", "true"),
+        ("false", "false"),
+        ("False", "false"),
+        ("0", "false"),
+        ("yes", "yes"),
+    ] {
+        for row in catalogue().filter(|row| row.format == Format::Flag) {
+            let name = row.name.replace("[n]", "[0]");
+            assert_eq!(normalized(&name, sent).as_deref(), Some(kept), "{name}={sent}");
+        }
+    }
+}
+
+#[test]
+fn blanks_around_a_value_are_taken_off_whatever_the_parameter() {
+    for name in
+        ["amount", "customer.phone", "merchantTransactionId", "card.holder", "card.number", "customParameters[x]"]
+    {
+        assert_eq!(normalized(name, " 49 151\t ").as_deref(), Some("49 151"), "{name}");
+    }
+    assert_eq!(normalized("amount", "  \t"), None, "nothing but blanks is nothing");
+    assert_eq!(normalized("customParameters[empty]", " ").as_deref(), Some(""));
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn phone(names: &'static [&'static str], min: usize) -> Boundary {
     phone
 }
 
-const SYMBOLS: [&str; 4] = ["-", " ", "_", "ä"];
+const SYMBOLS: [&str; 4] = ["-", "x x", "_", "ä"];
 const MOMENTS: (&[&str], &[&str]) = (
     &["2026-11-21 00:00:00", "2024-02-29 23:59:59"],
     &["2026-11-21", "2026-11-21 24:00:00", "2026-11-21 23:60:00", "2025-02-29 10:00:00", "2026-11-21 10:00", "x"],
@@ -157,10 +157,10 @@ fn merchant() -> Vec<Boundary> {
         boundary(&["corporate.purchase"], &["Y", "N"], &["y", "YES"]),
         digits(&["corporate.phone", "corporate.fax"], 1, 25),
         text(&["merchant.name", "merchant.city", "merchant.street", "merchant.submerchantId"], 1, 100),
-        alphanumerics(&["merchant.postcode"], 1, 16, &["_", " ", "ä"]),
+        alphanumerics(&["merchant.postcode"], 1, 16, &["_", "x x", "ä"]),
         alphanumerics(&["merchant.state"], 1, 50, &SYMBOLS),
         boundary(&["merchant.country", "merchant.billing.country"], &["DE", "US", "JP"], &["D", "DEU", "D1", "ZZ"]),
-        alphanumerics(&["merchant.phone"], 0, 25, &["(", " ", "_", "ä"]),
+        alphanumerics(&["merchant.phone"], 0, 25, &["(", "x x", "_", "ä"]),
         alphanumerics(&["merchant.mcc"], 0, 4, &SYMBOLS),
         lines(&["merchant.data[key]"], 0, 2048),
         text(&["merchant.websiteId"], 0, 255),

@@ -1,0 +1,102 @@
+//! What clients of other gateways send and expect: references that follow-up payments take over, ids of registrations at the
+//! address of payments, booleans in the spelling of their language, blanks around values.
+
+use tillgate_tests::{Answer, Gateway, Merchant};
+
+use crate::support::*;
+
+const REASON: (&str, &str) = ("chargebackResultCode", "000.100.203");
+
+/// Sends a follow-up payment.
+async fn refer(shop: &Merchant, id: &str, fields: &[(&str, &str)]) -> anyhow::Result<Answer> {
+    shop.post(&format!("v1/payments/{id}"), fields).await
+}
+
+#[tokio::test]
+async fn a_follow_up_payment_carries_the_references_of_its_order_unless_it_brings_its_own() -> anyhow::Result<()> {
+    let gateway = Gateway::start()?;
+    let shop = gateway.merchant_with(&["--refuse-duplicates"])?;
+    let references = [("merchantTransactionId", "order-4711"), ("merchantInvoiceId", "invoice-1")];
+    let reserved = shop.pay(&[&[("paymentType", "PA")][..], &references].concat()).await?;
+    let carried = |answer: &Answer| {
+        let text = |name: &str| answer.json[name].as_str().unwrap_or_default().to_owned();
+        [text("merchantTransactionId"), text("merchantInvoiceId")]
+    };
+    let amount = [("amount", "10.00"), ("currency", "EUR")];
+    let capture = refer(&shop, reserved.id(), &[&[("paymentType", "CP")][..], &amount].concat()).await?;
+    assert_answer(&capture, 200, "000.100.110");
+    assert_eq!(carried(&capture), ["order-4711", "invoice-1"]);
+    let own = [("paymentType", "CP"), ("merchantInvoiceId", "invoice-2")];
+    let second = refer(&shop, reserved.id(), &[&own[..], &amount].concat()).await?;
+    assert_eq!(carried(&second), ["order-4711", "invoice-2"]);
+    let refund = refer(&shop, second.id(), &[&[("paymentType", "RF")][..], &amount].concat()).await?;
+    assert_eq!(carried(&refund), ["order-4711", "invoice-2"]);
+    let charged_back = refer(&shop, capture.id(), &[REASON, ("paymentType", "CB")]).await?;
+    assert_answer(&charged_back, 200, REASON.1);
+    assert_eq!(carried(&charged_back), ["order-4711", "invoice-1"]);
+    let reversed = shop.pay(&[("merchantTransactionId", "order-4712")]).await?;
+    let reversal = refer(&shop, reversed.id(), &[("paymentType", "RV")]).await?;
+    assert_eq!(carried(&reversal), ["order-4712", ""]);
+    // All belong to one order, each of them once, and none of them is a second payment of it.
+    let found = shop.get("v1/query?merchantTransactionId=order-4711").await?;
+    assert_eq!(found.json["payments"].as_array().map(Vec::len), Some(5), "{}", found.text);
+    let other =
+        shop.pay(&[("merchantTransactionId", "order-4713"), ("customParameters[forceResultCode]", "800.100.151")]);
+    assert_answer(&other.await?, 400, "800.100.151");
+    assert_answer(&shop.pay(&[("merchantTransactionId", "order-4713")]).await?, 200, "000.100.110");
+    assert_answer(&shop.pay(&[("merchantTransactionId", "order-4711")]).await?, 400, "800.110.100");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_registrations_id_is_answered_under_the_address_of_payments_too() -> anyhow::Result<()> {
+    let (shop, stranger) = (shop(), other_shop());
+    let stored = shop.post("v1/registrations", &tillgate_tests::CARD).await?;
+    let path = format!("v1/payments/{}", stored.id());
+    let read = shop.get(&path).await?;
+    assert_answer(&read, 200, "000.100.110");
+    assert_eq!((read.id(), read.json["paymentType"].as_str()), (stored.id(), Some("RG")), "{}", read.text);
+    assert_answer(&stranger.get(&path).await?, 404, "200.300.404");
+    assert_answer(&crate::registrations::delete(&shop, stored.id()).await?, 200, "000.100.110");
+    assert_answer(&shop.get(&path).await?, 404, "200.300.404");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_boolean_is_taken_in_the_spelling_of_any_language_and_echoed_as_true_or_false() -> anyhow::Result<()> {
+    let shop = shop();
+    for (sent, stores) in [("true", true), ("True", true), ("1", true), ("FALSE", false), ("0", false)] {
+        let paid = shop.pay(&[("createRegistration", sent), ("customer.browser.javaEnabled", sent)]).await?;
+        assert_answer(&paid, 200, "000.100.110");
+        assert_eq!(paid.json["registrationId"].is_string(), stores, "{sent}: {}", paid.text);
+        assert_eq!(paid.json["customer"]["browser"]["javaEnabled"], if stores { "true" } else { "false" }, "{sent}");
+    }
+    let linked = shop.get(&format!("v1/query/{}?includeLinkedTransactions=True", shop.pay(&[]).await?.id())).await?;
+    assert_answer(&linked, 200, "000.000.100");
+    for wrong in ["yes", "2", "on", "tru"] {
+        assert_errors(&shop.pay(&[("createRegistration", "0"), ("overrideHolder", wrong)]).await?, &["overrideHolder"]);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn blanks_around_a_value_are_taken_off_before_it_is_judged() -> anyhow::Result<()> {
+    let shop = shop();
+    let fields = [
+        ("amount", " 92.00"),
+        ("currency", "EUR "),
+        ("card.number", " 4200000000000000 "),
+        ("merchantTransactionId", "\torder-4711 "),
+        ("customer.givenName", " Jane "),
+        ("customer.surname", "Jones"),
+        ("customer.phone", " 49 151 5550100"),
+    ];
+    let paid = shop.pay(&fields).await?;
+    assert_answer(&paid, 200, "000.100.110");
+    assert_eq!(paid.json["merchantTransactionId"], "order-4711");
+    assert_eq!((&paid.json["customer"]["givenName"], &paid.json["amount"]), (&"Jane".into(), &"92.00".into()));
+    assert_eq!(paid.json["customer"]["phone"], "49 151 5550100");
+    assert_errors(&shop.pay(&[("amount", "9 2.00")]).await?, &["amount"]);
+    assert_errors(&shop.pay(&[("amount", "  ")]).await?, &["amount"]);
+    Ok(())
+}
