@@ -2,7 +2,7 @@
 //!
 //! The store fills it at start and again within half a second of a change by the command line.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use base64::Engine as _;
@@ -41,6 +41,9 @@ struct Known {
     credentials: Credentials,
     /// The channels of each merchant, in the order in which they are asked.
     channels: HashMap<EntityId, Arc<[Arc<Entity>]>>,
+    /// Number of times that a channel has come, gone or changed its merchant. Responses that are kept from before such a
+    /// change are not sent again.
+    moves: u64,
 }
 
 /// More origins than this do not fit into a header.
@@ -64,7 +67,19 @@ impl Directory {
             (merchant, Arc::from(channels))
         };
         let channels = channels.into_iter().map(in_order).collect();
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Known { credentials, channels });
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let merchants = |credentials: &Credentials| -> BTreeMap<EntityId, EntityId> {
+            let merchant = |entity: &Arc<Entity>| Some((entity.id.clone(), entity.merchant.clone()?));
+            credentials.entities.values().filter_map(merchant).collect()
+        };
+        let moved = merchants(&known.credentials) != merchants(&credentials);
+        let moves = known.moves + u64::from(moved);
+        *known = Arc::new(Known { credentials, channels, moves });
+    }
+
+    /// Returns a number that changes when a channel comes, goes or changes its merchant.
+    pub fn channel_moves(&self) -> u64 {
+        self.current().moves
     }
 
     fn current(&self) -> Arc<Known> {

@@ -97,7 +97,7 @@ pub(super) async fn confirm(
 
 /// What became of a checkout that is for a payment.
 fn outcome(edge: &Edge, merchant: &Merchant, id: &str) -> Result<Response, ApiError> {
-    let question = question(&merchant.entity.id, id, std::iter::empty());
+    let question = question(&edge.gateway.directory, &merchant.entity.id, id, std::iter::empty());
     if let Some(answer) = edge.kept.get(&question, &edge.gateway.store.changed) {
         return Ok(answer);
     }

@@ -96,11 +96,15 @@ pub(super) fn turn(edge: &Edge, entity: &Entity, parameters: &Parameters, asked:
     let fingerprint = edge.gateway.vault.fingerprint(&request);
     match edge.gateway.store.answer(&entity.id, &key, edge.gateway.now_of(entity))? {
         None => Ok(Turn::Fresh(Fresh { named: Named { entity: entity.id.clone(), key, fingerprint }, _held: held })),
-        Some((earlier, _)) if earlier != fingerprint => {
+        Some(found) if found.fingerprint != fingerprint => {
             Err(Refusal::idempotency_key("was sent with another request before; a new request needs a new key").into())
         }
-        Some((_, answer)) => {
-            let mut response = send(answer);
+        // A response about a channel that has another merchant now is that merchant's. The request is not carried out again.
+        Some(found) if found.owner.as_ref().is_some_and(|owner| !edge.gateway.sees(entity, owner)) => {
+            Err(Refusal::unknown_channel().into())
+        }
+        Some(found) => {
+            let mut response = send(found.answer);
             response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
             Ok(Turn::Replay(response))
         }

@@ -9,6 +9,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use super::reply::json;
+use crate::directory::Directory;
 use crate::domain::id::EntityId;
 use crate::domain::idempotency::Answer;
 use crate::store::{Changed, Watched};
@@ -44,13 +45,16 @@ impl Default for Kept {
     }
 }
 
-/// What an entity asks: one question, and one answer to it.
+/// Returns the cache key of an entity's request. The key holds the number of channel moves too: a response that was
+/// stored before a channel changed its merchant is never found again, for it may hold payments of that channel.
 pub(super) fn question<'a>(
+    directory: &Directory,
     entity: &EntityId,
     path: &str,
     parameters: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> String {
-    let mut question = form_urlencoded::Serializer::new(format!("{entity} {path}?"));
+    let moves = directory.channel_moves();
+    let mut question = form_urlencoded::Serializer::new(format!("{moves} {entity} {path}?"));
     question.extend_pairs(parameters);
     question.finish()
 }

@@ -36,7 +36,7 @@ pub(super) async fn one(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Mer
 /// The payments that a query finds.
 pub(super) async fn many(State(edge): State<Arc<Edge>>, merchant: Merchant) -> Result<Response, ApiError> {
     let asked = merchant.parameters.iter().filter(|(name, _)| !name.starts_with("authentication."));
-    let question = question(&merchant.entity.id, "query", asked);
+    let question = question(&edge.gateway.directory, &merchant.entity.id, "query", asked);
     if let Some(answer) = edge.kept.get(&question, &edge.gateway.store.changed) {
         return Ok(answer);
     }

@@ -101,6 +101,8 @@ impl Gateway {
             .store
             .checkout_with_attempt(&id)?
             .filter(|(checkout, _)| self.sees(entity, &checkout.entity))
+            // The attempt may be a payment of a channel that has another merchant now.
+            .filter(|(checkout, attempt)| attempt.is_none() || self.sees(entity, checkout.owner_of_attempt()))
             .ok_or_else(unknown)?;
         let now = self.now_of(entity);
         let state = checkout.state(now);

@@ -20,8 +20,8 @@ impl Gateway {
         std::iter::once(entity.id.clone()).chain(channels.iter().map(|channel| channel.id.clone())).collect()
     }
 
-    /// Whether an entity sees what belongs to another one.
-    pub(super) fn sees(&self, entity: &Entity, owner: &EntityId) -> bool {
+    /// Returns true if an entity sees the payments of another one: its own, and those of its channels.
+    pub fn sees(&self, entity: &Entity, owner: &EntityId) -> bool {
         *owner == entity.id || self.directory.channels(&entity.id).iter().any(|channel| channel.id == *owner)
     }
 

@@ -32,6 +32,7 @@ impl<T> Once<T> {
     pub fn keep(self, changes: Changes, outcome: &T, now: Timestamp) -> Changes {
         let Some(keep) = self.0 else { return changes };
         let Keep { named, answer } = *keep;
-        changes.answer(KeptAnswer { named, answer: answer(outcome), made: now, until: now + KEPT })
+        let owner = changes.owner();
+        changes.answer(KeptAnswer { named, answer: answer(outcome), made: now, until: now + KEPT, owner })
     }
 }

@@ -21,6 +21,20 @@ pub struct KeptAnswer {
     pub made: Timestamp,
     /// When its name is free again.
     pub until: Timestamp,
+    /// Entity of the payment, registration or checkout in the response: the one that asked, or its channel at that time.
+    /// `None` if the response is about none of them.
+    pub owner: Option<EntityId>,
+}
+
+/// A response to replay.
+#[derive(Debug)]
+pub struct FoundAnswer {
+    /// Fingerprint of the request.
+    pub fingerprint: [u8; 32],
+    /// The response.
+    pub answer: Answer,
+    /// As [`KeptAnswer::owner`].
+    pub owner: Option<EntityId>,
 }
 
 impl KeptAnswer {
@@ -30,9 +44,10 @@ impl KeptAnswer {
         let Named { entity, key, fingerprint } = &self.named;
         let written = connection
             .prepare_cached(
-                "INSERT INTO answer (entity, key, fingerprint, status, body, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-                 ON CONFLICT (entity, key) DO UPDATE SET fingerprint = ?3, status = ?4, body = ?5, until = ?6
-                 WHERE until <= ?7",
+                "INSERT INTO answer (entity, key, fingerprint, status, body, until, owner)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?8)
+                 ON CONFLICT (entity, key) DO UPDATE
+                     SET fingerprint = ?3, status = ?4, body = ?5, until = ?6, owner = ?8 WHERE until <= ?7",
             )?
             .execute(params![
                 entity.as_str(),
@@ -42,6 +57,7 @@ impl KeptAnswer {
                 self.answer.body,
                 self.until.as_millisecond(),
                 self.made.as_millisecond(),
+                self.owner.as_ref().map(EntityId::as_str),
             ])?;
         if written == 1 { Ok(()) } else { Err(StoreError::NameTaken) }
     }
@@ -57,13 +73,18 @@ impl Store {
         entity: &EntityId,
         key: &IdempotencyKey,
         now: Timestamp,
-    ) -> Result<Option<([u8; 32], Answer)>, StoreError> {
+    ) -> Result<Option<FoundAnswer>, StoreError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT fingerprint, status, body FROM answer WHERE entity = ?1 AND key = ?2 AND until > ?3",
+                "SELECT fingerprint, status, body, owner FROM answer WHERE entity = ?1 AND key = ?2 AND until > ?3",
             )?;
             let found = statement.query_row(params![entity.as_str(), key.as_str(), now.as_millisecond()], |row| {
-                Ok((row.get(0)?, Answer { status: row.get(1)?, body: row.get(2)? }))
+                let owner: Option<String> = row.get(3)?;
+                Ok(FoundAnswer {
+                    fingerprint: row.get(0)?,
+                    answer: Answer { status: row.get(1)?, body: row.get(2)? },
+                    owner: owner.as_deref().and_then(EntityId::parse),
+                })
             });
             Ok(found.optional()?)
         })

@@ -10,6 +10,7 @@ mod changed;
 mod checkpoint;
 pub mod clock;
 mod event;
+mod guards;
 pub mod message;
 mod on_file;
 mod promise;
@@ -41,7 +42,7 @@ use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
 use crate::domain::payment::{Link, Payment};
 use crate::domain::refusal::Refusal;
 
-pub use answers::KeptAnswer;
+pub use answers::{FoundAnswer, KeptAnswer};
 pub use changed::{Changed, Watched};
 pub use on_file::{NewRegistration, OnFile, OnFileKeys, WithAccount};
 pub use promise::Promise;

@@ -121,6 +121,11 @@ impl Changes {
 }
 
 impl OnFileRows {
+    /// Entity of the first registration that is written.
+    pub(super) fn owner(&self) -> Option<&String> {
+        self.registrations.first().map(|registration| &registration.entity)
+    }
+
     pub(super) fn extend(&mut self, more: Self) {
         self.registrations.extend(more.registrations);
         self.accounts.extend(more.accounts);

@@ -12,6 +12,7 @@ use super::{Store, StoreError, rows};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::{Link, Payment};
 use crate::domain::query::Range;
+use tillgate_shared::result::ResultCode;
 
 /// The last of all ids.
 const END: &str = "ffffffffffffffffffffffffffffffff";
@@ -171,4 +172,41 @@ fn load(connection: &Connection, found: &BTreeSet<(PaymentId, EntityId)>) -> Res
         payments.extend(rows::load_payment(connection, entity, id)?);
     }
     Ok(payments)
+}
+
+/// Whether a payment that begins something went through under a `merchantTransactionId`, or may yet. Oldest first: before
+/// the one that did there are a few declines, and after it nothing but duplicates.
+pub(super) fn is_paid(
+    connection: &Connection,
+    entity: &EntityId,
+    reference: &str,
+    unless: Option<&PaymentId>,
+) -> Result<bool, StoreError> {
+    #[derive(serde::Deserialize)]
+    struct Outcome {
+        id: PaymentId,
+        result: String,
+        referenced: Option<serde::de::IgnoredAny>,
+        redirect: Option<Page>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Page {
+        #[serde(default)]
+        abandoned: bool,
+    }
+    let mut statement = connection.prepare_cached(
+        "SELECT payment.document FROM payment_reference
+         JOIN payment ON payment.entity = payment_reference.entity AND payment.id = payment_reference.payment
+         WHERE payment_reference.entity = ?1 AND reference = ?2 ORDER BY payment_reference.payment",
+    )?;
+    let mut found = statement.query(params![entity.as_str(), reference])?;
+    while let Some(row) = found.next()? {
+        let outcome: Outcome = rows::read(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?;
+        let stands = ResultCode::find(&outcome.result).is_some_and(|code| code.is_success() || code.is_pending());
+        let abandoned = outcome.redirect.is_some_and(|page| page.abandoned) || unless == Some(&outcome.id);
+        if stands && !abandoned && outcome.referenced.is_none() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

@@ -5,12 +5,13 @@ use tillgate_shared::result::ResultCode;
 
 use super::changed::Slot;
 use super::clock::Advance;
+use super::guards::{CheckoutPayment, LinkRow};
 use super::message::Get;
 use super::on_file::{self, OnFileRows};
 use super::promise::{self, PromiseRow};
 use super::timer::{self, Kind, Start};
 use super::wallet::{self, WalletToken};
-use super::{KeptAnswer, Keys, Loaded, StoreError, event};
+use super::{KeptAnswer, Keys, Loaded, StoreError, event, queries};
 use crate::domain::checkout::Checkout;
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
 use crate::domain::payment::{Link, Payment, PaymentType};
@@ -18,7 +19,7 @@ use crate::domain::payment::{Link, Payment, PaymentType};
 /// Rows to write in one commit, already encoded, so that the writer's thread has nothing left to compute.
 #[derive(Debug, Default)]
 pub struct Changes {
-    checkouts: Vec<(String, Vec<u8>)>,
+    checkouts: Vec<CheckoutRow>,
     payments: Vec<PaymentRows>,
     cards: Vec<Card>,
     cards_gone: Vec<(i64, String)>,
@@ -41,6 +42,7 @@ pub(super) struct PaymentRows {
     pub(super) document: Vec<u8>,
     reference: Option<String>,
     pub(super) link: Option<LinkRow>,
+    checkout: Option<CheckoutPayment>,
     /// The page of ours that a shopper visits.
     page: Option<String>,
     /// Since when it waits for its shopper, in milliseconds; none where it does not.
@@ -51,11 +53,10 @@ pub(super) struct PaymentRows {
 }
 
 #[derive(Debug)]
-pub(super) struct LinkRow {
-    referenced: String,
-    payment_type: &'static str,
-    hundredths: i64,
-    approved: bool,
+struct CheckoutRow {
+    id: String,
+    entity: String,
+    document: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -69,7 +70,11 @@ impl Changes {
     /// Writes a checkout, new or changed.
     #[must_use]
     pub fn checkout(mut self, checkout: &Checkout) -> Self {
-        self.checkouts.push((checkout.id.as_str().to_owned(), document(checkout)));
+        self.checkouts.push(CheckoutRow {
+            id: checkout.id.as_str().to_owned(),
+            entity: checkout.entity.as_str().to_owned(),
+            document: document(checkout),
+        });
         self
     }
 
@@ -86,6 +91,10 @@ impl Changes {
                 payment_type: payment.payment_type.code(),
                 hundredths: payment.amount.hundredths(),
                 approved: payment.counts(),
+            }),
+            checkout: payment.checkout.as_ref().map(|checkout| CheckoutPayment {
+                checkout: checkout.as_str().to_owned(),
+                holds: payment.counts() && !payment.is_abandoned(),
             }),
             page: payment.redirect.as_ref().and_then(|redirect| Some(redirect.page.as_ref()?.as_str().to_owned())),
             result: payment.result,
@@ -114,6 +123,13 @@ impl Changes {
     pub fn answer(mut self, answer: KeptAnswer) -> Self {
         self.answer = Some(answer);
         self
+    }
+
+    /// Entity of the payment, else of the registration or checkout that is written.
+    pub fn owner(&self) -> Option<EntityId> {
+        let payment = self.payments.first().map(|payment| &payment.entity);
+        let owner = payment.or_else(|| self.on_file.owner()).or_else(|| Some(&self.checkouts.first()?.entity));
+        owner.and_then(|owner| EntityId::parse(owner))
     }
 
     /// Remembers a wallet token that has paid.
@@ -162,12 +178,17 @@ impl Changes {
         if let Some(answer) = &self.answer {
             answer.apply(connection)?;
         }
-        for (id, document) in &self.checkouts {
+        for CheckoutRow { id, document, .. } in &self.checkouts {
             connection
                 .prepare_cached(
                     "INSERT INTO checkout (id, document) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET document = ?2",
                 )?
                 .execute(params![id, document])?;
+        }
+        for payment in &self.payments {
+            if let Some(checkout) = &payment.checkout {
+                checkout.release(connection, &payment.id)?;
+            }
         }
         for payment in &self.payments {
             told |= payment.apply(connection)?;
@@ -245,13 +266,11 @@ impl PaymentRows {
                 .prepare_cached("INSERT OR IGNORE INTO page (id, entity, payment) VALUES (?1, ?2, ?3)")?
                 .execute(params![page, entity, id])?;
         }
+        if let Some(checkout) = &self.checkout {
+            checkout.take(connection, id)?;
+        }
         if let Some(link) = &self.link {
-            connection
-                .prepare_cached(
-                    "INSERT INTO payment_link (referenced, id, type, hundredths, approved) VALUES (?1, ?2, ?3, ?4, ?5)
-                     ON CONFLICT (referenced, id) DO UPDATE SET approved = ?5",
-                )?
-                .execute(params![link.referenced, id, link.payment_type, link.hundredths, link.approved])?;
+            link.apply(connection, entity, id)?;
         }
         event::of_payment(connection, self, before.as_deref())
     }
@@ -285,7 +304,7 @@ pub(super) fn load(connection: &Connection, keys: &Keys) -> Result<Loaded, Store
         None => Default::default(),
     };
     let reference_paid = match &keys.reference {
-        Some((entity, reference)) => is_paid(connection, entity, reference, keys.unless.as_ref())?,
+        Some((entity, reference)) => queries::is_paid(connection, entity, reference, keys.unless.as_ref())?,
         None => false,
     };
     let token_used = match &keys.wallet_token {
@@ -294,43 +313,6 @@ pub(super) fn load(connection: &Connection, keys: &Keys) -> Result<Loaded, Store
     };
     let on_file = on_file::load(connection, &keys.on_file)?;
     Ok(Loaded { checkout, payment, links, reference_paid, token_used, on_file })
-}
-
-/// Whether a payment that begins something went through under a `merchantTransactionId`, or may yet. Oldest first: before
-/// the one that did there are a few declines, and after it nothing but duplicates.
-fn is_paid(
-    connection: &Connection,
-    entity: &EntityId,
-    reference: &str,
-    unless: Option<&PaymentId>,
-) -> Result<bool, StoreError> {
-    #[derive(serde::Deserialize)]
-    struct Outcome {
-        id: PaymentId,
-        result: String,
-        referenced: Option<serde::de::IgnoredAny>,
-        redirect: Option<Page>,
-    }
-    #[derive(serde::Deserialize)]
-    struct Page {
-        #[serde(default)]
-        abandoned: bool,
-    }
-    let mut statement = connection.prepare_cached(
-        "SELECT payment.document FROM payment_reference
-         JOIN payment ON payment.entity = payment_reference.entity AND payment.id = payment_reference.payment
-         WHERE payment_reference.entity = ?1 AND reference = ?2 ORDER BY payment_reference.payment",
-    )?;
-    let mut rows = statement.query(params![entity.as_str(), reference])?;
-    while let Some(row) = rows.next()? {
-        let outcome: Outcome = read(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?;
-        let stands = ResultCode::find(&outcome.result).is_some_and(|code| code.is_success() || code.is_pending());
-        let abandoned = outcome.redirect.is_some_and(|page| page.abandoned) || unless == Some(&outcome.id);
-        if stands && !abandoned && outcome.referenced.is_none() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 pub(super) fn load_checkout<P: serde::de::DeserializeOwned>(

@@ -13,7 +13,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use rusqlite_migration::{M, Migrations};
 
-use super::StoreError;
+use super::{StoreError, guards};
 
 /// The file's name in the data folder.
 const FILE: &str = "tillgate.db";
@@ -182,6 +182,11 @@ const MIGRATIONS: &[M<'static>] = &[
              ) AS TEXT) AS text)
          )), '$.account') AS BLOB);",
     ),
+    // A second line of defence below the rules of the domain: the sums of captures and refunds, one payment per checkout, and
+    // payments that stay. A write that breaks one of these is undone as a whole.
+    M::up(guards::MIGRATION),
+    // A stored response may be about a channel, which may get another merchant.
+    M::up("ALTER TABLE answer ADD COLUMN owner TEXT;"),
 ];
 
 /// The path of the store's file in a data folder.
