@@ -13,12 +13,15 @@ fn main() {
 
 /// 40 hexadecimal digits of the commit, `@`, and its time; zeros for a source without a history.
 fn build_number() {
-    println!("cargo:rerun-if-changed=../.git/logs/HEAD");
     let git = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).env("TZ", "UTC").output().ok()?;
         let text = String::from_utf8(output.stdout).ok()?.trim().to_owned();
         (output.status.success() && !text.is_empty()).then_some(text)
     };
+    // In a linked worktree this file is elsewhere. A path that does not exist would make every build a fresh one.
+    if let Some(log) = git(&["rev-parse", "--path-format=absolute", "--git-path", "logs/HEAD"]) {
+        println!("cargo:rerun-if-changed={log}");
+    }
     let commit = git(&["rev-parse", "HEAD"]).unwrap_or_else(|| "0".repeat(40));
     let time = git(&["log", "-1", "--date=format-local:%Y-%m-%d %H:%M:%S +0000", "--format=%cd"])
         .unwrap_or_else(|| "1970-01-01 00:00:00 +0000".to_owned());
