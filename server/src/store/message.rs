@@ -30,6 +30,8 @@ pub struct Message {
     pub id: MessageId,
     /// What it tells.
     pub what: String,
+    /// The entity that it belongs to, or the merchant of that channel.
+    pub owner: String,
     /// Messages of one queue are for one receiver.
     pub queue: String,
     /// Where to.
@@ -111,8 +113,8 @@ pub(super) fn write(connection: &Connection, entity: &str, what: &str, to: &To<'
     };
     connection
         .prepare_cached(
-            "INSERT INTO message (id, entity, queue, what, address, due, webhook, document)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO message (id, entity, owner, queue, what, address, due, webhook, document)
+             VALUES (?1, ?2, coalesce((SELECT merchant FROM entity WHERE id = ?2), ?2), ?3, ?4, ?5, ?6, ?7, ?8)",
         )?
         .execute(params![
             MessageId::new(now, random).as_str(),
@@ -128,46 +130,6 @@ pub(super) fn write(connection: &Connection, entity: &str, what: &str, to: &To<'
 }
 
 impl Store {
-    /// Messages that are due and that nobody has claimed, at most `most` of them, by queue: of each as many as there is `room`
-    /// for. One read where nothing is due.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn messages_due(
-        &self,
-        now: Timestamp,
-        most: usize,
-        room: impl Fn(&str) -> usize,
-    ) -> Result<Vec<MessageId>, StoreError> {
-        let now = now.as_millisecond();
-        self.read(|connection| {
-            let query = "SELECT EXISTS (SELECT 1 FROM message WHERE due <= ?1)";
-            if !connection.prepare_cached(query)?.query_row([now], |row| row.get(0))? {
-                return Ok(Vec::new());
-            }
-            let mut found = Vec::new();
-            let mut queue = String::new();
-            // From queue to queue by the index: how much waits in one of them delays no other.
-            let mut next = connection.prepare_cached(
-                "SELECT queue FROM message WHERE due IS NOT NULL AND queue > ?1 ORDER BY queue LIMIT 1",
-            )?;
-            let mut of_queue = connection.prepare_cached(
-                "SELECT id FROM message WHERE queue = ?1 AND due <= ?2 AND leased <= ?2 ORDER BY due LIMIT ?3",
-            )?;
-            while found.len() < most
-                && let Some(following) = next.query_row([&queue], |row| row.get::<_, String>(0)).optional()?
-            {
-                queue = following;
-                let room = i64::try_from(room(&queue).min(most - found.len())).unwrap_or_default();
-                let mut rows = of_queue.query(params![queue, now, room])?;
-                while let Some(row) = rows.next()? {
-                    found.extend(MessageId::parse(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?));
-                }
-            }
-            Ok(found)
-        })
-    }
-
     /// Claims messages. Returns those that nobody has claimed meanwhile.
     ///
     /// # Errors
@@ -181,16 +143,16 @@ impl Store {
         self.run(move |connection| {
             let mut claim = connection.prepare_cached(
                 "UPDATE message SET leased = ?2, node = ?3 WHERE id = ?1 AND due <= ?4 AND leased <= ?4
-                 RETURNING what, queue, failures, address, webhook, document",
+                 RETURNING what, queue, failures, address, webhook, document, owner",
             )?;
             let mut claimed = Vec::with_capacity(ids.len());
             for id in ids {
                 let until = (now + LEASE).as_millisecond();
                 let row = claim.query_row(params![id.as_str(), until, node, now.as_millisecond()], |row| {
                     let content: (String, Option<String>, Option<Vec<u8>>) = (row.get(3)?, row.get(4)?, row.get(5)?);
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, content))
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, content, row.get(6)?))
                 });
-                let Some((what, queue, failures, content)) = row.optional()? else { continue };
+                let Some((what, queue, failures, content, owner)) = row.optional()? else { continue };
                 let content = match content {
                     (_, Some(webhook), Some(document)) => match webhook::find(connection, &webhook)? {
                         Some(webhook) => Content::Webhook(Box::new(webhook), document),
@@ -198,7 +160,7 @@ impl Store {
                     },
                     (address, _, _) => Content::Get(address),
                 };
-                claimed.push(Message { id, what, queue, content, failures });
+                claimed.push(Message { id, what, owner, queue, content, failures });
             }
             Ok(claimed)
         })

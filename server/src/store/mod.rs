@@ -9,6 +9,7 @@ mod answers;
 mod changed;
 mod checkpoint;
 pub mod clock;
+pub mod due;
 mod event;
 mod guards;
 pub mod message;

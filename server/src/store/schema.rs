@@ -187,6 +187,14 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(guards::MIGRATION),
     // A stored response may be about a channel, which may get another merchant.
     M::up("ALTER TABLE answer ADD COLUMN owner TEXT;"),
+    // Messages are sent fairly among owners: an entity that stands for itself, with its channels.
+    M::up(
+        "ALTER TABLE message ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+         UPDATE message SET owner = coalesce((SELECT merchant FROM entity WHERE entity.id = message.entity), entity);
+         DROP INDEX message_queue;
+         CREATE INDEX message_owner ON message (owner, due) WHERE due IS NOT NULL;
+         CREATE INDEX message_owner_queue ON message (owner, queue, due) WHERE due IS NOT NULL;",
+    ),
 ];
 
 /// The path of the store's file in a data folder.

@@ -1,7 +1,9 @@
-//! Sends what stands in the outbox. However many receivers are down or slow, none of them delays another: each has a queue of
-//! its own, of which a few messages are under way at once, and only one where the last attempt failed.
+//! Sends the messages of the outbox. Receivers that are down or slow delay nobody else: each merchant has a share of the slots,
+//! and each of its receivers a queue, of which a few messages are under way at once, and only one where the last attempt failed.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,28 +16,46 @@ use tokio::task::JoinSet;
 
 use crate::api::{Edge, event};
 use crate::domain::delivery;
+use crate::domain::id::MessageId;
 use crate::gateway::{Gateway, random};
 use crate::outgoing::{Answered, Fault};
-use crate::store::StoreError;
+use crate::store::due::{Room, Wheel};
 use crate::store::message::{Attempt, Content, Message, REMINDER};
 use crate::store::webhook::Webhook;
+use crate::store::{Store, StoreError};
 use crate::webhook::{Key, Letter};
 
 /// Attempts under way at once.
-const MOST: usize = 256;
-/// … to one receiver.
-const OF_ONE: usize = 8;
+const SLOTS: usize = 512;
+/// Maximum for one owner: a merchant with its channels.
+const OF_OWNER: usize = 32;
+/// Maximum for one receiver of an owner.
+const OF_QUEUE: usize = 8;
 /// How often due messages are looked for beside those that this process has just written.
 const LOOK: Duration = Duration::from_secs(1);
-/// So many receivers that fail are remembered; it is enough to begin anew where there are more.
+/// Maximum number of failing receivers to track; cleared when exceeded.
 const REMEMBERED: usize = 10_000;
 
-/// What is under way.
+/// Attempts under way, and what limits the next ones.
 #[derive(Default)]
 struct Courier {
-    attempts: JoinSet<(String, bool)>,
-    of_queue: HashMap<String, usize>,
-    failing: HashSet<String>,
+    attempts: JoinSet<Ended>,
+    wheel: Wheel,
+    of_owner: HashMap<String, usize>,
+    /// By the hash of owner and queue, as below: the name of a queue may be long.
+    of_queue: HashMap<u64, usize>,
+    /// Receivers whose last attempt failed.
+    failing: HashSet<u64>,
+    /// Random hash keys, so that collisions cannot be provoked.
+    names: RandomState,
+}
+
+/// An attempt that has ended.
+struct Ended {
+    owner: String,
+    queue: u64,
+    /// Whether the receiver took the message.
+    taken: bool,
 }
 
 /// Sends until it is asked to stop, then ends what is under way.
@@ -64,37 +84,48 @@ pub(super) async fn run(edge: Arc<Edge>, mut stop: watch::Receiver<bool>) {
 impl Courier {
     /// Starts everything that is due and for which there is room.
     async fn start(&mut self, edge: &Arc<Edge>) -> Result<(), StoreError> {
-        let store = &edge.gateway.store;
-        let room = MOST - self.attempts.len().min(MOST);
         let now = edge.gateway.now();
-        let due = store.messages_due(now, room, |queue| {
-            let most = if self.failing.contains(queue) { 1 } else { OF_ONE };
-            most - self.of_queue.get(queue).copied().unwrap_or_default().min(most)
-        })?;
+        let due = self.select(&edge.gateway.store, now)?;
         if due.is_empty() {
             return Ok(());
         }
-        for message in store.claim_messages(due, edge.gateway.options.node.clone(), now).await? {
-            *self.of_queue.entry(message.queue.clone()).or_default() += 1;
+        for message in edge.gateway.store.claim_messages(due, edge.gateway.options.node.clone(), now).await? {
+            let owner = message.owner.clone();
+            let queue = self.names.hash_one((owner.as_str(), message.queue.as_str()));
+            *self.of_owner.entry(owner.clone()).or_default() += 1;
+            *self.of_queue.entry(queue).or_default() += 1;
             let edge = Arc::clone(edge);
-            self.attempts.spawn(async move {
-                let queue = message.queue.clone();
-                let taken = attempt(&edge, message).await;
-                (queue, taken)
-            });
+            self.attempts.spawn(async move { Ended { owner, queue, taken: attempt(&edge, message).await } });
         }
         Ok(())
     }
 
-    fn ended(&mut self, ended: Option<(String, bool)>) {
-        // Of an attempt that panicked it is not known whose it was; all is counted anew.
-        let Some((queue, taken)) = ended else { return self.of_queue.clear() };
-        if let Some(count) = self.of_queue.get_mut(&queue) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                self.of_queue.remove(&queue);
-            }
-        }
+    /// Selects what is due and for which there is room.
+    fn select(&mut self, store: &Store, now: Timestamp) -> Result<Vec<MessageId>, StoreError> {
+        let free = SLOTS - self.attempts.len().min(SLOTS);
+        let Self { wheel, of_owner, of_queue, failing, names, .. } = self;
+        let room = Room {
+            total: free,
+            of_owner: &|owner, selected| {
+                share(free.saturating_sub(selected), of_owner.get(owner).copied().unwrap_or_default())
+            },
+            of_queue: &|owner, queue| {
+                let queue = names.hash_one((owner, queue));
+                let most = if failing.contains(&queue) { 1 } else { OF_QUEUE };
+                most - of_queue.get(&queue).copied().unwrap_or_default().min(most)
+            },
+        };
+        store.messages_due(now, wheel, &room)
+    }
+
+    fn ended(&mut self, ended: Option<Ended>) {
+        let Some(Ended { owner, queue, taken }) = ended else {
+            // The owner of an attempt that panicked is unknown, so everything is counted anew.
+            self.of_owner.clear();
+            return self.of_queue.clear();
+        };
+        give_back(&mut self.of_owner, owner);
+        give_back(&mut self.of_queue, queue);
         if taken {
             self.failing.remove(&queue);
         } else {
@@ -102,6 +133,22 @@ impl Courier {
                 self.failing.clear();
             }
             self.failing.insert(queue);
+        }
+    }
+}
+
+/// Returns how many more slots an owner may take that has `used` already. Its share shrinks with what is free, so that owners
+/// who fill their shares leave some for all others.
+fn share(free: usize, used: usize) -> usize {
+    let most = (free / 8).clamp(1, OF_OWNER);
+    most.saturating_sub(used).min(free)
+}
+
+fn give_back<K: Hash + Eq>(counts: &mut HashMap<K, usize>, name: K) {
+    if let Entry::Occupied(mut count) = counts.entry(name) {
+        *count.get_mut() = count.get().saturating_sub(1);
+        if *count.get() == 0 {
+            count.remove();
         }
     }
 }
@@ -155,4 +202,23 @@ fn request(edge: &Edge, message: &Message, now: Timestamp) -> Result<Request<Ful
         event::text(&message.what, document, webhook.without_customer, directory).map_err(|_| Fault::Document)?;
     let letter = Letter { url: &webhook.url, id: message.id.as_str(), now, text: &text, wrapped: webhook.wrapped };
     letter.request(key, &random().map_err(|_| Fault::Key)?).ok_or(Fault::Address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn owners_who_fill_their_shares_leave_slots_for_all_others() {
+        let (mut free, mut owners) = (SLOTS, Vec::new());
+        for _ in 0..300 {
+            let taken = share(free, 0);
+            assert!(taken >= 1);
+            owners.push(taken);
+            free -= taken;
+        }
+        assert_eq!(owners[0], OF_OWNER);
+        assert_eq!(share(free, OF_OWNER), 0);
+        assert_eq!(share(0, 0), 0);
+    }
 }
