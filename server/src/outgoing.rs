@@ -1,8 +1,10 @@
-//! Requests that leave the gateway, to addresses that merchants have chosen, and so anybody may have.
+//! HTTP client for addresses that merchants choose, with SSRF protection.
 //!
 //! Every address is judged after its name has been resolved, and the one that was judged is the one that is connected to.
-//! What is not public is refused, unless the operator allows its network. Nothing is redirected, no proxy is asked, an
-//! answer's body is not read, and everything together takes half a minute at most.
+//! What is not public is refused, unless the operator allows its network; so are the ports of other services. Redirects are
+//! not followed, no proxy is used, the body of an answer is not read, and a request has a time limit.
+
+mod ports;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
@@ -11,7 +13,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::http::{HeaderValue, Request, StatusCode, header};
+use axum::http::{HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::Full;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
@@ -21,8 +23,12 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use tower::Service;
 
-/// How long a request may take, from the name's resolution to the answer's headers (contract, 3.6).
-const PATIENCE: Duration = Duration::from_secs(30);
+pub use ports::{ADDRESSES, Ports, REFUSED};
+
+/// Time limit of a POST, from the name's resolution to the answer's headers (contract, 3.6).
+const POST_LIMIT: Duration = Duration::from_secs(30);
+/// Time limit of a GET, which asks nothing of its receiver: notifications and reminders.
+const GET_LIMIT: Duration = Duration::from_secs(10);
 /// Longest wait that an answer may ask for (`Retry-After`).
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -30,6 +36,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct Outgoing {
     client: Client<HttpsConnector<HttpConnector<Guard>>, Full<Bytes>>,
     guard: Guard,
+    /// Ports that requests may go to.
+    pub ports: Ports,
 }
 
 /// What was answered.
@@ -47,6 +55,9 @@ pub enum Fault {
     /// The address is none that requests may go to.
     #[error("the address is not public, and its network is not allowed")]
     NotAllowed,
+    /// The port belongs to another kind of service.
+    #[error("port {0} is not allowed")]
+    Port(u16),
     /// Nobody knows the host.
     #[error("the host is unknown")]
     Unknown,
@@ -63,24 +74,24 @@ pub enum Fault {
     #[error("the stored document cannot be read")]
     Document,
     /// The receiver took too long.
-    #[error("no answer within 30 seconds")]
-    Slow,
+    #[error("no answer within {0} seconds")]
+    Slow(u64),
     /// The connection was refused, or broke; TLS faults are among it.
     #[error("the connection failed: {0}")]
     Connection(String),
 }
 
 impl Outgoing {
-    /// A client that may also reach these networks.
+    /// A client for these ports that may also reach these networks.
     ///
     /// # Errors
     /// When the system's certificates cannot be used.
-    pub fn new(allowed: &[IpNet]) -> std::io::Result<Self> {
+    pub fn new(allowed: &[IpNet], ports: Ports) -> std::io::Result<Self> {
         let guard = Guard(allowed.into());
         let mut connector = HttpConnector::new_with_resolver(guard.clone());
         connector.enforce_http(false);
         connector.set_nodelay(true);
-        connector.set_connect_timeout(Some(PATIENCE));
+        connector.set_connect_timeout(Some(POST_LIMIT));
         let connector = HttpsConnectorBuilder::new()
             .with_provider_and_platform_verifier(rustls::crypto::ring::default_provider())?
             .https_or_http()
@@ -88,10 +99,10 @@ impl Outgoing {
             .wrap_connector(connector);
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(PATIENCE)
+            .pool_idle_timeout(POST_LIMIT)
             .pool_max_idle_per_host(4)
             .build(connector);
-        Ok(Self { client, guard })
+        Ok(Self { client, guard, ports })
     }
 
     /// Sends a request. The status decides what comes of it; the answer's body is not read.
@@ -100,8 +111,14 @@ impl Outgoing {
     /// Why there is no status.
     pub async fn send(&self, mut request: Request<Full<Bytes>>) -> Result<Answered, Fault> {
         let host = request.uri().host().ok_or(Fault::Address)?;
-        if !matches!(request.uri().scheme_str(), Some("http" | "https")) {
-            return Err(Fault::Address);
+        let usual_port = match request.uri().scheme_str() {
+            Some("http") => 80,
+            Some("https") => 443,
+            _ => return Err(Fault::Address),
+        };
+        let port = request.uri().port_u16().unwrap_or(usual_port);
+        if !self.ports.allows(port) {
+            return Err(Fault::Port(port));
         }
         // A literal address is not resolved, so that nobody else would judge it.
         let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
@@ -109,8 +126,9 @@ impl Outgoing {
             return Err(Fault::NotAllowed);
         }
         request.headers_mut().insert(header::USER_AGENT, HeaderValue::from_static("Tillgate"));
-        match tokio::time::timeout(PATIENCE, self.client.request(request)).await {
-            Err(_) => Err(Fault::Slow),
+        let limit = if request.method() == Method::GET { GET_LIMIT } else { POST_LIMIT };
+        match tokio::time::timeout(limit, self.client.request(request)).await {
+            Err(_) => Err(Fault::Slow(limit.as_secs())),
             Ok(Ok(response)) => {
                 let retry_after = response.headers().get(header::RETRY_AFTER).and_then(seconds);
                 Ok(Answered { status: response.status(), retry_after })
@@ -310,7 +328,7 @@ mod tests {
     async fn what_is_not_allowed_is_not_connected_to_by_number_or_by_name() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let outgoing = Outgoing::new(&[]).unwrap();
+        let outgoing = Outgoing::new(&[], Ports::default()).unwrap();
         for host in [
             "127.0.0.1",
             "[::1]",
@@ -326,7 +344,13 @@ mod tests {
             let Ok(request) = request else { continue };
             assert_eq!(outgoing.send(request).await.unwrap_err(), Fault::NotAllowed, "{host}");
         }
-        for (address, fault) in [("ftp://8.8.8.8/", Fault::Address), ("/path", Fault::Address)] {
+        for (address, fault) in [
+            ("ftp://8.8.8.8/", Fault::Address),
+            ("/path", Fault::Address),
+            ("http://8.8.8.8:25/", Fault::Port(25)),
+            ("https://localhost:22/", Fault::Port(22)),
+            ("http://[::1]:6379/", Fault::Port(6379)),
+        ] {
             let request = Request::get(address).body(Full::default()).unwrap();
             assert_eq!(outgoing.send(request).await.unwrap_err(), fault, "{address}");
         }

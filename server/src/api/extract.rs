@@ -10,6 +10,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse as _;
 use tillgate_shared::form::{Duplicates, decode};
+use tillgate_shared::format::url;
 use tillgate_shared::parameter::{ParameterError, Parameters, check_formats, find, normalize, unknown};
 use zeroize::Zeroizing;
 
@@ -24,6 +25,7 @@ use crate::domain::idempotency::Answer;
 use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
 use crate::gateway::once::Once;
+use crate::outgoing::{ADDRESSES, Ports};
 
 /// How long a body may take to arrive.
 const BODY_PATIENCE: Duration = Duration::from_secs(15);
@@ -87,7 +89,8 @@ impl FromRequest<Arc<Edge>> for Merchant {
             None => legacy(directory, &parameters).map_err(|refusal| ApiError::new(refusal, outside()))?,
         };
         let entity = channel(directory, entity, &parameters).map_err(|refusal| ApiError::new(refusal, outside()))?;
-        admit(&entity, &mut parameters).map_err(|refusal| ApiError::new(refusal, Ndc::fresh(Some(&entity.id))))?;
+        admit(&entity, &edge.outgoing.ports, &mut parameters)
+            .map_err(|refusal| ApiError::new(refusal, Ndc::fresh(Some(&entity.id))))?;
         let named = match asked.map(|asked| turn(edge, &entity, &parameters, asked)) {
             None => None,
             Some(Ok(Turn::Fresh(fresh))) => Some(fresh),
@@ -142,8 +145,9 @@ fn channel(directory: &Directory, entity: Arc<Entity>, parameters: &Parameters) 
     channel.ok_or_else(Refusal::unknown_channel)
 }
 
-/// Judges formats at once, drops what the catalogue does not know, or refuses it for a strict entity.
-fn admit(entity: &Entity, parameters: &mut Parameters) -> Result<(), Refusal> {
+/// Judges formats and the ports of addresses at once, drops what the catalogue does not know, or refuses it for a strict
+/// entity.
+fn admit(entity: &Entity, ports: &Ports, parameters: &mut Parameters) -> Result<(), Refusal> {
     let mut errors = Vec::new();
     if entity.settings.strict {
         let message = "is not a known parameter";
@@ -153,6 +157,14 @@ fn admit(entity: &Entity, parameters: &mut Parameters) -> Result<(), Refusal> {
     }
     normalize(parameters);
     errors.extend(check_formats(parameters));
+    for name in ADDRESSES {
+        if let Some(address) = parameters.get(name)
+            && url::check(address).is_ok()
+            && let Err(message) = ports.check(address)
+        {
+            errors.push(ParameterError::new(name, Some(address), message));
+        }
+    }
     if errors.is_empty() { Ok(()) } else { Err(Refusal::parameters(errors)) }
 }
 

@@ -7,6 +7,7 @@ mod demo;
 mod entity;
 mod limits;
 mod options;
+mod ports;
 mod serve;
 mod token;
 mod vault_key;

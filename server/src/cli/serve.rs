@@ -18,6 +18,7 @@ use tower::ServiceExt as _;
 
 use super::Common;
 use super::limits::LimitOptions;
+use super::ports::PortOptions;
 use super::vault_key::VaultKey;
 use crate::api::{self, Edge, FieldsUrl, Kept, UnderWay};
 use crate::clock::{Clock as _, SystemClock};
@@ -69,6 +70,8 @@ pub(super) struct Settings {
     /// A network that messages to merchants may go to although it is not public, such as 10.0.0.0/8. May be repeated.
     #[arg(long = "allow-network", value_name = "CIDR", env = "TILLGATE_ALLOW_NETWORKS", value_delimiter = ',')]
     allowed_networks: Vec<IpNet>,
+    #[command(flatten)]
+    ports: PortOptions,
     #[command(flatten)]
     vault: VaultKey,
     /// This node's name, the end of its checkout ids: 1 to 15 lowercase letters, digits and hyphens.
@@ -231,7 +234,7 @@ impl Settings {
                 codes: Codes::default(),
                 options,
             },
-            outgoing: Outgoing::new(&self.allowed_networks).context("the system's certificates")?,
+            outgoing: Outgoing::new(&self.allowed_networks, self.ports.ports()).context("the system's certificates")?,
             builds,
             kept: Kept::default(),
             under_way: UnderWay::default(),

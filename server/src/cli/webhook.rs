@@ -10,6 +10,7 @@ use serde::Serialize;
 use tillgate_shared::format::url;
 
 use super::options::existing;
+use super::ports::PortOptions;
 use super::serve::runtime;
 use super::token::entity_id;
 use super::vault_key::VaultKey;
@@ -73,6 +74,8 @@ pub(super) struct Create {
     /// Where to, with http or https.
     #[arg(long)]
     url: String,
+    #[command(flatten)]
+    ports: PortOptions,
     /// What it tells of, with commas between.
     #[arg(long, value_enum, value_delimiter = ',', ignore_case = true, default_value = "PAYMENT,REGISTRATION")]
     types: Vec<Type>,
@@ -109,6 +112,8 @@ pub(super) struct Test {
     /// A network that it may be in although it is not public, as for `serve`. May be repeated.
     #[arg(long = "allow-network", value_name = "CIDR", env = "TILLGATE_ALLOW_NETWORKS", value_delimiter = ',')]
     allowed_networks: Vec<IpNet>,
+    #[command(flatten)]
+    ports: PortOptions,
 }
 
 /// Delete a webhook.
@@ -182,6 +187,9 @@ impl Create {
         let connection = open_existing(&self.common.data)?;
         let entity = existing(&connection, &entity_id(&self.entity)?)?;
         ensure!(url::check(&self.url).is_ok(), "{} is no address of http or https", self.url);
+        if let Err(message) = self.ports.ports().check(&self.url) {
+            bail!("{} {message}; an operator may allow it: --allow-port", self.url);
+        }
         let vault = Vault::new(&self.vault.master_key(&self.common.data)?);
         let now = Timestamp::now();
         let id = MessageId::new(now, random()?);
@@ -241,7 +249,7 @@ impl Test {
         let text = test_text(crate::BUILD_NUMBER, &time, &ndc);
         let letter = Letter { url: &found.url, id: id.as_str(), now, text: &text, wrapped: found.wrapped };
         let request = letter.request(key, &random()?).with_context(|| format!("{} is no address", found.url))?;
-        let outgoing = Outgoing::new(&self.allowed_networks)?;
+        let outgoing = Outgoing::new(&self.allowed_networks, self.ports.ports())?;
         let answered = runtime()?.block_on(outgoing.send(request)).with_context(|| found.url.clone())?;
         if !answered.status.is_success() {
             bail!("{} answered {}: the webhook stays {}", found.url, answered.status, state(&found));

@@ -56,6 +56,12 @@ impl Settings {
         };
         self.origins.is_empty() || self.origins.iter().any(|origin| begins(origin).unwrap_or(false))
     }
+
+    /// Returns true if an address lies on an origin that the operator named for this entity. Without named origins a browser
+    /// could name any address of the world.
+    pub fn has_named_page(&self, address: &str) -> bool {
+        !self.origins.is_empty() && self.has_page(address)
+    }
 }
 
 impl AsRef<Self> for Entity {
@@ -114,7 +120,9 @@ mod tests {
             ("https://ü", false),
         ] {
             assert_eq!(settings.has_page(address), is, "{address}");
+            assert_eq!(settings.has_named_page(address), is, "{address}");
         }
         assert!(Settings::default().has_page("https://anywhere.example/"));
+        assert!(!Settings::default().has_named_page("https://anywhere.example/"));
     }
 }

@@ -127,7 +127,9 @@ impl Gateway {
         // The form's address is taken for the way back alone; it is not the merchant's word, and nothing repeats it. It has
         // to be one of the merchant's pages, where the entity says which those are.
         let result = form.get("shopperResultUrl").filter(|address| entity.settings.has_page(address));
-        let reminder = checkout.parameters.get("shopperResultUrl").or(result).map(str::to_owned);
+        // The gateway itself sends the reminder: a browser may choose the page, but not the host.
+        let named = result.filter(|address| entity.settings.has_named_page(address));
+        let reminder = checkout.parameters.get("shopperResultUrl").or(named).map(str::to_owned);
         let reminder = reminder.filter(|address| url::check(address).is_ok());
         if checkout.is_tokenisation() {
             return self.attempt_registration(checkout, &entity, parameters, shopper, reminder).await;

@@ -37,6 +37,7 @@ mod older_clients;
 mod once;
 mod origins;
 mod outcomes;
+mod outgoing;
 mod overdue;
 mod payments;
 mod pinning;

@@ -6,7 +6,7 @@ use tillgate_tests::{Gateway, Merchant, Received, Receiver, Reply, until};
 use crate::asynchronous::{BACK, page, pay, press};
 use crate::support::*;
 
-const LOOPBACK: [&str; 2] = ["--allow-network", "127.0.0.0/8"];
+pub const LOOPBACK: [&str; 2] = ["--allow-network", "127.0.0.0/8"];
 
 /// A gateway that may talk to this machine, and a merchant of it.
 fn gateway() -> anyhow::Result<(Gateway, Merchant)> {
@@ -16,7 +16,7 @@ fn gateway() -> anyhow::Result<(Gateway, Merchant)> {
 }
 
 /// Waits until it is written how so many attempts went.
-async fn tried(gateway: &Gateway, attempts: u32) -> anyhow::Result<()> {
+pub async fn tried(gateway: &Gateway, attempts: u32) -> anyhow::Result<()> {
     until("the attempts are written", async || {
         let written: u32 = database(gateway)?.query_row("SELECT count(*) FROM delivery", [], |row| row.get(0))?;
         Ok((written == attempts).then_some(()))
@@ -25,7 +25,7 @@ async fn tried(gateway: &Gateway, attempts: u32) -> anyhow::Result<()> {
 }
 
 #[track_caller]
-fn assert_told(received: &Received, path: &str, parameters: &[(&str, &str)]) {
+pub fn assert_told(received: &Received, path: &str, parameters: &[(&str, &str)]) {
     assert_eq!((received.method.as_str(), received.body.as_str()), ("GET", ""));
     assert_eq!(received.target.split('?').next(), Some(path));
     let query = received.query();
@@ -38,10 +38,11 @@ fn assert_told(received: &Received, path: &str, parameters: &[(&str, &str)]) {
 
 #[tokio::test]
 async fn a_merchant_who_does_not_ask_is_reminded_after_29_minutes_and_once() -> anyhow::Result<()> {
-    let (gateway, shop) = gateway()?;
+    let gateway = Gateway::start_with(&LOOPBACK)?;
     let receiver = Receiver::start().await?;
     let (back, other) = (receiver.url("back?basket=7#top"), receiver.url("other"));
     let other = other.replace("127.0.0.1", "shop.localhost");
+    let shop = gateway.merchant_with(&["--origin", other.trim_end_matches("/other")])?;
     let submitted = shop.checkout(&[("shopperResultUrl", &back)]).await?;
     shop.submit(submitted.id(), &[]).await?;
     // Neither of a checkout that nobody submitted, nor of one whose status was asked for.
@@ -49,7 +50,7 @@ async fn a_merchant_who_does_not_ask_is_reminded_after_29_minutes_and_once() -> 
     let asked = shop.checkout(&[("shopperResultUrl", &back)]).await?;
     shop.submit(asked.id(), &[]).await?;
     shop.status(asked.id()).await?;
-    // A decline was submitted too, and the form's own address serves where the merchant has set none.
+    // A decline was submitted too, and the form's own address serves where it lies on a named origin.
     let declined = shop.checkout(&[]).await?;
     shop.submit(declined.id(), &[("card.number", "4200000000000001"), ("shopperResultUrl", &other)]).await?;
     until("the merchant has asked", async || {
@@ -227,7 +228,9 @@ async fn receivers_that_are_down_silent_endless_or_closing_delay_nobody() -> any
         bad.push(Receiver::answering(move |_| reply.clone()).await?);
     }
     let mut addresses: Vec<String> = bad.iter().map(|receiver| receiver.url("notify")).collect();
-    addresses.push("http://127.0.0.1:1/nobody".to_owned());
+    // Nobody listens there any more.
+    let gone = tokio::net::TcpListener::bind("127.0.0.1:0").await?.local_addr()?;
+    addresses.push(format!("http://{gone}/nobody"));
     for address in &addresses {
         for _ in 0..12 {
             let paid = pay(&shop, "IDEAL", &[("notificationUrl", address)]).await?;
