@@ -6,7 +6,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::format::text::{cut, mask_numbers};
+use crate::format::mask::mask_numbers;
+use crate::format::text::cut;
 use crate::parameter::{Parameters, index, is_keyed, shown_name};
 
 /// Most pairs in a body.

@@ -6,6 +6,7 @@ use axum::extract::ConnectInfo;
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, header};
 use ipnet::IpNet;
+use tillgate_shared::format::mask::{Strictness, has_card_number};
 use tillgate_shared::parameter::{Parameters, find};
 
 use super::Edge;
@@ -77,7 +78,9 @@ pub(super) fn public_url(edge: &Edge, parts: &Parts) -> String {
         Some("https") if behind_proxy => "https",
         _ => "http",
     };
-    let host = text(header::HOST.as_str()).unwrap_or("localhost");
+    // The host becomes part of addresses that are stored.
+    let host =
+        text(header::HOST.as_str()).filter(|host| !has_card_number(host, Strictness::InUse)).unwrap_or("localhost");
     format!("{scheme}://{host}/")
 }
 

@@ -1,6 +1,7 @@
 //! `Idempotency-Key`: a name that the merchant gives a request, so that sending it twice does it once.
 
 use jiff::SignedDuration;
+use tillgate_shared::format::mask::{Strictness, has_card_number};
 
 use super::id::EntityId;
 
@@ -27,6 +28,10 @@ impl IdempotencyKey {
             return Err("may not have more than 255 characters");
         }
         match std::str::from_utf8(value) {
+            // It is stored as it is, and neither masked nor hashed under a key that changes would it find the first answer.
+            Ok(text) if has_card_number(text, Strictness::InUse) => {
+                Err("looks like a card number, and such are not stored: send a random key, such as a UUID")
+            }
             Ok(text) if value.iter().all(u8::is_ascii_graphic) => Ok(Self(text.to_owned())),
             _ => Err("may have visible ASCII characters only"),
         }
@@ -71,5 +76,6 @@ mod tests {
             assert!(IdempotencyKey::parse(bad.as_bytes()).is_err(), "{bad}");
         }
         assert!(IdempotencyKey::parse(&[0xff]).is_err());
+        assert!(IdempotencyKey::parse(b"4111-1111-1111-1111").is_err_and(|message| message.contains("card number")));
     }
 }

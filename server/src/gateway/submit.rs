@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use tillgate_shared::format::url;
-use tillgate_shared::parameter::{Parameters, check_formats, normalize};
+use tillgate_shared::parameter::{Parameters, check_card_numbers, check_formats, normalize};
 
 use super::checkout::{check_path, unknown};
 use super::on_file::File;
@@ -192,7 +192,10 @@ impl Gateway {
             parameters.set("customer.ip", shopper.to_string());
         }
         normalize(&mut parameters);
-        let errors = check_formats(&parameters);
+        let mut errors = check_formats(&parameters);
+        if errors.is_empty() {
+            errors = check_card_numbers(&parameters);
+        }
         if !errors.is_empty() {
             return Err(Refusal::parameters(errors).into());
         }

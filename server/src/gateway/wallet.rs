@@ -9,6 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::expiry::Expiry;
+use tillgate_shared::format::mask::mask_numbers;
 use tillgate_shared::parameter::{Parameters, Requirements, find};
 
 use super::checkout::unknown;
@@ -74,7 +75,7 @@ impl Gateway {
             parameters.set("card.expiryMonth", card.expiry.month_text());
             parameters.set("card.expiryYear", card.expiry.year_text());
             if let Some(holder) = &card.holder {
-                parameters.set("card.holder", holder.as_str());
+                parameters.set("card.holder", mask_numbers(holder));
             }
             if let Some(proof) = &card.cryptogram {
                 parameters.set("threeDSecure.eci", proof.eci.as_str());

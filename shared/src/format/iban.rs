@@ -82,6 +82,11 @@ pub fn check(value: &str) -> Result<(), Cow<'static, str>> {
     }
 }
 
+/// Returns true if a text is an IBAN of a country that the registry knows.
+pub(crate) fn is_registered(value: &str) -> bool {
+    has_shape(value.as_bytes()) && value.to_ascii_uppercase().parse::<CheckedIban>().is_ok()
+}
+
 fn has_shape(value: &[u8]) -> bool {
     match value {
         [a, b, c, d, rest @ ..] => {

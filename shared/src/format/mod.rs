@@ -15,6 +15,7 @@ pub mod digits;
 pub mod expiry;
 pub mod flag;
 pub mod iban;
+pub mod mask;
 pub mod phone;
 pub mod place;
 pub mod schedule;
@@ -43,7 +44,8 @@ pub enum Format {
         /// Most characters.
         max: u16,
     },
-    /// One line of any characters that is kept to the letter: a reference that somebody will look for.
+    /// One line of any characters that is kept to the letter: a reference that somebody will look for. A card number in
+    /// it is refused.
     Verbatim {
         /// Fewest characters.
         min: u16,

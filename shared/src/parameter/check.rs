@@ -3,11 +3,16 @@
 use super::catalogue::{find, find_keyed, secret_named};
 use super::set::Parameters;
 use super::{Parameter, ParameterError};
-use crate::format::text::{cut, mask_numbers};
+use crate::format::mask::{Strictness, has_card_number, mask_numbers};
+use crate::format::text::cut;
 use crate::format::{Class, Format};
 
 /// Longest part of a value that an error repeats, in characters.
 const ECHOED: usize = 255;
+
+/// Said of a value that is kept to the letter and must not be kept.
+const LIKE_A_CARD_NUMBER: &str =
+    "looks like a card number, and such are not stored: send other digits, or put a letter between them";
 
 /// Judges the format of every known parameter. Unknown ones are not its business, see [`unknown`].
 pub fn check_formats(parameters: &Parameters) -> Vec<ParameterError> {
@@ -23,6 +28,17 @@ pub fn check_formats(parameters: &Parameters) -> Vec<ParameterError> {
         }
     }
     errors
+}
+
+/// Judges the values that are kept to the letter: one that looks like a card number is stored nowhere, and masked it would
+/// be another reference, address or telephone number. Free text is masked instead, see [`normalize`](super::normalize).
+pub fn check_card_numbers(parameters: &Parameters) -> Vec<ParameterError> {
+    let kept = |name: &str| find(name).is_some_and(|row| !row.secret && !row.format.is_free_text());
+    parameters
+        .iter()
+        .filter(|(name, value)| kept(name) && has_card_number(value, Strictness::InUse))
+        .map(|(name, value)| ParameterError::new(name, Some(value), LIKE_A_CARD_NUMBER))
+        .collect()
 }
 
 /// What is wrong with a key of the sender's: brands are named in up to 32 letters, digits and underscores, everything

@@ -15,7 +15,7 @@ use serde::Serialize;
 pub(crate) use catalogue::index;
 pub use catalogue::{browser_may_set, catalogue, count, find, is_keyed};
 pub(crate) use check::shown_name;
-pub use check::{check_formats, unknown};
+pub use check::{check_card_numbers, check_formats, unknown};
 pub use complete::{
     Operation, Presence, Requirements, authenticated_elsewhere, check_authentication, check_complete,
     has_authentication_result,

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use super::Group;
 use super::catalogue::find;
 use super::set::Parameters;
-use crate::format::text::{cut, mask_number, mask_numbers};
+use crate::format::mask::{mask_number, mask_numbers};
+use crate::format::text::cut;
 use crate::format::{Format, flag};
 
 /// Brings parameters into the shape in which they are checked, stored and echoed:
@@ -15,7 +16,7 @@ use crate::format::{Format, flag};
 /// * technical fields of the form are dropped;
 /// * names of people are cut at 48 characters;
 /// * card numbers in free text, and in parameters that nobody knows, are masked; the request's own card number is
-///   masked everywhere;
+///   masked everywhere, also in what is kept to the letter;
 /// * booleans become `true` or `false`, however the client's language spells them;
 /// * a checkbox without a value posts `on`: `createRegistration=on` means `true`.
 pub fn normalize(parameters: &mut Parameters) {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroize as _;
 
 use super::catalogue::{find, is_secret};
-use crate::format::text::mask_numbers;
+use crate::format::mask::mask_numbers;
 
 /// Names and values, in order, each name once.
 ///

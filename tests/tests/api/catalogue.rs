@@ -50,7 +50,7 @@ fn is_repeated(row: &Parameter) -> bool {
 }
 
 /// Everything that a merchant may send with a payment and that is repeated, each with a value of its own.
-fn everything() -> Vec<(String, String)> {
+pub fn everything() -> Vec<(String, String)> {
     let rows = catalogue().enumerate().filter(|(_, row)| is_repeated(row));
     let fields: Vec<(String, String)> = rows
         .map(|(number, row)| {

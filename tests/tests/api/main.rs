@@ -31,6 +31,7 @@ mod fuzz;
 mod hardship;
 mod idempotency;
 mod log;
+mod masking;
 mod moved_channels;
 mod numbered_pages;
 mod older_clients;

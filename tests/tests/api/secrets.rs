@@ -7,7 +7,7 @@ use crate::support::*;
 
 /// The number with this beginning and the check digit that makes it a card's; with `off` another last digit, which
 /// makes it nobody's.
-fn number(start: &str, off: u32) -> String {
+pub fn number(start: &str, off: u32) -> String {
     let doubled = |digit: u32| if digit > 4 { 2 * digit - 9 } else { 2 * digit };
     let digits = start.chars().rev().filter_map(|character| character.to_digit(10)).enumerate();
     let sum: u32 = digits.map(|(place, digit)| if place % 2 == 0 { doubled(digit) } else { digit }).sum();
@@ -15,17 +15,17 @@ fn number(start: &str, off: u32) -> String {
 }
 
 /// A number as people write it.
-fn grouped(number: &str, separator: &str) -> String {
+pub fn grouped(number: &str, separator: &str) -> String {
     let digits: Vec<char> = number.chars().collect();
     digits.chunks(4).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join(separator)
 }
 
 /// Everything that was answered.
 #[derive(Default)]
-struct Answers(Vec<String>);
+pub struct Answers(pub Vec<String>);
 
 impl Answers {
-    fn keep(&mut self, answer: Answer) -> Answer {
+    pub fn keep(&mut self, answer: Answer) -> Answer {
         self.0.push(format!("{:?}\n{}", answer.headers, answer.text));
         answer
     }

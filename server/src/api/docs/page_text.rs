@@ -21,7 +21,7 @@ pub(super) const TOPICS: &[Topic] = &[
             "What was sent comes back nested: `customer.givenName` inside `customer`, items such as `cart.items[0].name` in a list in the order of their indexes, and your own keys as they are. Defaults of a group that you use come back with it.",
             "Amounts have a dot and two decimals for every currency. An amount that the currency cannot express, such as 12.50 JPY, is refused.",
             "Two slashes in a path are one, so an address that ends with a slash and a `resourcePath` that begins with one go together.",
-            "A number that looks like a card number is masked in free text.",
+            "A number that looks like a card number is masked in free text. In values that are kept to the letter, such as references, telephone numbers and addresses, it is refused: put a letter between the digits of a reference that is a number of 15, 16 or 19 digits.",
         ],
     },
     Topic {

@@ -12,7 +12,7 @@ const fn row(name: &'static str, need: Need, format: Format, note: &'static str)
 
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[Parameter] = person!(row, "customer.", " Required with any other customer parameter.", [
-    row("customer.browser.deviceId", Optional, verbatim(1, 32), "Id of the device."),
-    row("customer.browserFingerprint.id", Optional, verbatim(1, 255), "Id of a device fingerprint."),
-    row("customer.browserFingerprint.value", Optional, verbatim(1, 4096), "The device fingerprint."),
+    row("customer.browser.deviceId", Optional, text(1, 32), "Id of the device."),
+    row("customer.browserFingerprint.id", Optional, text(1, 255), "Id of a device fingerprint."),
+    row("customer.browserFingerprint.value", Optional, text(1, 4096), "The device fingerprint."),
 ]);

@@ -1,6 +1,6 @@
 //! What happens to parameters before they are judged.
 
-use super::super::{catalogue, check_formats, normalize};
+use super::super::{catalogue, check_card_numbers, check_formats, normalize};
 use super::parameters;
 use crate::format::Format;
 
@@ -96,9 +96,31 @@ fn the_requests_own_card_number_is_masked_everywhere_else() {
     ]);
     normalize(&mut set);
     assert_eq!(set.get("card.number"), Some("4200000000000001"));
-    assert_eq!(set.get("merchantTransactionId"), Some("order420000******0001"));
+    assert_eq!(set.get("merchantTransactionId"), Some("order-420000******0001"));
     assert_eq!(set.get("customer.ip"), Some("420000******0001"));
     assert_eq!(set.get("merchantInvoiceId"), Some("4111111111111111"));
+}
+
+#[test]
+fn a_card_number_in_a_value_kept_to_the_letter_is_named_with_its_parameter() {
+    let number = "4111 1111 1111 1111";
+    let mut set = parameters(&[
+        ("merchantTransactionId", number),
+        ("customer.ip", "4111.1111.1111.1111"),
+        ("customer.phone", "4111-1111-1111-1111"),
+        ("shopperResultUrl", "https://shop.example/?order=4111%201111%201111%201111"),
+        ("merchantMemo", number),
+        ("customer.browser.userAgent", number),
+        ("merchantInvoiceId", "order 4111a111111111111"),
+    ]);
+    normalize(&mut set);
+    let errors = check_card_numbers(&set);
+    let names: Vec<&str> = errors.iter().map(|error| error.name.as_str()).collect();
+    assert_eq!(names, ["merchantTransactionId", "customer.ip", "customer.phone", "shopperResultUrl"]);
+    assert!(errors.iter().all(|error| !error.value.as_deref().unwrap_or_default().contains("1111 1111")));
+    for name in ["merchantMemo", "customer.browser.userAgent"] {
+        assert_eq!(set.get(name), Some("411111******1111"), "{name}");
+    }
 }
 
 #[test]
