@@ -140,7 +140,7 @@ const select = (form, chosen) => {
     form.fields = form.fields.filter((field) => field.key !== "cvv");
     form.code = null;
   }
-  if (kind !== "card" || !isOn(wishes().requireCvv)) return;
+  if (kind !== "card" || !(isOn(wishes().requireCvv) || config.requireCvv)) return;
   form.code = frame({ nonce: form.nonce, brands: [brand] }, "card.cvv", "cvv", word("cvv"));
   form.told = { empty: true };
   form.fields.push({

@@ -17,6 +17,7 @@ use super::reply::{Ndc, reply, result};
 use crate::domain::checkout::Checkout;
 use crate::domain::payment::Account;
 use crate::domain::registration::Registration;
+use crate::gateway::demands::wants_mandate;
 
 /// Whether the shopper may choose among stored accounts.
 pub(super) fn offers_registrations(checkout: &Checkout) -> bool {
@@ -37,15 +38,10 @@ pub(super) fn about(edge: &Edge, checkout: &Checkout) -> Map<String, Value> {
         ("deletable".to_owned(), checkout.lets_delete().into()),
         // What is asked of the customer comes with the names, which the merchant has not sent.
         ("nameless".to_owned(), nameless.into()),
+        // Stored cards are asked for their code, also where the page does not ask for it.
+        ("requireCvv".to_owned(), edge.gateway.wants_stored_code(checkout).into()),
         ("mandate".to_owned(), wants_mandate(checkout).into()),
     ])
-}
-
-/// Whether the merchant has a mandate in mind, and the shopper has still to sign it.
-pub(super) fn wants_mandate(checkout: &Checkout) -> bool {
-    let has = |name: &str| checkout.parameters.contains(name);
-    let meant = has("bankAccount.mandate.id") || has("bankAccount.mandate.reference");
-    meant && !has("bankAccount.mandate.dateOfSignature")
 }
 
 /// A stored account as the shopper recognises it (contract, 2.4), and nothing more.

@@ -28,6 +28,12 @@ pub(super) struct ChannelOptions {
     /// Whether payments pass the risk check; they do not without this.
     #[arg(long, value_name = "on|off", value_enum)]
     risk: Option<OnOff>,
+    /// Whether a card that is typed into a form needs its security code, whatever its page asks for; not without this.
+    #[arg(long, value_name = "on|off", value_enum)]
+    require_cvv: Option<OnOff>,
+    /// Whether a stored card needs its security code in a form, whatever its page asks for; not without this.
+    #[arg(long, value_name = "on|off", value_enum)]
+    registrations_require_cvv: Option<OnOff>,
     /// The connection to an acquirer that its payments take, or `none`.
     #[arg(long, value_name = "NAME", value_parser = connector)]
     connector: Option<String>,
@@ -71,6 +77,12 @@ impl ChannelOptions {
         }
         if let Some(risk) = self.risk {
             channel.risk = risk == OnOff::On;
+        }
+        if let Some(require) = self.require_cvv {
+            channel.require_cvv = require == OnOff::On;
+        }
+        if let Some(require) = self.registrations_require_cvv {
+            channel.registrations_require_cvv = require == OnOff::On;
         }
         if let Some(name) = &self.connector {
             channel.connector = Some(name.clone()).filter(|name| name != "none");

@@ -128,7 +128,11 @@ fn merchant(data: &Path) -> anyhow::Result<Merchant> {
             return Ok(merchant);
         }
     }
-    let (entity, pair) = super::entity::create(&mut connection, "Demo shop", |_, _| Ok(()))?;
+    let (entity, pair) = super::entity::create(&mut connection, "Demo shop", |_, entity| {
+        // The playground shows the box that saves a card.
+        entity.settings.browser_registrations = true;
+        Ok(())
+    })?;
     let merchant = Merchant { entity_id: entity.id.to_string(), token: pair.token() };
     let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
     file.write_all(serde_json::to_string_pretty(&merchant)?.as_bytes())?;

@@ -217,9 +217,11 @@ fn warnings(entity: &Entity, inherits_origins: bool) -> Vec<String> {
 
 fn text(shown: &Shown) -> String {
     let Shown { entity, channels, warnings } = shown;
-    let Settings { strict, customer_names_optional, origins, refuse_duplicates, channel } = &entity.settings;
+    let settings = &entity.settings;
+    let channel = &settings.channel;
     let some = |list: &[String], none: &str| if list.is_empty() { none.to_owned() } else { list.join(",") };
     let on = |flag: bool| if flag { "on" } else { "off" };
+    let by = |browser: bool| if browser { "by browsers too" } else { "by the merchant" }.to_owned();
     let three_d = match channel.three_d {
         ThreeD::Required => "required",
         ThreeD::WhenEnrolled => "when enrolled",
@@ -238,12 +240,16 @@ fn text(shown: &Shown) -> String {
         ("test modes", some(&channel.test_modes, "all")),
         ("3D", three_d.to_owned()),
         ("risk check", on(channel.risk).to_owned()),
+        ("code", if channel.require_cvv { "required" } else { "optional" }.to_owned()),
+        ("stored code", if channel.registrations_require_cvv { "required" } else { "optional" }.to_owned()),
         ("connector", channel.connector.clone().unwrap_or_else(|| "none".to_owned())),
         ("priority", channel.priority.to_string()),
-        ("strict", on(*strict).to_owned()),
-        ("names", if *customer_names_optional { "optional" } else { "required" }.to_owned()),
-        ("duplicates", if *refuse_duplicates { "refused" } else { "taken" }.to_owned()),
-        ("origins", some(origins, "any")),
+        ("strict", on(settings.strict).to_owned()),
+        ("names", if settings.customer_names_optional { "optional" } else { "required" }.to_owned()),
+        ("duplicates", if settings.refuse_duplicates { "refused" } else { "taken" }.to_owned()),
+        ("registering", by(settings.browser_registrations)),
+        ("customer id", by(settings.browser_customer_ids)),
+        ("origins", some(&settings.origins, "any")),
     ]);
     lines.extend(warnings.iter().map(|warning| ("warning", warning.clone())));
     lines.into_iter().map(|(name, value)| format!("{name:<11} {value}")).collect::<Vec<_>>().join("\n")

@@ -33,6 +33,13 @@ pub(super) struct EntityOptions {
     /// Whether a payment whose merchantTransactionId has been paid is declined, with 800.110.100.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     refuse_duplicates: Option<OnOff>,
+    /// Whether a browser may have the account stored (createRegistration); registrationsCreatable=true allows it for one
+    /// checkout.
+    #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
+    browser_registrations: Option<OnOff>,
+    /// Whether a browser may say which customer it is (customer.merchantCustomerId).
+    #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
+    browser_customer_ids: Option<OnOff>,
     /// The origins whose pages may embed the form, such as https://shop.example, in place of those before; `any` allows all.
     #[arg(long = "origin", value_name = "ORIGIN", value_parser = origin)]
     origins: Vec<String>,
@@ -68,6 +75,8 @@ impl EntityOptions {
         set(&mut settings.strict, self.strict);
         set(&mut settings.customer_names_optional, self.customer_names_optional);
         set(&mut settings.refuse_duplicates, self.refuse_duplicates);
+        set(&mut settings.browser_registrations, self.browser_registrations);
+        set(&mut settings.browser_customer_ids, self.browser_customer_ids);
         if self.origins.iter().any(|origin| origin == ANY) {
             settings.origins.clear();
         } else if !self.origins.is_empty() {

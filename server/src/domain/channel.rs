@@ -33,6 +33,12 @@ pub struct Channel {
     pub connector: Option<String>,
     /// Its place among the merchant's channels: the lowest is asked first.
     pub priority: u32,
+    /// Refuse a card that is typed into a form without its security code.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub require_cvv: bool,
+    /// Refuse a stored card in a form without its security code.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub registrations_require_cvv: bool,
 }
 
 impl Default for Channel {
@@ -45,6 +51,8 @@ impl Default for Channel {
             risk: false,
             connector: None,
             priority: 100,
+            require_cvv: false,
+            registrations_require_cvv: false,
         }
     }
 }

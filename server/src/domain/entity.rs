@@ -43,6 +43,12 @@ pub struct Settings {
     pub origins: Vec<String>,
     /// Decline a payment whose merchantTransactionId has been paid (800.110.100).
     pub refuse_duplicates: bool,
+    /// Let a browser store accounts: `createRegistration` counts from a form. A checkout can allow it by itself.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub browser_registrations: bool,
+    /// Let a browser set `customer.merchantCustomerId`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub browser_customer_ids: bool,
     /// What it offers as a channel.
     pub channel: Channel,
 }

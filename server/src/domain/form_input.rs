@@ -5,6 +5,7 @@ use tillgate_shared::brand::{Brand, Kind};
 use tillgate_shared::parameter::{Parameters, browser_may_set, find};
 
 use super::checkout::Checkout;
+use super::entity::Settings;
 
 const AGREEMENT: &str = "standingInstruction.";
 const MODE: &str = "standingInstruction.mode";
@@ -12,14 +13,30 @@ const SOURCE: &str = "standingInstruction.source";
 const TOKEN: &str = "walletPay.paymentToken";
 const WALLET_SOURCE: &str = "walletPay.source";
 
+/// Parameters that an entity lets browsers set in all of its checkouts.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BrowserRights {
+    /// `createRegistration`.
+    pub registrations: bool,
+    /// `customer.merchantCustomerId`.
+    pub customer_ids: bool,
+}
+
+impl BrowserRights {
+    /// Reads what an entity allows.
+    pub fn of(settings: &Settings) -> Self {
+        Self { registrations: settings.browser_registrations, customer_ids: settings.browser_customer_ids }
+    }
+}
+
 impl Checkout {
     /// Merges the form into the merchant's parameters: the set that a payment of this checkout is judged on. The merchant's
     /// value always wins. Returns the known parameters that were refused, too.
-    pub fn merged_with_form(&self, form: &Parameters) -> (Parameters, Vec<&'static str>) {
+    pub fn merged_with_form(&self, form: &Parameters, rights: BrowserRights) -> (Parameters, Vec<&'static str>) {
         let mut merged = self.parameters.clone();
         let mut refused = Vec::new();
         for (name, value) in form.iter() {
-            if !browser_may_set(name) || !self.lets_browser_set(name, value) {
+            if !browser_may_set(name) || !self.lets_browser_set(name, value, rights) {
                 // An unknown name is the page's own, and could be anything.
                 refused.extend(find(name).map(|row| row.name));
             } else if !merged.contains(name) {
@@ -32,14 +49,23 @@ impl Checkout {
     }
 
     /// Returns true if a parameter that browsers may set may be set in this checkout.
-    fn lets_browser_set(&self, name: &str, value: &str) -> bool {
+    fn lets_browser_set(&self, name: &str, value: &str, rights: BrowserRights) -> bool {
         if name.starts_with(AGREEMENT) {
             // An agreement is the merchant's or the page's, never a mixture: a term that is added can weaken the others.
             let of_merchant = self.parameters.with_prefix(AGREEMENT).next().is_some();
             let refused = of_merchant || (name == SOURCE && value == "MIT");
             return !refused;
         }
-        true
+        match name {
+            "createRegistration" => rights.registrations || self.lets_register(),
+            "customer.merchantCustomerId" => rights.customer_ids,
+            _ => true,
+        }
+    }
+
+    /// Returns true if the merchant lets the shopper of this checkout store the account.
+    fn lets_register(&self) -> bool {
+        self.parameters.get("registrationsCreatable") == Some("true")
     }
 }
 
@@ -88,7 +114,7 @@ mod tests {
     fn the_merchants_value_wins_over_the_forms_and_the_form_cannot_set_the_price() {
         let form =
             parameters(&[("amount", "0.01"), ("currency", "JPY"), ("card.holder", "Jane"), ("paymentType", "PA")]);
-        let (merged, refused) = checkout(&[]).merged_with_form(&form);
+        let (merged, refused) = checkout(&[]).merged_with_form(&form, BrowserRights::default());
         assert_eq!(merged.get("amount"), Some("92.00"));
         assert_eq!(merged.get("card.holder"), Some("Jane"));
         assert_eq!(refused, ["amount", "currency", "paymentType"]);
@@ -97,10 +123,11 @@ mod tests {
     #[test]
     fn the_shopper_is_present_whatever_the_form_says() {
         for form in [&[(MODE, "REPEATED")][..], &[(MODE, "REPEATED"), (SOURCE, "MIT")]] {
-            let (merged, _) = checkout(&[]).merged_with_form(&parameters(form));
+            let (merged, _) = checkout(&[]).merged_with_form(&parameters(form), BrowserRights::default());
             assert_eq!((merged.get(MODE), merged.get(SOURCE)), (Some("REPEATED"), Some("CIT")), "{form:?}");
         }
-        let (merged, refused) = checkout(&[]).merged_with_form(&parameters(&[(SOURCE, "MIT")]));
+        let (merged, refused) =
+            checkout(&[]).merged_with_form(&parameters(&[(SOURCE, "MIT")]), BrowserRights::default());
         assert_eq!((merged.get(SOURCE), refused), (None, vec![SOURCE]));
     }
 
@@ -109,9 +136,9 @@ mod tests {
         let agreed = checkout(&[(MODE, "INITIAL")]);
         for name in ["type", "source", "expiry", "frequency", "numberOfInstallments", "industryPractice"] {
             let name = format!("{AGREEMENT}{name}");
-            let (merged, refused) = agreed.merged_with_form(&parameters(&[(&name, "1")]));
+            let (merged, refused) = agreed.merged_with_form(&parameters(&[(&name, "1")]), BrowserRights::default());
             assert_eq!((merged.get(&name), refused.len()), (None, 1), "{name}");
-            let (merged, _) = checkout(&[]).merged_with_form(&parameters(&[(&name, "1")]));
+            let (merged, _) = checkout(&[]).merged_with_form(&parameters(&[(&name, "1")]), BrowserRights::default());
             assert_eq!(merged.get(&name), Some("1"), "{name}");
         }
     }
@@ -120,9 +147,29 @@ mod tests {
     fn a_wallets_token_counts_for_a_wallets_brand_alone() {
         for (brand, kept) in [("APPLEPAY", true), ("VISA", false), ("PAYPAL", false), ("NOBODY", false)] {
             let form = parameters(&[("paymentBrand", brand), (TOKEN, "t")]);
-            let (merged, refused) = checkout(&[(WALLET_SOURCE, "web")]).merged_with_form(&form);
+            let (merged, refused) =
+                checkout(&[(WALLET_SOURCE, "web")]).merged_with_form(&form, BrowserRights::default());
             assert_eq!((merged.contains(TOKEN), refused.is_empty()), (kept, kept), "{brand}");
             assert!(!merged.contains(WALLET_SOURCE), "{brand}");
+        }
+    }
+
+    #[test]
+    fn the_form_stores_an_account_and_names_the_customer_only_where_it_may() {
+        const STORE: &str = "createRegistration";
+        const CUSTOMER: &str = "customer.merchantCustomerId";
+        let form = parameters(&[(STORE, "true"), (CUSTOMER, "4711")]);
+        let all = BrowserRights { registrations: true, customer_ids: true };
+        let allowed = [("registrationsCreatable", "true")];
+        for (set, rights, stores, names) in [
+            (&[][..], BrowserRights::default(), None, None),
+            (&allowed, BrowserRights::default(), Some("true"), None),
+            (&[], all, Some("true"), Some("4711")),
+            (&[(STORE, "false"), (CUSTOMER, "1")], all, Some("false"), Some("1")),
+            (&[(STORE, "false"), allowed[0]], BrowserRights::default(), Some("false"), None),
+        ] {
+            let (merged, _) = checkout(set).merged_with_form(&form, rights);
+            assert_eq!((merged.get(STORE), merged.get(CUSTOMER)), (stores, names), "{set:?} {rights:?}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tillgate_shared::brand::{Brand, Kind, detect};
 use tillgate_shared::parameter::Parameters;
 
-use super::{Failure, Gateway};
+use super::{Failure, Gateway, demands};
 use crate::domain::channel::{Wanted, dispatch};
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
@@ -79,7 +79,11 @@ impl Gateway {
     pub fn offered(&self, checkout: &Checkout, brands: impl Iterator<Item = &'static Brand>) -> Vec<&'static Brand> {
         let Some(entity) = self.directory.entity(&checkout.entity) else { return Vec::new() };
         let channels = self.directory.channels(&entity.id);
+        let restricted = demands::offered_brands(&checkout.parameters);
         let takes = |brand: &&'static Brand| {
+            if restricted.as_ref().is_some_and(|offered| !offered.contains(brand)) {
+                return false;
+            }
             let wanted = wanted(&entity, &checkout.parameters, vec![*brand]);
             if channels.is_empty() {
                 entity.settings.channel.takes(&wanted)
@@ -108,7 +112,15 @@ pub(super) fn choose(
     channels: &[Arc<Entity>],
     parameters: &Parameters,
 ) -> Result<Dispatched, Refusal> {
-    let wanted = wanted(entity, parameters, brands(parameters));
+    let mut wanted = wanted(entity, parameters, brands(parameters));
+    let offered = demands::offered_brands(parameters);
+    if let (Some(offered), false) = (&offered, wanted.brands.is_empty()) {
+        wanted.brands.retain(|brand| offered.contains(brand));
+        if wanted.brands.is_empty() {
+            let sent = parameters.get("paymentBrand");
+            return Err(Refusal::parameter("paymentBrand", sent, "is not offered in this checkout"));
+        }
+    }
     let channel = if channels.is_empty() {
         dispatch(&[entity], &wanted)?;
         None
@@ -116,7 +128,7 @@ pub(super) fn choose(
         Some(Arc::clone(dispatch(channels, &wanted)?))
     };
     let settings = &channel.as_deref().unwrap_or(entity).settings.channel;
-    let told = parameters.get("paymentBrand").is_none() && !settings.brands.is_empty();
+    let told = parameters.get("paymentBrand").is_none() && (offered.is_some() || !settings.brands.is_empty());
     let brand = wanted.brands.into_iter().find(|brand| told && settings.offers(brand));
     Ok(Dispatched { channel, brand })
 }

@@ -6,6 +6,7 @@ pub mod authentication;
 pub mod checkout;
 pub mod clock;
 pub mod codes;
+pub mod demands;
 mod dispatch;
 mod duplicates;
 mod echo;

@@ -13,7 +13,7 @@ use super::on_file::{File, Filing};
 use super::once::Once;
 use super::sender::Sender;
 use super::wallet;
-use super::{Failure, Gateway, asynchronous, duplicates, order, reference};
+use super::{Failure, Gateway, asynchronous, demands, duplicates, order, reference};
 use crate::connector::Answer;
 use crate::domain::defaults;
 use crate::domain::entity::Entity;
@@ -108,6 +108,9 @@ impl Gateway {
         let requirements =
             Requirements { authenticates: case.is_some_and(Case::asks_for_browser), ..sender.requirements(entity) };
         let (mut order, token) = self.read_order(entity, &requirements, &mut parameters, file.used.is_some())?;
+        if let Some(checkout) = checkout {
+            demands::check(checkout, &entity.settings.channel, &order, &parameters, file.used.is_some())?;
+        }
         let route = route?;
         let brand_page = match order.shopper_leaves() {
             true => Some(addresses.way_back(&parameters, "the shopper leaves for the brand's page and comes back")?),

@@ -13,7 +13,7 @@ use super::on_file::{File, card_retention, new_initial};
 use super::once::Once;
 use super::pay::Addresses;
 use super::sender::Sender;
-use super::{Failure, Gateway, order, random, wallet};
+use super::{Failure, Gateway, demands, order, random, wallet};
 use crate::domain::entity::Entity;
 use crate::domain::id::RegistrationId;
 use crate::domain::payment::Payment;
@@ -84,6 +84,9 @@ impl Gateway {
         }
         let payer = channel.as_deref().unwrap_or(entity);
         let (order, token) = self.read_order(payer, &sender.requirements(payer), &mut parameters, false)?;
+        if let Some(checkout) = sender.checkout() {
+            demands::check(checkout, &payer.settings.channel, &order, &parameters, false)?;
+        }
         if self.blind_index(&entity.id, &parameters).is_none() {
             return Err(Refusal::no_account(account_parameter(order.brand.kind)).into());
         }

@@ -16,6 +16,7 @@ use super::{Failure, Gateway};
 use crate::domain::asynchronous::abandon;
 use crate::domain::checkout::{Checkout, State};
 use crate::domain::entity::Entity;
+use crate::domain::form_input::BrowserRights;
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
@@ -46,7 +47,7 @@ impl Submitted {
     /// payment. Asking twice for the same is asking once.
     fn given_up_for(&self, form: &Parameters, now: Timestamp) -> Option<(Checkout, Payment)> {
         let pending = self.pending.as_ref()?;
-        let (merged, _) = self.checkout.merged_with_form(form);
+        let (merged, _) = self.checkout.merged_with_form(form, BrowserRights::default());
         let same = merged.get("paymentBrand") == Some(&pending.brand)
             && !merged.contains("registrationId")
             && merged.get("card.number").is_none_or(|number| pending.account.card().is_none_or(|card| card.is(number)));
@@ -184,7 +185,7 @@ impl Gateway {
             let message = "is not among the origins of this merchant's pages";
             return Err(Refusal::parameter("shopOrigin", Some(page), message).into());
         }
-        let (mut parameters, refused) = checkout.merged_with_form(form);
+        let (mut parameters, refused) = checkout.merged_with_form(form, BrowserRights::of(&entity.settings));
         if !refused.is_empty() {
             tracing::debug!(names = ?refused, "parameters that a browser may not set");
         }

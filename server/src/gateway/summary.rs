@@ -12,7 +12,7 @@ use tillgate_shared::parameter::Parameters;
 use super::checkout::{check_path, unknown};
 use super::sender::Sender;
 use super::submit::Naming;
-use super::{Failure, Gateway};
+use super::{Failure, Gateway, demands};
 use crate::domain::checkout::{LIFETIME, State};
 use crate::domain::entity::Entity;
 use crate::domain::id::CheckoutId;
@@ -79,6 +79,7 @@ impl Gateway {
         let (used, payer, mut parameters) = self.placed(&checkout, entity, parameters)?;
         let requirements = Sender::Form(&checkout).requirements(&payer);
         let (order, _) = self.read_order(&payer, &requirements, &mut parameters, used.is_some())?;
+        demands::check(&checkout, &payer.settings.channel, &order, &parameters, used.is_some())?;
         let summary = Summary { brand: order.brand.code, account: order.account.shown() };
         let until = self.now() + (checkout.created + LIFETIME).duration_since(now);
         self.saved.keep(checkout.id, Kept { form, shopper, until });

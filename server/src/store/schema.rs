@@ -195,6 +195,11 @@ const MIGRATIONS: &[M<'static>] = &[
          CREATE INDEX message_owner ON message (owner, due) WHERE due IS NOT NULL;
          CREATE INDEX message_owner_queue ON message (owner, queue, due) WHERE due IS NOT NULL;",
     ),
+    // Browsers could always store accounts and name the customer. Merchants that rely on it keep it; new ones choose.
+    M::up(
+        "UPDATE entity SET settings = json_set(settings, '$.browser_registrations', json('true'),
+             '$.browser_customer_ids', json('true'));",
+    ),
 ];
 
 /// The path of the store's file in a data folder.
@@ -278,6 +283,24 @@ mod tests {
             assert!(statement.query(rusqlite::params!["none", most]).unwrap().next().unwrap().is_none());
         }
         assert_eq!(statement.get_status(rusqlite::StatementStatus::RePrepare), 0);
+    }
+
+    #[test]
+    fn entities_from_before_browsers_had_to_be_allowed_to_register_still_let_them() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let migrations = Migrations::from_slice(MIGRATIONS);
+        let permission =
+            MIGRATIONS.iter().position(|step| format!("{step:?}").contains("browser_registrations")).unwrap();
+        migrations.to_version(&mut connection, permission).unwrap();
+        let old =
+            "INSERT INTO entity (id, name, live, settings, created) VALUES ('e1', 'Old', 0, '{\"strict\":true}', 0)";
+        connection.execute(old, []).unwrap();
+        migrations.to_latest(&mut connection).unwrap();
+        let settings: String = connection.query_row("SELECT settings FROM entity", [], |row| row.get(0)).unwrap();
+        let settings: crate::domain::entity::Settings = serde_json::from_str(&settings).unwrap();
+        assert!(settings.strict && settings.browser_registrations && settings.browser_customer_ids);
+        let new = crate::domain::entity::Settings::default();
+        assert!(!new.browser_registrations && !new.browser_customer_ids);
     }
 
     #[test]

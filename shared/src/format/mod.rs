@@ -3,6 +3,7 @@
 
 pub mod amount;
 pub mod bic;
+pub mod brands;
 pub mod card_number;
 pub mod characters;
 pub mod choice;
@@ -152,6 +153,8 @@ pub enum Format {
     Cron,
     /// The reason code of a chargeback, `000.100.2` and two digits.
     Chargeback,
+    /// Codes of known brands, with spaces or commas between.
+    Brands,
 }
 
 impl Format {
@@ -193,6 +196,7 @@ impl Format {
             Self::Schedule { digits, min, max } => schedule::check(value, digits, min..=max),
             Self::Cron => schedule::check_cron(value),
             Self::Chargeback => characters::check_chargeback(value),
+            Self::Brands => brands::check(value),
         }
     }
 
@@ -237,6 +241,7 @@ impl Format {
             Self::Schedule { digits, .. } => Cow::Owned(schedule::pattern(digits)),
             Self::Cron => Cow::Borrowed(schedule::CRON_PATTERN),
             Self::Chargeback => Cow::Borrowed(characters::CHARGEBACK_PATTERN),
+            Self::Brands => Cow::Borrowed(brands::PATTERN),
         }
     }
 }

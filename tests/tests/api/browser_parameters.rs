@@ -2,6 +2,7 @@
 
 use tillgate_shared::format::Format;
 use tillgate_shared::parameter::{Group, Parameter, catalogue};
+use tillgate_tests::Gateway;
 
 use crate::catalogue::echo;
 use crate::support::*;
@@ -43,6 +44,7 @@ pub fn sample(format: Format, number: usize, variant: usize) -> String {
             ["000.100.201", "000.100.202"],
             ["Leeds", "York"],
             ["-60", "60"],
+            ["VISA", "VISA MASTER"],
             ["05", "06"],
             ["2034", "2035"],
         ]
@@ -84,7 +86,8 @@ fn borrowed(fields: &[(String, String)]) -> Vec<(&str, &str)> {
 
 #[tokio::test]
 async fn a_form_that_posts_every_parameter_sets_what_it_may_and_moves_nothing_else() -> anyhow::Result<()> {
-    let shop = shop();
+    // Its browsers may store accounts and name the customer, too.
+    let shop = Gateway::shared().merchant_with(&["--browser-registrations", "--browser-customer-ids"])?;
     let own = [
         ("merchantTransactionId", "order-4711"),
         ("descriptor", "SPRING SALE"),

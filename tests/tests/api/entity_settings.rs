@@ -51,6 +51,14 @@ async fn an_entity_that_is_changed_is_like_one_that_was_made_so() -> anyhow::Res
             "origins",
             json!(["https://shop.example", "http://localhost:1"]),
         ),
+        (&["--browser-registrations"], "browser_registrations", json!(true)),
+        (&["--browser-registrations", "off"], "browser_registrations", Value::Null),
+        (&["--browser-customer-ids", "on"], "browser_customer_ids", json!(true)),
+        (
+            &["--require-cvv", "on", "--registrations-require-cvv", "on", "--risk", "off"],
+            "channel",
+            json!({ "three_d": "when-enrolled", "risk": false, "priority": 100, "require_cvv": true, "registrations_require_cvv": true }),
+        ),
         (&["--origin", "any"], "origins", json!([])),
         (
             &["--brands", "VISA,JCB"],

@@ -85,6 +85,8 @@ fn boundaries() -> Vec<Boundary> {
         boundary(&["testMode"], &["EXTERNAL", "INTERNAL"], &["internal", "LIVE", "TEST"]),
         boundary(&["integrity", "createRegistration", "overrideHolder"], FLAGS.0, FLAGS.1),
         boundary(&["registrationsDeletable", "customer.browser.javaEnabled"], FLAGS.0, FLAGS.1),
+        boundary(&["registrationsCreatable", "registrationsRequireCvv", "requireCvv"], FLAGS.0, FLAGS.1),
+        boundary(&["brands"], &["VISA", "VISA MASTER", "MASTER,VISA"], &["visa", "NOBODY", "VISA;MASTER", ","]),
         // card
         text(&["card.holder"], 3, 128),
         digits(&["card.number"], 12, 19),
@@ -157,9 +159,14 @@ fn boundaries() -> Vec<Boundary> {
     ]
 }
 
-/// Sends one value where formats are judged: with a checkout, except for what only payments carry.
+/// Sends one value where formats are judged: with a checkout, except for what only payments carry. A checkout takes no
+/// source but the cardholder.
 async fn send(shop: &Merchant, name: &str, value: &str) -> anyhow::Result<Answer> {
-    if name.starts_with("card.") { shop.pay(&[(name, value)]).await } else { shop.checkout(&[(name, value)]).await }
+    if name.starts_with("card.") || name == "standingInstruction.source" {
+        shop.pay(&[(name, value)]).await
+    } else {
+        shop.checkout(&[(name, value)]).await
+    }
 }
 
 #[tokio::test]

@@ -19,6 +19,7 @@ mod command_line;
 mod constraints;
 mod crash;
 mod declarations;
+mod demands;
 mod duplicates;
 mod encodings;
 mod entities;

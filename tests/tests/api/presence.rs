@@ -16,11 +16,11 @@ use crate::threeds::BACK;
 const CHALLENGE: &str = "4200000000000018";
 const PENDING: &str = "000.200.000";
 /// Requests under way at a time.
-const AT_ONCE: usize = 8;
+pub const AT_ONCE: usize = 8;
 
 /// A way in which a browser submits.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Way {
+pub enum Way {
     /// The hosted form.
     Form,
     /// The form without scripts.
@@ -33,9 +33,9 @@ enum Way {
     Registration,
 }
 
-const WAYS: [Way; 5] = [Way::Form, Way::Plain, Way::Summary, Way::OneClick, Way::Registration];
+pub const WAYS: [Way; 5] = [Way::Form, Way::Plain, Way::Summary, Way::OneClick, Way::Registration];
 
-type Fields = Vec<(String, String)>;
+pub type Fields = Vec<(String, String)>;
 
 /// A merchant whose channel demands an authentication.
 fn strict() -> Merchant {
@@ -43,12 +43,12 @@ fn strict() -> Merchant {
     account(&STRICT, &["--3d", "required"])
 }
 
-fn owned(fields: &[(&str, &str)]) -> Fields {
+pub fn owned(fields: &[(&str, &str)]) -> Fields {
     fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
 /// Every value worth trying of each parameter that a browser may set, but those that make another card of it.
-fn browser_parameters() -> Vec<Fields> {
+pub fn browser_parameters() -> Vec<Fields> {
     let rows = catalogue().enumerate().filter(|(_, row)| row.browser && row.group != Group::Card);
     let rows = rows.filter(|(_, row)| !matches!(row.name, "paymentBrand" | "registrationId"));
     let mut all: Vec<Fields> = rows.flat_map(|(number, row)| values(row, number)).collect();
@@ -86,8 +86,16 @@ fn values(row: &Parameter, number: usize) -> Vec<Fields> {
     values.into_iter().map(|value| vec![(name.clone(), value)]).collect()
 }
 
-/// Submits a card with more fields, and returns what the merchant reads then.
-async fn submit(shop: &Merchant, way: Way, number: &str, code: &str, more: &Fields) -> anyhow::Result<Answer> {
+/// Submits a card with more fields, in a checkout that the merchant opens with fields of its own, and returns what the
+/// merchant reads then.
+pub async fn submit(
+    shop: &Merchant,
+    way: Way,
+    number: &str,
+    code: &str,
+    checkout: &[(&str, &str)],
+    more: &Fields,
+) -> anyhow::Result<Answer> {
     let usual = [
         ("paymentBrand", "VISA"),
         ("card.number", number),
@@ -101,7 +109,7 @@ async fn submit(shop: &Merchant, way: Way, number: &str, code: &str, more: &Fiel
     fields.extend(more.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     match way {
         Way::Form | Way::Summary | Way::Plain => {
-            let made = shop.checkout(&[BACK]).await?;
+            let made = shop.checkout(&[&[BACK], checkout].concat()).await?;
             let path = match way {
                 Way::Plain => format!("v1/plainForm.html?checkoutId={}&brands=VISA", made.id()),
                 _ => format!("v1/checkouts/{}/payment", made.id()),
@@ -118,23 +126,29 @@ async fn submit(shop: &Merchant, way: Way, number: &str, code: &str, more: &Fiel
         Way::OneClick => {
             let card: Vec<_> = usual[..4].to_vec();
             let stored = shop.post("v1/registrations", &card).await?;
-            pay_by_click(shop, stored.id(), code, more).await
+            pay_by_click(shop, stored.id(), code, checkout, more).await
         }
         Way::Registration => {
-            let opened = shop.post("v1/checkouts", &[("createRegistration", "true")]).await?;
+            let opened = shop.post("v1/checkouts", &[&[("createRegistration", "true")], checkout].concat()).await?;
             let path = format!("v1/checkouts/{}/registration", opened.id());
             post(shop, &path, &fields).await?;
             let status = shop.get(&path).await?;
             match status.json["paymentType"] == "RG" && status.status == 200 {
-                true => pay_by_click(shop, status.id(), code, more).await,
+                true => pay_by_click(shop, status.id(), code, checkout, more).await,
                 false => Ok(status),
             }
         }
     }
 }
 
-async fn pay_by_click(shop: &Merchant, stored: &str, code: &str, more: &Fields) -> anyhow::Result<Answer> {
-    let made = shop.checkout(&[BACK, ("registrations[0].id", stored)]).await?;
+async fn pay_by_click(
+    shop: &Merchant,
+    stored: &str,
+    code: &str,
+    checkout: &[(&str, &str)],
+    more: &Fields,
+) -> anyhow::Result<Answer> {
+    let made = shop.checkout(&[&[BACK, ("registrations[0].id", stored)], checkout].concat()).await?;
     let mut fields = vec![("registrationId", stored), ("card.cvv", code)];
     fields.extend(more.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     post(shop, &format!("v1/checkouts/{}/payment", made.id()), &fields).await?;
@@ -142,7 +156,7 @@ async fn pay_by_click(shop: &Merchant, stored: &str, code: &str, more: &Fields) 
 }
 
 /// Posts as a browser; the answer may be a page.
-async fn post(shop: &Merchant, path: &str, fields: &[(&str, &str)]) -> anyhow::Result<()> {
+pub async fn post(shop: &Merchant, path: &str, fields: &[(&str, &str)]) -> anyhow::Result<()> {
     let request = shop.bare(reqwest::Method::POST, path).header("content-type", "application/x-www-form-urlencoded");
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
     client.execute(request.body(tillgate_tests::form(fields.iter().copied())).build()?).await?;
@@ -151,7 +165,7 @@ async fn post(shop: &Merchant, path: &str, fields: &[(&str, &str)]) -> anyhow::R
 
 /// Nobody has been paid: either the issuer asks the shopper, or the submit was refused.
 #[track_caller]
-fn assert_unpaid(status: &Answer, way: Way, fields: &Fields) {
+pub fn assert_unpaid(status: &Answer, way: Way, fields: &Fields) {
     let case = || format!("{way:?} {fields:?}: {}", status.text);
     assert!(!status.code().starts_with("000.1") && status.json["checkoutState"] != "PAID", "{}", case());
 }
@@ -163,7 +177,7 @@ async fn no_parameter_of_a_browser_takes_the_challenge_away() -> anyhow::Result<
     let cases = WAYS.iter().flat_map(|way| all.iter().map(move |fields| (*way, fields)));
     let asked: Vec<bool> = stream::iter(cases)
         .map(|(way, fields)| async move {
-            let status = submit(&strict(), way, CHALLENGE, "123", fields).await?;
+            let status = submit(&strict(), way, CHALLENGE, "123", &[], fields).await?;
             assert_unpaid(&status, way, fields);
             anyhow::Ok(status.code() == PENDING && status.json["redirect"]["url"].is_string())
         })
@@ -188,7 +202,7 @@ async fn no_brand_of_a_card_or_wallet_takes_the_challenge_away() -> anyhow::Resu
     for way in [Way::Form, Way::Plain, Way::Summary, Way::Registration] {
         stream::iter(&cases)
             .map(|fields| async move {
-                assert_unpaid(&submit(&strict(), way, CHALLENGE, "123", fields).await?, way, fields);
+                assert_unpaid(&submit(&strict(), way, CHALLENGE, "123", &[], fields).await?, way, fields);
                 anyhow::Ok(())
             })
             .buffer_unordered(AT_ONCE)

@@ -108,7 +108,8 @@ async fn a_payment_registers_its_account_in_the_moment_in_which_it_succeeds_and_
 #[tokio::test]
 async fn in_a_checkout_the_status_names_the_registration_once_the_payment_has_succeeded() -> anyhow::Result<()> {
     let shop = Gateway::shared().merchant()?;
-    for (by_merchant, by_shopper) in [(&[REGISTERING][..], &[][..]), (&[], &[("createRegistration", "on")])] {
+    let allowed = [("registrationsCreatable", "true")];
+    for (by_merchant, by_shopper) in [(&[REGISTERING][..], &[][..]), (&allowed, &[("createRegistration", "on")])] {
         let made = shop.checkout(&[&[BACK], by_merchant].concat()).await?;
         let fields = [&[("paymentBrand", "PAYPAL"), ACCOUNT], by_shopper].concat();
         let path = format!("v1/checkouts/{}/payment", made.id());

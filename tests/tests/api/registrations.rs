@@ -421,14 +421,14 @@ async fn a_tokenisation_checkout_stores_the_card_and_charges_nobody() -> anyhow:
 #[tokio::test]
 async fn a_shopper_who_ticks_the_box_is_registered_with_the_payment() -> anyhow::Result<()> {
     let shop = shop();
-    let made = shop.checkout(&[]).await?;
+    let made = shop.checkout(&[("registrationsCreatable", "true")]).await?;
     shop.submit(made.id(), &[("createRegistration", "on"), ("card.holder", "Box Ticker")]).await?;
     let status = shop.status(made.id()).await?;
     assert_answer(&status, 200, "000.100.110");
     let id = status.json["registrationId"].as_str().unwrap_or_default();
     assert_eq!(read(&shop, id).await?.json["card"]["holder"], "Box Ticker");
     // A merchant's no stands above the box.
-    let made = shop.checkout(&[("createRegistration", "false")]).await?;
+    let made = shop.checkout(&[("registrationsCreatable", "true"), ("createRegistration", "false")]).await?;
     shop.submit(made.id(), &[("createRegistration", "on")]).await?;
     assert!(shop.status(made.id()).await?.json["registrationId"].is_null());
     Ok(())

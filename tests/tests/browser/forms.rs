@@ -166,7 +166,7 @@ async fn an_account_at_the_brand_is_paid_with() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn billing_names_and_the_wish_to_keep_the_card_are_posted_with_it() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
+    let stage = Stage::with(&[("registrationsCreatable", "true")]).await?;
     let options = "billingAddress: { country: 'DE', city: 'Köln' },
         mandatoryBillingFields: { country: true, city: true, postcode: true, street1: true },
         forceCardHolderEqualsBillingName: true, registrations: { offer: true }";

@@ -89,6 +89,21 @@ async fn stored_cards_have_the_contracts_markup_and_pay_at_one_click() -> anyhow
 }
 
 #[tokio::test]
+async fn a_code_that_the_server_demands_is_asked_although_the_page_does_not() -> anyhow::Result<()> {
+    let (stage, _) = stage(&[("registrationsRequireCvv", "true")]).await?;
+    browse(move |browser| async move {
+        stage.open(&browser, "VISA MASTER", "registrations: { requireCvv: false }").await?;
+        browser.until(&format!("document.querySelectorAll('{CODE}').length === 1")).await?;
+        code(&browser, "123").await?;
+        click(&browser, ".wpwl-container-registration .wpwl-button-pay").await?;
+        let status = stage.paid(&browser).await?;
+        assert_eq!(status.json["result"]["cvvResponse"], "M", "the code came along");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
 async fn the_code_of_the_chosen_card_is_asked_and_an_empty_holder_filled_in() -> anyhow::Result<()> {
     let (stage, ids) = stage(&[("overrideHolder", "true")]).await?;
     browse(move |browser| async move {

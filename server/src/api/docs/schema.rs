@@ -163,6 +163,7 @@ pub(super) fn words(format: Format) -> String {
         Format::Bic => "BIC of 8 or 11 characters".to_owned(),
         Format::Schedule { min, max, .. } => format!("* or numbers from {min} to {max} with commas between"),
         Format::Cron => "cron expression of five to seven fields".to_owned(),
+        Format::Brands => "codes of brands, with spaces or commas between".to_owned(),
         Format::Chargeback => "000.100.2 and two digits".to_owned(),
     }
 }

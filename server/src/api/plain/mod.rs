@@ -28,10 +28,11 @@ use self::texts::Texts;
 use super::extract::parameters;
 use super::form::{FormQuery, ancestors, named};
 use super::shopper_page::Page;
-use super::{Edge, client, relay};
+use super::{Edge, client};
 use crate::domain::address::{host, with_parameters};
 use crate::domain::checkout::{Checkout, State as CheckoutState};
 use crate::domain::payment::Redirect;
+use crate::gateway::demands::wants_mandate;
 use crate::gateway::once::Once;
 use crate::gateway::submit::Submitted;
 use crate::gateway::{Failure, order};
@@ -86,7 +87,7 @@ impl<'a> Visit<'a> {
             any_card,
             action: action.finish(),
             result: typed.get("shopperResultUrl").unwrap_or(self.query.get("shopperResultUrl")),
-            mandate: relay::wants_mandate(checkout).then(|| self.now.date().to_string()),
+            mandate: wants_mandate(checkout).then(|| self.now.date().to_string()),
             typed,
             faults,
             alert,
@@ -101,7 +102,7 @@ impl<'a> Visit<'a> {
         if checkout.is_tokenisation() {
             return Vec::new();
         }
-        let asks = self.query.get("requireCvv") == "true";
+        let asks = self.query.get("requireCvv") == "true" || self.edge.gateway.wants_stored_code(checkout);
         let completes = checkout.parameters.get("overrideHolder") == Some("true");
         let offered = self.edge.gateway.offered_registrations(checkout);
         offered.iter().map(|registration| Stored::new(registration, asks, completes)).collect()
@@ -230,7 +231,7 @@ pub(super) async fn pay(State(edge): State<Arc<Edge>>, Query(query): Query<FormQ
         Some(stored) => read_stored(typed.clone(), stored),
         // Gone meanwhile: the gateway says so.
         None if typed.contains("registrationId") => (typed.clone(), Vec::new()),
-        None => read(typed.clone(), relay::wants_mandate(&checkout), month),
+        None => read(typed.clone(), wants_mandate(&checkout), month),
     };
     // One that has been paid charges nobody: whoever sends it twice comes to the same page twice.
     if !faults.is_empty() && checkout.state(visit.now.timestamp()) == CheckoutState::Open {

@@ -148,6 +148,9 @@ impl Gateway {
     /// the shopper has gone on with another way to pay, ends without being authorised.
     fn authorise(&self, payment: &Payment, account: Option<FullAccount>, proof: Option<Proof>) -> Answer {
         let today = self.now_of_id(&payment.entity).to_zoned(TimeZone::UTC).date();
+        if self.has_lost_code(payment, account.as_ref()) {
+            return codes::CODE_MISSING.into();
+        }
         let order = account.and_then(|account| order::of_payment(payment, account, proof));
         let route = self.directory.entity(&payment.entity);
         let route = route.and_then(|entity| order::route(entity.live, &payment.parameters).ok());

@@ -29,6 +29,11 @@ pub(super) static ROWS: &[Parameter] = &[
     row("paymentType", Required, TYPES,
         "PA reserves the amount, DB takes it, PA.CP does both in two steps, CD pays it out; CP captures, RV reverses and RF \
          refunds an earlier payment, CB tells of a chargeback; SD, RS and DS make, change and end a schedule."),
+    row("brands", Optional, Format::Brands,
+        "The brands that a checkout offers, e.g. VISA MASTER; others are refused, whatever its page shows. Our addition."),
+    row("requireCvv", Optional, Format::Flag,
+        "Whether a card that is typed into the form of this checkout needs its security code. Our addition; true adds to what the \
+         channel demands (entity set --require-cvv), and no browser can set it."),
     row("overridePaymentType[brand]", Optional, OVERRIDES,
         "Another payment type for one brand, e.g. PA for a brand that cannot take money at once. Only when a checkout is created."),
     row("referencedPaymentId", Conditional, Format::Characters { class: Class::Alphanumeric, min: 32, max: 32 },

@@ -19,6 +19,11 @@ pub(super) static ROWS: &[Parameter] = &[
     row("registrations[n].id", Optional, ID, "A registration that the checkout offers to the shopper."),
     row("registrationsDeletable", Optional, Format::Flag,
         "Lets the shopper delete the registrations that the checkout offers, in the form."),
+    row("registrationsRequireCvv", Optional, Format::Flag,
+        "Whether a stored card needs its security code in this checkout. Our addition, like requireCvv."),
+    row("registrationsCreatable", Optional, Format::Flag,
+        "Lets the shopper store the account in this checkout: createRegistration then counts from the form. Our addition; an \
+         entity can allow it always (entity set --browser-registrations)."),
     row("registrationId", Conditional, ID, "The registration that the shopper chose among those of the checkout.")
         .by_browser(),
     row("recurring.numberOfInstallments", Optional, super::digits(1, 3), "How many installments the shopper chose.")

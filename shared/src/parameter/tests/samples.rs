@@ -166,6 +166,10 @@ pub(super) fn samples(format: Format) -> Samples {
             &["0 0 1 * *", "0 0 6 15 * ?", "0 0 12 ? * MON-FRI 2027"],
             &["", "daily", "0 0 1 *", "0 0 1 * * * * *", " 0 0 1 * *", "0 0 1 * ;"],
         ),
+        Format::Brands => given(
+            &["VISA", "VISA MASTER", "VISA,MASTER", "APPLEPAY, VISA"],
+            &["", " ", ",", "visa", "VISA MASTERS", "VISA;MASTER", &"VISA ".repeat(1000)],
+        ),
         Format::Chargeback => given(
             &["000.100.200", "000.100.299"],
             &["", "000.100.100", "000.100.20", "000.100.2000", "000.100.2x0", "000-100-200"],

@@ -101,6 +101,7 @@ pub(super) const WORDS: &[(&str, &str)] = &[
     ("cart.payments[n].type", "GIFTCARD PROMOTION"), ("cart.payments[n].status", "pending authorized captured"),
     ("cart.payments[n].primary", "true false"),
     ("createRegistration", "true false"), ("overrideHolder", "true false"), ("registrationsDeletable", "true false"),
+    ("registrationsCreatable", "true false"), ("registrationsRequireCvv", "true false"), ("requireCvv", "true false"),
     ("recurringMigration.paymentType", "DB CD PA"),
     ("threeDSecure.eci", "01 02 03 04 05 06 07 08"),
     ("threeDSecure.enrollmentStatus", "Y U N"), ("threeDSecure.authenticationStatus", "Y A U N"),
