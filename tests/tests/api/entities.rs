@@ -359,7 +359,7 @@ async fn a_merchant_captures_and_refunds_what_a_channel_took() -> anyhow::Result
     // The channel itself goes on where its merchant left off; its sibling knows nothing.
     let refund = [("paymentType", "RF"), ("amount", "2.00"), ("currency", "JPY")];
     let path = format!("v1/payments/{}", captured.id());
-    assert_eq!(bakery.euro.post(&path, &refund).await?.status, 404);
+    assert_answer(&bakery.euro.post(&path, &refund).await?, 400, "700.400.520");
     let refunded = bakery.yen.post(&path, &refund).await?;
     assert_answer(&refunded, 200, "000.100.110");
     let query = format!("v1/query/{}?includeLinkedTransactions=true", refunded.id());
