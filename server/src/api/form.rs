@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use tillgate_shared::brand::{Brand, Kind};
 
 use super::reply::wire_time;
-use super::{Edge, client, relay};
+use super::{Edge, client, relay, shopper_page};
 use crate::domain::checkout::{Checkout, State as CheckoutState};
 use crate::domain::id::EntityId;
 use crate::form::{Bundle, Document, Encoded, HTML};
@@ -197,10 +197,11 @@ fn configured(
         }
     };
     let (document, ancestors) = (which(bundle), ancestors(edge, checkout.as_ref()));
+    let reports = checkout.as_ref().map(|checkout| checkout.id.as_str());
     if query.get("field") == "card.cvv"
         && let Some(code) = &bundle.code
     {
-        return framed(status, document, &ancestors, encoded(code, &parts.headers, "no-store"));
+        return framed(status, document, &ancestors, reports, encoded(code, &parts.headers, "no-store"));
     }
     let mut configuration = Map::new();
     configuration.insert("version".to_owned(), 1.into());
@@ -212,7 +213,7 @@ fn configured(
     let (before, after) = &document.text;
     let mut response = Response::new(Body::from([before.as_str(), &configuration, after.as_str()].concat()));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(HTML));
-    framed(status, document, &ancestors, response)
+    framed(status, document, &ancestors, reports, response)
 }
 
 /// Who may show a page of ours in a frame, as the directive `frame-ancestors` lists them: the merchant's origins where it
@@ -302,17 +303,30 @@ fn paid() -> Map<String, Value> {
 }
 
 /// A document's answer with the policy under which it runs.
-fn framed(status: StatusCode, document: &Document, ancestors: &str, mut response: Response) -> Response {
-    let policy = format!(
-        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {}; style-src {}; connect-src 'self'; \
-         base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}",
-        document.scripts, document.styles
-    );
+fn framed(
+    status: StatusCode,
+    document: &Document,
+    ancestors: &str,
+    reports: Option<&str>,
+    mut response: Response,
+) -> Response {
+    let policy = policy(document, ancestors, reports);
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, value(&policy));
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("cross-origin"));
     response
+}
+
+/// The policy of a document. Violations are reported under the id `reports`, by the directive that every browser knows and that
+/// reports at once.
+fn policy(document: &Document, ancestors: &str, reports: Option<&str>) -> String {
+    let Document { scripts, styles, .. } = document;
+    let reports = shopper_page::reports("", reports);
+    format!(
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {scripts}; style-src {styles}; connect-src 'self'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}{reports}"
+    )
 }
 
 fn value(text: &str) -> HeaderValue {

@@ -16,6 +16,7 @@ mod kept;
 mod meta;
 mod payments;
 mod plain;
+mod policy_reports;
 mod query;
 mod registrations;
 mod relay;
@@ -48,6 +49,7 @@ use crate::outgoing::Outgoing;
 pub use fields_host::FieldsUrl;
 pub use idempotency::UnderWay;
 pub use kept::Kept;
+pub use policy_reports::ReportLimiter;
 
 /// Longest request body that is read.
 const BODY_LIMIT: usize = 1024 * 1024;
@@ -64,6 +66,8 @@ pub struct Edge {
     pub kept: Kept,
     /// Names of requests that are being worked on.
     pub under_way: UnderWay,
+    /// Bounds how often browsers may report violations of policies.
+    pub report_limiter: ReportLimiter,
     /// The address that shoppers' browsers reach, with a slash at its end; derived from each request when absent.
     pub public_url: Option<String>,
     /// The address of the card frames, if they have a host of their own.
@@ -110,6 +114,8 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/v1/static/{build}/frame/{*path}", get(form::frame_file))
         .route("/v1/static/{build}/{*path}", get(form::file))
         .route("/v1/paymentWidgets/img/brand.png", get(sprite::sheet))
+        .route("/v1/policyReports", get(policy_reports::list))
+        .route("/v1/policyReports/{id}", post(policy_reports::add).options(policy_reports::ask_first))
         .route("/v1/clock/{advance}", post(clock::advance))
         .route("/v1/resultcodes", get(meta::result_codes))
         .route("/openapi.json", get(docs::openapi).layer(compressed.clone()))

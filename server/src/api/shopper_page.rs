@@ -63,6 +63,12 @@ impl Page<'_> {
     }
 }
 
+/// The directive that lets browsers report violations in a page about a checkout, from a page `up` (`../`) below `/v1/`; empty
+/// for a page about none.
+pub(super) fn reports(up: &str, checkout: Option<&str>) -> String {
+    checkout.map(|id| format!("; report-uri {up}policyReports/{id}")).unwrap_or_default()
+}
+
 /// The source of a policy that allows a style sheet inside the page (CSP 3, 2.3.1).
 pub(super) fn style_source(css: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(css)))

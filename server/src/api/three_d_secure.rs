@@ -18,7 +18,7 @@ use tillgate_shared::result::codes;
 use super::Edge;
 use super::extract::{Id, parameters};
 use super::form::{FormQuery, ancestors, ancestors_of};
-use super::shopper_page::Page;
+use super::shopper_page::{Page, reports};
 use super::simulator::{INLINE, STYLE, outcome, way_back};
 use crate::domain::address::host;
 use crate::domain::authentication::METHOD_TIME;
@@ -221,7 +221,8 @@ fn document(
 ) -> Response {
     let checkout = payment.and_then(|payment| payment.checkout.as_ref());
     let checkout = checkout.and_then(|id| edge.gateway.checkout_for_shopper(id.as_str()).ok());
-    let does = "script-src 'self'; form-action 'self'; frame-src 'self'";
+    let reports = reports("../", checkout.as_ref().map(|checkout| checkout.id.as_str()));
+    let does = &format!("script-src 'self'; form-action 'self'; frame-src 'self'{reports}");
     let entity = checkout.as_ref().map(|checkout| &checkout.entity).or(payment.map(|payment| &payment.entity));
     let ancestors = entity.map_or_else(|| ancestors(edge, None), |entity| ancestors_of(edge, entity));
     let ancestors = format!("{ancestors} 'self'").replace("* 'self'", "*");

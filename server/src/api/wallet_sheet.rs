@@ -13,7 +13,7 @@ use tillgate_shared::form::Duplicates;
 
 use super::extract::{Id, parameters};
 use super::form::{FormQuery, ancestors};
-use super::shopper_page::Page;
+use super::shopper_page::{Page, reports};
 use super::simulator::STYLE;
 use super::{Edge, FieldsUrl};
 use crate::domain::checkout::Checkout;
@@ -112,7 +112,8 @@ fn failed(edge: &Edge, checkout: Option<&Checkout>, failure: &Failure) -> Respon
 fn document(edge: &Edge, checkout: Option<&Checkout>, status: StatusCode, main: Markup) -> Response {
     let frames = edge.fields_url.as_ref().map(FieldsUrl::base);
     let head = html! { script src="../wallet.js" defer data-frames=[frames] {} };
-    let does = "script-src 'self'; form-action 'self'";
+    let reports = reports("../../", checkout.map(|checkout| checkout.id.as_str()));
+    let does = &format!("script-src 'self'; form-action 'self'{reports}");
     let ancestors = &ancestors(edge, checkout);
     Page { title: "Wallet", language: "en", rtl: false, style: STYLE, head, main, does, ancestors }.respond(status)
 }

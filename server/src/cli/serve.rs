@@ -20,7 +20,7 @@ use super::Common;
 use super::limits::LimitOptions;
 use super::ports::PortOptions;
 use super::vault_key::VaultKey;
-use crate::api::{self, Edge, FieldsUrl, Kept, UnderWay};
+use crate::api::{self, Edge, FieldsUrl, Kept, ReportLimiter, UnderWay};
 use crate::clock::{Clock as _, SystemClock};
 use crate::directory::Directory;
 use crate::domain::id::is_node_name;
@@ -210,7 +210,7 @@ impl Settings {
         let store = Store::open(data, Arc::clone(&directory))
             .with_context(|| format!("opening the store in {}", data.display()))?;
         let vault = Vault::new(&self.vault.master_key(data)?);
-        let builds = builds.with_earlier(&store, SystemClock.now()).await?;
+        let builds = builds.with_earlier(&store, &vault, SystemClock.now()).await?;
         let terms =
             Terms { authorization_lifetime: self.authorization_lifetime, reversal_window: self.reversal_window };
         let limits = self.limits.limits();
@@ -238,6 +238,7 @@ impl Settings {
             builds,
             kept: Kept::default(),
             under_way: UnderWay::default(),
+            report_limiter: ReportLimiter::default(),
             public_url: self.public_url.clone(),
             fields_url,
             trusted_proxies: self.trusted_proxies.clone(),

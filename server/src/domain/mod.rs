@@ -15,6 +15,7 @@ pub mod form_input;
 pub mod id;
 pub mod idempotency;
 pub mod payment;
+pub mod policy_report;
 pub mod query;
 pub mod refusal;
 pub mod registration;

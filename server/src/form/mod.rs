@@ -17,6 +17,7 @@ use jiff::Timestamp;
 pub use bundle::{Bundle, Document, Encoded, FormError, HTML};
 
 use crate::store::{Store, StoreError};
+use crate::vault::Vault;
 
 include!(concat!(env!("OUT_DIR"), "/form.rs"));
 
@@ -48,15 +49,24 @@ impl Builds {
     /// Puts the current build into the store and takes the earlier ones that are still to be served out of it.
     ///
     /// # Errors
-    /// When the store fails. An earlier build that cannot be read is left out, with a warning.
-    pub async fn with_earlier(mut self, store: &Store, now: Timestamp) -> Result<Self, StoreError> {
-        archive::keep(store, &self.current, now).await?;
-        for (id, files) in archive::earlier(store, &self.current.id)? {
-            match Bundle::new(files) {
+    /// When the store fails. An earlier build that was changed or cannot be read is left out, and logged.
+    pub async fn with_earlier(mut self, store: &Store, vault: &Vault, now: Timestamp) -> Result<Self, StoreError> {
+        archive::keep(store, vault, &self.current, now).await?;
+        for stored in archive::earlier(store, &self.current.id)? {
+            if !stored.is_intact(vault) {
+                tracing::error!(
+                    build = stored.id,
+                    "an earlier build of the form is not what this gateway stored, and is not served"
+                );
+                continue;
+            }
+            match Bundle::new(stored.files) {
                 Ok(bundle) => {
-                    self.all.insert(id, Arc::new(bundle));
+                    self.all.insert(stored.id, Arc::new(bundle));
                 }
-                Err(error) => tracing::warn!(build = id, %error, "an earlier build of the form cannot be served"),
+                Err(error) => {
+                    tracing::warn!(build = stored.id, %error, "an earlier build of the form cannot be served")
+                }
             }
         }
         Ok(self)

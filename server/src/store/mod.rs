@@ -14,6 +14,7 @@ mod event;
 mod guards;
 pub mod message;
 mod on_file;
+pub mod policy_report;
 mod promise;
 mod queries;
 mod readers;

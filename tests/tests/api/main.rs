@@ -44,6 +44,7 @@ mod overdue;
 mod payments;
 mod pinning;
 mod plain_form;
+mod policy_reports;
 mod presence;
 mod queries;
 mod reference;

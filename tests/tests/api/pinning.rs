@@ -47,6 +47,44 @@ async fn an_older_checkout_keeps_its_form_after_an_upgrade() -> anyhow::Result<(
 }
 
 #[tokio::test]
+async fn a_stored_build_that_somebody_changed_is_not_served_and_the_current_one_is() -> anyhow::Result<()> {
+    // Every way to change what is stored without the vault's key.
+    for change in [
+        "UPDATE form_file SET content = CAST('alert(1)' AS BLOB) WHERE path = 'paymentWidgets.js'",
+        "UPDATE form_file SET content = CAST(content || ' ' AS BLOB) WHERE path = 'static/js/static.min.js.br'",
+        "UPDATE form_file SET content = CAST(replace(content, 'AAAA', 'EVIL') AS BLOB) WHERE path = 'manifest.json'",
+        "INSERT INTO form_file SELECT build, 'codeIframe.html', CAST('<script>' AS BLOB) FROM form_build",
+        "DELETE FROM form_file WHERE path = 'paymentWidgets.js.br'",
+        "UPDATE form_file SET path = 'x' WHERE path = 'paymentWidgets.js.gz'",
+        "UPDATE form_build SET seal = NULL",
+        "UPDATE form_build SET seal = CAST(substr(seal, 1, 30) AS BLOB)",
+        "UPDATE form_build SET seal = (SELECT sealed FROM webhook LIMIT 1)",
+    ] {
+        let (old, new) = (Bundle::new("old")?, Bundle::new("new")?);
+        let gateway = Gateway::start_with(&["--form", old.folder()])?;
+        let shop = gateway.merchant()?;
+        let before = shop.checkout(&[]).await?;
+        let gateway = gateway.restart_after(&["--form", new.folder()], |data| {
+            rusqlite::Connection::open(data.join("tillgate.db"))?.execute_batch(change)?;
+            Ok(())
+        })?;
+        let shop = Merchant::new(gateway.base(), shop.entity_id, shop.token);
+        assert_eq!(script(&shop, &old.build).await?.0, 404, "{change}");
+        assert!(gateway.log().contains("an earlier build of the form is not what this gateway stored"), "{change}");
+        assert_eq!(loader(&shop, before.id()).await?, new.loader, "{change}");
+        assert_eq!(script(&shop, &new.build).await?, (200, new.script.clone()), "{change}");
+        assert_eq!(shop.submit(before.id(), &[]).await?.status, 200, "{change}");
+
+        // The build comes back as its own files and is stored anew.
+        let gateway = gateway.restart(&["--form", old.folder()])?.restart(&["--form", new.folder()])?;
+        let shop = Merchant::new(gateway.base(), shop.entity_id, shop.token);
+        assert_eq!(loader(&shop, before.id()).await?, old.loader, "{change}");
+        assert_eq!(script(&shop, &old.build).await?, (200, old.script.clone()), "{change}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_build_that_nobody_has_used_for_days_is_forgotten() -> anyhow::Result<()> {
     let (old, new) = (Bundle::new("old")?, Bundle::new("new")?);
     let gateway = Gateway::start_with(&["--form", old.folder()])?;

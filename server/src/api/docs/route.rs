@@ -133,6 +133,10 @@ pub enum Body {
     Health,
     /// What a clock shows.
     Clock,
+    /// Violations of policies.
+    PolicyReports,
+    /// That a report was taken.
+    Noted,
     /// The OpenAPI document.
     OpenApi,
     /// An HTML page.

@@ -165,6 +165,11 @@ pub static ROUTES: &[Route] = &[
         .note("Never changes and may be kept for a year: the address carries the build.")
         .for_everybody(),
 
+    Route::new(Get, "/v1/policyReports", "readPolicyReports", Service, "Read what violated a policy", Body::PolicyReports)
+        .note("What browsers have reported about the form of your checkouts, and about your own pages where their policy names POST /v1/policyReports/{entityId}. The same violation is listed once with its count, the latest first, 200 at most; what is beyond is counted under the directive others. A violation is kept for 90 days after its last report. dropped counts requests that were too many, since the gateway started."),
+    Route::new(Post, "/v1/policyReports/{id}", "reportViolation", Service, "Report a violation of a policy", Body::Noted)
+        .note("For browsers. The id is your entityId, in the policy of your own pages, or a checkout's id, in the policies of our frames and pages. The body is application/csp-report (report-uri) or application/reports+json (report-to), 16 kB at most. Kept are the directive, the origin that was blocked, and origin and path of page and script: no query, no long number, no part of a script.")
+        .for_everybody().on(Both).counted(),
     Route::new(Post, "/v1/clock/{advance}", "advanceClock", Service, "Move a sandbox's clock forward", Body::Clock)
         .note("For tests of what happens later: with /v1/clock/30m a checkout expires at once, and everything that is due by then (reminders, time-outs, deliveries that are tried again) happens. Durations read 30m, 25h or 2h 30m; 0s tells the time. A merchant and its channels share a clock, and it never goes back. A live entity has none that could be moved: 404."),
     Route::new(Get, "/v1/resultcodes", "listResultCodes", Service, "List every result code", ResultCodes).for_everybody(),

@@ -27,7 +27,7 @@ use self::page::{Forms, STYLE};
 use self::texts::Texts;
 use super::extract::parameters;
 use super::form::{FormQuery, ancestors, named};
-use super::shopper_page::Page;
+use super::shopper_page::{Page, reports};
 use super::{Edge, client};
 use crate::domain::address::{host, with_parameters};
 use crate::domain::checkout::{Checkout, State as CheckoutState};
@@ -190,7 +190,10 @@ impl<'a> Visit<'a> {
             main,
             // Chromium judges form-action by every address on the way that a submit takes, and nobody knows where the pages
             // of a brand or a shop lead.
-            does: "form-action 'self' https: http:",
+            does: &format!(
+                "form-action 'self' https: http:{}",
+                reports("", checkout.map(|checkout| checkout.id.as_str()))
+            ),
             ancestors: &ancestors(self.edge, checkout),
         };
         let mut response = page.respond(status);
