@@ -75,6 +75,7 @@ impl Demo {
                 create(&connection, &edge.gateway.vault, entity)?;
             }
             drop(connection);
+            let limits = self.settings.connection_limits();
             let (stop, stop_shop) = (asked_to_stop()?, asked_to_stop()?);
             self.common.print(&started, text)?;
             std::io::stdout().flush()?;
@@ -86,8 +87,10 @@ impl Demo {
                 entity_id: merchant.entity_id.clone(),
                 token: merchant.token.clone(),
             };
-            let (gateway, shop) =
-                tokio::join!(serve(edge, listener, stop), tillgate_shop::serve(demo_shop, shop_listener, stop_shop));
+            let (gateway, shop) = tokio::join!(
+                serve(edge, listener, limits, stop),
+                tillgate_shop::serve(demo_shop, shop_listener, stop_shop)
+            );
             gateway.and(shop)
         })
     }

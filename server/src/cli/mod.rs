@@ -3,6 +3,7 @@
 mod backup;
 mod channel;
 mod clock;
+mod connection_options;
 mod demo;
 mod entity;
 mod limits;

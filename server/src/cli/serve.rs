@@ -7,8 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use axum::extract::Request;
-use axum::serve::ListenerExt as _;
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 use jiff::SignedDuration;
@@ -17,6 +15,7 @@ use tokio::sync::watch;
 use tower::ServiceExt as _;
 
 use super::Common;
+use super::connection_options::ConnectionOptions;
 use super::limits::LimitOptions;
 use super::ports::PortOptions;
 use super::vault_key::VaultKey;
@@ -31,7 +30,9 @@ use crate::gateway::codes::Codes;
 use crate::gateway::reminder::Asked;
 use crate::gateway::summary::Saved;
 use crate::gateway::{Gateway, Options};
+use crate::listener::{self, ConnectionLimits};
 use crate::outgoing::Outgoing;
+use crate::process;
 use crate::store::Store;
 use crate::vault::Vault;
 use crate::worker;
@@ -97,6 +98,8 @@ pub(super) struct Settings {
     pending_lifetime: SignedDuration,
     #[command(flatten)]
     limits: LimitOptions,
+    #[command(flatten)]
+    connections: ConnectionOptions,
     /// Serve the form from a folder that `cargo xtask form` wrote, instead of the one inside this binary.
     #[arg(long, value_name = "DIR", env = "TILLGATE_FORM")]
     form: Option<PathBuf>,
@@ -119,6 +122,7 @@ impl Serve {
         self.settings.start_log();
         runtime()?.block_on(async {
             let edge = self.settings.open(&self.common.data).await?;
+            let limits = self.settings.connection_limits();
             let listener = bind(self.listen).await?;
             let address = listener.local_addr()?;
             let stop = asked_to_stop()?;
@@ -128,14 +132,17 @@ impl Serve {
                 println!("listening on http://{address}");
             }
             std::io::stdout().flush()?;
-            serve(edge, listener, stop).await
+            serve(edge, listener, limits, stop).await
         })
     }
 }
 
-/// The runtime of a serving process.
+/// The runtime of a serving process, whose memory nobody else may read from now on.
 pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
-    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+    // First the runtime: a process that is not dumpable may not read its own limits of processors.
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    process::forbid_dumps().context("forbidding core dumps")?;
+    Ok(runtime)
 }
 
 /// Binds a listener, and says which address was taken when it was.
@@ -147,18 +154,14 @@ pub(super) async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
 pub(super) async fn serve(
     edge: Arc<Edge>,
     listener: TcpListener,
+    limits: ConnectionLimits,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> anyhow::Result<()> {
     let (stop_worker, worker_stops) = watch::channel(false);
     let worker = tokio::spawn(worker::run(Arc::clone(&edge), worker_stops));
     let service = api::router(edge).map_request(api::merge_slashes::<axum::body::Body>);
-    let service = axum::ServiceExt::<Request>::into_make_service_with_connect_info::<SocketAddr>(service);
-    let listener = listener.tap_io(|stream| {
-        // Answers are small; waiting to fill a packet would only delay them.
-        let _ = stream.set_nodelay(true);
-    });
     let (stopping, stopped) = tokio::sync::oneshot::channel();
-    let server = axum::serve(listener, service).with_graceful_shutdown(async {
+    let server = listener::serve(listener, service, limits, async {
         stop.await;
         let _ = stopping.send(());
     });
@@ -169,7 +172,7 @@ pub(super) async fn serve(
         }
     };
     tokio::select! {
-        ended = server.into_future() => ended?,
+        () = server => {}
         () = out_of_patience => tracing::warn!("stopping with requests under way that do not come to an end"),
     }
     let _ = stop_worker.send(true);
@@ -196,6 +199,11 @@ pub(super) fn asked_to_stop() -> std::io::Result<impl Future<Output = ()> + Send
 }
 
 impl Settings {
+    /// The limits of connections.
+    pub(super) fn connection_limits(&self) -> ConnectionLimits {
+        self.connections.limits(&self.trusted_proxies)
+    }
+
     /// Lets messages go to this machine itself, where a demo's shop is.
     pub(super) fn allow_loopback(&mut self) {
         self.allowed_networks

@@ -56,6 +56,7 @@ mod requirements;
 mod routes;
 mod secrets;
 mod service;
+mod slow_clients;
 mod stored_in_form;
 mod submit;
 mod summary;
