@@ -1,6 +1,7 @@
 //! The HTTP edge: one file a resource. Decodes, authenticates, calls the gateway, encodes. No rules about money here.
 
 mod access_log;
+mod browsers;
 mod checkouts;
 mod client;
 mod clock;
@@ -79,6 +80,7 @@ pub struct Edge {
 /// Every route of the service. What each is for stands in [`docs::ROUTES`].
 pub fn router(edge: Arc<Edge>) -> Router {
     // Whoever can ask for a frame document knows the one secret in it, the checkout's id: its length tells nothing.
+    let guard = middleware::from_fn_with_state(Arc::clone(&edge), browsers::admit);
     let compressed = CompressionLayer::new().quality(CompressionLevel::Precise(5));
     Router::new()
         .route("/v1/checkouts", post(checkouts::create))
@@ -132,7 +134,8 @@ pub fn router(edge: Arc<Edge>) -> Router {
                 .layer(unless_set(header::CACHE_CONTROL, "no-store"))
                 .layer(unless_set(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
                 .layer(unless_set(header::REFERRER_POLICY, "no-referrer"))
-                .layer(DefaultBodyLimit::max(BODY_LIMIT)),
+                .layer(DefaultBodyLimit::max(BODY_LIMIT))
+                .layer(guard),
         )
         .with_state(edge)
 }

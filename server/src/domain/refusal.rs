@@ -87,6 +87,20 @@ impl Refusal {
         Self::bare(403, codes::UNKNOWN_CHANNEL)
     }
 
+    /// 403: the request was made by a browser, and the route is for servers.
+    pub fn browser_not_allowed() -> Self {
+        Self::new(
+            403,
+            codes::SENDER_NOT_ALLOWED,
+            "This address is for your server: requests made by a browser are refused",
+        )
+    }
+
+    /// 403: the request was made by a page of another origin, and the route is for the form's own frames.
+    pub fn other_page_not_allowed() -> Self {
+        Self::new(403, codes::SENDER_NOT_ALLOWED, "Only the frames of the payment form may ask here")
+    }
+
     /// 400: what refers to an earlier payment is sent without one; no transaction is made.
     pub fn without_payment(code: ResultCode) -> Self {
         Self::new(400, code, "This payment type refers to an earlier payment: send it to /v1/payments/{id}")

@@ -165,6 +165,8 @@ codes! {
     THROTTLED = "800.120.100";
     /// The same transaction is being processed at this moment.
     ALREADY_PROCESSED = "800.600.100";
+    /// This sender may not make this request, whatever the credentials.
+    SENDER_NOT_ALLOWED = "800.900.100";
     /// The channel is unknown, or not one of these credentials.
     UNKNOWN_CHANNEL = "800.900.201";
     /// The credentials are missing, malformed or wrong.

@@ -8,6 +8,7 @@ mod asynchronous;
 mod authentication;
 mod bodies;
 mod browser_parameters;
+mod browsers;
 mod bundle;
 mod card_on_file;
 mod card_testing;

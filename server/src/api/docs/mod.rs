@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 use axum::body::Bytes;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-pub use route::{Body, Caller, Host, Method, Own, Route, Section, Takes};
+pub use route::{Body, Browsers, Caller, Host, Method, Own, Route, Section, Takes};
 pub use table::ROUTES;
 
 use super::reply::json;

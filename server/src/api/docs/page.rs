@@ -8,7 +8,7 @@ use tillgate_shared::parameter::{DefaultValue, Group, Parameter, catalogue};
 use tillgate_shared::result::ResultCode;
 
 use super::page_text::TOPICS;
-use super::route::{Caller, Host, Method, Route, Section, Takes};
+use super::route::{Browsers, Caller, Host, Method, Route, Section, Takes};
 use super::test_data::tables;
 use super::{options, responses, schema, table};
 use crate::api::shopper_page::style_source;
@@ -142,6 +142,11 @@ fn one_route(route: &Route) -> Markup {
                     Host::Fields => { " With " code { "--fields-url" } " on that host only." }
                     Host::Both => { " With " code { "--fields-url" } " on that host too." }
                 } }
+                @match route.browsers {
+                    Browsers::Refused => { dt { "Browsers" } dd { "Refused: 403 with " code { "800.900.100" } "." } }
+                    Browsers::OwnPages => { dt { "Browsers" } dd { "Pages of the gateway's own origin only; others get 403 with " code { "800.900.100" } "." } }
+                    Browsers::Allowed => {}
+                }
                 @if route.idempotent() {
                     dt { "Sending it again" }
                     dd { "Safe with an " a href="#idempotency" { code { "Idempotency-Key" } } "." }

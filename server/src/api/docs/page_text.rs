@@ -30,6 +30,7 @@ pub(super) const TOPICS: &[Topic] = &[
         paragraphs: &[
             "Send `Authorization: Bearer` with the access token, and `entityId` with every request: in the query of GET and DELETE, in the body of POST.",
             "Older clients send `authentication.userId`, `authentication.password` and `authentication.entityId` as fields, and no header; a POST may have them in its query as well. Both speak for the same pair: the token is the Base64 of user, a bar and password.",
+            "Credentials belong on your server. Routes that take them refuse requests made by a browser: one with the header `Sec-Fetch-Site` or `Origin` gets 403 with 800.900.100, whatever credentials it carries.",
             "Without a usable header the status is 401; a wrong token, or one that does not speak for the entity, gives 403. What belongs to another entity is as unknown as what never was: 404.",
         ],
     },

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::route::{Body, Caller, Method, Route};
+use super::route::{Body, Browsers, Caller, Method, Route};
 
 /// The statuses of a route, ascending, each with when it comes. A failure of ours (500) may come anywhere and is said
 /// once for all.
@@ -24,7 +24,13 @@ pub(super) fn statuses(route: &Route) -> Vec<(u16, &'static str)> {
     }
     if merchant {
         statuses.push((401, "The Authorization header is missing or malformed"));
-        statuses.push((403, "The access token is wrong, or does not speak for this entityId"));
+        statuses.push((
+            403,
+            "The access token is wrong, or does not speak for this entityId; or a browser made the request",
+        ));
+    }
+    if route.browsers == Browsers::OwnPages {
+        statuses.push((403, "A page of another origin made the request"));
     }
     if has_id || matches!(route.body, Body::Payments) || (route.caller == Caller::Shopper) {
         statuses.push((404, "There is no such resource, or it is another entity's"));

@@ -47,6 +47,17 @@ pub enum Host {
     Both,
 }
 
+/// Which requests of browsers a route takes. Requests of servers carry neither `Sec-Fetch-Site` nor `Origin`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Browsers {
+    /// None: the route is for merchants' servers.
+    Refused,
+    /// Only those that come from a page of our own origin.
+    OwnPages,
+    /// Every request.
+    Allowed,
+}
+
 /// The part of the service that a route belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
@@ -166,6 +177,8 @@ pub struct Route {
     pub caller: Caller,
     /// The host that serves it.
     pub host: Host,
+    /// Requests of browsers.
+    pub browsers: Browsers,
     /// Parameters of the catalogue.
     pub takes: Takes,
     /// Parameters of its own.
@@ -197,6 +210,7 @@ impl Route {
             note: "",
             caller: Caller::Merchant,
             host: Host::Public,
+            browsers: Browsers::Refused,
             takes: Takes::Nothing,
             own: &[],
             requires: &[],
@@ -227,12 +241,17 @@ impl Route {
 
     /// The shopper's browser asks; the checkout's id is the capability.
     pub(super) const fn for_shopper(self) -> Self {
-        Self { caller: Caller::Shopper, ..self }
+        Self { caller: Caller::Shopper, browsers: Browsers::Allowed, ..self }
+    }
+
+    /// A browser may ask from a page of our own origin only.
+    pub(super) const fn from_own_pages(self) -> Self {
+        Self { browsers: Browsers::OwnPages, ..self }
     }
 
     /// Everybody may ask.
     pub(super) const fn for_everybody(self) -> Self {
-        Self { caller: Caller::Everybody, ..self }
+        Self { caller: Caller::Everybody, browsers: Browsers::Allowed, ..self }
     }
 
     /// The host that serves it.
