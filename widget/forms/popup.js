@@ -78,8 +78,7 @@ const abandon = () => {
 
 const watch = async (own) => {
   while (visit === own) {
-    const { status, body } = await ask("state", { checkout: own.checkout });
-    const { checkoutState } = status === 200 ? body : {};
+    const { status, checkoutState } = await ask("state", { checkout: own.checkout });
     if (visit !== own) return;
     if (/PAID|REGISTERED|EXPIRED/.test(checkoutState)) {
       own.popup.close();

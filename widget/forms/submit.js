@@ -14,16 +14,10 @@ const ask = (type, more) =>
     else queue.push(message);
   });
 
-const answered = ({ call, status, body }) => {
+const answered = ({ call, answer }) => {
   const done = waiting.get(call);
   waiting.delete(call);
-  let parsed = {};
-  try {
-    parsed = JSON.parse(body);
-  } catch (none) {
-    // Not an answer of the gateway's.
-  }
-  if (done) done({ status, body: parsed });
+  if (done) done(answer);
 };
 
 // Every named field that the form has now, the merchant's own included; our own inputs, tidied.
@@ -74,19 +68,18 @@ const pay = async (form) => {
   if (inline) fields.push(["inlineFlow", "true"]);
   const sent = ask("submit", { checkout, fields, form: form.nonce, code: !!form.code, wallet });
   notify("onAfterSubmit", [], form);
-  const { status, body } = await sent;
-  if (status === 200) {
-    if (popup && body.flow === (inline ? "inline" : "popup")) return follow(form, checkout, popup, body);
+  const answer = await sent;
+  if (answer.status === 200) {
+    if (popup && answer.flow === (inline ? "inline" : "popup")) return follow(form, checkout, popup, answer);
     if (popup) popup.close();
     // Still busy: nothing can be sent while the page goes away.
-    return busy(form, state.leave(form, body));
+    return busy(form, state.leave(form, answer));
   }
   drop();
-  refused(form, status, body.result || {});
+  refused(form, answer);
 };
 
-const refused = (form, status, { description = "", parameterErrors = [] }) => {
-  const names = (parameterErrors || []).map((error) => error.name);
+const refused = (form, { status, description, wrong: names }) => {
   const wrong = form.fields.filter(({ kind, element }) =>
     names.some((name) => name === kind.name || (kind.post && name === kind.post((kind.tidy || String)(element.value)))),
   );

@@ -109,9 +109,9 @@ const give = (own) => {
 // Its page says that it is over; should that get lost, the gateway knows.
 const learn = async (own) => {
   while (challenge === own) {
-    const { status, body } = await ask("state", { checkout: own.checkout });
+    const { status, checkoutState } = await ask("state", { checkout: own.checkout });
     if (challenge !== own) return;
-    if (own.over || status === 404 || (status === 200 && body.checkoutState !== "PENDING")) return finish(own);
+    if (own.over || status === 404 || (status === 200 && checkoutState !== "PENDING")) return finish(own);
     await new Promise((done) => {
       own.hurry = done;
       setTimeout(done, PAUSE);

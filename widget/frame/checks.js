@@ -62,20 +62,21 @@ const sibling = (field) => {
 };
 
 const submit = async (message) => {
+  // The code's frame sends nothing.
+  if (!isNumber) return;
   try {
+    const checkout = checkoutOf(own.config, message.checkout);
     const other = sibling("card.cvv");
     if (message.code && !other) throw new Error("the code's frame is gone");
     const number = own.digits();
     const code = message.code ? other.digits() : "";
-    const body = browser(new URLSearchParams(message.fields));
+    const body = bodyOf(message.fields, own.peer);
     const brand = body.get("paymentBrand") || "";
     const wrong = [];
     if (!isNumberOf(number, brand)) wrong.push("card.number");
     const needed = message.codeRequired && !ask("", brand, checks.optional);
     if (code ? !isCodeOf(code, brand) : needed) wrong.push("card.cvv");
     if (wrong.length) return own.say("invalid", { wrong });
-    // The page that the frame is in, whatever that page says of itself.
-    body.set("shopOrigin", own.peer);
     body.set("card.number", number);
     // What else the merchant wants to have in frames.
     for (const field of ["card.holder", "card.expiry"]) {
@@ -83,9 +84,7 @@ const submit = async (message) => {
       if (other) other.post(body);
     }
     if (code) body.set("card.cvv", code);
-    // A tokenisation checkout ends on another word.
-    const { resourcePath } = own.config.checkout || { resourcePath: "payment" };
-    own.say("answer", await pay(message.checkout, resourcePath.split("/").pop(), body));
+    own.say("answer", { answer: await pay(checkout, purposeOf(own.config), body) });
   } catch (failure) {
     own.say("failed");
   }

@@ -2,9 +2,6 @@
 // need not allow their page any connection to us.
 
 const config = JSON.parse(document.getElementById("tillgate-config").textContent);
-// A page may make its checkout only when the shopper pays.
-const { resourcePath = "/payment" } = config.checkout || {};
-const last = resourcePath.split("/").pop();
 let peer = "*";
 const say = (type, more) => parent.postMessage(Object.assign({ tillgate: 1, relay: 1, type }, more), peer);
 
@@ -31,17 +28,21 @@ addEventListener("message", ({ source, origin, data }) => {
 });
 
 const calls = {
-  submit({ fields, form, code, wallet, checkout }) {
-    const body = browser(new URLSearchParams(fields));
-    body.set("shopOrigin", peer);
+  submit({ fields, form, code, wallet }, checkout) {
+    const body = bodyOf(fields, peer);
     const digits = code && codeOf(form).digits();
     if (digits) body.set("card.cvv", digits);
     if (wallet) body.set("walletPay.paymentToken", token);
     token = "";
-    return pay(checkout, last, body);
+    return pay(checkout, purposeOf(config), body);
   },
-  state: ({ checkout }) => request("GET", `${checkout}/state`),
-  remove: ({ checkout, registration }) => request("DELETE", `${checkout}/registrations/${registration}`),
+  state: (message, checkout) => request("GET", checkout, "state"),
+  // Of the registrations that the checkout offers.
+  remove({ registration }, checkout) {
+    const id = idOf(registration, REGISTRATION);
+    if (!config.registrations.some((offered) => offered.id === id)) throw new Error("this registration is not offered");
+    return request("DELETE", checkout, `registrations/${id}`);
+  },
 };
 
 addEventListener("message", async ({ source, origin, data }) => {
@@ -49,9 +50,9 @@ addEventListener("message", async ({ source, origin, data }) => {
   if (origin !== "null") peer = origin;
   const { call } = data;
   try {
-    say("answer", { call, ...(await calls[data.type](data)) });
+    say("answer", { call, answer: await calls[data.type](data, checkoutOf(config, data.checkout)) });
   } catch (failure) {
-    say("answer", { call, status: 0, body: "" });
+    say("answer", { call, answer: outline(0, "") });
   }
 });
 say("ready", { config });

@@ -4,6 +4,7 @@
 mod bundle;
 mod compile;
 mod es5;
+mod fields;
 mod glue;
 mod inputs;
 mod locale;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod accessibility;
+mod attacker;
 mod autofill;
 mod brand_page;
 mod callbacks;

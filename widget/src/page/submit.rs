@@ -1,6 +1,5 @@
 //! The submit: checks, the merchant's say, one request from the number frame, and where the shopper goes.
 
-use js_sys::JSON;
 use wasm_bindgen::JsValue;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
@@ -114,19 +113,17 @@ impl App {
 
     /// The gateway answered.
     pub(super) fn answered(&mut self, data: &JsValue) {
-        let status = js::get(data, "status").as_f64().unwrap_or_default();
-        let body = JSON::parse(&js::text(data, "body")).unwrap_or(JsValue::UNDEFINED);
+        let answer = js::get(data, "answer");
+        let status = js::get(&answer, "status").as_f64().unwrap_or_default();
         if status == 200.0 {
             // Still busy: nothing can be sent while the page goes away.
-            self.leave(&body);
+            self.leave(&answer);
             return;
         }
         self.busy = false;
         self.announcement.clear();
-        let result = js::get(&body, "result");
-        let description = js::text(&result, "description");
-        let errors = js::items(&result, "parameterErrors");
-        let wrong: Vec<String> = errors.iter().map(|error| js::text(error, "name")).collect();
+        let description = js::text(&answer, "description");
+        let wrong = js::texts(&answer, "wrong");
         let ours: Vec<String> = wrong.iter().filter(|name| Field::of_parameter(name).is_some()).cloned().collect();
         if !ours.is_empty() {
             self.refused(&ours);
@@ -147,8 +144,8 @@ impl App {
     }
 
     /// Takes the shopper to the brand's page, or to the result page.
-    fn leave(&mut self, body: &JsValue) {
-        self.busy = loader("leave", &[self.handle.object.clone(), body.clone()]).is_truthy();
+    fn leave(&mut self, answer: &JsValue) {
+        self.busy = loader("leave", &[self.handle.object.clone(), answer.clone()]).is_truthy();
         if !self.busy {
             self.announcement.clear();
         }

@@ -12,7 +12,7 @@ use tillgate_shared::brand::Brand;
 use tillgate_shared::format::country;
 
 use super::compile::Part;
-use super::{es5, glue, locale, script};
+use super::{es5, fields, glue, locale, script};
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
@@ -73,7 +73,7 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
     add("js/static.min.js", SCRIPT, page_script(page)?);
     add("js/plain/static.min.js", SCRIPT, page_twin(page)?);
     let checks = ["browser.js", "send.js", "dress.js", "checks.js"].map(|name| read(&widget.join("frame").join(name)));
-    let checks = checks.into_iter().collect::<Result<String>>()?;
+    let checks = with_fields(&checks.into_iter().collect::<Result<String>>()?);
     add("frame/frame.js", SCRIPT, frame_script(frame, &checks)?);
     add("frame/plain.js", SCRIPT, frame_twin(frame, &checks)?);
     add("frame/frame.wasm", WASM, frame.wasm.clone());
@@ -95,7 +95,7 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
     let document = frame_document(&folder, "pciIframe.html", Some("frame.css"), &code)?;
     let code = joined(&folder, &["field.js", "dress.js", "text.js"])?;
     let text = frame_document(&folder, "pciIframe.html", Some("frame.css"), &code)?;
-    let code = joined(&folder, &["browser.js", "send.js", "relay.js"])?;
+    let code = with_fields(&joined(&folder, &["browser.js", "send.js", "relay.js"])?);
     let relay = frame_document(&folder, "internalRequestIframe.html", None, &code)?;
     let loader = loader_template(&widget, &locales, &files)?;
 
@@ -207,6 +207,11 @@ fn frame_document(folder: &Path, template: &str, style: Option<&str>, code: &str
         bail!("{template} must hold {CONFIG} exactly once");
     }
     Ok(Document { scripts: vec![script::policy_source(&code)], styles: vec![script::policy_source(&style)], text })
+}
+
+/// A script of a frame with the names of the fields that it passes on.
+fn with_fields(source: &str) -> String {
+    source.replace("%FIELDS%", &fields::allowed())
 }
 
 /// What makes the forms of other brands than cards, with its English texts, the countries' codes, and the hashes of the
