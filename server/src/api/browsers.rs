@@ -13,6 +13,7 @@ use axum::response::{IntoResponse as _, Response};
 use super::Edge;
 use super::docs::{Browsers, ROUTES};
 use super::error::ApiError;
+use super::fields_host::FieldsUrl;
 use super::reply::Ndc;
 use crate::domain::refusal::Refusal;
 
@@ -53,10 +54,11 @@ fn is_from_own_page(edge: &Edge, headers: &HeaderMap) -> bool {
     match text(header::ORIGIN.as_str()) {
         None | Some("null") => true,
         Some(origin) => {
-            let page = authority(origin);
-            page.is_some()
-                && (page.as_deref() == text(header::HOST.as_str())
-                    || page == edge.public_url.as_deref().and_then(authority))
+            let configured = [edge.public_url.as_deref(), edge.fields_url.as_ref().map(FieldsUrl::base)];
+            authority(origin).is_some_and(|page| {
+                text(header::HOST.as_str()) == Some(page.as_str())
+                    || configured.into_iter().flatten().filter_map(authority).any(|own| own == page)
+            })
         }
     }
 }
