@@ -249,6 +249,7 @@ fn text(shown: &Shown) -> String {
         ("duplicates", if settings.refuse_duplicates { "refused" } else { "taken" }.to_owned()),
         ("registering", by(settings.browser_registrations)),
         ("customer id", by(settings.browser_customer_ids)),
+        ("numbers", if settings.sandbox_any_number || entity.live { "any" } else { "test numbers" }.to_owned()),
         ("origins", some(&settings.origins, "any")),
     ]);
     lines.extend(warnings.iter().map(|warning| ("warning", warning.clone())));

@@ -40,6 +40,9 @@ pub(super) struct EntityOptions {
     /// Whether a browser may say which customer it is (customer.merchantCustomerId).
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     browser_customer_ids: Option<OnOff>,
+    /// Whether a sandbox takes card numbers that are no documented test numbers. For generated data; never send real cards.
+    #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
+    sandbox_any_number: Option<OnOff>,
     /// The origins whose pages may embed the form, such as https://shop.example, in place of those before; `any` allows all.
     #[arg(long = "origin", value_name = "ORIGIN", value_parser = origin)]
     origins: Vec<String>,
@@ -77,6 +80,7 @@ impl EntityOptions {
         set(&mut settings.refuse_duplicates, self.refuse_duplicates);
         set(&mut settings.browser_registrations, self.browser_registrations);
         set(&mut settings.browser_customer_ids, self.browser_customer_ids);
+        set(&mut settings.sandbox_any_number, self.sandbox_any_number);
         if self.origins.iter().any(|origin| origin == ANY) {
             settings.origins.clear();
         } else if !self.origins.is_empty() {
@@ -96,7 +100,13 @@ impl EntityOptions {
             Some(Merchant::Nobody) => entity.merchant = None,
             None => {}
         }
-        self.apply_kind(connection, entity, channels)
+        let changed = self.apply_kind(connection, entity, channels)?;
+        ensure!(
+            !entity.live || self.sandbox_any_number != Some(OnOff::On),
+            "{} is live and takes real cards: --sandbox-any-number is for a sandbox",
+            entity.id
+        );
+        Ok(changed)
     }
 
     /// Sandbox or live: a channel is what its merchant is.

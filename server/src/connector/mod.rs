@@ -37,6 +37,8 @@ pub struct Order {
     pub shopper_present: bool,
     /// The authentication of the cardholder, ours or one that the merchant brings.
     pub proof: Option<Proof>,
+    /// True if a sandbox takes card numbers that are no documented test numbers.
+    pub any_number: bool,
     /// The outcome that a sandbox merchant asks for (`customParameters[forceResultCode]`).
     pub forced: Option<String>,
 }
@@ -79,6 +81,15 @@ impl Route {
         match self {
             Self::Simulator => simulator::authorize(order, today),
             Self::Acquirer => codes::METHOD_NOT_CONFIGURED.into(),
+        }
+    }
+
+    /// Returns the result code with which every order of this account is declined, without anything being asked or kept; or
+    /// `None` if there is no such reason.
+    pub fn refused_account(self, order: &Order) -> Option<ResultCode> {
+        match self {
+            Self::Simulator => simulator::refused_number(order).map(|outcome| outcome.result),
+            Self::Acquirer => None,
         }
     }
 

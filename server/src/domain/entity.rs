@@ -49,6 +49,8 @@ pub struct Settings {
     /// Let a browser set `customer.merchantCustomerId`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub browser_customer_ids: bool,
+    /// Take card numbers in a sandbox that are no documented test numbers, for generated data.
+    pub sandbox_any_number: bool,
     /// What it offers as a channel.
     pub channel: Channel,
 }

@@ -12,7 +12,7 @@ use tillgate_shared::parameter::Parameters;
 use super::checkout::{check_path, unknown};
 use super::sender::Sender;
 use super::submit::Naming;
-use super::{Failure, Gateway, demands};
+use super::{Failure, Gateway, demands, order};
 use crate::domain::checkout::{LIFETIME, State};
 use crate::domain::entity::Entity;
 use crate::domain::id::CheckoutId;
@@ -80,6 +80,10 @@ impl Gateway {
         let requirements = Sender::Form(&checkout).requirements(&payer);
         let (order, _) = self.read_order(&payer, &requirements, &mut parameters, used.is_some())?;
         demands::check(&checkout, &payer.settings.channel, &order, &parameters, used.is_some())?;
+        // A number that would be declined anyway is not kept until then.
+        if let Some(code) = order::route(payer.live, &parameters)?.refused_account(&order) {
+            return Err(Refusal::not_set_up(code).into());
+        }
         let summary = Summary { brand: order.brand.code, account: order.account.shown() };
         let until = self.now() + (checkout.created + LIFETIME).duration_since(now);
         self.saved.keep(checkout.id, Kept { form, shopper, until });

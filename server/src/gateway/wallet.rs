@@ -65,11 +65,12 @@ impl Gateway {
         stored: bool,
     ) -> Result<(Order, Option<WalletToken>), Failure> {
         let mut token = None;
-        let order = order::read(requirements, parameters, stored, |text| {
+        let mut order = order::read(requirements, parameters, stored, |text| {
             let Opened { card, token: opened } = self.open_wallet_token(entity, text, self.now())?;
             token = Some(opened);
             Ok(card)
         })?;
+        order.any_number = entity.settings.sandbox_any_number;
         if let (Some(_), FullAccount::Card(card)) = (&token, &order.account) {
             parameters.set("card.number", card.number.digits());
             parameters.set("card.expiryMonth", card.expiry.month_text());

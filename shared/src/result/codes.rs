@@ -111,6 +111,8 @@ codes! {
     MODE_NOT_CONFIGURED = "600.200.700";
     /// What was agreed with the cardholder does not allow this charge.
     RECURRING_NOT_ALLOWED = "600.200.501";
+    /// A sandbox does not take this card number, which may be a real cardholder's.
+    NO_TEST_NUMBER = "600.200.800";
     /// The outcome that a sandbox merchant asks for is no documented code.
     FORCED_CODE_UNKNOWN = "600.200.810";
     /// A live entity takes no test mode.

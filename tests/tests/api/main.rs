@@ -55,6 +55,7 @@ mod registered_later;
 mod registrations;
 mod requirements;
 mod routes;
+mod sandbox_numbers;
 mod secrets;
 mod service;
 mod slow_clients;

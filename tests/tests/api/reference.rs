@@ -170,7 +170,7 @@ async fn result_codes_come_with_their_group() -> anyhow::Result<()> {
 }
 
 /// The rows of a table of the reference page, each a list of its cells' text.
-fn rows(page: &Answer, anchor: &str) -> Vec<Vec<String>> {
+pub fn rows(page: &Answer, anchor: &str) -> Vec<Vec<String>> {
     let table = page.text.split(&format!(r#"<table id="{anchor}">"#)).nth(1).unwrap_or_default();
     let body = table.split("<tbody>").nth(1).and_then(|rest| rest.split("</tbody>").next()).unwrap_or_default();
     let text = |cell: &str| {
@@ -311,8 +311,12 @@ async fn every_fault_of_the_page_has_the_code_that_the_page_says() -> anyhow::Re
         ("bankAccount.iban", "DE23100000001234567890"),
     ];
     let bic = ("bankAccount.bic", "MARKDEF1100");
-    let faults: [(&str, Vec<(&str, &str)>); 7] = [
+    let faults: [(&str, Vec<(&str, &str)>); 8] = [
         ("a card number with a wrong check digit", vec![("card.number", "4200000000000001")]),
+        (
+            "a card number that is no documented test number, unless the entity takes any (--sandbox-any-number)",
+            vec![("card.number", "4716029384756009")],
+        ),
         ("a card number that is not of the brand", vec![("paymentBrand", "MASTER")]),
         ("a card that has expired", vec![("card.expiryYear", "2001")]),
         ("a security code of a length that the brand does not have", vec![("card.cvv", "1234")]),

@@ -216,7 +216,7 @@ async fn no_answer_tells_a_stored_number_from_one_that_looks_like_it() -> anyhow
     const MIT: [(&str, &str); 2] = [("standingInstruction.mode", "REPEATED"), ("standingInstruction.source", "MIT")];
     const INITIAL_ID: &str = "standingInstruction.initialTransactionId";
     let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
+    let shop = gateway.merchant_with(&["--sandbox-any-number"])?;
     let first = [("createRegistration", "true"), ("standingInstruction.mode", "INITIAL")];
     let paid = shop.pay(&first).await?;
     assert_answer(&paid, 200, "000.100.110");

@@ -3,6 +3,7 @@
 
 use tillgate_shared::brand::{Brand, Kind};
 
+use crate::connector::simulator::test_numbers::{PUBLISHED, Published};
 use crate::connector::simulator::{PAGE, PageAnswer, test_data as data};
 use crate::domain::authentication::{Reason, Said, Status, eci};
 use crate::threeds::{directory, issuer};
@@ -41,6 +42,7 @@ pub(super) fn tables() -> Vec<Table> {
         outcomes(),
         cards(),
         three_d(),
+        test_numbers(),
         challenges(),
         security_codes(),
         addresses(),
@@ -91,7 +93,8 @@ fn cards() -> Table {
     Table {
         anchor: "test-cards",
         title: "Cards",
-        note: "Any other number with the right check digit is as good, with any holder and any expiry date ahead."
+        note: "With any holder and any expiry date ahead. Cards with other outcomes stand in the next table, and more numbers \
+               that pay in the one after it; any other number is declined."
             .to_owned(),
         columns: &["card.number", "paymentBrand", "result.code", "What it is"],
         rows: data::CARDS.iter().map(of).collect(),
@@ -120,6 +123,26 @@ fn three_d() -> Table {
             .to_owned(),
         columns: &["card.number", "paymentBrand", "What it shows", "threeDSecure.eci"],
         rows: directory::CARDS.iter().map(of).collect(),
+    }
+}
+
+fn test_numbers() -> Table {
+    let of = |published: &Published| {
+        let brand = if published.brand.is_empty() { "none" } else { published.brand };
+        row([&published.numbers.join(" "), brand, published.source])
+    };
+    Table {
+        anchor: "test-numbers",
+        title: "Published test numbers",
+        note: format!(
+            "A sandbox takes the numbers of this table and of the two before it, in payments, checkouts, registrations and \
+             wallets' tokens, and these pay. Any other number may be a real cardholder's: it is declined with {}, whatever \
+             outcome is forced, and not stored. For generated numbers, `tillgate entity set --sandbox-any-number on` lifts \
+             that for one entity.",
+            data::NO_TEST_NUMBER.result.code()
+        ),
+        columns: &["card.number", "paymentBrand", "Published by"],
+        rows: PUBLISHED.iter().map(of).collect(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The INTERNAL simulator: documented outcomes, the same answer for the same request, always.
 //!
-//! `customParameters[forceResultCode]` gives exactly that code, whatever the account. Otherwise the kind of account
+//! A card number that is not among the [`test_numbers`] is declined, unless the entity takes any: it may be a real one.
+//! Otherwise `customParameters[forceResultCode]` gives exactly that code, whatever the account. Without it the kind of account
 //! decides, in [`card`] (also cards out of wallets) and in [`bank`], by the values in [`test_data`]; an account with a provider, and one that only the
 //! provider knows, is always good.
 //!
@@ -13,6 +14,7 @@ mod bank;
 mod card;
 mod page;
 pub mod test_data;
+pub mod test_numbers;
 
 use jiff::civil::Date;
 use tillgate_shared::result::{ResultCode, codes};
@@ -43,9 +45,22 @@ pub fn verify(order: &Order, today: Date) -> ResultCode {
     judge(order, today).result
 }
 
+/// The reason why the simulator does not take an order's card number at all, or `None` if it does.
+pub fn refused_number(order: &Order) -> Option<&'static test_data::Outcome> {
+    let FullAccount::Card(card) = &order.account else { return None };
+    if order.any_number || test_numbers::is_test_number(card.number.digits()) {
+        return None;
+    }
+    Some(if card.number.luhn_valid() { &test_data::NO_TEST_NUMBER } else { &test_data::WRONG_CHECK_DIGIT })
+}
+
 /// What the kind of account says, or what is asked for.
 fn judge(order: &Order, today: Date) -> Answer {
     let forced = order.forced.as_deref().map(self::forced);
+    // No forced outcome either: what succeeds or is pending is kept.
+    if let Some(refused) = refused_number(order) {
+        return refused.answer();
+    }
     match &order.account {
         FullAccount::Card(card) => card::authorize(order, card, forced, today),
         FullAccount::Bank(account) => bank::authorize(order, account, forced, today),

@@ -31,7 +31,7 @@ impl Outcome {
 /// Where nothing is wrong.
 pub static GOOD: Outcome = Outcome::new("succeeds", codes::TEST_INTERNAL, "00");
 
-/// A card that pays. So does any other of its brand.
+/// A card that pays. So do the published ones of [`super::test_numbers`].
 #[derive(Debug)]
 pub struct TestCard {
     /// The number.
@@ -80,6 +80,12 @@ static SOFT_DECLINE: Outcome = Outcome::new(
 /// A card number that fails Luhn's check (ISO/IEC 7812-1).
 pub static WRONG_CHECK_DIGIT: Outcome =
     Outcome::new("a card number with a wrong check digit", codes::INVALID_CARD_NUMBER, "14");
+/// A card number that may be a real cardholder's.
+pub static NO_TEST_NUMBER: Outcome = Outcome::new(
+    "a card number that is no documented test number, unless the entity takes any (--sandbox-any-number)",
+    codes::NO_TEST_NUMBER,
+    "14",
+);
 /// A card of another scheme than the brand.
 pub static OTHER_BRAND: Outcome =
     Outcome::new("a card number that is not of the brand", codes::NUMBER_NOT_OF_BRAND, "14");
@@ -102,8 +108,16 @@ static LACKS_MONEY: Outcome = Outcome::new("lacks the money", codes::INSUFFICIEN
 static CLOSED: Outcome = Outcome::new("is closed", codes::ACCOUNT_CLOSED, "AC04");
 
 /// What is wrong with an account whatever its number, in the order in which it is looked for.
-pub static RULES: [&Outcome; 7] =
-    [&WRONG_CHECK_DIGIT, &OTHER_BRAND, &EXPIRED, &CODE_LENGTH, &OTHER_CURRENCY, &OTHER_COUNTRY, &FUTURE_MANDATE];
+pub static RULES: [&Outcome; 8] = [
+    &WRONG_CHECK_DIGIT,
+    &NO_TEST_NUMBER,
+    &OTHER_BRAND,
+    &EXPIRED,
+    &CODE_LENGTH,
+    &OTHER_CURRENCY,
+    &OTHER_COUNTRY,
+    &FUTURE_MANDATE,
+];
 
 /// A bank account for direct debits. Any other account is good.
 #[derive(Debug)]

@@ -91,6 +91,7 @@ pub fn with_account(
         mandate_signed: parameters.get("bankAccount.mandate.dateOfSignature").and_then(|day| day.parse().ok()),
         shopper_present: presence == Presence::Cardholder,
         proof: Proof::sent(parameters),
+        any_number: false,
         forced: text(FORCED),
     })
 }
@@ -107,6 +108,8 @@ pub(super) fn of_payment(payment: &Payment, account: FullAccount, proof: Option<
         mandate_signed: None,
         shopper_present: true,
         proof,
+        // The number was judged before its cardholder was authenticated.
+        any_number: true,
         forced: text(FORCED),
     })
 }
