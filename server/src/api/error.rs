@@ -1,5 +1,5 @@
 //! Answers that say no. A refusal is told in full; a failure of ours is logged with its chain and told as 500 with
-//! 999.999.999 and no detail.
+//! 999.999.999 and no detail; a fault of the disk as 503 with 999.999.888 and `Retry-After`.
 
 use std::any::Any;
 use std::error::Error as _;
@@ -40,14 +40,26 @@ impl IntoResponse for ApiError {
             Failure::Store(StoreError::NameTaken) => refused(&Refusal::under_way(), &ndc),
             Failure::Store(StoreError::Overloaded) => refused(&Refusal::overloaded(), &ndc),
             failure => {
+                let fault = match &failure {
+                    Failure::Store(error) => error.fault(),
+                    _ => None,
+                };
                 let mut chain = failure.to_string();
                 let mut cause = failure.source();
                 while let Some(error) = cause {
                     chain = format!("{chain}: {error}");
                     cause = error.source();
                 }
-                tracing::error!(%ndc, error = %chain, "internal error");
-                internal(&ndc)
+                match fault {
+                    Some(fault) => {
+                        tracing::error!(%ndc, error = %chain, fault = fault.word(), "the store is not available");
+                        refused(&Refusal::store_unavailable(fault.retry_after()), &ndc)
+                    }
+                    None => {
+                        tracing::error!(%ndc, error = %chain, "internal error");
+                        internal(&ndc)
+                    }
+                }
             }
         }
     }

@@ -30,15 +30,19 @@ pub(super) async fn result_codes() -> Response {
     (headers, RESULT_CODES.clone()).into_response()
 }
 
-/// 200 while the store reads and the writer commits, 503 otherwise.
+/// 200 while the store writes and reads, 503 with the reason otherwise. A row is written, at most once a second.
 pub(super) async fn health(State(edge): State<Arc<Edge>>) -> Response {
-    let healthy = edge.gateway.store.run(|connection| Ok(connection.query_row("SELECT 1", [], |_| Ok(()))?)).await;
-    let (status, word) = match healthy {
-        Ok(()) => (StatusCode::OK, "ok"),
-        Err(error) => {
-            tracing::error!(%error, "health");
-            (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
+    let ndc = Ndc::fresh(None);
+    match edge.gateway.store.check_health().await {
+        Ok(()) => reply(StatusCode::OK, Fields::default().with("status", "ok"), &ndc),
+        Err(sickness) => {
+            let fields = Fields::default()
+                .with("status", "unavailable")
+                .with("reason", sickness.word())
+                .with("description", sickness.description());
+            let mut response = reply(StatusCode::SERVICE_UNAVAILABLE, fields, &ndc);
+            response.headers_mut().insert(header::RETRY_AFTER, sickness.retry_after().into());
+            response
         }
-    };
-    reply(status, Fields::default().with("status", word), &Ndc::fresh(None))
+    }
 }

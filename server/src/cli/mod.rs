@@ -9,6 +9,7 @@ mod entity;
 mod limits;
 mod options;
 mod ports;
+mod restore;
 mod serve;
 mod token;
 mod vault_key;
@@ -56,6 +57,8 @@ enum Command {
     Clock(clock::ClockCommand),
     /// Copy the whole store to a new file, while a server may be running on it.
     Backup(backup::Backup),
+    /// Put a backup in the place of the store.
+    Restore(restore::Restore),
 }
 
 /// What every command takes.
@@ -98,6 +101,7 @@ pub fn run() -> ExitCode {
         Command::Webhook(command) => command.run(),
         Command::Clock(command) => command.run(),
         Command::Backup(command) => command.run(),
+        Command::Restore(command) => command.run(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -215,8 +215,10 @@ impl Settings {
         let fields_url = self.fields_url()?;
         let builds = Builds::load(self.form.as_deref(), fields_url.as_ref().map(FieldsUrl::base))?;
         let directory = Arc::new(Directory::default());
-        let store = Store::open(data, Arc::clone(&directory))
-            .with_context(|| format!("opening the store in {}", data.display()))?;
+        let store = Store::open(data, Arc::clone(&directory)).map_err(|error| {
+            let fault = error.fault().map(|fault| format!(". {}", fault.description())).unwrap_or_default();
+            anyhow::Error::new(error).context(format!("opening the store in {}{fault}", data.display()))
+        })?;
         let vault = Vault::new(&self.vault.master_key(data)?);
         let builds = builds.with_earlier(&store, &vault, SystemClock.now()).await?;
         let terms =

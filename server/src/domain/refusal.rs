@@ -195,6 +195,12 @@ impl Refusal {
         Self { retry_after: Some(1), ..Self::new(503, codes::THROTTLED, "The service is busy; try again in a second") }
     }
 
+    /// 503: the disk is full, busy, failing or damaged. Nothing was written; the operator reads more in the log.
+    pub fn store_unavailable(seconds: u32) -> Self {
+        let description = "The service cannot store or read anything at the moment; nothing was done. Try again later";
+        Self { retry_after: Some(seconds), ..Self::new(503, codes::STORE_UNAVAILABLE, description) }
+    }
+
     /// 429: more attempts to pay than one source is allowed. Says for how long, and not which of the caps it is: who tests
     /// cards learns nothing.
     pub fn too_many_attempts(seconds: u32) -> Self {

@@ -11,13 +11,17 @@ mod checkpoint;
 pub mod clock;
 pub mod due;
 mod event;
+mod fault;
 mod guards;
+mod health;
+mod lock;
 pub mod message;
 mod on_file;
 pub mod policy_report;
 mod promise;
 mod queries;
 mod readers;
+pub mod restore;
 mod rows;
 mod schema;
 pub mod timer;
@@ -46,6 +50,8 @@ use crate::domain::refusal::Refusal;
 
 pub use answers::{FoundAnswer, KeptAnswer};
 pub use changed::{Changed, Watched};
+pub use fault::{Damage, DiskFault};
+pub use health::Sickness;
 pub use on_file::{NewRegistration, OnFile, OnFileKeys, WithAccount};
 pub use promise::Promise;
 use readers::Readers;
@@ -114,9 +120,9 @@ pub enum StoreError {
     /// The writer has stopped.
     #[error("the writer has stopped")]
     Stopped,
-    /// The transaction of this request did not become durable.
-    #[error("the transaction was not committed")]
-    NotCommitted,
+    /// The transaction of this request did not become durable, because of a fault of the disk if one is known.
+    #[error("the transaction was not committed ({})", .0.map_or("no fault is known", DiskFault::word))]
+    NotCommitted(Option<DiskFault>),
     /// A request of the same name (`Idempotency-Key`) was written first.
     #[error("the name of this request is taken")]
     NameTaken,
@@ -132,6 +138,12 @@ pub enum StoreError {
     /// The system gives no random bytes.
     #[error("the system gives no random bytes")]
     Random,
+    /// A server has this store open, or a restore is under way.
+    #[error("{0} is in use: stop the server first")]
+    InUse(PathBuf),
+    /// A restore was interrupted after it had begun to replace the file.
+    #[error("a restore of {0} was interrupted: run `tillgate restore` again")]
+    HalfRestored(PathBuf),
     /// A migration failed.
     #[error("migrating the store: {0}")]
     Migration(#[from] rusqlite_migration::Error),
@@ -146,6 +158,12 @@ pub type Written<T> = Result<Result<T, Refusal>, StoreError>;
 /// The gateway's data in one SQLite file.
 pub struct Store {
     folder: PathBuf,
+    /// Tells `tillgate restore` that the file is in use. Released when the process ends, however it ends.
+    _lock: std::fs::File,
+    /// Damage that was found; shared with the writer, which then stops, and the readers.
+    damage: Arc<Damage>,
+    /// The latest result of a health check.
+    latest_check: health::LatestCheck,
     directory: Arc<Directory>,
     readers: Readers,
     writer: Writer,
@@ -165,13 +183,18 @@ impl Store {
     /// When the folder or the file cannot be opened or migrated.
     pub fn open(folder: &Path, directory: Arc<Directory>) -> Result<Self, StoreError> {
         let write = open_connection(folder)?;
+        let lock = lock::share(folder)?;
         directory.replace(admin::credentials(&write)?);
-        let readers = Readers::new(folder);
+        let damage = Arc::new(Damage::default());
+        let readers = Readers::new(folder, Arc::clone(&damage));
         let changed = Arc::new(Changed::default());
         Ok(Self {
             folder: folder.to_owned(),
+            _lock: lock,
             readers,
-            writer: Writer::start(write, folder, Arc::clone(&directory), Arc::clone(&changed))?,
+            writer: Writer::start(write, folder, Arc::clone(&directory), Arc::clone(&changed), Arc::clone(&damage))?,
+            damage,
+            latest_check: health::LatestCheck::default(),
             directory,
             changed,
             leftovers: AtomicBool::new(true),

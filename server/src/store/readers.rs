@@ -2,22 +2,24 @@
 //! thread, so readers run where they are called and a connection is taken from the pool for its duration.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use rusqlite::Connection;
 
-use super::StoreError;
 use super::schema::open_reader;
+use super::{Damage, StoreError};
 
 /// The pool: idle connections, opened on demand, as many as are ever used at once.
 pub(super) struct Readers {
     folder: PathBuf,
     idle: Mutex<Vec<Connection>>,
+    /// Told when a read meets a damaged page.
+    damage: Arc<Damage>,
 }
 
 impl Readers {
-    pub(super) fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), idle: Mutex::new(Vec::new()) }
+    pub(super) fn new(folder: &Path, damage: Arc<Damage>) -> Self {
+        Self { folder: folder.to_owned(), idle: Mutex::new(Vec::new()), damage }
     }
 
     pub(super) fn with<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
@@ -27,6 +29,7 @@ impl Readers {
             None => open_reader(&self.folder)?,
         };
         let outcome = read(&connection);
+        self.damage.note(&outcome);
         self.lock().push(connection);
         outcome
     }

@@ -13,7 +13,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use rusqlite_migration::{M, Migrations};
 
-use super::{StoreError, guards};
+use super::{StoreError, guards, restore};
 
 /// The file's name in the data folder.
 const FILE: &str = "tillgate.db";
@@ -210,7 +210,12 @@ const MIGRATIONS: &[M<'static>] = &[
          ) WITHOUT ROWID;
          ALTER TABLE form_build ADD COLUMN seal BLOB;",
     ),
+    // A row that is written to know that the disk takes writes.
+    M::up("CREATE TABLE health (id INTEGER PRIMARY KEY CHECK (id = 1), checked INTEGER NOT NULL);"),
 ];
+
+/// Number of migrations: the schema version of a current store.
+pub(super) const VERSION: usize = MIGRATIONS.len();
 
 /// The path of the store's file in a data folder.
 pub fn file(folder: &Path) -> PathBuf {
@@ -222,10 +227,9 @@ pub fn file(folder: &Path) -> PathBuf {
 /// # Errors
 /// When the folder or the file cannot be made, opened or migrated.
 pub fn open_connection(folder: &Path) -> Result<Connection, StoreError> {
-    if !folder.exists() {
-        let failed = |error| StoreError::File(folder.to_owned(), error);
-        fs::create_dir_all(folder).map_err(failed)?;
-        fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(failed)?;
+    make_folder(folder)?;
+    if restore::is_interrupted(folder) {
+        return Err(StoreError::HalfRestored(file(folder)));
     }
     // Made for its owner alone, in a folder of any kind; SQLite gives the files beside it the same mode.
     let path = file(folder);
@@ -246,6 +250,16 @@ pub fn open_connection(folder: &Path) -> Result<Connection, StoreError> {
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     Migrations::from_slice(MIGRATIONS).to_latest(&mut connection)?;
     Ok(connection)
+}
+
+/// Makes a data folder for its owner alone, if there is none.
+pub(super) fn make_folder(folder: &Path) -> Result<(), StoreError> {
+    if !folder.exists() {
+        let failed = |error| StoreError::File(folder.to_owned(), error);
+        fs::create_dir_all(folder).map_err(failed)?;
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// Opens the store's file for reading only.

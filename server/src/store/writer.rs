@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 use super::changed::{Changed, Slot};
 use super::checkpoint::Checkpointer;
-use super::{Changes, Keys, Loaded, StoreError, Written, admin, rows};
+use super::{Changes, Damage, DiskFault, Keys, Loaded, StoreError, Written, admin, rows};
 use crate::directory::Directory;
 use crate::domain::refusal::Refusal;
 
@@ -27,13 +27,17 @@ const GROUP: usize = 256;
 /// only, so that a merchant made by the command line can pay at once.
 const WATCH: Duration = Duration::from_millis(50);
 
-/// Runs inside the transaction and returns how to answer once it is known whether it became durable.
-type Job = Box<dyn FnOnce(&Connection) -> Answer + Send>;
-type Answer = Box<dyn FnOnce(bool) + Send>;
+/// Runs inside the transaction, or learns why there is none, and returns how to answer once it is known whether it became
+/// durable.
+type Job = Box<dyn FnOnce(Result<&Connection, NotDurable>) -> Answer + Send>;
+type Answer = Box<dyn FnOnce(Result<(), NotDurable>) + Send>;
+/// The fault because of which a transaction is not durable, if one is known.
+type NotDurable = Option<DiskFault>;
 
 pub(super) struct Writer {
     queue: Option<SyncSender<Job>>,
     changed: Arc<Changed>,
+    damage: Arc<Damage>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -43,18 +47,21 @@ impl Writer {
         folder: &Path,
         directory: Arc<Directory>,
         changed: Arc<Changed>,
+        damage: Arc<Damage>,
     ) -> Result<Self, StoreError> {
         // Automatic checkpoints would run inside somebody's commit.
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let checkpointer = Checkpointer::start(folder)?;
+        let noted = Arc::clone(&damage);
         let (queue, jobs) = sync_channel(QUEUE);
         let thread = std::thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || {
-                WriterThread { connection, directory, checkpointer, version: None, watched: Instant::now() }.run(&jobs)
+                let watched = Instant::now();
+                WriterThread { connection, directory, damage, checkpointer, version: None, watched }.run(&jobs);
             })
             .map_err(|error| StoreError::File(folder.to_owned(), error))?;
-        Ok(Self { queue: Some(queue), changed, thread: Some(thread) })
+        Ok(Self { queue: Some(queue), changed, damage: noted, thread: Some(thread) })
     }
 
     /// As [`super::Store::update`]; and whether a message was written.
@@ -90,18 +97,22 @@ impl Writer {
         write: impl FnOnce(&Connection) -> Result<(T, Vec<Slot>), StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (sender, receiver) = oneshot::channel();
-        let changed = Arc::clone(&self.changed);
+        let (changed, damage) = (Arc::clone(&self.changed), Arc::clone(&self.damage));
         let job: Job = Box::new(move |connection| {
-            let outcome = in_savepoint(connection, write);
+            let outcome = match connection {
+                Ok(connection) => in_savepoint(connection, write),
+                Err(fault) => Err(StoreError::NotCommitted(fault)),
+            };
             Box::new(move |durable| {
-                let outcome = match outcome {
-                    Ok(_) if !durable => Err(StoreError::NotCommitted),
-                    Ok((value, slots)) => {
+                let outcome = match (outcome, durable) {
+                    (Ok(_), Err(fault)) => Err(StoreError::NotCommitted(fault)),
+                    (Ok((value, slots)), Ok(())) => {
                         changed.committed(&slots);
                         Ok(value)
                     }
-                    Err(error) => Err(error),
+                    (Err(error), _) => Err(error),
                 };
+                damage.note(&outcome);
                 // The client may have gone; what was committed stays committed.
                 let _ = sender.send(outcome);
             })
@@ -138,9 +149,18 @@ fn in_savepoint<T>(
     outcome
 }
 
+/// Answers everything that waits that nothing was written.
+fn refuse_all(first: Job, jobs: &Receiver<Job>, fault: NotDurable) {
+    for job in std::iter::once(first).chain(jobs.try_iter().take(QUEUE)) {
+        job(Err(fault))(Err(fault));
+    }
+}
+
 struct WriterThread {
     connection: Connection,
     directory: Arc<Directory>,
+    /// Set by whoever meets a damaged page; nothing is written after that.
+    damage: Arc<Damage>,
     checkpointer: Checkpointer,
     /// SQLite's `data_version`: changes when another connection has committed.
     version: Option<i64>,
@@ -166,27 +186,30 @@ impl WriterThread {
 
     fn commit_group(&mut self, first: Job, jobs: &Receiver<Job>) {
         let mut answers = Vec::new();
+        if self.damage.is_found() {
+            return refuse_all(first, jobs, Some(DiskFault::Damaged));
+        }
         let begun = self.connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.execute([]));
         if let Err(error) = begun {
-            // Jobs that are never run drop their senders, and their requests learn that nothing was written.
             tracing::error!(%error, "beginning a transaction");
-            return;
+            // All that wait: each by itself would wait for a busy disk anew.
+            return refuse_all(first, jobs, DiskFault::of(&error));
         }
         let mut next = Some(first);
         while let Some(job) = next {
-            answers.push(job(&self.connection));
+            answers.push(job(Ok(&self.connection)));
             // A full disk makes SQLite roll back everything; what came before in this group is gone as well.
             let rolled_back = self.connection.is_autocommit();
             next = if rolled_back || answers.len() == GROUP { None } else { jobs.try_recv().ok() };
         }
         let durable = match self.connection.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([])) {
-            Ok(_) => true,
+            Ok(_) => Ok(()),
             Err(error) => {
                 tracing::error!(%error, requests = answers.len(), "committing");
                 if !self.connection.is_autocommit() {
                     let _ = self.connection.execute_batch("ROLLBACK");
                 }
-                false
+                Err(DiskFault::of(&error))
             }
         };
         for answer in answers {

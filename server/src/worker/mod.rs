@@ -2,6 +2,7 @@
 //! the build of the form is marked as still in use.
 
 mod courier;
+mod integrity;
 mod timers;
 
 use std::sync::Arc;
@@ -23,7 +24,11 @@ const DAY: u32 = 24 * 60 * 60;
 
 /// Runs until it is asked to stop, and ends what it has begun.
 pub async fn run(edge: Arc<Edge>, stop: watch::Receiver<bool>) {
-    tokio::join!(sweep_often(Arc::clone(&edge), stop.clone()), courier::run(edge, stop));
+    tokio::join!(
+        sweep_often(Arc::clone(&edge), stop.clone()),
+        integrity::run(Arc::clone(&edge), stop.clone()),
+        courier::run(edge, stop)
+    );
 }
 
 async fn sweep_often(edge: Arc<Edge>, mut stop: watch::Receiver<bool>) {

@@ -175,6 +175,8 @@ codes! {
     AUTHENTICATION_FAILED = "800.900.300";
     /// The shopper let the session run out.
     SESSION_TIMEOUT = "900.300.600";
+    /// The disk does not take or give what the store needs.
+    STORE_UNAVAILABLE = "999.999.888";
     /// Something broke on our side.
     INTERNAL_ERROR = "999.999.999";
 }

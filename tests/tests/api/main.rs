@@ -58,6 +58,7 @@ mod routes;
 mod sandbox_numbers;
 mod secrets;
 mod service;
+mod sick_disk;
 mod slow_clients;
 mod stored_in_form;
 mod submit;

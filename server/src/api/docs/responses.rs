@@ -295,7 +295,7 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
                 }),
             ),
         ),
-        ("Health", answer(&["status"], json!({ "status": text() }))),
+        ("Health", answer(&["status"], json!({ "status": text(), "reason": text(), "description": text() }))),
         (
             "ResultCodes",
             json!({

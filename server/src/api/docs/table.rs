@@ -180,6 +180,6 @@ pub static ROUTES: &[Route] = &[
         .note("This page. It loads nothing and runs no script.")
         .for_everybody(),
     Route::new(Get, "/health", "readHealth", Service, "Ask whether the service is well", Health)
-        .note("200 while the store reads and writes, 503 otherwise.")
+        .note("200 while the store writes and reads, 503 otherwise, with the reason: disk-full, busy, disk-failing, damaged, slow or failed.")
         .for_everybody(),
 ];
