@@ -1,148 +1,157 @@
 //! `cargo xtask test`: every test, with all that they need.
 
-use std::path::PathBuf;
+mod programs;
+pub mod tools;
+
 use std::process::Command;
+use std::time::Instant;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 
-use crate::toolchain::say;
+use self::programs::Test;
 use crate::{form, server};
 
 /// Text of `cargo xtask test --help`.
 pub const HELP: &str = "\
 Sets up what is missing (the wasm toolchain, Chromium and Firefox with their drivers, axe-core,
 TypeScript, and the frameworks of merchants' pages), builds the form and the gateway, and runs all
-tests: units and properties, HTTP against the real binary, and the form in real browsers. Arguments
-go to `cargo test`, for example the name of a test.
+tests: units and properties, HTTP against the real binary, and the form in real browsers. Prints the
+time of each phase and the ten slowest tests.
 
-Example: cargo xtask test
-         cargo xtask test -- --nocapture double_click";
+  api::NAME      only the tests over HTTP with NAME in their path; the form that is there is used
+  browser::NAME  only the tests in browsers with NAME in their path
+  NAME           only the tests with NAME in their path
+  -- ARGUMENTS   given to every test program, for example --nocapture
 
-/// From the npm registry, each with the file that tells that it is there. A new version may find more, so they change by
-/// decision only; this TypeScript is the last one written in JavaScript, which runs wherever node does, and this React the
-/// last one that a page can load by itself.
-const PACKAGES: [(&str, &str); 6] = [
-    ("axe-core@4.14.1", AXE),
-    ("jquery@3.7.1", "jquery/dist/jquery.min.js"),
-    ("react@18.3.1", "react/umd/react.development.js"),
-    ("react-dom@18.3.1", "react-dom/umd/react-dom.development.js"),
-    ("typescript@5.9.3", COMPILER),
-    ("vue@3.5.13", "vue/dist/vue.runtime.global.prod.js"),
-];
-const AXE: &str = "axe-core/axe.min.js";
-const COMPILER: &str = "typescript/lib/tsc.js";
-/// Speaks with every Firefox of the last years.
-const GECKODRIVER: &str = "0.37.1";
+RUST_TEST_THREADS says how many tests run at once; most of them wait more than they work.
+
+Examples: cargo xtask test
+          cargo xtask test api::refunds
+          cargo xtask test -- --nocapture double_click";
 
 /// Builds everything and runs the tests.
 pub fn run(arguments: &[String]) -> Result<()> {
-    form::check_size(&form::build(form::Options::default())?)?;
-    let binary = server::build(server::Profile::Development)?;
-    chromium()?;
-    firefox()?;
-    let geckodriver = geckodriver()?;
-    let packages = packages()?;
-    let status = Command::new("cargo")
-        .current_dir(crate::root())
-        .args(["test", "--workspace"])
-        .args(arguments)
-        .env("TILLGATE_BIN", binary)
-        .env("TILLGATE_AXE", packages.join(AXE))
-        .env("GECKODRIVER", geckodriver)
-        .env("TILLGATE_TSC", packages.join(COMPILER))
-        .status()
-        .context("running cargo test")?;
-    ensure!(status.success(), "a test failed");
+    let asked = Asked::read(arguments);
+    let mut phases = Phases::default();
+    let form = crate::root().join("target/form/manifest.json");
+    if asked.needs_form() || !form.exists() {
+        let folder = phases.time("form", || form::build(form::Options::default()))?;
+        form::check_size(&folder)?;
+    }
+    let programs = phases.time("gateway and test programs", || programs::build(asked.program()))?;
+    let binary = server::folder(server::Profile::Development).join("tillgate");
+    let mut environment = vec![("TILLGATE_BIN", binary.into_os_string())];
+    phases.time("tools", || {
+        let packages = tools::packages()?;
+        environment.push(("TILLGATE_AXE", packages.join(tools::AXE).into()));
+        environment.push(("TILLGATE_TSC", packages.join(tools::COMPILER).into()));
+        if asked.program().is_none_or(|name| name == programs::BROWSER) {
+            tools::chromium()?;
+            tools::firefox()?;
+            environment.push(("GECKODRIVER", tools::geckodriver()?.into()));
+        }
+        Ok(())
+    })?;
+    let mut tests = Vec::new();
+    let mut failed = Vec::new();
+    for program in &programs {
+        let outcome = phases.time(&program.title(), || program.run(&asked.rest, &environment))?;
+        tests.extend(outcome.tests);
+        if !outcome.passed {
+            failed.push(program.title());
+        }
+    }
+    phases.print();
+    print_slowest(tests);
+    ensure!(failed.is_empty(), "a test failed in {}", failed.join(", "));
     Ok(())
 }
 
-/// Chromium and chromedriver of the same version: what is installed, else Debian's packages.
-pub fn chromium() -> Result<()> {
-    let browser = ["chromium", "google-chrome", "chromium-browser"].into_iter().any(on_path);
-    if browser && on_path("chromedriver") {
-        return Ok(());
-    }
-    install(
-        "Chromium and its driver",
-        "the browser tests need Chromium and chromedriver; please install both",
-        &["chromium", "chromium-driver"],
-    )
+/// Tests that the command line asks for.
+struct Asked {
+    /// `api` or `browser`, where only one of them is asked for.
+    program: Option<String>,
+    /// Arguments of the test programs.
+    rest: Vec<String>,
 }
 
-/// Firefox: what is installed, else Debian's package.
-fn firefox() -> Result<()> {
-    if ["firefox", "firefox-esr"].into_iter().any(on_path) {
-        return Ok(());
+impl Asked {
+    fn read(arguments: &[String]) -> Self {
+        let mut program = None;
+        let mut rest = Vec::new();
+        for argument in arguments.iter().filter(|argument| *argument != "--") {
+            match argument.split_once("::") {
+                Some((name @ (programs::API | programs::BROWSER), filter)) => {
+                    program = Some(name.to_owned());
+                    rest.extend((!filter.is_empty()).then(|| filter.to_owned()));
+                }
+                _ => rest.push(argument.clone()),
+            }
+        }
+        Self { program, rest }
     }
-    install("Firefox", "the browser tests need Firefox; please install it", &["firefox-esr"])
+
+    fn program(&self) -> Option<&str> {
+        self.program.as_deref()
+    }
+
+    /// Returns true if a change of the form's sources matters to the tests.
+    fn needs_form(&self) -> bool {
+        self.program() != Some(programs::API)
+    }
 }
 
-/// Firefox's driver: what is installed, else from crates.io, kept in `target/tools`.
-fn geckodriver() -> Result<PathBuf> {
-    let folder = crate::root().join("target/tools");
-    let program = folder.join("bin/geckodriver");
-    if program.exists() {
-        return Ok(program);
+/// Phases of a run with their times, in seconds.
+#[derive(Default)]
+struct Phases(Vec<(String, f64)>);
+
+impl Phases {
+    fn time<T>(&mut self, name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let started = Instant::now();
+        let done = work();
+        self.0.push((name.to_owned(), started.elapsed().as_secs_f64()));
+        done
     }
-    if on_path("geckodriver") {
-        return Ok(PathBuf::from("geckodriver"));
+
+    fn print(&self) {
+        println!("\nPhase                          seconds");
+        for (name, seconds) in &self.0 {
+            println!("{name:<30} {seconds:>7.1}");
+        }
     }
-    say("Building geckodriver, which takes a few minutes and is kept");
-    // Its own speed is no matter, and an unoptimised build without names takes a third of the time. Its lock file may name
-    // versions that have been withdrawn.
-    let build = |locked: &[&str]| {
-        let mut cargo = Command::new("cargo");
-        cargo.args(["install", "--quiet", "--debug", "--version", GECKODRIVER, "geckodriver", "--root"]).arg(&folder);
-        cargo.args(locked).env_remove("CARGO_TARGET_DIR").env_remove("RUSTFLAGS").env("CARGO_PROFILE_DEV_DEBUG", "0");
-        cargo.status().context("running cargo install")
-    };
-    let done = build(&["--locked"])?.success() || build(&[])?.success();
-    ensure!(done && program.exists(), "geckodriver could not be built");
-    Ok(program)
 }
 
-/// The packages of the npm registry, in `target/tools`: their folder.
-fn packages() -> Result<PathBuf> {
-    let folder = crate::root().join("target/tools");
-    let packages = folder.join("node_modules");
-    let complete = || PACKAGES.iter().all(|(_, file)| packages.join(file).exists());
-    if complete() {
-        return Ok(packages);
+fn print_slowest(mut tests: Vec<Test>) {
+    tests.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    println!("\nSlowest tests                  seconds");
+    for test in tests.iter().take(10) {
+        println!("{:>38.1}  {}", test.seconds, test.name);
     }
-    let names = PACKAGES.map(|(name, _)| name);
-    if !on_path("npm") {
-        let otherwise = format!("the tests need {}, which come with npm; please install npm", names.join(" and "));
-        install("npm", &otherwise, &["npm"])?;
-    }
-    say(&format!("Installing {}", names.join(" and ")));
-    std::fs::create_dir_all(&folder)?;
-    let npm = Command::new("npm")
-        .args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"])
-        .arg(&folder)
-        .args(names)
-        .status()
-        .context("running npm")?;
-    ensure!(npm.success() && complete(), "npm did not install {}", names.join(" and "));
-    Ok(packages)
 }
 
-fn on_path(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+/// The output of a command that has to succeed.
+fn output(command: &mut Command) -> Result<String> {
+    let done = command.stderr(std::process::Stdio::inherit()).output().context("running cargo")?;
+    ensure!(done.status.success(), "the tests do not compile");
+    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
-/// Installs Debian's packages, or says `otherwise` what to do where there are none.
-pub fn install(what: &str, otherwise: &str, packages: &[&str]) -> Result<()> {
-    ensure!(on_path("apt-get"), "{otherwise}");
-    say(&format!("Installing {what}"));
-    apt(&["update", "-qq"])?;
-    apt(&[&["install", "-y", "-qq", "--no-install-recommends"], packages].concat())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn apt(arguments: &[&str]) -> Result<()> {
-    let status = Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive").status()?;
-    if !status.success() {
-        bail!("apt-get {} failed; it needs the rights of an administrator", arguments.join(" "));
+    fn asked(arguments: &[&str]) -> Asked {
+        Asked::read(&arguments.iter().map(|argument| (*argument).to_owned()).collect::<Vec<_>>())
     }
-    Ok(())
+
+    #[test]
+    fn tests_over_http_need_no_new_form() {
+        let one = asked(&["api::refunds"]);
+        assert_eq!((one.program(), &one.rest[..], one.needs_form()), (Some("api"), &["refunds".to_owned()][..], false));
+        let all = asked(&["--", "--nocapture", "double_click"]);
+        assert_eq!((all.program(), all.rest.len(), all.needs_form()), (None, 2, true));
+        // A module's path is no name of a program.
+        assert_eq!(asked(&["queries::by_day"]).program(), None);
+        assert!(asked(&["browser::"]).rest.is_empty());
+    }
 }

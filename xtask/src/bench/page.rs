@@ -20,7 +20,7 @@ const WEIGHT: [(bool, f64); 2] = [(true, 80.0), (false, 95.0)];
 
 pub fn run(bench: &Bench) -> Result<Vec<Row>> {
     eprintln!("The form in a browser:");
-    test::chromium()?;
+    test::tools::chromium()?;
     let rounds = if bench.quick { 1 } else { 9 };
     let report = step(
         &format!("visiting it and its static twin {rounds} times, near and far, fast and slow, cold and warm"),
