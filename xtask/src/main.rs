@@ -4,6 +4,7 @@
 mod bench;
 mod crash;
 mod demo;
+mod deny;
 mod form;
 mod fuzz_api;
 mod server;
@@ -40,6 +41,12 @@ const CHORES: &[Chore] = &[
         summary: "kill the gateway at random moments and see that it keeps its word",
         help: crash::HELP,
         run: crash::run,
+    },
+    Chore {
+        name: "deny",
+        summary: "check licences, sources and advisories of what the project depends on",
+        help: deny::HELP,
+        run: deny::run,
     },
     Chore {
         name: "toolchain",

@@ -1,0 +1,248 @@
+//! `cargo xtask deny`: what the workspace depends on has an allowed licence, comes from crates.io, is not banned, and has no
+//! listed advisory. The rules are those of cargo-deny (`deny.toml`); it cannot be fetched everywhere, and building it takes
+//! longer than the whole test.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use semver::{Version, VersionReq};
+use serde_json::Value;
+use spdx::{Expression, ParseMode};
+use toml::Table;
+
+/// Text of `cargo xtask deny --help`.
+pub const HELP: &str = "\
+Checks everything in Cargo.lock: it comes from an allowed source, is not banned, and has no advisory of
+xtask/advisories.toml. Everything that is compiled has an allowed licence. The rules are in deny.toml,
+which cargo-deny understands as well.
+
+Example: cargo xtask deny";
+
+/// The platforms that the project is compiled for.
+const PLATFORMS: [&str; 2] = ["x86_64-unknown-linux-gnu", "wasm32-unknown-unknown"];
+
+/// Checks this workspace.
+pub fn run(_: &[String]) -> Result<()> {
+    let root = crate::root();
+    let read = |path: &str| fs::read_to_string(root.join(path)).with_context(|| format!("reading {path}"));
+    let rules = Rules::parse(&read("deny.toml")?, &read("xtask/advisories.toml")?)?;
+    let lock: Table = read("Cargo.lock")?.parse()?;
+    let mut command = Command::new("cargo");
+    command.current_dir(root).args(["metadata", "--format-version", "1", "--locked"]);
+    for platform in PLATFORMS {
+        command.args(["--filter-platform", platform]);
+    }
+    let output = command.output().context("running cargo metadata")?;
+    ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    let mut faults = check_lock(&lock, &rules)?;
+    faults.extend(check_licenses(&metadata, &rules));
+    if !faults.is_empty() {
+        bail!("deny.toml forbids what Cargo.lock has:\n  {}", faults.join("\n  "));
+    }
+    let packages = lock.get("package").and_then(toml::Value::as_array).map_or(0, Vec::len);
+    println!(
+        "{packages} packages: licences, sources and bans are as deny.toml wants; none of {} advisories ({}) applies.",
+        rules.advisories.len(),
+        rules.taken
+    );
+    Ok(())
+}
+
+/// A fault of some versions of a crate.
+struct Advisory {
+    id: String,
+    package: String,
+    unaffected: Vec<VersionReq>,
+}
+
+/// The rules, and the advisories to check against.
+struct Rules {
+    licenses: BTreeSet<String>,
+    registries: Vec<String>,
+    banned: Vec<String>,
+    ignored: Vec<String>,
+    advisories: Vec<Advisory>,
+    /// The day of the advisories.
+    taken: String,
+}
+
+impl Rules {
+    fn parse(deny: &str, snapshot: &str) -> Result<Self> {
+        let (deny, snapshot): (Table, Table) = (deny.parse()?, snapshot.parse()?);
+        let list = |section: &str, name: &str| -> Result<Vec<toml::Value>> {
+            let found = deny.get(section).and_then(|section| section.get(name)).and_then(toml::Value::as_array);
+            found.cloned().with_context(|| format!("deny.toml has no list {section}.{name}"))
+        };
+        let texts = |values: Vec<toml::Value>, key: &str| -> Vec<String> {
+            let text = |value: &toml::Value| value.as_str().or_else(|| value.get(key)?.as_str()).map(str::to_owned);
+            values.iter().filter_map(text).collect()
+        };
+        let advisories = snapshot.get("advisory").and_then(toml::Value::as_array).context("there are no advisories")?;
+        Ok(Self {
+            licenses: texts(list("licenses", "allow")?, "").into_iter().collect(),
+            registries: texts(list("sources", "allow-registry")?, ""),
+            banned: texts(list("bans", "deny")?, "crate"),
+            ignored: texts(list("advisories", "ignore")?, "id"),
+            advisories: advisories.iter().map(advisory).collect::<Result<_>>()?,
+            taken: snapshot.get("taken").and_then(toml::Value::as_str).unwrap_or("no date").to_owned(),
+        })
+    }
+}
+
+fn advisory(row: &toml::Value) -> Result<Advisory> {
+    let text =
+        |name: &str| row.get(name).and_then(toml::Value::as_str).with_context(|| format!("an advisory has no {name}"));
+    let ranges = row.get("unaffected").and_then(toml::Value::as_array).context("an advisory has no unaffected")?;
+    let unaffected = ranges.iter().map(|range| VersionReq::parse(range.as_str().unwrap_or_default()));
+    Ok(Advisory {
+        id: text("id")?.to_owned(),
+        package: text("crate")?.to_owned(),
+        unaffected: unaffected.collect::<Result<_, _>>().with_context(|| format!("the versions of {}", row))?,
+    })
+}
+
+/// Checks sources, bans and advisories of everything in a `Cargo.lock`.
+fn check_lock(lock: &Table, rules: &Rules) -> Result<Vec<String>> {
+    let packages = lock.get("package").and_then(toml::Value::as_array).context("Cargo.lock lists no packages")?;
+    let mut faults = Vec::new();
+    for package in packages {
+        let text = |name: &str| package.get(name).and_then(toml::Value::as_str);
+        let (name, version) = (text("name").unwrap_or_default(), text("version").unwrap_or_default());
+        // What has no source is part of the workspace.
+        let Some(source) = text("source") else { continue };
+        let registry = source.strip_prefix("registry+").map(str::to_owned);
+        if !registry.is_some_and(|registry| rules.registries.contains(&registry)) {
+            faults.push(format!("{name} {version} comes from {source}"));
+        }
+        if text("checksum").is_none() {
+            faults.push(format!("{name} {version} has no checksum"));
+        }
+        if rules.banned.iter().any(|banned| banned == name) {
+            faults.push(format!("{name} {version} is banned"));
+        }
+        let version = Version::parse(version).with_context(|| format!("the version of {name}"))?;
+        for advisory in rules.advisories.iter().filter(|advisory| advisory.package == name) {
+            let affected = !advisory.unaffected.iter().any(|range| range.matches(&version));
+            if affected && !rules.ignored.contains(&advisory.id) {
+                faults.push(format!(
+                    "{name} {version} has {}: https://rustsec.org/advisories/{}",
+                    advisory.id, advisory.id
+                ));
+            }
+        }
+    }
+    Ok(faults)
+}
+
+/// Checks the licences of everything in an answer of `cargo metadata`.
+fn check_licenses(metadata: &Value, rules: &Rules) -> Vec<String> {
+    let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let foreign = packages.iter().filter(|package| !package["source"].is_null());
+    let fault = |package: &Value| {
+        let what = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
+        let Some(license) = package["license"].as_str() else { return Some(format!("{what} names no licence")) };
+        let Ok(expression) = Expression::parse_mode(license, ParseMode::LAX) else {
+            return Some(format!("{what} has a licence that cannot be read: {license}"));
+        };
+        let allowed = expression.evaluate(|wanted| rules.licenses.contains(&wanted.to_string()));
+        (!allowed).then(|| format!("{what} has the licence {license}"))
+    };
+    foreign.filter_map(fault).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn rules() -> Rules {
+        let deny = r#"
+            licenses = { allow = ["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception"] }
+            sources = { allow-registry = ["https://github.com/rust-lang/crates.io-index"] }
+            bans = { deny = [{ crate = "openssl-sys" }] }
+            advisories = { ignore = [{ id = "RUSTSEC-2000-0002", reason = "a test" }] }
+        "#;
+        let snapshot = r#"
+            taken = "2026-11-23"
+            [[advisory]]
+            id = "RUSTSEC-2000-0001"
+            crate = "broken"
+            unaffected = [">=1.2.3", "<1.0.0"]
+            [[advisory]]
+            id = "RUSTSEC-2000-0002"
+            crate = "broken"
+            unaffected = []
+        "#;
+        Rules::parse(deny, snapshot).unwrap()
+    }
+
+    const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+    fn lock(name: &str, version: &str, source: &str) -> Vec<String> {
+        let text = format!(
+            "[[package]]\nname = \"{name}\"\nversion = \"{version}\"\nsource = \"{source}\"\nchecksum = \"00\"\n\
+             [[package]]\nname = \"own\"\nversion = \"0.1.0\"\n"
+        );
+        check_lock(&text.parse().unwrap(), &rules()).unwrap()
+    }
+
+    #[test]
+    fn a_source_other_than_crates_io_is_a_fault() {
+        assert!(lock("fine", "1.0.0", CRATES_IO).is_empty());
+        for source in [
+            "git+https://github.com/rust-lang/crates.io-index#abc",
+            "registry+https://github.com/rust-lang/crates.io-index.evil.example",
+            "sparse+https://crates.example/",
+            "",
+        ] {
+            assert_eq!(lock("fine", "1.0.0", source).len(), 1, "{source}");
+        }
+    }
+
+    #[test]
+    fn a_package_without_checksum_is_a_fault() {
+        let text = format!("[[package]]\nname = \"fine\"\nversion = \"1.0.0\"\nsource = \"{CRATES_IO}\"\n");
+        assert_eq!(check_lock(&text.parse().unwrap(), &rules()).unwrap(), ["fine 1.0.0 has no checksum"]);
+    }
+
+    #[test]
+    fn a_listed_advisory_is_a_fault_of_its_versions() {
+        for (version, faults) in
+            [("0.9.9", 0), ("1.0.0", 1), ("1.2.2", 1), ("1.2.3", 0), ("2.0.0", 0), ("1.2.3-rc.1", 1)]
+        {
+            assert_eq!(lock("broken", version, CRATES_IO).len(), faults, "{version}");
+        }
+        assert!(lock("openssl-sys", "0.9.0", CRATES_IO)[0].contains("banned"));
+    }
+
+    #[test]
+    fn an_unknown_licence_is_a_fault() {
+        for (license, allowed) in [
+            (json!("MIT"), true),
+            (json!("MIT/Apache-2.0"), true),
+            (json!("GPL-3.0-only OR MIT"), true),
+            (json!("Apache-2.0 WITH LLVM-exception"), true),
+            (json!("MIT AND GPL-3.0-only"), false),
+            (json!("GPL-3.0-only"), false),
+            (json!("Nonsense-1.0"), false),
+            (json!("MIT WITH LLVM-exception"), false),
+            (Value::Null, false),
+        ] {
+            let packages = json!([
+                { "name": "other", "version": "1.0.0", "source": CRATES_IO, "license": license },
+                { "name": "own", "version": "0.1.0", "source": null, "license": "Proprietary" },
+            ]);
+            let faults = check_licenses(&json!({ "packages": packages }), &rules());
+            assert_eq!(faults.is_empty(), allowed, "{license}: {faults:?}");
+        }
+    }
+
+    #[test]
+    fn this_workspace_follows_its_rules() {
+        run(&[]).unwrap();
+    }
+}
