@@ -38,6 +38,7 @@ impl IntoResponse for ApiError {
         match failure {
             Failure::Refused(refusal) => refused(&refusal, &ndc),
             Failure::Store(StoreError::NameTaken) => refused(&Refusal::under_way(), &ndc),
+            Failure::Store(StoreError::TooManyReads) => refused(&Refusal::too_many_queries(), &ndc),
             Failure::Store(StoreError::Overloaded) => refused(&Refusal::overloaded(), &ndc),
             failure => {
                 let fault = match &failure {

@@ -18,19 +18,26 @@ use super::{Edge, payments, view};
 use crate::domain::entity::Entity;
 use crate::domain::idempotency::Answer;
 use crate::domain::payment::Payment;
-use crate::gateway::query::{Found, Page};
+use crate::domain::refusal::Refusal;
+use crate::gateway::query::{Effort, Found, Page};
+use crate::gateway::{Failure, Gateway};
+use crate::store::Cancelled;
 
 /// A payment by its id or short id: alone, it answers as its own status does; with what belongs to it, as a list.
 pub(super) async fn one(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Merchant) -> Result<Response, ApiError> {
     let ndc = Ndc::fresh(Some(&merchant.entity.id));
-    match edge.gateway.query_id(&merchant.entity, &id, &merchant.parameters) {
-        Ok(Found::One(payment)) => Ok(send(payments::answer(&payment, &ndc))),
-        Ok(Found::Linked(payments)) => {
-            let page = Page { payments, cursor: None, pages: None, watched: None };
-            Ok(send(list(&merchant.entity, &page, &ndc)))
-        }
-        Err(failure) => Err(ApiError::new(failure, ndc)),
-    }
+    let error = ndc.clone();
+    let Merchant { entity, parameters, .. } = merchant;
+    let found = run(&edge, Arc::clone(&entity), move |gateway, effort| {
+        let found = gateway.query_id(&entity, &id, &parameters, effort)?;
+        Ok(found.map(|found| match found {
+            Found::One(payment) => payments::answer(&payment, &ndc),
+            Found::Linked(payments) => {
+                list(&entity, &Page { payments, cursor: None, pages: None, watched: None }, &ndc)
+            }
+        }))
+    });
+    found.await.map(send).map_err(|failure| ApiError::new(failure, error))
 }
 
 /// The payments that a query finds.
@@ -41,16 +48,35 @@ pub(super) async fn many(State(edge): State<Arc<Edge>>, merchant: Merchant) -> R
         return Ok(answer);
     }
     let ndc = Ndc::fresh(Some(&merchant.entity.id));
-    match edge.gateway.query(&merchant.entity, &merchant.parameters) {
-        Ok(page) => {
-            let answer = list(&merchant.entity, &page, &ndc);
-            Ok(match page.watched {
-                Some(watched) => edge.kept.keep(question, answer, watched),
-                None => send(answer),
-            })
-        }
-        Err(failure) => Err(ApiError::new(failure, ndc)),
+    let error = ndc.clone();
+    let Merchant { entity, parameters, .. } = merchant;
+    let found = run(&edge, Arc::clone(&entity), move |gateway, effort| {
+        let page = gateway.query(&entity, &parameters, effort)?;
+        Ok(page.map(|page| (list(&entity, &page, &ndc), page.watched)))
+    });
+    match found.await {
+        Ok((answer, Some(watched))) => Ok(edge.kept.keep(question, answer, watched)),
+        Ok((answer, None)) => Ok(send(answer)),
+        Err(failure) => Err(ApiError::new(failure, error)),
     }
+}
+
+/// Runs a query at once if it is brief, otherwise among the long reads of its merchant.
+async fn run<T: Send + 'static>(
+    edge: &Arc<Edge>,
+    entity: Arc<Entity>,
+    query: impl Fn(&Gateway, Effort<'_>) -> Result<Option<T>, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    if let Some(found) = query(&edge.gateway, Effort::Brief)? {
+        return Ok(found);
+    }
+    // Channels share their merchant's turns.
+    let tenant = entity.merchant.as_ref().unwrap_or(&entity.id);
+    let long = Arc::clone(edge);
+    let read = move |cancelled: &Cancelled<'_>| query(&long.gateway, Effort::Long(cancelled));
+    let found = edge.gateway.store.long_reads.run(tenant, read).await??;
+    // A long read of a client that is gone finds less, and nobody sees it.
+    found.ok_or_else(|| Refusal::nothing_found().into())
 }
 
 fn list(entity: &Entity, page: &Page, ndc: &Ndc) -> Answer {

@@ -13,7 +13,7 @@ use super::refusal::Refusal;
 /// Most payments in an answer, and what it has where nothing is asked for.
 pub const PAGE: usize = 100;
 
-/// Most payments of a list whose pages are numbered: all of them are read for each page.
+/// Most payments of a list whose pages are numbered: all of them are counted for each page.
 pub const NUMBERED: u32 = 10_000;
 
 /// Filter by payment type and method. The default lets every payment pass.
@@ -38,8 +38,19 @@ impl Filter {
 
     /// Returns true if the filter lets a payment pass.
     pub fn wants(&self, payment: &Payment) -> bool {
-        let has_type = self.types.as_ref().is_none_or(|types| types.contains(&payment.payment_type));
-        has_type && self.methods.as_ref().is_none_or(|methods| methods.iter().any(|wanted| wanted == method(payment)))
+        self.wants_kind(payment.payment_type, &payment.brand, matches!(payment.account, Account::Card(_)))
+    }
+
+    /// As [`Filter::wants`], for a payment of which only this is known.
+    pub fn wants_kind(&self, payment_type: PaymentType, brand: &str, is_card: bool) -> bool {
+        let has_type = self.types.as_ref().is_none_or(|types| types.contains(&payment_type));
+        let has = |methods: &Vec<String>| methods.iter().any(|wanted| wanted == kind_of_method(brand, is_card));
+        has_type && self.methods.as_ref().is_none_or(has)
+    }
+
+    /// Returns true if the filter lets every payment pass.
+    pub fn wants_all(&self) -> bool {
+        self.types.is_none() && self.methods.is_none()
     }
 }
 
@@ -67,11 +78,14 @@ const PREPAYMENTS: [&str; 4] = ["BOLETO", "OXXO", "PREPAYMENT", "SADAD"];
 /// A payment's method, as `paymentMethods` names it: CC credit card, DC debit card, DD direct debit, PP prepayment, OT
 /// online transfer, VA virtual account.
 pub fn method(payment: &Payment) -> &'static str {
-    let brand = payment.brand.as_str();
-    let kind = match (&payment.account, Brand::find(brand)) {
-        (Account::Card(_), _) => Kind::Card,
-        (_, Some(brand)) => brand.kind,
-        (_, None) => Kind::Virtual,
+    kind_of_method(&payment.brand, matches!(payment.account, Account::Card(_)))
+}
+
+fn kind_of_method(brand: &str, is_card: bool) -> &'static str {
+    let kind = match Brand::find(brand) {
+        _ if is_card => Kind::Card,
+        Some(brand) => brand.kind,
+        None => Kind::Virtual,
     };
     match kind {
         Kind::Card | Kind::Wallet if DEBIT_CARDS.contains(&brand) => "DC",

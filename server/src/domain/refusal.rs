@@ -208,6 +208,12 @@ impl Refusal {
         Self { retry_after: Some(seconds), ..Self::new(429, codes::THROTTLED, description) }
     }
 
+    /// 429: more queries than an entity may have waiting, or one that waited for its turn too long.
+    pub fn too_many_queries() -> Self {
+        let description = "Too many queries of this entity at once; try again in a second";
+        Self { retry_after: Some(1), ..Self::new(429, codes::THROTTLED, description) }
+    }
+
     /// 429: a checkout has been tried as often as it may. It ends after so many seconds; the shop may prepare a new one.
     pub fn checkout_exhausted(seconds: u32) -> Self {
         let description = "This checkout has been tried too often; prepare a new one";

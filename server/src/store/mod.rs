@@ -15,6 +15,7 @@ mod fault;
 mod guards;
 mod health;
 mod lock;
+mod long_reads;
 pub mod message;
 mod on_file;
 pub mod policy_report;
@@ -52,8 +53,10 @@ pub use answers::{FoundAnswer, KeptAnswer};
 pub use changed::{Changed, Watched};
 pub use fault::{Damage, DiskFault};
 pub use health::Sickness;
+pub use long_reads::{Cancelled, LongReads};
 pub use on_file::{NewRegistration, OnFile, OnFileKeys, WithAccount};
 pub use promise::Promise;
+pub use queries::PaymentRow;
 use readers::Readers;
 pub use rows::Changes;
 pub use schema::{file, open_connection};
@@ -117,6 +120,9 @@ pub enum StoreError {
     /// The queue of the writer is full: more is asked than the disk takes.
     #[error("the write queue is full")]
     Overloaded,
+    /// A tenant asks for more long reads than its share allows.
+    #[error("too many long reads of one tenant are waiting")]
+    TooManyReads,
     /// The writer has stopped.
     #[error("the writer has stopped")]
     Stopped,
@@ -166,6 +172,8 @@ pub struct Store {
     latest_check: health::LatestCheck,
     directory: Arc<Directory>,
     readers: Readers,
+    /// Threads for queries that read many rows.
+    pub long_reads: LongReads,
     writer: Writer,
     /// What has changed since something was read.
     pub changed: Arc<Changed>,
@@ -192,6 +200,7 @@ impl Store {
             folder: folder.to_owned(),
             _lock: lock,
             readers,
+            long_reads: LongReads::default(),
             writer: Writer::start(write, folder, Arc::clone(&directory), Arc::clone(&changed), Arc::clone(&damage))?,
             damage,
             latest_check: health::LatestCheck::default(),

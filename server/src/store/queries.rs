@@ -6,57 +6,61 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
+use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::{CachedStatement, Connection, Rows, params};
+use serde::de::IgnoredAny;
 
-use super::{Store, StoreError, rows};
+use super::{Cancelled, Store, StoreError, rows};
 use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::{Link, Payment};
+use crate::domain::payment::{Link, Payment, PaymentType};
 use crate::domain::query::Range;
 use tillgate_shared::result::ResultCode;
 
+/// Payments that are read in one snapshot.
+const STEP: usize = 200;
 /// The last of all ids.
 const END: &str = "ffffffffffffffffffffffffffffffff";
 
 impl Store {
-    /// Visits the payments of some entities in a range, oldest first, until the visitor has seen enough. Reads no more
-    /// than one payment of each entity beyond that.
+    /// Visits the payments of some entities in a range, oldest first, until the visitor has seen enough. Reads in steps: a
+    /// snapshot that lasts keeps the write-ahead log from starting over.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn payments_in(
+    /// When the store cannot be read, or what the visitor says.
+    pub fn walk_payments(
         &self,
         entities: &[EntityId],
         range: &Range,
-        mut visit: impl FnMut(Payment) -> ControlFlow<()>,
+        cancelled: &Cancelled<'_>,
+        mut visit: impl FnMut(&PaymentRow<'_>) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<(), StoreError> {
-        self.readers.at_one_moment(|connection| {
-            let query = "SELECT id, document FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 ORDER BY id";
-            let mut statements: Vec<CachedStatement<'_>> =
-                entities.iter().map(|_| connection.prepare_cached(query)).collect::<Result<_, _>>()?;
-            let until = range.until.as_ref().map_or(END, PaymentId::as_str);
-            let mut runs: Vec<Rows<'_>> = Vec::with_capacity(entities.len());
-            for (statement, entity) in statements.iter_mut().zip(entities) {
-                runs.push(statement.query(params![entity.as_str(), range.from.as_str(), until])?);
-            }
-            // The next payment of each entity, still unread; an id is one payment's, so none is in the way of another.
-            let mut heads = BTreeMap::new();
-            let mut advance = |heads: &mut BTreeMap<String, (usize, Vec<u8>)>, index: usize| {
-                if let Some(row) = runs.get_mut(index).map(Rows::next).transpose()?.flatten() {
-                    heads.insert(row.get(0)?, (index, row.get(1)?));
-                }
-                Ok::<(), StoreError>(())
-            };
-            for index in 0..entities.len() {
-                advance(&mut heads, index)?;
-            }
-            while let Some((_, (index, document))) = heads.pop_first() {
-                if visit(rows::read(&document)?).is_break() {
-                    break;
-                }
-                advance(&mut heads, index)?;
-            }
-            Ok(())
-        })
+        let mut rest = range.clone();
+        while !cancelled.is_cancelled() {
+            let last = self.readers.at_one_moment(|connection| walk_step(connection, entities, &rest, &mut visit))?;
+            let Some(last) = last else { break };
+            rest = rest.after(&last);
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+
+    /// Counts the payments of some entities in a range, up to `most`.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn count_payments(&self, entities: &[EntityId], range: &Range, most: u32) -> Result<u32, StoreError> {
+        let query = "SELECT count(*) FROM
+                         (SELECT 1 FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 LIMIT ?4)";
+        let until = range.until.as_ref().map_or(END, PaymentId::as_str);
+        let mut count = 0;
+        for entity in entities {
+            count += self.readers.with(|connection| -> Result<u32, StoreError> {
+                let mut statement = connection.prepare_cached(query)?;
+                let values = params![entity.as_str(), range.from.as_str(), until, most - count];
+                Ok(statement.query_row(values, |row| row.get(0))?)
+            })?;
+        }
+        Ok(count)
     }
 
     /// The payments that carry a merchant's reference, and everything that belongs to them, oldest first: at most `most`.
@@ -128,6 +132,100 @@ impl Store {
             load(connection, &referring(connection, first, most)?)
         })
     }
+}
+
+/// A payment as it is stored, not decoded.
+pub struct PaymentRow<'a> {
+    /// Its id.
+    pub id: &'a PaymentId,
+    document: &'a [u8],
+}
+
+/// What a filter asks of a payment.
+#[derive(serde::Deserialize)]
+pub struct PaymentKind {
+    /// What it does.
+    pub payment_type: PaymentType,
+    /// The brand's code.
+    pub brand: String,
+    account: AccountKind,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum AccountKind {
+    Card(IgnoredAny),
+    #[serde(untagged)]
+    Other(IgnoredAny),
+}
+
+impl PaymentKind {
+    /// Returns true if the payment was made with a card.
+    pub fn is_card(&self) -> bool {
+        matches!(self.account, AccountKind::Card(_))
+    }
+}
+
+impl PaymentRow<'_> {
+    /// Decodes the payment.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn payment(&self) -> Result<Payment, StoreError> {
+        Ok(rows::read(self.document)?)
+    }
+
+    /// Decodes what a filter asks for.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn kind(&self) -> Result<PaymentKind, StoreError> {
+        Ok(rows::read(self.document)?)
+    }
+}
+
+/// Visits the first payments of a range. Returns the last one if there may be more.
+fn walk_step(
+    connection: &Connection,
+    entities: &[EntityId],
+    range: &Range,
+    visit: &mut impl FnMut(&PaymentRow<'_>) -> Result<ControlFlow<()>, StoreError>,
+) -> Result<Option<PaymentId>, StoreError> {
+    let query = "SELECT id, document FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 ORDER BY id";
+    let mut statements: Vec<CachedStatement<'_>> =
+        entities.iter().map(|_| connection.prepare_cached(query)).collect::<Result<_, _>>()?;
+    let until = range.until.as_ref().map_or(END, PaymentId::as_str);
+    let mut runs: Vec<Rows<'_>> = Vec::with_capacity(entities.len());
+    for (statement, entity) in statements.iter_mut().zip(entities) {
+        runs.push(statement.query(params![entity.as_str(), range.from.as_str(), until])?);
+    }
+    // The next payment of each entity; an id is one payment's, so none is in the way of another.
+    let mut heads = BTreeMap::new();
+    let advance = |heads: &mut BTreeMap<String, usize>, run: &mut Rows<'_>, index: usize| {
+        if let Some(row) = run.next()? {
+            heads.insert(row.get(0)?, index);
+        }
+        Ok::<(), StoreError>(())
+    };
+    for (index, run) in runs.iter_mut().enumerate() {
+        advance(&mut heads, run, index)?;
+    }
+    let mut visited = 0;
+    while let Some((id, index)) = heads.pop_first() {
+        let Some(run) = runs.get_mut(index) else { break };
+        if let (Some(row), Some(id)) = (run.get(), PaymentId::parse(&id)) {
+            let document = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+            if visit(&PaymentRow { id: &id, document })?.is_break() {
+                return Ok(None);
+            }
+            visited += 1;
+            if visited == STEP {
+                return Ok(Some(id));
+            }
+        }
+        advance(&mut heads, run, index)?;
+    }
+    Ok(None)
 }
 
 /// A payment of one of some entities.

@@ -33,6 +33,7 @@ mod fuzz;
 mod hardship;
 mod idempotency;
 mod log;
+mod long_queries;
 mod masking;
 mod moved_channels;
 mod numbered_pages;

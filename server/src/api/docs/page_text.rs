@@ -38,7 +38,7 @@ pub(super) const TOPICS: &[Topic] = &[
         anchor: "statuses",
         title: "HTTP statuses",
         paragraphs: &[
-            "200 is done or pending. 400 is a wrong parameter, named in `parameterErrors`, or a declined payment: branch on `result.code`. 404 is an unknown resource, 405 another method's address, 429 too many attempts, 503 a busy moment, or with 999.999.888 a disk that is full, failing or damaged. 429 and 503 carry `Retry-After`. 500 with 999.999.999 is a failure of ours; the operator finds it in the log by its `ndc`.",
+            "200 is done or pending. 400 is a wrong parameter, named in `parameterErrors`, or a declined payment: branch on `result.code`. 404 is an unknown resource, 405 another method's address, 429 too many attempts or too many long queries at once, 503 a busy moment, or with 999.999.888 a disk that is full, failing or damaged. 429 and 503 carry `Retry-After`. 500 with 999.999.999 is a failure of ours; the operator finds it in the log by its `ndc`.",
         ],
     },
     Topic {

@@ -50,6 +50,9 @@ pub(super) fn statuses(route: &Route) -> Vec<(u16, &'static str)> {
     if route.counted {
         statuses.push((429, "Too many attempts; Retry-After says when to try again"));
     }
+    if matches!(route.body, Body::Payments | Body::PaymentOrList) {
+        statuses.push((429, "Too many queries of this merchant that read many payments; try again after Retry-After"));
+    }
     if merchant || takes_body || matches!(route.body, Body::Health) || route.caller == Caller::Shopper {
         statuses.push((503, "The service is busy or its store does not answer; try again after Retry-After"));
     }
