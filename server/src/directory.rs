@@ -3,28 +3,19 @@
 //! The store fills it at start and again within half a second of a change by the command line.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::net::IpAddr;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest as _, Sha256};
+use jiff::Timestamp;
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
+use crate::credential::{Credential, Denied, Granted, HashKey, Usage, hash_password};
 use crate::domain::channel;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
-
-/// One credential pair, as it is stored: the password only as a hash.
-#[derive(Debug, Clone)]
-pub struct Credential {
-    /// The public half.
-    pub user_id: String,
-    /// SHA-256 of the password. The password is 128 random bits, so no slow hash is needed.
-    pub hash: [u8; 32],
-    /// Whom it speaks for.
-    pub entity: EntityId,
-}
 
 /// Everything that authentication needs to know.
 #[derive(Debug, Default)]
@@ -51,11 +42,16 @@ const MOST_ORIGINS: usize = 100;
 
 /// The current credentials. Cheap to ask from many threads.
 #[derive(Debug, Default)]
-pub struct Directory(RwLock<Arc<Known>>);
+pub struct Directory {
+    /// Replaced as a whole, so that a request sees the state of one moment.
+    known: RwLock<Arc<Known>>,
+    /// The key of stored hashes, once the vault has opened it.
+    hash_key: OnceLock<HashKey>,
+}
 
 impl Directory {
     /// Puts a newly loaded set in place.
-    pub fn replace(&self, credentials: Credentials) {
+    pub fn replace(&self, mut credentials: Credentials) {
         let mut channels: HashMap<EntityId, Vec<Arc<Entity>>> = HashMap::new();
         for entity in credentials.entities.values() {
             if let Some(merchant) = &entity.merchant {
@@ -67,11 +63,16 @@ impl Directory {
             (merchant, Arc::from(channels))
         };
         let channels = channels.into_iter().map(in_order).collect();
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let merchants = |credentials: &Credentials| -> BTreeMap<EntityId, EntityId> {
             let merchant = |entity: &Arc<Entity>| Some((entity.id.clone(), entity.merchant.clone()?));
             credentials.entities.values().filter_map(merchant).collect()
         };
+        for (user_id, credential) in &mut credentials.by_user {
+            if let Some(before) = known.credentials.by_user.get(user_id) {
+                credential.usage = Arc::clone(&before.usage);
+            }
+        }
         let moved = merchants(&known.credentials) != merchants(&credentials);
         let moves = known.moves + u64::from(moved);
         *known = Arc::new(Known { credentials, channels, moves });
@@ -83,28 +84,66 @@ impl Directory {
     }
 
     fn current(&self) -> Arc<Known> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The entity that a pair of user id and password speaks for; `None` for a wrong pair, whichever half is wrong.
-    pub fn authenticate(&self, user_id: &str, password: &str) -> Option<Arc<Entity>> {
+    /// Sets the key of stored hashes, once.
+    pub fn set_hash_key(&self, key: HashKey) {
+        let _ = self.hash_key.set(key);
+    }
+
+    /// The hashes that have no key yet, by user id, keyed.
+    pub fn keyed_hashes(&self) -> Vec<(String, [u8; 32])> {
+        let (known, Some(key)) = (self.current(), self.hash_key.get()) else { return Vec::new() };
+        let unkeyed = known.credentials.by_user.values().filter(|credential| !credential.keyed);
+        unkeyed.map(|credential| (credential.user_id.clone(), key.apply(&credential.hash))).collect()
+    }
+
+    /// The tokens whose latest use the store does not know.
+    pub fn unwritten_usage(&self) -> Vec<(String, i64, Arc<Usage>)> {
+        let known = self.current();
+        let used = |credential: &Credential| {
+            Some((credential.user_id.clone(), credential.usage.unwritten()?, Arc::clone(&credential.usage)))
+        };
+        known.credentials.by_user.values().filter_map(used).collect()
+    }
+
+    /// The entity that a pair of user id and password speaks for.
+    ///
+    /// # Errors
+    /// [`Denied::Wrong`] for a wrong pair, whichever half is wrong; otherwise the limit that forbids a right one.
+    pub fn authenticate(
+        &self,
+        user_id: &str,
+        password: &str,
+        address: IpAddr,
+        now: Timestamp,
+    ) -> Result<Granted, Denied> {
         let known = self.current();
         let credentials = &known.credentials;
-        let presented = hash_password(password);
+        let plain = hash_password(password);
+        let keyed = self.hash_key.get().map_or(plain, |key| key.apply(&plain));
         // An unknown user is compared as well, so that the time tells nothing.
-        let (expected, entity) = match credentials.by_user.get(user_id) {
-            Some(credential) => (credential.hash, credentials.entities.get(&credential.entity)),
-            None => ([0; 32], None),
-        };
+        let credential = credentials.by_user.get(user_id);
+        let presented = if credential.is_none_or(|credential| credential.keyed) { keyed } else { plain };
+        let expected = credential.map_or([0; 32], |credential| credential.hash);
         let equal: bool = presented.ct_eq(&expected).into();
-        if equal { entity.cloned() } else { None }
+        let (true, Some(credential)) = (equal, credential) else { return Err(Denied::Wrong) };
+        let entity = credentials.entities.get(&credential.entity).cloned().ok_or(Denied::Wrong)?;
+        credential.check(address, now)?;
+        credential.usage.note(now);
+        Ok(Granted { entity, scopes: credential.scopes })
     }
 
     /// As [`Directory::authenticate`], with a bearer token: base64 of `userId|password`.
-    pub fn authenticate_bearer(&self, token: &str) -> Option<Arc<Entity>> {
-        let pair = Zeroizing::new(STANDARD.decode(token).ok()?);
-        let (user_id, password) = std::str::from_utf8(&pair).ok()?.split_once('|')?;
-        self.authenticate(user_id, password)
+    ///
+    /// # Errors
+    /// As [`Directory::authenticate`].
+    pub fn authenticate_bearer(&self, token: &str, address: IpAddr, now: Timestamp) -> Result<Granted, Denied> {
+        let pair = Zeroizing::new(STANDARD.decode(token).map_err(|_| Denied::Wrong)?);
+        let pair = std::str::from_utf8(&pair).ok().and_then(|pair| pair.split_once('|'));
+        let (user_id, password) = pair.ok_or(Denied::Wrong)?;
+        self.authenticate(user_id, password, address, now)
     }
 
     /// An entity by id.
@@ -146,9 +185,4 @@ impl Directory {
 /// The bearer token of a pair.
 pub fn bearer(user_id: &str, password: &str) -> String {
     STANDARD.encode(format!("{user_id}|{password}"))
-}
-
-/// How a password is stored.
-pub fn hash_password(password: &str) -> [u8; 32] {
-    Sha256::digest(password.as_bytes()).into()
 }

@@ -10,6 +10,7 @@ pub mod api;
 pub mod cli;
 pub mod clock;
 pub mod connector;
+pub mod credential;
 pub mod directory;
 pub mod domain;
 pub mod form;

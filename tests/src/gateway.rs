@@ -109,7 +109,8 @@ impl Gateway {
         let mut all: Vec<&OsStr> = usual.map(OsStr::new).to_vec();
         all.push(data.as_os_str());
         all.extend(arguments.iter().map(OsStr::new));
-        let environment = [&[("TILLGATE_LOG", "info")], environment].concat();
+        let environment =
+            [&[("TILLGATE_LOG", "info"), ("TILLGATE_WRONG_CREDENTIALS_PER_ADDRESS", "0")], environment].concat();
         let (process, address) = Process::start(binary.as_os_str(), &all, &environment, |line| {
             line.split_once("listening on http://").map(|(_, address)| address.trim().to_owned())
         })?;
@@ -231,7 +232,9 @@ impl Gateway {
         let field = |name: &str| made[name].as_str().map(str::to_owned).with_context(|| format!("no {name} in {made}"));
         let merchant = Merchant::new(self.base(), field("entityId")?, field("token")?);
         // The command line wrote it beside the gateway, which looks for such changes twenty times a second.
-        poll("the gateway takes the new token", || Ok((self.asked_with(&merchant)? != 403).then_some(())))?;
+        poll("the gateway takes the new token", || {
+            Ok((![403, 429].contains(&self.asked_with(&merchant)?)).then_some(()))
+        })?;
         Ok(merchant)
     }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Path, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::IntoResponse as _;
 use tillgate_shared::form::{Duplicates, decode};
 use tillgate_shared::format::url;
@@ -19,7 +19,8 @@ use zeroize::Zeroizing;
 use super::error::ApiError;
 use super::idempotency::{Asked, Fresh, Turn, turn};
 use super::reply::Ndc;
-use super::{Edge, client};
+use super::{Edge, client, credentials};
+use crate::credential::Granted;
 use crate::directory::Directory;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
@@ -77,23 +78,33 @@ impl FromRequest<Arc<Edge>> for Merchant {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, edge: &Arc<Edge>) -> Result<Self, ApiError> {
-        let directory = &edge.gateway.directory;
         let outside = || Ndc::fresh(None);
         // A query by a reference that was stored before such were refused still finds it.
         let writes = !request.method().is_safe();
+        let (parts, body) = request.into_parts();
+        let address = client::address(edge, &parts);
+        let path = parts.extensions.get::<MatchedPath>().cloned();
+        let request = Request::from_parts(parts, body);
+        let method = request.method().clone();
         // The header is judged before the body is read: strangers cost nothing.
         let asked = Asked::of(&request);
-        let bearer = bearer(directory, request.headers()).map_err(|refusal| ApiError::new(refusal, outside()))?;
+        let bearer = credentials::bearer(edge, request.headers(), address)
+            .map_err(|refusal| ApiError::new(refusal, outside()))?;
         let beside = beside_body(&request).map_err(|refusal| ApiError::new(refusal, outside()))?;
         let mut parameters =
             parameters(request, Duplicates::Refuse).await.map_err(|failure| ApiError::new(failure, outside()))?;
         parameters.extend_missing(&beside);
-        let entity = match bearer {
-            Some(entity) => entity,
-            None => legacy(directory, &parameters).map_err(|refusal| ApiError::new(refusal, outside()))?,
+        let Granted { entity, scopes } = match bearer {
+            Some(granted) => granted,
+            None => {
+                credentials::pair(edge, &parameters, address).map_err(|refusal| ApiError::new(refusal, outside()))?
+            }
         };
-        let entity = channel(directory, entity, &parameters).map_err(|refusal| ApiError::new(refusal, outside()))?;
+        let entity = channel(&edge.gateway.directory, entity, &parameters)
+            .map_err(|refusal| ApiError::new(refusal, outside()))?;
+        let path = path.as_ref().map(MatchedPath::as_str).unwrap_or_default();
         admit(&entity, &edge.outgoing.ports, &mut parameters)
+            .and_then(|()| credentials::check_scope(scopes, &method, path, &parameters))
             .and_then(|()| if writes { refuse_card_numbers(&parameters) } else { Ok(()) })
             .map_err(|refusal| ApiError::new(refusal, Ndc::fresh(Some(&entity.id))))?;
         let named = match asked.map(|asked| turn(edge, &entity, &parameters, asked)) {
@@ -104,33 +115,6 @@ impl FromRequest<Arc<Edge>> for Merchant {
         };
         Ok(Self { entity, parameters, named })
     }
-}
-
-/// Who the Authorization header speaks for; none when there is no such header.
-fn bearer(directory: &Directory, headers: &HeaderMap) -> Result<Option<Arc<Entity>>, Refusal> {
-    let Some(header) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
-    let malformed = || Refusal::unauthenticated("The Authorization header is not of the form: Bearer <access token>");
-    let (scheme, token) = header.to_str().ok().and_then(|text| text.trim().split_once(' ')).ok_or_else(malformed)?;
-    let token = token.trim();
-    if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() || token.contains(' ') {
-        return Err(malformed());
-    }
-    directory
-        .authenticate_bearer(token)
-        .map(Some)
-        .ok_or_else(|| Refusal::wrong_credentials("The access token is not valid"))
-}
-
-/// The older way: `authentication.userId` and `authentication.password` among the parameters.
-fn legacy(directory: &Directory, parameters: &Parameters) -> Result<Arc<Entity>, Refusal> {
-    let (Some(user), Some(password)) =
-        (parameters.get("authentication.userId"), parameters.get("authentication.password"))
-    else {
-        return Err(Refusal::unauthenticated("The Authorization header is missing"));
-    };
-    directory
-        .authenticate(user, password)
-        .ok_or_else(|| Refusal::wrong_credentials("authentication.userId and authentication.password do not match"))
 }
 
 /// `entityId` has to be the entity that the credentials speak for, or one of its channels.

@@ -5,6 +5,7 @@ mod browsers;
 mod checkouts;
 mod client;
 mod clock;
+mod credentials;
 pub mod docs;
 mod error;
 pub(crate) mod event;
@@ -29,6 +30,7 @@ mod state;
 mod three_d_secure;
 mod view;
 mod wallet_sheet;
+mod wrong_credentials;
 
 use std::sync::Arc;
 
@@ -51,6 +53,7 @@ pub use fields_host::FieldsUrl;
 pub use idempotency::UnderWay;
 pub use kept::Kept;
 pub use policy_reports::ReportLimiter;
+pub use wrong_credentials::WrongCredentials;
 
 /// Longest request body that is read.
 const BODY_LIMIT: usize = 1024 * 1024;
@@ -73,6 +76,8 @@ pub struct Edge {
     pub public_url: Option<String>,
     /// The address of the card frames, if they have a host of their own.
     pub fields_url: Option<FieldsUrl>,
+    /// Limit on wrong credentials.
+    pub wrong_credentials: WrongCredentials,
     /// Networks whose `X-Forwarded-For`, `-Host` and `-Proto` are believed.
     pub trusted_proxies: Vec<IpNet>,
 }

@@ -1,4 +1,4 @@
-//! The options against card testing, of every command that serves.
+//! The options against card testing and against guessed credentials, of every command that serves.
 
 use clap::Args;
 
@@ -22,6 +22,9 @@ pub(super) struct LimitOptions {
     /// How many times as often a sandbox entity may; 0 is without a limit.
     #[arg(long, value_name = "N", env = "TILLGATE_SANDBOX_FACTOR", default_value_t = 1_000)]
     sandbox_factor: u32,
+    /// Wrong credentials an hour of one client address (IPv6: network); right ones always pass. 0 is without a limit.
+    #[arg(long, value_name = "N", env = "TILLGATE_WRONG_CREDENTIALS_PER_ADDRESS", default_value_t = 600)]
+    pub(super) wrong_credentials_per_address: u32,
 }
 
 impl LimitOptions {

@@ -19,7 +19,7 @@ use super::connection_options::ConnectionOptions;
 use super::limits::LimitOptions;
 use super::ports::PortOptions;
 use super::vault_key::VaultKey;
-use crate::api::{self, Edge, FieldsUrl, Kept, ReportLimiter, UnderWay};
+use crate::api::{self, Edge, FieldsUrl, Kept, ReportLimiter, UnderWay, WrongCredentials};
 use crate::clock::{Clock as _, SystemClock};
 use crate::directory::Directory;
 use crate::domain::id::is_node_name;
@@ -220,6 +220,7 @@ impl Settings {
             anyhow::Error::new(error).context(format!("opening the store in {}{fault}", data.display()))
         })?;
         let vault = Vault::new(&self.vault.master_key(data)?);
+        directory.set_hash_key(store.token_hash_key(&vault).await?);
         let builds = builds.with_earlier(&store, &vault, SystemClock.now()).await?;
         let terms =
             Terms { authorization_lifetime: self.authorization_lifetime, reversal_window: self.reversal_window };
@@ -251,6 +252,7 @@ impl Settings {
             report_limiter: ReportLimiter::default(),
             public_url: self.public_url.clone(),
             fields_url,
+            wrong_credentials: WrongCredentials::new(self.limits.wrong_credentials_per_address),
             trusted_proxies: self.trusted_proxies.clone(),
         }))
     }

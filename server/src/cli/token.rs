@@ -1,16 +1,21 @@
-//! `tillgate token`: who may ask in an entity's name.
+//! `tillgate token`: access tokens of entities, with their limits.
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
-use jiff::Timestamp;
+use ipnet::IpNet;
+use jiff::tz::TimeZone;
+use jiff::{Span, SpanRelativeTo, Timestamp, civil};
 use rusqlite::Connection;
 use serde::Serialize;
 
 use super::{Common, open_existing};
-use crate::directory::{Credential, bearer, hash_password};
+use crate::credential::Credential;
+use crate::directory::bearer;
 use crate::domain::id::{EntityId, hex};
+use crate::domain::scope::{Scope, Scopes};
 use crate::gateway::random;
-use crate::store::admin;
+use crate::store::token::TokenInfo;
+use crate::store::{admin, token};
 
 /// Access tokens.
 #[derive(Debug, Subcommand)]
@@ -26,7 +31,8 @@ pub(super) enum TokenCommand {
 /// Create an access token.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  tillgate token create --data ./tillgate-data --entity 8a01… --label 'web shop' --json"
+    after_help = "Example:\n  tillgate token create --data ./tillgate-data --entity 8a01… --label 'web shop' \\\n      \
+    --scope read --scope pay --network 192.0.2.0/24 --expires 90d --json"
 )]
 pub(super) struct Create {
     #[command(flatten)]
@@ -37,6 +43,16 @@ pub(super) struct Create {
     /// What the token is for.
     #[arg(long, default_value = "")]
     label: String,
+    /// When it ends: after a time such as 90d or 12h, at the beginning of a day (2027-01-31, UTC), or at a moment
+    /// (2027-01-31T12:00:00Z). Never, if not given.
+    #[arg(long, value_name = "TIME", value_parser = expiry)]
+    expires: Option<Timestamp>,
+    /// A network that it may be used from, such as 192.0.2.0/24. May be repeated; every network, if not given.
+    #[arg(long = "network", value_name = "CIDR", value_parser = network)]
+    networks: Vec<IpNet>,
+    /// A kind of requests that it may make: read, pay, refund or admin. May be repeated; all of them, if not given.
+    #[arg(long = "scope", value_name = "SCOPE")]
+    scopes: Vec<Scope>,
 }
 
 /// List the tokens.
@@ -74,12 +90,22 @@ impl Pair {
     }
 }
 
-/// Makes and stores a pair.
+/// Makes and stores a pair without limits.
 pub(super) fn issue(connection: &Connection, entity: &EntityId, label: &str, now: Timestamp) -> anyhow::Result<Pair> {
+    issue_with(connection, entity, label, now, |credential| credential)
+}
+
+/// Makes and stores a pair with the limits that `limit` puts in.
+fn issue_with(
+    connection: &Connection,
+    entity: &EntityId,
+    label: &str,
+    now: Timestamp,
+    limit: impl FnOnce(Credential) -> Credential,
+) -> anyhow::Result<Pair> {
     let pair = Pair { user_id: EntityId::new(now, random()?).to_string(), password: hex(&random::<16>()?) };
-    let credential =
-        Credential { user_id: pair.user_id.clone(), hash: hash_password(&pair.password), entity: entity.clone() };
-    admin::add_token(connection, &credential, label, now)?;
+    let credential = limit(Credential::new(pair.user_id.clone(), &pair.password, entity.clone()));
+    token::add(connection, &credential, label, now)?;
     Ok(pair)
 }
 
@@ -116,7 +142,13 @@ impl Create {
         if admin::entity(&connection, &entity)?.is_none() {
             bail!("there is no entity {entity}");
         }
-        let pair = issue(&connection, &entity, &self.label, Timestamp::now())?;
+        let scopes = if self.scopes.is_empty() { Scopes::all() } else { self.scopes.iter().copied().collect() };
+        let pair = issue_with(&connection, &entity, &self.label, Timestamp::now(), |credential| Credential {
+            expires: self.expires,
+            networks: self.networks.clone(),
+            scopes,
+            ..credential
+        })?;
         let created = Created {
             entity_id: entity.to_string(),
             token: pair.token(),
@@ -131,21 +163,32 @@ impl List {
     fn run(self) -> anyhow::Result<()> {
         let connection = open_existing(&self.common.data)?;
         let entity = self.entity.as_deref().map(entity_id).transpose()?;
-        let tokens = admin::tokens(&connection, entity.as_ref())?;
+        let tokens = token::list(&connection, entity.as_ref())?;
         self.common.print(&tokens, |tokens| {
-            let lines = tokens.iter().map(|token| {
-                let state = token.revoked.map_or("valid".to_owned(), |since| format!("revoked {since:.0}"));
-                format!("{}  {}  {:.0}  {state}  {}", token.user_id, token.entity_id, token.created, token.label)
-            });
+            let lines = tokens.iter().map(line);
             lines.collect::<Vec<_>>().join("\n")
         })
     }
 }
 
+/// A token as a line of `token list`.
+fn line(token: &TokenInfo) -> String {
+    let state = match (token.revoked, token.expires) {
+        (Some(since), _) => format!("revoked {since:.0}"),
+        (None, Some(expires)) if expires <= Timestamp::now() => format!("expired {expires:.0}"),
+        (None, Some(expires)) => format!("valid until {expires:.0}"),
+        (None, None) => "valid".to_owned(),
+    };
+    let used = token.last_used.map_or("never used".to_owned(), |used| format!("last used {used:.0}"));
+    let networks = if token.networks.is_empty() { "any network".to_owned() } else { token.networks.join(",") };
+    let (user, entity, scopes) = (&token.user_id, &token.entity_id, token.scopes.join(","));
+    format!("{user}  {entity}  {:.0}  {state}  {used}  {scopes}  {networks}  {}", token.created, token.label)
+}
+
 impl Revoke {
     fn run(self) -> anyhow::Result<()> {
         let connection = open_existing(&self.common.data)?;
-        if !admin::revoke_token(&connection, &self.user, Timestamp::now())? {
+        if !token::revoke(&connection, &self.user, Timestamp::now())? {
             bail!("there is no valid token of user {}", self.user);
         }
         let revoked = Revoked { user_id: self.user.clone(), revoked: true };
@@ -156,4 +199,44 @@ impl Revoke {
 /// Reads an entity's id from the command line.
 pub(super) fn entity_id(text: &str) -> anyhow::Result<EntityId> {
     EntityId::parse(text).with_context(|| format!("{text} is not an entity id (32 lowercase hexadecimal characters)"))
+}
+
+/// Reads the moment at which a token ends.
+fn expiry(text: &str) -> Result<Timestamp, String> {
+    let now = Timestamp::now();
+    let moment = if let Ok(moment) = text.parse::<Timestamp>() {
+        moment
+    } else if let Ok(day) = text.parse::<civil::Date>() {
+        day.to_zoned(TimeZone::UTC).map_err(|error| error.to_string())?.timestamp()
+    } else {
+        let span: Span = text.parse().map_err(|_| "examples: 90d, 12h, 2027-01-31, 2027-01-31T12:00:00Z".to_owned())?;
+        let time = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|error| error.to_string())?;
+        now.checked_add(time).map_err(|error| error.to_string())?
+    };
+    if moment > now { Ok(moment) } else { Err("a token cannot end in the past".to_owned()) }
+}
+
+/// Reads a network, or the network of one address.
+fn network(text: &str) -> Result<IpNet, String> {
+    let network = text.parse().or_else(|_| text.parse().map(|address: std::net::IpAddr| address.to_canonical().into()));
+    network.map_err(|_| "a network looks like 192.0.2.0/24, 2001:db8::/32 or 192.0.2.1".to_owned())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_token_is_a_time_a_day_or_a_moment_that_is_yet_to_come() {
+        let now = Timestamp::now().as_second();
+        for (text, seconds) in [("90d", 90 * 86_400), ("12h", 43_200), ("1d 1h", 90_000)] {
+            assert!((expiry(text).unwrap().as_second() - now - seconds).abs() <= 5, "{text}");
+        }
+        assert_eq!(expiry("2999-01-31").unwrap().to_string(), "2999-01-31T00:00:00Z");
+        assert_eq!(expiry("2999-01-31T12:00:00Z").unwrap().to_string(), "2999-01-31T12:00:00Z");
+        for text in ["", "0d", "-1d", "2001-01-31", "2001-01-31T12:00:00Z", "tomorrow", "99999999y"] {
+            assert!(expiry(text).is_err(), "{text}");
+        }
+    }
 }

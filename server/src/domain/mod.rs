@@ -19,4 +19,5 @@ pub mod policy_report;
 pub mod query;
 pub mod refusal;
 pub mod registration;
+pub mod scope;
 pub mod standing_instruction;

@@ -6,6 +6,8 @@ use std::borrow::Cow;
 use tillgate_shared::parameter::ParameterError;
 use tillgate_shared::result::{ResultCode, codes};
 
+use super::scope::Scope;
+
 /// Why a request is not carried out.
 #[derive(Debug, Clone)]
 pub struct Refusal {
@@ -80,6 +82,18 @@ impl Refusal {
     /// 403: the credentials are well-formed and wrong.
     pub fn wrong_credentials(reason: &'static str) -> Self {
         Self::new(403, codes::AUTHENTICATION_FAILED, reason)
+    }
+
+    /// 429: more wrong credentials from one address than its limit. Right ones are never refused so.
+    pub fn too_many_wrong_credentials(seconds: u32) -> Self {
+        let description = format!("Too many wrong credentials from this address; try again in {seconds} seconds");
+        Self { retry_after: Some(seconds), ..Self::new(429, codes::THROTTLED, description) }
+    }
+
+    /// 403: the token is valid, and may not make requests of this kind.
+    pub fn missing_scope(scope: Scope) -> Self {
+        let description = format!("The access token does not have the scope {}", scope.as_str());
+        Self::new(403, codes::INSUFFICIENT_RIGHTS, description)
     }
 
     /// 403: the credentials do not cover this entityId; says nothing about whether it exists.

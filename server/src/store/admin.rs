@@ -1,4 +1,4 @@
-//! What the command line does with the store: entities and tokens, and copies of the whole file.
+//! What the command line does with the store: entities, and copies of the whole file.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,26 +7,10 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::{StoreError, clock};
-use crate::directory::{Credential, Credentials};
+use super::{StoreError, clock, token};
+use crate::directory::Credentials;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
-
-/// A token as `token list` shows it; the secret half is nowhere.
-#[derive(Debug, Clone, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TokenInfo {
-    /// The public half of the pair.
-    pub user_id: String,
-    /// Whose it is.
-    pub entity_id: String,
-    /// What it is for, in the operator's words.
-    pub label: String,
-    /// When it was made.
-    pub created: Timestamp,
-    /// Since when it is no longer valid.
-    pub revoked: Option<Timestamp>,
-}
 
 /// Entities and valid tokens, as authentication wants them.
 ///
@@ -40,16 +24,7 @@ pub fn credentials(connection: &Connection) -> Result<Credentials, StoreError> {
         let entity = read_entity(row)?;
         entities.insert(entity.id.clone(), Arc::new(entity));
     }
-    let mut by_user = HashMap::new();
-    let mut statement = connection.prepare("SELECT user_id, hash, entity FROM token WHERE revoked IS NULL")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let entity: String = row.get(2)?;
-        let Some(entity) = EntityId::parse(&entity) else { continue };
-        let credential = Credential { user_id: row.get(0)?, hash: row.get(1)?, entity };
-        by_user.insert(credential.user_id.clone(), credential);
-    }
-    Ok(Credentials { by_user, entities })
+    Ok(Credentials { by_user: token::valid(connection)?, entities })
 }
 
 /// Entities, each with the clock that it goes by.
@@ -150,55 +125,6 @@ pub fn update_entity(connection: &Connection, entity: &Entity) -> Result<bool, S
     Ok(changed == 1)
 }
 
-/// Adds a token; only the hash of its password is stored.
-///
-/// # Errors
-/// When the store cannot be written, or there is no such entity.
-pub fn add_token(
-    connection: &Connection,
-    credential: &Credential,
-    label: &str,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    connection.execute(
-        "INSERT INTO token (user_id, entity, hash, label, created) VALUES (?1, ?2, ?3, ?4, ?5)",
-        params![credential.user_id, credential.entity.as_str(), credential.hash, label, now.as_millisecond()],
-    )?;
-    Ok(())
-}
-
-/// All tokens, revoked ones too, oldest first.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn tokens(connection: &Connection, entity: Option<&EntityId>) -> Result<Vec<TokenInfo>, StoreError> {
-    let mut statement = connection.prepare(
-        "SELECT user_id, entity, label, created, revoked FROM token WHERE ?1 IS NULL OR entity = ?1 ORDER BY created, user_id",
-    )?;
-    let rows = statement.query_map([entity.map(EntityId::as_str)], |row| {
-        Ok(TokenInfo {
-            user_id: row.get(0)?,
-            entity_id: row.get(1)?,
-            label: row.get(2)?,
-            created: instant(row.get(3)?),
-            revoked: row.get::<_, Option<i64>>(4)?.map(instant),
-        })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-/// Makes a token invalid. Returns whether there was a valid one with this user id.
-///
-/// # Errors
-/// When the store cannot be written.
-pub fn revoke_token(connection: &Connection, user_id: &str, now: Timestamp) -> Result<bool, StoreError> {
-    let changed = connection.execute(
-        "UPDATE token SET revoked = ?2 WHERE user_id = ?1 AND revoked IS NULL",
-        params![user_id, now.as_millisecond()],
-    )?;
-    Ok(changed == 1)
-}
-
 /// Copies the whole store, consistent, to a new or empty file, while a server may be running on it.
 ///
 /// # Errors
@@ -206,8 +132,4 @@ pub fn revoke_token(connection: &Connection, user_id: &str, now: Timestamp) -> R
 pub fn backup(connection: &Connection, target: &Path) -> Result<(), StoreError> {
     connection.execute("VACUUM INTO ?1", [target.to_string_lossy()])?;
     Ok(())
-}
-
-fn instant(milliseconds: i64) -> Timestamp {
-    Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH)
 }

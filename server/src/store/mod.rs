@@ -26,6 +26,7 @@ pub mod restore;
 mod rows;
 mod schema;
 pub mod timer;
+pub mod token;
 pub mod wallet;
 pub mod webhook;
 mod writer;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use tillgate_shared::parameter::Parameters;
 
 use super::*;
-use crate::directory::{Credential, hash_password};
+use crate::credential::Credential;
 use crate::domain::entity::{Entity, Settings};
 use crate::domain::id::EntityId;
 
@@ -100,13 +100,15 @@ async fn a_token_that_another_process_makes_or_revokes_is_noticed() {
     let other = open_connection(folder.path()).unwrap();
     let entity = entity();
     admin::add_entity(&other, &entity, Timestamp::now()).unwrap();
-    let credential =
-        Credential { user_id: "user".to_owned(), hash: hash_password("secret"), entity: entity.id.clone() };
-    admin::add_token(&other, &credential, "", Timestamp::now()).unwrap();
-    until(|| directory.authenticate("user", "secret").is_some()).await;
-    assert!(directory.authenticate("user", "other").is_none());
-    assert!(admin::revoke_token(&other, "user", Timestamp::now()).unwrap());
-    until(|| directory.authenticate("user", "secret").is_none()).await;
+    let credential = Credential::new("user".to_owned(), "secret", entity.id.clone());
+    token::add(&other, &credential, "", Timestamp::now()).unwrap();
+    let knows = |password| {
+        directory.authenticate("user", password, std::net::IpAddr::from([192, 0, 2, 1]), Timestamp::now()).is_ok()
+    };
+    until(|| knows("secret")).await;
+    assert!(!knows("other"));
+    assert!(token::revoke(&other, "user", Timestamp::now()).unwrap());
+    until(|| !knows("secret")).await;
 }
 
 /// Waits for a condition; the writer looks for foreign changes twice a second.

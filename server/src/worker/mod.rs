@@ -4,6 +4,7 @@
 mod courier;
 mod integrity;
 mod timers;
+pub(crate) mod tokens;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +18,8 @@ use crate::api::Edge;
 const SWEEP: Duration = Duration::from_secs(1);
 /// How often, in sweeps, the write-ahead log is emptied of what was deleted.
 const LEFTOVERS: u32 = 10;
+/// How often it is written when tokens were used, in sweeps.
+const USAGE: u32 = 10;
 /// How often the build is marked, in sweeps.
 const MARK: u32 = 600;
 /// How often it is summed up what merchants did not take, in sweeps.
@@ -57,6 +60,14 @@ async fn sweep_often(edge: Arc<Edge>, mut stop: watch::Receiver<bool>) {
         {
             tracing::warn!(%error, "overwriting what deleted account data left behind");
         }
+        if let Err(error) = tokens::key_hashes(&edge).await {
+            tracing::warn!(%error, "keying the hashes of tokens");
+        }
+        if count.is_multiple_of(USAGE)
+            && let Err(error) = tokens::write_usage(&edge).await
+        {
+            tracing::warn!(%error, "writing when tokens were used");
+        }
         if count.is_multiple_of(DAY) {
             sum_up(&edge, now);
         }
@@ -69,6 +80,9 @@ async fn sweep_often(edge: Arc<Edge>, mut stop: watch::Receiver<bool>) {
     }
     if let Err(error) = edge.gateway.take_reminders_back().await {
         tracing::warn!(%error, "taking reminders back");
+    }
+    if let Err(error) = tokens::write_usage(&edge).await {
+        tracing::warn!(%error, "writing when tokens were used");
     }
 }
 

@@ -173,6 +173,8 @@ codes! {
     UNKNOWN_CHANNEL = "800.900.201";
     /// The credentials are missing, malformed or wrong.
     AUTHENTICATION_FAILED = "800.900.300";
+    /// The access token may not make requests of this kind.
+    INSUFFICIENT_RIGHTS = "800.900.301";
     /// The shopper let the session run out.
     SESSION_TIMEOUT = "900.300.600";
     /// The disk does not take or give what the store needs.

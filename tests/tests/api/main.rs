@@ -67,6 +67,7 @@ mod summary;
 mod support;
 mod sweep;
 mod threeds;
+mod tokens;
 mod told_later;
 mod tolerance;
 mod wallet;

@@ -68,6 +68,9 @@ fn operation(route: &Route) -> Value {
         "summary": route.summary,
         "security": if route.caller == Caller::Merchant { json!([{ "bearer": [] }]) } else { json!([]) },
     });
+    if let Some(scope) = route.scope {
+        operation["x-scope"] = scope.as_str().into();
+    }
     if !route.note.is_empty() {
         operation["description"] = route.note.into();
     }

@@ -133,7 +133,8 @@ fn one_route(route: &Route) -> Markup {
             dl {
                 dt { "Who may ask" }
                 dd { @match route.caller {
-                    Caller::Merchant => { "The merchant's server, with a " a href="#authentication" { "token and entityId" } "." }
+                    Caller::Merchant => { "The merchant's server, with a " a href="#authentication" { "token and entityId" } "."
+                        @if let Some(scope) = route.scope { " Scope: " code { (scope.as_str()) } "." } }
                     Caller::Shopper => { "Whoever holds the checkout's id." }
                     Caller::Everybody => { "Everybody." }
                 }

@@ -31,7 +31,8 @@ pub(super) const TOPICS: &[Topic] = &[
             "Send `Authorization: Bearer` with the access token, and `entityId` with every request: in the query of GET and DELETE, in the body of POST.",
             "Older clients send `authentication.userId`, `authentication.password` and `authentication.entityId` as fields, and no header; a POST may have them in its query as well. Both speak for the same pair: the token is the Base64 of user, a bar and password.",
             "Credentials belong on your server. Routes that take them refuse requests made by a browser: one with the header `Sec-Fetch-Site` or `Origin` gets 403 with 800.900.100, whatever credentials it carries.",
-            "Without a usable header the status is 401; a wrong token, or one that does not speak for the entity, gives 403. What belongs to another entity is as unknown as what never was: 404.",
+            "A token has scopes: `read` for every GET; `pay` for checkouts, payments, captures and registrations; `refund` in place of `pay` where `paymentType` gives money away (RF, RV, CB, CD); `admin` for the clock. Without the scope that the route names the status is 403 with 800.900.301. A token has all scopes unless its operator chose some.",
+            "Without a usable header the status is 401; a wrong token, or one that does not speak for the entity, gives 403 with 800.900.300; so does one that has expired or comes from a network that it may not be used from. After too many wrong tokens from one address, further wrong ones get 429; right ones always pass. What belongs to another entity is as unknown as what never was: 404.",
         ],
     },
     Topic {

@@ -26,7 +26,7 @@ pub(super) fn statuses(route: &Route) -> Vec<(u16, &'static str)> {
         statuses.push((401, "The Authorization header is missing or malformed"));
         statuses.push((
             403,
-            "The access token is wrong, or does not speak for this entityId; or a browser made the request",
+            "The access token is wrong, does not speak for this entityId, or lacks the scope (800.900.301); or a browser made the request",
         ));
     }
     if route.browsers == Browsers::OwnPages {
@@ -48,7 +48,9 @@ pub(super) fn statuses(route: &Route) -> Vec<(u16, &'static str)> {
         statuses.push((413, "The body is larger than 1 MiB, or than the route says"));
     }
     if route.counted {
-        statuses.push((429, "Too many attempts; Retry-After says when to try again"));
+        statuses.push((429, "Too many attempts, or too many wrong credentials; Retry-After says when to try again"));
+    } else if merchant {
+        statuses.push((429, "Too many wrong credentials from one address; Retry-After says when to try again"));
     }
     if matches!(route.body, Body::Payments | Body::PaymentOrList) {
         statuses.push((429, "Too many queries of this merchant that read many payments; try again after Retry-After"));

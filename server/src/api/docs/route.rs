@@ -2,6 +2,8 @@
 
 use tillgate_shared::parameter::{Group, Parameter, catalogue, find};
 
+use crate::domain::scope::Scope;
+
 /// The HTTP method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Method {
@@ -175,6 +177,8 @@ pub struct Route {
     pub note: &'static str,
     /// Whom it serves.
     pub caller: Caller,
+    /// The scope that a merchant's token needs; a `paymentType` that gives money away needs `refund` in place of `pay`.
+    pub scope: Option<Scope>,
     /// The host that serves it.
     pub host: Host,
     /// Requests of browsers.
@@ -209,6 +213,10 @@ impl Route {
             summary,
             note: "",
             caller: Caller::Merchant,
+            scope: Some(match method {
+                Method::Get => Scope::Read,
+                Method::Post | Method::Delete => Scope::Pay,
+            }),
             host: Host::Public,
             browsers: Browsers::Refused,
             takes: Takes::Nothing,
@@ -241,7 +249,7 @@ impl Route {
 
     /// The shopper's browser asks; the checkout's id is the capability.
     pub(super) const fn for_shopper(self) -> Self {
-        Self { caller: Caller::Shopper, browsers: Browsers::Allowed, ..self }
+        Self { caller: Caller::Shopper, scope: None, browsers: Browsers::Allowed, ..self }
     }
 
     /// A browser may ask from a page of our own origin only.
@@ -251,12 +259,17 @@ impl Route {
 
     /// Everybody may ask.
     pub(super) const fn for_everybody(self) -> Self {
-        Self { caller: Caller::Everybody, browsers: Browsers::Allowed, ..self }
+        Self { caller: Caller::Everybody, scope: None, browsers: Browsers::Allowed, ..self }
     }
 
     /// The host that serves it.
     pub(super) const fn on(self, host: Host) -> Self {
         Self { host, ..self }
+    }
+
+    /// A merchant's token needs this scope.
+    pub(super) const fn scope(self, scope: Scope) -> Self {
+        Self { scope: Some(scope), ..self }
     }
 
     /// Attempts are counted.

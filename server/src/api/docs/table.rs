@@ -8,6 +8,7 @@ use super::route::Host::{Both, Fields};
 use super::route::Method::{Delete, Get, Post};
 use super::route::Section::{Checkouts, Form, Payments, Queries, Registrations, Service};
 use super::route::{Own, Route, Takes};
+use crate::domain::scope::Scope;
 
 const HEX_ID: &str = "^[0-9A-Za-z.-]{1,64}$";
 
@@ -171,7 +172,8 @@ pub static ROUTES: &[Route] = &[
         .note("For browsers. The id is your entityId, in the policy of your own pages, or a checkout's id, in the policies of our frames and pages. The body is application/csp-report (report-uri) or application/reports+json (report-to), 16 kB at most. Kept are the directive, the origin that was blocked, and origin and path of page and script: no query, no long number, no part of a script.")
         .for_everybody().on(Both).counted(),
     Route::new(Post, "/v1/clock/{advance}", "advanceClock", Service, "Move a sandbox's clock forward", Body::Clock)
-        .note("For tests of what happens later: with /v1/clock/30m a checkout expires at once, and everything that is due by then (reminders, time-outs, deliveries that are tried again) happens. Durations read 30m, 25h or 2h 30m; 0s tells the time. A merchant and its channels share a clock, and it never goes back. A live entity has none that could be moved: 404."),
+        .note("For tests of what happens later: with /v1/clock/30m a checkout expires at once, and everything that is due by then (reminders, time-outs, deliveries that are tried again) happens. Durations read 30m, 25h or 2h 30m; 0s tells the time. A merchant and its channels share a clock, and it never goes back. A live entity has none that could be moved: 404.")
+        .scope(Scope::Admin),
     Route::new(Get, "/v1/resultcodes", "listResultCodes", Service, "List every result code", ResultCodes).for_everybody(),
     Route::new(Get, "/openapi.json", "readOpenApi", Service, "Describe every route, for programs", OpenApi)
         .note("OpenAPI 3.1, made of the same table and the same catalogue that the service works with.")

@@ -1,0 +1,114 @@
+//! Scopes of access tokens: the kinds of requests that a token may make.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A kind of request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// Reads payments, checkouts and registrations.
+    Read,
+    /// Takes money and stores accounts: checkouts, payments, captures, registrations.
+    Pay,
+    /// Gives money back or pays it out: refunds, reversals, chargebacks, credits.
+    Refund,
+    /// Administers the entity, such as a sandbox's clock.
+    Admin,
+}
+
+/// Payment types that give money away. A stolen token that may only take payments is of no use to send money elsewhere.
+const PAY_OUT: [&str; 4] = ["RF", "RV", "CB", "CD"];
+
+impl Scope {
+    /// Every scope.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Pay, Self::Refund, Self::Admin];
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Pay => "pay",
+            Self::Refund => "refund",
+            Self::Admin => "admin",
+        }
+    }
+
+    /// The scope that a request needs on a route with this scope, by its `paymentType`.
+    #[must_use]
+    pub fn for_payment_type(self, payment_type: Option<&str>) -> Self {
+        match payment_type {
+            Some(kind) if self == Self::Pay && PAY_OUT.contains(&kind) => Self::Refund,
+            _ => self,
+        }
+    }
+}
+
+impl FromStr for Scope {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|scope| scope.as_str() == text);
+        found.ok_or_else(|| "a scope is read, pay, refund or admin".to_owned())
+    }
+}
+
+/// The scopes of a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scopes(u8);
+
+impl Scopes {
+    /// Every scope, which is what a token has by default.
+    pub fn all() -> Self {
+        Self::from_iter(Scope::ALL)
+    }
+
+    /// Returns true if a scope is among them.
+    pub fn allows(self, scope: Scope) -> bool {
+        self.0 & (1 << scope as u8) != 0
+    }
+
+    /// Reads scopes as they are stored. Words that this build does not know allow nothing.
+    pub fn parse(text: &str) -> Self {
+        text.split(',').filter_map(|word| word.parse::<Scope>().ok()).collect()
+    }
+}
+
+impl FromIterator<Scope> for Scopes {
+    fn from_iter<I: IntoIterator<Item = Scope>>(scopes: I) -> Self {
+        Self(scopes.into_iter().fold(0, |bits, scope| bits | (1 << scope as u8)))
+    }
+}
+
+impl fmt::Display for Scopes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = Scope::ALL.into_iter().filter(|scope| self.allows(*scope)).map(Scope::as_str).collect();
+        f.write_str(&names.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes_are_read_as_they_are_written() {
+        for bits in 0..16_u8 {
+            let scopes: Scopes = Scope::ALL.into_iter().filter(|scope| bits & (1 << *scope as u8) != 0).collect();
+            assert_eq!(Scopes::parse(&scopes.to_string()), scopes);
+        }
+        assert_eq!(Scopes::parse("read,later"), Scopes::from_iter([Scope::Read]));
+    }
+
+    #[test]
+    fn only_a_paying_route_asks_for_another_scope_by_the_type_of_the_payment() {
+        for scope in Scope::ALL {
+            for kind in ["RF", "RV", "CB", "CD"] {
+                let needed = if scope == Scope::Pay { Scope::Refund } else { scope };
+                assert_eq!(scope.for_payment_type(Some(kind)), needed);
+            }
+            for kind in [None, Some("PA"), Some("DB"), Some("CP"), Some("PA.CP"), Some("rf")] {
+                assert_eq!(scope.for_payment_type(kind), scope);
+            }
+        }
+    }
+}
