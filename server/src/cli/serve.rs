@@ -25,10 +25,10 @@ use crate::directory::Directory;
 use crate::domain::id::is_node_name;
 use crate::domain::payment::Terms;
 use crate::form::Builds;
-use crate::gateway::attempts::Attempts;
 use crate::gateway::codes::Codes;
 use crate::gateway::reminder::Asked;
 use crate::gateway::summary::Saved;
+use crate::gateway::velocity::VelocityLimiter;
 use crate::gateway::{Gateway, Options};
 use crate::listener::{self, ConnectionLimits};
 use crate::outgoing::Outgoing;
@@ -232,14 +232,15 @@ impl Settings {
             pending_lifetime: self.pending_lifetime,
             limits,
         };
-        let attempts = Attempts::new(limits);
+        let now = SystemClock.now();
+        let velocity = VelocityLimiter::new(limits, store.velocity_counts(now)?, now);
         Ok(Arc::new(Edge {
             gateway: Gateway {
                 directory,
                 store,
                 clock: Arc::new(SystemClock),
                 vault,
-                attempts,
+                velocity,
                 saved: Saved::default(),
                 asked: Asked::default(),
                 codes: Codes::default(),

@@ -164,6 +164,9 @@ impl Gateway {
             })
             .await??;
         self.codes.remove(&decided.payment.id);
+        if decided.changed {
+            self.velocity.end_pending(&decided.payment.id, decided.payment.approved(), self.now());
+        }
         if promised || !decided.payment.counts() {
             self.store.something_was_deleted();
         }

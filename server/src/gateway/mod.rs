@@ -1,7 +1,6 @@
 //! The use cases: load → decide (domain) → connector → commit. One file each.
 
 pub mod asynchronous;
-pub mod attempts;
 pub mod authentication;
 pub mod checkout;
 pub mod clock;
@@ -23,16 +22,17 @@ pub mod reminder;
 mod sender;
 pub mod submit;
 pub mod summary;
+pub mod velocity;
 pub mod wallet;
 
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use attempts::{Attempts, Limits};
 use codes::Codes;
 use reminder::Asked;
 use summary::Saved;
+use velocity::{Limits, VelocityLimiter};
 
 use crate::clock::Clock;
 use crate::connector::FullAccount;
@@ -54,8 +54,8 @@ pub struct Gateway {
     pub clock: Arc<dyn Clock>,
     /// Card data at rest.
     pub vault: Vault,
-    /// Who has tried to pay of late.
-    pub attempts: Attempts,
+    /// The counts against card testing.
+    pub velocity: VelocityLimiter,
     /// What waits for a merchant's word.
     pub saved: Saved,
     /// Whose status was asked for of late.

@@ -6,12 +6,12 @@ use std::net::IpAddr;
 use tillgate_shared::format::url;
 use tillgate_shared::parameter::{Parameters, Requirements};
 
-use super::attempts::Attempt;
 use super::authentication::{self, Case, Judged, Waiting};
 use super::echo::is_echoed;
 use super::on_file::{File, Filing};
 use super::once::Once;
 use super::sender::Sender;
+use super::velocity::{AttemptGuard, AttemptOutcome, Shopper};
 use super::wallet;
 use super::{Failure, Gateway, asynchronous, demands, duplicates, order, reference};
 use crate::connector::Answer;
@@ -86,7 +86,11 @@ impl Gateway {
                 Ok((once.keep(changes, &payment, payment.created), payment))
             })
             .await;
-        attempt.end(written.as_ref().ok().and_then(|decision| decision.as_ref().ok()).map(Payment::counts));
+        let outcome = match &written {
+            Ok(Ok(payment)) => AttemptOutcome::of(payment),
+            _ => AttemptOutcome::NotMade,
+        };
+        self.velocity.end(attempt, outcome, self.now());
         Ok(written??)
     }
 
@@ -99,7 +103,7 @@ impl Gateway {
         sender: Sender<'_>,
         mut parameters: Parameters,
         addresses: Addresses<'_>,
-    ) -> Result<(Prepared, Attempt), Failure> {
+    ) -> Result<(Prepared, AttemptGuard), Failure> {
         let now = self.now_of(entity);
         let route = order::route(entity.live, &parameters);
         let case = Case::of(entity, route.as_ref().ok(), &parameters, sender, file.used.is_some());
@@ -116,11 +120,11 @@ impl Gateway {
             true => Some(addresses.way_back(&parameters, "the shopper leaves for the brand's page and comes back")?),
             false => None,
         };
-        let shopper = addresses.shopper.or_else(|| parameters.get("customer.ip")?.parse().ok());
+        let shopper = Shopper::of(addresses.shopper, &parameters);
         // Nobody finds out by a stored account which numbers work.
         let attempt = match file.used {
-            None => self.attempts.begin(entity, shopper, order.account.bin(), self.now())?,
-            Some(_) => Attempt::default(),
+            None => self.velocity.begin(entity, shopper, &order.account, self.now())?,
+            Some(_) => AttemptGuard::default(),
         };
         let Judged { answer, authentication } = self.judge(case, &mut order, route, &mut parameters, in_form, now)?;
         let Answer { result, avs, cvv, details, pay_to, elsewhere } = answer;

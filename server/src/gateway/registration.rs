@@ -7,12 +7,12 @@ use jiff::tz::TimeZone;
 use tillgate_shared::brand::Kind;
 use tillgate_shared::parameter::{Operation, Parameters, check_complete};
 
-use super::attempts::Attempt;
 use super::echo::is_echoed;
 use super::on_file::{File, card_retention, new_initial};
 use super::once::Once;
 use super::pay::Addresses;
 use super::sender::Sender;
+use super::velocity::{AttemptGuard, AttemptOutcome, Shopper};
 use super::{Failure, Gateway, demands, order, random, wallet};
 use crate::domain::entity::Entity;
 use crate::domain::id::RegistrationId;
@@ -56,7 +56,11 @@ impl Gateway {
                 Ok((once.keep(changes, &registration, now), registration))
             })
             .await;
-        attempt.end(written.as_ref().ok().and_then(|decision| decision.as_ref().ok()).map(Registration::approved));
+        let outcome = match &written {
+            Ok(Ok(registration)) => AttemptOutcome::of_registration(registration),
+            _ => AttemptOutcome::NotMade,
+        };
+        self.velocity.end(attempt, outcome, self.now());
         Ok(written??)
     }
 
@@ -70,7 +74,7 @@ impl Gateway {
         sender: Sender<'_>,
         parameters: Parameters,
         shopper: Option<IpAddr>,
-    ) -> Result<(Drafted, Attempt), Failure> {
+    ) -> Result<(Drafted, AttemptGuard), Failure> {
         // What no channel takes could never be paid with.
         let (channel, mut parameters) = self.dispatched(entity, parameters)?;
         let route = order::route(entity.live, &parameters)?;
@@ -92,8 +96,8 @@ impl Gateway {
         }
         let now = self.now_of(entity);
         let today = now.to_zoned(TimeZone::UTC).date();
-        let shopper = shopper.or_else(|| parameters.get("customer.ip")?.parse().ok());
-        let attempt = self.attempts.begin(entity, shopper, order.account.bin(), self.now())?;
+        let shopper = Shopper::of(shopper, &parameters);
+        let attempt = self.velocity.begin(entity, shopper, &order.account, self.now())?;
         let result = route.verify(&order, today);
         if result.is_pending() {
             // A forced one: nothing would ever end it.

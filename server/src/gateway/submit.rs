@@ -12,6 +12,7 @@ use super::on_file::File;
 use super::once::Once;
 use super::pay::Addresses;
 use super::sender::Sender;
+use super::velocity::AttemptOutcome;
 use super::{Failure, Gateway};
 use crate::domain::asynchronous::abandon;
 use crate::domain::checkout::{Checkout, State};
@@ -36,8 +37,8 @@ pub type Naming<'a> = &'a (dyn Fn() -> Once<Payment> + Send + Sync);
 
 /// What the write found.
 enum Outcome {
-    /// This attempt is written: whether it went through or may yet, and the payment that it made.
-    Settled { counts: bool, payment: Option<Box<Payment>> },
+    /// This attempt is written, with the payment that it made.
+    Settled { attempt: AttemptOutcome, payment: Option<Box<Payment>> },
     /// The checkout changed since the attempt was prepared, or has been paid by another.
     Stale,
 }
@@ -160,7 +161,8 @@ impl Gateway {
                         changes = changes.remind(&next, address);
                     }
                     let changes = once.keep(changes.checkout(&next), &payment, payment.created);
-                    let outcome = Outcome::Settled { counts: payment.counts(), payment: Some(Box::new(payment)) };
+                    let attempt = AttemptOutcome::of(&payment);
+                    let outcome = Outcome::Settled { attempt, payment: Some(Box::new(payment)) };
                     Ok((changes, outcome))
                 }
             })
@@ -168,7 +170,7 @@ impl Gateway {
         if gives_up {
             self.store.something_was_deleted();
         }
-        attempt.end(counted(&outcome));
+        self.velocity.end(attempt, attempt_outcome(&outcome), self.now());
         Ok(outcome??)
     }
 
@@ -247,12 +249,12 @@ impl Gateway {
                     if let Some(address) = reminder {
                         changes = changes.remind(&next, address);
                     }
-                    let counts = registration.approved();
-                    Ok((changes.checkout(&next), Outcome::Settled { counts, payment: None }))
+                    let attempt = AttemptOutcome::of_registration(&registration);
+                    Ok((changes.checkout(&next), Outcome::Settled { attempt, payment: None }))
                 }
             })
             .await;
-        attempt.end(counted(&outcome));
+        self.velocity.end(attempt, attempt_outcome(&outcome), self.now());
         Ok(outcome??)
     }
 
@@ -279,11 +281,11 @@ impl Gateway {
     }
 }
 
-/// What counts of an attempt: whether it was approved; nothing of one that was not written.
-fn counted(outcome: &Written<Outcome>) -> Option<bool> {
-    match outcome {
-        Ok(Ok(Outcome::Settled { counts, .. })) => Some(*counts),
-        _ => None,
+/// The outcome to report to the velocity limiter.
+fn attempt_outcome(written: &Written<Outcome>) -> AttemptOutcome {
+    match written {
+        Ok(Ok(Outcome::Settled { attempt, .. })) => attempt.clone(),
+        _ => AttemptOutcome::NotMade,
     }
 }
 

@@ -27,6 +27,7 @@ mod rows;
 mod schema;
 pub mod timer;
 pub mod token;
+pub mod velocity;
 pub mod wallet;
 pub mod webhook;
 mod writer;

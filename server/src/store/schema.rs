@@ -221,6 +221,13 @@ const MIGRATIONS: &[M<'static>] = &[
          ALTER TABLE token ADD COLUMN used INTEGER;
          CREATE TABLE sealed_key (name TEXT PRIMARY KEY, sealed BLOB NOT NULL) WITHOUT ROWID;",
     ),
+    // The counts of the velocity limiter.
+    M::up(
+        "CREATE TABLE velocity (
+             kind INTEGER NOT NULL, name BLOB NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (kind, name)
+         ) WITHOUT ROWID;
+         CREATE INDEX velocity_until ON velocity (until);",
+    ),
 ];
 
 /// Number of migrations: the schema version of a current store.

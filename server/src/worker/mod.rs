@@ -49,6 +49,7 @@ async fn sweep_often(edge: Arc<Edge>, mut stop: watch::Receiver<bool>) {
             tracing::warn!(%error, "doing what is due");
         }
         edge.gateway.codes.forget(now);
+        save_velocity(&edge).await;
         if let Err(error) = sweep(&edge, now).await {
             tracing::warn!(%error, "deleting account data whose time has passed");
         }
@@ -78,11 +79,19 @@ async fn sweep_often(edge: Arc<Edge>, mut stop: watch::Receiver<bool>) {
             tracing::warn!(%error, "marking the form's build as in use");
         }
     }
+    save_velocity(&edge).await;
     if let Err(error) = edge.gateway.take_reminders_back().await {
         tracing::warn!(%error, "taking reminders back");
     }
     if let Err(error) = tokens::write_usage(&edge).await {
         tracing::warn!(%error, "writing when tokens were used");
+    }
+}
+
+/// Writes the counts against card testing.
+async fn save_velocity(edge: &Edge) {
+    if let Err(error) = edge.gateway.save_velocity().await {
+        tracing::warn!(%error, "writing the counts against card testing; a restart now would forget some declines");
     }
 }
 

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use crate::support::*;
 
 /// A sandbox may as much as a live entity here, and nothing is capped but what a test names.
-const OFF: [&str; 10] = [
+const OFF: [&str; 12] = [
     "--sandbox-factor",
     "1",
     "--attempts-per-checkout",
@@ -20,16 +20,23 @@ const OFF: [&str; 10] = [
     "0",
     "--declines-per-entity",
     "0",
+    "--alike-numbers",
+    "0",
 ];
 
 const DECLINE: (&str, &str) = ("card.number", "4200000000000001");
 
-/// A gateway with one of the caps.
-fn capped(option: &str, cap: &str) -> anyhow::Result<Gateway> {
+/// The arguments of a gateway with one of the caps.
+fn arguments<'a>(option: &str, cap: &'a str) -> Vec<&'a str> {
     let mut arguments = OFF;
     let place = arguments.iter().position(|argument| *argument == option);
     arguments[place.unwrap_or_default() + 1] = cap;
-    Gateway::start_with(&[&arguments[..], &["--trusted-proxy", "127.0.0.1/32"]].concat())
+    [&arguments[..], &["--trusted-proxy", "127.0.0.1/32"]].concat()
+}
+
+/// A gateway with one of the caps.
+fn capped(option: &str, cap: &str) -> anyhow::Result<Gateway> {
+    Gateway::start_with(&arguments(option, cap))
 }
 
 /// Told to wait: how long, in seconds.
@@ -202,5 +209,233 @@ async fn a_live_checkout_with_the_usual_options_may_be_tried_ten_times() -> anyh
         assert_answer(&shop.submit(made.id(), &[]).await?, 200, "000.000.100");
     }
     assert_throttled(&shop.submit(made.id(), &[]).await?);
+    Ok(())
+}
+
+/// Declines from an address until a cap is reached. Returns how many were let through.
+async fn declines_from(shop: &Merchant, address: &str, most: usize) -> anyhow::Result<usize> {
+    for number in 0..most {
+        let made = shop.checkout(&[]).await?;
+        let answer = submit_from(shop, made.id(), address, &[DECLINE]).await?;
+        if answer.status == 429 {
+            assert_throttled(&answer);
+            return Ok(number);
+        }
+        assert_answer(&answer, 200, "000.000.100");
+    }
+    Ok(most)
+}
+
+#[tokio::test]
+async fn ipv6_networks_count_together_with_more_room_the_wider_they_are() -> anyhow::Result<()> {
+    let gateway = capped("--declines-per-address", "2")?;
+    let shop = gateway.merchant()?;
+    let mut let_in = 0;
+    // One /64.
+    for address in ["2001:db8:1::1", "2001:db8:1::2", "2001:db8:1:0:ffff::1"] {
+        let_in += declines_from(&shop, address, 3).await?;
+    }
+    assert_eq!(let_in, 2);
+    // One /56: five networks of two declines would be ten.
+    let mut let_in = 0;
+    for net in 1..=5 {
+        let_in += declines_from(&shop, &format!("2001:db8:2:{net:x}::1"), 3).await?;
+    }
+    assert_eq!(let_in, 8);
+    // One /48: five /56 of eight would be forty.
+    let mut let_in = 0;
+    for net in 0..20 {
+        let_in += declines_from(&shop, &format!("2001:db8:3:{:x}::1", 256 * (net / 4) + net % 4), 3).await?;
+    }
+    assert_eq!(let_in, 32);
+    assert_eq!(declines_from(&shop, "2001:db8:4::1", 1).await?, 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn no_merchant_locks_a_shopper_out_at_another() -> anyhow::Result<()> {
+    let gateway = capped("--declines-per-address", "3")?;
+    let (hostile, shop) = (gateway.merchant()?, gateway.merchant()?);
+    let shopper = ("customer.ip", "203.0.113.9");
+    for _ in 0..3 {
+        assert_answer(&hostile.pay(&[DECLINE, shopper]).await?, 400, "100.100.101");
+    }
+    for path in ["v1/payments", "v1/registrations"] {
+        let order = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")];
+        let order = if path == "v1/payments" { &order[..] } else { &[] };
+        let fields: Vec<_> = order.iter().chain(&CARD).copied().chain([shopper]).collect();
+        assert_throttled(&hostile.post(path, &fields).await?);
+        assert_answer(&shop.post(path, &fields).await?, 200, "000.100.110");
+    }
+    // Not even at the same merchant's form at another: what it told counts for its own form as well.
+    let own = hostile.checkout(&[]).await?;
+    assert_throttled(&submit_from(&hostile, own.id(), shopper.1, &[]).await?);
+    let made = shop.checkout(&[]).await?;
+    assert_answer(&submit_from(&shop, made.id(), shopper.1, &[]).await?, 200, "000.000.100");
+    Ok(())
+}
+
+/// A card that is challenged, with what the protocol has to know.
+fn challenged() -> Vec<(&'static str, &'static str)> {
+    let card = [("card.number", "4200000000000018"), ("shopperResultUrl", "https://shop.example/back")];
+    card.into_iter().chain(crate::threeds::KNOWN).collect()
+}
+
+#[tokio::test]
+async fn a_pending_payment_counts_as_what_it_is_in_the_end() -> anyhow::Result<()> {
+    for (outcome, let_in) in [("000.100.110", 3), ("100.390.100", 0)] {
+        let gateway = capped("--declines-per-entity", "3")?;
+        let shop = gateway.merchant()?;
+        let mut pending = Vec::new();
+        for _ in 0..3 {
+            let paid = shop.pay(&challenged()).await?;
+            assert_answer(&paid, 200, "000.200.000");
+            pending.push(paid);
+        }
+        // Under way is declined, so far.
+        assert_throttled(&shop.pay(&[]).await?);
+        for paid in &pending {
+            let page = crate::threeds::redirect(paid, "url");
+            let (_, html) = crate::threeds::visit(&shop, page).await?;
+            let answer = [("returnCode", outcome), ("transaction", crate::threeds::transaction(&html))];
+            assert_eq!(crate::threeds::post(&shop, page, &answer).await?.0, 200);
+        }
+        // Three approvals are less than one decline; the last decline fills the cap.
+        let mut declined = 0;
+        while shop.pay(&[DECLINE]).await?.status == 400 {
+            declined += 1;
+        }
+        assert_eq!(declined, if let_in == 0 { 0 } else { let_in - 1 }, "{outcome}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_shopper_who_cancels_or_never_comes_back_has_been_declined() -> anyhow::Result<()> {
+    let gateway = capped("--declines-per-entity", "2")?;
+    let order = [
+        ("amount", "92.00"),
+        ("currency", "EUR"),
+        ("paymentType", "DB"),
+        ("paymentBrand", "PAYPAL"),
+        ("shopperResultUrl", "https://shop.example/back"),
+    ];
+    for (word, again) in [("success", 200), ("cancel", 429), ("", 429)] {
+        let shop = gateway.merchant()?;
+        for _ in 0..2 {
+            let paid = shop.post("v1/payments", &order).await?;
+            assert_answer(&paid, 200, "000.200.000");
+            if word.is_empty() {
+                // The worker ends it when its time is over.
+                shop.advance("31m").await?;
+                tillgate_tests::until("the payment has failed", async || {
+                    let status = shop.get(&format!("v1/payments/{}", paid.id())).await?;
+                    Ok((status.code() == "100.396.103").then_some(()))
+                })
+                .await?;
+            } else {
+                let page = crate::threeds::redirect(&paid, "url");
+                crate::threeds::post(&shop, page, &[("answer", word)]).await?;
+            }
+        }
+        assert_eq!(shop.pay(&[]).await?.status, again, "{word}");
+    }
+    Ok(())
+}
+
+fn stored_counts(gateway: &Gateway) -> anyhow::Result<u32> {
+    Ok(database(gateway)?.query_row("SELECT count(*) FROM velocity", [], |row| row.get(0))?)
+}
+
+#[tokio::test]
+async fn every_cap_survives_a_power_cut() -> anyhow::Result<()> {
+    for (option, cap) in [
+        ("--declines-per-address", "3"),
+        ("--declines-per-bin", "3"),
+        ("--declines-per-entity", "3"),
+        ("--alike-numbers", "3"),
+    ] {
+        let gateway = capped(option, cap)?;
+        let shop = gateway.merchant_with(&["--sandbox-any-number"])?;
+        let address = ("customer.ip", "2001:db8::1");
+        for number in ["4200000000180001", "4200000000260001", "4200000000340001"] {
+            assert_answer(&shop.pay(&[("card.number", number), address]).await?, 400, "100.100.101");
+        }
+        let last = ("card.number", "4200000000420001");
+        assert_throttled(&shop.pay(&[last, address]).await?);
+        let rows = if option == "--declines-per-address" { 3 } else { 1 };
+        tillgate_tests::until("the counts are stored", async || Ok((stored_counts(&gateway)? == rows).then_some(())))
+            .await?;
+        let gateway = gateway.restart(&arguments(option, cap))?;
+        let shop = Merchant::new(gateway.base(), shop.entity_id, shop.token);
+        assert_throttled(&shop.pay(&[last, address]).await?);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_count_that_is_empty_is_deleted_and_holds_nothing_but_a_hash() -> anyhow::Result<()> {
+    let gateway = capped("--declines-per-entity", "1")?;
+    let shop = gateway.merchant()?;
+    assert_answer(&shop.pay(&[DECLINE]).await?, 400, "100.100.101");
+    tillgate_tests::until("the count is stored", async || Ok((stored_counts(&gateway)? == 1).then_some(()))).await?;
+    let gateway = gateway.restart_after(&arguments("--declines-per-entity", "1"), |data| {
+        let database = rusqlite::Connection::open(data.join("tillgate.db"))?;
+        let (kind, name): (u8, Vec<u8>) =
+            database.query_row("SELECT kind, name FROM velocity", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        assert_eq!((kind, name.len()), (3, 16));
+        // As if the hour were over.
+        assert_eq!(database.execute("UPDATE velocity SET until = 1", [])?, 1);
+        Ok(())
+    })?;
+    tillgate_tests::until("the table is empty again", async || Ok((stored_counts(&gateway)? == 0).then_some(())))
+        .await?;
+    let shop = Merchant::new(gateway.base(), shop.entity_id, shop.token);
+    assert_answer(&shop.pay(&[DECLINE]).await?, 400, "100.100.101");
+    assert_throttled(&shop.pay(&[DECLINE]).await?);
+    Ok(())
+}
+
+#[tokio::test]
+async fn numbers_that_look_alike_are_refused_beyond_the_cap_by_every_route_with_an_alarm() -> anyhow::Result<()> {
+    let gateway = capped("--alike-numbers", "4")?;
+    let shop = gateway.merchant_with(&["--sandbox-any-number"])?;
+    let stored = shop.pay(&[("createRegistration", "true")]).await?;
+    assert_answer(&stored, 200, "000.100.110");
+    // One number as often as one likes.
+    for _ in 0..20 {
+        assert_answer(&shop.pay(&[]).await?, 200, "000.100.110");
+    }
+    for number in ["4200000000180000", "4200000000260000", "4200000000340000"] {
+        let card: Vec<_> = CARD.iter().map(|(n, v)| (*n, if *n == "card.number" { number } else { v })).collect();
+        assert_answer(&shop.post("v1/registrations", &card).await?, 200, "000.100.110");
+    }
+    let alarms = || gateway.log().matches("show the same first six and last four digits").count();
+    assert_eq!(alarms(), 0);
+    let (checkout, stores) =
+        (shop.checkout(&[]).await?, shop.post("v1/checkouts", &[("createRegistration", "true")]).await?);
+    // The stored number, the last one and new ones are refused alike.
+    for number in ["4200000000000000", "4200000000340000", "4200000000420000"] {
+        let card: Vec<_> = CARD.iter().map(|(n, v)| (*n, if *n == "card.number" { number } else { v })).collect();
+        assert_throttled(&shop.pay(&[("card.number", number)]).await?);
+        assert_throttled(&shop.post("v1/registrations", &card).await?);
+        assert_throttled(&shop.submit(checkout.id(), &[("card.number", number)]).await?);
+        let path = format!("v1/checkouts/{}/registration", stores.id());
+        assert_throttled(&shop.post_as_browser(&path, &card).await?);
+    }
+    // Numbers that show other digits, the token itself, and another merchant go on.
+    assert_answer(&shop.pay(&[("card.number", "4242424242424242")]).await?, 200, "000.100.110");
+    let token = stored.json["registrationId"].as_str().unwrap_or_default();
+    let path = format!("v1/registrations/{token}/payments");
+    let charge = [("amount", "12.00"), ("currency", "EUR"), ("paymentType", "DB")];
+    assert_answer(&shop.post(&path, &charge).await?, 200, "000.100.110");
+    assert_answer(&gateway.merchant()?.pay(&[]).await?, 200, "000.100.110");
+    let alarm = tillgate_tests::until("the alarm", async || {
+        let log = gateway.log();
+        Ok(log.lines().find(|line| line.contains("show the same first six and last four digits")).map(str::to_owned))
+    })
+    .await?;
+    assert!(alarm.contains("WARN") && alarm.contains(&shop.entity_id) && !alarm.contains("420000"), "{alarm}");
+    assert_eq!(alarms(), 1, "one alarm a minute is enough");
     Ok(())
 }
