@@ -13,6 +13,7 @@ mod requests;
 mod rounds;
 mod start;
 mod table;
+mod tenants;
 mod traffic;
 
 use std::fs;
@@ -32,6 +33,7 @@ store with a million payments, which is kept in target/bench.
   --only PART  only this part; may be repeated. The parts:
                  load   capacity against the floors, latency at half of it, memory afterwards
                  after  stored cards, refunds, queries, and payments into a full store
+                 tenants  payments of one merchant while another reads all it can
                  start  start with a million payments, and after kill -9 with a large write-ahead log
                  form   weight, round trips, long tasks, layout shift and time of the hosted form in Chromium
   --quick      a few seconds: shows that everything runs, not what it reaches
@@ -56,6 +58,7 @@ struct Part {
 const PARTS: &[Part] = &[
     Part { name: "load", run: load::run },
     Part { name: "after", run: after::run },
+    Part { name: "tenants", run: tenants::run },
     Part { name: "start", run: start::run },
     Part { name: "form", run: page::run },
 ];

@@ -100,7 +100,13 @@ fn measure(bench: &Bench, folder: &Path) -> Result<Vec<Row>> {
 
 /// A gateway on a copy of the filled store, and a merchant of it.
 fn full(bench: &Bench, folder: &Path) -> Result<(Merchant, super::child::Server)> {
-    let filled = filled(bench, if bench.quick { "10000" } else { "1000000" })?.join("data");
+    let merchant = copy_filled(bench, if bench.quick { "10000" } else { "1000000" }, folder)?;
+    Ok((merchant, serve(bench, folder)?))
+}
+
+/// Copies a filled store to a folder. Returns the merchant that has its payments.
+pub(super) fn copy_filled(bench: &Bench, count: &str, folder: &Path) -> Result<Merchant> {
+    let filled = filled(bench, count)?.join("data");
     let data = folder.join("data");
     step("copying the filled store", || {
         fs::create_dir_all(&data)?;
@@ -125,5 +131,5 @@ fn full(bench: &Bench, folder: &Path) -> Result<(Merchant, super::child::Server)
     let entity_id = entities[0]["id"].as_str().context("the filled store has no entity")?.to_owned();
     let made = asked(&["token", "create", "--entity", &entity_id])?;
     let token = made["token"].as_str().context("no token")?.to_owned();
-    Ok((Merchant { entity_id, token }, serve(bench, folder)?))
+    Ok(Merchant { entity_id, token })
 }

@@ -76,6 +76,11 @@ impl Merchant {
         checkouts.iter().map(|checkout| self.get(&path(checkout), "")).collect()
     }
 
+    /// A query that reads all of the merchant's payments, up to as many as numbered pages have, and shows one.
+    pub fn long_query(&self) -> String {
+        self.get("/v1/query", "&date.from=2000-01-01&date.to=2099-12-31&paymentTypes=DB,PA&limit=1&pageNo=1")
+    }
+
     fn get(&self, path: &str, more: &str) -> String {
         let Self { entity_id, token } = self;
         format!("GET {path}?entityId={entity_id}{more} HTTP/1.1\r\n{COMMON}Authorization: Bearer {token}\r\n\r\n")

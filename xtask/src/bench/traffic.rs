@@ -61,6 +61,7 @@ impl Target<'_> {
         let outcome = self.send(
             load,
             &json!({ "warm_up": milliseconds(span.warm_up), "measure": milliseconds(span.measure), "rate": rate }),
+            CONNECTIONS,
         )?;
         let spent = self.server.cpu_time()?.saturating_sub(before);
         let number = |name: &str| outcome[name].as_f64().with_context(|| format!("no {name} from the load generator"));
@@ -77,7 +78,7 @@ impl Target<'_> {
     /// # Errors
     /// When an answer is not 200.
     pub fn once(&self, load: &Path) -> Result<Once> {
-        let outcome = self.send(load, &json!({ "count": self.requests.len(), "collect": true }))?;
+        let outcome = self.send(load, &json!({ "count": self.requests.len(), "collect": true }), CONNECTIONS)?;
         // Absent where no answer has one, as with queries.
         let ids = outcome["ids"].as_array().into_iter().flatten();
         Ok(Once {
@@ -86,11 +87,27 @@ impl Target<'_> {
         })
     }
 
-    fn send(&self, load: &Path, how: &Value) -> Result<Value> {
+    /// Sends over some connections, each as fast as it is answered, while something else runs that takes `span`.
+    ///
+    /// # Errors
+    /// When an answer is not 200, or what the other says.
+    pub fn beside<T>(&self, load: &Path, connections: u64, span: Span, other: impl FnOnce() -> Result<T>) -> Result<T> {
+        // Starting the other takes a moment.
+        let measure = milliseconds(span.warm_up + span.measure) + 500;
+        let how = json!({ "warm_up": 0, "measure": measure, "rate": null });
+        std::thread::scope(|scope| {
+            let sent = scope.spawn(|| self.send(load, &how, connections));
+            let outcome = other()?;
+            sent.join().map_err(|_| anyhow::anyhow!("the load generator's thread panicked"))??;
+            Ok(outcome)
+        })
+    }
+
+    fn send(&self, load: &Path, how: &Value, connections: u64) -> Result<Value> {
         let mut plan = how.clone();
         plan["address"] = self.server.address.as_str().into();
         plan["requests"] = json!(self.requests);
-        plan["connections"] = CONNECTIONS.into();
+        plan["connections"] = connections.into();
         let mut child = Command::new(load).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         child.stdin.take().context("no standard input")?.write_all(plan.to_string().as_bytes())?;
         let output = child.wait_with_output()?;
