@@ -96,7 +96,7 @@ pub(super) fn turn(edge: &Edge, entity: &Entity, parameters: &Parameters, asked:
     let fingerprint = edge.gateway.vault.fingerprint(&request);
     match edge.gateway.store.answer(&entity.id, &key, edge.gateway.now_of(entity))? {
         None => Ok(Turn::Fresh(Fresh { named: Named { entity: entity.id.clone(), key, fingerprint }, _held: held })),
-        Some(found) if found.fingerprint != fingerprint => {
+        Some(found) if !edge.gateway.vault.is_fingerprint(&found.fingerprint, &request) => {
             Err(Refusal::idempotency_key("was sent with another request before; a new request needs a new key").into())
         }
         // A response about a channel that has another merchant now is that merchant's. The request is not carried out again.

@@ -12,6 +12,7 @@ mod ports;
 mod restore;
 mod serve;
 mod token;
+mod vault;
 mod vault_key;
 mod wallet;
 mod webhook;
@@ -55,6 +56,9 @@ enum Command {
     /// Move the clock of a sandbox entity, so that what would happen later happens now.
     #[command(subcommand)]
     Clock(clock::ClockCommand),
+    /// Give everything that is sealed another key, and list and retire keys.
+    #[command(subcommand)]
+    Vault(vault::VaultCommand),
     /// Copy the whole store to a new file, while a server may be running on it.
     Backup(backup::Backup),
     /// Put a backup in the place of the store.
@@ -100,6 +104,7 @@ pub fn run() -> ExitCode {
         Command::WalletToken(command) => command.run(),
         Command::Webhook(command) => command.run(),
         Command::Clock(command) => command.run(),
+        Command::Vault(command) => command.run(),
         Command::Backup(command) => command.run(),
         Command::Restore(command) => command.run(),
     };

@@ -33,8 +33,7 @@ use crate::gateway::{Gateway, Options};
 use crate::listener::{self, ConnectionLimits};
 use crate::outgoing::Outgoing;
 use crate::process;
-use crate::store::Store;
-use crate::vault::Vault;
+use crate::store::{Keyring, Store, StoreError, open_connection};
 use crate::worker;
 
 /// How long requests that are under way, and then messages, may take to end when the process is asked to stop.
@@ -215,11 +214,14 @@ impl Settings {
         let fields_url = self.fields_url()?;
         let builds = Builds::load(self.form.as_deref(), fields_url.as_ref().map(FieldsUrl::base))?;
         let directory = Arc::new(Directory::default());
-        let store = Store::open(data, Arc::clone(&directory)).map_err(|error| {
+        let opening = |error: StoreError| {
             let fault = error.fault().map(|fault| format!(". {}", fault.description())).unwrap_or_default();
             anyhow::Error::new(error).context(format!("opening the store in {}{fault}", data.display()))
-        })?;
-        let vault = Vault::new(&self.vault.master_key(data)?);
+        };
+        let (source, vault) = self.vault.open(&open_connection(data).map_err(opening)?, data)?;
+        let vault = Arc::new(vault);
+        let keys = Keyring { vault: Arc::clone(&vault), source };
+        let store = Store::open_with_keys(data, Arc::clone(&directory), Some(keys)).map_err(opening)?;
         directory.set_hash_key(store.token_hash_key(&vault).await?);
         let builds = builds.with_earlier(&store, &vault, SystemClock.now()).await?;
         let terms =

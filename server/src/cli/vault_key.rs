@@ -1,28 +1,32 @@
-//! Where the vault's key comes from, for the commands that seal or open something.
+//! The keys of the vault, for the commands that seal or open something.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::Args;
+use jiff::Timestamp;
+use rusqlite::Connection;
 
-use crate::vault::MasterKey;
+use crate::store::vault_keys;
+use crate::vault::{KeyId, KeySource, MasterKey, Vault};
 
-/// Where the vault's key is.
+const VARIABLE: &str = "TILLGATE_VAULT_KEY";
+
+/// The source of the vault's keys.
 #[derive(Debug, Args)]
 pub(super) struct VaultKey {
-    /// The file with the vault's key; made on first use. Default: the data folder's name with `.key` at its end, beside it.
-    /// The environment variable TILLGATE_VAULT_KEY (64 hexadecimal digits) stands above it.
+    /// The file with the vault's keys, one a line: the first seals, all open. Made on first use. Default: the data folder's name
+    /// with `.key` at its end, beside it. The environment variable TILLGATE_VAULT_KEY (the keys themselves) overrides the file.
     #[arg(long, value_name = "FILE", env = "TILLGATE_KEY_FILE")]
     key_file: Option<PathBuf>,
 }
 
 impl VaultKey {
-    /// The vault's key: from the environment, else from its file, which is never inside the data folder.
-    pub(super) fn master_key(&self, data: &Path) -> anyhow::Result<MasterKey> {
-        const VARIABLE: &str = "TILLGATE_VAULT_KEY";
-        if let Ok(text) = std::env::var(VARIABLE) {
-            return Ok(MasterKey::from_hex(&zeroize::Zeroizing::new(text), VARIABLE)?);
+    /// The source of the keys: the environment, else a file, which is never inside the data folder.
+    pub(super) fn source(&self, data: &Path) -> anyhow::Result<KeySource> {
+        if std::env::var_os(VARIABLE).is_some() {
+            return Ok(KeySource::Variable(VARIABLE));
         }
         let path = match &self.key_file {
             Some(path) => std::path::absolute(path)?,
@@ -34,11 +38,55 @@ impl VaultKey {
         };
         let inside = real_place(&path)?.starts_with(data.canonicalize()?);
         anyhow::ensure!(!inside, "{} is inside the data folder: a copy of the data would open itself", path.display());
-        Ok(MasterKey::from_file(&path)?)
+        Ok(KeySource::File(path))
+    }
+
+    /// Reads the keys. Makes a key file if there is none, but never beside records that are sealed already. Refuses keys that
+    /// cannot open what the store holds.
+    pub(super) fn keys(&self, connection: &Connection, data: &Path) -> anyhow::Result<(KeySource, Vec<MasterKey>)> {
+        let source = self.source(data)?;
+        let found = source.read()?;
+        let ids: Vec<KeyId> = found.iter().flatten().map(MasterKey::id).collect();
+        let missing = vault_keys::missing(connection, &ids)?;
+        if !missing.is_empty() {
+            let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
+            let missing = missing.join(", ");
+            if found.is_none() {
+                bail!(
+                    "the store holds records that are sealed under the vault key {missing}, and the key file {source} does \
+                     not exist: put it back, or name it with --key-file. No new key is made beside sealed data"
+                );
+            }
+            bail!(
+                "the store holds records that are sealed under the vault key {missing}, which is not in {source}: put that \
+                 key into it, on a line of its own"
+            );
+        }
+        let keys = match (found, &source) {
+            (Some(keys), _) => keys,
+            (None, KeySource::File(path)) => KeySource::make(path)?,
+            (None, KeySource::Variable(name)) => bail!("{name} is empty"),
+        };
+        let retired = vault_keys::list(connection)?;
+        let retired: Vec<KeyId> = retired.iter().filter(|key| key.retired.is_some()).map(|key| key.id).collect();
+        if let Some(first) = keys.first().map(MasterKey::id).filter(|first| retired.contains(first)) {
+            bail!("the vault key {first} is retired, and is the first in {source}: remove its line");
+        }
+        Ok((source, keys))
+    }
+
+    /// Opens the vault. Its key is known to the store before anything is sealed.
+    pub(super) fn open(&self, connection: &Connection, data: &Path) -> anyhow::Result<(KeySource, Vault)> {
+        let (source, keys) = self.keys(connection, data)?;
+        let vault = Vault::with_keys(&keys).context("the vault has no key")?;
+        if let Some(first) = vault.key_ids().first() {
+            vault_keys::register(connection, *first, Timestamp::now())?;
+        }
+        Ok((source, vault))
     }
 }
 
-/// Where a file really is, or will be when it is made, whatever links and dots lead there.
+/// The path at which a file is, or will be when it is made, whatever links and dots lead there.
 fn real_place(path: &Path) -> anyhow::Result<PathBuf> {
     if path.exists() {
         return Ok(path.canonicalize()?);

@@ -155,7 +155,7 @@ impl CreateKey {
     fn run(self) -> anyhow::Result<()> {
         let connection = open_existing(&self.common.data)?;
         let entity = entity(&connection, &self.entity)?;
-        let vault = Vault::new(&self.vault.master_key(&self.common.data)?);
+        let (_, vault) = self.vault.open(&connection, &self.common.data)?;
         let kept = create(&connection, &vault, entity.id)?;
         self.common.print(&shown(&kept), |key| format!("keyId      {}\npublicKey  {}", key.key_id, key.public_key))
     }

@@ -19,7 +19,6 @@ use crate::domain::id::{MessageId, hex};
 use crate::gateway::random;
 use crate::outgoing::Outgoing;
 use crate::store::webhook::{self, Delivery, Webhook};
-use crate::vault::Vault;
 use crate::webhook::{Key, Letter, test_text};
 
 /// The webhooks of entities.
@@ -190,7 +189,7 @@ impl Create {
         if let Err(message) = self.ports.ports().check(&self.url) {
             bail!("{} {message}; an operator may allow it: --allow-port", self.url);
         }
-        let vault = Vault::new(&self.vault.master_key(&self.common.data)?);
+        let (_, vault) = self.vault.open(&connection, &self.common.data)?;
         let now = Timestamp::now();
         let id = MessageId::new(now, random()?);
         let key = zeroize::Zeroizing::new(random::<32>()?);
@@ -239,7 +238,7 @@ impl Test {
     fn run(self) -> anyhow::Result<()> {
         let connection = open_existing(&self.common.data)?;
         let found = find(&connection, &self.webhook)?;
-        let vault = Vault::new(&self.vault.master_key(&self.common.data)?);
+        let (_, vault) = self.vault.open(&connection, &self.common.data)?;
         let key = vault.open(&Webhook::record(&found.id), &found.sealed)?;
         let key: &Key = key.as_slice().try_into().context("the stored key is damaged")?;
         let now = Timestamp::now();

@@ -4,6 +4,7 @@ use jiff::SignedDuration;
 use tillgate_shared::format::mask::{Strictness, has_card_number};
 
 use super::id::EntityId;
+use crate::vault::FINGERPRINT;
 
 /// How long the answer to a named request is kept and given again.
 pub const KEPT: SignedDuration = SignedDuration::from_hours(24);
@@ -51,7 +52,7 @@ pub struct Named {
     /// Its name.
     pub key: IdempotencyKey,
     /// What tells it from another request of the same name; keyed, because card numbers go into it.
-    pub fingerprint: [u8; 32],
+    pub fingerprint: [u8; FINGERPRINT],
 }
 
 /// An answer as it leaves, but for its headers.

@@ -9,7 +9,7 @@ pub mod demands;
 mod dispatch;
 mod duplicates;
 mod echo;
-mod on_file;
+pub mod on_file;
 pub mod once;
 mod one_click;
 pub mod order;
@@ -53,7 +53,7 @@ pub struct Gateway {
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Card data at rest.
-    pub vault: Vault,
+    pub vault: Arc<Vault>,
     /// The counts against card testing.
     pub velocity: VelocityLimiter,
     /// What waits for a merchant's word.

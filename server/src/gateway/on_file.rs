@@ -21,8 +21,9 @@ use crate::domain::payment::{Account, Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::{Registration, retention};
 use crate::domain::standing_instruction::{Chain, INITIAL_TRANSACTION, Pending, Step, Terms};
+use crate::store::sealed::Resealed;
 use crate::store::{Changes, NewRegistration, OnFile, OnFileKeys, Promise, StoreError};
-use crate::vault::BlindIndex;
+use crate::vault::{BlindIndex, Vault, VaultError};
 
 /// The groups of parameters that describe an account.
 const ACCOUNTS: [&str; 3] = ["card.", "bankAccount.", "virtualAccount."];
@@ -152,22 +153,9 @@ impl Gateway {
         Ok(Some(NewRegistration { registration, blind, sealed }))
     }
 
-    /// The blind index of the account among the parameters, in the form that does not depend on how it was written.
+    /// The blind index of the account among the parameters.
     pub(super) fn blind_index(&self, entity: &EntityId, parameters: &Parameters) -> Option<BlindIndex> {
-        let get = |name: &str| parameters.get(name).filter(|value| !value.is_empty());
-        let whole = |parts: &[&str]| Zeroizing::new(parts.join("\n").to_uppercase());
-        let account = if let Some(number) = get("card.number") {
-            whole(&["card", number])
-        } else if let Some(iban) = get("bankAccount.iban") {
-            let iban = Zeroizing::new(iban.split_whitespace().collect::<String>());
-            whole(&["iban", &iban])
-        } else if let Some(number) = get("bankAccount.number") {
-            let bank = get("bankAccount.bankCode").or(get("bankAccount.bic")).unwrap_or_default();
-            whole(&["bank", get("bankAccount.country").unwrap_or_default(), bank, number])
-        } else {
-            let id = get("virtualAccount.accountId")?;
-            whole(&["virtual", get("paymentBrand").unwrap_or_default(), id])
-        };
+        let account = canonical_account(parameters)?;
         Some(self.vault.blind_index(entity, account.as_bytes()))
     }
 
@@ -324,4 +312,45 @@ pub(super) fn card_retention(parameters: &Parameters) -> Option<jiff::Timestamp>
 
 fn is_account(name: &str) -> bool {
     ACCOUNTS.iter().any(|group| name.starts_with(group))
+}
+
+/// The account among the parameters, in the form that does not depend on how it was written.
+fn canonical_account(parameters: &Parameters) -> Option<Zeroizing<String>> {
+    let get = |name: &str| parameters.get(name).filter(|value| !value.is_empty());
+    let whole = |parts: &[&str]| Zeroizing::new(parts.join("\n").to_uppercase());
+    let account = if let Some(number) = get("card.number") {
+        whole(&["card", number])
+    } else if let Some(iban) = get("bankAccount.iban") {
+        let iban = Zeroizing::new(iban.split_whitespace().collect::<String>());
+        whole(&["iban", &iban])
+    } else if let Some(number) = get("bankAccount.number") {
+        let bank = get("bankAccount.bankCode").or(get("bankAccount.bic")).unwrap_or_default();
+        whole(&["bank", get("bankAccount.country").unwrap_or_default(), bank, number])
+    } else {
+        let id = get("virtualAccount.accountId")?;
+        whole(&["virtual", get("paymentBrand").unwrap_or_default(), id])
+    };
+    Some(account)
+}
+
+/// Opens a record and seals it under the first key of a vault, with the blind index of an account.
+///
+/// # Errors
+/// When the record cannot be opened, or is not what was sealed.
+pub fn reseal(
+    vault: &Vault,
+    record: &str,
+    account_of: Option<&EntityId>,
+    sealed: &[u8],
+) -> Result<Resealed, VaultError> {
+    let secret = vault.open(record, sealed)?;
+    let blind = match account_of {
+        Some(entity) => {
+            let parameters: Parameters = serde_json::from_slice(&secret).map_err(|_| VaultError::damaged())?;
+            let account = canonical_account(&parameters).ok_or_else(VaultError::damaged)?;
+            Some(vault.blind_index(entity, account.as_bytes()))
+        }
+        None => None,
+    };
+    Ok((vault.seal(record, &secret)?, blind))
 }

@@ -30,7 +30,7 @@ pub struct KeptAnswer {
 #[derive(Debug)]
 pub struct FoundAnswer {
     /// Fingerprint of the request.
-    pub fingerprint: [u8; 32],
+    pub fingerprint: Vec<u8>,
     /// The response.
     pub answer: Answer,
     /// As [`KeptAnswer::owner`].

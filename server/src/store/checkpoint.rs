@@ -64,6 +64,15 @@ pub(super) fn start_log_over(folder: &Path) -> Result<bool, StoreError> {
     Ok(!busy)
 }
 
+/// Empties the write-ahead log into the file, so that nothing of what was overwritten is left in it, unless somebody is reading
+/// just then.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn empty_log(folder: &Path) -> Result<(), StoreError> {
+    start_log_over(folder).map(drop)
+}
+
 fn run(connection: &Connection, woken: &Receiver<()>) {
     while woken.recv().is_ok() {
         if let Err(error) = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())) {

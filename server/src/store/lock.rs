@@ -8,14 +8,32 @@ use super::StoreError;
 
 const FILE: &str = "tillgate.lock";
 
-/// Takes the lock as one of several servers.
+/// Takes the lock as one of several servers. Others hold it alone for a moment to see whether there is a server.
 pub(super) fn share(folder: &Path) -> Result<File, StoreError> {
+    for _ in 0..20 {
+        match lock(folder, File::try_lock_shared) {
+            Err(StoreError::InUse(_)) => std::thread::sleep(std::time::Duration::from_millis(50)),
+            taken => return taken,
+        }
+    }
     lock(folder, File::try_lock_shared)
 }
 
 /// Takes the lock alone.
 pub(super) fn take(folder: &Path) -> Result<File, StoreError> {
     lock(folder, File::try_lock)
+}
+
+/// Returns true if a server has the store of a data folder open.
+///
+/// # Errors
+/// When the lock's file cannot be opened.
+pub fn is_served(folder: &Path) -> Result<bool, StoreError> {
+    match take(folder) {
+        Ok(_) => Ok(false),
+        Err(StoreError::InUse(_)) => Ok(true),
+        Err(error) => Err(error),
+    }
 }
 
 fn lock(folder: &Path, lock: impl FnOnce(&File) -> Result<(), TryLockError>) -> Result<File, StoreError> {

@@ -25,8 +25,10 @@ mod readers;
 pub mod restore;
 mod rows;
 mod schema;
+pub mod sealed;
 pub mod timer;
 pub mod token;
+pub mod vault_keys;
 pub mod velocity;
 pub mod wallet;
 pub mod webhook;
@@ -53,8 +55,10 @@ use crate::domain::refusal::Refusal;
 
 pub use answers::{FoundAnswer, KeptAnswer};
 pub use changed::{Changed, Watched};
+pub use checkpoint::empty_log;
 pub use fault::{Damage, DiskFault};
 pub use health::Sickness;
+pub use lock::is_served;
 pub use long_reads::{Cancelled, LongReads};
 pub use on_file::{NewRegistration, OnFile, OnFileKeys, WithAccount};
 pub use promise::Promise;
@@ -62,6 +66,7 @@ pub use queries::PaymentRow;
 use readers::Readers;
 pub use rows::Changes;
 pub use schema::{file, open_connection};
+pub use vault_keys::Keyring;
 use wallet::WalletToken;
 use writer::Writer;
 
@@ -147,7 +152,7 @@ pub enum StoreError {
     #[error("the system gives no random bytes")]
     Random,
     /// A server has this store open, or a restore is under way.
-    #[error("{0} is in use: stop the server first")]
+    #[error("{0} is in use by a server or a restore: stop the server first")]
     InUse(PathBuf),
     /// A restore was interrupted after it had begun to replace the file.
     #[error("a restore of {0} was interrupted: run `tillgate restore` again")]
@@ -192,7 +197,18 @@ impl Store {
     /// # Errors
     /// When the folder or the file cannot be opened or migrated.
     pub fn open(folder: &Path, directory: Arc<Directory>) -> Result<Self, StoreError> {
+        Self::open_with_keys(folder, directory, None)
+    }
+
+    /// As [`Store::open`], for a server: its keys are read again when another process has changed them.
+    ///
+    /// # Errors
+    /// When the folder or the file cannot be opened or migrated, or a restore is under way.
+    pub fn open_with_keys(folder: &Path, directory: Arc<Directory>, keys: Option<Keyring>) -> Result<Self, StoreError> {
         let write = open_connection(folder)?;
+        if let Some(keys) = &keys {
+            vault_keys::note_loaded(&write, &keys.vault)?;
+        }
         let lock = lock::share(folder)?;
         directory.replace(admin::credentials(&write)?);
         let damage = Arc::new(Damage::default());
@@ -203,7 +219,14 @@ impl Store {
             _lock: lock,
             readers,
             long_reads: LongReads::default(),
-            writer: Writer::start(write, folder, Arc::clone(&directory), Arc::clone(&changed), Arc::clone(&damage))?,
+            writer: Writer::start(
+                write,
+                folder,
+                Arc::clone(&directory),
+                Arc::clone(&changed),
+                Arc::clone(&damage),
+                keys,
+            )?,
             damage,
             latest_check: health::LatestCheck::default(),
             directory,

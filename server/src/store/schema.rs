@@ -13,7 +13,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use rusqlite_migration::{M, Migrations};
 
-use super::{StoreError, guards, restore};
+use super::{StoreError, guards, restore, vault_keys};
 
 /// The file's name in the data folder.
 const FILE: &str = "tillgate.db";
@@ -228,6 +228,8 @@ const MIGRATIONS: &[M<'static>] = &[
          ) WITHOUT ROWID;
          CREATE INDEX velocity_until ON velocity (until);",
     ),
+    // The ids of the vault's keys.
+    M::up(vault_keys::MIGRATION),
 ];
 
 /// Number of migrations: the schema version of a current store.

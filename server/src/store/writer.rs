@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 use super::changed::{Changed, Slot};
 use super::checkpoint::Checkpointer;
-use super::{Changes, Damage, DiskFault, Keys, Loaded, StoreError, Written, admin, rows};
+use super::{Changes, Damage, DiskFault, Keyring, Keys, Loaded, StoreError, Written, admin, rows, vault_keys};
 use crate::directory::Directory;
 use crate::domain::refusal::Refusal;
 
@@ -48,6 +48,7 @@ impl Writer {
         directory: Arc<Directory>,
         changed: Arc<Changed>,
         damage: Arc<Damage>,
+        keys: Option<Keyring>,
     ) -> Result<Self, StoreError> {
         // Automatic checkpoints would run inside somebody's commit.
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
@@ -58,7 +59,7 @@ impl Writer {
             .name("store-writer".to_owned())
             .spawn(move || {
                 let watched = Instant::now();
-                WriterThread { connection, directory, damage, checkpointer, version: None, watched }.run(&jobs);
+                WriterThread { connection, directory, damage, keys, checkpointer, version: None, watched }.run(&jobs);
             })
             .map_err(|error| StoreError::File(folder.to_owned(), error))?;
         Ok(Self { queue: Some(queue), changed, damage: noted, thread: Some(thread) })
@@ -161,6 +162,8 @@ struct WriterThread {
     directory: Arc<Directory>,
     /// Set by whoever meets a damaged page; nothing is written after that.
     damage: Arc<Damage>,
+    /// Read again when another process has changed the vault's keys.
+    keys: Option<Keyring>,
     checkpointer: Checkpointer,
     /// SQLite's `data_version`: changes when another connection has committed.
     version: Option<i64>,
@@ -223,6 +226,9 @@ impl WriterThread {
         let version = self.connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
         if self.version != Some(version) {
             self.directory.replace(admin::credentials(&self.connection)?);
+            if let Some(Keyring { vault, source }) = &self.keys {
+                vault_keys::refresh(&self.connection, vault, source)?;
+            }
             self.version = Some(version);
         }
         Ok(())

@@ -34,9 +34,10 @@ impl Vault {
     /// The blind index of an entity's account, given in one canonical form.
     pub fn blind_index(&self, entity: &EntityId, account: &[u8]) -> BlindIndex {
         let mut key = Zeroizing::new([0; 32]);
+        let parent = self.with_first(|first| first.index.clone());
         // HKDF expands to up to 8160 bytes, and HMAC takes a key of any length.
         #[allow(clippy::expect_used)]
-        Hkdf::<Sha256>::new(None, &*self.index).expand(entity.as_str().as_bytes(), &mut *key).expect("32 bytes");
+        Hkdf::<Sha256>::new(None, &*parent).expand(entity.as_str().as_bytes(), &mut *key).expect("32 bytes");
         #[allow(clippy::expect_used)]
         let mut mac = Hmac::<Sha256>::new_from_slice(&*key).expect("a key of any length");
         mac.update(account);

@@ -1,16 +1,31 @@
-//! The master key: 32 bytes from a file that only its owner may read, or from the environment. Never in the data
-//! folder, so that a copy of the data alone opens nothing.
+//! A master key: 32 bytes, its id, and the keys that are derived from it.
 
-use std::fs;
-use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use hkdf::Hkdf;
 use sha2::{Digest as _, Sha256};
-use zeroize::{Zeroize as _, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::domain::id::hex;
+
+/// The name of a master key in every record: four bytes of a digest, which tell nothing about the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KeyId(pub [u8; 4]);
+
+impl std::fmt::Display for KeyId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&hex(&self.0))
+    }
+}
+
+impl KeyId {
+    /// Reads an id as it is shown: eight lowercase hexadecimal digits.
+    pub fn parse(text: &str) -> Option<Self> {
+        let number = u32::from_str_radix(text, 16).ok()?;
+        let id = Self(number.to_be_bytes());
+        (id.to_string() == text).then_some(id)
+    }
+}
 
 /// The key that all other keys are derived from. Its Debug shows nothing.
 pub struct MasterKey(Zeroizing<[u8; 32]>);
@@ -24,9 +39,12 @@ impl std::fmt::Debug for MasterKey {
 /// Why there is no master key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// The text is not 64 hexadecimal digits.
-    #[error("{0} must hold 64 hexadecimal digits (32 bytes)")]
+    /// The text is not one or more lines of 64 hexadecimal digits.
+    #[error("{0} must hold 64 hexadecimal digits (32 bytes), or several such keys with a newline between two")]
     Malformed(String),
+    /// A key stands there twice.
+    #[error("{0} holds a key twice")]
+    Repeated(String),
     /// Others than the owner may read the file.
     #[error("{0} may be read by others than its owner; run: chmod 600 {0}")]
     Permissions(PathBuf),
@@ -44,58 +62,54 @@ impl MasterKey {
         Self(Zeroizing::new(bytes))
     }
 
-    /// A key from 64 hexadecimal digits, as an environment variable or a file holds it.
+    /// Reads a key from exactly 64 hexadecimal digits.
+    fn from_hex(digits: &str) -> Option<Self> {
+        let digits = digits.as_bytes();
+        let mut bytes = Zeroizing::new([0; 32]);
+        if digits.len() != 64 {
+            return None;
+        }
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            let value = |digit: u8| char::from(digit).to_digit(16);
+            *byte = u8::try_from(value(pair[0])? * 16 + value(pair[1])?).ok()?;
+        }
+        Some(Self(bytes))
+    }
+
+    /// Reads keys, one a line: exactly 64 hexadecimal digits each, and a newline between two. One more newline may end the
+    /// text. The first key seals, all open. No key stands there twice.
     ///
     /// # Errors
-    /// [`KeyError::Malformed`], which names where the text came from.
-    pub fn from_hex(text: &str, source: &str) -> Result<Self, KeyError> {
-        let digits = text.trim().as_bytes();
-        let malformed = || KeyError::Malformed(source.to_owned());
-        if digits.len() != 64 {
-            return Err(malformed());
-        }
+    /// [`KeyError::Malformed`], which names the source of the text.
+    pub fn parse_list(text: &str, source: &str) -> Result<Vec<Self>, KeyError> {
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        let keys: Option<Vec<Self>> = text.split('\n').map(Self::from_hex).collect();
+        let keys = keys.ok_or_else(|| KeyError::Malformed(source.to_owned()))?;
+        let mut ids: Vec<KeyId> = keys.iter().map(Self::id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        if ids.len() == keys.len() { Ok(keys) } else { Err(KeyError::Repeated(source.to_owned())) }
+    }
+
+    /// Makes a key from the system's random bytes.
+    ///
+    /// # Errors
+    /// If the system gives none.
+    pub fn random() -> Result<Self, KeyError> {
         let mut bytes = Zeroizing::new([0; 32]);
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            let pair = std::str::from_utf8(pair).map_err(|_| malformed())?;
-            *byte = u8::from_str_radix(pair, 16).map_err(|_| malformed())?;
-        }
+        getrandom::fill(&mut *bytes).map_err(|_| KeyError::Random)?;
         Ok(Self(bytes))
     }
 
-    /// Reads the key file, or makes it (mode 0600, durable) on first start.
-    ///
-    /// # Errors
-    /// When the file is malformed, open to others, or cannot be read or made.
-    pub fn from_file(path: &Path) -> Result<Self, KeyError> {
-        let failed = |error| KeyError::File(path.to_owned(), error);
-        match fs::read_to_string(path) {
-            Ok(text) => {
-                let text = Zeroizing::new(text);
-                let mode = fs::metadata(path).map_err(failed)?.permissions().mode();
-                if mode & 0o077 != 0 {
-                    return Err(KeyError::Permissions(path.to_owned()));
-                }
-                Self::from_hex(&text, &path.display().to_string())
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                let mut bytes = [0; 32];
-                getrandom::fill(&mut bytes).map_err(|_| KeyError::Random)?;
-                let text = Zeroizing::new(hex(&bytes));
-                let mut file =
-                    fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
-                file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
-                let key = Self::from_bytes(bytes);
-                bytes.zeroize();
-                Ok(key)
-            }
-            Err(error) => Err(failed(error)),
-        }
+    /// Four bytes that name the key in every record and tell nothing about it.
+    pub fn id(&self) -> KeyId {
+        let digest = Sha256::new().chain_update(b"tillgate key id").chain_update(*self.0).finalize();
+        KeyId([digest[0], digest[1], digest[2], digest[3]])
     }
 
-    /// Four bytes that name the key in every record and tell nothing about it.
-    pub fn id(&self) -> [u8; 4] {
-        let digest = Sha256::new().chain_update(b"tillgate key id").chain_update(*self.0).finalize();
-        [digest[0], digest[1], digest[2], digest[3]]
+    /// The key as a line of a key file.
+    pub fn to_hex(&self) -> Zeroizing<String> {
+        Zeroizing::new(hex(&*self.0))
     }
 
     /// A key for one purpose (HKDF-SHA-256, RFC 5869).
@@ -110,29 +124,53 @@ impl MasterKey {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
-
-    #[test]
-    fn a_key_file_is_made_once_for_its_owner_only_and_read_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("tillgate.key");
-        let first = MasterKey::from_file(&path).unwrap();
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(MasterKey::from_file(&path).unwrap().id(), first.id());
-    }
-
-    #[test]
-    fn a_key_file_that_others_may_read_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("tillgate.key");
-        MasterKey::from_file(&path).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        assert!(matches!(MasterKey::from_file(&path), Err(KeyError::Permissions(_))));
-    }
 
     #[test]
     fn keys_for_two_purposes_differ() {
         let master = MasterKey::from_bytes([1; 32]);
         assert_ne!(*master.derive(b"a"), *master.derive(b"b"));
+    }
+
+    #[test]
+    fn a_key_reads_the_same_in_upper_and_lower_case_and_with_a_newline_at_its_end() {
+        let id = MasterKey::from_bytes([0xab; 32]).id();
+        let (lower, upper) = ("ab".repeat(32), "AB".repeat(32));
+        for text in [lower.clone(), upper.clone(), format!("{lower}\n")] {
+            let keys = MasterKey::parse_list(&text, "it").unwrap();
+            assert_eq!(keys.iter().map(MasterKey::id).collect::<Vec<_>>(), [id], "{text:?}");
+        }
+        assert!(matches!(MasterKey::parse_list(&format!("{lower}\n{upper}"), "it"), Err(KeyError::Repeated(_))));
+        assert_eq!(KeyId::parse(&id.to_string()), Some(id));
+        for junk in ["", "+1234567", "ABCDEF01", "1234567", "123456789"] {
+            assert_eq!(KeyId::parse(junk), None, "{junk}");
+        }
+    }
+
+    #[test]
+    fn what_number_parsers_take_besides_digits_is_no_key() {
+        let rest = "0".repeat(62);
+        for pair in ["+f", "-1", "0x", " 1", "1 ", "_1", "1_", "\u{ff11}", "\r\n", "\0\0"] {
+            for text in [format!("{pair}{rest}"), format!("{rest}{pair}")] {
+                assert!(MasterKey::parse_list(&text, "it").is_err(), "{text:?}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn only_lines_of_64_digits_are_keys(text in "[0-9a-fA-F+ g\\n\\r\\t-]{0,140}|([0-9a-fA-F]{63,65}\\n?){1,3}|\\PC{64}") {
+            let lines: Vec<&str> = text.strip_suffix('\n').unwrap_or(&text).split('\n').collect();
+            let good = lines.iter().all(|line| line.len() == 64 && line.bytes().all(|byte| byte.is_ascii_hexdigit()));
+            prop_assert_eq!(MasterKey::parse_list(&text, "it").is_ok(), good);
+        }
+
+        #[test]
+        fn every_key_is_read_as_it_was_written(bytes: [u8; 32]) {
+            let keys = MasterKey::parse_list(&hex(&bytes), "it").unwrap();
+            prop_assert_eq!(&*keys[0].0, &bytes);
+        }
     }
 }

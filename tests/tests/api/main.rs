@@ -70,6 +70,7 @@ mod threeds;
 mod tokens;
 mod told_later;
 mod tolerance;
+mod vault_rotation;
 mod wallet;
 mod wallet_sheet;
 mod webhooks;
