@@ -1,7 +1,7 @@
 //! Long reads: queries that read many rows run on threads of their own, a fair share for each tenant.
 //!
-//! Payments and status reads never wait for them. The threads have the lowest priority of the system, so that on a busy
-//! machine they get what the payments leave. A tenant runs [`SHARE`] long reads at a time and tenants take turns; one that
+//! Payments and status reads never wait for them. The threads have a low priority, so that on a busy machine they get
+//! what the payments leave. A tenant runs [`SHARE`] long reads at a time and tenants take turns; one that
 //! waits longer than [`PATIENCE`] is refused. A read whose client is gone does not start, or ends at its next step.
 
 use std::collections::{HashMap, VecDeque};
@@ -22,6 +22,9 @@ const SHARE: usize = 1;
 const WAITING: usize = 32;
 /// Long reads of all tenants that wait.
 const WAITING_IN_ALL: usize = 1024;
+/// Priority of the threads, as `nice` has it.
+#[cfg(target_os = "linux")]
+const NICE: i32 = 10;
 /// Longest wait for a turn.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -208,11 +211,12 @@ fn start_threads(shared: &Arc<Shared>) {
     }
 }
 
-/// Gives this thread the lowest priority. It may take what no other thread wants.
+/// Lowers the priority of this thread to about a tenth of a payment's share. The lowest one could stop a read in the middle
+/// of a snapshot, for which the write-ahead log then waits.
 #[cfg(target_os = "linux")]
 fn lower_priority() {
     // On Linux a thread has a priority of its own, under its own id.
-    let lowered = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 19);
+    let lowered = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICE);
     if let Err(error) = lowered {
         tracing::warn!(%error, "long reads run with the priority of payments");
     }
