@@ -27,7 +27,7 @@ use crate::domain::payment::Terms;
 use crate::form::Builds;
 use crate::gateway::codes::Codes;
 use crate::gateway::reminder::Asked;
-use crate::gateway::summary::Saved;
+use crate::gateway::summary::SavedForms;
 use crate::gateway::velocity::VelocityLimiter;
 use crate::gateway::{Gateway, Options};
 use crate::listener::{self, ConnectionLimits};
@@ -243,7 +243,7 @@ impl Settings {
                 clock: Arc::new(SystemClock),
                 vault,
                 velocity,
-                saved: Saved::default(),
+                saved: SavedForms::default(),
                 asked: Asked::default(),
                 codes: Codes::default(),
                 options,

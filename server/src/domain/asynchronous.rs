@@ -97,6 +97,7 @@ mod tests {
             descriptor: String::new(),
             account: Account::Unknown,
             parameters: Parameters::default(),
+            shares: None,
         }
     }
 

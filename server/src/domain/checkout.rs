@@ -302,6 +302,7 @@ mod tests {
                 expiry_year: "2034".to_owned(),
             }),
             parameters: Parameters::default(),
+            shares: None,
         }
     }
 

@@ -2,14 +2,22 @@
 //! sets only what the catalogue lets it set, and never replaces or weakens what the merchant's server set.
 
 use tillgate_shared::brand::{Brand, Kind};
-use tillgate_shared::parameter::{Parameters, browser_may_set, find};
+use tillgate_shared::parameter::{Group, Parameters, browser_may_set, find};
 
 use super::checkout::Checkout;
 use super::entity::Settings;
+use super::refusal::Refusal;
 
 const AGREEMENT: &str = "standingInstruction.";
 const MODE: &str = "standingInstruction.mode";
 const SOURCE: &str = "standingInstruction.source";
+const CUSTOM: &str = "customParameters[";
+/// Most custom parameters of a form, and their bytes: names and values.
+pub const CUSTOM_NAMES: usize = 50;
+/// See [`CUSTOM_NAMES`].
+pub const CUSTOM_BYTES: usize = 16 * 1024;
+/// Most bytes of all that a form may set: names and values.
+pub const FORM_BYTES: usize = 64 * 1024;
 const TOKEN: &str = "walletPay.paymentToken";
 const WALLET_SOURCE: &str = "walletPay.source";
 
@@ -67,6 +75,40 @@ impl Checkout {
     fn lets_register(&self) -> bool {
         self.parameters.get("registrationsCreatable") == Some("true")
     }
+}
+
+/// Checks how much a form brings along: all of it may be stored with the payment.
+///
+/// # Errors
+/// The first parameter that is too much.
+pub fn check_size(form: &Parameters) -> Result<(), Refusal> {
+    let (mut all, mut custom, mut names) = (0, 0, 0);
+    for (name, value) in form.iter().filter(|(name, _)| browser_may_set(name)) {
+        let bytes = name.len() + value.len();
+        all += bytes;
+        if name.starts_with(CUSTOM) {
+            names += 1;
+            custom += bytes;
+        }
+        let message = if names > CUSTOM_NAMES {
+            format!("is one of more than {CUSTOM_NAMES} custom parameters in a form")
+        } else if custom > CUSTOM_BYTES {
+            format!("makes the custom parameters of a form longer than {CUSTOM_BYTES} bytes")
+        } else if all > FORM_BYTES {
+            format!("makes the form longer than {FORM_BYTES} bytes")
+        } else {
+            continue;
+        };
+        return Err(Refusal::parameter(name, None, message));
+    }
+    Ok(())
+}
+
+/// Returns the parameters of a form that a later payment needs: those that count, and the way back.
+pub fn needed_of_form(checkout: &Checkout, form: &Parameters) -> Parameters {
+    let counts = |name: &str| browser_may_set(name) && !checkout.parameters.contains(name);
+    let technical = |name: &str| find(name).is_some_and(|row| row.group == Group::Form);
+    form.iter().filter(|(name, _)| *name == "shopperResultUrl" || (counts(name) && !technical(name))).collect()
 }
 
 /// States that the shopper is present (contract, 0.14): a repeated payment without a source is the cardholder's here.

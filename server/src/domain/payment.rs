@@ -4,6 +4,7 @@ mod account;
 mod kind;
 mod record;
 mod redirect;
+mod shared;
 mod standing;
 
 use jiff::SignedDuration;
@@ -15,6 +16,7 @@ pub use kind::PaymentType;
 pub(in crate::domain) use record::code as result_code;
 pub use record::{NOTIFICATION_URL, Payment, descriptor};
 pub use redirect::{Precondition, Redirect, TransferAccount};
+pub use shared::Shared;
 pub use standing::{Link, Standing, State};
 
 /// What may be asked of an earlier payment.

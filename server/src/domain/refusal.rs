@@ -234,6 +234,12 @@ impl Refusal {
         Self { retry_after: Some(seconds), ..Self::new(429, codes::THROTTLED, description) }
     }
 
+    /// 429: more forms wait for the merchant's confirmation than there is room for. Some expire after so many seconds.
+    pub fn too_many_forms(seconds: u32) -> Self {
+        let description = "Too many forms wait for the merchant's confirmation; try again later";
+        Self { retry_after: Some(seconds), ..Self::new(429, codes::THROTTLED, description) }
+    }
+
     /// 400: the header `Idempotency-Key` cannot be taken.
     pub fn idempotency_key(message: &'static str) -> Self {
         Self {

@@ -31,7 +31,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use codes::Codes;
 use reminder::Asked;
-use summary::Saved;
+use summary::SavedForms;
 use velocity::{Limits, VelocityLimiter};
 
 use crate::clock::Clock;
@@ -57,7 +57,7 @@ pub struct Gateway {
     /// The counts against card testing.
     pub velocity: VelocityLimiter,
     /// What waits for a merchant's word.
-    pub saved: Saved,
+    pub saved: SavedForms,
     /// Whose status was asked for of late.
     pub asked: Asked,
     /// The security codes that wait for an authentication.

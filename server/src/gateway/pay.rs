@@ -160,11 +160,15 @@ impl Gateway {
             pay_to,
             account: order.account.shown(),
             parameters: Parameters::default(),
+            shares: None,
         };
         let filing = self.filing(file, &payment, &mut parameters, sender.presence())?;
         defaults::fill(&mut parameters, &payment.brand, now);
         parameters.retain(|name, _| is_echoed(name, &payment.account));
         payment.parameters = parameters;
+        if let Some(earlier) = checkout.map(|checkout| self.attempt_to_share_with(checkout)).transpose()?.flatten() {
+            payment.share_with(&earlier);
+        }
 
         let mut changes = Changes::default();
         // An account on file is kept there, and nowhere else; one that paid nothing is not kept at all.

@@ -245,6 +245,7 @@ pub(super) fn payment(
         pay_to: None,
         descriptor,
         parameters,
+        shares: None,
         ..referenced
     }
 }

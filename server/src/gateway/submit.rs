@@ -17,7 +17,7 @@ use super::{Failure, Gateway};
 use crate::domain::asynchronous::abandon;
 use crate::domain::checkout::{Checkout, State};
 use crate::domain::entity::Entity;
-use crate::domain::form_input::BrowserRights;
+use crate::domain::form_input::{BrowserRights, check_size};
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
@@ -113,6 +113,15 @@ impl Gateway {
         }
     }
 
+    /// The earlier attempt of a checkout that stores the parameters which its attempts share.
+    pub(super) fn attempt_to_share_with(&self, checkout: &Checkout) -> Result<Option<Payment>, Failure> {
+        let last = self.attempt_of(checkout)?;
+        match last.as_ref().and_then(|last| Some((&last.entity, last.shares.as_ref()?))) {
+            Some((entity, shared)) => Ok(self.store.payment(entity, &shared.payment)?),
+            None => Ok(last),
+        }
+    }
+
     async fn attempt(
         &self,
         checkout: &Checkout,
@@ -187,6 +196,7 @@ impl Gateway {
             let message = "is not among the origins of this merchant's pages";
             return Err(Refusal::parameter("shopOrigin", Some(page), message).into());
         }
+        check_size(form)?;
         let (mut parameters, refused) = checkout.merged_with_form(form, BrowserRights::of(&entity.settings));
         if !refused.is_empty() {
             tracing::debug!(names = ?refused, "parameters that a browser may not set");

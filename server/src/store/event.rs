@@ -16,7 +16,8 @@ pub(super) fn of_payment(
     payment: &PaymentRows,
     before: Option<&str>,
 ) -> Result<bool, StoreError> {
-    let PaymentRows { entity, document, link, result, notification, .. } = payment;
+    let PaymentRows { entity, document, told, link, result, notification, .. } = payment;
+    let document = told.as_ref().unwrap_or(document);
     let mut told = match before {
         None => publish(connection, entity, "PAYMENT CREATED", document)?,
         Some(before) if before != result.code() => publish(connection, entity, "PAYMENT UPDATED", document)?,

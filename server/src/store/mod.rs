@@ -26,6 +26,7 @@ pub mod restore;
 mod rows;
 mod schema;
 pub mod sealed;
+mod shared;
 pub mod timer;
 pub mod token;
 pub mod vault_keys;

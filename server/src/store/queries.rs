@@ -10,7 +10,7 @@ use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::{CachedStatement, Connection, Rows, params};
 use serde::de::IgnoredAny;
 
-use super::{Cancelled, Store, StoreError, rows};
+use super::{Cancelled, Store, StoreError, rows, shared};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::{Link, Payment, PaymentType};
 use crate::domain::query::Range;
@@ -139,6 +139,8 @@ pub struct PaymentRow<'a> {
     /// Its id.
     pub id: &'a PaymentId,
     document: &'a [u8],
+    /// Loads the parameters that it shares with an earlier attempt.
+    connection: &'a Connection,
 }
 
 /// What a filter asks of a payment.
@@ -172,7 +174,7 @@ impl PaymentRow<'_> {
     /// # Errors
     /// When it is damaged.
     pub fn payment(&self) -> Result<Payment, StoreError> {
-        Ok(rows::read(self.document)?)
+        shared::read_payment(self.connection, self.document)
     }
 
     /// Decodes what a filter asks for.
@@ -215,7 +217,7 @@ fn walk_step(
         let Some(run) = runs.get_mut(index) else { break };
         if let (Some(row), Some(id)) = (run.get(), PaymentId::parse(&id)) {
             let document = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
-            if visit(&PaymentRow { id: &id, document })?.is_break() {
+            if visit(&PaymentRow { id: &id, document, connection })?.is_break() {
                 return Ok(None);
             }
             visited += 1;

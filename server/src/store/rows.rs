@@ -11,7 +11,7 @@ use super::on_file::{self, OnFileRows};
 use super::promise::{self, PromiseRow};
 use super::timer::{self, Kind, Start};
 use super::wallet::{self, WalletToken};
-use super::{KeptAnswer, Keys, Loaded, StoreError, event, queries};
+use super::{KeptAnswer, Keys, Loaded, StoreError, event, queries, shared};
 use crate::domain::checkout::Checkout;
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
 use crate::domain::payment::{Link, Payment, PaymentType};
@@ -40,6 +40,8 @@ pub(super) struct PaymentRows {
     pub(super) entity: String,
     id: String,
     pub(super) document: Vec<u8>,
+    /// The complete document for messages, where the stored one refers to an earlier attempt.
+    pub(super) told: Option<Vec<u8>>,
     reference: Option<String>,
     pub(super) link: Option<LinkRow>,
     checkout: Option<CheckoutPayment>,
@@ -81,10 +83,12 @@ impl Changes {
     /// Writes a payment.
     #[must_use]
     pub fn payment(mut self, payment: &Payment) -> Self {
+        let (document, told) = shared::documents(payment);
         self.payments.push(PaymentRows {
             entity: payment.entity.as_str().to_owned(),
             id: payment.id.as_str().to_owned(),
-            document: document(payment),
+            document,
+            told,
             reference: payment.parameters.get("merchantTransactionId").map(str::to_owned),
             link: payment.referenced.as_ref().map(|referenced| LinkRow {
                 referenced: referenced.as_str().to_owned(),
@@ -327,10 +331,7 @@ pub(super) fn load_payment(
     entity: &EntityId,
     id: &PaymentId,
 ) -> Result<Option<Payment>, StoreError> {
-    let mut statement = connection.prepare_cached("SELECT document FROM payment WHERE entity = ?1 AND id = ?2")?;
-    let parameters = params![entity.as_str(), id.as_str()];
-    let document = statement.query_row(parameters, |row| Ok(read(row.get_ref(0)?.as_blob()?))).optional()?;
-    Ok(document.transpose()?)
+    shared::load_payment(connection, [entity.as_str(), id.as_str()])
 }
 
 /// The payment that a shopper's page is about, whosever it is.
@@ -339,8 +340,8 @@ pub(super) fn load_payment_of_page(connection: &Connection, id: &PageId) -> Resu
         "SELECT document FROM page JOIN payment ON payment.entity = page.entity AND payment.id = page.payment
          WHERE page.id = ?1",
     )?;
-    let document = statement.query_row([id.as_str()], |row| Ok(read(row.get_ref(0)?.as_blob()?))).optional()?;
-    Ok(document.transpose()?)
+    let document: Option<Vec<u8>> = statement.query_row([id.as_str()], |row| row.get(0)).optional()?;
+    document.map(|document| shared::read_payment(connection, &document)).transpose()
 }
 
 /// What refers to a payment, oldest first.

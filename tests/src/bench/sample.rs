@@ -88,6 +88,7 @@ impl Sampler {
                 expiry_year: "2034".to_owned(),
             }),
             parameters,
+            shares: None,
         }
     }
 

@@ -8,6 +8,7 @@ mod asynchronous;
 mod authentication;
 mod bodies;
 mod browser_parameters;
+mod browser_storage;
 mod browsers;
 mod bundle;
 mod card_on_file;

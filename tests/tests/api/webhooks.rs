@@ -216,6 +216,19 @@ async fn every_kind_of_payment_is_told_as_its_status_shows_it() -> anyhow::Resul
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn each_attempt_of_a_checkout_tells_every_parameter_although_they_are_stored_once() -> anyhow::Result<()> {
+    let scene = Scene::new(&[]).await?;
+    let own = [("customParameters[basket]", "teapot"), ("customParameters[forceResultCode]", "800.100.151")];
+    let made = scene.shop.checkout(&own).await?;
+    for _ in 0..3 {
+        scene.shop.submit(made.id(), &[]).await?;
+        let (_, event) = scene.event().await?;
+        assert_eq!(event["payload"]["customParameters"]["basket"], "teapot", "{event}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn registrations_are_told_when_they_are_made_kept_for_longer_and_deleted() -> anyhow::Result<()> {
     let scene = Scene::new(&["--types", "registration"]).await?;
     let shop = &scene.shop;

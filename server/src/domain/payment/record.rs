@@ -8,6 +8,7 @@ use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{Group, ResultCode};
 
+use super::shared::Shared;
 use super::{Account, PaymentType, Redirect, TransferAccount};
 use crate::domain::address::with_parameters;
 use crate::domain::authentication::Authentication;
@@ -62,6 +63,9 @@ pub struct Payment {
     pub account: Account,
     /// Everything else that was sent and is echoed.
     pub parameters: Parameters,
+    /// Earlier attempt of the same checkout that some of the parameters are stored with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shares: Option<Shared>,
 }
 
 impl Payment {

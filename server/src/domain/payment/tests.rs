@@ -44,6 +44,7 @@ fn payment(number: u8, payment_type: PaymentType, amount: Amount, created: Times
         descriptor: String::new(),
         account: Account::Unknown,
         parameters: Parameters::default(),
+        shares: None,
     }
 }
 
