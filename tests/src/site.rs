@@ -35,6 +35,7 @@ pub struct Page {
     integrity: Option<String>,
     script: String,
     brands: String,
+    before: String,
     inside: String,
     after: String,
     style: String,
@@ -53,6 +54,7 @@ impl Page {
             integrity: None,
             script: String::new(),
             brands: "VISA MASTER AMEX".to_owned(),
+            before: String::new(),
             inside: String::new(),
             after: String::new(),
             style: String::new(),
@@ -73,6 +75,20 @@ impl Page {
         self
     }
 
+    /// Puts markup before the form, and so before the loader.
+    #[must_use]
+    pub fn before(mut self, markup: &str) -> Self {
+        markup.clone_into(&mut self.before);
+        self
+    }
+
+    /// Puts markup into the placeholder.
+    #[must_use]
+    pub fn inside(mut self, markup: &str) -> Self {
+        markup.clone_into(&mut self.inside);
+        self
+    }
+
     /// Puts markup behind the form.
     #[must_use]
     pub fn after(mut self, markup: &str) -> Self {
@@ -88,7 +104,7 @@ impl Page {
     }
 
     fn html(&self, gateway: &str, number: usize) -> String {
-        let Self { checkout, integrity, brands, inside, after, style, .. } = self;
+        let Self { checkout, integrity, brands, before, inside, after, style, .. } = self;
         let sheet = if style.is_empty() {
             String::new()
         } else {
@@ -102,7 +118,7 @@ impl Page {
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>A merchant</title>
 <link rel="icon" href="data:,">{sheet}
 <script src="/options/{number}.js"></script></head>
-<body><main><h1>A merchant</h1>
+<body><main><h1>A merchant</h1>{before}
 <form class="paymentWidgets" action="/result?own=1" data-brands="{brands}">{inside}</form>
 <script src="{gateway}v1/paymentWidgets.js?checkoutId={checkout}"{integrity}></script>
 {after}</main></body></html>"#

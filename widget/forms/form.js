@@ -4,7 +4,7 @@
 const build = (form, { type, suffix = "", groups, button, wrapper, text }) => {
   const { container } = form;
   const name = type + suffix;
-  const before = document.querySelectorAll(`.wpwl-container-${name}`).length;
+  const before = nativeCall(document, "querySelectorAll", `.wpwl-container-${name}`).length;
   form.kind = type;
   form.fields = [];
   form.live = hidden(make("div", "wpwl-live", { role: "status" }));
@@ -25,9 +25,9 @@ const build = (form, { type, suffix = "", groups, button, wrapper, text }) => {
     [...form.brands.slice(0, 1).map((brand) => input("paymentBrand", brand)), input("shopperResultUrl", form.result)],
   );
   const dir = (state.language || {}).dir;
-  if (dir) form.form.dir = dir;
-  form.form.append(...groups(form), make("div", `wpwl-group wpwl-group-${button.includes("brand") ? "brand" : "submit"} wpwl-clearfix`, null, [form.place]), form.live);
-  if (form.fields.length) form.form.classList.add("wpwl-form-has-inputs");
+  if (dir) nativeSet(form.form, "dir", dir);
+  nativeCall(form.form, "append", ...groups(form), make("div", `wpwl-group wpwl-group-${button.includes("brand") ? "brand" : "submit"} wpwl-clearfix`, null, [form.place]), form.live);
+  if (form.fields.length) nativeGet(form.form, "classList").add("wpwl-form-has-inputs");
   // What tells this form from the others of the page.
   form.key = `wpwl-container-${name}${before ? `-${before + 1}` : ""}`;
   container.className = `wpwl-container wpwl-container-${name} ${before ? `${form.key} ` : ""}wpwl-clearfix`;
@@ -40,8 +40,8 @@ const build = (form, { type, suffix = "", groups, button, wrapper, text }) => {
 
 // Shows an element or hides it, whatever the page's sheets say of its kind.
 const seen = (element, is) => {
-  element.hidden = !is;
-  element.style.display = is ? "" : "none";
+  nativeSet(element, "hidden", !is);
+  nativeGet(element, "style").display = is ? "" : "none";
   return element;
 };
 

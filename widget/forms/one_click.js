@@ -21,9 +21,9 @@ const oneClick = () => {
     wrapper: "wpwl-wrapper-submit",
     text: word("submit"),
   });
-  form.form.classList.add("wpwl-form-registrations", "wpwl-form-has-inputs");
-  form.form.dataset.action = "submit-registration";
-  form.form.target = form.container.lastChild.name = "registrations-target";
+  nativeGet(form.form, "classList").add("wpwl-form-registrations", "wpwl-form-has-inputs");
+  nativeCall(form.form, "setAttribute", "data-action", "submit-registration");
+  nativeSet(form.form, "target", (form.container.lastChild.name = "registrations-target"));
   form.outer = make("div", "", { id: "wpwl-registrations" }, [form.container]);
   state.nodes.push(form.outer);
   first.before(form.outer);
@@ -183,7 +183,7 @@ const heardCode = (form, data) => {
     } else revive(form);
     if (field.wrong ? !fault(field) : left && !data.empty) mark(form, field, fault(field));
   } else if (data.type === "focus") focused(true);
-  else if (data.type === "enter" && !isOn(options().disableSubmitOnEnter)) form.form.requestSubmit();
+  else if (data.type === "enter" && !isOn(options().disableSubmitOnEnter)) nativeCall(form.form, "requestSubmit");
 };
 
 // New cards and other brands wait behind a button.

@@ -46,7 +46,7 @@ const follow = (form, checkout, popup, answer) => {
   const own = (visit = { form, checkout, popup });
   // What the shopper does here says that they are back.
   for (const type of ["focus", "pointerdown", "keydown"])
-    addEventListener(type, () => (own.back = true), { signal: life.signal });
+    listen(window, type, () => (own.back = true), { signal: life.signal });
   busy(form, false);
   const text = say(popup.inline ? "payWith" : "popupOpen", form.label);
   const show = [word("popupShow"), () => (popup.closed ? pay(form) : popup.focus())];

@@ -29,7 +29,7 @@ const secure = (card) => {
 };
 
 const take = (card, field, name, label, placeholder) => {
-  const wrapper = card.form.querySelector(`.wpwl-wrapper-${name}`);
+  const wrapper = card.container.querySelector(`.wpwl-wrapper-${name}`);
   const element = frame(card, field, name, word(label));
   const one = { card, field, element, wrapper, label, placeholder, said: "" };
   element.setAttribute("placeholder", word(label));
@@ -85,7 +85,7 @@ const heardField = (one, { type, ...told }) => {
     one.said = "";
     instruct(one);
     mirror(one);
-    if (document.activeElement === element) enter(one);
+    if (nativeGet(document, "activeElement") === element) enter(one);
   } else if (type === "state" || type === "blur") {
     const now = stands[one.field](told);
     if (now !== input.value) {
@@ -100,8 +100,8 @@ const heardField = (one, { type, ...told }) => {
     element.classList.add("wpwl-focus");
     say("onFocusIframeCommunication");
   } else if (type === "enter" && !isOn(options().disableSubmitOnEnter)) {
-    const button = card.form.querySelector(".wpwl-button-pay");
-    if (!button || !button.disabled) card.form.requestSubmit();
+    const button = card.container.querySelector(".wpwl-button-pay");
+    if (!button || !button.disabled) nativeCall(card.form, "requestSubmit");
   }
 };
 

@@ -51,7 +51,7 @@ const spin = () => {
   spinner.insertRule("@keyframes wpwl-spin{to{transform:rotate(1turn)}}");
   spinner.insertRule(".wpwl-container .wpwl-spinner{}");
   for (const name in style) spinner.cssRules[0].style.setProperty(name, String(style[name]));
-  document.adoptedStyleSheets = [...document.adoptedStyleSheets, spinner];
+  nativeSet(document, "adoptedStyleSheets", [...nativeGet(document, "adoptedStyleSheets"), spinner]);
   if (className && className !== "spinner") classed(String(className).split(/\s+/).filter(Boolean));
 };
 
@@ -66,5 +66,6 @@ const classed = (classes) => {
 };
 
 const unspin = () => {
-  document.adoptedStyleSheets = Array.from(document.adoptedStyleSheets).filter((sheet) => sheet !== spinner);
+  const sheets = [...nativeGet(document, "adoptedStyleSheets")];
+  nativeSet(document, "adoptedStyleSheets", sheets.filter((sheet) => sheet !== spinner));
 };

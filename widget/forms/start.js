@@ -10,7 +10,7 @@ const dress = () => {
   state.nodes.push(link);
   // Behind the sheet of the style, which it completes.
   if (state.link) state.link.after(link);
-  else document.head.prepend(link);
+  else nativeGet(document, "head").prepend(link);
 };
 
 const offer = () => {
@@ -89,7 +89,8 @@ state.stopMore = () => {
 };
 
 // A page that comes back from the browser's memory still shows what was under way.
-addEventListener(
+listen(
+  window,
   "pageshow",
   ({ persisted }) => {
     if (!persisted) return;

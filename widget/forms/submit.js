@@ -37,7 +37,7 @@ const collect = (form) => {
 const pay = async (form) => {
   if (form.busy) return;
   tell(form, "");
-  if (!form.form.isConnected) {
+  if (!nativeGet(form.form, "isConnected")) {
     tell(form, word("formError"));
     return raise("WidgetError", "the page took the form out of the document");
   }

@@ -6,9 +6,9 @@ const summarizes = () => isOn(options().useSummaryPage) && purpose === "payment"
 const { allow, leave } = state;
 state.allow = async (form, brand) => {
   const checkout = await allow(form, brand);
-  const before = form.form.querySelector('[name="useSummaryPage"]');
+  const before = form.container.querySelector('[name="useSummaryPage"]');
   if (before) before.remove();
-  if (checkout && summarizes()) form.form.append(make("input", "", { type: "hidden", name: "useSummaryPage", value: "true" }));
+  if (checkout && summarizes()) nativeCall(form.form, "append", make("input", "", { type: "hidden", name: "useSummaryPage", value: "true" }));
   return checkout;
 };
 // Nobody leaves: what comes next is the merchant's to show.

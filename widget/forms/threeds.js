@@ -103,7 +103,7 @@ const give = (own) => {
   restore(own);
   const { form } = own;
   tell(form, word("cancelled"));
-  form.form.querySelector(".wpwl-button-pay").focus();
+  form.container.querySelector(".wpwl-button-pay").focus();
 };
 
 // Its page says that it is over; should that get lost, the gateway knows.
@@ -128,7 +128,8 @@ const finish = (own) => {
   if (!state.leave(own.form, { flow: "now", redirect: { url, parameters } })) restore(own);
 };
 
-addEventListener(
+listen(
+  window,
   "message",
   ({ source, origin, data }) => {
     const own = challenge;

@@ -7,7 +7,7 @@ let sheet;
 // Whether the form has to ask for a token.
 const asksWallet = (form) => {
   const about = config.brands && config.brands[form.brands[0]];
-  const own = form.form.querySelector('[name="walletPay.paymentToken"]');
+  const own = form.container.querySelector('[name="walletPay.paymentToken"]');
   return !!about && about.kind === "wallet" && !(own && own.value);
 };
 
@@ -30,7 +30,7 @@ const openSheet = (form, checkout) =>
     // Escape.
     dialog.addEventListener("cancel", () => close(false));
     state.nodes.push(dialog);
-    document.body.append(dialog);
+    nativeGet(document, "body").append(dialog);
     dialog.showModal();
   });
 

@@ -2,7 +2,7 @@
 // options add to a card form. Plain nodes made from tables: which fields a brand has, the gateway says.
 
 const state = window.__tillgate;
-const { make, group, frame, targetOf, guard, options, purpose, relay, missing, message, hidden } = state.tools;
+const { make, group, frame, targetOf, guard, options, purpose, relay, missing, message, hidden, nativeGet, nativeSet, nativeCall, listen } = state.tools;
 
 // Ends with the forms: listeners on the window.
 const life = new AbortController();

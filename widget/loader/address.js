@@ -12,12 +12,20 @@ var asked = (address.searchParams.get("checkoutId") || "").split("/");
 var checkoutId = asked[0];
 var purpose = asked[1] || "payment";
 
+// Returns true unless another loader has taken over, or unload() has been called.
+var isCurrent = function (state) {
+  return globalOf("__tillgate") === state;
+};
+
 // Under `trunk serve` the page part comes from trunk.
 var external = own.dataset.pagePart === "external";
 
-// Read when needed and no earlier: merchants assign and change them late.
+// Read when needed and no earlier: merchants assign and change them late. Callbacks see the merchant's own object.
+var givenOptions = function () {
+  return globalOf("wpwlOptions") || {};
+};
 var options = function () {
-  return window.wpwlOptions || {};
+  return bare(givenOptions(), 2);
 };
 var isOn = function (name) {
   return String(options()[name]) === "true";

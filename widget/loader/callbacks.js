@@ -12,7 +12,8 @@ var access = function (nodes, read, write) {
   };
 };
 var wrap = function (nodes) {
-  if (window.jQuery) return jQuery(nodes);
+  var jQuery = globalOf("jQuery");
+  if (jQuery) return jQuery(nodes);
   return Object.assign(nodes, {
     find: function (css) {
       return wrap(
@@ -44,7 +45,7 @@ var wrap = function (nodes) {
 
 // Calls `wpwlOptions[name]`. Its `this` is the options, with the form and the frame that it is about.
 var notify = function (name, values, form, frame) {
-  var given = options();
+  var given = givenOptions();
   var callback = given[name];
   if (typeof callback !== "function") return undefined;
   var self = Object.create(given);
@@ -70,19 +71,19 @@ var raise = function (name, message) {
 };
 
 var brandOf = function (form) {
-  var control = form && form.form.querySelector('[name="paymentBrand"]');
+  var control = form && form.container.querySelector('[name="paymentBrand"]');
   return (control && control.value) || (form && form.brands[0]);
 };
 
 // The loader came without a checkout: it is made now, unless nobody knows what became of the last.
 var create = function (form, brand) {
   return new Promise(function (done) {
-    done(state.unsure || options().createCheckout({ brand: brand }));
+    done(state.unsure || givenOptions().createCheckout({ brand: brand }));
   })
     .then(function (id) {
       if (typeof id !== "string" || !/^[\w.-]+$/.test(id)) throw new Error("it gave no checkout id");
       window.wpwl.checkout.id = id;
-      form.form.action = base + "v1/checkouts/" + id + "/" + purpose;
+      nativeSet(form.form, "action", base + "v1/checkouts/" + id + "/" + purpose);
       return id;
     })
     .catch(function (failure) {
@@ -98,7 +99,7 @@ var allow = function (form, brand) {
   var kind = form.kind || "card";
   var name = "onBeforeSubmit" + (kind === "registration" ? "OneClickCard" : kind[0].toUpperCase() + kind.slice(1));
   var event = new Event("submit", { cancelable: true });
-  Object.defineProperty(event, "target", { value: form.form });
+  Object.defineProperty(event, "target", bare({ value: form.form }));
   var ask = function (callback) {
     return Promise.resolve(notify(callback, [event], form)).then(function (said) {
       if (said === false || event.defaultPrevented) throw said;

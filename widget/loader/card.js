@@ -11,7 +11,8 @@ var group = function (name, control) {
 
 // What a frame is given leave for, of what this browser says that it knows: it would warn of the rest in the merchant's
 // console, and parse all of this script once more to say where.
-var features = document.featurePolicy && document.featurePolicy.features();
+var policy = nativeGet(document, "featurePolicy");
+var features = policy && policy.features();
 var granted = ["autofill", "shared-autofill", "payment"].filter(function (name) {
   return !features || features.includes(name);
 });
@@ -41,7 +42,8 @@ var frame = function (form, field, name, title) {
 // Nothing leaves a form but through what drives it: neither a press of the button before that is there, nor a script
 // that calls submit().
 var guard = function (form) {
-  form.form.addEventListener(
+  listen(
+    form.form,
     "submit",
     function (event) {
       event.preventDefault();
@@ -49,16 +51,16 @@ var guard = function (form) {
     },
     { capture: true, passive: false },
   );
-  form.form.addEventListener("keydown", quiet);
+  listen(form.form, "keydown", quiet);
   form.form.submit = function () {
-    form.form.requestSubmit();
+    nativeCall(form.form, "requestSubmit");
   };
 };
 
 // What a shopper does is the page part's; until that is there, it is kept, with the brand that was chosen then. The frames
 // judge by the brand.
 var act = function (form, what) {
-  if (window.__tillgate !== state) return;
+  if (!isCurrent(state)) return;
   var brand = form.select ? form.select.value : "";
   if (form.act && state.live && !form.waiting[0]) return form.act(what, brand);
   form.waiting.push([what, brand]);
@@ -77,7 +79,7 @@ var pressed = function (form, waits) {
 
 // What frames said and shoppers did before the page part was there. That part's start is long enough without it.
 var catchUp = function () {
-  if (window.__tillgate !== state) return;
+  if (!isCurrent(state)) return;
   if (!state.live) {
     state.live = true;
     state.inbox.forEach(state.receive);
@@ -200,8 +202,8 @@ var control = function (form, name) {
 // The fields, and what everything is called.
 var fill = function (form) {
   if (form.button) return;
-  form.form.lang = state.locale;
-  if ((state.language || {}).dir) form.form.dir = state.language.dir;
+  nativeSet(form.form, "lang", state.locale);
+  if (state.language && state.language.dir) nativeSet(form.form, "dir", state.language.dir);
   Object.keys(form.labels).forEach(function (name) {
     form.labels[name].textContent = word(name === "expiry" ? "expiryDate" : name);
     form.labels[name].hidden = isOff("showLabels");
@@ -227,7 +229,7 @@ var targetOf = function (form) {
   var frame = form.container.querySelector("iframe.wpwl-target");
   if (frame) return frame;
   frame = make("iframe", "wpwl-target", {
-    name: form.form.target,
+    name: nativeGet(form.form, "target"),
     title: "3D Secure",
     src: "about:blank",
     frameborder: "0",

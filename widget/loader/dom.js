@@ -1,21 +1,24 @@
 // The few words for making nodes. No style attributes: a merchant's policy may forbid them.
 
 var make = function (tag, classes, attributes, children) {
-  var element = document.createElement(tag);
+  var element = nativeCall(document, "createElement", tag);
   if (classes) element.className = classes;
-  for (var name in attributes || {}) element.setAttribute(name, attributes[name]);
+  Object.keys(attributes || {}).forEach(function (name) {
+    element.setAttribute(name, attributes[name]);
+  });
   element.append.apply(element, children || []);
   return element;
 };
 
 // In a task of its own and before anything else, so that the page may answer its shopper in between.
 var soon = function (work) {
-  if (window.scheduler && scheduler.postTask) scheduler.postTask(work, { priority: "user-blocking" });
+  var scheduler = globalOf("scheduler");
+  if (scheduler && scheduler.postTask) scheduler.postTask(work, bare({ priority: "user-blocking" }));
   else setTimeout(work);
 };
 
 // When nothing else is to be done.
-var idly = window.requestIdleCallback || setTimeout;
+var idly = globalOf("requestIdleCallback") || setTimeout;
 
 var random = function (digits) {
   return Array.from(crypto.getRandomValues(new Uint8Array(digits)), function (byte) {

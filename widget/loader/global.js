@@ -16,7 +16,7 @@ var wpwl = function () {
         return form.container.matches(selector);
       });
       if (!form) throw new Error("wpwl.executePayment: there is no " + selector);
-      form.form.requestSubmit();
+      nativeCall(form.form, "requestSubmit");
     },
     unload: unload,
   };

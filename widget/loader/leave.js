@@ -18,9 +18,9 @@ var post = function (action, parameters, target) {
     return make("input", "", { type: "hidden", name: parameter.name, value: parameter.value });
   });
   var form = make("form", "", { method: "POST", action: action, target: target, hidden: "" }, fields);
-  document.body.append(form);
-  HTMLFormElement.prototype.submit.call(form);
-  form.remove();
+  nativeGet(document, "body").append(form);
+  nativeCall(form, "submit");
+  nativeCall(form, "remove");
 };
 
 // The window that goes there: the whole tab, unless the merchant has named one for pages of cards, and one for the result.
@@ -44,8 +44,8 @@ var fit = function (form) {
   var chosen = (form.chosen || {}).registration || {};
   var isCard = !form.kind || chosen.kind === "card";
   var tell = function (name, value) {
-    var field = form.form.querySelector('[name="' + name + '"]');
-    if (!field) form.form.append((field = make("input", "", { type: "hidden", name: name })));
+    var field = form.container.querySelector('[name="' + name + '"]');
+    if (!field) nativeCall(form.form, "append", (field = make("input", "", { type: "hidden", name: name })));
     field.value = value;
     field.disabled = !isCard;
   };
@@ -68,6 +68,8 @@ var leave = function (form, answer, popup) {
   var address = to.url || options().shopperResultUrl || form.result;
   var parameters = to.parameters || [];
   if (!address) raise("WidgetError", "there is no shopperResultUrl and no form action");
+  // Anything else would be a script of the page, or a page of its own making.
+  else if (!isWeb(address)) raise("WidgetError", "shopperResultUrl is no http or https address: " + address);
   else if (to.method === "POST") post(address, parameters, target);
   else {
     var whole = withParameters(address, parameters);
@@ -79,5 +81,5 @@ var leave = function (form, answer, popup) {
       location.href = whole;
     }
   }
-  return !!address;
+  return !!address && isWeb(address);
 };

@@ -37,7 +37,7 @@ var manner = function (frame, input, label, placeholder) {
     label: label,
     placeholder: isOff("showPlaceholders") ? "" : placeholder,
     lang: state.locale,
-    dir: (state.language || {}).dir || "",
+    dir: (state.language && state.language.dir) || "",
   };
 };
 

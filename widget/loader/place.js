@@ -14,7 +14,8 @@ var formOf = function (data) {
 };
 
 var brandsOf = function (placeholder) {
-  return (placeholder.dataset.brands || placeholder.textContent).split(/[\s,]+/).filter(Boolean);
+  var given = nativeCall(placeholder, "getAttribute", "data-brands") || nativeGet(placeholder, "textContent");
+  return given.split(/[\s,]+/).filter(Boolean);
 };
 
 // Milliseconds, what a screen takes for a picture: placing that takes longer has no time for a second frame.
@@ -24,12 +25,11 @@ var place = function (placeholder, several) {
   var begun = performance.now();
   var card;
   var brands = brandsOf(placeholder);
-  // As written: an address relative to the page stays so.
-  var result = placeholder.action && placeholder.getAttribute("action") ? placeholder.action : "";
+  var result = actionOf(placeholder);
   var own = brands.filter(isCard);
   var containers = [];
   (brands.length ? brands : [""]).forEach(function (brand) {
-    var form = { nonce: random(20), brands: [brand], result: result };
+    var form = bare({ nonce: random(20), brands: [brand], result: result });
     if (!isCard(brand)) {
       form.container = make("div", "wpwl-container wpwl-loading", { id: "other_" + random(12), "aria-busy": "true" }, [
         make("div", "wpwl-wrapper"),
@@ -49,7 +49,7 @@ var place = function (placeholder, several) {
     } else return;
     containers.push(form.container);
   });
-  placeholder.replaceWith.apply(placeholder, containers);
+  nativeGet(placeholder, "replaceWith").apply(placeholder, containers);
   var complete = function () {
     if (card) card.wrappers.cvv.append(card.code);
   };
@@ -89,7 +89,7 @@ var relay = function (anew) {
   state.relay = make("iframe", "", { hidden: "", referrerpolicy: "no-referrer", src: src });
   // Many sheets give frames a display, and thereby show hidden ones.
   state.relay.style.display = "none";
-  document.body.append(state.relay);
+  nativeGet(document, "body").append(state.relay);
   delete state.done.more;
 };
 

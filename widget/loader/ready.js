@@ -34,7 +34,7 @@ var configure = function (form) {
 // A message takes the form's place for good.
 var end = function (form, key) {
   form.ended = true;
-  form.form.hidden = true;
+  nativeSet(form.form, "hidden", true);
   wait(form.container, false);
   form.container.append(message(word(key)));
 };
@@ -56,7 +56,8 @@ var rise = function (form) {
   });
   // Text that grows in the page grows in the frames. Not heard from the start: the first rendering would tell of itself.
   idly(function () {
-    if (window.ResizeObserver) new ResizeObserver(restyled).observe(form.number);
+    var Observer = globalOf("ResizeObserver");
+    if (Observer) new Observer(restyled).observe(form.number);
   });
 };
 
@@ -99,6 +100,6 @@ var told = function (who) {
     });
   });
   var wanted = options().autofocus;
-  var field = wanted && first.form.querySelector('[name="' + CSS.escape(wanted) + '"]');
+  var field = wanted && first.container.querySelector('[name="' + CSS.escape(wanted) + '"]');
   if (field) focus(first, field);
 };

@@ -18,7 +18,7 @@ var bring = function (state, create, put, attempt) {
       if (!pause) return failed(new Error((element.src || element.href) + " did not load"));
       setTimeout(function () {
         // After unload() nothing comes any more.
-        if (window.__tillgate === state) bring(state, create, put, (attempt || 0) + 1).then(done, failed);
+        if (isCurrent(state)) bring(state, create, put, (attempt || 0) + 1).then(done, failed);
         else done();
       }, pause);
     };
@@ -30,14 +30,14 @@ var bring = function (state, create, put, attempt) {
 // is one for all loaders, as a second of the same name may be refused.
 var POLICY = Symbol.for("tillgate");
 var trusted = function (url) {
-  var types = window.trustedTypes;
+  var types = globalOf("trustedTypes");
   if (!types) return url;
   var rule = function (wanted) {
     if (wanted.startsWith(base + "v1/static/")) return wanted;
     throw new TypeError(wanted);
   };
   try {
-    types[POLICY] = types[POLICY] || types.createPolicy("tillgate", { createScriptURL: rule });
+    types[POLICY] = types[POLICY] || types.createPolicy("tillgate", bare({ createScriptURL: rule }));
     return types[POLICY].createScriptURL(url);
   } catch (refused) {
     return url;
@@ -62,7 +62,7 @@ var script = function (state, path, attributes) {
       return element;
     },
     function (element) {
-      document.head.append(element);
+      nativeGet(document, "head").append(element);
     },
   );
 };
@@ -80,7 +80,7 @@ var runsWasm = function () {
 // The page part, or the same in plain JavaScript where wasm cannot run: asked for once, unless it was lost, and by none that
 // brings its own.
 var pagePart = function () {
-  if (external || window.__tillgate !== state || state.coming || !lacksPart()) return;
+  if (external || !isCurrent(state) || state.coming || !lacksPart()) return;
   state.coming = true;
   watch();
   var came = runsWasm()
@@ -105,7 +105,7 @@ var dress = function (state) {
     return (state.link = make("link", "", Object.assign(attributes, pinned(name === "card" ? "%CARD%" : "%BARE%"))));
   };
   bring(state, sheet, function (link) {
-    document.head.prepend(link);
+    nativeGet(document, "head").prepend(link);
   }).then(
     function () {
       if (state.style === name) undress();
@@ -116,13 +116,20 @@ var dress = function (state) {
   );
 };
 
+var sheetsOf = function () {
+  return Array.from(nativeGet(document, "adoptedStyleSheets"));
+};
+var adoptSheets = function (sheets) {
+  nativeSet(document, "adoptedStyleSheets", sheets);
+};
+
 // A few rules of ours without a file; browsers that cannot take them do without.
 var adopt = function (rules) {
   undress();
   try {
     state.sheet = new CSSStyleSheet();
     state.sheet.replaceSync(rules);
-    document.adoptedStyleSheets = Array.from(document.adoptedStyleSheets).concat(state.sheet);
+    adoptSheets(sheetsOf().concat(state.sheet));
   } catch (old) {
     state.sheet = null;
   }
@@ -131,9 +138,11 @@ var adopt = function (rules) {
 // Takes them away.
 var undress = function () {
   if (state.sheet)
-    document.adoptedStyleSheets = Array.from(document.adoptedStyleSheets).filter(function (sheet) {
-      return sheet !== state.sheet;
-    });
+    adoptSheets(
+      sheetsOf().filter(function (sheet) {
+        return sheet !== state.sheet;
+      }),
+    );
 };
 
 // Each with its tag, what else merchants call it, and the hash of its file: "cs:cz:… da:dk:… de:…".

@@ -2,7 +2,7 @@
 // together. May run again at any time: for new forms, after unload(), or for another checkout.
 
 var newState = function (start) {
-  return {
+  return bare({
     base: base,
     framesBase: framesBase,
     build: build,
@@ -16,6 +16,7 @@ var newState = function (start) {
     // Frames that have spoken, each with the window that it spoke from.
     heard: new Map(),
     // What the page part asks of us, and what makes the other forms.
+    options: options,
     notify: notify,
     raise: raise,
     allow: allow,
@@ -42,6 +43,10 @@ var newState = function (start) {
       missing: missing,
       message: message,
       hidden: visuallyHidden,
+      nativeGet: nativeGet,
+      nativeSet: nativeSet,
+      nativeCall: nativeCall,
+      listen: listen,
     },
     moreWords: function (tag, words) {
       if (tag === state.tag) state.sayings = words;
@@ -49,16 +54,18 @@ var newState = function (start) {
     words: function (tag, words) {
       if (tag === state.tag) state.language = words;
     },
-  };
+  });
 };
 
 // Where a form has the frame of a field.
 var fields = { "card.number": "number", "card.cvv": "code" };
 
 // Frames speak from their own origin, and in this version of the protocol.
-var receive = function (event) {
-  var data = event.data;
-  if (event.origin !== framesOrigin || !data || !data.tillgate) return;
+var receive = function (heard) {
+  if (heard.origin !== framesOrigin || !heard.data) return;
+  var data = bare(heard.data, 4);
+  var event = { data: data, source: heard.source, origin: heard.origin };
+  if (!data.tillgate) return;
   if (data.tillgate !== 1)
     return raise(
       "PciIframeCommunicationError",
@@ -124,7 +131,7 @@ var watch = function () {
   clearTimeout(state.timer);
   state.forms.forEach(function (form) {
     if (form.message) form.message.remove();
-    form.form.hidden = !!form.ended || (form.form.hidden && !form.message);
+    nativeSet(form.form, "hidden", !!form.ended || (nativeGet(form.form, "hidden") && !form.message));
     form.message = null;
   });
   if (!lacksPart() && !silent().length) return;
@@ -158,7 +165,7 @@ var wait = function (container, busy) {
 
 // Says so in every form, with a button; what was typed stays.
 var fail = function (error, name) {
-  if (window.__tillgate !== state) return;
+  if (!isCurrent(state)) return;
   clearTimeout(state.timer);
   forget();
   state.forms.forEach(function (form) {
@@ -168,7 +175,7 @@ var fail = function (error, name) {
     retry.onclick = again;
     form.message = message(word("failed"), [" ", retry]);
     // The form of another brand may not be made yet.
-    if (form.form !== form.container) form.form.hidden = true;
+    if (form.form !== form.container) nativeSet(form.form, "hidden", true);
     form.waited = form.waited || form.container.classList.contains("wpwl-loading");
     wait(form.container, false);
     form.container.append(form.message);
@@ -184,17 +191,17 @@ var revive = function (event) {
 };
 
 var unload = function () {
-  if (window.__tillgate !== state) return;
+  if (!isCurrent(state)) return;
   clearTimeout(state.timer);
   if (state.stop) state.stop();
   if (state.stopMore) state.stopMore();
-  removeEventListener("message", receive);
-  removeEventListener("submit", stray, true);
-  removeEventListener("pageshow", revive);
+  unlisten(window, "message", receive);
+  unlisten(window, "submit", stray, true);
+  unlisten(window, "pageshow", revive);
   dark.removeEventListener("change", restyled);
   state.forms.forEach(function (form) {
     clearTimeout(form.rest);
-    form.form.remove();
+    nativeCall(form.form, "remove");
     form.container.remove();
   });
   state.nodes.forEach(function (node) {
@@ -210,8 +217,8 @@ var unload = function () {
 };
 
 var find = function (ready) {
-  var found = Array.from(document.querySelectorAll("form.paymentWidgets")).filter(function (form) {
-    return ready || !form.contains(own);
+  var found = Array.from(nativeCall(document, "querySelectorAll", "form.paymentWidgets")).filter(function (form) {
+    return ready || !nativeCall(form, "contains", own);
   });
   if (!state.forms.length && !found.length) {
     if (ready)
@@ -237,19 +244,19 @@ var find = function (ready) {
 var begin = function () {
   find(false);
   var ready = function () {
-    if (window.__tillgate === state) find(true);
+    if (isCurrent(state)) find(true);
   };
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", ready);
+  if (nativeGet(document, "readyState") === "loading") listen(document, "DOMContentLoaded", ready);
   else ready();
 };
 
-var state = window.__tillgate;
+var state = globalOf("__tillgate");
 if (state && state.checkoutId === checkoutId && state.build === build) {
   // Loaded twice: only forms that came since are of interest.
   state.look();
 } else {
   if (state && state.unload) state.unload();
-  var left = window.__tillgate;
+  var left = globalOf("__tillgate");
   state = window.__tillgate = newState(external && left ? left.start : undefined);
   // What the page part says when it does not start; it may be fetched again.
   state.fail = function (error) {
@@ -260,14 +267,14 @@ if (state && state.checkoutId === checkoutId && state.build === build) {
   state.look = begin;
   state.go = function () {
     soon(function () {
-      if (!state.ready || window.__tillgate !== state) return;
+      if (!state.ready || !isCurrent(state)) return;
       // Where no field of the card may be the page's, there is none before what puts them into frames.
       if (moreReady || !isOn("enableSAQACompliance"))
         state.forms.forEach(function (form) {
           if (!isOther(form)) fill(form);
         });
       // The merchant may have taken it all away.
-      if (window.__tillgate !== state) return;
+      if (!isCurrent(state)) return;
       if (state.start) {
         state.start(state);
         soon(catchUp);
@@ -277,9 +284,9 @@ if (state && state.checkoutId === checkoutId && state.build === build) {
     });
   };
   window.wpwl = wpwl();
-  addEventListener("message", receive);
-  addEventListener("submit", stray, true);
-  addEventListener("pageshow", revive);
+  listen(window, "message", receive);
+  listen(window, "submit", stray, true);
+  listen(window, "pageshow", revive);
   dark.addEventListener("change", restyled);
   begin();
 }

@@ -31,6 +31,7 @@ mod popups;
 mod privacy;
 mod robust;
 mod saqa;
+mod shadows;
 mod speech;
 mod summary;
 mod targets;

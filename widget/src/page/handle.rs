@@ -77,9 +77,10 @@ impl Handle {
         }
     }
 
-    /// True while form and frames are where a payment can be made from.
+    /// True while form and frames are where a payment can be made from. The slot stands for the form that it is in: an input
+    /// named `isConnected` would shadow the form's own word.
     pub fn is_whole(&self) -> bool {
-        self.form.is_connected() && self.number.is_connected() && self.code.is_connected()
+        self.slot.is_connected() && self.number.is_connected() && self.code.is_connected()
     }
 }
 

@@ -3,12 +3,11 @@
 use wasm_bindgen::JsValue;
 
 use super::js;
+use super::runtime::loader;
 
-/// The merchant's options object; an empty stand-in where there is none.
+/// The merchant's options, as the loader reads them: without what markup or Object.prototype puts in their place.
 pub fn object() -> JsValue {
-    let global = js_sys::global();
-    let options = js::get(&global, "wpwlOptions");
-    if options.is_object() { options } else { js_sys::Object::new().into() }
+    loader("options", &[])
 }
 
 /// An option that is on unless it is set to false.

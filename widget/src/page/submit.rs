@@ -87,7 +87,7 @@ impl App {
         };
         for (name, value) in [("Month", date.month_text()), ("Year", date.year_text())] {
             let selector = js::cat(&["input[name=\"card.expiry", name, "\"]"]);
-            if let Ok(Some(input)) = self.handle.form.query_selector(&selector) {
+            if let Ok(Some(input)) = self.handle.container.query_selector(&selector) {
                 use wasm_bindgen::JsCast;
                 input.unchecked_ref::<HtmlInputElement>().set_value(&value);
             }

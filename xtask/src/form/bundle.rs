@@ -24,7 +24,8 @@ const CONFIG: &str = "{{config}}";
 const MODULE: &str = "__module__";
 
 /// The loader's source files, in the order in which they are joined.
-const LOADER: [&str; 14] = [
+const LOADER: [&str; 15] = [
+    "safe.js",
     "old.js",
     "address.js",
     "dom.js",

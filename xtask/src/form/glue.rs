@@ -35,6 +35,10 @@ const STALE: [(&str, &str); 2] = [
     ("cachedUint8ArrayMemory0.byteLength === 0", "cachedUint8ArrayMemory0.buffer !== wasm.memory.buffer"),
 ];
 
+/// Methods of the document that the glue calls. Markup can shadow them by the names of images and forms, so they are called by
+/// their prototype.
+const OF_DOCUMENT: [&str; 3] = ["createElement", "createElementNS", "createTextNode"];
+
 /// Where the glue notes its own address, to look for a module beside it.
 const ADDRESS: &str = "let script_src;";
 
@@ -45,6 +49,13 @@ const ADDRESS: &str = "let script_src;";
 pub fn shorten(made: &mut Output) -> Result<String> {
     let mut text = made.js().to_owned();
     text = without_address(&text).context("the glue notes its address in an unknown way")?;
+    for name in OF_DOCUMENT {
+        text = text
+            .replace(&format!("getObject(arg0).{name}("), &format!("Document.prototype.{name}.call(getObject(arg0), "));
+        if text.contains(&format!(").{name}(")) || text.contains(&format!("arg0.{name}(")) {
+            bail!("the glue calls {name} in an unknown way");
+        }
+    }
     let named = |text: &str| Some(text.split_once(MODULE)?.0.strip_suffix('"')?.rsplit_once('"')?.1.to_owned());
     let module = named(&text).context("the glue names its module in an unknown way")?;
     text = text.replace(&format!("\"{module}\"{MODULE}"), &format!("m{MODULE}"));

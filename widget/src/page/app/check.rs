@@ -41,7 +41,7 @@ impl App {
     /// A field's value in the live form; merchants replace nodes by copies of them.
     pub(in crate::page) fn live_value(&self, name: &str, ours: &HtmlInputElement) -> String {
         let selector = js::cat(&["[name=\"", name, "\"]"]);
-        let live = self.handle.form.query_selector(&selector).ok().flatten();
+        let live = self.handle.container.query_selector(&selector).ok().flatten();
         let live = live.map(|node| node.unchecked_into::<HtmlInputElement>());
         let input = live.or_else(|| Some(ours.clone()).filter(|input| input.is_connected()));
         input.map(|input| input.value()).unwrap_or_default()
