@@ -1,5 +1,5 @@
-//! Names that a page's markup takes away from the document, its forms and the window, and what its scripts add to
-//! `Object.prototype`: the form pays all the same, and its frames stay the gateway's.
+//! What a page's scripts add to `Object.prototype`, and addresses that are none: the form pays all the same, its frames stay
+//! the gateway's, and the shopper is sent to addresses of http and https only.
 
 use serde_json::{Value, json};
 use tillgate_tests::{Browser, CardForm, Page, browse};
@@ -8,62 +8,6 @@ use crate::Stage;
 
 /// The test's hands in such a page.
 const HANDS: &str = include_str!("shadows.js");
-
-/// Every name that a document, a form or a window has by itself, as this browser knows them, and those of the form's.
-const NAMES: &str = "(() => {
-    const names = owner => Object.getOwnPropertyNames(owner);
-    const up = node => { const found = []; for (let at = Object.getPrototypeOf(node); at; at = Object.getPrototypeOf(at)) found.push(...names(at)); return found; };
-    const ours = ['wpwl', 'wpwlOptions', '__tillgate', 'jQuery', '$', 'scheduler', 'trustedTypes', 'requestIdleCallback', 'ResizeObserver', 'own', 'state'];
-    const all = new Set([...up(document), ...up(document.createElement('form')), ...up(window), ...names(window), ...ours]);
-    return [...all].filter(name => /^[a-z_$][\\w$]*$/i.test(name));
-})()";
-
-/// Every name that a form has by itself.
-const FORM_NAMES: &str = "(() => {
-    const found = new Set();
-    for (let at = Object.getPrototypeOf(document.createElement('form')); at; at = Object.getPrototypeOf(at))
-        for (const name of Object.getOwnPropertyNames(at)) if (/^[a-z_$][\\w$]*$/i.test(name)) found.add(name);
-    return [...found];
-})()";
-
-/// Markup that takes names, by what it is made of.
-type Hostile = (&'static str, fn(&str) -> String);
-
-const MARKUP: [Hostile; 5] = [
-    ("images", |name| {
-        let src = if name == "currentScript" { r#" src="https://attacker.example/v1/paymentWidgets.js?""# } else { "" };
-        format!(r#"<img class="hostile" name="{name}" id="{name}"{src} alt="">"#)
-    }),
-    ("embeds", |name| format!(r#"<embed class="hostile" name="{name}">"#)),
-    ("objects", |name| format!(r#"<object class="hostile" id="{name}"></object>"#)),
-    ("links", |name| {
-        format!(
-            r#"<a class="hostile" id="{name}" href="https://attacker.example/">x</a><a class="hostile" id="{name}" name="shopperResultUrl" href="https://attacker.example/">x</a>"#
-        )
-    }),
-    ("forms", |name| {
-        let inputs = [
-            "unload",
-            "checkoutId",
-            "base",
-            "framesBase",
-            "look",
-            "postTask",
-            "createPolicy",
-            "locale",
-            "action",
-            "style",
-        ];
-        let inputs: String = inputs.iter().map(|inner| format!(r#"<input name="{inner}" value="x">"#)).collect();
-        format!(r#"<form class="hostile" name="{name}" id="{name}" hidden>{inputs}</form>"#)
-    }),
-];
-
-async fn names(browser: &Browser, expression: &str) -> anyhow::Result<Vec<String>> {
-    let names: Vec<String> = serde_json::from_value(browser.value(expression).await?)?;
-    anyhow::ensure!(names.len() > 100, "this browser has names: {}", names.len());
-    Ok(names)
-}
 
 /// Waits for the result page.
 async fn until_result(browser: &Browser, case: &str) -> anyhow::Result<()> {
@@ -79,65 +23,6 @@ fn hosts(stage: &Stage) -> Vec<String> {
     let mut hosts = vec![host(&stage.gateway.public()), host(&stage.site.public)];
     hosts.sort();
     hosts
-}
-
-#[tokio::test]
-async fn markup_that_takes_every_name_of_the_page_leaves_the_payment_whole() -> anyhow::Result<()> {
-    browse(move |browser| async move {
-        let stage = Stage::new().await?;
-        browser.goto(stage.page("")).await?;
-        let (all, of_forms) = (names(&browser, NAMES).await?, names(&browser, FORM_NAMES).await?);
-        for (kind, element) in MARKUP {
-            let stage = Stage::new().await?;
-            let markup: String = all.iter().map(|name| element(name)).collect();
-            let inputs: String =
-                of_forms.iter().map(|name| format!(r#"<input type="hidden" name="{name}">"#)).collect();
-            let page = Page::of(&stage.checkout).script(HANDS).before(&markup).inside(&inputs).brands("VISA MASTER");
-            browser.goto(stage.site.add(page)).await?;
-            browser.until("hands.ready()").await?;
-            if kind != "links" {
-                for name in ["currentScript", "createElement", "querySelectorAll", "body", "head", "readyState"] {
-                    assert_eq!(browser.value(&format!("hands.isTaken('{name}')")).await?, true, "{kind}: {name}");
-                }
-            }
-            assert_eq!(browser.value("hands.hosts()").await?, json!(hosts(&stage)), "{kind}");
-            browser.value("hands.lift()").await?;
-            let form = CardForm::standing(&browser).await?;
-            form.number("4200000000000000").await?;
-            form.code("123").await?;
-            browser.value("hands.restore()").await?;
-            browser.value("hands.fill()").await?;
-            assert_eq!(browser.value("hands.hosts()").await?, json!(hosts(&stage)), "{kind}");
-            browser.value("hands.press()").await?;
-            // WebDriver's own scripts work in the next page only.
-            until_result(&browser, kind).await?;
-            stage.paid(&browser).await.map_err(|error| error.context(kind))?;
-            assert_eq!(stage.submits(), 1, "{kind}");
-        }
-        Ok(())
-    })
-    .await
-}
-
-#[tokio::test]
-async fn inputs_of_the_merchants_that_are_named_like_a_forms_properties_leave_the_payment_whole() -> anyhow::Result<()>
-{
-    browse(move |browser| async move {
-        let stage = Stage::new().await?;
-        browser.goto(stage.page(HANDS)).await?;
-        let form = CardForm::ready(&browser).await?;
-        let of_forms = names(&browser, FORM_NAMES).await?;
-        form.number("4200000000000000").await?;
-        form.code("123").await?;
-        assert_eq!(browser.execute("return hands.inject(arguments[0])", vec![json!(of_forms)]).await?.json(), true);
-        browser.value("hands.fill()").await?;
-        browser.value("hands.press()").await?;
-        until_result(&browser, "inputs").await?;
-        stage.paid(&browser).await?;
-        assert_eq!(stage.submits(), 1);
-        Ok(())
-    })
-    .await
 }
 
 /// What scripts of a page may add to every object, by what it is worth to them.
