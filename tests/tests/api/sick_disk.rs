@@ -131,12 +131,18 @@ async fn a_health_that_is_asked_for_a_thousand_times_writes_a_row_a_second_at_mo
     assert_eq!(health(&shop).await?.status, 200);
     let before = fs::metadata(&log)?.len();
     let mut asks = JoinSet::new();
-    for _ in 0..1000 {
+    // Few connections, for one address may not hold many.
+    for _ in 0..20 {
         let shop = shop.clone();
-        asks.spawn(async move { health(&shop).await });
+        asks.spawn(async move {
+            for _ in 0..50 {
+                assert_eq!(health(&shop).await?.status, 200);
+            }
+            anyhow::Ok(())
+        });
     }
-    for answer in asks.join_all().await {
-        assert_eq!(answer?.status, 200);
+    for asked in asks.join_all().await {
+        asked?;
     }
     // A row takes a page or two of the log; a server that has just begun writes little else.
     let pages = (fs::metadata(&log)?.len() - before) / 8192;
