@@ -121,7 +121,7 @@ pub(super) static CARNET: Scheme = scheme(
     SIXTEEN,
 );
 pub(super) static CENCOSUD: Scheme = scheme(&[at(603493)], Elsewhere::Anywhere, SIXTEEN);
-pub(super) static NARANJA: Scheme = scheme(&[at(402918), at(527572), at(589562)], Elsewhere::Anywhere, SIXTEEN);
+pub(super) static NARANJA: Scheme = scheme(&[at(589562), at(402918), at(527572)], Elsewhere::Anywhere, SIXTEEN);
 pub(super) static NATIVA: Scheme = scheme(&[at(487017), at(520053), at(546553)], Elsewhere::Anywhere, SIXTEEN);
 pub(super) static TARJETA_SHOPPING: Scheme = scheme(&[at(603488)], Elsewhere::Anywhere, SIXTEEN);
 

@@ -19,7 +19,7 @@ async fn no_line_of_any_level_holds_a_whole_checkout_or_page_id() -> anyhow::Res
     let gateway = Gateway::start_env(&options, &[("TILLGATE_LOG", "trace")])?;
     let shop = gateway.merchant()?;
     // Nobody listens there: each delivery fails and is logged.
-    let nowhere = "http://127.0.0.1:1/told";
+    let nowhere = "http://127.0.0.1:65535/told";
     let submitted = shop.checkout(&[("shopperResultUrl", nowhere), ("notificationUrl", nowhere)]).await?;
     assert_answer(&shop.submit(submitted.id(), &[]).await?, 200, "000.000.100");
     let open = shop.checkout(&[]).await?;

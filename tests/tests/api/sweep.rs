@@ -37,7 +37,7 @@ fn names(route: &Route) -> Names {
         "/v1/checkouts" => Names::Fields(&["registrations[0].id"]),
         "/v1/checkouts/{id}/registration" => Names::Tokenisation,
         path if path.starts_with("/v1/checkouts/{id}") => Names::Checkout,
-        "/v1/payments" | "/v1/clock/{advance}" => Names::Nothing,
+        "/v1/payments" | "/v1/clock/{advance}" | "/v1/policyReports" => Names::Nothing,
         "/v1/payments/{id}" | "/v1/query/{id}" | "/v3/query/{id}" => Names::Payment,
         "/v1/registrations" => Names::Nothing,
         path if path.starts_with("/v1/registrations/{id}") => Names::Registration,

@@ -11,22 +11,27 @@ const PROTOCOL: [&str; 3] = ["inlineFlow", "shopperResultUrl", "useSummaryPage"]
 /// The list, with spaces between: whole names, and beginnings of names, which end in `.`, `[` or `_`.
 pub fn allowed() -> String {
     let mut names: Vec<String> = PROTOCOL.map(str::to_owned).to_vec();
+    collect(&catalogue().collect::<Vec<_>>(), 0, &mut names);
+    names.join(" ")
+}
+
+/// Adds the names of some rows that agree in their first `depth` bytes: one beginning for a group that is allowed as a whole.
+fn collect(rows: &[&Parameter], depth: usize, names: &mut Vec<String>) {
     let mut groups: BTreeMap<&str, Vec<&Parameter>> = BTreeMap::new();
-    for row in catalogue() {
-        groups.entry(beginning(row.name)).or_default().push(row);
+    for row in rows {
+        groups.entry(beginning(row.name, depth)).or_default().push(row);
     }
     for (beginning, rows) in groups {
-        let (allowed, others): (Vec<&Parameter>, Vec<&Parameter>) = rows.into_iter().partition(|row| is_allowed(row));
-        // Keys that a browser sends begin with `SHOPPER_`.
-        if beginning == "customParameters[" && !allowed.is_empty() {
-            names.push(format!("{beginning}SHOPPER_"));
-        } else if others.is_empty() && beginning.ends_with(['.', '[']) {
-            names.push(beginning.to_owned());
-        } else {
-            names.extend(allowed.iter().map(|row| row.name.to_owned()));
+        let is_group = beginning.ends_with(['.', '[']);
+        match rows.iter().filter(|row| is_allowed(row)).count() {
+            0 => {}
+            // Keys that a browser sends begin with `SHOPPER_`.
+            _ if beginning == "customParameters[" => names.push(format!("{beginning}SHOPPER_")),
+            count if count == rows.len() => names.push(beginning.to_owned()),
+            _ if is_group => collect(&rows, beginning.len(), names),
+            _ => {}
         }
     }
-    names.join(" ")
 }
 
 /// Returns true if the page around a frame may name this parameter.
@@ -35,9 +40,10 @@ fn is_allowed(row: &Parameter) -> bool {
     row.browser && !known_to_frames
 }
 
-/// What stands before the first dot or bracket of a name, with it.
-fn beginning(name: &str) -> &str {
-    name.find(['.', '[']).map_or(name, |end| &name[..=end])
+/// The beginning of a name: up to the first dot or bracket after `depth` bytes, or all of it.
+fn beginning(name: &str, depth: usize) -> &str {
+    let rest = name.get(depth..).unwrap_or_default();
+    rest.find(['.', '[']).map_or(name, |end| &name[..=depth + end])
 }
 
 #[cfg(test)]
