@@ -22,6 +22,7 @@ mod constraints;
 mod crash;
 mod declarations;
 mod demands;
+mod documents;
 mod duplicates;
 mod encodings;
 mod entities;
