@@ -318,6 +318,27 @@ fn framed(
     response
 }
 
+/// The headers of the frames' documents, for the inventory of scripts.
+pub(super) fn policies(edge: &Edge) -> Value {
+    let current = edge.builds.current();
+    let documents = [
+        ("/v1/pciIframe.html?field=card.number", &current.frame),
+        ("/v1/pciIframe.html?field=card.cvv", &current.frame),
+        ("/v1/pciIframe.html?field=card.holder", &current.text),
+        ("/v1/pciIframe.html?field=card.expiry", &current.text),
+        ("/v1/internalRequestIframe.html", &current.relay),
+    ];
+    let described = documents.map(|(path, document)| {
+        let policy = policy(document, "ORIGINS", Some("CHECKOUT"));
+        let headers = json!({
+            "content-security-policy": policy, "cache-control": "no-store", "referrer-policy": "no-referrer",
+            "x-content-type-options": "nosniff", "cross-origin-resource-policy": "cross-origin",
+        });
+        json!({ "path": path, "headers": headers })
+    });
+    described.to_vec().into()
+}
+
 /// The policy of a document. Violations are reported under the id `reports`, by the directive that every browser knows and that
 /// reports at once.
 fn policy(document: &Document, ancestors: &str, reports: Option<&str>) -> String {

@@ -23,6 +23,7 @@ mod query;
 mod registrations;
 mod relay;
 mod reply;
+mod scripts;
 mod shopper_page;
 mod simulator;
 mod sprite;
@@ -121,6 +122,7 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/v1/static/{build}/frame/{*path}", get(form::frame_file))
         .route("/v1/static/{build}/{*path}", get(form::file))
         .route("/v1/paymentWidgets/img/brand.png", get(sprite::sheet))
+        .route("/v1/scripts", get(scripts::inventory))
         .route("/v1/policyReports", get(policy_reports::list))
         .route("/v1/policyReports/{id}", post(policy_reports::add).options(policy_reports::ask_first))
         .route("/v1/clock/{advance}", post(clock::advance))

@@ -102,6 +102,9 @@ pub(super) struct Settings {
     /// Serve the form from a folder that `cargo xtask form` wrote, instead of the one inside this binary.
     #[arg(long, value_name = "DIR", env = "TILLGATE_FORM")]
     form: Option<PathBuf>,
+    /// The Ed25519 public key (base64) of whoever signs builds of the form: a form that is not signed by it does not start.
+    #[arg(long, value_name = "KEY", env = "TILLGATE_FORM_KEY", value_parser = form_key)]
+    form_key: Option<FormKey>,
     /// How log lines look. TILLGATE_LOG filters them, e.g. `info,tillgate::access=off`.
     #[arg(long, value_enum, env = "TILLGATE_LOG_FORMAT", default_value_t = LogFormat::Text)]
     log_format: LogFormat,
@@ -212,7 +215,11 @@ impl Settings {
     /// Opens everything that a gateway needs in a data folder.
     pub(super) async fn open(&self, data: &Path) -> anyhow::Result<Arc<Edge>> {
         let fields_url = self.fields_url()?;
-        let builds = Builds::load(self.form.as_deref(), fields_url.as_ref().map(FieldsUrl::base))?;
+        let builds = Builds::load(
+            self.form.as_deref(),
+            fields_url.as_ref().map(FieldsUrl::base),
+            self.form_key.as_ref().map(|key| &key.0[..]),
+        )?;
         let directory = Arc::new(Directory::default());
         let opening = |error: StoreError| {
             let fault = error.fault().map(|fault| format!(". {}", fault.description())).unwrap_or_default();
@@ -280,6 +287,17 @@ impl Settings {
             LogFormat::Json => log.json().try_init(),
         };
     }
+}
+
+/// The public key of whoever signs builds of the form.
+#[derive(Debug, Clone)]
+struct FormKey([u8; 32]);
+
+/// Reads 32 bytes in base64.
+fn form_key(text: &str) -> Result<FormKey, String> {
+    use base64::Engine as _;
+    let bytes = base64::engine::general_purpose::STANDARD.decode(text).unwrap_or_default();
+    bytes.try_into().map(FormKey).map_err(|_| "a key is 32 bytes in base64, 44 characters".to_owned())
 }
 
 /// Checks a public address and gives it the slash at its end.

@@ -18,6 +18,12 @@ pub enum FormError {
     /// A file that the manifest names is not there.
     #[error("the form's build lacks {0}")]
     Incomplete(String),
+    /// A file is not what the manifest says.
+    #[error("{0} of the form is not what was built: build or fetch the form again")]
+    Changed(String),
+    /// The manifest is not signed by the owner of the key.
+    #[error("the form is not signed by the owner of --form-key")]
+    Unsigned,
     /// The manifest cannot be read.
     #[error("the form's manifest: {0}")]
     Manifest(#[from] serde_json::Error),

@@ -7,6 +7,7 @@
 mod archive;
 mod bundle;
 mod frames;
+mod inventory;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 pub use bundle::{Bundle, Document, Encoded, FormError, HTML};
+pub use inventory::{InventoryEntry, SignedManifest};
 
 use crate::store::{Store, StoreError};
 use crate::vault::Vault;
@@ -25,25 +27,32 @@ include!(concat!(env!("OUT_DIR"), "/form.rs"));
 pub struct Builds {
     current: Arc<Bundle>,
     all: HashMap<String, Arc<Bundle>>,
+    /// The manifest of the current build, as it was built.
+    manifest: SignedManifest,
+    /// What the current build is made of, as it is served.
+    inventory: Vec<InventoryEntry>,
 }
 
 impl Builds {
-    /// The build inside this binary, or the one in a folder, with its frames at `fields` if they have a host of their own.
+    /// The build inside this binary, or the one in a folder, with its frames at `fields` if they have a host of their own. With
+    /// a `key` it has to be signed by the owner of that key.
     ///
     /// # Errors
-    /// When there is none, or it is incomplete.
-    pub fn load(folder: Option<&Path>, fields: Option<&str>) -> Result<Self, FormError> {
+    /// When there is none, or it is incomplete, changed or not signed as it should be.
+    pub fn load(folder: Option<&Path>, fields: Option<&str>, key: Option<&[u8]>) -> Result<Self, FormError> {
         let files = match folder {
             Some(folder) => bundle::read_folder(folder)?,
             None => EMBEDDED.iter().map(|(path, content)| ((*path).to_owned(), content.to_vec())).collect(),
         };
+        let manifest = SignedManifest::check(&files, key)?;
         let files = match fields {
             Some(base) => frames::set_base(files, base)?,
             None => files,
         };
+        let inventory = inventory::list(&files);
         let current = Arc::new(Bundle::new(files)?);
         let all = HashMap::from([(current.id.clone(), Arc::clone(&current))]);
-        Ok(Self { current, all })
+        Ok(Self { current, all, manifest, inventory })
     }
 
     /// Puts the current build into the store and takes the earlier ones that are still to be served out of it.
@@ -78,6 +87,16 @@ impl Builds {
     /// When the store fails.
     pub async fn touch(&self, store: &Store, now: Timestamp) -> Result<(), StoreError> {
         archive::touch(store, self.current.id.clone(), now).await
+    }
+
+    /// The manifest of the current build, as it was built.
+    pub fn manifest(&self) -> &SignedManifest {
+        &self.manifest
+    }
+
+    /// The scripts and documents of the current build, as they are served.
+    pub fn inventory(&self) -> &[InventoryEntry] {
+        &self.inventory
     }
 
     /// The build that new checkouts are pinned to.

@@ -59,6 +59,7 @@ mod registrations;
 mod requirements;
 mod routes;
 mod sandbox_numbers;
+mod scripts;
 mod secrets;
 mod service;
 mod sick_disk;

@@ -5,7 +5,10 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ring::signature::Ed25519KeyPair;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tillgate_shared::brand::Brand;
@@ -58,6 +61,10 @@ const FORMS: [&str; 14] = [
     "spinner.js",
     "start.js",
 ];
+
+/// Names the file with the key that signs the manifest: Ed25519, PKCS #8 in PEM, as `openssl genpkey -algorithm ed25519` writes
+/// it.
+const SIGNING_KEY: &str = "TILLGATE_FORM_SIGNING_KEY";
 
 struct File {
     media_type: &'static str,
@@ -128,8 +135,18 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
         "text": {"csp_script": text.scripts, "csp_style": text.styles},
         "relay": {"csp_script": relay.scripts, "csp_style": relay.styles},
         "files": listed,
+        "documents": {
+            "pciIframe.html": {"integrity": script::integrity(document.text.as_bytes())},
+            "codeIframe.html": {"integrity": script::integrity(code.as_bytes())},
+            "textIframe.html": {"integrity": script::integrity(text.text.as_bytes())},
+            "internalRequestIframe.html": {"integrity": script::integrity(relay.text.as_bytes())},
+        },
     });
-    fs::write(out.join("manifest.json"), serde_json::to_string_pretty(&manifest)?)?;
+    let manifest = serde_json::to_string_pretty(&manifest)?;
+    if let Some(key) = std::env::var_os(SIGNING_KEY) {
+        fs::write(out.join("manifest.sig"), sign(Path::new(&key), &manifest)?)?;
+    }
+    fs::write(out.join("manifest.json"), manifest)?;
     Ok(())
 }
 
@@ -187,6 +204,16 @@ fn with_bytes(bytes: &[u8], body: &str) -> Result<Vec<u8>> {
     let code = script::minify_js(&format!("(function() {{ \"use strict\"; {body} }})();"))?;
     let (before, after) = code.split_once(MODULE).context("the script has no place for its bytes")?;
     Ok([before, &script::byte_literal(bytes), after, "\n"].concat().into_bytes())
+}
+
+/// The signature of a manifest, in base64.
+fn sign(key: &Path, manifest: &str) -> Result<String> {
+    let pem = read(key)?;
+    let text: String = pem.lines().filter(|line| !line.starts_with("-----")).collect();
+    let refused = || format!("{} is not an Ed25519 key in PEM (PKCS #8)", key.display());
+    let der = STANDARD.decode(text.trim()).with_context(refused)?;
+    let pair = Ed25519KeyPair::from_pkcs8_maybe_unchecked(&der).map_err(|error| anyhow!("{}: {error}", refused()))?;
+    Ok(STANDARD.encode(pair.sign(manifest.as_bytes())))
 }
 
 struct Document {

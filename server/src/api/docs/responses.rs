@@ -74,6 +74,7 @@ fn done(route: &Route) -> &'static str {
         Body::ResultCodes => "Every code with its group and its description",
         Body::Health => "All is well",
         Body::Clock => "What the clock shows now",
+        Body::Scripts => "The inventory",
         Body::PolicyReports => "The violations",
         Body::Noted => "The report was taken",
         Body::OpenApi => "The OpenAPI document",
@@ -107,6 +108,7 @@ pub(super) fn schema(body: Body) -> Option<&'static str> {
         Body::ResultCodes => "ResultCodes",
         Body::Health => "Health",
         Body::Clock => "ClockAnswer",
+        Body::Scripts => "ScriptsAnswer",
         Body::PolicyReports => "PolicyReportsAnswer",
         Body::Noted => "NotedAnswer",
         Body::OpenApi => "OpenApi",
@@ -278,6 +280,20 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
             answer(
                 &["result", "now", "ahead"],
                 json!({ "result": outcome(), "now": text(), "ahead": { "type": "string" } }),
+            ),
+        ),
+        (
+            "ScriptsAnswer",
+            answer(
+                &["result", "build", "scripts", "documents", "manifest"],
+                json!({
+                    "result": outcome(), "build": text(), "fieldsUrl": { "type": ["string", "null"] },
+                    "scripts": { "type": "array", "items": {
+                        "type": "object", "required": ["path", "reason", "sha256", "integrity", "bytes"],
+                    } },
+                    "documents": { "type": "array", "items": { "type": "object", "required": ["path", "headers"] } },
+                    "manifest": text(), "signature": { "type": ["string", "null"] },
+                }),
             ),
         ),
         ("NotedAnswer", answer(&["result"], json!({ "result": outcome() }))),

@@ -146,6 +146,8 @@ pub enum Body {
     Health,
     /// What a clock shows.
     Clock,
+    /// The scripts of the form.
+    Scripts,
     /// Violations of policies.
     PolicyReports,
     /// That a report was taken.

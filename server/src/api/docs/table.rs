@@ -166,6 +166,9 @@ pub static ROUTES: &[Route] = &[
         .note("Never changes and may be kept for a year: the address carries the build.")
         .for_everybody(),
 
+    Route::new(Get, "/v1/scripts", "listScripts", Service, "List every script of the form", Body::Scripts)
+        .note("The inventory of the form that new checkouts get: each script with its reason, its hash and its size, and the policy of each document, in which ORIGINS stands for the merchant's origins and CHECKOUT for the checkout. manifest is what was written when the form was built, and signature (Ed25519, base64) says by whom, where it was signed.")
+        .for_everybody(),
     Route::new(Get, "/v1/policyReports", "readPolicyReports", Service, "Read what violated a policy", Body::PolicyReports)
         .note("What browsers have reported about the form of your checkouts, and about your own pages where their policy names POST /v1/policyReports/{entityId}. The same violation is listed once with its count, the latest first, 200 at most; what is beyond is counted under the directive others. A violation is kept for 90 days after its last report. dropped counts requests that were too many, since the gateway started."),
     Route::new(Post, "/v1/policyReports/{id}", "reportViolation", Service, "Report a violation of a policy", Body::Noted)

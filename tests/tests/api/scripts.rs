@@ -1,0 +1,131 @@
+//! The inventory of scripts, and what a changed or unsigned build of the form does to the start.
+
+use std::fs;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use reqwest::Method;
+use ring::rand::SystemRandom;
+use ring::signature::{Ed25519KeyPair, KeyPair as _};
+use tillgate_tests::{Answer, Gateway, Merchant};
+
+use crate::bundle::{Bundle, integrity};
+use crate::support::*;
+
+/// A key pair, and its public key as `--form-key` takes it.
+fn key() -> anyhow::Result<(Ed25519KeyPair, String)> {
+    let document = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).map_err(|error| anyhow::anyhow!("{error}"))?;
+    let pair = Ed25519KeyPair::from_pkcs8(document.as_ref()).map_err(|error| anyhow::anyhow!("{error}"))?;
+    let public = STANDARD.encode(pair.public_key());
+    Ok((pair, public))
+}
+
+/// Signs a build as `cargo xtask form` does.
+fn sign(bundle: &Bundle, pair: &Ed25519KeyPair) -> anyhow::Result<()> {
+    let folder = Path::new(bundle.folder());
+    let manifest = fs::read(folder.join("manifest.json"))?;
+    Ok(fs::write(folder.join("manifest.sig"), STANDARD.encode(pair.sign(&manifest)))?)
+}
+
+fn start_error(options: &[&str]) -> String {
+    Gateway::start_with(options).err().map(|error| error.to_string()).unwrap_or_default()
+}
+
+async fn inventory(shop: &Merchant) -> anyhow::Result<Answer> {
+    let answer = Answer::read(shop.bare(Method::GET, "v1/scripts").send().await?).await?;
+    assert_answer(&answer, 200, "000.000.100");
+    Ok(answer)
+}
+
+#[tokio::test]
+async fn every_script_is_listed_with_its_reason_and_the_hash_of_what_is_served() -> anyhow::Result<()> {
+    let fields = ["--public-url", "https://pay.example", "--fields-url", "https://fields.pay.example"];
+    for options in [&[][..], &fields] {
+        let gateway = Gateway::start_with(options)?;
+        let shop = gateway.merchant()?;
+        let answer = inventory(&shop).await?;
+        let scripts = answer.json["scripts"].as_array().cloned().unwrap_or_default();
+        assert!(scripts.len() > 50, "{}", scripts.len());
+        let mut loaded = 0;
+        for script in &scripts {
+            assert!(script["reason"].as_str().is_some_and(|reason| reason.len() > 20), "{script}");
+            assert!(has_shape(script["sha256"].as_str().unwrap_or_default(), &"x".repeat(64)), "{script}");
+            let Some(address) = script["address"].as_str() else { continue };
+            let frame = address.contains("/frame/") && !options.is_empty();
+            let host = if frame { "fields.pay.example" } else { "pay.example" };
+            let request = shop.bare(Method::GET, address.trim_start_matches('/')).header("host", host);
+            let bytes = request.send().await?.bytes().await?;
+            assert_eq!(script["integrity"], integrity(&bytes), "{address}");
+            assert_eq!(script["bytes"], bytes.len(), "{address}");
+            loaded += 1;
+        }
+        assert!(loaded > 50, "{loaded}");
+        let checkout = shop.checkout(&[("integrity", "true")]).await?;
+        assert!(scripts.iter().any(|script| script["integrity"] == checkout.json["integrity"]));
+        // The policies are those that browsers get.
+        let documents = answer.json["documents"].as_array().cloned().unwrap_or_default();
+        assert_eq!(documents.len(), 5);
+        for document in documents {
+            let path = document["path"].as_str().unwrap_or_default().trim_start_matches('/');
+            let separator = if path.contains('?') { '&' } else { '?' };
+            let request = shop.bare(Method::GET, &format!("{path}{separator}checkoutId={}", checkout.id()));
+            let response =
+                request.header("host", if options.is_empty() { "pay.example" } else { "fields.pay.example" });
+            let response = response.send().await?;
+            for (name, value) in document["headers"].as_object().into_iter().flatten() {
+                let value =
+                    value.as_str().unwrap_or_default().replace("ORIGINS", "*").replace("CHECKOUT", checkout.id());
+                assert_eq!(response.headers()[name.as_str()], value, "{path} {name}");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_signed_form_starts_under_its_key_only_and_shows_its_signature() -> anyhow::Result<()> {
+    let (pair, public) = key()?;
+    let (_, other) = key()?;
+    let bundle = Bundle::new("signed")?;
+    let options = ["--form", bundle.folder(), "--form-key", &public];
+    assert!(start_error(&options).contains("not signed"), "without a signature");
+    sign(&bundle, &pair)?;
+    let gateway = Gateway::start_with(&options)?;
+    let answer = inventory(&gateway.merchant()?).await?;
+    let manifest = fs::read_to_string(Path::new(bundle.folder()).join("manifest.json"))?;
+    assert_eq!(answer.json["manifest"], manifest);
+    let signature = STANDARD.decode(answer.json["signature"].as_str().unwrap_or_default())?;
+    let verified = ring::signature::UnparsedPublicKey::new(&ring::signature::ED25519, pair.public_key());
+    assert!(verified.verify(manifest.as_bytes(), &signature).is_ok());
+    assert!(start_error(&["--form", bundle.folder(), "--form-key", &other]).contains("not signed"));
+    assert!(start_error(&["--form", bundle.folder(), "--form-key", "x"]).contains("44 characters"));
+    // The manifest is what is signed.
+    fs::write(Path::new(bundle.folder()).join("manifest.json"), manifest.replace("image/png", "text/html"))?;
+    assert!(start_error(&options).contains("not signed"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_what_was_built_stops_the_start_also_without_a_key() -> anyhow::Result<()> {
+    for file in [
+        "paymentWidgets.js",
+        "paymentWidgets.js.br",
+        "paymentWidgets.js.gz",
+        "static/js/static.min.js",
+        "static/js/static.min.js.br",
+        "static/js/static.min.js.gz",
+        "static/img/picture.png",
+    ] {
+        let bundle = Bundle::new("changed")?;
+        let path = Path::new(bundle.folder()).join(file);
+        let other = Bundle::new("another")?;
+        fs::copy(Path::new(other.folder()).join(file), &path)?;
+        let error = start_error(&["--form", bundle.folder()]);
+        assert!(error.contains(&format!("{file} of the form is not what was built")), "{file}: {error}");
+        fs::write(&path, "")?;
+        let error = start_error(&["--form", bundle.folder()]);
+        assert!(error.contains(&format!("{file} of the form is not what was built")), "{file}: {error}");
+    }
+    Ok(())
+}
