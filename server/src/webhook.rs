@@ -10,7 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, Mac as _};
 use http_body_util::Full;
 use jiff::Timestamp;
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::domain::id::hex;
 
@@ -19,8 +20,41 @@ pub const IV: usize = 12;
 /// Bytes of the authentication tag.
 const TAG: usize = 16;
 
-/// A webhook's key: AES-256-GCM encrypts with it, HMAC-SHA-256 signs.
+/// A key of AES-256-GCM or HMAC-SHA-256.
 pub type Key = [u8; 32];
+
+/// A webhook's secret: one key to encrypt with, another one to sign with.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub struct Secret {
+    encryption: Key,
+    signature: Key,
+}
+
+impl Secret {
+    /// Reads a secret as it is stored: both keys. Webhooks of earlier versions have one key for both purposes, which their
+    /// receivers know, and keep it until it is rotated. Returns `None` for any other length.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let (encryption, rest) = bytes.split_first_chunk()?;
+        let signature = if rest.is_empty() { encryption } else { rest.try_into().ok()? };
+        Some(Self { encryption: *encryption, signature: *signature })
+    }
+
+    /// The key that encrypts, in hexadecimal digits.
+    pub fn encryption_hex(&self) -> String {
+        hex(&self.encryption)
+    }
+
+    /// The key that signs, in hexadecimal digits.
+    pub fn signature_hex(&self) -> String {
+        hex(&self.signature)
+    }
+
+    /// Eight hexadecimal digits that name the secret in every message, and tell nothing about it.
+    pub fn id(&self) -> String {
+        let digest = Sha256::new().chain_update(b"tillgate webhook key id").chain_update(self.encryption).finalize();
+        hex(digest.get(..4).unwrap_or_default())
+    }
+}
 
 /// An encrypted text, in hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,8 +89,8 @@ pub struct Letter<'a> {
 
 impl Letter<'_> {
     /// The request; `None` where the address is none.
-    pub fn request(&self, key: &Key, iv: &[u8; IV]) -> Option<Request<Full<Bytes>>> {
-        let Sealed { body, tag } = seal(key, iv, self.text)?;
+    pub fn request(&self, secret: &Secret, iv: &[u8; IV]) -> Option<Request<Full<Bytes>>> {
+        let Sealed { body, tag } = seal(&secret.encryption, iv, self.text)?;
         let (body, kind) = match self.wrapped {
             true => (format!(r#"{{"encryptedBody":"{body}"}}"#), "application/json;charset=UTF-8"),
             false => (body, "text/plain;charset=UTF-8"),
@@ -68,7 +102,8 @@ impl Letter<'_> {
             .header("x-authentication-tag", tag)
             .header("webhook-id", self.id)
             .header("webhook-timestamp", &time)
-            .header("webhook-signature", signature(key, self.id, &time, &body)?)
+            .header("webhook-signature", signature(&secret.signature, self.id, &time, &body)?)
+            .header("webhook-key-id", secret.id())
             .body(Full::from(body))
             .ok()
     }
@@ -111,6 +146,17 @@ mod tests {
         let sealed = seal(&key(), &[0; IV], br#"{"type":"PAYMENT"}"#).unwrap();
         assert_eq!(sealed.body, "0A3471C72D9BE49A8520F79C66BBD9A12FF9");
         assert_eq!(sealed.tag, "CE573FB7A41AB78E743180DC83FF09BD");
+    }
+
+    #[test]
+    fn a_secret_of_an_earlier_version_encrypts_and_signs_with_its_one_key() {
+        let old = Secret::read(&[7; 32]).unwrap();
+        assert_eq!((old.encryption, old.signature), ([7; 32], [7; 32]));
+        let new = Secret::read(&[[7; 32], [8; 32]].concat()).unwrap();
+        assert_eq!((new.encryption, new.signature, new.id()), ([7; 32], [8; 32], old.id()));
+        for length in [0, 31, 33, 63, 65] {
+            assert!(Secret::read(&vec![7; length]).is_none(), "{length}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod vault;
 mod vault_key;
 mod wallet;
 mod webhook;
+mod webhook_rotation;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -14,12 +14,14 @@ use super::ports::PortOptions;
 use super::serve::runtime;
 use super::token::entity_id;
 use super::vault_key::VaultKey;
+use super::webhook_rotation::Rotate;
 use super::{Common, open_existing};
 use crate::domain::id::{MessageId, hex};
 use crate::gateway::random;
 use crate::outgoing::Outgoing;
 use crate::store::webhook::{self, Delivery, Webhook};
-use crate::webhook::{Key, Letter, test_text};
+use crate::vault::Vault;
+use crate::webhook::{Letter, Secret, test_text};
 
 /// The webhooks of entities.
 #[derive(Debug, Subcommand)]
@@ -30,6 +32,8 @@ pub(super) enum WebhookCommand {
     List(List),
     /// Send a test event. When the receiver takes it (2xx), the webhook is active from then on.
     Test(Test),
+    /// Rotate a webhook's secret: make the next one, and put it in the old one's place once the receiver takes it.
+    Rotate(Rotate),
     /// Delete a webhook, with what waits for it.
     Delete(Delete),
     /// Show what was sent, how it was taken, and what waits.
@@ -164,8 +168,34 @@ struct Shown {
     active: bool,
     created: Timestamp,
     /// Shown when it is made, and never again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<String>,
+    #[serde(flatten)]
+    secret: Option<ShownSecret>,
+    /// True while the next secret waits to take the place of the one in use.
+    rotating: bool,
+}
+
+/// A secret, at the one moment when it is shown.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ShownSecret {
+    pub(super) key: String,
+    pub(super) signature_key: String,
+    pub(super) key_id: String,
+}
+
+impl ShownSecret {
+    /// Makes a secret and seals it for a webhook.
+    pub(super) fn make(vault: &Vault, id: &MessageId) -> anyhow::Result<(Self, Vec<u8>)> {
+        let bytes = zeroize::Zeroizing::new(random::<64>()?);
+        let secret = Secret::read(&*bytes).context("a secret has two keys")?;
+        let shown = Self { key: secret.encryption_hex(), signature_key: secret.signature_hex(), key_id: secret.id() };
+        Ok((shown, vault.seal(&Webhook::record(id), &*bytes)?))
+    }
+
+    /// The lines for people.
+    pub(super) fn lines(&self) -> String {
+        format!("key           {}\nsignatureKey  {}\nkeyId         {}", self.key, self.signature_key, self.key_id)
+    }
 }
 
 impl WebhookCommand {
@@ -174,6 +204,7 @@ impl WebhookCommand {
             Self::Create(command) => command.run(),
             Self::List(command) => command.run(),
             Self::Test(command) => command.run(),
+            Self::Rotate(command) => command.run(),
             Self::Delete(command) => command.run(),
             Self::Log(command) => command.run(),
             Self::Replay(command) => command.run(),
@@ -192,12 +223,13 @@ impl Create {
         let (_, vault) = self.vault.open(&connection, &self.common.data)?;
         let now = Timestamp::now();
         let id = MessageId::new(now, random()?);
-        let key = zeroize::Zeroizing::new(random::<32>()?);
+        let (secret, sealed) = ShownSecret::make(&vault, &id)?;
         let types: BTreeSet<Type> = self.types.iter().copied().collect();
         let types: Vec<String> =
             types.iter().filter_map(|kind| Some(kind.to_possible_value()?.get_name().to_owned())).collect();
         let made = Webhook {
-            sealed: vault.seal(&Webhook::record(&id), &*key)?,
+            sealed,
+            next: None,
             id,
             entity: entity.id,
             url: self.url,
@@ -208,11 +240,11 @@ impl Create {
             created: now,
         };
         webhook::add(&connection, &made)?;
-        let made = Shown { key: Some(hex(&*key)), ..shown(&made) };
+        let made = Shown { secret: Some(secret), ..shown(&made) };
         self.common.print(&made, |made| {
-            let key = made.key.as_deref().unwrap_or_default();
+            let secret = made.secret.as_ref().map(ShownSecret::lines).unwrap_or_default();
             format!(
-                "webhookId  {}\nkey        {key}\n\nThe key is shown this once. Give it to the receiver, then: tillgate webhook test",
+                "webhookId     {}\n{secret}\n\nThe keys are shown this once. Give them to the receiver, then: tillgate webhook test",
                 made.webhook_id
             )
         })
@@ -226,7 +258,11 @@ impl List {
         let webhooks: Vec<Shown> = webhook::list(&connection, entity.as_ref())?.iter().map(shown).collect();
         self.common.print(&webhooks, |webhooks| {
             let lines = webhooks.iter().map(|webhook| {
-                let state = if webhook.active { "active" } else { "inactive" };
+                let state = match (webhook.active, webhook.rotating) {
+                    (true, false) => "active",
+                    (true, true) => "active, rotating",
+                    (false, _) => "inactive",
+                };
                 format!("{}  {}  {state:<8}  {}  {}", webhook.webhook_id, webhook.entity_id, webhook.types, webhook.url)
             });
             lines.collect::<Vec<_>>().join("\n")
@@ -239,24 +275,32 @@ impl Test {
         let connection = open_existing(&self.common.data)?;
         let found = find(&connection, &self.webhook)?;
         let (_, vault) = self.vault.open(&connection, &self.common.data)?;
-        let key = vault.open(&Webhook::record(&found.id), &found.sealed)?;
-        let key: &Key = key.as_slice().try_into().context("the stored key is damaged")?;
-        let now = Timestamp::now();
-        let id = MessageId::new(now, random()?);
-        let time = now.strftime("%Y-%m-%d %H:%M:%S+0000").to_string();
-        let ndc = format!("{}_{}", found.entity, hex(&random::<16>()?));
-        let text = test_text(crate::BUILD_NUMBER, &time, &ndc);
-        let letter = Letter { url: &found.url, id: id.as_str(), now, text: &text, wrapped: found.wrapped };
-        let request = letter.request(key, &random()?).with_context(|| format!("{} is no address", found.url))?;
         let outgoing = Outgoing::new(&self.allowed_networks, self.ports.ports())?;
-        let answered = runtime()?.block_on(outgoing.send(request)).with_context(|| found.url.clone())?;
-        if !answered.status.is_success() {
-            bail!("{} answered {}: the webhook stays {}", found.url, answered.status, state(&found));
-        }
+        send_test(&found, &found.sealed, &vault, &outgoing)
+            .with_context(|| format!("the webhook stays {}", state(&found)))?;
         webhook::activate(&connection, &found.id)?;
         let active = shown(&Webhook { active: true, ..found });
         self.common.print(&active, |active| format!("{} is active", active.webhook_id))
     }
+}
+
+/// Sends a test event under a sealed secret of a webhook.
+///
+/// # Errors
+/// When the receiver does not take it.
+pub(super) fn send_test(found: &Webhook, sealed: &[u8], vault: &Vault, outgoing: &Outgoing) -> anyhow::Result<()> {
+    let secret = vault.open(&Webhook::record(&found.id), sealed)?;
+    let secret = Secret::read(&secret).context("the stored key is damaged")?;
+    let now = Timestamp::now();
+    let id = MessageId::new(now, random()?);
+    let time = now.strftime("%Y-%m-%d %H:%M:%S+0000").to_string();
+    let ndc = format!("{}_{}", found.entity, hex(&random::<16>()?));
+    let text = test_text(crate::BUILD_NUMBER, &time, &ndc);
+    let letter = Letter { url: &found.url, id: id.as_str(), now, text: &text, wrapped: found.wrapped };
+    let request = letter.request(&secret, &random()?).with_context(|| format!("{} is no address", found.url))?;
+    let answered = runtime()?.block_on(outgoing.send(request)).with_context(|| found.url.clone())?;
+    ensure!(answered.status.is_success(), "{} answered {}", found.url, answered.status);
+    Ok(())
 }
 
 impl Delete {
@@ -290,7 +334,7 @@ impl Replay {
     }
 }
 
-fn find(connection: &rusqlite::Connection, id: &str) -> anyhow::Result<Webhook> {
+pub(super) fn find(connection: &rusqlite::Connection, id: &str) -> anyhow::Result<Webhook> {
     webhook::find(connection, id)?.with_context(|| format!("there is no webhook {id}; see: tillgate webhook list"))
 }
 
@@ -308,7 +352,8 @@ fn shown(webhook: &Webhook) -> Shown {
         wrapper: webhook.wrapped,
         active: webhook.active,
         created: webhook.created,
-        key: None,
+        secret: None,
+        rotating: webhook.next.is_some(),
     }
 }
 

@@ -230,6 +230,13 @@ const MIGRATIONS: &[M<'static>] = &[
     ),
     // The ids of the vault's keys.
     M::up(vault_keys::MIGRATION),
+    // A webhook's next secret, while it is being rotated.
+    M::up(
+        "ALTER TABLE webhook ADD COLUMN next BLOB;
+         CREATE TRIGGER webhook_next_key BEFORE UPDATE OF next ON webhook
+             WHEN EXISTS (SELECT 1 FROM vault_key WHERE id = substr(NEW.next, 2, 4) AND retired IS NOT NULL)
+         BEGIN SELECT RAISE(ABORT, 'a record is sealed under a retired key of the vault'); END;",
+    ),
 ];
 
 /// Number of migrations: the schema version of a current store.

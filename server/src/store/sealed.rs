@@ -23,7 +23,7 @@ struct SealedColumn {
     indexed: bool,
 }
 
-const COLUMNS: [SealedColumn; 8] = [
+const COLUMNS: [SealedColumn; 9] = [
     SealedColumn { table: "card", column: "sealed", key: &["purge_at", "payment"], record: "payment", indexed: false },
     SealedColumn {
         table: "registration_account",
@@ -48,6 +48,7 @@ const COLUMNS: [SealedColumn; 8] = [
         indexed: false,
     },
     SealedColumn { table: "webhook", column: "sealed", key: &["id"], record: "'webhook ' || id", indexed: false },
+    SealedColumn { table: "webhook", column: "next", key: &["id"], record: "'webhook ' || id", indexed: false },
     SealedColumn {
         table: "form_build",
         column: "seal",

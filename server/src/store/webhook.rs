@@ -15,8 +15,10 @@ pub struct Webhook {
     pub entity: EntityId,
     /// Where to.
     pub url: String,
-    /// Its key, sealed in the vault.
+    /// Its secret, sealed in the vault.
     pub sealed: Vec<u8>,
+    /// The secret that is to take its place, sealed as the same record; `None` if no rotation is under way.
+    pub next: Option<Vec<u8>>,
     /// What it tells of: `PAYMENT`, `REGISTRATION`, `SCHEDULE`, `RISK`, with commas between.
     pub types: String,
     /// Whether what is known of the shopper is left out.
@@ -67,11 +69,12 @@ impl Webhook {
             wrapped: row.get(6)?,
             active: row.get(7)?,
             created: instant(row.get(8)?),
+            next: row.get(9)?,
         })
     }
 }
 
-const COLUMNS: &str = "id, entity, url, sealed, types, without_customer, wrapped, active, created";
+const COLUMNS: &str = "id, entity, url, sealed, types, without_customer, wrapped, active, created, next";
 
 /// Adds a webhook.
 ///
@@ -79,7 +82,7 @@ const COLUMNS: &str = "id, entity, url, sealed, types, without_customer, wrapped
 /// When the store cannot be written, or there is no such entity.
 pub fn add(connection: &Connection, webhook: &Webhook) -> Result<(), StoreError> {
     connection.execute(
-        &format!("INSERT INTO webhook ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"),
+        &format!("INSERT INTO webhook ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"),
         params![
             webhook.id.as_str(),
             webhook.entity.as_str(),
@@ -89,7 +92,8 @@ pub fn add(connection: &Connection, webhook: &Webhook) -> Result<(), StoreError>
             webhook.without_customer,
             webhook.wrapped,
             webhook.active,
-            webhook.created.as_millisecond()
+            webhook.created.as_millisecond(),
+            webhook.next
         ],
     )?;
     Ok(())
@@ -122,6 +126,24 @@ pub fn list(connection: &Connection, entity: Option<&EntityId>) -> Result<Vec<We
 pub fn activate(connection: &Connection, id: &MessageId) -> Result<(), StoreError> {
     connection.execute("UPDATE webhook SET active = 1 WHERE id = ?1", [id.as_str()])?;
     Ok(())
+}
+
+/// Begins the rotation of a secret, or cancels it with `None`. Returns false if that was done already.
+///
+/// # Errors
+/// When the store cannot be written.
+pub fn set_next(connection: &Connection, id: &MessageId, next: Option<&[u8]>) -> Result<bool, StoreError> {
+    let query = "UPDATE webhook SET next = ?2 WHERE id = ?1 AND (next IS NULL) = (?2 IS NOT NULL)";
+    Ok(connection.execute(query, params![id.as_str(), next])? == 1)
+}
+
+/// Puts the next secret in the place of the old one, which is deleted. Returns false if it is no longer the next one.
+///
+/// # Errors
+/// When the store cannot be written.
+pub fn finish_rotation(connection: &Connection, id: &MessageId, next: &[u8]) -> Result<bool, StoreError> {
+    let query = "UPDATE webhook SET sealed = next, next = NULL WHERE id = ?1 AND next = ?2";
+    Ok(connection.execute(query, params![id.as_str(), next])? == 1)
 }
 
 /// Deletes a webhook with its key, its messages and its log. Returns whether there was one.

@@ -23,7 +23,7 @@ use crate::store::due::{Room, Wheel};
 use crate::store::message::{Attempt, Content, Message, REMINDER};
 use crate::store::webhook::Webhook;
 use crate::store::{Store, StoreError};
-use crate::webhook::{Key, Letter};
+use crate::webhook::{Letter, Secret};
 
 /// Attempts under way at once.
 const SLOTS: usize = 512;
@@ -197,11 +197,11 @@ fn request(edge: &Edge, message: &Message, now: Timestamp) -> Result<Request<Ful
     };
     let Gateway { directory, vault, .. } = &edge.gateway;
     let key = vault.open(&Webhook::record(&webhook.id), &webhook.sealed).map_err(|_| Fault::Key)?;
-    let key: &Key = key.as_slice().try_into().map_err(|_| Fault::Key)?;
+    let secret = Secret::read(&key).ok_or(Fault::Key)?;
     let text =
         event::text(&message.what, document, webhook.without_customer, directory).map_err(|_| Fault::Document)?;
     let letter = Letter { url: &webhook.url, id: message.id.as_str(), now, text: &text, wrapped: webhook.wrapped };
-    letter.request(key, &random().map_err(|_| Fault::Key)?).ok_or(Fault::Address)
+    letter.request(&secret, &random().map_err(|_| Fault::Key)?).ok_or(Fault::Address)
 }
 
 #[cfg(test)]

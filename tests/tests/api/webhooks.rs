@@ -88,7 +88,11 @@ fn bytes(hex: &str) -> Vec<u8> {
 }
 
 fn key(webhook: &Value) -> [u8; 32] {
-    bytes(webhook["key"].as_str().unwrap_or_default()).try_into().unwrap_or_default()
+    named_key(webhook, "key")
+}
+
+fn named_key(webhook: &Value, name: &str) -> [u8; 32] {
+    bytes(webhook[name].as_str().unwrap_or_default()).try_into().unwrap_or_default()
 }
 
 fn open(key: &[u8; 32], iv: &str, tag: &str, body: &str) -> anyhow::Result<String> {
@@ -105,7 +109,8 @@ fn decrypt(webhook: &Value, received: &Received, body: &str) -> anyhow::Result<V
     let (id, time) = (received.header("webhook-id"), received.header("webhook-timestamp"));
     assert!(has_shape(id, &"x".repeat(32)), "{id}");
     assert!((jiff::Timestamp::now().as_second() - time.parse::<i64>()?).abs() < 60, "{time}");
-    let mut code = <Hmac<Sha256> as hmac::KeyInit>::new_from_slice(&key)?;
+    assert_eq!(received.header("webhook-key-id"), webhook["keyId"]);
+    let mut code = <Hmac<Sha256> as hmac::KeyInit>::new_from_slice(&named_key(webhook, "signatureKey"))?;
     code.update(format!("{id}.{time}.{}", received.body).as_bytes());
     let signature = format!("v1,{}", STANDARD.encode(code.finalize().into_bytes()));
     assert_eq!(received.header("webhook-signature"), signature);
@@ -149,13 +154,16 @@ async fn a_webhook_tells_nothing_before_its_receiver_has_taken_a_test() -> anyho
     let paid = shop.pay(&[]).await?;
     let received = receiver.next().await?;
     assert_eq!(decrypt(&webhook, &received, &received.body)?["payload"]["id"], paid.id());
-    // The key is shown once.
+    // The keys are shown once, and are not the same.
+    assert_ne!(webhook["key"], webhook["signatureKey"]);
     let list = gateway.command(&["webhook", "list", "--entity", &shop.entity_id])?;
     assert_eq!((list[0]["webhookId"].as_str(), list[0]["active"].as_bool()), (Some(id), Some(true)));
-    assert_eq!(list[0]["key"], Value::Null);
     let file = std::fs::read(gateway.data().join("tillgate.db"))?;
-    let plain = key(&webhook);
-    assert!(!file.windows(32).any(|window| window == plain));
+    for name in ["key", "signatureKey"] {
+        assert_eq!(list[0][name], Value::Null);
+        let plain = named_key(&webhook, name);
+        assert!(!file.windows(32).any(|window| window == plain));
+    }
     Ok(())
 }
 
@@ -333,5 +341,50 @@ async fn an_event_outlives_the_gateway_that_wrote_it() -> anyhow::Result<()> {
     shop.advance("2m").await?;
     let received = receiver.next().await?;
     assert_eq!(decrypt(&webhook, &received, &received.body)?["payload"]["id"], paid.id());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_secret_is_rotated_without_an_event_that_the_receiver_cannot_read() -> anyhow::Result<()> {
+    let mut scene = Scene::new(&[]).await?;
+    let old = scene.webhook.clone();
+    assert!(scene.command("rotate", &["--finish"]).is_err() && scene.command("rotate", &["--cancel"]).is_err());
+    // A rotation that is cancelled changes nothing, and its secret is never used.
+    let cancelled = scene.command("rotate", &[])?;
+    assert!(scene.command("rotate", &[]).is_err(), "a second next secret");
+    assert_eq!(scene.command("rotate", &["--cancel"])?["rotating"], false);
+    let next = scene.command("rotate", &[])?;
+    for name in ["key", "signatureKey", "keyId"] {
+        assert!(old[name] != next[name] && next[name] != cancelled[name] && next[name].is_string(), "{name}");
+    }
+    let list = scene.gateway.command(&["webhook", "list"])?;
+    assert_eq!((&list[0]["rotating"], &list[0]["active"]), (&true.into(), &true.into()));
+
+    // Events come under the old secret until the receiver has taken a test under the new one.
+    let paid = scene.shop.pay(&[]).await?;
+    assert_eq!(scene.told("PAYMENT CREATED").await?["id"], paid.id());
+    scene.status.store(500, Ordering::Relaxed);
+    assert!(scene.command("rotate", &["--finish", LOOPBACK[0], LOOPBACK[1]]).is_err());
+    let test = scene.receiver.next().await?;
+    assert_eq!(decrypt(&next, &test, &test.body)?["type"], "test");
+    let waiting = scene.shop.pay(&[]).await?;
+    assert_eq!(scene.told("PAYMENT CREATED").await?["id"], waiting.id());
+    scene.log(2).await?;
+
+    scene.status.store(200, Ordering::Relaxed);
+    assert_eq!(scene.command("rotate", &["--finish", LOOPBACK[0], LOOPBACK[1]])?["rotating"], false);
+    let test = scene.receiver.next().await?;
+    assert_eq!(decrypt(&next, &test, &test.body)?["type"], "test");
+    scene.webhook["keyId"] = next["keyId"].clone();
+    scene.webhook["key"] = next["key"].clone();
+    scene.webhook["signatureKey"] = next["signatureKey"].clone();
+    // What was not taken under the old secret comes again under the new one.
+    scene.shop.advance("67s").await?;
+    let (received, event) = scene.event().await?;
+    assert_eq!(event["payload"]["id"], waiting.id());
+    let (iv, tag) = (received.header("x-initialization-vector"), received.header("x-authentication-tag"));
+    assert!(open(&key(&old), iv, tag, &received.body).is_err());
+    let paid = scene.shop.pay(&[]).await?;
+    assert_eq!(scene.told("PAYMENT CREATED").await?["id"], paid.id());
     Ok(())
 }
