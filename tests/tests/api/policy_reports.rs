@@ -10,7 +10,9 @@ const LEGACY: &str = "application/csp-report";
 const REPORTS: &str = "application/reports+json";
 
 async fn send(shop: &Merchant, id: &str, kind: &str, body: &str) -> anyhow::Result<Answer> {
-    let request = shop.bare(Method::POST, &format!("v1/policyReports/{id}")).header("content-type", kind);
+    // The gateway closes a connection whose body it does not read to the end; no other request may wait on it.
+    let client = reqwest::Client::new();
+    let request = client.post(format!("{}v1/policyReports/{id}", shop.base)).header("content-type", kind);
     Answer::read(request.body(body.to_owned()).send().await?).await
 }
 
