@@ -17,6 +17,7 @@ mod health;
 mod lock;
 mod long_reads;
 pub mod message;
+mod migrations;
 mod on_file;
 pub mod policy_report;
 mod promise;

@@ -204,7 +204,10 @@ async fn the_option_is_of_one_entity_and_a_sandboxs_own() -> anyhow::Result<()> 
     assert_answer(&other_shop().pay(&[("card.number", REAL[0])]).await?, 400, DECLINED);
     let channel = gateway.merchant_with(&["--merchant", &merchant.entity_id])?;
     assert_answer(&channel.pay(&[("card.number", REAL[0])]).await?, 400, DECLINED);
-    let refused = gateway.merchant_with(&["--live", "--sandbox-any-number"]).map(|shop| shop.entity_id).unwrap_err();
+    let refused = gateway
+        .merchant_with(&["--live", "--sandbox-any-number"])
+        .map(|shop| shop.entity_id)
+        .expect_err("the two options contradict each other");
     assert!(refused.to_string().contains("takes real cards"), "{refused}");
     Ok(())
 }

@@ -174,7 +174,7 @@ async fn stopped() -> anyhow::Result<Stopped> {
 async fn a_restored_store_is_the_backup_and_the_damaged_files_are_kept() -> anyhow::Result<()> {
     let Stopped { gateway, shop, backup, first, second } = stopped().await?;
     // A running server keeps its file.
-    let refused = gateway.command(&["restore", "--from", &backup]).unwrap_err().to_string();
+    let refused = gateway.command(&["restore", "--from", &backup]).expect_err("a server runs").to_string();
     assert!(refused.contains("stop the server first"), "{refused}");
     assert_eq!(shop.get(&format!("v1/payments/{second}")).await?.status, 200);
     let mut kept = Vec::new();

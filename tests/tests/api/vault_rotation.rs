@@ -169,7 +169,8 @@ async fn everything_gets_another_key_while_the_gateway_takes_payments() -> anyho
     // A program that still has the old key cannot seal anything with it.
     let writing = Connection::open(gateway.data().join("tillgate.db"))?;
     let sealed = format!("x'01{old}{}'", "00".repeat(28));
-    let refused = writing.execute(&format!("INSERT INTO card VALUES (1, 'x', {sealed})"), []).unwrap_err();
+    let refused =
+        writing.execute(&format!("INSERT INTO card VALUES (1, 'x', {sealed})"), []).expect_err("the key is retired");
     assert!(refused.to_string().contains("retired key"), "{refused}");
     drop(writing);
     let old_key = keep.lines().nth(1).unwrap_or_default().to_owned();

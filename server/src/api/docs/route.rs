@@ -255,7 +255,7 @@ impl Route {
     }
 
     /// A browser may ask from a page of our own origin only.
-    pub(super) const fn from_own_pages(self) -> Self {
+    pub(super) const fn own_pages_only(self) -> Self {
         Self { browsers: Browsers::OwnPages, ..self }
     }
 

@@ -52,22 +52,22 @@ pub static ROUTES: &[Route] = &[
         .note("Readable for good, as often as you like, also after the checkout has expired. This is where resourcePath points to."),
     Route::new(Post, "/v1/checkouts/{id}/payment", "submitCheckout", Checkouts, "Pay a checkout", Submitted)
         .note("What the hosted form posts. Approved and declined answer alike; the merchant's server reads the outcome. A value that the merchant has set stands above one from the browser, and what a browser may not set is ignored.")
-        .for_shopper().from_own_pages().on(Both).takes(Takes::Browser).counted(),
+        .for_shopper().own_pages_only().on(Both).takes(Takes::Browser).counted(),
     Route::new(Post, "/v1/checkouts/{id}/confirm", "confirmCheckout", Checkouts, "Pay with what the shopper has filled in", CheckoutStatus)
         .note("For pages with wpwlOptions.useSummaryPage: the form has kept the shopper's data with the gateway, in memory and for as long as the checkout lives, and called onSaveTransactionData. Once the shopper agrees on your summary page, your server sends this. The answer is the status; a pending payment has a redirect for the shopper. A checkout that is paid already stays as it is.")
         .counted(),
     Route::new(Get, "/v1/checkouts/{id}/state", "readCheckoutState", Checkouts, "Ask where a checkout stands, in the browser", Body::CheckoutState)
         .note("What the hosted form asks while the shopper is on a brand's page in another window. It tells OPEN, PENDING, PAID, REGISTERED or EXPIRED and nothing else.")
-        .for_shopper().from_own_pages().on(Both),
+        .for_shopper().own_pages_only().on(Both),
     Route::new(Delete, "/v1/checkouts/{id}/registrations/{registration}", "deleteOfferedRegistration", Checkouts, "Delete a stored account in the form", Registration)
         .note("What the hosted form sends when the shopper removes one of the registrations that the checkout offers. Only where the merchant has made the checkout with registrationsDeletable=true, and while it is open.")
-        .for_shopper().from_own_pages().on(Both),
+        .for_shopper().own_pages_only().on(Both),
 
     Route::new(Get, "/v1/checkouts/{id}/registration", "readTokenisation", Checkouts, "Read what became of a tokenisation checkout", Registration)
         .note("For a checkout without paymentType and with createRegistration=true: this is where its resourcePath points to."),
     Route::new(Post, "/v1/checkouts/{id}/registration", "submitTokenisation", Checkouts, "Store the account of a tokenisation checkout", Submitted)
         .note("What the hosted form posts. Nobody is charged.")
-        .for_shopper().from_own_pages().on(Both).takes(Takes::Browser).counted(),
+        .for_shopper().own_pages_only().on(Both).takes(Takes::Browser).counted(),
 
     Route::new(Post, "/v1/payments", "createPayment", Payments, "Pay server to server", Payment)
         .note("PA reserves, DB takes and CD pays out. A decline is an answer too: it has status 400, an id, and no amount.")
@@ -119,7 +119,7 @@ pub static ROUTES: &[Route] = &[
         .for_shopper().on(Fields).own(&[CHECKOUT_ID, BRANDS, LOCALE]),
     Route::new(Post, "/v1/plainForm.html", "submitPlainForm", Form, "Pay in the form for browsers that are too old", Html)
         .note("What that form posts, in the whole window. 303 leads to the brand's page, or back to shopperResultUrl with id and resourcePath, approved and declined alike; 400 shows the form again with what is wrong beside each field. Card number and code are never repeated.")
-        .for_shopper().from_own_pages().on(Fields).takes(Takes::Browser).counted().own(&[CHECKOUT_ID, BRANDS, LOCALE]),
+        .for_shopper().own_pages_only().on(Fields).takes(Takes::Browser).counted().own(&[CHECKOUT_ID, BRANDS, LOCALE]),
     Route::new(Get, "/v1/wpwl.d.ts", "readDeclarations", Form, "Load the form's type declarations", File)
         .note("TypeScript declarations of wpwlOptions and wpwl, as this build knows them.")
         .for_everybody(),
@@ -148,7 +148,7 @@ pub static ROUTES: &[Route] = &[
         .for_shopper().own(&[Own { name: "brand", pattern: "^[A-Z_]{1,32}$", required: true, note: "Which wallet." }]),
     Route::new(Post, "/v1/simulator/wallet/{id}", "answerWalletSheet", Form, "Choose a card in the sheet that stands for a wallet", Html)
         .note("card is the place of a card in the sheet, from 0. The token is for the form's hidden frame; nobody else sees it.")
-        .for_shopper().from_own_pages(),
+        .for_shopper().own_pages_only(),
     Route::new(Get, "/v1/simulator/wallet.js", "loadWalletScript", Form, "Hand the token of the simulated wallet to the form", Script)
         .for_everybody(),
     Route::new(Get, "/v1/simulator.js", "loadSimulatorScript", Form, "Close the page that stands for a bank or a provider", Script)
