@@ -98,6 +98,8 @@ impl Outgoing {
             .enable_http1()
             .wrap_connector(connector);
         let client = Client::builder(TokioExecutor::new())
+            // Receivers that compare names of headers to the letter know `X-Initialization-Vector` (contract, 0.19).
+            .http1_title_case_headers(true)
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(POST_LIMIT)
             .pool_max_idle_per_host(4)

@@ -23,6 +23,8 @@ pub struct Received {
     pub target: String,
     /// Headers, their names in lower case.
     pub headers: BTreeMap<String, String>,
+    /// Names of the headers in the spelling in which they came.
+    pub spelled: Vec<String>,
     /// The body.
     pub body: String,
 }
@@ -165,14 +167,14 @@ async fn read(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> anyhow::Result<Opt
     let mut lines = head.lines();
     let mut first = lines.next().unwrap_or_default().split(' ').map(str::to_owned);
     let (method, target) = (first.next().unwrap_or_default(), first.next().unwrap_or_default());
-    let headers: BTreeMap<String, String> = lines
-        .filter_map(|line| line.split_once(':'))
-        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
-        .collect();
+    let lines: Vec<(&str, &str)> = lines.filter_map(|line| line.split_once(':')).collect();
+    let spelled = lines.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let headers: BTreeMap<String, String> =
+        lines.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned())).collect();
     let length: usize = headers.get("content-length").map_or(Ok(0), |length| length.parse())?;
     while bytes.len() < length {
         anyhow::ensure!(stream.read_buf(bytes).await? > 0, "the body ended early");
     }
     let body = String::from_utf8(bytes.drain(..length).collect())?;
-    Ok(Some(Received { method, target, headers, body }))
+    Ok(Some(Received { method, target, headers, spelled, body }))
 }

@@ -24,8 +24,8 @@ const CUSTOMER: [&str; 9] = [
     "customParameters",
 ];
 
-/// The plain text of a message: `{"type": …, "action": …, "payload": …}`. `what` is both words, such as `PAYMENT CREATED`, and
-/// the document what was written then.
+/// The plain text of a message: `{"type": …, "payload": …}`, with an `action` for registrations (contract, 0.19). `what` is
+/// both words, such as `PAYMENT CREATED`, and the document what was written then.
 ///
 /// # Errors
 /// When the document cannot be read.
@@ -46,7 +46,11 @@ pub(crate) fn text(
             card.remove("holder");
         }
     }
-    serde_json::to_vec(&json!({ "type": kind, "action": action, "payload": payload }))
+    let mut text = json!({ "type": kind, "payload": payload });
+    if kind == "REGISTRATION" {
+        text["action"] = action.into();
+    }
+    serde_json::to_vec(&text)
 }
 
 fn payment(payment: &Payment, directory: &Directory) -> Result<Map<String, Value>, serde_json::Error> {
@@ -58,6 +62,7 @@ fn payment(payment: &Payment, directory: &Directory) -> Result<Map<String, Value
         "shortId": payment.id.short_id(),
         "source": if payment.checkout.is_some() { "FORM" } else { "API" },
         "paymentMethod": method(payment),
+        "authentication": { "entityId": payment.entity.as_str() },
     });
     if let Some(entity) = directory.entity(&payment.entity) {
         more["channelName"] = entity.name.clone().into();
