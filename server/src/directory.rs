@@ -35,6 +35,8 @@ struct Known {
     /// Number of times that a channel has come, gone or changed its merchant. Responses that are kept from before such a
     /// change are not sent again.
     moves: u64,
+    /// There is a live entity.
+    has_live: bool,
 }
 
 /// More origins than this do not fit into a header.
@@ -75,12 +77,18 @@ impl Directory {
         }
         let moved = merchants(&known.credentials) != merchants(&credentials);
         let moves = known.moves + u64::from(moved);
-        *known = Arc::new(Known { credentials, channels, moves });
+        let has_live = credentials.entities.values().any(|entity| entity.live);
+        *known = Arc::new(Known { credentials, channels, moves, has_live });
     }
 
     /// Returns a number that changes when a channel comes, goes or changes its merchant.
     pub fn channel_moves(&self) -> u64 {
         self.current().moves
+    }
+
+    /// Returns true if there is a live entity.
+    pub fn has_live(&self) -> bool {
+        self.current().has_live
     }
 
     fn current(&self) -> Arc<Known> {

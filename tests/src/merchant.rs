@@ -25,6 +25,16 @@ impl Merchant {
         Self { base, entity_id, token, client: Client::new() }
     }
 
+    /// The same merchant as behind a proxy that terminates TLS; the gateway has to trust this machine (`--trusted-proxy`).
+    #[must_use]
+    pub fn behind_proxy(self) -> Self {
+        let mut headers = reqwest::header::HeaderMap::new();
+        headers.insert("x-forwarded-proto", reqwest::header::HeaderValue::from_static("https"));
+        // Nothing of the options can fail.
+        let client = Client::builder().default_headers(headers).build().unwrap_or_default();
+        Self { client, ..self }
+    }
+
     /// A request to `path` (without a slash in front) that nothing was put into: no header, no entity.
     pub fn bare(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("{}{path}", self.base))

@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 use super::error::ApiError;
 use super::idempotency::{Asked, Fresh, Turn, turn};
 use super::reply::Ndc;
-use super::{Edge, client, credentials};
+use super::{Edge, client, credentials, transport};
 use crate::credential::Granted;
 use crate::directory::Directory;
 use crate::domain::entity::Entity;
@@ -90,6 +90,7 @@ impl FromRequest<Arc<Edge>> for Merchant {
         let asked = Asked::of(&request);
         let bearer = credentials::bearer(edge, request.headers(), address)
             .map_err(|refusal| ApiError::new(refusal, outside()))?;
+        let plain_http = transport::fault(edge, request.headers(), request.extensions());
         let beside = beside_body(&request).map_err(|refusal| ApiError::new(refusal, outside()))?;
         let mut parameters =
             parameters(request, Duplicates::Refuse).await.map_err(|failure| ApiError::new(failure, outside()))?;
@@ -103,6 +104,9 @@ impl FromRequest<Arc<Edge>> for Merchant {
         let entity = channel(&edge.gateway.directory, entity, &parameters)
             .map_err(|refusal| ApiError::new(refusal, outside()))?;
         let path = path.as_ref().map(MatchedPath::as_str).unwrap_or_default();
+        if let Some(refusal) = plain_http.filter(|_| entity.live) {
+            return Err(ApiError::new(refusal, outside()));
+        }
         admit(&entity, &edge.outgoing.ports, &mut parameters)
             .and_then(|()| credentials::check_scope(scopes, &method, path, &parameters))
             .and_then(|()| if writes { refuse_card_numbers(&parameters) } else { Ok(()) })

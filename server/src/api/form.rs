@@ -230,8 +230,11 @@ pub(super) fn ancestors_of(edge: &Edge, entity: &EntityId) -> String {
     sources(&edge.gateway.directory.origins_of(entity))
 }
 
+/// Any page may show ours in a frame.
+pub(super) const ANYBODY: &str = "*";
+
 fn sources(origins: &[String]) -> String {
-    if origins.is_empty() { "*".to_owned() } else { origins.join(" ") }
+    if origins.is_empty() { ANYBODY.to_owned() } else { origins.join(" ") }
 }
 
 /// What the form has to know of an open checkout.
@@ -280,9 +283,16 @@ fn about_brand(brand: &Brand) -> Value {
     about
 }
 
-/// The brands that a page names.
+/// The brands that a page names, each once: a form for each is part of the answer.
 pub(super) fn named(brands: &str) -> impl Iterator<Item = &'static Brand> {
-    brands.split([' ', '+', ',']).filter_map(Brand::find)
+    let mut known = Vec::new();
+    brands.split([' ', '+', ',']).filter_map(Brand::find).filter(move |brand| {
+        let is_new = !known.contains(&brand.code);
+        if is_new {
+            known.push(brand.code);
+        }
+        is_new
+    })
 }
 
 /// What the form is told of its brands.

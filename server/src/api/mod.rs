@@ -29,6 +29,7 @@ mod simulator;
 mod sprite;
 mod state;
 mod three_d_secure;
+mod transport;
 mod view;
 mod wallet_sheet;
 mod wrong_credentials;
@@ -138,6 +139,7 @@ pub fn router(edge: Arc<Edge>) -> Router {
                 .layer(middleware::from_fn(access_log::log))
                 .layer(CatchPanicLayer::custom(error::panicked))
                 .layer(middleware::from_fn_with_state(Arc::clone(&edge), fields_host::enforce))
+                .layer(middleware::from_fn_with_state(Arc::clone(&edge), transport::enforce))
                 .layer(unless_set(header::CACHE_CONTROL, "no-store"))
                 .layer(unless_set(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
                 .layer(unless_set(header::REFERRER_POLICY, "no-referrer"))

@@ -24,7 +24,7 @@ pub(super) async fn create(
         let ndc = ndc.clone();
         move |payment| answer(payment, &ndc)
     });
-    let addresses = Addresses { public: &public, result: None, shopper: None };
+    let addresses = Addresses { public: &public, result: None, shop_origin: None, shopper: None };
     match edge.gateway.pay(&merchant.entity, merchant.parameters, addresses, once).await {
         Ok(payment) => Ok(send(answer(&payment, &ndc))),
         Err(failure) => Err(ApiError::new(failure, ndc)),

@@ -64,7 +64,7 @@ pub(super) async fn pay(
         let ndc = ndc.clone();
         move |payment| payments::answer(payment, &ndc)
     });
-    let addresses = Addresses { public: &public, result: None, shopper: None };
+    let addresses = Addresses { public: &public, result: None, shop_origin: None, shopper: None };
     match edge.gateway.pay_by_registration(&merchant.entity, &id, merchant.parameters, addresses, once).await {
         Ok(payment) => Ok(send(payments::answer(&payment, &ndc))),
         Err(failure) => Err(ApiError::new(failure, ndc)),

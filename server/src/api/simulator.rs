@@ -16,7 +16,7 @@ use tillgate_shared::result::codes;
 
 use super::Edge;
 use super::extract::{Id, parameters};
-use super::form::ancestors;
+use super::form::{ANYBODY, ancestors_of};
 use super::shopper_page::{NO_FRAME, Page};
 use crate::connector::simulator::{PAGE, PageAnswer};
 use crate::domain::address::{host, with_parameters};
@@ -46,8 +46,8 @@ enum Stage {
 pub(super) async fn page(State(edge): State<Arc<Edge>>, Id(id): Id, request: Request) -> Response {
     let inline = is_inline(&request);
     match edge.gateway.payment_of_page(&id) {
-        Ok(payment) if payment.result.is_pending() => about(&edge, &payment, &Stage::Asks, inline),
-        Ok(payment) => about(&edge, &payment, &Stage::Ended, inline),
+        Ok(payment) if payment.result.is_pending() => about(&edge, &payment, &Stage::Asks, inline, false),
+        Ok(payment) => about(&edge, &payment, &Stage::Ended, inline, false),
         Err(failure) => failed(&failure),
     }
 }
@@ -77,7 +77,7 @@ pub(super) async fn answer(State(edge): State<Arc<Edge>>, Id(id): Id, request: R
                 (false, true) => Stage::Ended,
                 (false, false) => Stage::EndedOtherwise,
             };
-            about(&edge, &payment, &stage, inline)
+            about(&edge, &payment, &stage, inline, true)
         }
         Err(failure) => failed(&failure),
     }
@@ -88,7 +88,8 @@ pub(super) async fn script() -> Response {
     ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], SCRIPT).into_response()
 }
 
-fn about(edge: &Edge, payment: &Payment, stage: &Stage, inline: bool) -> Response {
+/// The page of a payment. `pressed`: the shopper has pressed a button of it.
+fn about(edge: &Edge, payment: &Payment, stage: &Stage, inline: bool, pressed: bool) -> Response {
     let brand = Brand::find(&payment.brand);
     let name = brand.map_or(payment.brand.as_str(), |brand| brand.name);
     let amount = format!("{} {}", payment.amount, payment.amount.currency().code());
@@ -131,7 +132,8 @@ fn about(edge: &Edge, payment: &Payment, stage: &Stage, inline: bool) -> Respons
         p.note { "This is a simulation in place of the page of " (name) ". No money moves." }
     };
     // Who came in the shop's own window goes back by itself; a popup closes, and the form in the shop's page goes on.
-    let leaves = back.filter(|_| matches!(stage, Stage::Later | Stage::Ended));
+    let by_itself = matches!(stage, Stage::Later | Stage::Ended) && (pressed || leaves_by_itself(edge, payment));
+    let leaves = back.filter(|_| by_itself);
     let popup = payment.checkout.is_some() && brand.is_some_and(|brand| brand.flow == Flow::Popup);
     let leave = html! {
         @if let Some(back) = &leaves {
@@ -143,8 +145,28 @@ fn about(edge: &Edge, payment: &Payment, stage: &Stage, inline: bool) -> Respons
     if !inline {
         return document(status, &title, leave, main, NO_FRAME);
     }
+    let ancestors = framed_by(edge, payment);
+    document(status, &title, leave, main, if ancestors == ANYBODY { NO_FRAME } else { &ancestors })
+}
+
+/// The pages that may show a page of a payment in a frame (`frame-ancestors`): those of the merchant's origins, or the one
+/// whose form has made the payment where the merchant has named none.
+pub(super) fn framed_by(edge: &Edge, payment: &Payment) -> String {
     let checkout = payment.checkout.as_ref().and_then(|id| edge.gateway.checkout_for_shopper(id.as_str()).ok());
-    document(status, &title, leave, main, &ancestors(edge, checkout.as_ref()))
+    let entity = checkout.as_ref().map_or(&payment.entity, |checkout| &checkout.entity);
+    let shop = payment.redirect.as_ref().and_then(|redirect| redirect.shop_origin.clone());
+    match (ancestors_of(edge, entity), &payment.checkout) {
+        (origins, Some(_)) if origins == ANYBODY => shop.unwrap_or_else(|| NO_FRAME.to_owned()),
+        (origins, _) => origins,
+    }
+}
+
+/// Returns true if a page may lead back to the shop without the shopper's doing. A merchant's server, or its operator by
+/// origins, has to have named the address: a link to our page could lead anywhere otherwise.
+pub(super) fn leaves_by_itself(edge: &Edge, payment: &Payment) -> bool {
+    let (Some(id), Some(redirect)) = (&payment.checkout, &payment.redirect) else { return true };
+    let checkout = edge.gateway.checkout_for_shopper(id.as_str());
+    checkout.is_ok_and(|checkout| edge.gateway.is_named_by_merchant(&checkout, &redirect.result_url))
 }
 
 /// The merchant's page, with what it needs to ask for the outcome.

@@ -17,9 +17,9 @@ use tillgate_shared::result::codes;
 
 use super::Edge;
 use super::extract::{Id, parameters};
-use super::form::{FormQuery, ancestors, ancestors_of};
-use super::shopper_page::{Page, reports};
-use super::simulator::{INLINE, STYLE, outcome, way_back};
+use super::form::{ANYBODY, FormQuery, ancestors};
+use super::shopper_page::{NO_FRAME, Page, reports};
+use super::simulator::{INLINE, STYLE, framed_by, leaves_by_itself, outcome, way_back};
 use crate::domain::address::host;
 use crate::domain::authentication::METHOD_TIME;
 use crate::domain::payment::{Account, Payment};
@@ -57,7 +57,7 @@ pub(super) async fn answer(
     let Some(code) = form.get(RETURN_CODE) else { return visit(&edge, &id, inline, false).await };
     let Some(answer) = issuer::Answer::find(code) else { return visit(&edge, &id, inline, false).await };
     match edge.gateway.answer_challenge(&id, form.get(TRANSACTION).unwrap_or_default(), answer).await {
-        Ok(Answered { payment, taken: true }) => ended(&edge, &payment, inline),
+        Ok(Answered { payment, taken: true }) => ended(&edge, &payment, inline, true),
         Ok(Answered { payment, taken: false }) => not_taken(&edge, &payment, inline),
         Err(failure) => failed(&edge, &failure),
     }
@@ -80,7 +80,7 @@ async fn visit(edge: &Edge, id: &str, inline: bool, goes_on: bool) -> Response {
     match edge.gateway.visit_authentication(id, goes_on).await {
         Ok(Visit::Method(payment)) => waits(edge, &payment, id, inline),
         Ok(Visit::Challenge(payment)) => challenge(edge, &payment, inline),
-        Ok(Visit::Ended(payment)) => ended(edge, &payment, inline),
+        Ok(Visit::Ended(payment)) => ended(edge, &payment, inline, false),
         Err(failure) => failed(edge, &failure),
     }
 }
@@ -148,11 +148,12 @@ fn about(edge: &Edge, payment: &Payment) -> Markup {
     }
 }
 
-/// The payment has ended, and the shopper goes.
-fn ended(edge: &Edge, payment: &Payment, inline: bool) -> Response {
+/// The payment has ended, and the shopper goes. `pressed`: the shopper has pressed a button of the page.
+fn ended(edge: &Edge, payment: &Payment, inline: bool, pressed: bool) -> Response {
     let title = outcome(payment);
     let main = html! { h1 { (title) } (about(edge, payment)) };
-    leaves(edge, payment, StatusCode::OK, title, main, inline)
+    let by_itself = pressed || leaves_by_itself(edge, payment);
+    leaves(edge, payment, (StatusCode::OK, title), main, inline, by_itself)
 }
 
 /// An answer that belongs to another transaction, or comes too late or twice.
@@ -171,17 +172,24 @@ fn not_taken(edge: &Edge, payment: &Payment, inline: bool) -> Response {
     if pending {
         return document(edge, Some(payment), StatusCode::CONFLICT, title, html! {}, main);
     }
-    leaves(edge, payment, StatusCode::CONFLICT, title, main, inline)
+    leaves(edge, payment, (StatusCode::CONFLICT, title), main, inline, leaves_by_itself(edge, payment))
 }
 
 /// Where the shopper goes in the end: by itself in a window, by the form in its frame.
-fn leaves(edge: &Edge, payment: &Payment, status: StatusCode, title: &str, main: Markup, inline: bool) -> Response {
+fn leaves(
+    edge: &Edge,
+    payment: &Payment,
+    (status, title): (StatusCode, &str),
+    main: Markup,
+    inline: bool,
+    by_itself: bool,
+) -> Response {
     let back = way_back(payment).filter(|_| !inline);
     let head = html! {
-        @if let Some(back) = &back {
+        @if let Some(back) = back.as_ref().filter(|_| by_itself) {
             noscript { meta http-equiv="refresh" content={ "0;url=" (back) }; }
         }
-        @if back.is_some() || inline { script src="../threeDSecure.js" defer {} }
+        @if inline || (by_itself && back.is_some()) { script src="../threeDSecure.js" defer {} }
     };
     let main = html! {
         div #ended data-inline[inline] { (main) }
@@ -220,11 +228,14 @@ fn document(
     main: Markup,
 ) -> Response {
     let checkout = payment.and_then(|payment| payment.checkout.as_ref());
-    let checkout = checkout.and_then(|id| edge.gateway.checkout_for_shopper(id.as_str()).ok());
-    let reports = reports("../", checkout.as_ref().map(|checkout| checkout.id.as_str()));
+    let reports = reports("../", checkout.map(|checkout| checkout.as_str()));
     let does = &format!("script-src 'self'; form-action 'self'; frame-src 'self'{reports}");
-    let entity = checkout.as_ref().map(|checkout| &checkout.entity).or(payment.map(|payment| &payment.entity));
-    let ancestors = entity.map_or_else(|| ancestors(edge, None), |entity| ancestors_of(edge, entity));
-    let ancestors = format!("{ancestors} 'self'").replace("* 'self'", "*");
+    let ancestors = payment.map_or_else(|| ancestors(edge, None), |payment| framed_by(edge, payment));
+    let ancestors = match ancestors.as_str() {
+        ANYBODY => ancestors,
+        // The method page is in a frame of this page.
+        NO_FRAME => "'self'".to_owned(),
+        origins => format!("{origins} 'self'"),
+    };
     Page { title, language: "en", rtl: false, style: STYLE, head, main, does, ancestors: &ancestors }.respond(status)
 }

@@ -229,6 +229,7 @@ impl Settings {
         let vault = Arc::new(vault);
         let keys = Keyring { vault: Arc::clone(&vault), source };
         let store = Store::open_with_keys(data, Arc::clone(&directory), Some(keys)).map_err(opening)?;
+        self.check_live(&directory)?;
         directory.set_hash_key(store.token_hash_key(&vault).await?);
         let builds = builds.with_earlier(&store, &vault, SystemClock.now()).await?;
         let terms =
@@ -265,6 +266,22 @@ impl Settings {
             wrong_credentials: WrongCredentials::new(self.limits.wrong_credentials_per_address),
             trusted_proxies: self.trusted_proxies.clone(),
         }))
+    }
+
+    /// Live entities need to know under which address they are reached, and who says that it was over HTTPS.
+    fn check_live(&self, directory: &Directory) -> anyhow::Result<()> {
+        if directory.has_live() {
+            anyhow::ensure!(
+                self.public_url.as_ref().is_some_and(|url| url.starts_with("https://")),
+                "the store has live entities: name the address that shoppers' browsers reach, --public-url https://…"
+            );
+            if self.trusted_proxies.is_empty() {
+                tracing::warn!(
+                    "requests for live entities are refused: no --trusted-proxy says that they came over HTTPS"
+                );
+            }
+        }
+        Ok(())
     }
 
     /// The address of the card frames, if they have a host of their own.

@@ -25,6 +25,13 @@ pub fn host(address: &str) -> &str {
     rest.split(['/', '?', '#']).next().unwrap_or_default()
 }
 
+/// Returns true if a text is an origin as browsers write it: scheme, host and port, nothing that ends a source in a policy.
+pub fn is_origin(text: &str) -> bool {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-._:[]".contains(&byte);
+    host.is_some_and(|host| (1..=255).contains(&host.len()) && host.bytes().all(is_part))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,6 +56,20 @@ mod tests {
             ("HTTPS://shop.example#z", "shop.example"),
         ] {
             assert_eq!(host(address), expected);
+        }
+    }
+
+    #[test]
+    fn an_origin_has_no_path_and_ends_no_source() {
+        for good in
+            ["https://shop.example", "http://shop.localhost:8081", "https://[::1]:1", "https://xn--bcher-kva.example"]
+        {
+            assert!(is_origin(good), "{good}");
+        }
+        for bad in
+            ["", "null", "https://", "https://a/", "https://a;b", "https://*.a", "https://a b", "ftp://a", "https://a'"]
+        {
+            assert!(!is_origin(bad), "{bad}");
         }
     }
 }

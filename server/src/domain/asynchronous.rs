@@ -74,6 +74,7 @@ mod tests {
             parameters: Vec::new(),
             preconditions: Vec::new(),
             result_url: "https://shop.example/".to_owned(),
+            shop_origin: None,
             page: None,
             abandoned: false,
             authentication: None,

@@ -23,6 +23,9 @@ pub struct Refusal {
     pub retry_after: Option<u32>,
 }
 
+/// Most parameters that a refusal names. A body has room for 20,000, and each is longer in the answer.
+const MOST_PARAMETERS: usize = 100;
+
 impl Refusal {
     fn new(status: u16, code: ResultCode, description: impl Into<Cow<'static, str>>) -> Self {
         Self { description: Some(description.into()), ..Self::bare(status, code) }
@@ -33,8 +36,9 @@ impl Refusal {
         Self { status, code, description: None, parameters: Vec::new(), retry_after: None }
     }
 
-    /// 400: parameters are missing or invalid; `parameterErrors` names each.
-    pub fn parameters(parameters: Vec<ParameterError>) -> Self {
+    /// 400: parameters are missing or invalid; `parameterErrors` names each, up to the first hundred.
+    pub fn parameters(mut parameters: Vec<ParameterError>) -> Self {
+        parameters.truncate(MOST_PARAMETERS);
         Self { parameters, ..Self::bare(400, codes::INVALID_PARAMETER) }
     }
 
@@ -94,6 +98,19 @@ impl Refusal {
     pub fn missing_scope(scope: Scope) -> Self {
         let description = format!("The access token does not have the scope {}", scope.as_str());
         Self::new(403, codes::INSUFFICIENT_RIGHTS, description)
+    }
+
+    /// 403: a request for a live entity came over plain HTTP, as far as the gateway can know.
+    pub fn plain_http() -> Self {
+        let text = "A live entity is served over HTTPS only: send the request to https://, through a proxy that is named in \
+                    --trusted-proxy and sends X-Forwarded-Proto";
+        Self::new(403, codes::AUTHENTICATION_FAILED, text)
+    }
+
+    /// 403: the gateway runs without `--public-url`, which live entities need.
+    pub fn no_live_entities() -> Self {
+        let text = "This gateway serves no live entities: start it with --public-url https://";
+        Self::new(403, codes::AUTHENTICATION_FAILED, text)
     }
 
     /// 403: the credentials do not cover this entityId; says nothing about whether it exists.

@@ -40,6 +40,7 @@ pub(super) fn redirect(public: &str, result_url: String, now: Timestamp) -> Resu
         parameters: Vec::new(),
         preconditions: Vec::new(),
         result_url,
+        shop_origin: None,
         page: Some(page),
         abandoned: false,
         authentication: None,

@@ -29,6 +29,8 @@ pub struct Addresses<'a> {
     /// The page that the form was on says that the shopper comes back here; the merchant's own `shopperResultUrl` stands
     /// above it.
     pub result: Option<&'a str>,
+    /// Origin of the page that the form was in, as the form's frame tells it.
+    pub shop_origin: Option<&'a str>,
     /// The shopper's own, where its browser talks to us; otherwise the merchant may tell it (`customer.ip`).
     pub shopper: Option<IpAddr>,
 }
@@ -131,7 +133,7 @@ impl Gateway {
 
         let id = Self::new_payment_id(now)?;
         let text = order::statement_text(&parameters).unwrap_or(&entity.name);
-        let redirect = match (authentication, brand_page.filter(|_| elsewhere)) {
+        let mut redirect = match (authentication, brand_page.filter(|_| elsewhere)) {
             (Some(authentication), _) => {
                 let back = addresses.way_back(&parameters, "the issuer asks the shopper, who comes back then");
                 // The form goes back to its page by itself.
@@ -141,6 +143,9 @@ impl Gateway {
             (None, Some(back)) => Some(asynchronous::redirect(addresses.public, back, now)?),
             (None, None) => None,
         };
+        if let Some(redirect) = &mut redirect {
+            redirect.shop_origin = addresses.shop_origin.map(str::to_owned);
+        }
         let mut payment = Payment {
             descriptor: descriptor(&id, text),
             redirect,

@@ -14,6 +14,7 @@ use super::pay::Addresses;
 use super::sender::Sender;
 use super::velocity::AttemptOutcome;
 use super::{Failure, Gateway};
+use crate::domain::address::is_origin;
 use crate::domain::asynchronous::abandon;
 use crate::domain::checkout::{Checkout, State};
 use crate::domain::entity::Entity;
@@ -105,6 +106,13 @@ impl Gateway {
         }
     }
 
+    /// Returns true if the merchant itself has named the page that a shopper comes back to: its server in the checkout, or
+    /// its operator by an origin. Other addresses come from a browser, which may be anybody's.
+    pub fn is_named_by_merchant(&self, checkout: &Checkout, address: &str) -> bool {
+        checkout.parameters.contains("shopperResultUrl")
+            || self.directory.entity(&checkout.entity).is_some_and(|entity| entity.settings.has_named_page(address))
+    }
+
     /// The last attempt of a checkout.
     pub(super) fn attempt_of(&self, checkout: &Checkout) -> Result<Option<Payment>, Failure> {
         match &checkout.attempt {
@@ -146,7 +154,8 @@ impl Gateway {
             return self.attempt_registration(checkout, &entity, parameters, shopper, reminder).await;
         }
         let (used, payer, parameters) = self.placed(checkout, entity, parameters)?;
-        let addresses = Addresses { public: public_url, result, shopper: Some(shopper) };
+        let shop_origin = form.get("shopOrigin").filter(|origin| is_origin(origin));
+        let addresses = Addresses { public: public_url, result, shop_origin, shopper: Some(shopper) };
         let owner = used.as_ref().map_or(&checkout.entity, |used| &used.entity);
         let file = File { owner, used: used.as_ref() };
         let (prepared, attempt) = self.prepare(file, &payer, Sender::Form(checkout), parameters, addresses)?;

@@ -77,9 +77,9 @@ async fn main() -> anyhow::Result<()> {
     let [fuzzer, examples, options @ ..] = &arguments[..] else {
         bail!("usage: fuzz-api SCHEMATHESIS EXAMPLES [OPTION …]");
     };
-    let gateway = Gateway::start()?;
+    let gateway = Gateway::start_with(&["--public-url", "https://pay.example", "--trusted-proxy", "127.0.0.0/8"])?;
     let sandbox = gateway.merchant()?;
-    let live = gateway.merchant_with(&["--live"])?;
+    let live = gateway.merchant_with(&["--live"])?.behind_proxy();
     let parent = gateway.merchant()?;
     let channel = gateway.merchant_with(&["--merchant", &parent.entity_id, "--currencies", "EUR,JPY"])?;
     let passes = [
@@ -103,6 +103,7 @@ async fn main() -> anyhow::Result<()> {
             .arg(&schema)
             .args(["--url", shop.base.trim_end_matches('/'), "--max-examples", examples, "--checks", CHECKS])
             .args(["--header", &format!("Authorization: Bearer {}", shop.token)])
+            .args(["--header", "X-Forwarded-Proto: https"])
             .args(["--phases", "coverage,fuzzing", "--continue-on-failure", "--generation-database", "none"])
             .args(["--request-timeout", "30", "--warnings", "off", "--suppress-health-check", "all"])
             .args(options)

@@ -93,7 +93,7 @@ async fn the_same_named_request_moves_a_clock_once() -> anyhow::Result<()> {
 async fn a_live_entity_has_no_clock_that_could_be_moved() -> anyhow::Result<()> {
     let shop = live_shop();
     assert_answer(&shop.post("v1/clock/30m", &[]).await?, 404, "200.300.404");
-    let by_command = Gateway::shared().command(&["clock", "advance", "30m", "--entity", &shop.entity_id]);
+    let by_command = live_gateway().command(&["clock", "advance", "30m", "--entity", &shop.entity_id]);
     assert!(by_command.is_err_and(|error| error.to_string().contains("is live")));
     Ok(())
 }

@@ -72,9 +72,14 @@ impl Running {
         format!("{}/", self.line.trim_start_matches("listening on "))
     }
 
+    /// Its process.
+    pub fn id(&self) -> anyhow::Result<u32> {
+        self.child.id().context("it has ended")
+    }
+
     /// Sends a signal, by its name without SIG.
     pub async fn signal(&self, name: &str) -> anyhow::Result<()> {
-        let process = self.child.id().context("it has ended")?.to_string();
+        let process = self.id()?.to_string();
         let sent = Command::new("kill").args([&format!("-{name}"), &process]).status().await?;
         anyhow::ensure!(sent.success(), "{sent}");
         Ok(())

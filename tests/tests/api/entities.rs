@@ -338,9 +338,9 @@ async fn entities_that_cannot_be_are_refused() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_live_merchants_channels_are_live() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let merchant = gateway.merchant_with(&["--live"])?;
-    let channel = gateway.merchant_with(&["--merchant", &merchant.entity_id])?;
+    let gateway = Gateway::start_with(&LIVE)?;
+    let merchant = gateway.merchant_with(&["--live"])?.behind_proxy();
+    let channel = gateway.merchant_with(&["--merchant", &merchant.entity_id])?.behind_proxy();
     assert_eq!(gateway.command(&["entity", "show", "--entity", &channel.entity_id])?["live"], true);
     for entity in [&merchant, &channel] {
         assert_answer(&entity.pay(&[("testMode", "INTERNAL")]).await?, 400, "600.200.701");

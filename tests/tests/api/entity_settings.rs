@@ -131,8 +131,8 @@ async fn a_running_server_refuses_duplicates_from_the_moment_that_it_is_told_to(
 
 #[tokio::test]
 async fn an_entity_becomes_live_and_a_sandbox_again_while_it_has_taken_nothing() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
+    let gateway = Gateway::start_with(&LIVE)?;
+    let shop = gateway.merchant()?.behind_proxy();
     assert_eq!(set(&gateway, &shop.entity_id, &["--live"])?["live"], true);
     assert_eq!(set(&gateway, &shop.entity_id, &["--strict", "on"])?["live"], true, "it stays what it is");
     assert_eq!(set(&gateway, &shop.entity_id, &["--sandbox"])?["live"], false);
@@ -150,12 +150,12 @@ async fn an_entity_becomes_live_and_a_sandbox_again_while_it_has_taken_nothing()
 
 #[tokio::test]
 async fn what_has_been_used_stays_live_or_a_sandbox() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
+    let gateway = Gateway::start_with(&LIVE)?;
     let (paid, registered, prepared) = (gateway.merchant()?, gateway.merchant()?, gateway.merchant()?);
     paid.pay(&[]).await?;
     registered.post("v1/registrations", &tillgate_tests::CARD).await?;
     prepared.checkout(&[]).await?;
-    let live = gateway.merchant_with(&["--live"])?;
+    let live = gateway.merchant_with(&["--live"])?.behind_proxy();
     live.pay(&[]).await?;
     for (shop, kind, why) in [
         (&paid, "--live", "is a sandbox and has been used"),

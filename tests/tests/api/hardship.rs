@@ -171,7 +171,7 @@ async fn merchant(data: &str) -> anyhow::Result<Merchant> {
 }
 
 /// A gateway that the test may signal, and its merchant.
-async fn signalled(folder: &Path) -> anyhow::Result<(Running, Merchant)> {
+pub async fn signalled(folder: &Path) -> anyhow::Result<(Running, Merchant)> {
     let data = folder.join("data");
     let data = data.to_str().unwrap_or_default();
     let shop = merchant(data).await?;

@@ -4,6 +4,7 @@
 #![allow(missing_docs)]
 
 mod accounts;
+mod amplification;
 mod asynchronous;
 mod authentication;
 mod bodies;
@@ -34,9 +35,11 @@ mod frame_document;
 mod fuzz;
 mod hardship;
 mod idempotency;
+mod live_transport;
 mod log;
 mod long_queries;
 mod masking;
+mod memory;
 mod moved_channels;
 mod numbered_pages;
 mod older_clients;
@@ -76,4 +79,5 @@ mod tolerance;
 mod vault_rotation;
 mod wallet;
 mod wallet_sheet;
+mod ways_back;
 mod webhooks;

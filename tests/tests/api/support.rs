@@ -32,10 +32,26 @@ pub fn nameless_shop() -> Merchant {
     account(&NAMELESS, &["--customer-names-optional"])
 }
 
-/// A merchant for real money.
+/// Options of a gateway that serves live entities to this machine as its proxy.
+pub const LIVE: [&str; 4] = ["--public-url", "https://pay.example", "--trusted-proxy", "127.0.0.0/8"];
+
+/// One gateway for the tests with live entities.
+pub fn live_gateway() -> &'static Gateway {
+    static SHARED: OnceLock<Gateway> = OnceLock::new();
+    SHARED.get_or_init(|| match Gateway::start_with(&LIVE) {
+        Ok(gateway) => gateway,
+        Err(error) => panic!("no gateway: {error:#}"),
+    })
+}
+
+/// A merchant for real money, behind a proxy that terminates TLS.
 pub fn live_shop() -> Merchant {
-    static LIVE: OnceLock<Merchant> = OnceLock::new();
-    account(&LIVE, &["--live"])
+    static SHOP: OnceLock<Merchant> = OnceLock::new();
+    let made = SHOP.get_or_init(|| match live_gateway().merchant_with(&["--live"]) {
+        Ok(merchant) => merchant,
+        Err(error) => panic!("no merchant: {error:#}"),
+    });
+    Merchant::new(made.base.clone(), made.entity_id.clone(), made.token.clone()).behind_proxy()
 }
 
 pub fn account(cell: &'static OnceLock<Merchant>, arguments: &[&str]) -> Merchant {

@@ -4,6 +4,8 @@ use anyhow::Context as _;
 use reqwest::Method;
 use tillgate_tests::{Answer, Gateway, Merchant};
 
+use crate::support::live_gateway;
+
 async fn ask(shop: &Merchant, method: Method, checkout: &str, body: &str) -> anyhow::Result<Answer> {
     let request = shop.bare(method, &format!("v1/simulator/wallet/{checkout}?brand=APPLEPAY&form=n0nce"));
     let kind = "application/x-www-form-urlencoded";
@@ -42,8 +44,8 @@ async fn a_token_of_the_sheet_pays_once_and_any_other_token_is_another() -> anyh
 async fn there_is_a_sheet_only_where_one_may_pay_with_it() -> anyhow::Result<()> {
     let gateway = Gateway::shared();
     let keyless = gateway.merchant()?;
-    let live = gateway.merchant_with(&["--live"])?;
-    gateway.command(&["wallet-key", "create", "--entity", &live.entity_id])?;
+    let live = live_gateway().merchant_with(&["--live"])?.behind_proxy();
+    live_gateway().command(&["wallet-key", "create", "--entity", &live.entity_id])?;
     for shop in [&keyless, &live] {
         let checkout = shop.checkout(&[]).await?;
         for method in [Method::GET, Method::POST] {

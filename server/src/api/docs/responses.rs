@@ -18,7 +18,7 @@ pub(super) fn statuses(route: &Route) -> Vec<(u16, &'static str)> {
                 Body::Payment | Body::PaymentOrList | Body::CheckoutStatus => {
                     "A parameter is wrong and parameterErrors names it, or the payment was declined"
                 }
-                _ => "A parameter is wrong or missing, and parameterErrors names it; or the state does not allow it",
+                _ => "A parameter is wrong or missing, and parameterErrors names it (the first hundred, if there are more); or the state does not allow it",
             },
         ));
     }
@@ -26,7 +26,7 @@ pub(super) fn statuses(route: &Route) -> Vec<(u16, &'static str)> {
         statuses.push((401, "The Authorization header is missing or malformed"));
         statuses.push((
             403,
-            "The access token is wrong, does not speak for this entityId, or lacks the scope (800.900.301); or a browser made the request",
+            "The access token is wrong, does not speak for this entityId, or lacks the scope (800.900.301); or a browser made the request; or the entity is live and the request came over plain HTTP",
         ));
     }
     if route.browsers == Browsers::OwnPages {

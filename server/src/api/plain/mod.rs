@@ -19,6 +19,7 @@ use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use tillgate_shared::brand::Kind;
 use tillgate_shared::form::Duplicates;
+use tillgate_shared::format::text::cut;
 use tillgate_shared::format::url;
 use tillgate_shared::parameter::Parameters;
 
@@ -36,6 +37,9 @@ use crate::gateway::demands::wants_mandate;
 use crate::gateway::once::Once;
 use crate::gateway::submit::Submitted;
 use crate::gateway::{Failure, order};
+
+/// Longest address of a shop's page, in bytes: 2048 characters.
+const LONGEST_ADDRESS: usize = 4 * 2048;
 
 /// A request for the form, and whose it is.
 struct Visit<'a> {
@@ -74,19 +78,14 @@ impl<'a> Visit<'a> {
         }
         let amount = order::amount(&checkout.parameters).ok().filter(|_| !checkout.is_tokenisation());
         let amount = amount.map(|amount| format!("{amount} {}", amount.currency().code()));
-        let page = String::from("plainForm.html?");
-        let query = page.len();
-        let mut action = Serializer::for_suffix(page, query);
-        for name in ["checkoutId", "brands", "locale", "requireCvv"] {
-            action.append_pair(name, self.query.get(name));
-        }
+        let result = typed.get("shopperResultUrl").unwrap_or(self.query.get("shopperResultUrl"));
         let forms = Forms {
             texts: self.texts,
             brands,
             stored,
             any_card,
-            action: action.finish(),
-            result: typed.get("shopperResultUrl").unwrap_or(self.query.get("shopperResultUrl")),
+            action: self.action(),
+            result: Some(result).filter(|address| address.len() <= LONGEST_ADDRESS).unwrap_or_default(),
             mandate: wants_mandate(checkout).then(|| self.now.date().to_string()),
             typed,
             faults,
@@ -95,6 +94,25 @@ impl<'a> Visit<'a> {
         };
         let title = [self.texts.get("submit"), forms.amount.as_deref().unwrap_or_default()].join(" ");
         self.page(status, &title, forms.markup(), Some(checkout))
+    }
+
+    /// The address that the forms are sent to. It is repeated in each of them, so it holds only what is known of the query.
+    fn action(&self) -> String {
+        let brands = self.query.get("brands");
+        let mut known: Vec<&str> = named(brands).map(|brand| brand.code).collect();
+        if known.is_empty() && !brands.trim().is_empty() {
+            // No brand at all would stand for any card.
+            known.push("none");
+        }
+        let page = String::from("plainForm.html?");
+        let query = page.len();
+        let mut action = Serializer::for_suffix(page, query);
+        action
+            .append_pair("checkoutId", cut(self.query.get("checkoutId"), 255))
+            .append_pair("brands", &known.join(" "))
+            .append_pair("locale", cut(self.query.get("locale"), 35))
+            .append_pair("requireCvv", cut(self.query.get("requireCvv"), 5));
+        action.finish()
     }
 
     /// The stored accounts that the shopper may choose from.
@@ -115,11 +133,22 @@ impl<'a> Visit<'a> {
 
     /// A page that says one thing, and where the shop is, as far as that is known.
     fn says(&self, status: StatusCode, key: &str, checkout: Option<&Checkout>) -> Response {
-        let text = self.texts.get(key);
         let back = checkout.and_then(|checkout| self.way_back(checkout, None));
+        self.says_with_link(status, key, back.as_deref(), checkout)
+    }
+
+    /// A page that says one thing, with a link to the shop.
+    fn says_with_link(
+        &self,
+        status: StatusCode,
+        key: &str,
+        back: Option<&str>,
+        checkout: Option<&Checkout>,
+    ) -> Response {
+        let text = self.texts.get(key);
         let main = html! {
             @for line in text.lines() { p { (line) } }
-            @if let Some(back) = back { p { a href=(back) target="_top" { (host(&back)) } } }
+            @if let Some(back) = back { p { a href=(back) target="_top" { (host(back)) } } }
         };
         self.page(status, text.lines().next().unwrap_or_default(), main, checkout)
     }
@@ -163,7 +192,8 @@ impl<'a> Visit<'a> {
                 see_other(&with_parameters(&page.url, &parameters))
             }
             None => match self.way_back(checkout, result) {
-                Some(address) => see_other(&address),
+                Some(address) if self.edge.gateway.is_named_by_merchant(checkout, &address) => see_other(&address),
+                Some(address) => self.says_with_link(StatusCode::OK, "processing", Some(&address), None),
                 None => self.says(StatusCode::OK, "processing", None),
             },
         }

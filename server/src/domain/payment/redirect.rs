@@ -20,6 +20,9 @@ pub struct Redirect {
     pub preconditions: Vec<Precondition>,
     /// The merchant's page that the shopper comes back to; empty where nobody said which.
     pub result_url: String,
+    /// Origin of the page that the form was in, as the form's frame told it; only that page may show ours in a frame.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shop_origin: Option<String>,
     /// The page, where it is one of ours that stands in for the brand's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<PageId>,

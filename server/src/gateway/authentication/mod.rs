@@ -239,6 +239,7 @@ pub(super) fn redirect(
         parameters,
         preconditions,
         result_url,
+        shop_origin: None,
         page: Some(page),
         abandoned: false,
         authentication: Some(authentication),
