@@ -29,7 +29,7 @@ pub(super) enum Phase {
 /// value that is a moment old is good enough for both.
 #[derive(Debug)]
 pub(super) struct ConnectionState {
-    /// Zero of the times below, in milliseconds.
+    /// Zero of the times below, in microseconds: connections that come in one millisecond have an order, too.
     epoch: Instant,
     head_timeout: u64,
     idle_timeout: u64,
@@ -42,8 +42,8 @@ pub(super) struct ConnectionState {
     stalled_since: AtomicU64,
     /// Bytes that the client has taken since then.
     taken: AtomicU32,
-    /// The answer is complete, but maybe not sent yet.
-    answered: AtomicBool,
+    /// When the answer was complete, but maybe not sent yet; 0 before.
+    answered: AtomicU64,
     /// hyper's read buffer is larger than at first, so that the bytes of a body may stay in it.
     pub(super) buffer_grown: AtomicBool,
     /// The connection table has given its place to another connection.
@@ -57,15 +57,15 @@ impl ConnectionState {
     pub(super) fn new(epoch: Instant, limits: &ConnectionLimits, trusted: bool) -> Self {
         let state = Self {
             epoch,
-            head_timeout: milliseconds(limits.head_timeout),
-            idle_timeout: milliseconds(limits.idle_timeout),
-            send_timeout: milliseconds(limits.send_timeout),
+            head_timeout: microseconds(limits.head_timeout),
+            idle_timeout: microseconds(limits.idle_timeout),
+            send_timeout: microseconds(limits.send_timeout),
             trusted,
             phase: AtomicU8::new(Phase::Head as u8),
             phase_since: AtomicU64::new(0),
             stalled_since: AtomicU64::new(0),
             taken: AtomicU32::new(0),
-            answered: AtomicBool::new(false),
+            answered: AtomicU64::new(0),
             buffer_grown: AtomicBool::new(false),
             evicted: AtomicBool::new(false),
             close: Notify::new(),
@@ -83,7 +83,7 @@ impl ConnectionState {
 
     /// The head of a request is complete.
     pub(super) fn begin_request(&self, has_body: bool) {
-        self.answered.store(false, Relaxed);
+        self.answered.store(0, Relaxed);
         self.enter(if has_body { Phase::Body } else { Phase::Service });
     }
 
@@ -96,7 +96,9 @@ impl ConnectionState {
 
     /// The last byte of the answer is known. It is sent when [`Self::flushed`] is called next.
     pub(super) fn end_answer(&self) {
-        self.answered.store(true, Relaxed);
+        if self.answered.load(Relaxed) == 0 {
+            self.answered.store(self.now(), Relaxed);
+        }
     }
 
     /// The client's side of the connection takes no more bytes at the moment.
@@ -121,9 +123,10 @@ impl ConnectionState {
     /// All bytes have been taken.
     pub(super) fn flushed(&self) {
         self.stalled_since.store(0, Relaxed);
-        if self.answered.load(Relaxed) {
-            self.answered.store(false, Relaxed);
-            self.enter(Phase::Idle);
+        // A client may see its answer before this is called, so the answer's time counts.
+        let answered = self.answered.swap(0, Relaxed);
+        if answered != 0 {
+            self.enter_since(Phase::Idle, answered);
         }
     }
 
@@ -141,7 +144,7 @@ impl ConnectionState {
             since => Some(since + self.send_timeout),
         };
         let first = of_phase.into_iter().chain(of_answer).min()?;
-        Some(self.epoch + Duration::from_millis(first))
+        Some(self.epoch + Duration::from_micros(first))
     }
 
     /// Returns which connections are closed first if there are too many, smallest first: the idle ones before those in
@@ -161,17 +164,21 @@ impl ConnectionState {
     }
 
     fn enter(&self, phase: Phase) {
+        self.enter_since(phase, self.now());
+    }
+
+    fn enter_since(&self, phase: Phase, since: u64) {
         self.phase.store(phase as u8, Relaxed);
-        self.phase_since.store(self.now(), Relaxed);
+        self.phase_since.store(since, Relaxed);
     }
 
     /// Never 0, which stands for no time.
     fn now(&self) -> u64 {
-        milliseconds(self.epoch.elapsed()).max(1)
+        microseconds(self.epoch.elapsed()).max(1)
     }
 }
 
-fn milliseconds(duration: Duration) -> u64 {
+fn microseconds(duration: Duration) -> u64 {
     // Far enough away, and without overflow in sums.
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX).min(u64::from(u32::MAX))
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX).min(u64::MAX / 4)
 }
