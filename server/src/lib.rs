@@ -15,6 +15,7 @@ pub mod directory;
 pub mod domain;
 pub mod form;
 pub mod gateway;
+pub mod id_clock;
 pub mod listener;
 pub mod outgoing;
 pub mod process;

@@ -23,7 +23,7 @@ pub use browser::{Browser, browse, browse_in_firefox, browse_with};
 pub use card_form::CardForm;
 pub use gateway::{Gateway, binary};
 pub use merchant::{CARD, Merchant};
-pub use past::set_back;
+pub use past::{set_back, take_clock_back};
 pub use proxy::{Proxy, Trouble};
 pub use receiver::{Received, Receiver, Reply};
 pub use shop::DemoShop;

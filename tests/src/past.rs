@@ -6,6 +6,18 @@ use anyhow::Context as _;
 use rusqlite::Connection;
 use serde_json::Value;
 
+/// Takes the sandbox clock of an entity back to the machine's time, in the file of a gateway that does not run. The entity has
+/// ids and times from the future then, as if the machine's clock had gone back.
+///
+/// # Errors
+/// When there is no such entity in this data folder.
+pub fn take_clock_back(data: &Path, entity: &str) -> anyhow::Result<()> {
+    let database = Connection::open(data.join("tillgate.db"))?;
+    let changed = database.execute("UPDATE entity SET ahead = 0 WHERE id = ?1", [entity])?;
+    anyhow::ensure!(changed == 1, "no entity {entity}");
+    Ok(())
+}
+
 /// Makes a stored checkout older than it is, in the file of a gateway that does not run.
 ///
 /// # Errors

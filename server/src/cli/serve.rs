@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tower::ServiceExt as _;
@@ -30,6 +30,7 @@ use crate::gateway::reminder::Asked;
 use crate::gateway::summary::SavedForms;
 use crate::gateway::velocity::VelocityLimiter;
 use crate::gateway::{Gateway, Options};
+use crate::id_clock::IdClock;
 use crate::listener::{self, ConnectionLimits};
 use crate::outgoing::Outgoing;
 use crate::process;
@@ -38,6 +39,9 @@ use crate::worker;
 
 /// How long requests that are under way, and then messages, may take to end when the process is asked to stop.
 const GRACE: Duration = Duration::from_secs(15);
+
+/// How far the machine's clock may be behind the newest id before the operator is told: time servers correct less now and then.
+const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_secs(10);
 
 /// Run the gateway.
 #[derive(Debug, Args)]
@@ -244,11 +248,13 @@ impl Settings {
         };
         let now = SystemClock.now();
         let velocity = VelocityLimiter::new(limits, store.velocity_counts(now)?, now);
+        let id_clock = id_clock(&store, now)?;
         Ok(Arc::new(Edge {
             gateway: Gateway {
                 directory,
                 store,
                 clock: Arc::new(SystemClock),
+                id_clock,
                 vault,
                 velocity,
                 saved: SavedForms::default(),
@@ -304,6 +310,22 @@ impl Settings {
             LogFormat::Json => log.json().try_init(),
         };
     }
+}
+
+/// Creates the clock of new ids, which goes on from the newest id in the store.
+fn id_clock(store: &Store, now: Timestamp) -> Result<IdClock, StoreError> {
+    let newest = store.newest_id_time(now)?;
+    if newest.duration_since(now) > CLOCK_TOLERANCE {
+        tracing::warn!(
+            newest = %format_args!("{newest:.0}"),
+            behind = %format_args!("{:#.0}", newest.duration_since(now)),
+            "the machine's clock is behind the newest id in the store: check the clock. New ids go on from that time until \
+             the clock has caught up, and queries by day find them on that day"
+        );
+    }
+    // The millisecond of the newest id is taken.
+    let first = newest.checked_add(SignedDuration::from_millis(1)).unwrap_or(newest);
+    Ok(IdClock::starting_at(if newest > now { first } else { now }))
 }
 
 /// The public key of whoever signs builds of the form.

@@ -115,6 +115,11 @@ impl RegistrationId {
     pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
         Self(timed_hex(now, random))
     }
+
+    /// Returns the time that it begins with, or `None` if that is no time of ours.
+    pub fn time(&self) -> Option<Timestamp> {
+        time_of(self.0.get(2..14)?)
+    }
 }
 
 impl MessageId {
@@ -122,12 +127,22 @@ impl MessageId {
     pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
         Self(timed_hex(now, random))
     }
+
+    /// Returns the time that it begins with, or `None` if that is no time of ours.
+    pub fn time(&self) -> Option<Timestamp> {
+        time_of(self.0.get(2..14)?)
+    }
 }
 
 impl PaymentId {
     /// A new payment's id.
     pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
         Self(timed_hex(now, random))
+    }
+
+    /// Returns the time that it begins with, or `None` if that is no time of ours.
+    pub fn time(&self) -> Option<Timestamp> {
+        time_of(self.0.get(2..14)?)
     }
 
     /// The twelve digits that shoppers see on a statement, `dddd.dddd.dddd`: nine of the second in which the payment was
@@ -143,7 +158,7 @@ impl PaymentId {
     }
 
     /// The seconds, not after now, in which a payment with a short id can have been made, the latest first: its nine
-    /// digits come again every 31 years. `None` when it is no short id.
+    /// digits come again every 31 years. `now` is the latest time that ids can have. `None` when it is no short id.
     pub fn seconds_of_short_id(short_id: &str, now: Timestamp) -> Option<Vec<Timestamp>> {
         let groups: Vec<&str> = short_id.split('.').collect();
         let shaped = groups.len() == 3
@@ -175,6 +190,16 @@ impl CheckoutId {
         id.push('.');
         id.push_str(node);
         Self(id)
+    }
+
+    /// Returns what no checkout's id of this moment or later comes before.
+    pub fn first(moment: Timestamp) -> String {
+        format!("{:012X}", milliseconds(moment))
+    }
+
+    /// Returns the time that it begins with, or `None` if that is no time of ours.
+    pub fn time(&self) -> Option<Timestamp> {
+        time_of(self.0.get(..12)?)
     }
 }
 
@@ -222,6 +247,11 @@ fn push_hex(text: &mut String, bytes: &[u8], digits: &[u8; 16]) {
     }
 }
 
+/// Reads the time in an id, twelve hexadecimal digits.
+fn time_of(digits: &str) -> Option<Timestamp> {
+    Timestamp::from_millisecond(i64::from_str_radix(digits, 16).ok()?).ok()
+}
+
 fn milliseconds(now: Timestamp) -> u64 {
     now.as_millisecond().max(0).cast_unsigned() & 0xffff_ffff_ffff
 }
@@ -261,6 +291,19 @@ mod tests {
             assert_eq!(log_tag_of_path(path), None, "{path}");
         }
         assert_eq!(log_tag("abc"), "ba7816bf8f01");
+    }
+
+    #[test]
+    fn an_id_tells_its_time() {
+        let made = Timestamp::from_millisecond(1_700_000_000_001).unwrap();
+        assert_eq!(PaymentId::new(made, [255; 9]).time(), Some(made));
+        assert_eq!(RegistrationId::new(made, [0; 9]).time(), Some(made));
+        assert_eq!(MessageId::new(made, [7; 9]).time(), Some(made));
+        let checkout = CheckoutId::new(made, [0; 10], "tx01");
+        assert_eq!(checkout.time(), Some(made));
+        assert!(*CheckoutId::first(made) < *checkout.as_str());
+        // Beyond the calendar.
+        assert_eq!(PaymentId::parse("8affffffffffff000000000000000000").unwrap().time(), None);
     }
 
     #[test]

@@ -105,7 +105,7 @@ impl Gateway {
         let promised = promise.is_some();
         let Payment { entity, id, checkout, .. } = payment;
         let now = self.now_of_id(&entity);
-        let reversal = Self::new_payment_id(now)?;
+        let reversal = Self::new_payment_id(self.next_id_time_of_id(&entity))?;
         let keys = Keys { checkout, on_file, ..Keys::payment(&entity, &id) };
         let kept = self.options.card_window;
         let decided = self

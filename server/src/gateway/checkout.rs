@@ -49,7 +49,7 @@ impl Gateway {
         dispatch::choose(entity, &self.directory.channels(&entity.id), &parameters)?;
         self.check_offered(entity, &parameters)?;
         let now = self.now_of(entity);
-        let id = CheckoutId::new(now, random()?, &self.options.node);
+        let id = CheckoutId::new(self.next_id_time(entity), random()?, &self.options.node);
         let checkout = Checkout::new(id, entity.id.clone(), now, build.to_owned(), without_secrets(parameters));
         let changes = once.keep(Changes::default().checkout(&checkout), &checkout, now);
         self.store.update(Keys::none(), move |_| Ok((changes, ()))).await??;

@@ -41,6 +41,7 @@ use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Terms;
 use crate::domain::refusal::Refusal;
+use crate::id_clock::IdClock;
 use crate::store::{Store, StoreError};
 use crate::vault::{Vault, VaultError};
 
@@ -52,6 +53,8 @@ pub struct Gateway {
     pub store: Store,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// The time of new ids.
+    pub id_clock: IdClock,
     /// Card data at rest.
     pub vault: Arc<Vault>,
     /// The counts against card testing.
@@ -120,8 +123,25 @@ impl Gateway {
         self.directory.entity(entity).map_or_else(|| self.now(), |entity| self.now_of(&entity))
     }
 
-    fn new_payment_id(now: Timestamp) -> Result<PaymentId, Failure> {
-        Ok(PaymentId::new(now, random()?))
+    /// Returns the time of a new id of an entity's. It is the time for ids alone: it does not go back with the machine's clock.
+    fn next_id_time(&self, entity: &Entity) -> Timestamp {
+        ahead(self.id_clock.next(self.now()), entity)
+    }
+
+    /// As [`Gateway::next_id_time`], by the entity's id.
+    fn next_id_time_of_id(&self, entity: &EntityId) -> Timestamp {
+        let next = self.id_clock.next(self.now());
+        self.directory.entity(entity).map_or(next, |entity| ahead(next, &entity))
+    }
+
+    /// Returns the latest time that ids of an entity's can have.
+    fn latest_id_time(&self, entity: &EntityId) -> Timestamp {
+        let latest = self.id_clock.latest(self.now());
+        self.directory.entity(entity).map_or(latest, |entity| ahead(latest, &entity))
+    }
+
+    fn new_payment_id(id_time: Timestamp) -> Result<PaymentId, Failure> {
+        Ok(PaymentId::new(id_time, random()?))
     }
 
     /// What is secret about an account, sealed for the record with this id; none where nothing is.
@@ -131,6 +151,11 @@ impl Gateway {
             None => Ok(None),
         }
     }
+}
+
+/// Returns a time by the machine's clock as an entity's clock shows it; the last time there is if that lies behind it.
+fn ahead(time: Timestamp, entity: &Entity) -> Timestamp {
+    time.checked_add(entity.ahead).unwrap_or(Timestamp::MAX)
 }
 
 /// Random bytes from the system's generator.

@@ -120,7 +120,7 @@ impl Gateway {
         }
         let shopper = parameters.iter().filter(|(name, _)| SHOPPER.iter().any(|group| name.starts_with(group)));
         let registration = Registration {
-            id: RegistrationId::new(payment.created, random()?),
+            id: RegistrationId::new(self.next_id_time_of_id(owner), random()?),
             entity: owner.clone(),
             checkout: payment.checkout.clone(),
             created: payment.created,

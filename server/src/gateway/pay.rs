@@ -131,7 +131,7 @@ impl Gateway {
         let Judged { answer, authentication } = self.judge(case, &mut order, route, &mut parameters, in_form, now)?;
         let Answer { result, avs, cvv, details, pay_to, elsewhere } = answer;
 
-        let id = Self::new_payment_id(now)?;
+        let id = Self::new_payment_id(self.next_id_time(entity))?;
         let text = order::statement_text(&parameters).unwrap_or(&entity.name);
         let mut redirect = match (authentication, brand_page.filter(|_| elsewhere)) {
             (Some(authentication), _) => {

@@ -200,8 +200,8 @@ impl Gateway {
         cancelled: &Cancelled<'_>,
     ) -> Result<Vec<Payment>, Failure> {
         let mut found = Vec::new();
-        let now = entities.first().map_or_else(|| self.now(), |entity| self.now_of_id(entity));
-        let seconds = Range::of_short_id(short_id, now).unwrap_or_default();
+        let Some(entity) = entities.first() else { return Ok(found) };
+        let seconds = Range::of_short_id(short_id, self.latest_id_time(entity)).unwrap_or_default();
         for second in seconds.into_iter().rev() {
             self.store.walk_payments(entities, &second.and(range), cancelled, |row| {
                 if row.id.short_id() == short_id {

@@ -69,7 +69,7 @@ impl Gateway {
         let entity = channel.as_deref().unwrap_or(entity);
         let request = read(entity, &parameters);
         let now = self.now_of(entity);
-        let new = Self::new_payment_id(now)?;
+        let new = Self::new_payment_id(self.next_id_time(entity))?;
         let terms = self.options.terms;
         let live = entity.live;
         let payment = self

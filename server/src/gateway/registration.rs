@@ -103,7 +103,7 @@ impl Gateway {
             // A forced one: nothing would ever end it.
             return Err(Refusal::method_not_configured().into());
         }
-        let id = RegistrationId::new(now, random()?);
+        let id = RegistrationId::new(self.next_id_time(entity), random()?);
         let migrated = migrated(&parameters)?;
         let account = order.account.shown();
         let shown = parameters.iter().filter(|(name, _)| is_echoed(name, &account)).collect();

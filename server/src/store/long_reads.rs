@@ -270,8 +270,11 @@ mod tests {
         assert!(matches!(reads.run(&greedy, |_| ()).await, Err(StoreError::TooManyReads)));
         drop(hold);
         first.await.unwrap().unwrap();
-        for (hold, _runs, task) in waiting {
-            drop(hold);
+        // All are let go before any is awaited: they have queued in any order.
+        let (holds, reads_of_greedy): (Vec<_>, Vec<_>) =
+            waiting.into_iter().map(|(hold, runs, task)| (hold, (runs, task))).unzip();
+        drop(holds);
+        for (_runs, task) in reads_of_greedy {
             task.await.unwrap().unwrap();
         }
         assert!(reads.shared.lock().tenants.is_empty());

@@ -117,7 +117,7 @@ pub(super) fn write(connection: &Connection, entity: &str, what: &str, to: &To<'
              VALUES (?1, ?2, coalesce((SELECT merchant FROM entity WHERE id = ?2), ?2), ?3, ?4, ?5, ?6, ?7, ?8)",
         )?
         .execute(params![
-            MessageId::new(now, random).as_str(),
+            MessageId::new(id_time(connection, now)?, random).as_str(),
             entity,
             queue,
             what,
@@ -127,6 +127,16 @@ pub(super) fn write(connection: &Connection, entity: &str, what: &str, to: &To<'
             document
         ])?;
     Ok(())
+}
+
+/// Returns the time of the next message's id: `now`, or a millisecond after the newest id. So ids are in the order of the
+/// commits, also when the machine's clock goes back. One look at the end of the table, which is about to grow there.
+fn id_time(connection: &Connection, now: Timestamp) -> Result<Timestamp, StoreError> {
+    let newest: Option<String> =
+        connection.prepare_cached("SELECT max(id) FROM message")?.query_row([], |row| row.get(0))?;
+    let after = |newest: Timestamp| newest.checked_add(SignedDuration::from_millis(1)).ok();
+    let next = newest.and_then(|id| MessageId::parse(&id)?.time()).and_then(after);
+    Ok(next.map_or(now, |next| next.max(now)))
 }
 
 impl Store {
@@ -242,5 +252,27 @@ impl Store {
             Ok(())
         })
         .await
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_in_the_order_in_which_they_were_written_although_the_clock_goes_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = super::super::open_connection(folder.path()).unwrap();
+        let mut before = None;
+        for now in [5_000, 5_000, 7_000, 1_000, 1_000, 6_999, 9_000] {
+            let time = id_time(&connection, Timestamp::from_millisecond(now).unwrap()).unwrap();
+            assert!(Some(time) > before && time.as_millisecond() >= now, "{before:?} {time}");
+            before = Some(time);
+            let id = MessageId::new(time, [0; 9]);
+            let query = "INSERT INTO message (id, entity, queue, what, address) VALUES (?1, 'e', 'q', 'x', '')";
+            connection.execute(query, [id.as_str()]).unwrap();
+        }
+        assert_eq!(before.unwrap().as_millisecond(), 9_000);
     }
 }

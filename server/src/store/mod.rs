@@ -18,6 +18,7 @@ mod lock;
 mod long_reads;
 pub mod message;
 mod migrations;
+mod newest;
 mod on_file;
 pub mod policy_report;
 mod promise;

@@ -34,6 +34,7 @@ mod formats;
 mod frame_document;
 mod fuzz;
 mod hardship;
+mod id_order;
 mod idempotency;
 mod live_transport;
 mod log;

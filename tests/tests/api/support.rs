@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use anyhow::Context as _;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Map, Value};
-pub use tillgate_tests::set_back;
 use tillgate_tests::{Answer, Gateway, Merchant};
+pub use tillgate_tests::{set_back, take_clock_back};
 
 /// A sandbox merchant with the options that an operator gets by giving none.
 pub fn shop() -> Merchant {
