@@ -36,7 +36,7 @@ const billing = (form) => {
 const names = (form) => {
   const groups = ["givenName", "surname"].map((key) => labelled(form, key));
   const whole = () => {
-    const holder = form.container.querySelector('[name="card.holder"]');
+    const holder = findIn(form, '[name="card.holder"]');
     holder.value = form.fields.slice(0, 2).map(value).join(" ").trim();
     holder.dispatchEvent(new Event("input"));
   };
@@ -57,8 +57,8 @@ const extend = (card) => {
   if (card.extended) return;
   card.extended = true;
   const form = { container: card.container, form: card.form, fields: [] };
-  const submit = card.container.querySelector(".wpwl-group-submit");
-  const holder = card.container.querySelector(".wpwl-group-cardHolder");
+  const submit = findIn(card, ".wpwl-group-submit");
+  const holder = findIn(card, ".wpwl-group-cardHolder");
   if (options().forceCardHolderEqualsBillingName) {
     holder.after(...names(form));
     holder.hidden = true;

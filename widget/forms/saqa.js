@@ -29,7 +29,7 @@ const secure = (card) => {
 };
 
 const take = (card, field, name, label, placeholder) => {
-  const wrapper = card.container.querySelector(`.wpwl-wrapper-${name}`);
+  const wrapper = findIn(card, `.wpwl-wrapper-${name}`);
   const element = frame(card, field, name, word(label));
   const one = { card, field, element, wrapper, label, placeholder, said: "" };
   element.setAttribute("placeholder", word(label));
@@ -100,7 +100,7 @@ const heardField = (one, { type, ...told }) => {
     element.classList.add("wpwl-focus");
     say("onFocusIframeCommunication");
   } else if (type === "enter" && !isOn(options().disableSubmitOnEnter)) {
-    const button = card.container.querySelector(".wpwl-button-pay");
+    const button = findIn(card, ".wpwl-button-pay");
     if (!button || !button.disabled) nativeCall(card.form, "requestSubmit");
   }
 };

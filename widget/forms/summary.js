@@ -6,7 +6,7 @@ const summarizes = () => isOn(options().useSummaryPage) && purpose === "payment"
 const { allow, leave } = state;
 state.allow = async (form, brand) => {
   const checkout = await allow(form, brand);
-  const before = form.container.querySelector('[name="useSummaryPage"]');
+  const before = findIn(form, '[name="useSummaryPage"]');
   if (before) before.remove();
   if (checkout && summarizes()) nativeCall(form.form, "append", make("input", "", { type: "hidden", name: "useSummaryPage", value: "true" }));
   return checkout;

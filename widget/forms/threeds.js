@@ -103,7 +103,7 @@ const give = (own) => {
   restore(own);
   const { form } = own;
   tell(form, word("cancelled"));
-  form.container.querySelector(".wpwl-button-pay").focus();
+  findIn(form, ".wpwl-button-pay").focus();
 };
 
 // Its page says that it is over; should that get lost, the gateway knows.

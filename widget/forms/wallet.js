@@ -7,7 +7,7 @@ let sheet;
 // Whether the form has to ask for a token.
 const asksWallet = (form) => {
   const about = config.brands && config.brands[form.brands[0]];
-  const own = form.container.querySelector('[name="walletPay.paymentToken"]');
+  const own = findIn(form, '[name="walletPay.paymentToken"]');
   return !!about && about.kind === "wallet" && !(own && own.value);
 };
 

@@ -3,6 +3,7 @@
 
 const state = window.__tillgate;
 const { make, group, frame, targetOf, guard, options, purpose, relay, missing, message, hidden, nativeGet, nativeSet, nativeCall, listen } = state.tools;
+const { findIn } = state;
 
 // Ends with the forms: listeners on the window.
 const life = new AbortController();

@@ -71,7 +71,7 @@ var raise = function (name, message) {
 };
 
 var brandOf = function (form) {
-  var control = form && form.container.querySelector('[name="paymentBrand"]');
+  var control = form && findIn(form, '[name="paymentBrand"]');
   return (control && control.value) || (form && form.brands[0]);
 };
 

@@ -44,7 +44,7 @@ var fit = function (form) {
   var chosen = (form.chosen || {}).registration || {};
   var isCard = !form.kind || chosen.kind === "card";
   var tell = function (name, value) {
-    var field = form.container.querySelector('[name="' + name + '"]');
+    var field = findIn(form, '[name="' + name + '"]');
     if (!field) nativeCall(form.form, "append", (field = make("input", "", { type: "hidden", name: name })));
     field.value = value;
     field.disabled = !isCard;

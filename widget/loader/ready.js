@@ -100,6 +100,6 @@ var told = function (who) {
     });
   });
   var wanted = options().autofocus;
-  var field = wanted && first.container.querySelector('[name="' + CSS.escape(wanted) + '"]');
+  var field = wanted && findIn(first, '[name="' + CSS.escape(wanted) + '"]');
   if (field) focus(first, field);
 };

@@ -23,6 +23,11 @@ var nativeCall = function (node, name) {
   return nativeGet(node, name).apply(node, [].slice.call(arguments, 2));
 };
 
+// A node in a form of ours, also where the page has moved the form out of its container.
+var findIn = function (form, css) {
+  return nativeCall(form.form, "querySelector", css);
+};
+
 // A global of the browser's or the page's scripts. Elements with an id and frames with a name are none.
 var globalOf = function (name) {
   return hasOwn.call(window, name) || hasOwn.call(Window.prototype, name) ? window[name] : undefined;

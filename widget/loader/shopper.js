@@ -27,7 +27,7 @@ var hint = function (form, text) {
 
 // A card of two brands: the shopper chooses, also where the merchant has hidden the list of brands.
 var offer = function (form, brands) {
-  var select = form.container.querySelector("select[name=paymentBrand]");
+  var select = findIn(form, "select[name=paymentBrand]");
   var box = form.choice;
   if (!select || (!box && !(brands && brands[1]))) return;
   if (!box) {
@@ -65,7 +65,7 @@ var hear = function (data) {
   // The browser filled in the whole card where the number was.
   if (type === "autofill")
     ["card.holder", "card.expiry"].forEach(function (name) {
-      var input = form.container.querySelector('input[name="' + name + '"]');
+      var input = findIn(form, 'input[name="' + name + '"]');
       if (!input || input.value || !data[name]) return;
       input.value = data[name];
       input.dispatchEvent(new Event("input", { bubbles: true }));

@@ -27,6 +27,7 @@ var newState = function (start) {
     end: end,
     instruct: instruct,
     restyle: restyle,
+    findIn: findIn,
     // What makes the other forms says that it has.
     told: told,
     done: {},

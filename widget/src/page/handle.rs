@@ -7,6 +7,7 @@ use web_sys::{
 
 use super::fields::Field;
 use super::js;
+use super::runtime::loader;
 
 /// The nodes of one form. Merchants may move them; these references stay right.
 pub struct Handle {
@@ -51,6 +52,13 @@ impl Handle {
     /// The wrapper of a group.
     pub fn wrapper(&self, name: &str) -> Element {
         js::get(&js::get(&self.object, "wrappers"), name).unchecked_into()
+    }
+
+    /// An input in the form, wherever the page has moved that to. The loader finds it: what the merchant put into the form
+    /// may shadow the form's own functions.
+    pub fn find_input(&self, selector: &str) -> Option<HtmlInputElement> {
+        let found = loader("findIn", &[self.object.clone(), selector.into()]);
+        found.is_object().then(|| found.unchecked_into())
     }
 
     /// The id of a field's hint.

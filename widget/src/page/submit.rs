@@ -1,7 +1,6 @@
 //! The submit: checks, the merchant's say, one request from the number frame, and where the shopper goes.
 
 use wasm_bindgen::JsValue;
-use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 use super::app::{App, Message};
@@ -87,9 +86,8 @@ impl App {
         };
         for (name, value) in [("Month", date.month_text()), ("Year", date.year_text())] {
             let selector = js::cat(&["input[name=\"card.expiry", name, "\"]"]);
-            if let Ok(Some(input)) = self.handle.container.query_selector(&selector) {
-                use wasm_bindgen::JsCast;
-                input.unchecked_ref::<HtmlInputElement>().set_value(&value);
+            if let Some(input) = self.handle.find_input(&selector) {
+                input.set_value(&value);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Checks: what is wrong with each field, when it is said, and how it shows.
 
 use tillgate_shared::format::expiry;
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsValue;
 use web_sys::HtmlInputElement;
 
 use super::App;
@@ -41,9 +41,8 @@ impl App {
     /// A field's value in the live form; merchants replace nodes by copies of them.
     pub(in crate::page) fn live_value(&self, name: &str, ours: &HtmlInputElement) -> String {
         let selector = js::cat(&["[name=\"", name, "\"]"]);
-        let live = self.handle.container.query_selector(&selector).ok().flatten();
-        let live = live.map(|node| node.unchecked_into::<HtmlInputElement>());
-        let input = live.or_else(|| Some(ours.clone()).filter(|input| input.is_connected()));
+        let input =
+            self.handle.find_input(&selector).or_else(|| Some(ours.clone()).filter(|input| input.is_connected()));
         input.map(|input| input.value()).unwrap_or_default()
     }
 
