@@ -18,6 +18,7 @@ mod kindness;
 mod lifecycle;
 mod looks;
 mod lost_answers;
+mod markup;
 mod mounting;
 mod network;
 mod offered;
