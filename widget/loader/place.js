@@ -14,8 +14,8 @@ var formOf = function (data) {
 };
 
 var brandsOf = function (placeholder) {
-  var given = nativeCall(placeholder, "getAttribute", "data-brands") || nativeGet(placeholder, "textContent");
-  return given.split(/[\s,]+/).filter(Boolean);
+  var listed = nativeCall(placeholder, "getAttribute", "data-brands") || nativeGet(placeholder, "textContent");
+  return listed.split(/[\s,]+/).filter(Boolean);
 };
 
 // Milliseconds, what a screen takes for a picture: placing that takes longer has no time for a second frame.
