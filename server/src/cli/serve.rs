@@ -34,7 +34,7 @@ use crate::id_clock::IdClock;
 use crate::listener::{self, ConnectionLimits};
 use crate::outgoing::Outgoing;
 use crate::process;
-use crate::store::{Keyring, Store, StoreError, open_connection};
+use crate::store::{DiskFault, Keyring, Store, StoreError, open_connection};
 use crate::worker;
 
 /// How long requests that are under way, and then messages, may take to end when the process is asked to stop.
@@ -314,7 +314,11 @@ impl Settings {
 
 /// Creates the clock of new ids, which goes on from the newest id in the store.
 fn id_clock(store: &Store, now: Timestamp) -> Result<IdClock, StoreError> {
-    let newest = store.newest_id_time(now)?;
+    let newest = match store.newest_id_time(now) {
+        // A damaged store takes no new ids, and is served so that what can be read is.
+        Err(error) if matches!(error.fault(), Some(DiskFault::Damaged)) => now,
+        newest => newest?,
+    };
     if newest.duration_since(now) > CLOCK_TOLERANCE {
         tracing::warn!(
             newest = %format_args!("{newest:.0}"),
