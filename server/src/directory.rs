@@ -143,10 +143,10 @@ impl Directory {
         Ok(Granted { entity, scopes: credential.scopes })
     }
 
-    /// As [`Directory::authenticate`], with a bearer token: base64 of `userId|password`.
+    /// Same as [`Directory::authenticate`], with a bearer token: base64 of `userId|password`.
     ///
     /// # Errors
-    /// As [`Directory::authenticate`].
+    /// Same as [`Directory::authenticate`].
     pub fn authenticate_bearer(&self, token: &str, address: IpAddr, now: Timestamp) -> Result<Granted, Denied> {
         let pair = Zeroizing::new(STANDARD.decode(token).map_err(|_| Denied::Wrong)?);
         let pair = std::str::from_utf8(&pair).ok().and_then(|pair| pair.split_once('|'));

@@ -14,7 +14,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::wait::until;
 
-/// How long the browser may take over one answer.
+/// Longest time for one answer of the browser.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An open line. It closes on drop.

@@ -154,7 +154,7 @@ impl Gateway {
     /// The requests about one id so far: a checkout's, a page's or a payment's.
     ///
     /// # Panics
-    /// As [`Gateway::requests`].
+    /// Same as [`Gateway::requests`].
     pub fn requests_about(&self, id: &str) -> Vec<String> {
         let tag = log_tag(id);
         self.logged().into_iter().filter(|(_, about)| *about == tag).map(|(request, _)| request).collect()

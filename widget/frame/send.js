@@ -25,7 +25,7 @@ const isAllowed = (name) =>
 
 const isWeb = (address) => typeof address === "string" && /^https?:\/\//i.test(address);
 
-// What is posted: the page's fields, what 3D authentication wants to know of the browser, and the page that the frame is in,
+// The posted fields: the page's, what 3D authentication wants to know of the browser, and the page that the frame is in,
 // whatever that page says of itself.
 const bodyOf = (fields, origin) => {
   const body = new URLSearchParams();
@@ -50,7 +50,7 @@ const pageOf = (redirect) => {
   };
 };
 
-// What the page learns of an answer. Every name is there, so that a page's prototypes cannot lend it one.
+// The part of an answer that the page learns. Every name is there, so that a page's prototypes cannot lend it one.
 const outline = (status, body) => {
   let parsed;
   try {

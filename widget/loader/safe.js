@@ -55,7 +55,7 @@ var unlisten = function (target, type, listener, options) {
   EventTarget.prototype.removeEventListener.call(target, type, listener, options);
 };
 
-// Whether an address is one that a shopper may be sent to: of http or https, also where it is relative to the page.
+// Returns true if a shopper may be sent to an address: of http or https, also where it is relative to the page.
 var isWeb = function (address) {
   try {
     return /^https?:$/.test(new URL(address, nativeGet(document, "baseURI")).protocol);

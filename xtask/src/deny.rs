@@ -111,7 +111,7 @@ fn check_lock(lock: &Table, rules: &Rules) -> Result<Vec<String>> {
     for package in packages {
         let text = |name: &str| package.get(name).and_then(toml::Value::as_str);
         let (name, version) = (text("name").unwrap_or_default(), text("version").unwrap_or_default());
-        // What has no source is part of the workspace.
+        // A package without a source is part of the workspace.
         let Some(source) = text("source") else { continue };
         let registry = source.strip_prefix("registry+").map(str::to_owned);
         if !registry.is_some_and(|registry| rules.registries.contains(&registry)) {

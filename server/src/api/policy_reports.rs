@@ -22,7 +22,7 @@ use crate::gateway::Failure;
 
 /// Longest body that is read.
 const BODY_LIMIT: usize = 16 * 1024;
-/// How long a body may take to arrive.
+/// Longest time for a body to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(15);
 const WINDOW: Duration = Duration::from_secs(60);
 /// Most requests with reports about one entity in a window, and about all together.
@@ -122,7 +122,7 @@ fn open_to_all(mut response: Response) -> Response {
     response
 }
 
-/// What was reported about a merchant's pages and forms.
+/// Lists what was reported about a merchant's pages and forms.
 pub(super) async fn list(State(edge): State<Arc<Edge>>, merchant: Merchant) -> Result<Response, ApiError> {
     let ndc = Ndc::fresh(Some(&merchant.entity.id));
     let violations = match edge.gateway.store.policy_reports(&merchant.entity.id) {

@@ -44,7 +44,7 @@ impl fmt::Debug for Ndc {
     }
 }
 
-/// As it stands in the log: a checkout's id is a capability.
+/// The form that the log shows: a checkout's id is a capability.
 impl fmt::Display for Ndc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match CheckoutId::parse(&self.0) {

@@ -81,7 +81,7 @@ mod tests {
         assert!((900..=901).contains(&wait), "{wait}");
         counts.note(address("2001:db8:0:1::1"), at(0)).unwrap();
         counts.note(address("192.0.2.1"), at(0)).unwrap();
-        // What is refused does not count.
+        // A refused attempt does not count.
         counts.note(address("2001:db8::99"), at(i64::from(wait))).unwrap();
         assert!(counts.note(address("2001:db8::99"), at(i64::from(wait))).is_err());
     }

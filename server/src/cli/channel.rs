@@ -28,10 +28,10 @@ pub(super) struct ChannelOptions {
     /// Whether payments pass the risk check; they do not without this.
     #[arg(long, value_name = "on|off", value_enum)]
     risk: Option<OnOff>,
-    /// Whether a card that is typed into a form needs its security code, whatever its page asks for; not without this.
+    /// Demand the security code of a card that is typed into a form, whatever its page asks for; off without this.
     #[arg(long, value_name = "on|off", value_enum)]
     require_cvv: Option<OnOff>,
-    /// Whether a stored card needs its security code in a form, whatever its page asks for; not without this.
+    /// Demand the security code of a stored card in a form, whatever its page asks for; off without this.
     #[arg(long, value_name = "on|off", value_enum)]
     registrations_require_cvv: Option<OnOff>,
     /// The connection to an acquirer that its payments take, or `none`.

@@ -12,7 +12,7 @@ use crate::process;
 /// File descriptors that are not connections of clients: the store, requests to merchants, log, listener.
 const OTHER_FILES: u64 = 512;
 
-/// How many connections may be open, and how slow they may be.
+/// Limits on the number of connections and on their slowness.
 #[derive(Debug, Args)]
 pub(super) struct ConnectionOptions {
     /// Connections that may be open at once. Beyond it the oldest idle one is closed. Less if the process may not open
@@ -23,13 +23,13 @@ pub(super) struct ConnectionOptions {
     /// Connections of one address (IPv6: of one /64); 0 is without a limit. Trusted proxies have none.
     #[arg(long, value_name = "N", env = "TILLGATE_CONNECTIONS_PER_ADDRESS", default_value_t = 256)]
     connections_per_address: u32,
-    /// How long the head of a request may take to arrive.
+    /// Longest time for the head of a request to arrive.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_HEAD_TIMEOUT", default_value = "10s", value_parser = timeout)]
     head_timeout: Duration,
-    /// How long a connection may be idle between two requests. Longer than a proxy keeps it.
+    /// Longest idle time of a connection between two requests. Longer than a proxy keeps it.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_IDLE_TIMEOUT", default_value = "75s", value_parser = timeout)]
     idle_timeout: Duration,
-    /// How long a client may take for 32 KiB of its answer.
+    /// Longest time for a client to take 32 KiB of its answer.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_SEND_TIMEOUT", default_value = "30s", value_parser = timeout)]
     send_timeout: Duration,
 }

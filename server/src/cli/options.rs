@@ -33,14 +33,14 @@ pub(super) struct EntityOptions {
     /// Whether a payment whose merchantTransactionId has been paid is declined, with 800.110.100.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     refuse_duplicates: Option<OnOff>,
-    /// Whether a browser may have the account stored (createRegistration); registrationsCreatable=true allows it for one
+    /// Let browsers have the account stored (createRegistration); registrationsCreatable=true allows it for one
     /// checkout.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     browser_registrations: Option<OnOff>,
-    /// Whether a browser may say which customer it is (customer.merchantCustomerId).
+    /// Let browsers say which customer they are (customer.merchantCustomerId).
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     browser_customer_ids: Option<OnOff>,
-    /// Whether a sandbox takes card numbers that are no documented test numbers. For generated data; never send real cards.
+    /// Let a sandbox take card numbers that are no documented test numbers. For generated data; never send real cards.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     sandbox_any_number: Option<OnOff>,
     /// The origins whose pages may embed the form, such as https://shop.example, in place of those before; `any` allows all.

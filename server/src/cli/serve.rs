@@ -40,7 +40,7 @@ use crate::worker;
 /// How long requests that are under way, and then messages, may take to end when the process is asked to stop.
 const GRACE: Duration = Duration::from_secs(15);
 
-/// How far the machine's clock may be behind the newest id before the operator is told: time servers correct less now and then.
+/// Lag of the machine's clock behind the newest id from which the operator is told: time servers correct less now and then.
 const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_secs(10);
 
 /// Run the gateway.

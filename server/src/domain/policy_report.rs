@@ -113,7 +113,7 @@ fn decoded(text: &str) -> String {
         }
         text = next;
     }
-    // Nobody encodes so often without a reason to hide something.
+    // An address that is encoded so often hides something.
     String::new()
 }
 

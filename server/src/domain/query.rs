@@ -41,7 +41,7 @@ impl Filter {
         self.wants_kind(payment.payment_type, &payment.brand, matches!(payment.account, Account::Card(_)))
     }
 
-    /// As [`Filter::wants`], for a payment of which only this is known.
+    /// Same as [`Filter::wants`], for a payment of which only this is known.
     pub fn wants_kind(&self, payment_type: PaymentType, brand: &str, is_card: bool) -> bool {
         let has_type = self.types.as_ref().is_none_or(|types| types.contains(&payment_type));
         let has = |methods: &Vec<String>| methods.iter().any(|wanted| wanted == kind_of_method(brand, is_card));

@@ -1,4 +1,4 @@
-//! What a build of the form is made of, and whether it is what was built: every script with its hash, the manifest of the
+//! Inventory of a build of the form, and its check against the build: every script with its hash, the manifest of the
 //! build, and the signature of whoever built it.
 
 use std::io::Read as _;

@@ -29,7 +29,7 @@ pub struct Builds {
     all: HashMap<String, Arc<Bundle>>,
     /// The manifest of the current build, as it was built.
     manifest: SignedManifest,
-    /// What the current build is made of, as it is served.
+    /// Inventory of the current build, as it is served.
     inventory: Vec<InventoryEntry>,
 }
 

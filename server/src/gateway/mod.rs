@@ -118,7 +118,7 @@ impl Gateway {
         self.clock.now() + entity.ahead
     }
 
-    /// As [`Gateway::now_of`], by the entity's id.
+    /// Same as [`Gateway::now_of`], by the entity's id.
     pub fn now_of_id(&self, entity: &EntityId) -> Timestamp {
         self.directory.entity(entity).map_or_else(|| self.now(), |entity| self.now_of(&entity))
     }
@@ -128,7 +128,7 @@ impl Gateway {
         ahead(self.id_clock.next(self.now()), entity)
     }
 
-    /// As [`Gateway::next_id_time`], by the entity's id.
+    /// Same as [`Gateway::next_id_time`], by the entity's id.
     fn next_id_time_of_id(&self, entity: &EntityId) -> Timestamp {
         let next = self.id_clock.next(self.now());
         self.directory.entity(entity).map_or(next, |entity| ahead(next, &entity))

@@ -19,7 +19,7 @@ const READ: u32 = 1000;
 /// Most payments that a request reads beside payments, without waiting for its turn among long reads.
 const BRIEF: u32 = 20;
 
-/// How far a query may go where it runs.
+/// Reach of a query on the thread that it runs on.
 #[derive(Clone, Copy)]
 pub enum Effort<'a> {
     /// A few rows at known places, on a thread that payments run on.
@@ -269,7 +269,7 @@ struct Numbered {
     before: usize,
     /// How many were found so far.
     found: usize,
-    /// How many there are, if they were counted beforehand.
+    /// Their number, if they were counted beforehand.
     total: Option<usize>,
 }
 

@@ -25,7 +25,7 @@ use super::table::Entry;
 
 /// Maximum size of a request's head: as long as an address may be (64 KiB), and 16 KiB for the other headers.
 const HEAD_LIMIT: usize = 80 * 1024;
-/// How far away the timer is set while no deadline runs.
+/// Distance of the timer while no deadline runs.
 const NO_DEADLINE: Duration = Duration::from_secs(60);
 
 /// Serves a connection. `entry` is its place in the connection table.

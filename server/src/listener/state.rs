@@ -11,7 +11,7 @@ use super::ConnectionLimits;
 /// Bytes of an answer that a client has to take within the send timeout: at 30 seconds about 1 kB/s.
 pub(super) const PART: u32 = 32 * 1024;
 
-/// What a connection waits for.
+/// Event that a connection waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(super) enum Phase {

@@ -33,7 +33,7 @@ pub struct FoundAnswer {
     pub fingerprint: Vec<u8>,
     /// The response.
     pub answer: Answer,
-    /// As [`KeptAnswer::owner`].
+    /// Same as [`KeptAnswer::owner`].
     pub owner: Option<EntityId>,
 }
 
@@ -93,7 +93,7 @@ impl Store {
     /// Deletes answers whose day is over, in writes of their own between those of others.
     ///
     /// # Errors
-    /// As [`Store::update`].
+    /// Same as [`Store::update`].
     pub async fn purge_answers(&self, now: Timestamp) -> Result<(), StoreError> {
         while self.answers_due(now)? {
             self.purge_some_answers(now).await?;

@@ -41,7 +41,7 @@ impl DiskFault {
         }
     }
 
-    /// What happened, and what the operator can do.
+    /// Describes what happened, and what the operator can do.
     pub fn description(self) -> &'static str {
         match self {
             Self::Full => "The disk is full: make room in the data folder's file system",

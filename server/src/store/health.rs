@@ -41,7 +41,7 @@ impl Sickness {
         }
     }
 
-    /// What happened, and what the operator can do.
+    /// Describes what happened, and what the operator can do.
     pub fn description(self) -> &'static str {
         match self {
             Self::Disk(fault) => fault.description(),

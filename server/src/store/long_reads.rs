@@ -35,7 +35,7 @@ pub struct LongReads {
     started: OnceLock<()>,
 }
 
-/// What the threads share.
+/// State that the threads share.
 #[derive(Default)]
 struct Shared {
     /// Held for a few instructions, never while a read runs.
@@ -90,7 +90,7 @@ impl LongReads {
         let (answer, mut answered) = oneshot::channel();
         let is_taken = Arc::new(AtomicBool::new(false));
         let run = Box::new(move || {
-            // Nobody reads the result of a client that is gone.
+            // The client is gone, and so is the reader of the result.
             if !answer.is_closed() {
                 let value = read(&Cancelled(&|| answer.is_closed()));
                 let _ = answer.send(value);

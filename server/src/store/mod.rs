@@ -203,7 +203,7 @@ impl Store {
         Self::open_with_keys(folder, directory, None)
     }
 
-    /// As [`Store::open`], for a server: its keys are read again when another process has changed them.
+    /// Same as [`Store::open`], for a server: its keys are read again when another process has changed them.
     ///
     /// # Errors
     /// When the folder or the file cannot be opened or migrated, or a restore is under way.
@@ -325,7 +325,7 @@ impl Store {
     /// Deletes the sealed cards whose time has come. Returns how many.
     ///
     /// # Errors
-    /// As [`Store::update`].
+    /// Same as [`Store::update`].
     pub async fn purge_cards(&self, now: Timestamp) -> Result<usize, StoreError> {
         let deleted = self
             .writer
@@ -367,7 +367,7 @@ impl Store {
     /// Fills the directory again, after a write of this process that changed entities.
     ///
     /// # Errors
-    /// As [`Store::update`].
+    /// Same as [`Store::update`].
     pub async fn fill_directory(&self) -> Result<(), StoreError> {
         // On the writer's thread, which also fills it when another process has written: the newest stays.
         let directory = Arc::clone(&self.directory);
@@ -381,7 +381,7 @@ impl Store {
     /// Runs a housekeeping write in a transaction of its own savepoint.
     ///
     /// # Errors
-    /// As [`Store::update`].
+    /// Same as [`Store::update`].
     pub async fn run<T: Send + 'static>(
         &self,
         write: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,

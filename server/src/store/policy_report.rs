@@ -8,7 +8,7 @@ use super::{Store, StoreError};
 use crate::domain::id::EntityId;
 use crate::domain::policy_report::PolicyReport;
 
-/// How long a violation that does not happen again is kept.
+/// Retention of a violation that does not happen again.
 const KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
 /// Most violations of an entity.
 pub const MOST_ROWS: i64 = 200;
@@ -20,7 +20,7 @@ pub const OTHERS: &str = "others";
 pub struct ReportedViolation {
     /// The violation.
     pub report: PolicyReport,
-    /// How many reports there were.
+    /// Number of reports.
     pub count: i64,
     /// The first of them.
     pub first: Timestamp,
@@ -32,7 +32,7 @@ impl Store {
     /// Counts reports, and forgets those that are too old.
     ///
     /// # Errors
-    /// As [`Store::update`].
+    /// Same as [`Store::update`].
     pub async fn add_policy_reports(
         &self,
         entity: EntityId,

@@ -143,10 +143,10 @@ pub struct PaymentRow<'a> {
     connection: &'a Connection,
 }
 
-/// What a filter asks of a payment.
+/// The part of a payment that a filter looks at.
 #[derive(serde::Deserialize)]
 pub struct PaymentKind {
-    /// What it does.
+    /// Its type.
     pub payment_type: PaymentType,
     /// The brand's code.
     pub brand: String,

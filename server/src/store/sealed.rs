@@ -120,7 +120,7 @@ pub fn count_by_key(connection: &Connection, id: KeyId) -> Result<Vec<(&'static 
     count(connection, id, "=")
 }
 
-/// As [`count_by_key`], of the records that any other key has sealed.
+/// Same as [`count_by_key`], of the records that any other key has sealed.
 ///
 /// # Errors
 /// When the store cannot be read.

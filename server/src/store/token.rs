@@ -172,7 +172,7 @@ impl Store {
     /// Keys these hashes. What was stored without a key is overwritten.
     ///
     /// # Errors
-    /// As [`Store::update`].
+    /// Same as [`Store::update`].
     pub async fn key_token_hashes(&self, hashes: Vec<(String, [u8; 32])>) -> Result<(), StoreError> {
         self.run(move |connection| {
             for (user_id, hash) in &hashes {
@@ -189,7 +189,7 @@ impl Store {
     /// Notes when tokens were used.
     ///
     /// # Errors
-    /// As [`Store::update`].
+    /// Same as [`Store::update`].
     pub async fn note_tokens_used(&self, used: Vec<(String, i64)>) -> Result<(), StoreError> {
         self.run(move |connection| {
             for (user_id, used) in &used {

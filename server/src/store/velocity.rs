@@ -39,7 +39,7 @@ impl Store {
     /// Writes counts, new or changed.
     ///
     /// # Errors
-    /// As [`Store::update`].
+    /// Same as [`Store::update`].
     pub async fn save_velocity_counts(&self, counts: Vec<VelocityCount>) -> Result<(), StoreError> {
         self.run(move |connection| {
             let mut statement = connection.prepare_cached(
@@ -57,7 +57,7 @@ impl Store {
     /// Deletes the counts that are empty, and those beyond the bound.
     ///
     /// # Errors
-    /// As [`Store::update`].
+    /// Same as [`Store::update`].
     pub async fn purge_velocity_counts(&self, now: Timestamp) -> Result<(), StoreError> {
         let now = nanoseconds(now);
         // Looks with a reader first, so that an idle server writes nothing.

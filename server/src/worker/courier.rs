@@ -54,7 +54,7 @@ struct Courier {
 struct Ended {
     owner: String,
     queue: u64,
-    /// Whether the receiver took the message.
+    /// True if the receiver took the message.
     taken: bool,
 }
 

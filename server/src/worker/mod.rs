@@ -18,7 +18,7 @@ use crate::api::Edge;
 const SWEEP: Duration = Duration::from_secs(1);
 /// How often, in sweeps, the write-ahead log is emptied of what was deleted.
 const LEFTOVERS: u32 = 10;
-/// How often it is written when tokens were used, in sweeps.
+/// Sweeps between two writes of the times at which tokens were used.
 const USAGE: u32 = 10;
 /// How often the build is marked, in sweeps.
 const MARK: u32 = 600;

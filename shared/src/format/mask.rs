@@ -18,7 +18,7 @@ use scan::{Run, WIDEST, runs};
 
 /// Most digits of a card number.
 const LONGEST: usize = 19;
-/// How often a text is looked through for numbers that a mask has brought together.
+/// Number of passes over a text, for numbers that a mask has brought together.
 const PASSES: usize = 8;
 /// Most digits of a phone number (ITU-T E.164).
 const LONGEST_PHONE: usize = 15;

@@ -46,7 +46,7 @@ impl Count {
     /// Checks for room and adds nothing.
     ///
     /// # Errors
-    /// As [`Count::take`].
+    /// Same as [`Count::take`].
     pub(super) fn check(&self, cost: i64, now: i64) -> Result<(), i64> {
         let wait = self.full().max(now).saturating_add(cost) - now - HOUR;
         if wait <= 0 { Ok(()) } else { Err(wait) }
@@ -56,7 +56,7 @@ impl Count {
     /// one before: else the answers would tell which one it was.
     ///
     /// # Errors
-    /// As [`Count::take`].
+    /// Same as [`Count::take`].
     pub(super) fn take_number(&self, number: u64, cost: i64, now: i64) -> Result<Option<i64>, i64> {
         self.check(cost, now)?;
         if self.last.swap(number, Ordering::Relaxed) == number {

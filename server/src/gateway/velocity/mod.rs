@@ -11,7 +11,7 @@
 //! another counts in full whatever comes of it, and beyond the cap an alarm is logged.
 //!
 //! The counts live in memory, in caches of a fixed size, so that millions of addresses cost no more than a hundred thousand.
-//! What was declined is written to the store every second and at the end, and is there again after a restart. What one process
+//! Declines are written to the store every second and at the end, and are there again after a restart. What one process
 //! counts another one does not know.
 
 mod count;

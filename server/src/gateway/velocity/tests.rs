@@ -1,4 +1,4 @@
-//! What the limiter lets through.
+//! Attempts that the limiter lets through.
 
 use std::net::IpAddr;
 

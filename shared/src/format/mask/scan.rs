@@ -18,7 +18,7 @@ pub(super) struct Run<'a> {
     pub(super) end: usize,
     /// In ASCII.
     pub(super) digits: String,
-    /// What stands between this run and the one before; `None` if they cannot belong together.
+    /// Text between this run and the one before; `None` if they cannot belong together.
     pub(super) gap: Option<Gap<'a>>,
     /// A plus sign stands before it.
     pub(super) plus: bool,
@@ -121,7 +121,7 @@ fn is_usual(character: char) -> bool {
     matches!(character, ' ' | '-' | '\u{a0}' | '\u{202f}' | '\u{2010}'..='\u{2014}')
 }
 
-/// What stands before a run, if it is short.
+/// Text before a run, if it is short.
 fn separator<'a>(run: Option<&Run<'a>>) -> &'a str {
     run.and_then(|run| run.gap).map_or("", |gap| gap.text)
 }
