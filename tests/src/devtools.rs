@@ -172,6 +172,13 @@ impl Tab {
     pub async fn type_into_frame(&mut self, part: &str, text: &str) -> anyhow::Result<()> {
         let target = until(part, async || self.tools.find_target("iframe", part).await).await?;
         let frame = self.tools.attach(&target).await?;
+        // The frame has its address before it has its document.
+        until("the frame's input", async || {
+            let value =
+                self.value_in(&frame, "document.readyState === 'complete' && !!document.querySelector('input')");
+            Ok((value.await.unwrap_or_default() == true).then_some(()))
+        })
+        .await?;
         self.value_in(&frame, "document.querySelector('input').focus()").await?;
         self.tools.call(Some(&frame), "Input.insertText", json!({ "text": text })).await?;
         let typed = self.value_in(&frame, "document.querySelector('input').value.replaceAll(' ', '')").await?;
