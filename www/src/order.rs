@@ -3,8 +3,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::Shop;
 use crate::catalogue::Item;
 use crate::money::Cents;
+use crate::view::View;
 
 /// How many orders are remembered.
 const KEPT: usize = 10_000;
@@ -39,6 +41,11 @@ impl Order {
     /// What the shopper owes.
     pub fn total(&self) -> Cents {
         self.item.price.times(self.quantity)
+    }
+
+    /// Address of the page that says how the payment ended.
+    pub fn result_url(&self, shop: &Shop, view: View) -> String {
+        format!("{}result/{}{}", shop.public, self.reference, view.query())
     }
 
     /// The checkout that can be paid now.

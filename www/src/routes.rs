@@ -131,7 +131,7 @@ async fn order(State(app): Shared, Form(choice): Form<Choice>) -> Response {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
     let mut order = Order { reference, item, quantity, forced, checkouts: Vec::new(), paid: false };
-    match app.gateway.prepare(&fields(&order)).await {
+    match app.gateway.prepare(&fields(&app.shop, &order, view)).await {
         Ok(checkout) => order.checkouts.push(checkout),
         Err(error) => return gateway_trouble(view, &error),
     }
@@ -140,9 +140,11 @@ async fn order(State(app): Shared, Form(choice): Form<Choice>) -> Response {
     Redirect::to(&address).into_response()
 }
 
-/// What a checkout for `order` is opened with.
-fn fields(order: &Order) -> Fields<'static> {
+/// Fields of a checkout for `order`. The server names the page to come back to: the gateway leads nobody by itself to an
+/// address that only a browser has named.
+fn fields(shop: &Shop, order: &Order, view: View) -> Fields<'static> {
     let mut fields: Fields = vec![
+        ("shopperResultUrl", order.result_url(shop, view)),
         ("amount", order.total().wire()),
         ("currency", "EUR".into()),
         ("paymentType", "DB".into()),
@@ -191,7 +193,7 @@ async fn again(State(app): Shared, Path(reference): Path<String>, Query(query): 
     };
     let fresh = match app.gateway.reopen(&current, &vec![change]).await {
         Ok(true) => None,
-        Ok(false) => match app.gateway.prepare(&fields(&order)).await {
+        Ok(false) => match app.gateway.prepare(&fields(&app.shop, &order, view)).await {
             Ok(fresh) => Some(fresh),
             Err(error) => return gateway_trouble(view, &error),
         },

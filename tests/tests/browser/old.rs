@@ -64,6 +64,22 @@ const CARD: [(&str, &str); 4] = [
     ("card.cvv", "123"),
 ];
 
+/// A stage whose merchant's server names the page that shoppers come back to. To a page that only a browser has named the
+/// plain form leads by a link.
+async fn stage_with_result() -> anyhow::Result<Stage> {
+    let stage = Stage::new().await?;
+    name_result(&stage).await?;
+    Ok(stage)
+}
+
+async fn name_result(stage: &Stage) -> anyhow::Result<()> {
+    let result = format!("{}result?own=1", stage.site.public);
+    let path = format!("v1/checkouts/{}", stage.checkout.id());
+    let named = stage.merchant.post(&path, &[("shopperResultUrl", &result)]).await?;
+    anyhow::ensure!(named.code() == "000.200.101", "{}", named.text);
+    Ok(())
+}
+
 #[tokio::test]
 async fn an_old_browser_pays_in_the_shop_after_a_mistake() -> anyhow::Result<()> {
     let gateway = Gateway::shared();
@@ -103,7 +119,7 @@ async fn an_old_browser_pays_in_the_shop_after_a_mistake() -> anyhow::Result<()>
 
 #[tokio::test]
 async fn nothing_runs_in_the_plain_form_and_nothing_has_to() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
+    let stage = stage_with_result().await?;
     browse(move |browser| async move {
         make_old(&browser).await?;
         browser.goto(stage.page("var wpwlOptions = { locale: 'ar' };")).await?;
@@ -132,7 +148,7 @@ async fn nothing_runs_in_the_plain_form_and_nothing_has_to() -> anyhow::Result<(
 
 #[tokio::test]
 async fn after_a_decline_the_old_browser_pays_from_another_account() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
+    let stage = stage_with_result().await?;
     browse(move |browser| async move {
         make_old(&browser).await?;
         let page = stage.site.add(Page::of(&stage.checkout).brands("DIRECTDEBIT_SEPA"));
@@ -158,7 +174,7 @@ async fn after_a_decline_the_old_browser_pays_from_another_account() -> anyhow::
 
 #[tokio::test]
 async fn an_old_browser_goes_to_a_brands_page_and_comes_back() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
+    let stage = stage_with_result().await?;
     browse(move |browser| async move {
         make_old(&browser).await?;
         browser.goto(stage.site.add(Page::of(&stage.checkout).brands("VISA IDEAL DIRECTDEBIT_SEPA"))).await?;
@@ -180,7 +196,7 @@ async fn an_old_browser_goes_to_a_brands_page_and_comes_back() -> anyhow::Result
 
 #[tokio::test]
 async fn an_old_browser_pays_with_a_stored_card_and_its_code() -> anyhow::Result<()> {
-    let mut stage = Stage::new().await?;
+    let mut stage = stage_with_result().await?;
     let card = [
         ("paymentBrand", "VISA"),
         ("card.number", "4200000000000000"),
@@ -190,6 +206,7 @@ async fn an_old_browser_pays_with_a_stored_card_and_its_code() -> anyhow::Result
     ];
     let registration = stage.merchant.post("v1/registrations", &card).await?;
     stage.checkout = stage.merchant.checkout(&[("registrations[0].id", registration.id())]).await?;
+    name_result(&stage).await?;
     browse(move |browser| async move {
         make_old(&browser).await?;
         browser.resize(360, 900).await?;

@@ -4,7 +4,10 @@
 use std::path::Path;
 
 use anyhow::Context as _;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
+use sha2::{Digest as _, Sha384};
 use thirtyfour::prelude::*;
 use tillgate_tests::card_form::{CardForm, NUMBER};
 use tillgate_tests::{Browser, Gateway, Page, Site, browse, browse_with};
@@ -166,7 +169,14 @@ async fn a_frame_runs_no_file_that_has_been_changed() -> anyhow::Result<()> {
         let folder = tempfile::tempdir()?;
         copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/form"), folder.path())?;
         let path = folder.path().join("static/frame").join(file);
-        std::fs::write(&path, [&std::fs::read(&path)?, added.as_bytes()].concat())?;
+        let changed = [&std::fs::read(&path)?, added.as_bytes()].concat();
+        std::fs::write(&path, &changed)?;
+        // Whoever changes a file can change the manifest too, by which the gateway checks its files at the start.
+        let manifest = folder.path().join("manifest.json");
+        let mut entries: serde_json::Value = serde_json::from_slice(&std::fs::read(&manifest)?)?;
+        entries["files"][format!("frame/{file}")]["integrity"] =
+            json!(format!("sha384-{}", STANDARD.encode(Sha384::digest(&changed))));
+        std::fs::write(&manifest, entries.to_string())?;
         let gateway = Gateway::start_with(&["--form", folder.path().to_str().context("a path in UTF-8")?])?;
         let merchant = gateway.merchant()?;
         let site = Site::start(&gateway).await?;

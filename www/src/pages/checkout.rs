@@ -17,7 +17,7 @@ pub fn checkout(view: View, shop: &Shop, order: &Order, checkout: &Checkout) -> 
     let texts = view.language().texts();
     let path = format!("/checkout/{}", order.reference);
     let loader = format!("{}v1/paymentWidgets.js?checkoutId={}", shop.gateway_public, checkout.id);
-    let result = format!("{}result/{}{}", shop.public, order.reference, view.query());
+    let result = order.result_url(shop, view);
     let main = html! {
         (art::definitions())
         div.checkout {
