@@ -11,9 +11,10 @@ use thirtyfour::prelude::*;
 use tokio::task::LocalSet;
 
 use crate::driver::{chromium, firefox};
+use crate::pool::Chromium;
 use crate::wait::until;
 
-/// A running browser with a fresh profile: Chromium, or Firefox. Everything of [`WebDriver`] can be called on it.
+/// A running browser with nothing kept from before: Chromium, or Firefox. Everything of [`WebDriver`] can be called on it.
 #[derive(Clone, Debug)]
 pub struct Browser {
     driver: WebDriver,
@@ -36,8 +37,8 @@ impl Deref for Browser {
     }
 }
 
-/// Runs `test` with a browser of its own and closes it afterwards, however the test ends. A failure leaves a picture
-/// and the browser's log behind.
+/// Runs `test` in a page of a Chromium that other tests have used before, or will; its browser context is the test's own, and
+/// empty. A failure leaves a picture and the browser's log behind, and ends the browser.
 ///
 /// # Errors
 /// What the test fails with, or that there is no browser.
@@ -45,10 +46,17 @@ pub async fn browse<Fut>(test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()
 where
     Fut: Future<Output = anyhow::Result<()>> + 'static,
 {
-    browse_with(&[], test).await
+    let (chromium, driver) = Chromium::take().await?;
+    let browser = Browser { driver };
+    browser.add_witness().await?;
+    run(browser, test).await?;
+    if let Err(error) = chromium.give_back().await {
+        eprintln!("a browser is given up: {error:#}");
+    }
+    Ok(())
 }
 
-/// Like [`browse`], with more arguments for Chromium.
+/// Like [`browse`], in a Chromium that is started for this test with a fresh profile and more arguments.
 ///
 /// # Errors
 /// What the test fails with, or that there is no browser.
@@ -57,8 +65,7 @@ where
     Fut: Future<Output = anyhow::Result<()>> + 'static,
 {
     let browser = Browser { driver: chromium(arguments).await? };
-    let witness = json!({ "source": include_str!("witness.js") });
-    browser.cdp().send_raw("Page.addScriptToEvaluateOnNewDocument", witness).await?;
+    browser.add_witness().await?;
     run(browser, test).await
 }
 
@@ -93,6 +100,13 @@ where
 }
 
 impl Browser {
+    /// Lets the witness into every page from now on.
+    async fn add_witness(&self) -> anyhow::Result<()> {
+        let witness = json!({ "source": include_str!("witness.js") });
+        self.cdp().send_raw("Page.addScriptToEvaluateOnNewDocument", witness).await?;
+        Ok(())
+    }
+
     /// Everything the witness has seen on this site since the browser started, in order.
     ///
     /// # Errors

@@ -34,8 +34,15 @@ impl DevTools {
         let address = options["debuggerAddress"].as_str().context("the browser names no address for its tools")?;
         let version = reqwest::get(format!("http://{address}/json/version")).await?.bytes().await?;
         let version: Value = serde_json::from_slice(&version)?;
-        let line = version["webSocketDebuggerUrl"].as_str().context("the browser offers no line to its tools")?;
-        let (stream, _) = connect_async(line).await?;
+        Self::open(version["webSocketDebuggerUrl"].as_str().context("the browser offers no line to its tools")?).await
+    }
+
+    /// Connects to the Chromium whose tools have this address, which begins with `ws://`.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub async fn open(address: &str) -> anyhow::Result<Self> {
+        let (stream, _) = connect_async(address).await?;
         Ok(Self { stream, calls: 0 })
     }
 
@@ -102,12 +109,20 @@ impl DevTools {
     /// # Errors
     /// When the browser does not answer.
     pub async fn find_target(&mut self, kind: &str, part: &str) -> anyhow::Result<Option<Value>> {
+        Ok(self.find_targets(kind, part).await?.into_iter().next())
+    }
+
+    /// Returns the ids of all targets of this type whose address contains `part`.
+    ///
+    /// # Errors
+    /// When the browser does not answer.
+    pub async fn find_targets(&mut self, kind: &str, part: &str) -> anyhow::Result<Vec<Value>> {
         let targets = self.call(None, "Target.getTargets", json!({})).await?;
         let is_wanted = |target: &&Value| {
             target["type"] == kind && target["url"].as_str().is_some_and(|address| address.contains(part))
         };
-        let target = targets["targetInfos"].as_array().into_iter().flatten().find(is_wanted);
-        Ok(target.map(|target| target["targetId"].clone()))
+        let wanted = targets["targetInfos"].as_array().into_iter().flatten().filter(is_wanted);
+        Ok(wanted.map(|target| target["targetId"].clone()).collect())
     }
 }
 
@@ -120,13 +135,16 @@ pub struct Tab {
 }
 
 impl Tab {
-    /// Opens a tab with the page at `address`.
+    /// Opens a tab with the page at `address` in the browser context of the window that `browser` shows.
     ///
     /// # Errors
     /// When the browser refuses.
     pub async fn open(browser: &WebDriver, address: &str) -> anyhow::Result<Self> {
         let mut tools = DevTools::connect(browser).await?;
-        let made = tools.call(None, "Target.createTarget", json!({ "url": "about:blank" })).await?;
+        let shown = browser.window().await?.to_string();
+        let shown = tools.call(None, "Target.getTargetInfo", json!({ "targetId": shown })).await?;
+        let wanted = json!({ "url": "about:blank", "browserContextId": shown["targetInfo"]["browserContextId"] });
+        let made = tools.call(None, "Target.createTarget", wanted).await?;
         let target = made["targetId"].clone();
         let session = tools.attach(&target).await?;
         let focused = json!({ "enabled": true });

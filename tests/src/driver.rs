@@ -1,5 +1,5 @@
-//! chromedriver, once per test binary, and how a Chromium is asked of it: one a test, with a fresh profile. Firefox
-//! likewise, from a geckodriver of its own.
+//! chromedriver, once per test binary: it starts a Chromium with a fresh profile, or opens a session with a running one.
+//! Firefox likewise, which needs no driver.
 
 use std::ffi::{OsStr, OsString};
 use std::sync::{Arc, OnceLock};
@@ -7,64 +7,72 @@ use std::time::Duration;
 
 use thirtyfour::common::capabilities::chrome::ChromeCapabilities;
 use thirtyfour::common::capabilities::chromium::ChromiumLikeCapabilities;
-use thirtyfour::common::capabilities::firefox::{FirefoxCapabilities, FirefoxPreferences};
 use thirtyfour::extensions::query::ElementPollerWithTimeout;
-use thirtyfour::{Capabilities, LoggingPrefsLogLevel, WebDriver};
+use thirtyfour::{Capabilities, LoggingPrefsLogLevel, WebDriver, WebDriverBuilder};
 
+use crate::firefox::Firefox;
 use crate::process::Process;
 
 /// How long a test waits for something to appear before it fails, and how often it looks.
 const PATIENCE: Duration = Duration::from_secs(30);
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// A new Chromium with `more` arguments.
+/// Arguments of every Chromium. The features are pages of the browser's own, for its address bar: every window would start
+/// two more processes, which take more than half of the processor time of opening it.
+pub const CHROMIUM_ARGUMENTS: [&str; 12] = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
+    "--lang=en-US",
+    "--window-size=1280,960",
+];
+/// Width and height of a window, as in the arguments.
+pub const WINDOW: (u32, u32) = (1280, 960);
+
+/// A new Chromium with `more` arguments. It ends with the session.
 ///
 /// # Errors
 /// When Chromium does not start.
 pub async fn chromium(more: &[&str]) -> anyhow::Result<WebDriver> {
     let mut wanted = ChromeCapabilities::new();
-    let usual = [
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--lang=en-US",
-        "--window-size=1280,960",
-    ];
-    for argument in usual.iter().chain(more) {
+    for argument in CHROMIUM_ARGUMENTS.iter().chain(more) {
         wanted.add_arg(argument)?;
     }
     wanted.set_browser_log_level(LoggingPrefsLogLevel::All)?;
-    session(&address(), wanted).await
+    session(WebDriver::builder(address(), wanted)).await
 }
 
-/// A new Firefox, and its driver, which knows one browser at a time and ends with the answer's second half.
+/// A session with the running Chromium whose DevTools listen at this address, `127.0.0.1:40001`. The browser outlives it.
+///
+/// # Errors
+/// When the browser does not answer.
+pub async fn attach(debugger: &str) -> anyhow::Result<WebDriver> {
+    let mut wanted = ChromeCapabilities::new();
+    wanted.set_debugger_address(debugger)?;
+    wanted.set_browser_log_level(LoggingPrefsLogLevel::All)?;
+    session(WebDriver::builder(address(), wanted)).await
+}
+
+/// A new Firefox. It ends with the answer's second half.
 ///
 /// # Errors
 /// When Firefox does not start.
-pub async fn firefox() -> anyhow::Result<(WebDriver, Process)> {
-    let program = std::env::var_os("GECKODRIVER").unwrap_or_else(|| OsString::from("geckodriver"));
-    let ready = |line: &str| Some(format!("http://{}", line.split_once("Listening on ")?.1.trim()));
-    let (process, address) = Process::start(&program, &[OsStr::new("--port=0")], &[], ready)
-        .map_err(|error| error.context("no geckodriver; `cargo xtask test` brings it, or name one in GECKODRIVER"))?;
-    let mut wanted = FirefoxCapabilities::new();
-    wanted.add_arg("-headless")?;
-    wanted.add_arg("--width=1280")?;
-    wanted.add_arg("--height=960")?;
-    let mut preferences = FirefoxPreferences::new();
-    preferences.set("intl.accept_languages", "en-US")?;
-    wanted.set_preferences(preferences)?;
-    Ok((session(&address, wanted).await?, process))
+pub async fn firefox() -> anyhow::Result<(WebDriver, Firefox)> {
+    let (firefox, marionette) = tokio::task::spawn_blocking(Firefox::start).await??;
+    let builder = WebDriver::builder("http://firefox.invalid", Capabilities::new()).client(marionette);
+    Ok((session(builder).await?, firefox))
 }
 
-async fn session(address: &str, wanted: impl Into<Capabilities>) -> anyhow::Result<WebDriver> {
+async fn session(builder: WebDriverBuilder) -> anyhow::Result<WebDriver> {
     let poller = Arc::new(ElementPollerWithTimeout::new(PATIENCE, GLANCE));
-    let driver = WebDriver::builder(address, wanted).poller(poller).request_timeout(Duration::from_secs(60)).await?;
+    let driver = builder.poller(poller).request_timeout(Duration::from_secs(60)).await?;
     driver.set_script_timeout(PATIENCE).await?;
     Ok(driver)
 }

@@ -259,9 +259,9 @@ impl Gateway {
     }
 }
 
-/// A folder for a gateway, gone when it is dropped. A static is never dropped: what earlier test processes left behind
+/// A folder for a gateway or a browser, gone when it is dropped. A static is never dropped: what earlier test processes left behind
 /// goes when the next one makes its first folder.
-fn fresh_folder() -> anyhow::Result<TempDir> {
+pub fn fresh_folder() -> anyhow::Result<TempDir> {
     const PREFIX: &str = "tillgate-tests-";
     static SWEEP: Once = Once::new();
     SWEEP.call_once(|| {

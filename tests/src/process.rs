@@ -36,7 +36,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts `program`, with `environment` added, and waits until it prints a line in which `ready` finds something.
+    /// Starts `program`, with `environment` added, and waits until it prints a line, to standard output or error, in which
+    /// `ready` finds something.
     ///
     /// # Errors
     /// When it cannot be started, or ends or stays silent before it is ready; with what it printed.
@@ -44,7 +45,7 @@ impl Process {
         program: &OsStr,
         arguments: &[&OsStr],
         environment: &[(&str, &str)],
-        ready: impl Fn(&str) -> Option<T> + Send + 'static,
+        ready: impl Fn(&str) -> Option<T> + Clone + Send + 'static,
     ) -> anyhow::Result<(Self, T)> {
         let mut command = Command::new("sh");
         // What the developer's shell says about Tillgate is not what the tests are about.
@@ -63,7 +64,7 @@ impl Process {
         let leash = keeper.stdin.take();
         let output = Arc::new(Mutex::new(String::new()));
         let (found, awaited) = mpsc::channel();
-        let errors = keeper.stderr.take().map(|it| collect(it, Arc::clone(&output), |_| None::<T>, mpsc::channel().0));
+        let errors = keeper.stderr.take().map(|it| collect(it, Arc::clone(&output), ready.clone(), found.clone()));
         let lines = keeper.stdout.take().map(|it| collect(it, Arc::clone(&output), ready, found));
         let process = Self { keeper, leash, output };
         match awaited.recv_timeout(PATIENCE) {

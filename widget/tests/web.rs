@@ -1,5 +1,5 @@
 //! The page part in a real browser, without a gateway: the test plays the loader and the frames.
-//! Run with `wasm-pack test --headless --chrome widget`.
+//! `cargo xtask test` runs it; `wasm-pack test --headless --chrome widget` runs it alone.
 #![cfg(all(target_arch = "wasm32", feature = "page"))]
 #![allow(clippy::unwrap_used)]
 
@@ -56,6 +56,7 @@ export function type(text) {
   input.value = text;
   testForm.act("expiry", "VISA");
 }
+export function now() { return performance.now(); }
 export function tick() { return new Promise((done) => setTimeout(done)); }
 export function options(source) { return new Function("return " + source)(); }
 "#)]
@@ -69,6 +70,7 @@ extern "C" {
     #[wasm_bindgen(js_name = type)]
     fn type_in(text: &str);
     async fn tick();
+    fn now() -> f64;
     fn options(source: &str) -> JsValue;
 }
 
@@ -82,7 +84,9 @@ fn form(source: &str) {
 
 /// Waits until yew has rendered what is expected; it yields to the browser when it has much to do.
 async fn until(expected: impl Fn() -> bool) {
-    for _ in 0..1000 {
+    let started = now();
+    // Half a minute: a machine may be busy.
+    while now() - started < 30_000.0 {
         if expected() {
             return;
         }

@@ -1,6 +1,6 @@
-//! `cargo xtask deny`: what the workspace depends on has an allowed licence, comes from crates.io, is not banned, and has no
-//! listed advisory. The rules are those of cargo-deny (`deny.toml`); it cannot be fetched everywhere, and building it takes
-//! longer than the whole test.
+//! `cargo xtask deny`: what the workspace depends on has an allowed licence, comes from crates.io, is not banned, was looked
+//! up in the database of advisories, and has none that applies. The rules are those of cargo-deny (`deny.toml`); it cannot be
+//! fetched everywhere, and building it takes longer than the whole test.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,9 +14,9 @@ use toml::Table;
 
 /// Text of `cargo xtask deny --help`.
 pub const HELP: &str = "\
-Checks everything in Cargo.lock: it comes from an allowed source, is not banned, and has no advisory of
-xtask/advisories.toml. Everything that is compiled has an allowed licence. The rules are in deny.toml,
-which cargo-deny understands as well.
+Checks everything in Cargo.lock: it comes from an allowed source, is not banned, was looked up for
+xtask/advisories.toml, and has no advisory there. Everything that is compiled has an allowed licence.
+The rules are in deny.toml, which cargo-deny understands as well.
 
 Example: cargo xtask deny";
 
@@ -44,9 +44,11 @@ pub fn run(_: &[String]) -> Result<()> {
     }
     let packages = lock.get("package").and_then(toml::Value::as_array).map_or(0, Vec::len);
     println!(
-        "{packages} packages: licences, sources and bans are as deny.toml wants; none of {} advisories ({}) applies.",
+        "{packages} packages: licences, sources and bans are as deny.toml wants; none of {} advisories (state of {}) \
+         applies, but for {} that deny.toml ignores.",
         rules.advisories.len(),
-        rules.taken
+        rules.taken,
+        rules.ignored.len()
     );
     Ok(())
 }
@@ -65,7 +67,9 @@ struct Rules {
     banned: Vec<String>,
     ignored: Vec<String>,
     advisories: Vec<Advisory>,
-    /// The day of the advisories.
+    /// The crates that were looked up for the advisories.
+    checked: BTreeSet<String>,
+    /// The day whose state of the database this is.
     taken: String,
 }
 
@@ -80,14 +84,19 @@ impl Rules {
             let text = |value: &toml::Value| value.as_str().or_else(|| value.get(key)?.as_str()).map(str::to_owned);
             values.iter().filter_map(text).collect()
         };
-        let advisories = snapshot.get("advisory").and_then(toml::Value::as_array).context("there are no advisories")?;
+        let snapshot_list = |name: &str| {
+            let found = snapshot.get(name).and_then(toml::Value::as_array);
+            found.with_context(|| format!("advisories.toml has no list {name}"))
+        };
+        let taken = snapshot.get("taken").and_then(toml::Value::as_str).context("advisories.toml has no day taken")?;
         Ok(Self {
             licenses: texts(list("licenses", "allow")?, "").into_iter().collect(),
             registries: texts(list("sources", "allow-registry")?, ""),
             banned: texts(list("bans", "deny")?, "crate"),
             ignored: texts(list("advisories", "ignore")?, "id"),
-            advisories: advisories.iter().map(advisory).collect::<Result<_>>()?,
-            taken: snapshot.get("taken").and_then(toml::Value::as_str).unwrap_or("no date").to_owned(),
+            advisories: snapshot_list("advisory")?.iter().map(advisory).collect::<Result<_>>()?,
+            checked: texts(snapshot_list("checked")?.clone(), "").into_iter().collect(),
+            taken: taken.to_owned(),
         })
     }
 }
@@ -122,6 +131,12 @@ fn check_lock(lock: &Table, rules: &Rules) -> Result<Vec<String>> {
         }
         if rules.banned.iter().any(|banned| banned == name) {
             faults.push(format!("{name} {version} is banned"));
+        }
+        if !rules.checked.contains(name) {
+            faults.push(format!(
+                "{name} {version} was not looked up: add the advisories of https://rustsec.org/packages/{name}.html (no such \
+                 page: there are none) and the crate's name to xtask/advisories.toml"
+            ));
         }
         let version = Version::parse(version).with_context(|| format!("the version of {name}"))?;
         for advisory in rules.advisories.iter().filter(|advisory| advisory.package == name) {
@@ -168,6 +183,7 @@ mod tests {
         "#;
         let snapshot = r#"
             taken = "2026-11-23"
+            checked = ["fine", "broken", "openssl-sys"]
             [[advisory]]
             id = "RUSTSEC-2000-0001"
             crate = "broken"
@@ -217,6 +233,31 @@ mod tests {
             assert_eq!(lock("broken", version, CRATES_IO).len(), faults, "{version}");
         }
         assert!(lock("openssl-sys", "0.9.0", CRATES_IO)[0].contains("banned"));
+    }
+
+    #[test]
+    fn a_package_that_was_not_looked_up_is_a_fault_that_tells_the_remedy() {
+        let faults = lock("new", "0.1.0-rc.1", CRATES_IO);
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        for wanted in ["new 0.1.0-rc.1 was not looked up", "https://rustsec.org/packages/new.html", "advisories.toml"] {
+            assert!(faults[0].contains(wanted), "{faults:?}");
+        }
+        // Names are told apart exactly.
+        for other in ["fin", "fine2", "Fine", "fine-", "open_ssl-sys", "openssl_sys"] {
+            assert_eq!(lock(other, "1.0.0", CRATES_IO).len(), 1, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_snapshot_that_lacks_a_part_is_refused() {
+        let deny = fs::read_to_string(crate::root().join("deny.toml")).unwrap();
+        let whole = "taken = \"2026-11-23\"\nchecked = []\nadvisory = []\n";
+        assert!(Rules::parse(&deny, whole).is_ok());
+        for name in ["taken", "checked", "advisory"] {
+            let lines = whole.lines().filter(|line| !line.starts_with(name));
+            let error = Rules::parse(&deny, &lines.collect::<Vec<_>>().join("\n")).err().unwrap();
+            assert!(error.to_string().ends_with(name), "{error}");
+        }
     }
 
     #[test]

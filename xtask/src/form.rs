@@ -44,6 +44,23 @@ pub struct Options {
     pub force: bool,
 }
 
+/// The right to build the form. One build runs at a time, and who puts the form into the gateway (`server/build.rs`) waits for
+/// its end.
+#[derive(Debug)]
+pub struct Turn(#[expect(dead_code, reason = "the lock goes with the file")] fs::File);
+
+/// Waits for other builds of the form.
+///
+/// # Errors
+/// When the lock's file, `target/form.lock`, cannot be made.
+pub fn turn() -> Result<Turn> {
+    let target = crate::root().join("target");
+    fs::create_dir_all(&target)?;
+    let file = fs::File::create(target.join("form.lock")).context("making target/form.lock")?;
+    file.lock().context("waiting for another build of the form")?;
+    Ok(Turn(file))
+}
+
 /// Builds the form and prints its sizes.
 pub fn run(arguments: &[String]) -> Result<()> {
     let has = |name: &str| arguments.iter().any(|a| a == name);
@@ -62,6 +79,14 @@ pub fn run(arguments: &[String]) -> Result<()> {
 /// # Errors
 /// When no toolchain builds for wasm, or the sources do not compile.
 pub fn build(options: Options) -> Result<PathBuf> {
+    build_in(&turn()?, options)
+}
+
+/// Like [`build`], where it is this one's turn already.
+///
+/// # Errors
+/// The same.
+pub fn build_in(_: &Turn, options: Options) -> Result<PathBuf> {
     let root = crate::root();
     let out = root.join("target/form");
     let work = root.join("target/form-build");

@@ -59,11 +59,7 @@ fn schemathesis() -> Result<PathBuf> {
         return Ok(program);
     }
     if output(Command::new("python3").args(["-c", "import ensurepip, venv"])).is_err() {
-        test::tools::install(
-            "Python's venv",
-            "the fuzzer needs Python 3 with venv; please install both",
-            &["python3-venv"],
-        )?;
+        test::tools::install("the fuzzer", &["python3-venv"])?;
     }
     say("Installing Schemathesis");
     output(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;

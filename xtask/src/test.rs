@@ -1,22 +1,26 @@
 //! `cargo xtask test`: every test, with all that they need.
 
+mod phases;
 mod programs;
 pub mod tools;
+mod widget;
 
 use std::process::Command;
-use std::time::Instant;
+use std::thread::{self, ScopedJoinHandle};
 
 use anyhow::{Context as _, Result, ensure};
 
+use self::phases::Phases;
 use self::programs::Test;
+use crate::toolchain::beside;
 use crate::{form, server};
 
 /// Text of `cargo xtask test --help`.
 pub const HELP: &str = "\
-Sets up what is missing (the wasm toolchain, Chromium and Firefox with their drivers, axe-core,
-TypeScript, and the frameworks of merchants' pages), builds the form and the gateway, and runs all
-tests: units and properties, HTTP against the real binary, and the form in real browsers. Prints the
-time of each phase and the ten slowest tests.
+Sets up what is missing (the wasm toolchain, Chromium with its driver, Firefox, axe-core, TypeScript,
+and the frameworks of merchants' pages), builds the form and the gateway, and runs all tests: units
+and properties, HTTP against the real binary, and the form in real browsers. Prints the time of each
+phase, of which some run beside each other, and the ten slowest tests.
 
   api::NAME      only the tests over HTTP with NAME in their path; the form that is there is used
   browser::NAME  only the tests in browsers with NAME in their path
@@ -32,39 +36,43 @@ Examples: cargo xtask test
 /// Builds everything and runs the tests.
 pub fn run(arguments: &[String]) -> Result<()> {
     let asked = Asked::read(arguments);
-    let mut phases = Phases::default();
-    let form = crate::root().join("target/form/manifest.json");
-    if asked.needs_form() || !form.exists() {
-        let folder = phases.time("form", || form::build(form::Options::default()))?;
-        form::check_size(&folder)?;
-    }
-    let programs = phases.time("gateway and test programs", || programs::build(asked.program()))?;
-    let binary = server::folder(server::Profile::Development).join("tillgate");
-    let mut environment = vec![("TILLGATE_BIN", binary.into_os_string())];
-    phases.time("tools", || {
-        let packages = tools::packages()?;
-        environment.push(("TILLGATE_AXE", packages.join(tools::AXE).into()));
-        environment.push(("TILLGATE_TSC", packages.join(tools::COMPILER).into()));
-        if asked.program().is_none_or(|name| name == programs::BROWSER) {
-            tools::chromium()?;
-            tools::firefox()?;
-            environment.push(("GECKODRIVER", tools::geckodriver()?.into()));
-        }
-        Ok(())
-    })?;
-    let mut tests = Vec::new();
-    let mut failed = Vec::new();
-    for program in &programs {
-        let outcome = phases.time(&program.title(), || program.run(&asked.rest, &environment))?;
-        tests.extend(outcome.tests);
-        if !outcome.passed {
-            failed.push(program.title());
-        }
-    }
+    let phases = Phases::start();
+    let (programs, environment) = prepare(&asked, &phases)?;
+    let (tests, failed) = programs::run(&programs, &asked.rest, &environment, &phases)?;
     phases.print();
     print_slowest(tests);
     ensure!(failed.is_empty(), "a test failed in {}", failed.join(", "));
     Ok(())
+}
+
+/// Builds the form, the gateway and the test programs, and sets up what they need. What is fetched does not wait for what is
+/// compiled; and the form, whose compiler keeps one core busy, not for what the gateway needs besides.
+fn prepare(asked: &Asked, phases: &Phases) -> Result<(Vec<programs::Program>, tools::Environment)> {
+    let wants_form = asked.needs_form() || !crate::root().join("target/form/manifest.json").exists();
+    // From here on, the gateway's build waits for the form.
+    let turn = if wants_form { Some(form::turn()?) } else { None };
+    thread::scope(|scope| {
+        let tools = scope.spawn(|| phases.time("tools", || beside(|| tools::set_up(asked.needs_browsers()))));
+        let form = turn.map(|turn| {
+            scope.spawn(move || {
+                let folder = phases.time("form", || beside(|| form::build_in(&turn, form::Options::default())))?;
+                form::check_size(&folder)
+            })
+        });
+        let programs = phases.time("gateway and test programs", || programs::build(asked.program()));
+        form.map_or(Ok(()), joined).context("the form")?;
+        let programs = programs?;
+        let widget = asked.needs_widget().then(|| phases.time("the widget's own tests", widget::build)).transpose()?;
+        let mut environment = joined(tools).context("setting up what the tests need")?;
+        let binary = server::folder(server::Profile::Development).join("tillgate");
+        environment.push(("TILLGATE_BIN", binary.into()));
+        environment.extend(widget.map(|folder| ("TILLGATE_WIDGET_TESTS", folder.into())));
+        Ok((programs, environment))
+    })
+}
+
+fn joined<T>(work: ScopedJoinHandle<'_, T>) -> T {
+    work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Tests that the command line asks for.
@@ -99,25 +107,16 @@ impl Asked {
     fn needs_form(&self) -> bool {
         self.program() != Some(programs::API)
     }
-}
 
-/// Phases of a run with their times, in seconds.
-#[derive(Default)]
-struct Phases(Vec<(String, f64)>);
-
-impl Phases {
-    fn time<T>(&mut self, name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        let started = Instant::now();
-        let done = work();
-        self.0.push((name.to_owned(), started.elapsed().as_secs_f64()));
-        done
+    /// Returns true if tests in browsers may be among them.
+    fn needs_browsers(&self) -> bool {
+        self.program().is_none_or(|name| name == programs::BROWSER)
     }
 
-    fn print(&self) {
-        println!("\nPhase                          seconds");
-        for (name, seconds) in &self.0 {
-            println!("{name:<30} {seconds:>7.1}");
-        }
+    /// Returns true if the test that runs the widget's own ones may be among them.
+    fn needs_widget(&self) -> bool {
+        let others = |argument: &String| !argument.starts_with('-') && !widget::TEST.contains(argument.as_str());
+        self.needs_browsers() && (self.rest.is_empty() || !self.rest.iter().all(others))
     }
 }
 
@@ -153,5 +152,19 @@ mod tests {
         // A module's path is no name of a program.
         assert_eq!(asked(&["queries::by_day"]).program(), None);
         assert!(asked(&["browser::"]).rest.is_empty());
+    }
+
+    #[test]
+    fn the_widgets_tests_are_compiled_where_they_may_run() {
+        for (arguments, needed) in [
+            (&[][..], true),
+            (&["browser::widget"], true),
+            (&["browser::"], true),
+            (&["--", "--skip", "double_click"], true),
+            (&["browser::double_click"], false),
+            (&["api::refunds"], false),
+        ] {
+            assert_eq!(asked(arguments).needs_widget(), needed, "{arguments:?}");
+        }
     }
 }

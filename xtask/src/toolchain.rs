@@ -2,15 +2,19 @@
 //! Order: the active toolchain, a Debian compiler set up earlier, `rustup target add`, Debian's packages.
 
 pub mod binaryen;
-mod debian;
+pub mod debian;
 mod progress;
 
-pub use progress::{say, step};
+pub use progress::{beside, say, step};
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+
+/// Names a program that cargo calls in the compiler's place for what is in the workspace.
+const LINTER: &str = "RUSTC_WORKSPACE_WRAPPER";
 
 /// The target that browsers run.
 pub const TARGET: &str = "wasm32-unknown-unknown";
@@ -43,7 +47,7 @@ impl Toolchain {
     /// cargo run has put into the environment.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        for name in ["CARGO", "RUSTC", "RUSTDOC", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
+        for name in ["CARGO", "RUSTC", "RUSTDOC", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", LINTER] {
             command.env_remove(name);
         }
         command.env_remove("CARGO_TARGET_DIR");
@@ -62,6 +66,19 @@ impl Toolchain {
             }
         }
         command
+    }
+
+    /// A command that runs cargo of this toolchain with the linter, if there is one, in the compiler's place.
+    pub fn linting_cargo(&self) -> Command {
+        let mut command = self.command("cargo");
+        command.envs(self.linter().map(|linter| (LINTER, linter)));
+        command
+    }
+
+    /// The linter that the environment puts in the compiler's place (`.ci/run`). Debian's compiler comes without clippy:
+    /// what it compiles is not linted.
+    pub fn linter(&self) -> Option<OsString> {
+        std::env::var_os(LINTER).filter(|_| *self == Self::Active)
     }
 
     /// The value for `RUSTUP_TOOLCHAIN`, where one is needed.
@@ -148,6 +165,12 @@ fn has_std(folder: &Path) -> bool {
 
 fn runs(program: &str, arguments: &[&str]) -> bool {
     quiet(Command::new(program).args(arguments)).is_ok()
+}
+
+/// Returns true if the folders for programs have one of this name.
+pub fn on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 /// Runs a command and gives back what it printed; its errors become ours.

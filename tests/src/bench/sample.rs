@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use tillgate::domain::entity::{Entity, Settings};
 use tillgate::domain::id::{EntityId, PaymentId};
+use tillgate::domain::ndc::Ndc;
 use tillgate::domain::payment::{Account, CardSummary, Payment, PaymentType, descriptor};
 use tillgate::vault::{MasterKey, Vault};
 use tillgate_shared::money::{Amount, Currency};
@@ -68,6 +69,7 @@ impl Sampler {
             id,
             entity: self.entity.id.clone(),
             checkout: None,
+            ndc: Some(Ndc::of_request(Some(&self.entity.id), [7; 16])),
             created,
             payment_type: PaymentType::Debit,
             brand: "VISA".to_owned(),

@@ -73,7 +73,9 @@ async fn whatever_of_a_card_is_filled_in_where_the_number_is_gets_to_its_field()
         browser.enter_default_frame().await?;
         browser.until("document.querySelector('.wpwl-control-expiry').value === '05 / 34' || document.querySelector('.wpwl-control-expiry').value === '05 / 2034'").await?;
         browser.until("document.querySelector('.wpwl-control-cardHolder').value === 'Jane Jones'").await?;
-        assert_eq!(form.inner_value(CODE).await?, "123");
+        form.find(CODE).await?.enter_frame().await?;
+        browser.until("document.querySelector('input').value === '123'").await?;
+        browser.enter_default_frame().await?;
         form.pay().await?;
         stage.paid(&browser).await?;
         Ok(())

@@ -33,12 +33,14 @@ mod privacy;
 mod robust;
 mod saqa;
 mod shadows;
+mod shared_browser;
 mod speech;
 mod summary;
 mod targets;
 mod threeds;
 mod validation;
 mod wallets;
+mod widget;
 
 use anyhow::Context as _;
 use thirtyfour::prelude::*;

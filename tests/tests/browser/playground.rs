@@ -19,6 +19,14 @@ async fn control(browser: &Browser, name: &str) -> anyhow::Result<WebElement> {
     Ok(browser.query(By::Css(format!("#groups [name='{name}']"))).and_displayed().first().await?)
 }
 
+/// Chooses a value of an option and leaves the control, as a shopper with a pointer does: typed letters would be a choice each.
+async fn choose(browser: &Browser, name: &str, value: &str) -> anyhow::Result<()> {
+    let list = control(browser, name).await?;
+    list.find(By::Css(format!("option[value='{value}']"))).await?.click().await?;
+    browser.execute("document.activeElement.blur()", vec![]).await?;
+    Ok(())
+}
+
 async fn text(browser: &Browser, id: &str) -> anyhow::Result<String> {
     let text = browser.value(&format!("document.getElementById('{id}').textContent")).await?;
     Ok(text.as_str().unwrap_or_default().to_owned())
@@ -30,8 +38,7 @@ async fn a_change_brings_a_new_form_with_a_new_checkout_and_stands_in_snippet_an
     browse(move |browser| async move {
         open(&demo, &browser, "").await?;
         let first = checkout_id(&browser).await?;
-        control(&browser, "style").await?.send_keys("plain").await?;
-        browser.execute("document.activeElement.blur()", vec![]).await?;
+        choose(&browser, "style", "plain").await?;
         browser.until("document.querySelector('link[href$=\"/plain.css\"]')").await?;
         CardForm::ready(&browser).await?;
         assert_ne!(checkout_id(&browser).await?, first, "a checkout of its own");
@@ -78,12 +85,15 @@ async fn callbacks_are_logged_and_the_result_is_shown_where_the_payment_began() 
         logged("onBlurCardNumber true").await?;
         form.pay().await?;
         logged("onBeforeSubmitCard [submit event]").await?;
-        assert_eq!(Gateway::shared().submits(&checkout_id(&browser).await?), 0, "it was told to stop");
+        let stopped = checkout_id(&browser).await?;
+        assert_eq!(Gateway::shared().submits(&stopped), 0, "it was told to stop");
 
-        let choice = control(&browser, "onBeforeSubmitCard").await?;
-        choice.send_keys("go on").await?;
-        browser.execute("document.activeElement.blur()", vec![]).await?;
+        choose(&browser, "onBeforeSubmitCard", "go on").await?;
         browser.until("!location.search.includes('onBeforeSubmitCard')").await?;
+        // The form of before stands until the new one's checkout is there.
+        browser
+            .until(&format!("!document.querySelector('script[src*=\"paymentWidgets.js\"]').src.includes('{stopped}')"))
+            .await?;
         let form = CardForm::ready(&browser).await?;
         browser.until("document.getElementById('snippet').textContent.includes('brandDetection: true')").await?;
         form.fill().await?;

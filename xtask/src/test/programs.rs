@@ -1,11 +1,15 @@
-//! Test programs: built by cargo, run one after the other, their tests timed.
+//! Test programs: built by cargo, run beside each other, their tests timed.
 
 use std::ffi::OsString;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
 
 use anyhow::{Context as _, Result};
+
+use super::phases::Phases;
 
 /// Name of the program with the tests over HTTP.
 pub const API: &str = "api";
@@ -24,11 +28,9 @@ pub struct Test {
 }
 
 /// Outcome of a program's run.
-pub struct Outcome {
-    /// True if every test passed.
-    pub passed: bool,
-    /// The tests that ran.
-    pub tests: Vec<Test>,
+struct Outcome {
+    passed: bool,
+    tests: Vec<Test>,
 }
 
 /// A test program of the workspace.
@@ -42,20 +44,27 @@ pub struct Program {
     folder: PathBuf,
 }
 
-/// Builds the gateway, and the test programs of the workspace or the one of the black-box tests with this name. All in one
-/// call for the whole workspace: another choice of packages has other features of crates, and would compile those again.
+/// Builds the gateway, and the test programs of the workspace or the one of the black-box tests with this name. In as few
+/// calls as can be: another choice of packages has other features of crates, and would compile those again. The chores are
+/// such a choice, and compiled before this.
 ///
 /// # Errors
 /// When something does not compile.
 pub fn build(only: Option<&str>) -> Result<Vec<Program>> {
-    let mut cargo = Command::new("cargo");
-    cargo.current_dir(crate::root()).args(["build", "--workspace", "--message-format", "json-render-diagnostics"]);
-    match only {
-        Some(name) => cargo.args(["--bin", "tillgate", "--test", name]),
-        None => cargo.args(["--bins", "--tests"]),
+    let workspace: &[&str] = &["--workspace", "--exclude", "xtask"];
+    let calls = match only {
+        Some(name) => vec![[workspace, &["--bin", "tillgate", "--test", name]].concat()],
+        None => vec![
+            [workspace, &["--lib", "--bins", "--tests", "--examples"]].concat(),
+            vec!["--package", "xtask", "--bins", "--tests"],
+        ],
     };
-    let messages = super::output(&mut cargo)?;
-    let mut programs: Vec<Program> = messages.lines().filter_map(program).collect();
+    let mut programs = Vec::new();
+    for call in calls {
+        let mut cargo = Command::new("cargo");
+        cargo.current_dir(crate::root()).args(["build", "--message-format", "json-render-diagnostics"]).args(call);
+        programs.extend(super::output(&mut cargo)?.lines().filter_map(program));
+    }
     // Units first: they are quick, and what fails there explains the rest.
     programs.sort_by_key(|program| (program.name == BROWSER, program.name == API, program.title()));
     Ok(programs)
@@ -76,21 +85,64 @@ fn program(message: &str) -> Option<Program> {
     })
 }
 
+/// Runs the programs: the tests in browsers wait so much that they run beside all others. What a program prints is passed
+/// on in one piece, in the order of the programs. The answer has the tests that ran, and the programs in which one failed.
+///
+/// # Errors
+/// When a program cannot be started.
+pub fn run(
+    programs: &[Program],
+    arguments: &[String],
+    environment: &[(&str, OsString)],
+    phases: &Phases,
+) -> Result<(Vec<Test>, Vec<String>)> {
+    let (printers, printed): (Vec<_>, Vec<_>) = programs.iter().map(|_| mpsc::channel()).unzip();
+    let run_all = |lane: Vec<(&Program, Sender<String>)>| -> Result<Vec<(String, Outcome)>> {
+        let run = |(program, printer): (&Program, _)| {
+            let title = program.title();
+            let outcome = phases.time(&title, || program.run(arguments, environment, &printer))?;
+            Ok((title, outcome))
+        };
+        lane.into_iter().map(run).collect()
+    };
+    let (slow, quick): (Vec<_>, Vec<_>) =
+        programs.iter().zip(printers).partition(|(program, _)| program.name == BROWSER);
+    let outcomes = thread::scope(|scope| {
+        let lanes = [slow, quick].map(|lane| scope.spawn(|| run_all(lane)));
+        pass_on(programs, printed);
+        let outcomes = lanes.map(|lane| lane.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        outcomes.into_iter().collect::<Result<Vec<_>>>()
+    })?;
+    let (mut tests, mut failed) = (Vec::new(), Vec::new());
+    for (title, outcome) in outcomes.into_iter().flatten() {
+        tests.extend(outcome.tests);
+        failed.extend((!outcome.passed).then_some(title));
+    }
+    Ok((tests, failed))
+}
+
+/// Prints what programs print, each until its end before the next.
+fn pass_on(programs: &[Program], printed: Vec<Receiver<String>>) {
+    for (program, lines) in programs.iter().zip(printed) {
+        println!("\n{}", program.title());
+        for line in lines {
+            println!("{line}");
+        }
+    }
+}
+
 impl Program {
     /// Package and target in words.
     pub fn title(&self) -> String {
         format!("{} {}", self.package, self.name)
     }
 
-    /// Runs its tests and passes on what they print.
-    ///
-    /// # Errors
-    /// When the program cannot be started.
-    pub fn run(&self, arguments: &[String], environment: &[(&str, OsString)]) -> Result<Outcome> {
-        println!("\n{}", self.title());
+    /// Runs its tests and sends on every line that they print.
+    fn run(&self, arguments: &[String], environment: &[(&str, OsString)], printer: &Sender<String>) -> Result<Outcome> {
         let mut command = Command::new(&self.file);
         command.current_dir(&self.folder).args(["-Zunstable-options", "--report-time"]).args(arguments);
-        command.envs(environment.iter().map(|(name, value)| (name, value))).stdout(Stdio::piped());
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command.env("CARGO_MANIFEST_DIR", &self.folder);
         // The harness tells times only where unstable options are allowed.
         command.env("RUSTC_BOOTSTRAP", "1");
@@ -98,14 +150,13 @@ impl Program {
             command.env("RUST_TEST_THREADS", THREADS);
         }
         let mut child = command.spawn().with_context(|| format!("starting {}", self.file.display()))?;
-        let mut tests = Vec::new();
-        if let Some(printed) = child.stdout.take() {
-            for line in BufReader::new(printed).lines() {
-                let line = line?;
-                println!("{line}");
-                tests.extend(self.test(&line));
-            }
-        }
+        let (printed, complained) = (child.stdout.take(), child.stderr.take());
+        let tests = thread::scope(|scope| {
+            scope.spawn(|| send_lines(complained, printer, |_| {}));
+            let mut tests = Vec::new();
+            send_lines(printed, printer, |line| tests.extend(self.test(line)));
+            tests
+        });
         Ok(Outcome { passed: child.wait()?.success(), tests })
     }
 
@@ -114,6 +165,17 @@ impl Program {
         let (path, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
         let seconds = rest.rsplit_once('<')?.1.strip_suffix("s>")?.parse().ok()?;
         Some(Test { name: format!("{} {path}", self.title()), seconds })
+    }
+}
+
+/// Sends the lines of a stream to its end, and shows each to `see`.
+fn send_lines(stream: Option<impl Read>, printer: &Sender<String>, mut see: impl FnMut(&str)) {
+    let Some(stream) = stream else { return };
+    for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line).into_owned();
+        see(&line);
+        // Nobody is left to print it when this process is going away.
+        let _ = printer.send(line);
     }
 }
 
@@ -131,5 +193,22 @@ mod tests {
         let test = program.test("test refunds::all ... ok <1.250s>").unwrap();
         assert_eq!((test.name.as_str(), test.seconds), ("tests api refunds::all", 1.25));
         assert!(program.test("test refunds::all ... ok").is_none() && program.test("running 3 tests").is_none());
+    }
+
+    #[test]
+    fn a_program_that_fails_is_named_and_its_output_passed_on() {
+        let program = |name: &str, file: &str| Program {
+            name: name.to_owned(),
+            package: "tests".to_owned(),
+            file: file.into(),
+            folder: "/".into(),
+        };
+        let programs = [program("unit", "/bin/true"), program(API, "/bin/false"), program(BROWSER, "/bin/echo")];
+        let (tests, failed) = run(&programs, &[], &[], &Phases::start()).unwrap();
+        assert_eq!(failed, ["tests api"]);
+        assert!(tests.is_empty());
+        let (printer, printed) = mpsc::channel();
+        assert!(programs[2].run(&["it".to_owned()], &[], &printer).unwrap().passed);
+        assert_eq!(printed.try_iter().collect::<Vec<_>>(), ["-Zunstable-options --report-time it"]);
     }
 }

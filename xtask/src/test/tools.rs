@@ -1,11 +1,12 @@
 //! Programs and packages that the tests need: found, or installed.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, ensure};
 
-use crate::toolchain::say;
+use crate::toolchain::{debian, on_path, output, step};
 
 /// From the npm registry, each with the file that tells that it is there. A new version may find more, so they change by
 /// decision only; this TypeScript is the last one written in JavaScript, which runs wherever node does, and this React the
@@ -18,98 +19,73 @@ const PACKAGES: [(&str, &str); 6] = [
     ("typescript@5.9.3", COMPILER),
     ("vue@3.5.13", "vue/dist/vue.runtime.global.prod.js"),
 ];
-pub const AXE: &str = "axe-core/axe.min.js";
-pub const COMPILER: &str = "typescript/lib/tsc.js";
-/// Speaks with every Firefox of the last years.
-const GECKODRIVER: &str = "0.37.1";
+const AXE: &str = "axe-core/axe.min.js";
+const COMPILER: &str = "typescript/lib/tsc.js";
+
+/// Environment of the test programs that names what is not on the path.
+pub type Environment = Vec<(&'static str, OsString)>;
+
+/// Sets up what the tests need besides the gateway: the packages of the npm registry, and the browsers where they matter.
+///
+/// # Errors
+/// When something is missing and cannot be installed.
+pub fn set_up(browsers: bool) -> Result<Environment> {
+    let mut missing = Vec::new();
+    if browsers {
+        missing.extend(missing_chromium());
+        // Firefox needs no driver.
+        missing.extend((!["firefox", "firefox-esr"].into_iter().any(on_path)).then_some("firefox-esr"));
+    }
+    if !on_path("node") || (!have_packages() && !on_path("npm")) {
+        missing.push("npm");
+    }
+    // In one go: most of the time is spent on what apt does once.
+    install("the tests", &missing)?;
+    let packages = packages()?;
+    Ok(vec![("TILLGATE_AXE", packages.join(AXE).into()), ("TILLGATE_TSC", packages.join(COMPILER).into())])
+}
 
 /// Chromium and chromedriver of the same version: what is installed, else Debian's packages.
 pub fn chromium() -> Result<()> {
+    install("a test in a browser", &missing_chromium())
+}
+
+fn missing_chromium() -> Vec<&'static str> {
     let browser = ["chromium", "google-chrome", "chromium-browser"].into_iter().any(on_path);
-    if browser && on_path("chromedriver") {
-        return Ok(());
-    }
-    install(
-        "Chromium and its driver",
-        "the browser tests need Chromium and chromedriver; please install both",
-        &["chromium", "chromium-driver"],
-    )
+    if browser && on_path("chromedriver") { Vec::new() } else { vec!["chromium", "chromium-driver"] }
 }
 
-/// Firefox: what is installed, else Debian's package.
-pub fn firefox() -> Result<()> {
-    if ["firefox", "firefox-esr"].into_iter().any(on_path) {
+/// Installs Debian's packages, or says what to install where there are none.
+///
+/// # Errors
+/// When the system is not Debian, or apt-get fails.
+pub fn install(what: &str, packages: &[&str]) -> Result<()> {
+    if packages.is_empty() {
         return Ok(());
     }
-    install("Firefox", "the browser tests need Firefox; please install it", &["firefox-esr"])
+    ensure!(debian::is_debian(), "{what} needs {}, as Debian names it; please install it", packages.join(" and "));
+    debian::install(packages)
 }
 
-/// Firefox's driver: what is installed, else from crates.io, kept in `target/tools`.
-pub fn geckodriver() -> Result<PathBuf> {
-    let folder = crate::root().join("target/tools");
-    let program = folder.join("bin/geckodriver");
-    if program.exists() {
-        return Ok(program);
-    }
-    if on_path("geckodriver") {
-        return Ok(PathBuf::from("geckodriver"));
-    }
-    say("Building geckodriver, which takes a few minutes and is kept");
-    // Its own speed is no matter, and an unoptimised build without names takes a third of the time. Its lock file may name
-    // versions that have been withdrawn.
-    let build = |locked: &[&str]| {
-        let mut cargo = Command::new("cargo");
-        cargo.args(["install", "--quiet", "--debug", "--version", GECKODRIVER, "geckodriver", "--root"]).arg(&folder);
-        cargo.args(locked).env_remove("CARGO_TARGET_DIR").env_remove("RUSTFLAGS").env("CARGO_PROFILE_DEV_DEBUG", "0");
-        cargo.status().context("running cargo install")
-    };
-    let done = build(&["--locked"])?.success() || build(&[])?.success();
-    ensure!(done && program.exists(), "geckodriver could not be built");
-    Ok(program)
+fn folder() -> PathBuf {
+    crate::root().join("target/tools")
+}
+
+fn have_packages() -> bool {
+    let packages = folder().join("node_modules");
+    PACKAGES.iter().all(|(_, file)| packages.join(file).exists())
 }
 
 /// The packages of the npm registry, in `target/tools`: their folder.
-pub fn packages() -> Result<PathBuf> {
-    let folder = crate::root().join("target/tools");
-    let packages = folder.join("node_modules");
-    let complete = || PACKAGES.iter().all(|(_, file)| packages.join(file).exists());
-    if complete() {
-        return Ok(packages);
+fn packages() -> Result<PathBuf> {
+    if !have_packages() {
+        let names = PACKAGES.map(|(name, _)| name);
+        std::fs::create_dir_all(folder())?;
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]);
+        npm.arg(folder()).args(names);
+        step(&format!("npm install {}", names.join(" ")), || output(&mut npm))?;
+        ensure!(have_packages(), "npm did not install {}", names.join(" and "));
     }
-    let names = PACKAGES.map(|(name, _)| name);
-    if !on_path("npm") {
-        let otherwise = format!("the tests need {}, which come with npm; please install npm", names.join(" and "));
-        install("npm", &otherwise, &["npm"])?;
-    }
-    say(&format!("Installing {}", names.join(" and ")));
-    std::fs::create_dir_all(&folder)?;
-    let npm = Command::new("npm")
-        .args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"])
-        .arg(&folder)
-        .args(names)
-        .status()
-        .context("running npm")?;
-    ensure!(npm.success() && complete(), "npm did not install {}", names.join(" and "));
-    Ok(packages)
-}
-
-fn on_path(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
-}
-
-/// Installs Debian's packages, or says `otherwise` what to do where there are none.
-pub fn install(what: &str, otherwise: &str, packages: &[&str]) -> Result<()> {
-    ensure!(on_path("apt-get"), "{otherwise}");
-    say(&format!("Installing {what}"));
-    apt(&["update", "-qq"])?;
-    apt(&[&["install", "-y", "-qq", "--no-install-recommends"], packages].concat())
-}
-
-fn apt(arguments: &[&str]) -> Result<()> {
-    let status = Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive").status()?;
-    if !status.success() {
-        bail!("apt-get {} failed; it needs the rights of an administrator", arguments.join(" "));
-    }
-    Ok(())
+    Ok(folder().join("node_modules"))
 }

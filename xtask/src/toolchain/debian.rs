@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 
@@ -79,6 +80,9 @@ fn installed(package: &str) -> bool {
 /// # Errors
 /// When apt-get fails, for lack of rights for example.
 pub fn install(packages: &[&str]) -> Result<()> {
+    // apt does not wait for another apt.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     if packages.iter().copied().all(installed) {
         return Ok(());
     }
@@ -86,7 +90,7 @@ pub fn install(packages: &[&str]) -> Result<()> {
         let mut command = as_root("apt-get");
         quiet(command.env("DEBIAN_FRONTEND", "noninteractive").args(arguments))
     };
-    let mut arguments = vec!["install", "-y", "--no-install-recommends"];
+    let mut arguments = vec!["install", "-y", "-qq", "--no-install-recommends"];
     arguments.extend(packages);
     let what = format!("apt-get install {}", packages.join(" "));
     if step(&what, || apt(&arguments)).is_ok() {
