@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -37,6 +37,8 @@ fn embed_form() {
         None => PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../target/form"),
     };
     println!("cargo:rerun-if-changed={}", folder.join("manifest.json").display());
+    // A build of the form may be under way: `cargo xtask test` starts both at once.
+    let _built = File::open(folder.with_extension("lock")).and_then(|lock| lock.lock_shared());
     let mut files = Vec::new();
     collect(&folder, &mut files);
     files.sort();

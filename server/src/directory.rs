@@ -10,6 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use subtle::ConstantTimeEq as _;
+use tillgate_shared::parameter::Formats;
 use zeroize::Zeroizing;
 
 use crate::credential::{Credential, Denied, Granted, HashKey, Usage, hash_password};
@@ -182,6 +183,19 @@ impl Directory {
             .and_then(|entity| entity.merchant.clone())
             .map(|merchant| named(&merchant))
             .unwrap_or_default()
+    }
+
+    /// Returns the formats that an entity's requests are judged by: the compatibility mode is its own, or its merchant's.
+    pub fn formats_of(&self, entity: &Entity) -> Formats {
+        let merchant = entity.merchant.as_ref().and_then(|merchant| self.entity(merchant));
+        let compatible = entity.settings.compatible || merchant.is_some_and(|merchant| merchant.settings.compatible);
+        if compatible { Formats::Compatible } else { Formats::Specified }
+    }
+
+    /// Returns true if an entity or one of its channels has the compatibility mode.
+    pub fn has_compatible(&self, entity: &Entity) -> bool {
+        self.formats_of(entity) == Formats::Compatible
+            || self.channels(&entity.id).iter().any(|channel| channel.settings.compatible)
     }
 
     /// The channels of a merchant, in the order in which they are asked; none of any other entity.

@@ -11,6 +11,7 @@ use hmac::{Hmac, Mac as _};
 use http_body_util::Full;
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
+use tillgate_shared::result::codes;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::domain::id::hex;
@@ -123,7 +124,7 @@ pub fn test_text(build: &str, time: &str, ndc: &str) -> Vec<u8> {
         "type": "test",
         "action": "webhook activation",
         "payload": {
-            "result": { "code": "000.100.110", "description": "Request successfully processed in 'Merchant in Integrator Test Mode'" },
+            "result": { "code": codes::TEST_INTERNAL.code(), "description": codes::TEST_INTERNAL.description() },
             "buildNumber": build,
             "timestamp": time,
             "ndc": ndc,

@@ -8,7 +8,7 @@ use std::fmt;
 
 use crate::format::mask::mask_numbers;
 use crate::format::text::cut;
-use crate::parameter::{Parameters, index, is_keyed, shown_name};
+use crate::parameter::{Parameters, find, index, is_keyed, shown_name};
 
 /// Most pairs in a body.
 pub const MAX_PAIRS: usize = 20_000;
@@ -19,13 +19,16 @@ pub const MAX_VALUE: usize = 16 * 1024;
 /// How much of a name an error repeats, in characters.
 const SHOWN: usize = 64;
 
-/// What to do with a name that comes twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Duplicates {
-    /// Refuse the body: a merchant's server means one of them, and nobody knows which.
-    Refuse,
-    /// Take the last: pages have pairs of hidden inputs and checkboxes.
-    LastWins,
+/// Parameters of a body. Of a name that comes twice they have the last value, which is what pages mean with pairs of hidden
+/// inputs and checkboxes; a merchant's server means one of them, and nobody knows which.
+#[derive(Debug)]
+pub struct Decoded {
+    /// Each name once.
+    pub parameters: Parameters,
+    /// The first name that came twice.
+    pub repeated: Option<FormError>,
+    /// The first name that came twice with different values although it has one value in a request.
+    pub contradictory: Option<FormError>,
 }
 
 /// Why a body cannot be read.
@@ -47,6 +50,7 @@ enum Fault {
     Brackets,
     Index,
     Duplicate,
+    Contradiction,
 }
 
 impl FormError {
@@ -63,6 +67,7 @@ impl FormError {
             Fault::Brackets => "has brackets that do not match".to_owned(),
             Fault::Index => "has an index that is not a number from 0 to 999".to_owned(),
             Fault::Duplicate => "is sent more than once".to_owned(),
+            Fault::Contradiction => "is sent more than once, with different values".to_owned(),
         }
     }
 
@@ -97,14 +102,15 @@ impl std::error::Error for FormError {}
 /// Reads a body.
 ///
 /// # Errors
-/// The first thing that is wrong with it.
-pub fn decode(body: &[u8], duplicates: Duplicates) -> Result<Parameters, FormError> {
+/// The first thing that is wrong with it, beside names that come twice.
+pub fn decode(body: &[u8]) -> Result<Decoded, FormError> {
     let pairs = || body.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty());
     let count = pairs().count();
     if count > MAX_PAIRS {
         return Err(FormError::body(Fault::TooManyPairs));
     }
     let mut parameters = Parameters::with_capacity(count);
+    let (mut repeated, mut contradictory) = (None, None);
     for pair in pairs() {
         let split = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
         let (raw_name, raw_value) = (&pair[..split], pair.get(split + 1..).unwrap_or_default());
@@ -116,12 +122,15 @@ pub fn decode(body: &[u8], duplicates: Duplicates) -> Result<Parameters, FormErr
         if value.contains('\0') {
             return Err(of(Fault::ControlCharacter));
         }
-        if duplicates == Duplicates::Refuse && parameters.contains(&name) {
-            return Err(of(Fault::Duplicate));
+        if let Some(earlier) = parameters.get(&name) {
+            if contradictory.is_none() && earlier != value && find(&name).is_some_and(|row| row.once) {
+                contradictory = Some(of(Fault::Contradiction));
+            }
+            repeated.get_or_insert_with(|| of(Fault::Duplicate));
         }
         parameters.set(name, value);
     }
-    Ok(parameters)
+    Ok(Decoded { parameters, repeated, contradictory })
 }
 
 /// Decodes a name or a value.

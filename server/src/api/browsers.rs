@@ -3,18 +3,17 @@
 //! or from browsers that are too old to send either.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, Method, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use super::Edge;
 use super::docs::{Browsers, ROUTES};
 use super::error::ApiError;
 use super::fields_host::FieldsUrl;
-use super::reply::Ndc;
+use super::reply::ndc_of_path;
 use crate::domain::refusal::Refusal;
 
 // `Sec-Fetch-Mode` is no sign of a browser: Node's `fetch` sends it too.
@@ -24,23 +23,21 @@ const SITE: &str = "sec-fetch-site";
 static RULES: LazyLock<HashMap<(&str, &str), Browsers>> =
     LazyLock::new(|| ROUTES.iter().map(|row| ((row.method.as_str(), row.path), row.browsers)).collect());
 
-pub(super) async fn admit(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Response {
+/// Refuses a browser's request that the table of routes does not allow, or returns `None`.
+pub(super) fn refuse(edge: &Edge, request: &Request) -> Option<Response> {
     let headers = request.headers();
     // Servers' requests end here, which is most of them.
     if !headers.contains_key(SITE) && !headers.contains_key(header::ORIGIN) {
-        return next.run(request).await;
+        return None;
     }
     let method = if request.method() == Method::HEAD { Method::GET.as_str() } else { request.method().as_str() };
     let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str).unwrap_or_default();
-    let refusal = match RULES.get(&(method, path)) {
-        Some(Browsers::Refused) => Some(Refusal::browser_not_allowed()),
-        Some(Browsers::OwnPages) if !is_from_own_page(&edge, headers) => Some(Refusal::other_page_not_allowed()),
-        _ => None,
+    let refusal = match RULES.get(&(method, path))? {
+        Browsers::Refused => Refusal::browser_not_allowed(),
+        Browsers::OwnPages if !is_from_own_page(edge, headers) => Refusal::other_page_not_allowed(),
+        _ => return None,
     };
-    match refusal {
-        Some(refusal) => ApiError::new(refusal, Ndc::fresh(None)).into_response(),
-        None => next.run(request).await,
-    }
+    Some(ApiError::new(refusal, ndc_of_path(request.uri().path(), None)).into_response())
 }
 
 /// Returns true if a page of our own origin made the request. Browsers without `Sec-Fetch-Site` (Safari before 16.4) name the

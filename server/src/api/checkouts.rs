@@ -7,17 +7,18 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use jiff::Timestamp;
 use tillgate_shared::brand::{Brand, Flow};
-use tillgate_shared::form::Duplicates;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::error::ApiError;
-use super::extract::{Id, Merchant, PublicUrl, parameters};
+use super::extract::{Id, Merchant, PublicUrl};
 use super::fields::Fields;
 use super::kept::question;
-use super::reply::{Ndc, answer_at, described, reply, result, send};
+use super::received::form_parameters;
+use super::reply::{answer_at, described, ndc_of_checkout, reply, result, send};
 use super::{Edge, client, registrations, simulator, view};
 use crate::domain::checkout::{Checkout, Standing};
 use crate::domain::idempotency::Answer;
+use crate::domain::ndc::Ndc;
 use crate::domain::payment::{Payment, Redirect};
 use crate::gateway::Failure;
 use crate::gateway::checkout::Status;
@@ -35,11 +36,12 @@ pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) ->
         }
     };
     let once = merchant.once(answer.clone());
+    let ndc = merchant.ndc;
     let checkout = edge
         .gateway
         .create_checkout(&merchant.entity, merchant.parameters, &edge.builds.current().id, once)
         .await
-        .map_err(|failure| ApiError::new(failure, Ndc::fresh(Some(&merchant.entity.id))))?;
+        .map_err(|failure| ApiError::new(failure, ndc))?;
     Ok(send(answer(&checkout)))
 }
 
@@ -55,7 +57,7 @@ pub(super) async fn update(
         .gateway
         .update_checkout(&merchant.entity, &id, merchant.parameters, once)
         .await
-        .map_err(|failure| ApiError::new(failure, Ndc::of_checkout(&id)))?;
+        .map_err(|failure| ApiError::new(failure, merchant.ndc))?;
     Ok(send(answer(&checkout)))
 }
 
@@ -64,7 +66,7 @@ fn about(checkout: &Checkout, code: ResultCode, integrity: Option<&str>, time: T
     if let Some(integrity) = integrity {
         fields.set("integrity", integrity);
     }
-    answer_at(StatusCode::OK, fields, &Ndc::of_checkout(checkout.id.as_str()), time)
+    answer_at(StatusCode::OK, fields, &Ndc::of_checkout(&checkout.id), time)
 }
 
 pub(super) async fn status(
@@ -83,7 +85,7 @@ pub(super) async fn confirm(
     merchant: Merchant,
 ) -> Result<Response, ApiError> {
     let once = || {
-        let ndc = Ndc::of_checkout(&id);
+        let ndc = merchant.ndc.clone();
         merchant.once(move |payment: &Payment| {
             let standing = Standing::of_payment(payment);
             let fields = view::payment(payment).with(STANDING, standing.word());
@@ -91,7 +93,7 @@ pub(super) async fn confirm(
         })
     };
     let confirmed = edge.gateway.confirm(&merchant.entity, &id, &public, &once).await;
-    confirmed.map_err(|failure| ApiError::new(failure, Ndc::of_checkout(&id)))?;
+    confirmed.map_err(|failure| ApiError::new(failure, merchant.ndc.clone()))?;
     outcome(&edge, &merchant, &id)
 }
 
@@ -101,7 +103,7 @@ fn outcome(edge: &Edge, merchant: &Merchant, id: &str) -> Result<Response, ApiEr
     if let Some(answer) = edge.kept.get(&question, &edge.gateway.store.changed) {
         return Ok(answer);
     }
-    let ndc = Ndc::of_checkout(id);
+    let ndc = merchant.ndc.clone();
     match edge.gateway.checkout_status(&merchant.entity, id) {
         Ok(Status::Attempted(payment, standing)) => {
             let fields = view::payment(&payment).with(STANDING, standing.word());
@@ -121,7 +123,7 @@ pub(super) async fn registration_status(
     Id(id): Id,
     merchant: Merchant,
 ) -> Result<Response, ApiError> {
-    without_payment(edge.gateway.registration_status(&merchant.entity, &id), &id, Ndc::of_checkout(&id))
+    without_payment(edge.gateway.registration_status(&merchant.entity, &id), &id, merchant.ndc)
 }
 
 /// The status of a checkout in which nobody was charged.
@@ -169,7 +171,7 @@ fn unpaid(id: &str, code: ResultCode, description: &str, standing: Standing, ndc
 ///
 /// The checkout's id is the capability, as it is for the submit. Nothing else is told: no brand, no result, no account.
 pub(super) async fn state(State(edge): State<Arc<Edge>>, Id(id): Id) -> Result<Response, ApiError> {
-    let ndc = Ndc::of_checkout(&id);
+    let ndc = ndc_of_checkout(&id);
     match edge.gateway.standing_for_shopper(&id) {
         Ok(standing) => {
             let fields = Fields::default().with("id", id.as_str()).with(STANDING, standing.word());
@@ -215,11 +217,11 @@ pub(super) async fn register(
 }
 
 async fn submitted(edge: &Arc<Edge>, id: &str, registration: bool, request: Request) -> Result<Response, ApiError> {
-    let ndc = Ndc::of_checkout(id);
+    let ndc = ndc_of_checkout(id);
     let (parts, body) = request.into_parts();
     let (shopper, public_url) = (client::address(edge, &parts), client::public_url(edge, &parts));
     let headers = parts.headers.clone();
-    let mut form = match parameters(Request::from_parts(parts, body), Duplicates::LastWins).await {
+    let mut form = match form_parameters(Request::from_parts(parts, body)).await {
         Ok(form) => form,
         Err(failure) => return Err(ApiError::new(failure, ndc)),
     };

@@ -11,8 +11,9 @@ use super::Edge;
 use super::error::ApiError;
 use super::extract::{Id, Merchant};
 use super::fields::Fields;
-use super::reply::{Ndc, answer_at, result, send, wire_time};
+use super::reply::{answer_at, result, send, wire_time};
 use crate::domain::idempotency::Answer;
+use crate::domain::ndc::Ndc;
 use crate::gateway::clock::Time;
 
 pub(super) async fn advance(
@@ -20,7 +21,7 @@ pub(super) async fn advance(
     Id(by): Id,
     merchant: Merchant,
 ) -> Result<Response, ApiError> {
-    let ndc = Ndc::fresh(Some(&merchant.entity.id));
+    let ndc = merchant.ndc.clone();
     let once = merchant.once({
         let ndc = ndc.clone();
         move |time| answer(time, &ndc)

@@ -9,7 +9,8 @@ use axum::response::{IntoResponse, Response};
 use tillgate_shared::result::codes;
 
 use super::fields::Fields;
-use super::reply::{Ndc, described, reply, result};
+use super::reply::{described, fresh_ndc, reply, result};
+use crate::domain::ndc::Ndc;
 use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
 use crate::store::StoreError;
@@ -91,15 +92,15 @@ fn internal(ndc: &Ndc) -> Response {
 /// A panic is our mistake; the connection lives on.
 pub(super) fn panicked(_: Box<dyn Any + Send>) -> Response {
     tracing::error!("a request panicked");
-    internal(&Ndc::fresh(None))
+    internal(&fresh_ndc(None))
 }
 
 /// 404 for an address that is none of ours.
 pub(super) async fn no_such_endpoint() -> Response {
-    refused(&Refusal::not_found("There is no endpoint at this address"), &Ndc::fresh(None))
+    refused(&Refusal::not_found("There is no endpoint at this address"), &fresh_ndc(None))
 }
 
 /// 405 for a method that the address does not know.
 pub(super) async fn method_not_allowed() -> Response {
-    refused(&Refusal::method_not_allowed(), &Ndc::fresh(None))
+    refused(&Refusal::method_not_allowed(), &fresh_ndc(None))
 }

@@ -7,6 +7,7 @@ use super::reply::wire_time;
 use super::{registrations, view};
 use crate::BUILD_NUMBER;
 use crate::directory::Directory;
+use crate::domain::ndc::Ndc;
 use crate::domain::payment::Payment;
 use crate::domain::query::method;
 use crate::domain::registration::Registration;
@@ -72,26 +73,18 @@ fn payment(payment: &Payment, directory: &Directory) -> Result<Map<String, Value
     }
     payload.entry("redirect").or_insert_with(|| json!({ "parameters": [] }));
     extend(&mut payload, more);
-    let ndc = match &payment.checkout {
-        Some(checkout) => checkout.as_str().to_owned(),
-        None => format!("{}_{}", payment.entity, payment.id),
-    };
-    extend(&mut payload, envelope(payment.created, &ndc));
+    extend(&mut payload, envelope(payment.created, &payment.ndc()));
     Ok(payload)
 }
 
 fn registration(registration: &Registration) -> Result<Map<String, Value>, serde_json::Error> {
     let mut payload = object(&registrations::fields(registration))?;
-    let ndc = match &registration.checkout {
-        Some(checkout) => checkout.as_str().to_owned(),
-        None => format!("{}_{}", registration.entity, registration.id),
-    };
-    extend(&mut payload, envelope(registration.created, &ndc));
+    extend(&mut payload, envelope(registration.created, &registration.ndc()));
     Ok(payload)
 }
 
-fn envelope(time: jiff::Timestamp, ndc: &str) -> Value {
-    json!({ "buildNumber": BUILD_NUMBER, "timestamp": wire_time(time), "ndc": ndc })
+fn envelope(time: jiff::Timestamp, ndc: &Ndc) -> Value {
+    json!({ "buildNumber": BUILD_NUMBER, "timestamp": wire_time(time), "ndc": ndc.as_str() })
 }
 
 fn object(fields: &Fields<'_>) -> Result<Map<String, Value>, serde_json::Error> {

@@ -2,36 +2,29 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Path, Request};
 use axum::http::request::Parts;
-use axum::http::{StatusCode, header};
-use axum::response::IntoResponse as _;
-use tillgate_shared::form::{Duplicates, decode};
 use tillgate_shared::format::url;
 use tillgate_shared::parameter::{
-    ParameterError, Parameters, check_card_numbers, check_formats, find, normalize, unknown,
+    Formats, ParameterError, Parameters, check_card_numbers, check_formats, check_lists, find, normalize, unknown,
 };
-use zeroize::Zeroizing;
 
 use super::error::ApiError;
 use super::idempotency::{Asked, Fresh, Turn, turn};
-use super::reply::Ndc;
+use super::received::{Received, entity_id, entity_in_body, merchant_parameters, two_entities};
+use super::reply::ndc_of_path;
 use super::{Edge, client, credentials, transport};
 use crate::credential::Granted;
 use crate::directory::Directory;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::domain::idempotency::Answer;
+use crate::domain::ndc::Ndc;
 use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
 use crate::gateway::once::Once;
 use crate::outgoing::{ADDRESSES, Ports};
-
-/// How long a body may take to arrive.
-const BODY_PATIENCE: Duration = Duration::from_secs(15);
 
 /// The id in a path. One that is not even text is as unknown as any other, so that it is judged where the others are, after
 /// the credentials.
@@ -62,6 +55,8 @@ impl FromRequestParts<Arc<Edge>> for PublicUrl {
 pub(super) struct Merchant {
     pub(super) entity: Arc<Entity>,
     pub(super) parameters: Parameters,
+    /// Identifier of the request, which its answer carries.
+    pub(super) ndc: Ndc,
     /// Set when the merchant has named the request (`Idempotency-Key`).
     named: Option<Fresh>,
 }
@@ -70,7 +65,7 @@ impl Merchant {
     /// How what this request comes to is kept, when it has a name. The answer is made inside the write, and has to be the
     /// same when it is made again for the merchant.
     pub(super) fn once<T>(&self, answer: impl FnOnce(&T) -> Answer + Send + 'static) -> Once<T> {
-        Once::new(self.named.as_ref().map(|fresh| fresh.named.clone()), answer)
+        Once::new(self.named.as_ref().map(|fresh| fresh.named.clone()), answer).with_ndc(self.ndc.clone())
     }
 }
 
@@ -78,7 +73,8 @@ impl FromRequest<Arc<Edge>> for Merchant {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, edge: &Arc<Edge>) -> Result<Self, ApiError> {
-        let outside = || Ndc::fresh(None);
+        let uri = request.uri().clone();
+        let outside = || ndc_of_path(uri.path(), None);
         // A query by a reference that was stored before such were refused still finds it.
         let writes = !request.method().is_safe();
         let (parts, body) = request.into_parts();
@@ -91,43 +87,81 @@ impl FromRequest<Arc<Edge>> for Merchant {
         let bearer = credentials::bearer(edge, request.headers(), address)
             .map_err(|refusal| ApiError::new(refusal, outside()))?;
         let plain_http = transport::fault(edge, request.headers(), request.extensions());
-        let beside = beside_body(&request).map_err(|refusal| ApiError::new(refusal, outside()))?;
-        let mut parameters =
-            parameters(request, Duplicates::Refuse).await.map_err(|failure| ApiError::new(failure, outside()))?;
-        parameters.extend_missing(&beside);
+        let received = merchant_parameters(request).await.map_err(|failure| ApiError::new(failure, outside()))?;
         let Granted { entity, scopes } = match bearer {
             Some(granted) => granted,
-            None => {
-                credentials::pair(edge, &parameters, address).map_err(|refusal| ApiError::new(refusal, outside()))?
-            }
+            None => credentials::pair(edge, &received.parameters, address)
+                .map_err(|refusal| ApiError::new(refusal, outside()))?,
         };
-        let entity = channel(&edge.gateway.directory, entity, &parameters)
-            .map_err(|refusal| ApiError::new(refusal, outside()))?;
+        let directory = &edge.gateway.directory;
+        let (entity, mut parameters) =
+            addressed(directory, entity, received).await.map_err(|failure| ApiError::new(failure, outside()))?;
         let path = path.as_ref().map(MatchedPath::as_str).unwrap_or_default();
         if let Some(refusal) = plain_http.filter(|_| entity.live) {
             return Err(ApiError::new(refusal, outside()));
         }
-        admit(&entity, &edge.outgoing.ports, &mut parameters)
+        let ndc = ndc_of_path(uri.path(), Some(&entity.id));
+        admit(&entity, directory.formats_of(&entity), &edge.outgoing.ports, &mut parameters)
             .and_then(|()| credentials::check_scope(scopes, &method, path, &parameters))
             .and_then(|()| if writes { refuse_card_numbers(&parameters) } else { Ok(()) })
-            .map_err(|refusal| ApiError::new(refusal, Ndc::fresh(Some(&entity.id))))?;
+            .map_err(|refusal| ApiError::new(refusal, ndc.clone()))?;
         let named = match asked.map(|asked| turn(edge, &entity, &parameters, asked)) {
             None => None,
             Some(Ok(Turn::Fresh(fresh))) => Some(fresh),
             Some(Ok(Turn::Replay(answer))) => return Err(ApiError::Replay(Box::new(answer))),
-            Some(Err(failure)) => return Err(ApiError::new(failure, Ndc::fresh(Some(&entity.id)))),
+            Some(Err(failure)) => return Err(ApiError::new(failure, ndc)),
         };
-        Ok(Self { entity, parameters, named })
+        Ok(Self { entity, parameters, ndc, named })
     }
+}
+
+/// Finds the entity that a request is addressed to, which the credentials have to speak for, and refuses what only its
+/// compatibility mode would allow. The mode is known after everything is read: what was read until then is the same with
+/// and without it.
+///
+/// # Errors
+/// An entity that is missing, malformed or foreign; what the mode of the entity does not allow.
+async fn addressed(
+    directory: &Directory,
+    speaker: Arc<Entity>,
+    received: Received,
+) -> Result<(Arc<Entity>, Parameters), Failure> {
+    let Received { mut parameters, repeated, unread } = received;
+    let is_compatible = |entity: &Entity| directory.formats_of(entity) == Formats::Compatible;
+    let named = match entity_id(&parameters) {
+        Some(_) => Some(channel(directory, Arc::clone(&speaker), &parameters)?),
+        None => None,
+    };
+    let reads_body = named.as_ref().map_or_else(|| directory.has_compatible(&speaker), |entity| is_compatible(entity));
+    let in_body = match unread.filter(|_| reads_body) {
+        Some(request) => entity_in_body(request).await?,
+        None => None,
+    };
+    let entity = match (named, in_body) {
+        (Some(entity), Some(id)) if id != entity.id.as_str() => return Err(two_entities(&id).into()),
+        (Some(entity), _) => entity,
+        (None, None) => return Err(missing_entity().into()),
+        (None, Some(id)) => {
+            parameters.set("entityId", id);
+            // Its other channels may have the mode, and it does not.
+            Some(channel(directory, speaker, &parameters)?)
+                .filter(|entity| is_compatible(entity))
+                .ok_or_else(missing_entity)?
+        }
+    };
+    match repeated.filter(|_| !is_compatible(&entity)) {
+        Some(refusal) => Err(refusal.into()),
+        None => Ok((entity, parameters)),
+    }
+}
+
+fn missing_entity() -> Refusal {
+    Refusal::parameter("entityId", None, "may not be empty")
 }
 
 /// `entityId` has to be the entity that the credentials speak for, or one of its channels.
 fn channel(directory: &Directory, entity: Arc<Entity>, parameters: &Parameters) -> Result<Arc<Entity>, Refusal> {
-    let id =
-        parameters.get("entityId").or_else(|| parameters.get("authentication.entityId")).filter(|id| !id.is_empty());
-    let Some(id) = id else {
-        return Err(Refusal::parameter("entityId", None, "may not be empty"));
-    };
+    let id = entity_id(parameters).ok_or_else(missing_entity)?;
     let Some(id) = EntityId::parse(id) else {
         return Err(Refusal::parameter("entityId", Some(id), "must match ^[0-9a-f]{32}$"));
     };
@@ -140,7 +174,7 @@ fn channel(directory: &Directory, entity: Arc<Entity>, parameters: &Parameters) 
 
 /// Judges formats and the ports of addresses at once, drops what the catalogue does not know, or refuses it for a strict
 /// entity.
-fn admit(entity: &Entity, ports: &Ports, parameters: &mut Parameters) -> Result<(), Refusal> {
+fn admit(entity: &Entity, formats: Formats, ports: &Ports, parameters: &mut Parameters) -> Result<(), Refusal> {
     let mut errors = Vec::new();
     if entity.settings.strict {
         let message = "is not a known parameter";
@@ -149,7 +183,8 @@ fn admit(entity: &Entity, ports: &Ports, parameters: &mut Parameters) -> Result<
         parameters.retain(|name, _| find(name).is_some());
     }
     normalize(parameters);
-    errors.extend(check_formats(parameters));
+    errors.extend(check_formats(parameters, formats));
+    errors.extend(check_lists(parameters));
     for name in ADDRESSES {
         if let Some(address) = parameters.get(name)
             && url::check(address).is_ok()
@@ -165,66 +200,4 @@ fn admit(entity: &Entity, ports: &Ports, parameters: &mut Parameters) -> Result<
 fn refuse_card_numbers(parameters: &Parameters) -> Result<(), Refusal> {
     let errors = check_card_numbers(parameters);
     if errors.is_empty() { Ok(()) } else { Err(Refusal::parameters(errors)) }
-}
-
-/// The parameters of a request: its query for GET and DELETE, its body otherwise.
-pub(super) async fn parameters(request: Request, duplicates: Duplicates) -> Result<Parameters, Failure> {
-    let encoded = if has_body(&request) {
-        form_body(request).await?
-    } else {
-        Zeroizing::new(request.uri().query().unwrap_or_default().as_bytes().to_vec())
-    };
-    Ok(read(&encoded, duplicates)?)
-}
-
-fn has_body(request: &Request) -> bool {
-    !request.method().is_safe() && request.method() != axum::http::Method::DELETE
-}
-
-fn read(encoded: &[u8], duplicates: Duplicates) -> Result<Parameters, Refusal> {
-    decode(encoded, duplicates).map_err(|error| match error.parameter() {
-        Some(name) => Refusal::parameter(name, None, error.message()),
-        None => Refusal::malformed(error.message()),
-    })
-}
-
-/// Who asks, in the query of a request whose parameters are in its body: the older pair of credentials may stand in either
-/// place (contract, 3.2). Nothing else of that query counts.
-fn beside_body(request: &Request) -> Result<Parameters, Refusal> {
-    let query = request.uri().query().filter(|_| has_body(request)).unwrap_or_default();
-    let mut parameters = read(query.as_bytes(), Duplicates::Refuse)?;
-    parameters.retain(|name, _| name == "entityId" || name.starts_with("authentication."));
-    Ok(parameters)
-}
-
-/// The bytes of a form-encoded body; they hold card data, so they are zeroed when they have been read.
-async fn form_body(request: Request) -> Result<Zeroizing<Vec<u8>>, Refusal> {
-    if let Some(kind) = request.headers().get(header::CONTENT_TYPE) {
-        let essence = kind.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
-        if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
-            return Err(Refusal::malformed("The body must be application/x-www-form-urlencoded"));
-        }
-    }
-    // Nothing is unpacked: what a few bytes can unpack to has no limit.
-    if let Some(coding) = request.headers().get(header::CONTENT_ENCODING)
-        && !coding.as_bytes().eq_ignore_ascii_case(b"identity")
-    {
-        return Err(Refusal::malformed("The body may not be compressed (Content-Encoding)"));
-    }
-    let announced =
-        request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if announced.is_some_and(|length| length > super::BODY_LIMIT) {
-        return Err(Refusal::too_large());
-    }
-    // Who holds a body back may not hold a connection, nor a stopping server, for ever.
-    let Ok(body) = tokio::time::timeout(BODY_PATIENCE, Bytes::from_request(request, &())).await else {
-        return Err(Refusal::too_slow());
-    };
-    match body {
-        Ok(bytes) => Ok(Zeroizing::new(bytes.to_vec())),
-        Err(rejection) => Err(match rejection.into_response().status() {
-            StatusCode::PAYLOAD_TOO_LARGE => Refusal::too_large(),
-            _ => Refusal::malformed("The body ended early"),
-        }),
-    }
 }

@@ -13,6 +13,14 @@ use serde_json::Value;
 #[serde(transparent)]
 pub(super) struct Fields<'a>(IndexMap<&'a str, Field<'a>>);
 
+/// Objects by their index.
+#[derive(Debug)]
+pub(super) struct Indexed<'a> {
+    items: BTreeMap<u16, Fields<'a>>,
+    /// True if an index that was left out is written as `null`, so that each object is at its own index.
+    in_place: bool,
+}
+
 /// The value of a field.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
@@ -23,9 +31,8 @@ pub(super) enum Field<'a> {
     Group(Fields<'a>),
     /// Objects in order.
     List(Vec<Fields<'a>>),
-    /// Objects by their index. They are written in its order, as a list: what was left out takes no place.
-    #[serde(serialize_with = "in_order")]
-    Indexed(BTreeMap<u16, Fields<'a>>),
+    /// Objects by their index, written as a list.
+    Indexed(Indexed<'a>),
     /// Anything else.
     Value(Value),
 }
@@ -56,17 +63,25 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The object with an index in the list with a name, both made when absent; `None` when that field is something else.
-    pub(super) fn item(&mut self, name: &'a str, index: u16) -> Option<&mut Self> {
-        match self.0.entry(name).or_insert_with(|| Field::Indexed(BTreeMap::new())) {
-            Field::Indexed(items) => Some(items.entry(index).or_default()),
+    /// The object with an index in the list with a name, both made when absent; `None` when that field is something else. In
+    /// a list that is made `in_place`, an index that was left out is `null`; in another it takes no place.
+    pub(super) fn item(&mut self, name: &'a str, index: u16, in_place: bool) -> Option<&mut Self> {
+        let made = || Field::Indexed(Indexed { items: BTreeMap::new(), in_place });
+        match self.0.entry(name).or_insert_with(made) {
+            Field::Indexed(list) => Some(list.items.entry(index).or_default()),
             _ => None,
         }
     }
 }
 
-fn in_order<S: Serializer>(items: &BTreeMap<u16, Fields<'_>>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(items.values())
+impl Serialize for Indexed<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !self.in_place {
+            return serializer.collect_seq(self.items.values());
+        }
+        let length = self.items.last_key_value().map_or(0, |(last, _)| last + 1);
+        serializer.collect_seq((0..length).map(|index| self.items.get(&index)))
+    }
 }
 
 impl<'a> From<&'a str> for Field<'a> {

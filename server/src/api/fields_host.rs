@@ -2,15 +2,13 @@
 //! no other page of the gateway can read what is typed into them. Each route names its hosts in [`docs::ROUTES`].
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, Method, header};
-use axum::middleware::Next;
-use axum::response::Response;
 
 use super::docs::{self, Host};
-use super::{Edge, client, error};
+use super::{Edge, client};
 
 /// The address of the card frames.
 #[derive(Debug, Clone)]
@@ -65,21 +63,16 @@ fn host_name(authority: &str) -> String {
     after_user[..end].to_ascii_lowercase()
 }
 
-/// Answers 404 for a route that does not exist on the host that the browser asked.
-pub(super) async fn enforce(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Response {
-    if let Some(fields) = &edge.fields_url {
-        let asked = if is_for(&edge, fields, &request) { Host::Fields } else { Host::Public };
-        let host = request
-            .extensions()
-            .get::<MatchedPath>()
-            .and_then(|path| HOSTS.get(path.as_str())?.iter().find(|(method, _)| is_method(request.method(), *method)));
-        // A method that a public route does not know is told as such; the fields host tells nothing of its routes.
-        let exists = host.map_or(asked == Host::Public, |(_, host)| *host == Host::Both || *host == asked);
-        if !exists {
-            return error::no_such_endpoint().await;
-        }
-    }
-    next.run(request).await
+/// Returns true if the route exists on the host that the browser asked.
+pub(super) fn has_route(edge: &Edge, request: &Request) -> bool {
+    let Some(fields) = &edge.fields_url else { return true };
+    let asked = if is_for(edge, fields, request) { Host::Fields } else { Host::Public };
+    let host = request
+        .extensions()
+        .get::<MatchedPath>()
+        .and_then(|path| HOSTS.get(path.as_str())?.iter().find(|(method, _)| is_method(request.method(), *method)));
+    // A method that a public route does not know is told as such; the fields host tells nothing of its routes.
+    host.map_or(asked == Host::Public, |(_, host)| *host == Host::Both || *host == asked)
 }
 
 /// The hosts of each route, by its path and method.

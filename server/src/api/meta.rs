@@ -11,7 +11,7 @@ use tillgate_shared::result::ResultCode;
 
 use super::Edge;
 use super::fields::Fields;
-use super::reply::{Ndc, reply};
+use super::reply::{fresh_ndc, reply};
 
 static RESULT_CODES: LazyLock<Bytes> = LazyLock::new(|| {
     let codes: Vec<Value> = ResultCode::all()
@@ -32,7 +32,7 @@ pub(super) async fn result_codes() -> Response {
 
 /// 200 while the store writes and reads, 503 with the reason otherwise. A row is written, at most once a second.
 pub(super) async fn health(State(edge): State<Arc<Edge>>) -> Response {
-    let ndc = Ndc::fresh(None);
+    let ndc = fresh_ndc(None);
     match edge.gateway.store.check_health().await {
         Ok(()) => reply(StatusCode::OK, Fields::default().with("status", "ok"), &ndc),
         Err(sickness) => {

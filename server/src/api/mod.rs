@@ -20,6 +20,7 @@ mod payments;
 mod plain;
 mod policy_reports;
 mod query;
+mod received;
 mod registrations;
 mod relay;
 mod reply;
@@ -37,16 +38,17 @@ mod wrong_credentials;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderName, HeaderValue, Uri, header};
-use axum::middleware;
+use axum::middleware::{self, Next};
+use axum::response::Response;
 use axum::routing::{delete, get, post};
 use ipnet::IpNet;
 use tower::ServiceBuilder;
+use tower::util::MapResponseLayer;
 use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
-use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::form::Builds;
 use crate::gateway::Gateway;
@@ -87,7 +89,6 @@ pub struct Edge {
 /// Every route of the service. What each is for stands in [`docs::ROUTES`].
 pub fn router(edge: Arc<Edge>) -> Router {
     // Whoever can ask for a frame document knows the one secret in it, the checkout's id: its length tells nothing.
-    let guard = middleware::from_fn_with_state(Arc::clone(&edge), browsers::admit);
     let compressed = CompressionLayer::new().quality(CompressionLevel::Precise(5));
     Router::new()
         .route("/v1/checkouts", post(checkouts::create))
@@ -133,25 +134,44 @@ pub fn router(edge: Arc<Edge>) -> Router {
         .route("/health", get(meta::health))
         .fallback(error::no_such_endpoint)
         .method_not_allowed_fallback(error::method_not_allowed)
-        // One layer made of all: the router would box every one of several. The first is the outermost.
+        // One layer made of all: the router would box every one of several. The first is the outermost. Each middleware that
+        // is a function clones everything below it for each request, so there are few.
         .layer(
             ServiceBuilder::new()
                 .layer(middleware::from_fn(access_log::log))
                 .layer(CatchPanicLayer::custom(error::panicked))
-                .layer(middleware::from_fn_with_state(Arc::clone(&edge), fields_host::enforce))
-                .layer(middleware::from_fn_with_state(Arc::clone(&edge), transport::enforce))
-                .layer(unless_set(header::CACHE_CONTROL, "no-store"))
-                .layer(unless_set(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-                .layer(unless_set(header::REFERRER_POLICY, "no-referrer"))
+                .layer(MapResponseLayer::new(set_default_headers))
                 .layer(DefaultBodyLimit::max(BODY_LIMIT))
-                .layer(guard),
+                .layer(middleware::from_fn_with_state(Arc::clone(&edge), admit)),
         )
         .with_state(edge)
 }
 
-/// Sets a header of every answer that has not set it itself.
-fn unless_set(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
-    SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
+/// Refuses a request that asks the wrong host, that came over plain HTTP for a live entity, or that a browser may not make.
+async fn admit(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) -> Response {
+    if !fields_host::has_route(&edge, &request) {
+        return error::no_such_endpoint().await;
+    }
+    if let Some(response) = transport::refuse(&edge, &mut request).await {
+        return response;
+    }
+    if let Some(response) = browsers::refuse(&edge, &request) {
+        return response;
+    }
+    next.run(request).await
+}
+
+/// Sets the headers of a response that its handler has not set itself.
+fn set_default_headers(mut response: Response) -> Response {
+    const DEFAULTS: [(HeaderName, HeaderValue); 3] = [
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    ];
+    for (name, value) in DEFAULTS {
+        response.headers_mut().entry(name).or_insert(value);
+    }
+    response
 }
 
 /// `//v1/checkouts` is `/v1/checkouts`: merchants join a base address that ends with a slash and a resourcePath that

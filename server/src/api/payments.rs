@@ -8,9 +8,10 @@ use axum::response::Response;
 
 use super::error::ApiError;
 use super::extract::{Id, Merchant, PublicUrl};
-use super::reply::{Ndc, answer_at, send};
+use super::reply::{answer_at, send};
 use super::{Edge, registrations, state, view};
 use crate::domain::idempotency::Answer;
+use crate::domain::ndc::Ndc;
 use crate::domain::payment::Payment;
 use crate::gateway::pay::Addresses;
 
@@ -19,7 +20,7 @@ pub(super) async fn create(
     PublicUrl(public): PublicUrl,
     merchant: Merchant,
 ) -> Result<Response, ApiError> {
-    let ndc = Ndc::fresh(Some(&merchant.entity.id));
+    let ndc = merchant.ndc.clone();
     let once = merchant.once({
         let ndc = ndc.clone();
         move |payment| answer(payment, &ndc)
@@ -32,7 +33,7 @@ pub(super) async fn create(
 }
 
 pub(super) async fn read(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Merchant) -> Result<Response, ApiError> {
-    let ndc = Ndc::fresh(Some(&merchant.entity.id));
+    let ndc = merchant.ndc.clone();
     match edge.gateway.payment(&merchant.entity, &id) {
         Ok((payment, standing)) => {
             let mut fields = view::payment(&payment);
@@ -48,7 +49,7 @@ pub(super) async fn read(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Me
 }
 
 pub(super) async fn refer(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Merchant) -> Result<Response, ApiError> {
-    let ndc = Ndc::fresh(Some(&merchant.entity.id));
+    let ndc = merchant.ndc.clone();
     let once = merchant.once({
         let ndc = ndc.clone();
         move |payment| answer(payment, &ndc)

@@ -14,7 +14,7 @@ use super::Edge;
 use super::error::ApiError;
 use super::extract::{Id, Merchant};
 use super::fields::{Field, Fields};
-use super::reply::{Ndc, reply, result, wire_time};
+use super::reply::{ndc_of_checkout, reply, result, wire_time};
 use crate::domain::id::EntityId;
 use crate::domain::policy_report;
 use crate::domain::refusal::Refusal;
@@ -74,7 +74,7 @@ impl ReportLimiter {
 
 /// A browser's report. The id is a checkout's, in the policies of our own pages, or an entity's, in the merchants'.
 pub(super) async fn add(State(edge): State<Arc<Edge>>, Id(id): Id, request: Request) -> Response {
-    let ndc = Ndc::of_checkout(&id);
+    let ndc = ndc_of_checkout(&id);
     let taken = match take(&edge, &id, request).await {
         Ok(()) => reply(StatusCode::OK, Fields::default().with("result", result(codes::REQUEST_SUCCEEDED)), &ndc),
         Err(failure) => ApiError::new(failure, ndc).into_response(),
@@ -124,7 +124,7 @@ fn open_to_all(mut response: Response) -> Response {
 
 /// Lists what was reported about a merchant's pages and forms.
 pub(super) async fn list(State(edge): State<Arc<Edge>>, merchant: Merchant) -> Result<Response, ApiError> {
-    let ndc = Ndc::fresh(Some(&merchant.entity.id));
+    let ndc = merchant.ndc;
     let violations = match edge.gateway.store.policy_reports(&merchant.entity.id) {
         Ok(violations) => violations,
         Err(error) => return Err(ApiError::new(error, ndc)),

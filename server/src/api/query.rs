@@ -13,10 +13,11 @@ use super::error::ApiError;
 use super::extract::{Id, Merchant};
 use super::fields::Fields;
 use super::kept::question;
-use super::reply::{Ndc, answer_at, result, send, wire_time};
+use super::reply::{answer_at, result, send, wire_time};
 use super::{Edge, payments, view};
 use crate::domain::entity::Entity;
 use crate::domain::idempotency::Answer;
+use crate::domain::ndc::Ndc;
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
 use crate::gateway::query::{Effort, Found, Page};
@@ -25,9 +26,8 @@ use crate::store::Cancelled;
 
 /// A payment by its id or short id: alone, it answers as its own status does; with what belongs to it, as a list.
 pub(super) async fn one(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Merchant) -> Result<Response, ApiError> {
-    let ndc = Ndc::fresh(Some(&merchant.entity.id));
+    let Merchant { entity, parameters, ndc, .. } = merchant;
     let error = ndc.clone();
-    let Merchant { entity, parameters, .. } = merchant;
     let found = run(&edge, Arc::clone(&entity), move |gateway, effort| {
         let found = gateway.query_id(&entity, &id, &parameters, effort)?;
         Ok(found.map(|found| match found {
@@ -47,9 +47,8 @@ pub(super) async fn many(State(edge): State<Arc<Edge>>, merchant: Merchant) -> R
     if let Some(answer) = edge.kept.get(&question, &edge.gateway.store.changed) {
         return Ok(answer);
     }
-    let ndc = Ndc::fresh(Some(&merchant.entity.id));
+    let Merchant { entity, parameters, ndc, .. } = merchant;
     let error = ndc.clone();
-    let Merchant { entity, parameters, .. } = merchant;
     let found = run(&edge, Arc::clone(&entity), move |gateway, effort| {
         let page = gateway.query(&entity, &parameters, effort)?;
         Ok(page.map(|page| (list(&entity, &page, &ndc), page.watched)))

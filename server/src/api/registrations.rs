@@ -8,9 +8,10 @@ use axum::response::Response;
 use super::error::ApiError;
 use super::extract::{Id, Merchant, PublicUrl};
 use super::fields::Fields;
-use super::reply::{Ndc, answer_at, send};
+use super::reply::{answer_at, send};
 use super::{Edge, payments, view};
 use crate::domain::idempotency::Answer;
+use crate::domain::ndc::Ndc;
 use crate::domain::registration::Registration;
 use crate::gateway::Failure;
 use crate::gateway::pay::Addresses;
@@ -21,14 +22,14 @@ const EXTENDED: &str = "TE";
 const DEREGISTERED: &str = "DR";
 
 pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) -> Result<Response, ApiError> {
-    let ndc = Ndc::fresh(Some(&merchant.entity.id));
+    let ndc = merchant.ndc.clone();
     let once = merchant.once(about(REGISTERED, &ndc));
     let outcome = edge.gateway.register(&merchant.entity, merchant.parameters, once).await;
     reply(outcome, REGISTERED, ndc)
 }
 
 pub(super) async fn read(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Merchant) -> Result<Response, ApiError> {
-    let ndc = Ndc::fresh(Some(&merchant.entity.id));
+    let ndc = merchant.ndc.clone();
     reply(edge.gateway.live_registration(&merchant.entity, &id), REGISTERED, ndc)
 }
 
@@ -37,7 +38,7 @@ pub(super) async fn delete(
     Id(id): Id,
     merchant: Merchant,
 ) -> Result<Response, ApiError> {
-    let ndc = Ndc::fresh(Some(&merchant.entity.id));
+    let ndc = merchant.ndc.clone();
     let once = merchant.once(about(DEREGISTERED, &ndc));
     reply(edge.gateway.deregister(&merchant.entity, &id, once).await, DEREGISTERED, ndc)
 }
@@ -47,7 +48,7 @@ pub(super) async fn extend(
     Id(id): Id,
     merchant: Merchant,
 ) -> Result<Response, ApiError> {
-    let ndc = Ndc::fresh(Some(&merchant.entity.id));
+    let ndc = merchant.ndc.clone();
     let once = merchant.once(about(EXTENDED, &ndc));
     let outcome = edge.gateway.extend_registration(&merchant.entity, &id, &merchant.parameters, once).await;
     reply(outcome, EXTENDED, ndc)
@@ -59,7 +60,7 @@ pub(super) async fn pay(
     PublicUrl(public): PublicUrl,
     merchant: Merchant,
 ) -> Result<Response, ApiError> {
-    let ndc = Ndc::fresh(Some(&merchant.entity.id));
+    let ndc = merchant.ndc.clone();
     let once = merchant.once({
         let ndc = ndc.clone();
         move |payment| payments::answer(payment, &ndc)

@@ -13,7 +13,7 @@ use tillgate_shared::result::codes;
 use super::Edge;
 use super::error::ApiError;
 use super::fields::Fields;
-use super::reply::{Ndc, reply, result};
+use super::reply::{ndc_of_checkout, reply, result};
 use crate::domain::checkout::Checkout;
 use crate::domain::payment::Account;
 use crate::domain::registration::Registration;
@@ -76,7 +76,7 @@ pub(super) async fn delete(
     State(edge): State<Arc<Edge>>,
     Path((checkout, registration)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
-    let ndc = Ndc::of_checkout(&checkout);
+    let ndc = ndc_of_checkout(&checkout);
     match edge.gateway.deregister_in_checkout(&checkout, &registration).await {
         Ok(()) => {
             let fields = Fields::default().with("result", result(codes::REQUEST_SUCCEEDED)).with("id", registration);

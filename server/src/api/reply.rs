@@ -1,7 +1,5 @@
 //! The envelope of every JSON answer: `buildNumber`, `timestamp` and `ndc` at its end (contract, 3.3).
 
-use std::fmt;
-
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -10,47 +8,29 @@ use tillgate_shared::result::ResultCode;
 
 use super::fields::Fields;
 use crate::BUILD_NUMBER;
-use crate::domain::id::{CheckoutId, EntityId, hex, log_tag};
+use crate::domain::id::{CheckoutId, EntityId};
 use crate::domain::idempotency::Answer;
+use crate::domain::ndc::Ndc;
 
-/// The internal request identifier: a checkout's id for everything about that checkout, otherwise the entity's id and
-/// 32 random hexadecimal digits.
-#[derive(Clone)]
-pub(super) struct Ndc(String);
-
-impl Ndc {
-    /// A checkout's own id. What cannot be one is not repeated: it may be long, and anything.
-    pub(super) fn of_checkout(id: &str) -> Self {
-        match CheckoutId::parse(id) {
-            Some(_) => Self(id.to_owned()),
-            None => Self::fresh(None),
-        }
-    }
-
-    /// A new identifier, of an entity's request once it is known whose it is.
-    pub(super) fn fresh(entity: Option<&EntityId>) -> Self {
-        // Without randomness there is still an answer to give; its identifier is then not unique.
-        let random = hex(&crate::gateway::random::<16>().unwrap_or_default());
-        Self(match entity {
-            Some(entity) => format!("{entity}_{random}"),
-            None => random,
-        })
-    }
+/// Returns a new request identifier, of an entity's request once it is known whose it is.
+pub(super) fn fresh_ndc(entity: Option<&EntityId>) -> Ndc {
+    // Without randomness there is still an answer to give; its identifier is then not unique.
+    Ndc::of_request(entity, crate::gateway::random().unwrap_or_default())
 }
 
-impl fmt::Debug for Ndc {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Ndc({self})")
-    }
+/// Returns the request identifier of a call about a checkout. An id that cannot be a checkout's is not repeated: it may be
+/// long, and anything.
+pub(super) fn ndc_of_checkout(id: &str) -> Ndc {
+    CheckoutId::parse(id).map_or_else(|| fresh_ndc(None), |id| Ndc::of_checkout(&id))
 }
 
-/// The form that the log shows: a checkout's id is a capability.
-impl fmt::Display for Ndc {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match CheckoutId::parse(&self.0) {
-            Some(id) => f.write_str(&log_tag(id.as_str())),
-            None => f.write_str(&self.0),
-        }
+/// Returns the request identifier of a call to an address: the checkout's where its path names one.
+pub(super) fn ndc_of_path(path: &str, entity: Option<&EntityId>) -> Ndc {
+    let mut segments = path.split('/').filter(|segment| !segment.is_empty());
+    let of_checkout = segments.next() == Some("v1") && segments.next() == Some("checkouts");
+    match segments.next().filter(|_| of_checkout).and_then(CheckoutId::parse) {
+        Some(id) => Ndc::of_checkout(&id),
+        None => fresh_ndc(entity),
     }
 }
 
@@ -81,8 +61,7 @@ pub(super) fn reply_at(status: StatusCode, fields: Fields<'_>, ndc: &Ndc, time: 
 
 /// An answer about something that happened at a known time: the same bytes whenever it is made.
 pub(super) fn answer_at(status: StatusCode, fields: Fields<'_>, ndc: &Ndc, time: Timestamp) -> Answer {
-    let fields =
-        fields.with("buildNumber", BUILD_NUMBER).with("timestamp", wire_time(time)).with("ndc", ndc.0.as_str());
+    let fields = fields.with("buildNumber", BUILD_NUMBER).with("timestamp", wire_time(time)).with("ndc", ndc.as_str());
     // Most answers fit; longer ones grow.
     let mut body = Vec::with_capacity(1024);
     // Texts, and values that are JSON already: there is nothing that could fail.

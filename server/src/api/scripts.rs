@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tillgate_shared::result::codes;
 
 use super::fields::{Field, Fields};
-use super::reply::{Ndc, reply, result};
+use super::reply::{fresh_ndc, reply, result};
 use super::{Edge, FieldsUrl, form};
 
 /// Reasons of files, by the beginning of their path; the first that fits counts.
@@ -54,7 +54,7 @@ pub(super) async fn inventory(State(edge): State<Arc<Edge>>) -> Response {
         .with("documents", Field::Value(form::policies(&edge)))
         .with("manifest", signed.text.as_str())
         .with("signature", Field::Value(json!(signed.signature)));
-    let mut response = reply(StatusCode::OK, fields, &Ndc::fresh(None));
+    let mut response = reply(StatusCode::OK, fields, &fresh_ndc(None));
     response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     response
 }

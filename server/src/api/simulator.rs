@@ -11,12 +11,12 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use maud::{Markup, html};
 use tillgate_shared::brand::{Brand, Flow};
-use tillgate_shared::form::Duplicates;
 use tillgate_shared::result::codes;
 
 use super::Edge;
-use super::extract::{Id, parameters};
+use super::extract::Id;
 use super::form::{ANYBODY, ancestors_of};
+use super::received::form_parameters;
 use super::shopper_page::{NO_FRAME, Page};
 use crate::connector::simulator::{PAGE, PageAnswer};
 use crate::domain::address::{host, with_parameters};
@@ -61,7 +61,7 @@ fn is_inline(request: &Request) -> bool {
 /// The shopper's answer (`answer`, a word of [`PAGE`]).
 pub(super) async fn answer(State(edge): State<Arc<Edge>>, Id(id): Id, request: Request) -> Response {
     let inline = is_inline(&request);
-    let form = match parameters(request, Duplicates::LastWins).await {
+    let form = match form_parameters(request).await {
         Ok(form) => form,
         Err(failure) => return failed(&failure),
     };

@@ -12,12 +12,12 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use maud::{Markup, html};
 use tillgate_shared::brand::Brand;
-use tillgate_shared::form::Duplicates;
 use tillgate_shared::result::codes;
 
 use super::Edge;
-use super::extract::{Id, parameters};
+use super::extract::Id;
 use super::form::{ANYBODY, FormQuery, ancestors};
+use super::received::form_parameters;
 use super::shopper_page::{NO_FRAME, Page, reports};
 use super::simulator::{INLINE, STYLE, framed_by, leaves_by_itself, outcome, way_back};
 use crate::domain::address::host;
@@ -26,7 +26,7 @@ use crate::domain::payment::{Account, Payment};
 use crate::gateway::Failure;
 use crate::gateway::authentication::{Answered, Visit};
 use crate::threeds::issuer;
-use crate::threeds::request::three_d_amount;
+use crate::threeds::request::{AuthType, three_d_amount};
 
 const SCRIPT: &str = include_str!("three_d_secure.js");
 
@@ -49,7 +49,7 @@ pub(super) async fn answer(
     Query(query): Query<FormQuery>,
     request: Request,
 ) -> Response {
-    let form = match parameters(request, Duplicates::LastWins).await {
+    let form = match form_parameters(request).await {
         Ok(form) => form,
         Err(failure) => return failed(&edge, &failure),
     };
@@ -105,9 +105,12 @@ fn waits(edge: &Edge, payment: &Payment, id: &str, inline: bool) -> Response {
 fn challenge(edge: &Edge, payment: &Payment, inline: bool) -> Response {
     let transaction = payment.authentication().map(|authentication| authentication.transaction.as_str());
     let action = if inline { "?inline=true" } else { "?" };
+    let auth_type = payment.parameters.get("threeDSecure.authType").and_then(AuthType::find);
+    let [title, text] = auth_type.map_or(["Confirm your payment", ""], AuthType::page_texts);
     let bound = html! { input type="hidden" name=(TRANSACTION) value=[transaction]; };
     let main = html! {
-        h1 { "Confirm your payment" }
+        h1 { (title) }
+        @if !text.is_empty() { p { (text) } }
         (about(edge, payment))
         form method="post" action=(action) {
             (bound)
@@ -125,7 +128,7 @@ fn challenge(edge: &Edge, payment: &Payment, inline: bool) -> Response {
         }
         p.note { "This is a simulation in place of the page of the card's issuer. No money moves." }
     };
-    document(edge, Some(payment), StatusCode::OK, "Confirm your payment", html! {}, main)
+    document(edge, Some(payment), StatusCode::OK, title, html! {}, main)
 }
 
 /// What the cardholder agrees to.

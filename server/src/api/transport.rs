@@ -4,13 +4,12 @@
 use std::sync::Arc;
 
 use axum::RequestExt as _;
-use axum::extract::{MatchedPath, RawPathParams, Request, State};
+use axum::extract::{MatchedPath, RawPathParams, Request};
 use axum::http::{Extensions, HeaderMap};
-use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use super::error::ApiError;
-use super::reply::Ndc;
+use super::reply::ndc_of_path;
 use super::{Edge, client};
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, PageId};
@@ -28,16 +27,15 @@ pub(super) fn fault(edge: &Edge, headers: &HeaderMap, extensions: &Extensions) -
     if is_https && client::is_behind_proxy(edge, extensions) { None } else { Some(Refusal::plain_http()) }
 }
 
-/// Refuses a browser's request for a checkout or a payment page of a live entity. Requests of merchants' servers are judged
-/// where their credentials are read.
-pub(super) async fn enforce(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) -> Response {
-    if edge.gateway.directory.has_live()
-        && let Some(refusal) = fault(&edge, request.headers(), request.extensions())
-        && entity_of(&edge, &mut request).await.is_some_and(|entity| entity.live)
-    {
-        return ApiError::new(refusal, Ndc::fresh(None)).into_response();
+/// Refuses a browser's request for a checkout or a payment page of a live entity, or returns `None`. Requests of merchants'
+/// servers are judged where their credentials are read.
+pub(super) async fn refuse(edge: &Edge, request: &mut Request) -> Option<Response> {
+    if !edge.gateway.directory.has_live() {
+        return None;
     }
-    next.run(request).await
+    let refusal = fault(edge, request.headers(), request.extensions())?;
+    let is_live = entity_of(edge, request).await.is_some_and(|entity| entity.live);
+    is_live.then(|| ApiError::new(refusal, ndc_of_path(request.uri().path(), None)).into_response())
 }
 
 /// The entity whose checkout or payment a browser's request names.

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
-use tillgate_shared::parameter::Parameters;
+use tillgate_shared::parameter::{Parameters, check_lists, index as index_of};
 use tillgate_shared::result::ResultCode;
 
 use super::fields::Fields;
@@ -169,9 +169,11 @@ fn with_some<'a, const N: usize>(fields: Fields<'a>, more: [(&'a str, &'a Option
     })
 }
 
-/// Echoes parameters as nested JSON: `customer.givenName` inside `customer`, `cart.items[0].name` inside the first of the
-/// `items`, and `customParameters[a.b]` under its whole key.
+/// Echoes parameters as nested JSON: `customer.givenName` inside `customer`, `cart.items[3].name` inside the item 3 of the
+/// `items`, and `customParameters[a.b]` under its whole key. An index that was not sent is `null`.
 pub(super) fn nest<'a>(fields: &mut Fields<'a>, parameters: &'a Parameters) {
+    // Requests with such lists are refused; what was stored before is no reason for an answer of megabytes.
+    let in_place = check_lists(parameters).is_none();
     for (name, value) in parameters.iter() {
         let mut place = &mut *fields;
         let mut rest = name;
@@ -182,7 +184,7 @@ pub(super) fn nest<'a>(fields: &mut Fields<'a>, parameters: &'a Parameters) {
                 break;
             }
             let inner = match index {
-                Some(index) => place.item(part, index),
+                Some(index) => place.item(part, index, in_place),
                 None => place.group(part),
             };
             // A name that is both a value and a group (`a=1&a.b=2`) keeps the value.
@@ -201,7 +203,7 @@ fn step(name: &str) -> (&str, Option<u16>, &str) {
     let end = name.bytes().skip(1).position(|byte| matches!(byte, b'.' | b'[')).map_or(name.len(), |end| end + 1);
     let (step, after) = name.split_at(end);
     if let Some((index, more)) = after.strip_prefix('[').and_then(|inner| inner.split_once("]."))
-        && let Ok(index) = index.parse()
+        && let Some(index) = index_of(index)
     {
         return (step, Some(index), more);
     }
@@ -216,15 +218,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_are_echoed_nested_with_lists_in_the_order_of_their_indexes_and_keys_as_they_are() {
+    fn parameters_are_echoed_nested_with_each_item_at_its_index_and_keys_as_they_are() {
         let mut parameters = Parameters::default();
         for (name, value) in [
             ("customer.givenName", "Jane"),
             ("customer.browser.language", "de"),
             ("customParameters[a.b]", "1"),
             ("customParameters[123]", "2"),
-            ("cart.items[7].name", "Clay"),
-            ("cart.items[2].name", "Bowl"),
+            ("cart.items[3].name", "Clay"),
+            ("cart.items[1].name", "Bowl"),
             ("airline.passengers[0].legs[1].flightNumber", "TG 4711"),
             ("merchantTransactionId", "order-4711"),
         ] {
@@ -237,10 +239,23 @@ mod tests {
             json!({
                 "customer": { "givenName": "Jane", "browser": { "language": "de" } },
                 "customParameters": { "a.b": "1", "123": "2" },
-                "cart": { "items": [{ "name": "Bowl" }, { "name": "Clay" }] },
-                "airline": { "passengers": [{ "legs": [{ "flightNumber": "TG 4711" }] }] },
+                "cart": { "items": [null, { "name": "Bowl" }, null, { "name": "Clay" }] },
+                "airline": { "passengers": [{ "legs": [null, { "flightNumber": "TG 4711" }] }] },
                 "merchantTransactionId": "order-4711",
             })
         );
+    }
+
+    #[test]
+    fn lists_that_were_stored_with_more_gaps_than_are_allowed_are_told_without_them() {
+        let mut parameters = Parameters::default();
+        for passenger in 0..1000 {
+            parameters.set(format!("airline.passengers[{passenger}].legs[999].fareBasis"), "Y");
+        }
+        let mut fields = Fields::default();
+        nest(&mut fields, &parameters);
+        let told = serde_json::to_value(&fields).unwrap();
+        assert_eq!(told["airline"]["passengers"][999]["legs"], json!([{ "fareBasis": "Y" }]));
+        assert!(told.to_string().len() < 40_000);
     }
 }

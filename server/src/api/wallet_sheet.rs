@@ -9,10 +9,10 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use maud::{Markup, html};
 use tillgate_shared::brand::{Brand, Kind};
-use tillgate_shared::form::Duplicates;
 
-use super::extract::{Id, parameters};
+use super::extract::Id;
 use super::form::{FormQuery, ancestors};
+use super::received::form_parameters;
 use super::shopper_page::{Page, reports};
 use super::simulator::STYLE;
 use super::{Edge, FieldsUrl};
@@ -39,7 +39,7 @@ pub(super) async fn answer(
 ) -> Response {
     let made = async {
         let (checkout, brand) = asked(&edge, &id, &query)?;
-        let form = parameters(request, Duplicates::LastWins).await?;
+        let form = form_parameters(request).await?;
         let card = form.get("card").and_then(|place| SHEET_CARDS.get(place.parse::<usize>().ok()?));
         let token = edge.gateway.simulate_wallet(&checkout, brand, card.unwrap_or(&SHEET_CARDS[0]))?;
         Ok((checkout, brand, token))

@@ -14,6 +14,10 @@ use crate::domain::id::EntityId;
 use crate::gateway::random;
 use crate::store::{admin, open_connection};
 
+/// The compatibility mode with what it allows.
+const COMPATIBLE: &str = "on: merchantTransactionId from 1 character, telephone numbers of any characters, a name twice, \
+                          entityId in the body of a GET, dates with a time";
+
 /// Entities.
 #[derive(Debug, Subcommand)]
 pub(super) enum EntityCommand {
@@ -157,6 +161,8 @@ struct Shown {
     entity: Entity,
     /// Its channels, in the order in which they are asked.
     channels: Vec<ShownChannel>,
+    /// True if the compatibility mode is on, for the entity itself or with its merchant.
+    compatible: bool,
     /// Settings that a live entity should not have, each with the way to change it.
     warnings: Vec<String>,
 }
@@ -199,9 +205,10 @@ fn shown(connection: &Connection, entity: Entity) -> anyhow::Result<Shown> {
     let channels =
         channels.iter().map(|channel| ShownChannel { id: channel.id.clone(), name: channel.name.clone() }).collect();
     let merchant = entity.merchant.as_ref().map(|id| admin::entity(connection, id)).transpose()?.flatten();
-    let inherits = merchant.is_some_and(|merchant| !merchant.settings.origins.is_empty());
+    let inherits = merchant.as_ref().is_some_and(|merchant| !merchant.settings.origins.is_empty());
     let warnings = warnings(&entity, inherits);
-    Ok(Shown { entity, channels, warnings })
+    let compatible = entity.settings.compatible || merchant.is_some_and(|merchant| merchant.settings.compatible);
+    Ok(Shown { entity, channels, compatible, warnings })
 }
 
 fn warnings(entity: &Entity, inherits_origins: bool) -> Vec<String> {
@@ -216,7 +223,7 @@ fn warnings(entity: &Entity, inherits_origins: bool) -> Vec<String> {
 }
 
 fn text(shown: &Shown) -> String {
-    let Shown { entity, channels, warnings } = shown;
+    let Shown { entity, channels, compatible, warnings } = shown;
     let settings = &entity.settings;
     let channel = &settings.channel;
     let some = |list: &[String], none: &str| if list.is_empty() { none.to_owned() } else { list.join(",") };
@@ -251,6 +258,7 @@ fn text(shown: &Shown) -> String {
         ("customer id", by(settings.browser_customer_ids)),
         ("numbers", if settings.sandbox_any_number || entity.live { "any" } else { "test numbers" }.to_owned()),
         ("origins", some(&settings.origins, "any")),
+        ("compatible", if *compatible { COMPATIBLE } else { "off" }.to_owned()),
     ]);
     lines.extend(warnings.iter().map(|warning| ("warning", warning.clone())));
     lines.into_iter().map(|(name, value)| format!("{name:<11} {value}")).collect::<Vec<_>>().join("\n")

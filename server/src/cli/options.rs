@@ -43,6 +43,11 @@ pub(super) struct EntityOptions {
     /// Let a sandbox take card numbers that are no documented test numbers. For generated data; never send real cards.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     sandbox_any_number: Option<OnOff>,
+    /// Compatibility mode, for clients that were written for another gateway of this contract: short references, telephone
+    /// numbers with letters, a name twice, entityId in the body of a GET, dates with a time. Channels have it with their
+    /// merchant; docs/compatibility.md lists what it allows.
+    #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
+    compatible: Option<OnOff>,
     /// The origins whose pages may embed the form, such as https://shop.example, in place of those before; `any` allows all.
     #[arg(long = "origin", value_name = "ORIGIN", value_parser = origin)]
     origins: Vec<String>,
@@ -81,6 +86,7 @@ impl EntityOptions {
         set(&mut settings.browser_registrations, self.browser_registrations);
         set(&mut settings.browser_customer_ids, self.browser_customer_ids);
         set(&mut settings.sandbox_any_number, self.sandbox_any_number);
+        set(&mut settings.compatible, self.compatible);
         if self.origins.iter().any(|origin| origin == ANY) {
             settings.origins.clear();
         } else if !self.origins.is_empty() {

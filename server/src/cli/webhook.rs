@@ -46,9 +46,13 @@ pub(super) enum WebhookCommand {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 #[value(rename_all = "UPPER")]
 enum Type {
+    /// What becomes of payments.
     Payment,
+    /// Registrations that are made, changed or deleted.
     Registration,
+    /// Nothing is sent yet: no schedules are made.
     Schedule,
+    /// Nothing is sent yet: no risk checks are made.
     Risk,
 }
 

@@ -83,6 +83,7 @@ mod tests {
             id: PaymentId::new(at(0), [number; 9]),
             entity: checkout().entity,
             checkout: Some(checkout().id),
+            ndc: None,
             referenced: None,
             registration: None,
             created: at(0),

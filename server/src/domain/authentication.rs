@@ -71,17 +71,21 @@ pub enum Status {
     /// The issuer rejects it and asks not to authorise.
     #[serde(rename = "R")]
     Rejected,
+    /// The issuer grants an exemption: the cardholder is not authenticated, and the merchant bears the loss of a fraud.
+    #[serde(rename = "I")]
+    Exempted,
 }
 
 impl Status {
     /// Every status.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Authenticated,
         Self::Attempted,
         Self::Failed,
         Self::Unavailable,
         Self::ChallengeRequired,
         Self::Rejected,
+        Self::Exempted,
     ];
 
     /// The letter of the protocol.
@@ -93,13 +97,15 @@ impl Status {
             Self::Unavailable => "U",
             Self::ChallengeRequired => "C",
             Self::Rejected => "R",
+            Self::Exempted => "I",
         }
     }
 
-    /// `threeDSecure.authenticationStatus` (specification, document 3: Y, A, U or N): a rejection is a no.
+    /// `threeDSecure.authenticationStatus` (specification, document 3: Y, A, U or N): a rejection is a no. Returns `None`
+    /// if there was no authentication.
     fn reported(self) -> Option<&'static str> {
         match self {
-            Self::ChallengeRequired => None,
+            Self::ChallengeRequired | Self::Exempted => None,
             Self::Rejected => Some("N"),
             other => Some(other.letter()),
         }
@@ -186,7 +192,7 @@ pub enum Next {
 pub fn next(said: Said, when: ThreeD) -> Next {
     use Next::{Authorise, Challenge, Decline};
     use Said::{Issuer, NotEnrolled, NotParticipating, Outside};
-    use Status::{Attempted, Authenticated, ChallengeRequired, Failed, Rejected, Unavailable};
+    use Status::{Attempted, Authenticated, ChallengeRequired, Exempted, Failed, Rejected, Unavailable};
     use ThreeD::{Never, Required, WhenEnrolled};
 
     match (said, when) {
@@ -194,6 +200,8 @@ pub fn next(said: Said, when: ThreeD) -> Next {
         (_,                                    Never)                    => Authorise,
         (Issuer(Authenticated | Attempted),    WhenEnrolled | Required)  => Authorise,
         (Issuer(ChallengeRequired),            WhenEnrolled | Required)  => Challenge,
+        (Issuer(Exempted),                     WhenEnrolled)             => Authorise,
+        (Issuer(Exempted),                     Required)                 => Decline(codes::THREEDS_FAILED),
         (Issuer(Failed),                       WhenEnrolled | Required)  => Decline(codes::THREEDS_FAILED),
         (Issuer(Rejected),                     WhenEnrolled | Required)  => Decline(codes::THREEDS_REJECTED),
         (Issuer(Unavailable),                  WhenEnrolled)             => Authorise,
@@ -225,12 +233,14 @@ pub struct Proof {
     pub reason: Option<Reason>,
 }
 
-/// The electronic commerce indicator of a brand's scheme, two digits; none where nobody vouches for anything.
+/// The electronic commerce indicator of a brand's scheme, two digits. Returns `None` if nobody vouches for anything and no
+/// exemption was granted.
 pub fn eci(brand: &str, said: Said) -> Option<&'static str> {
     let mastercard = matches!(brand, "MASTER" | "MASTERDEBIT" | "MAESTRO");
     match said {
         Said::Issuer(Status::Authenticated) => Some(if mastercard { "02" } else { "05" }),
         Said::Issuer(Status::Attempted) | Said::NotEnrolled => Some(if mastercard { "01" } else { "06" }),
+        Said::Issuer(Status::Exempted) => Some(if mastercard { "06" } else { "07" }),
         _ => None,
     }
 }
@@ -263,7 +273,8 @@ impl Proof {
         })
     }
 
-    /// Tells it with the payment, in the specification's names (document 3, `threeDSecure.*`).
+    /// Tells it with the payment, in the specification's names (document 3, `threeDSecure.*`), in place of the result of an
+    /// earlier authentication.
     pub fn tell(&self, parameters: &mut Parameters) {
         let enrolled = match self.said {
             Said::Issuer(_) => "Y",
@@ -284,12 +295,17 @@ impl Proof {
             ("enrollmentStatus", Some(enrolled)),
             ("authenticationStatus", status),
             ("dsTransactionId", directory),
-            ("version", self.version.map(Version::as_str)),
             ("transactionStatusReason", self.reason.map(Reason::as_str)),
         ] {
-            if let Some(value) = value {
-                parameters.set(format!("threeDSecure.{name}"), value);
+            let name = format!("threeDSecure.{name}");
+            match value {
+                Some(value) => parameters.set(name, value),
+                None => drop(parameters.remove(&name)),
             }
+        }
+        // A version that the merchant wishes for stays where none was spoken.
+        if let Some(version) = self.version {
+            parameters.set("threeDSecure.version", version.as_str());
         }
     }
 }

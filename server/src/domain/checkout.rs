@@ -15,7 +15,8 @@ use super::registration::Registration;
 /// How long a checkout may be paid (specification, document 1, limits).
 pub const LIFETIME: SignedDuration = SignedDuration::from_mins(30);
 
-/// When the merchant is reminded of a checkout that was submitted and never asked for (specification, document 1, events).
+/// Time from the last submit of a checkout to the reminder of a merchant who does not ask for the outcome (specification,
+/// document 1, events).
 pub const REMINDER: SignedDuration = SignedDuration::from_mins(29);
 
 /// A checkout as it is stored. Who only asks where it stands may leave its parameters unread (another `P`).
@@ -107,6 +108,12 @@ impl Standing {
 }
 
 impl<P> Checkout<P> {
+    /// Returns the id of its last attempt: a payment, or the registration of a tokenisation checkout.
+    pub fn last_attempt(&self) -> Option<&str> {
+        let payment = self.attempt.as_ref().map(PaymentId::as_str);
+        payment.or_else(|| self.registration.as_ref().map(RegistrationId::as_str))
+    }
+
     /// Whose its last attempt is: a channel's, where the checkout is the merchant's.
     pub fn owner_of_attempt(&self) -> &EntityId {
         self.channel.as_ref().unwrap_or(&self.entity)
@@ -223,6 +230,8 @@ impl Checkout {
             attempts: self.attempts.saturating_add(1),
             attempt: Some(payment.id.clone()),
             channel: (payment.entity != self.entity).then(|| payment.entity.clone()),
+            // It may have been for a registration before, which failed.
+            registration: None,
             paid: payment.counts(),
             ..self.clone()
         })
@@ -281,6 +290,7 @@ mod tests {
             id: PaymentId::new(Timestamp::UNIX_EPOCH, [3; 9]),
             entity: checkout().entity,
             checkout: Some(checkout().id),
+            ndc: None,
             created: Timestamp::UNIX_EPOCH,
             payment_type: PaymentType::Debit,
             brand: "VISA".to_owned(),

@@ -51,6 +51,10 @@ pub struct Settings {
     pub browser_customer_ids: bool,
     /// Take card numbers in a sandbox that are no documented test numbers, for generated data.
     pub sandbox_any_number: bool,
+    /// Take what clients of other gateways of this contract send: see `docs/compatibility.md`. A merchant's channels have it
+    /// with their merchant.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compatible: bool,
     /// What it offers as a channel.
     pub channel: Channel,
 }

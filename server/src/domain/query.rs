@@ -1,6 +1,6 @@
 //! What a query asks for: a range of time, and which payments of it.
 
-use jiff::civil::Date;
+use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::brand::{Brand, Kind};
@@ -112,7 +112,7 @@ impl Range {
         Self { from: first(Timestamp::UNIX_EPOCH), until: None }
     }
 
-    /// Whole days, both ends included, in UTC.
+    /// Days, or moments to the second, both ends included, in UTC.
     ///
     /// # Errors
     /// A refusal that names `date.to` when it lies before `date.from`, and either when the other is sent alone.
@@ -125,14 +125,14 @@ impl Range {
             (Some(_), None) => return Err(Refusal::parameter("date.to", None, "may not be empty with date.from")),
         };
         let wrong = |name, value| Refusal::parameter(name, Some(value), "must be a day in the form yyyy-MM-dd");
-        let first_day: Date = from.parse().map_err(|_| wrong("date.from", from))?;
-        let last_day: Date = to.parse().map_err(|_| wrong("date.to", to))?;
-        if last_day < first_day {
+        let begin = moment(from, Time::midnight()).ok_or_else(|| wrong("date.from", from))?;
+        let end = moment(to, Time::constant(23, 59, 59, 0)).ok_or_else(|| wrong("date.to", to))?;
+        if end < begin {
             return Err(Refusal::parameter("date.to", Some(to), "must not lie before date.from"));
         }
         // No payment is made on the last day of the calendar.
-        let until = last_day.tomorrow().ok().and_then(start).map(first);
-        Ok(Some(Self { from: first(start(first_day).unwrap_or(Timestamp::UNIX_EPOCH)), until }))
+        let until = end.checked_add(SignedDuration::from_secs(1)).ok().and_then(in_utc).map(first);
+        Ok(Some(Self { from: first(in_utc(begin).unwrap_or(Timestamp::MAX)), until }))
     }
 
     /// The second in which a payment with a short id can have been made, the latest first.
@@ -170,8 +170,19 @@ fn first(moment: Timestamp) -> PaymentId {
     PaymentId::new(moment, [0; 9])
 }
 
-fn start(day: Date) -> Option<Timestamp> {
-    day.to_zoned(TimeZone::UTC).ok().map(|midnight| midnight.timestamp())
+/// Reads a day, or a day with a time after a space or a letter T; `time` is that of a day alone.
+fn moment(text: &str, time: Time) -> Option<DateTime> {
+    let (day, rest) = text.split_at_checked(10)?;
+    let time = match rest.strip_prefix([' ', 'T']) {
+        Some(clock) => clock.parse().ok()?,
+        None if rest.is_empty() => time,
+        None => return None,
+    };
+    Some(day.parse::<Date>().ok()?.to_datetime(time))
+}
+
+fn in_utc(moment: DateTime) -> Option<Timestamp> {
+    moment.to_zoned(TimeZone::UTC).ok().map(|moment| moment.timestamp())
 }
 
 #[cfg(test)]

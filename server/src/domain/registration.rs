@@ -12,6 +12,7 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::id::{CheckoutId, EntityId, RegistrationId};
+use super::ndc::Ndc;
 use super::payment::{Account, result_code};
 use super::refusal::Refusal;
 
@@ -30,6 +31,10 @@ pub struct Registration {
     /// The checkout it was made in; none for one made server to server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<CheckoutId>,
+    /// Identifier of the request that made or last changed it. `None` where that was its checkout's form or the end of its
+    /// retention, and for registrations made before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ndc: Option<Ndc>,
     /// When it was made.
     pub created: Timestamp,
     /// The brand's code, e.g. `VISA`.
@@ -88,7 +93,19 @@ impl Registration {
     /// What is left when it ends: that it was there, and nothing about whom.
     #[must_use]
     pub fn ended(&self, how: Ended) -> Self {
-        Self { ended: Some(how), account: Account::Unknown, parameters: Parameters::default(), ..self.clone() }
+        Self {
+            ended: Some(how),
+            ndc: None,
+            account: Account::Unknown,
+            parameters: Parameters::default(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the identifier of the request that made or last changed it.
+    pub fn ndc(&self) -> Ndc {
+        let of_record = || Ndc::of_record(self.checkout.as_ref(), &self.entity, self.id.as_str());
+        self.ndc.clone().unwrap_or_else(of_record)
     }
 
     /// Kept for longer: until a moment, unless it is kept longer already.
@@ -157,6 +174,7 @@ mod tests {
             id: RegistrationId::new(Timestamp::UNIX_EPOCH, [1; 9]),
             entity: EntityId::new(Timestamp::UNIX_EPOCH, [2; 9]),
             checkout: None,
+            ndc: None,
             created: at("2026-01-01T00:00:00Z"),
             brand: "VISA".to_owned(),
             result: codes::TEST_INTERNAL,

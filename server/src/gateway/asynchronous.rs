@@ -159,7 +159,8 @@ impl Gateway {
                         follow(None),
                         parameters,
                     );
-                    changes = changes.payment(&reversal);
+                    // The order is found by the request of the payment, for the reversal has none of its own.
+                    changes = changes.payment(&Payment { ndc: Some(payment.ndc()), ..reversal });
                 }
                 Ok((changes, Decided { payment, as_wanted: true, changed: true }))
             })

@@ -1,6 +1,6 @@
 //! A checkout's life as the merchant sees it: create, update, read.
 
-use tillgate_shared::parameter::{Operation, Parameters, check_complete, find};
+use tillgate_shared::parameter::{Operation, Parameters, check_complete, check_lists, find};
 
 use super::once::Once;
 use super::{Failure, Gateway, dispatch, order, random};
@@ -82,6 +82,9 @@ impl Gateway {
             .update(Keys::checkout(&id), move |loaded| {
                 let checkout = loaded.checkout.filter(|checkout| checkout.entity == entity.id).ok_or_else(unknown)?;
                 let next = checkout.updated(&update, now)?;
+                if let Some(error) = check_lists(&next.parameters) {
+                    return Err(Refusal::parameters(vec![error]));
+                }
                 check_purpose(&next.parameters)?;
                 order::route(entity.live, &next.parameters)?;
                 dispatch::choose(&entity, &channels, &next.parameters)?;
@@ -109,13 +112,16 @@ impl Gateway {
         if let Some(id) = &checkout.registration
             && let Some(registration) = self.store.registration(&checkout.entity, id)?
         {
-            self.asked.note(&checkout.id);
+            self.asked.note(&checkout.id, registration.id.as_str());
             return Ok(Status::Registered(Box::new(registration), Standing::of_registration(state)));
         }
         Ok(match (attempt, state) {
             (Some(payment), _) => {
                 let standing = checkout.standing(&payment, now);
-                self.asked.note(&checkout.id);
+                // An attempt that still waits for its shopper has no outcome that could be told.
+                if !payment.waits() {
+                    self.asked.note(&checkout.id, payment.id.as_str());
+                }
                 Status::Attempted(Box::new(payment), standing)
             }
             (None, State::Expired) => Status::Expired,
@@ -141,7 +147,7 @@ impl Gateway {
         let state = checkout.state(self.now_of(entity));
         Ok(match (registration, state) {
             (Some(registration), _) => {
-                self.asked.note(&checkout.id);
+                self.asked.note(&checkout.id, registration.id.as_str());
                 Status::Registered(Box::new(registration), Standing::of_registration(state))
             }
             (None, State::Expired) => Status::Expired,

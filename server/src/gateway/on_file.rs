@@ -123,6 +123,7 @@ impl Gateway {
             id: RegistrationId::new(self.next_id_time_of_id(owner), random()?),
             entity: owner.clone(),
             checkout: payment.checkout.clone(),
+            ndc: payment.ndc.clone(),
             created: payment.created,
             brand: payment.brand.clone(),
             result: payment.result,

@@ -6,10 +6,14 @@
 use jiff::Timestamp;
 
 use crate::domain::idempotency::{Answer, KEPT, Named};
+use crate::domain::ndc::Ndc;
 use crate::store::{Changes, KeptAnswer};
 
-/// How a use case that ends in a `T` keeps its answer, when its request has a name.
-pub struct Once<T>(Option<Box<Keep<T>>>);
+/// Recorder of the answer of a use case that ends in a `T`, for a request that has a name; and the identifier of that request.
+pub struct Once<T> {
+    keep: Option<Box<Keep<T>>>,
+    ndc: Option<Ndc>,
+}
 
 struct Keep<T> {
     named: Named,
@@ -19,18 +23,29 @@ struct Keep<T> {
 impl<T> Once<T> {
     /// Keeps the answer of a named request; nothing for one that has no name.
     pub fn new(named: Option<Named>, answer: impl FnOnce(&T) -> Answer + Send + 'static) -> Self {
-        Self(named.map(|named| Box::new(Keep { named, answer: Box::new(answer) })))
+        Self { keep: named.map(|named| Box::new(Keep { named, answer: Box::new(answer) })), ndc: None }
     }
 
     /// A request without a name.
     pub fn unnamed() -> Self {
-        Self(None)
+        Self { keep: None, ndc: None }
+    }
+
+    /// Adds the identifier of the request, for what it makes to carry.
+    #[must_use]
+    pub fn with_ndc(self, ndc: Ndc) -> Self {
+        Self { ndc: Some(ndc), ..self }
+    }
+
+    /// The identifier of the request. `None` for a submit: all that it makes carries its checkout's id.
+    pub fn ndc(&self) -> Option<&Ndc> {
+        self.ndc.as_ref()
     }
 
     /// Adds the answer to the changes that it tells of.
     #[must_use]
     pub fn keep(self, changes: Changes, outcome: &T, now: Timestamp) -> Changes {
-        let Some(keep) = self.0 else { return changes };
+        let Some(keep) = self.keep else { return changes };
         let Keep { named, answer } = *keep;
         let owner = changes.owner();
         changes.answer(KeptAnswer { named, answer: answer(outcome), made: now, until: now + KEPT, owner })

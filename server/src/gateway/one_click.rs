@@ -4,6 +4,7 @@ use super::checkout::unknown;
 use super::once::Once;
 use super::{Failure, Gateway};
 use crate::domain::checkout::Checkout;
+use crate::domain::ndc::Ndc;
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
 
@@ -32,7 +33,8 @@ impl Gateway {
         }
         checkout.check_open(self.now_of_id(&checkout.entity))?;
         let entity = self.directory.entity(&checkout.entity).ok_or_else(unknown)?;
-        self.deregister(&entity, registration, Once::unnamed()).await?;
+        let once = Once::unnamed().with_ndc(Ndc::of_checkout(&checkout.id));
+        self.deregister(&entity, registration, once).await?;
         Ok(())
     }
 }

@@ -62,7 +62,8 @@ impl Gateway {
         if let Some(id) = reference::named(&parameters) {
             return self.refer(entity, &id, parameters, once).await;
         }
-        let sender = Sender::server(&parameters);
+        let ndc = once.ndc().cloned();
+        let sender = Sender::server(&parameters, ndc.as_ref());
         self.charge(File { owner: &entity.id, used: None }, entity, sender, parameters, addresses, once).await
     }
 
@@ -152,6 +153,7 @@ impl Gateway {
             id,
             entity: entity.id.clone(),
             checkout: checkout.map(|checkout| checkout.id.clone()),
+            ndc: sender.ndc().cloned(),
             referenced: None,
             registration: file.used.map(|used| used.id.clone()),
             created: now,

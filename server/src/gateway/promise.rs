@@ -45,7 +45,7 @@ impl Promise {
         payment.parameters.set(INITIAL_TRANSACTION, agreement.initial.as_str());
         if let Some(registration) = registration {
             let initial = Some(agreement.initial.clone());
-            changes = changes.registration(&Registration { initial, ..registration });
+            changes = changes.registration(&Registration { initial, ndc: Some(payment.ndc()), ..registration });
         }
         changes.chain(&agreement)
     }

@@ -21,6 +21,7 @@ use crate::domain::id::PaymentId;
 use crate::domain::payment::{Command, Payment, Standing, descriptor};
 use crate::domain::refusal::Refusal;
 use crate::store::{Changes, Keys};
+use crate::threeds::request::three_d_amount;
 
 /// Where a request names the earlier payment, unless its path does (specification, document 2, resources).
 const NAMED: &str = "referencedPaymentId";
@@ -78,6 +79,7 @@ impl Gateway {
                 let referenced = loaded.payment.ok_or_else(|| unknown(command))?;
                 let request = request?;
                 let asked = request.amount.of(&referenced)?;
+                three_d_amount(&parameters, asked.unwrap_or(referenced.amount))?;
                 let route = order::route(live, &referenced.parameters)?;
                 let standing = Standing::of(&referenced, &loaded.links, &terms, now);
                 let decided = if request.route.is_some_and(|named| named != route) {
@@ -90,6 +92,7 @@ impl Gateway {
                     Err(code) => (asked.unwrap_or(referenced.amount), code),
                 };
                 let payment = payment(new, now, referenced, request.command, amount, result, parameters);
+                let payment = Payment { ndc: once.ndc().cloned(), ..payment };
                 Ok((once.keep(Changes::default().payment(&payment), &payment, now), payment))
             })
             .await??;
@@ -232,6 +235,7 @@ pub(super) fn payment(
     Payment {
         id,
         checkout: None,
+        ndc: None,
         referenced: Some(referenced.id),
         registration: None,
         created: now,

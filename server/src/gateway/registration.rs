@@ -46,7 +46,8 @@ impl Gateway {
         once: Once<Registration>,
     ) -> Result<Registration, Failure> {
         order::refuse_override(&parameters)?;
-        let (drafted, attempt) = self.draft(entity, Sender::server(&parameters), parameters, None)?;
+        let sender = Sender::server(&parameters, once.ndc());
+        let (drafted, attempt) = self.draft(entity, sender, parameters, None)?;
         let keys = drafted.keys(Keys::none());
         let now = self.now_of(entity);
         let written = self
@@ -111,6 +112,7 @@ impl Gateway {
             id,
             entity: entity.id.clone(),
             checkout: sender.checkout().map(|checkout| checkout.id.clone()),
+            ndc: sender.ndc().cloned(),
             created: now,
             brand: order.brand.code.to_owned(),
             result,
@@ -191,7 +193,8 @@ impl Gateway {
         let (registration, sealed) = found.ok_or_else(unknown)?;
         let holder = self.holder(entity, &registration);
         let entity = holder.as_deref().unwrap_or(entity);
-        let sender = Sender::server(&parameters);
+        let ndc = once.ndc().cloned();
+        let sender = Sender::server(&parameters, ndc.as_ref());
         let parameters = self.with_stored_account(entity, &registration, sealed, parameters, sender)?;
         let file = File { owner: &registration.entity, used: Some(&registration) };
         self.charge(file, entity, sender, parameters, addresses, once).await
@@ -244,7 +247,7 @@ impl Gateway {
             .update(Keys { on_file, ..Keys::default() }, move |loaded| {
                 let registration = loaded.on_file.registration.ok_or_else(unknown)?;
                 registration.check_usable(now)?;
-                let next = change(&registration);
+                let next = Registration { ndc: once.ndc().cloned(), ..change(&registration) };
                 Ok((once.keep(Changes::default().registration(&next), &next, now), next))
             })
             .await??;

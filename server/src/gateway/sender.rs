@@ -5,27 +5,41 @@ use tillgate_shared::parameter::{Parameters, Presence, Requirements};
 
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
+use crate::domain::ndc::Ndc;
 
 /// Sender of a request to pay or to register.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Sender<'a> {
     /// A shopper's browser that submits the form of this checkout.
     Form(&'a Checkout),
-    /// A merchant's server, with the part of the cardholder that it states.
-    Server(Presence),
+    /// A merchant's server.
+    Server {
+        /// The part of the cardholder, as the request states it.
+        presence: Presence,
+        /// Identifier of the request.
+        ndc: Option<&'a Ndc>,
+    },
 }
 
 impl<'a> Sender<'a> {
     /// The merchant's server, outside of any checkout.
-    pub(super) fn server(parameters: &Parameters) -> Self {
-        Self::Server(Presence::of_server_request(parameters))
+    pub(super) fn server(parameters: &Parameters, ndc: Option<&'a Ndc>) -> Self {
+        Self::Server { presence: Presence::of_server_request(parameters), ndc }
+    }
+
+    /// Returns the identifier of a server's request; what a form makes carries its checkout's id.
+    pub(super) fn ndc(self) -> Option<&'a Ndc> {
+        match self {
+            Self::Form(_) => None,
+            Self::Server { ndc, .. } => ndc,
+        }
     }
 
     /// Returns the checkout whose form was submitted, `None` for a merchant's server.
     pub(super) fn checkout(self) -> Option<&'a Checkout> {
         match self {
             Self::Form(checkout) => Some(checkout),
-            Self::Server(_) => None,
+            Self::Server { .. } => None,
         }
     }
 
@@ -33,7 +47,7 @@ impl<'a> Sender<'a> {
     pub(super) fn presence(self) -> Presence {
         match self {
             Self::Form(_) => Presence::Cardholder,
-            Self::Server(presence) => presence,
+            Self::Server { presence, .. } => presence,
         }
     }
 

@@ -175,9 +175,7 @@ impl Gateway {
                         changes = changes.payment(&abandoned).without_promise(&abandoned.id);
                     }
                     let next = open.attempted(&payment, now)?;
-                    if let Some(address) = reminder {
-                        changes = changes.remind(&next, address);
-                    }
+                    changes = changes.remind(&next, reminder, now, payment.waits());
                     let changes = once.keep(changes.checkout(&next), &payment, payment.created);
                     let attempt = AttemptOutcome::of(&payment);
                     let outcome = Outcome::Settled { attempt, payment: Some(Box::new(payment)) };
@@ -214,7 +212,7 @@ impl Gateway {
             parameters.set("customer.ip", shopper.to_string());
         }
         normalize(&mut parameters);
-        let mut errors = check_formats(&parameters);
+        let mut errors = check_formats(&parameters, self.directory.formats_of(entity));
         if errors.is_empty() {
             errors = check_card_numbers(&parameters);
         }
@@ -263,11 +261,9 @@ impl Gateway {
                 None => Ok((Changes::default(), Outcome::Stale)),
                 Some(current) => {
                     current.may_be_tried(limit, now)?;
-                    let (mut changes, registration) = drafted.settle(loaded)?;
+                    let (changes, registration) = drafted.settle(loaded)?;
                     let next = current.registered(&registration, now)?;
-                    if let Some(address) = reminder {
-                        changes = changes.remind(&next, address);
-                    }
+                    let changes = changes.remind(&next, reminder, now, false);
                     let attempt = AttemptOutcome::of_registration(&registration);
                     Ok((changes.checkout(&next), Outcome::Settled { attempt, payment: None }))
                 }

@@ -11,7 +11,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
@@ -33,8 +33,12 @@ impl AsyncRead for TrackedStream {
         if buffer.remaining() > READ_BUFFER {
             self.state.buffer_grown.store(true, Relaxed);
         }
+        // Without anything to read nothing comes into the buffer, and nothing has to be overwritten.
+        ready!(self.stream.poll_read_ready(cx))?;
+        // Bytes that count as initialized may be of an earlier request; the rest is overwritten to become so.
+        let initialized = buffer.initialized().len() - buffer.filled().len();
         let free = buffer.initialize_unfilled();
-        free.fill(0);
+        free[..initialized].fill(0);
         let length = free.len().min(READ_BUFFER - 1);
         let mut part = ReadBuf::new(&mut free[..length]);
         let polled = Pin::new(&mut self.stream).poll_read(cx, &mut part);

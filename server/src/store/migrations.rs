@@ -219,6 +219,19 @@ pub(super) const MIGRATIONS: &[M<'static>] = &[
              WHEN EXISTS (SELECT 1 FROM vault_key WHERE id = substr(NEW.next, 2, 4) AND retired IS NOT NULL)
          BEGIN SELECT RAISE(ABORT, 'a record is sealed under a retired key of the vault'); END;",
     ),
+    // A reminder is about one attempt, and waits until that has ended: as long as the attempt has a timer of its own.
+    M::up(
+        "ALTER TABLE timer ADD COLUMN attempt TEXT;
+         ALTER TABLE timer ADD COLUMN waits INTEGER NOT NULL DEFAULT 0;
+         UPDATE timer SET attempt = (
+             SELECT coalesce(json_extract(text, '$.attempt'), json_extract(text, '$.registration'))
+             FROM (SELECT CAST(document AS TEXT) AS text FROM checkout WHERE checkout.id = timer.subject)
+         ) WHERE kind = 'remind';
+         UPDATE timer SET waits = 1 WHERE kind = 'remind'
+             AND EXISTS (SELECT 1 FROM timer AS ending WHERE ending.kind = 'end' AND ending.subject = timer.attempt);
+         DROP INDEX timer_since;
+         CREATE INDEX timer_since ON timer (kind, since) WHERE waits = 0;",
+    ),
 ];
 
 #[cfg(test)]
@@ -301,5 +314,37 @@ mod tests {
         };
         assert_eq!((shown("A"), shown("B")), ("card 420000 0000".into(), "iban DE23**7890".into()));
         assert_eq!(shown("C"), serde_json::Value::Null);
+    }
+
+    #[test]
+    fn reminders_from_before_are_about_the_last_attempt_and_wait_where_that_does() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let migrations = Migrations::from_slice(MIGRATIONS);
+        let attempts =
+            MIGRATIONS.iter().position(|step| format!("{step:?}").contains("timer ADD COLUMN attempt")).unwrap();
+        migrations.to_version(&mut connection, attempts).unwrap();
+        for (checkout, document) in [
+            ("pending", r#"{"attempt":"p1","registration":"r0"}"#),
+            ("paid", r#"{"attempt":"p2"}"#),
+            ("stored", r#"{"registration":"r1"}"#),
+        ] {
+            let insert = "INSERT INTO checkout (id, document) VALUES (?1, ?2)";
+            connection.execute(insert, rusqlite::params![checkout, document.as_bytes()]).unwrap();
+        }
+        for (kind, subject) in
+            [("remind", "pending"), ("remind", "paid"), ("remind", "stored"), ("remind", "gone"), ("end", "p1")]
+        {
+            let insert = "INSERT INTO timer (kind, subject, entity, since, detail) VALUES (?1, ?2, 'e1', 7, 'x')";
+            connection.execute(insert, [kind, subject]).unwrap();
+        }
+        migrations.to_latest(&mut connection).unwrap();
+        let row = |subject: &str| -> (Option<String>, bool, i64) {
+            let query = "SELECT attempt, waits, since FROM timer WHERE kind = 'remind' AND subject = ?1";
+            connection.query_row(query, [subject], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap()
+        };
+        assert_eq!(row("pending"), (Some("p1".to_owned()), true, 7));
+        assert_eq!(row("paid"), (Some("p2".to_owned()), false, 7));
+        assert_eq!(row("stored"), (Some("r1".to_owned()), false, 7));
+        assert_eq!(row("gone"), (None, false, 7));
     }
 }

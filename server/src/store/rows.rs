@@ -9,7 +9,7 @@ use super::guards::{CheckoutPayment, LinkRow};
 use super::message::Get;
 use super::on_file::{self, OnFileRows};
 use super::promise::{self, PromiseRow};
-use super::timer::{self, Kind, Start};
+use super::timer::{self, Kind, Reminder};
 use super::wallet::{self, WalletToken};
 use super::{KeptAnswer, Keys, Loaded, StoreError, event, queries, shared};
 use crate::domain::checkout::Checkout;
@@ -29,7 +29,7 @@ pub struct Changes {
     pub(super) promises_gone: Vec<String>,
     pub(super) on_file: OnFileRows,
     pub(super) clocks: Vec<Advance>,
-    pub(super) timers: Vec<Start<'static>>,
+    pub(super) reminders: Vec<Reminder>,
     pub(super) gets: Vec<Get>,
     pub(super) timers_gone: Vec<(Kind, String)>,
 }
@@ -155,7 +155,7 @@ impl Changes {
         self.promises_gone.extend(more.promises_gone);
         self.on_file.extend(more.on_file);
         self.clocks.extend(more.clocks);
-        self.timers.extend(more.timers);
+        self.reminders.extend(more.reminders);
         self.timers_gone.extend(more.timers_gone);
         self.gets.extend(more.gets);
         self.answer = self.answer.or(more.answer);
@@ -216,8 +216,8 @@ impl Changes {
         for row in &self.promises {
             row.apply(connection)?;
         }
-        for timer in &self.timers {
-            timer.apply(connection)?;
+        for reminder in &self.reminders {
+            reminder.apply(connection)?;
         }
         for (kind, subject) in &self.timers_gone {
             timer::stop(connection, *kind, subject)?;
@@ -251,11 +251,13 @@ impl PaymentRows {
                 .execute(params![entity, id, document])?;
         }
         match self.waits_since {
-            Some(since) => {
-                let (subject, entity) = (id.into(), entity.into());
-                Start { kind: Kind::End, subject, entity, since, detail: None }.apply(connection)?;
+            Some(since) => timer::start_end(connection, id, entity, since)?,
+            None if was_pending => {
+                timer::stop(connection, Kind::End, id)?;
+                if let Some(checkout) = &self.checkout {
+                    timer::release_reminder(connection, &checkout.checkout, id)?;
+                }
             }
-            None if was_pending => timer::stop(connection, Kind::End, id)?,
             None => {}
         }
         if let Some(reference) = &self.reference {

@@ -3,8 +3,6 @@
 //! A row is written in the commit of its cause, and deleted in the commit of its effect: whenever the process dies, the
 //! effect happens once. It says since when, by the machine's clock; the clock of a sandbox that is moved moves its rows.
 
-use std::borrow::Cow;
-
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
@@ -17,7 +15,7 @@ use crate::domain::id::EntityId;
 pub enum Kind {
     /// A pending payment ends, for its shopper does not come back.
     End,
-    /// The merchant is reminded of a checkout that nobody has asked for.
+    /// The merchant is reminded of a checkout whose outcome nobody has asked for. One per checkout, for its last attempt.
     Remind,
 }
 
@@ -28,19 +26,24 @@ pub struct Timer {
     pub subject: String,
     /// Whose it is.
     pub entity: EntityId,
-    /// What else there is to know.
+    /// Address at which the merchant is reminded.
     pub detail: Option<String>,
+    /// The attempt that a merchant is reminded of: a payment's or registration's id.
+    pub attempt: Option<String>,
 }
 
-/// A timer to start.
+/// A submit that the merchant is reminded of.
 #[derive(Debug)]
-pub(super) struct Start<'a> {
-    pub(super) kind: Kind,
-    pub(super) subject: Cow<'a, str>,
-    pub(super) entity: Cow<'a, str>,
+pub(super) struct Reminder {
+    checkout: String,
+    entity: String,
+    attempt: String,
     /// In milliseconds, by the clock of the entity.
-    pub(super) since: i64,
-    pub(super) detail: Option<String>,
+    since: i64,
+    /// Address at which the merchant is reminded. `None` to keep the address of an earlier submit, if there was one.
+    address: Option<String>,
+    /// True while the shopper of the attempt is with the issuer or on a brand's page.
+    waits: bool,
 }
 
 impl Kind {
@@ -54,16 +57,22 @@ impl Kind {
 }
 
 impl Changes {
-    /// Reminds the merchant of a checkout at this address, unless its status is asked for before.
+    /// Reminds the merchant at this address of the last attempt of a checkout, made at a moment, unless its outcome is asked
+    /// for before. Takes the place of the reminder of an earlier attempt, whose address serves where this one has none. One
+    /// that `waits` begins when the attempt has ended.
     #[must_use]
-    pub fn remind(mut self, checkout: &Checkout, address: String) -> Self {
-        self.timers.push(Start {
-            kind: Kind::Remind,
-            subject: checkout.id.as_str().to_owned().into(),
-            entity: checkout.entity.as_str().to_owned().into(),
-            since: checkout.created.as_millisecond(),
-            detail: Some(address),
-        });
+    pub fn remind(mut self, checkout: &Checkout, address: Option<String>, since: Timestamp, waits: bool) -> Self {
+        let first = checkout.attempts <= 1;
+        if let Some(attempt) = checkout.last_attempt().filter(|_| address.is_some() || !first) {
+            self.reminders.push(Reminder {
+                checkout: checkout.id.as_str().to_owned(),
+                entity: checkout.entity.as_str().to_owned(),
+                attempt: attempt.to_owned(),
+                since: since.as_millisecond(),
+                address,
+                waits,
+            });
+        }
         self
     }
 
@@ -75,20 +84,45 @@ impl Changes {
     }
 }
 
-impl Start<'_> {
-    /// Starts the timer, unless it runs already.
+/// Starts the timer that ends a pending payment, unless it runs already. `since` is in milliseconds, by the clock of the
+/// entity.
+pub(super) fn start_end(connection: &Connection, payment: &str, entity: &str, since: i64) -> Result<(), StoreError> {
+    // The lead of that clock is looked up here, where nobody moves it meanwhile.
+    connection
+        .prepare_cached(
+            "INSERT OR IGNORE INTO timer (kind, subject, entity, since)
+             SELECT 'end', ?1, ?2, ?3 - coalesce(owner.ahead, entity.ahead)
+             FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant WHERE entity.id = ?2",
+        )?
+        .execute(params![payment, entity, since])?;
+    Ok(())
+}
+
+impl Reminder {
+    /// Starts the reminder, or starts it again for the new attempt.
     pub(super) fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
-        let Self { kind, subject, entity, since, detail } = self;
-        // How far that clock is ahead is looked up here, where nobody moves it meanwhile.
+        let Self { checkout, entity, attempt, since, address, waits } = self;
         connection
             .prepare_cached(
-                "INSERT OR IGNORE INTO timer (kind, subject, entity, since, detail)
-                 SELECT ?1, ?2, ?3, ?4 - coalesce(owner.ahead, entity.ahead), ?5
-                 FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant WHERE entity.id = ?3",
+                "INSERT INTO timer (kind, subject, entity, since, detail, attempt, waits)
+                 SELECT 'remind', ?1, ?2, ?3 - coalesce(owner.ahead, entity.ahead), ?4, ?5, ?6
+                 FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant
+                 WHERE entity.id = ?2
+                     AND (?4 IS NOT NULL OR EXISTS (SELECT 1 FROM timer WHERE kind = 'remind' AND subject = ?1))
+                 ON CONFLICT (kind, subject) DO UPDATE SET since = excluded.since,
+                     detail = coalesce(excluded.detail, detail), attempt = excluded.attempt, waits = excluded.waits",
             )?
-            .execute(params![kind.word(), subject, entity, since, detail])?;
+            .execute(params![checkout, entity, since, address, attempt, waits])?;
         Ok(())
     }
+}
+
+/// Lets the reminder of an attempt that has ended run.
+pub(super) fn release_reminder(connection: &Connection, checkout: &str, attempt: &str) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("UPDATE timer SET waits = 0 WHERE kind = 'remind' AND subject = ?1 AND attempt = ?2")?
+        .execute(params![checkout, attempt])?;
+    Ok(())
 }
 
 /// Takes a timer back.
@@ -100,21 +134,22 @@ pub(super) fn stop(connection: &Connection, kind: Kind, subject: &str) -> Result
 }
 
 impl Store {
-    /// The timers of a kind that began before a moment of the machine's clock, the oldest first: at most `most`.
+    /// The timers of a kind that run and began before a moment of the machine's clock, the oldest first: at most `most`.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn timers_due(&self, kind: Kind, before: Timestamp, most: u32) -> Result<Vec<Timer>, StoreError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT subject, entity, detail FROM timer WHERE kind = ?1 AND since <= ?2 ORDER BY since LIMIT ?3",
+                "SELECT subject, entity, detail, attempt FROM timer
+                 WHERE kind = ?1 AND since <= ?2 AND waits = 0 ORDER BY since LIMIT ?3",
             )?;
             let mut rows = statement.query(params![kind.word(), before.as_millisecond(), most])?;
             let mut due = Vec::new();
             while let Some(row) = rows.next()? {
                 let entity: String = row.get(1)?;
                 let Some(entity) = EntityId::parse(&entity) else { continue };
-                due.push(Timer { subject: row.get(0)?, entity, detail: row.get(2)? });
+                due.push(Timer { subject: row.get(0)?, entity, detail: row.get(2)?, attempt: row.get(3)? });
             }
             Ok(due)
         })
@@ -122,11 +157,27 @@ impl Store {
 }
 
 impl Store {
-    /// Takes several timers back.
+    /// Takes a timer back.
     ///
     /// # Errors
-    /// As [`Store::update`].
-    pub async fn stop_timers(&self, kind: Kind, subjects: Vec<String>) -> Result<(), StoreError> {
-        self.run(move |connection| subjects.iter().try_for_each(|subject| stop(connection, kind, subject))).await
+    /// Same as [`Store::update`].
+    pub async fn stop_timer(&self, kind: Kind, subject: String) -> Result<(), StoreError> {
+        self.run(move |connection| stop(connection, kind, &subject)).await
+    }
+
+    /// Takes reminders back, each by its checkout and the attempt that it is about. The reminder of a later attempt stays.
+    ///
+    /// # Errors
+    /// Same as [`Store::update`].
+    pub async fn stop_reminders(&self, attempts: Vec<(String, String)>) -> Result<(), StoreError> {
+        self.run(move |connection| {
+            let query = "DELETE FROM timer WHERE kind = 'remind' AND subject = ?1 AND attempt = ?2";
+            let mut statement = connection.prepare_cached(query)?;
+            for (checkout, attempt) in &attempts {
+                statement.execute([checkout, attempt])?;
+            }
+            Ok(())
+        })
+        .await
     }
 }

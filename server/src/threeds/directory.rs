@@ -214,6 +214,7 @@ pub static CARDS: [Card; 90] = [
 const ENROLLED: &str = "customParameters[3DS2_enrolled]";
 const FLOW: &str = "customParameters[3DS2_flow]";
 const INDICATOR: &str = "threeDSecure.challengeIndicator";
+const MANDATED: &str = "threeDSecure.challengeMandatedIndicator";
 
 /// What a card will come to; none for one that no directory knows.
 pub fn look_up(number: &str, parameters: &Parameters) -> Option<Flow> {
@@ -231,7 +232,7 @@ pub fn look_up(number: &str, parameters: &Parameters) -> Option<Flow> {
     }
     let enrolled = is(ENROLLED, "true") && known.is_none_or(|flow| flow.version().is_none());
     let flow = if enrolled { Frictionless } else { known? };
-    let mandated = flow.version() == Some(Version::V22) && is(INDICATOR, "04");
+    let mandated = flow.version() == Some(Version::V22) && (is(INDICATOR, "04") || is(MANDATED, "Y"));
     Some(match flow {
         FrictionlessMethod | AttemptMethod if mandated => ChallengeMethod,
         Frictionless | Attempt if mandated => Challenge,
@@ -269,7 +270,7 @@ mod tests {
         const METHOD: &str = "4200000000000091";
         const OLD: &str = "4711100000000000";
         type Sent = &'static [(&'static str, &'static str)];
-        let cases: [(&str, Sent, Option<Flow>); 15] = [
+        let cases: [(&str, Sent, Option<Flow>); 20] = [
             (PLAIN, &[], None),
             (PLAIN, &[(ENROLLED, "true")], Some(Frictionless)),
             (PLAIN, &[(ENROLLED, "true"), (FLOW, "challenge")], Some(Challenge)),
@@ -278,6 +279,11 @@ mod tests {
             (PLAIN, &[(FLOW, "frictionless")], Some(Frictionless)),
             (PLAIN, &[(INDICATOR, "4")], Some(Challenge)),
             (PLAIN, &[(INDICATOR, "04")], None),
+            (PLAIN, &[(MANDATED, "Y")], None),
+            (PLAIN, &[(ENROLLED, "true"), (MANDATED, "Y")], Some(Challenge)),
+            (METHOD, &[(MANDATED, "Y")], Some(ChallengeMethod)),
+            (METHOD, &[(MANDATED, "N")], Some(FrictionlessMethod)),
+            (OLD, &[(MANDATED, "Y")], Some(Version1)),
             (METHOD, &[], Some(FrictionlessMethod)),
             (METHOD, &[(FLOW, "challenge")], Some(ChallengeMethod)),
             (METHOD, &[(INDICATOR, "04")], Some(ChallengeMethod)),

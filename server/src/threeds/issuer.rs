@@ -12,13 +12,15 @@ use super::directory::Flow;
 use super::request::{Request, Wish};
 use crate::domain::authentication::{Proof, Reason, Said, Status, Version, eci};
 
-/// What the directory, or the issuer of a card with this flow, says to a request.
+/// Returns the answer of the directory, or of the issuer of a card with this flow, to a request. The issuer of a
+/// frictionless card grants every exemption, that of a challenge card none.
 pub fn authenticate(flow: Flow, request: &Request) -> Said {
     match flow.said() {
         // Who is to become a trusted merchant needs the cardholder's word.
         Said::Issuer(Status::Authenticated | Status::Attempted) if request.wish == Some(Wish::TrustPrompt) => {
             Said::Issuer(Status::ChallengeRequired)
         }
+        Said::Issuer(Status::Authenticated) if request.asks_for_exemption() => Said::Issuer(Status::Exempted),
         said => said,
     }
 }
@@ -150,7 +152,8 @@ mod tests {
         for status in Status::ALL {
             let proof = proof("VISA", Some(Version::V22), Some("x"), Said::Issuer(status), None);
             let vouches = matches!(status, Status::Authenticated | Status::Attempted);
-            assert_eq!((proof.value.is_some(), proof.eci.is_some()), (vouches, vouches), "{status:?}");
+            let has_eci = vouches || status == Status::Exempted;
+            assert_eq!((proof.value.is_some(), proof.eci.is_some()), (vouches, has_eci), "{status:?}");
             assert!(proof.value.is_none_or(|value| value.len() == 28));
         }
     }

@@ -5,6 +5,7 @@
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 
+use crate::domain::channel::ThreeD;
 use crate::domain::refusal::Refusal;
 
 /// A set of codes with what each means.
@@ -72,9 +73,9 @@ codes! {
 codes! {
     /// How the issuer authenticates (`authenticationType`).
     AuthType {
-        /// By something that stays the same.
+        /// By a secret that stays the same.
         "01" => Static,
-        /// By something that changes.
+        /// By a secret that changes.
         "02" => Dynamic,
         /// Outside of the page.
         "03" => OutOfBand,
@@ -141,29 +142,61 @@ pub struct Request {
     pub wish: Option<Wish>,
     /// Whether a law asks for a challenge.
     pub mandated: bool,
-    /// Why none is needed.
+    /// Why no authentication is needed.
     pub exemption: Option<Exemption>,
     /// How the issuer is to authenticate.
     pub auth_type: Option<AuthType>,
 }
 
 impl Request {
-    /// Reads what is known of a payment of an amount.
+    /// Reads what is known of a payment of an amount. Where `policy` requires authentication, no exemption is asked for:
+    /// the payment could not do without the authentication that an exemption saves.
     ///
     /// # Errors
     /// The parameter whose value the protocol does not have.
-    pub fn read(parameters: &Parameters, amount: Amount) -> Result<Self, Refusal> {
+    pub fn read(parameters: &Parameters, amount: Amount, policy: ThreeD) -> Result<Self, Refusal> {
         let get = |name: &str| parameters.get(name);
         // The single digit is for the simulated directory, which has read it.
         let wish = get("threeDSecure.challengeIndicator").map(|wish| if wish == "4" { "04" } else { wish });
+        let wish = value("threeDSecure.challengeIndicator", wish, Wish::find)?;
+        let exemption = value("threeDSecure.exemptionFlag", get("threeDSecure.exemptionFlag"), Exemption::find)?;
+        let may_exempt = policy != ThreeD::Required;
         Ok(Self {
             amount: three_d_amount(parameters, amount)?,
             browser: Browser::read(parameters)?,
-            wish: value("threeDSecure.challengeIndicator", wish, Wish::find)?,
+            wish: wish.filter(|wish| may_exempt || !wish.is_exemption()),
             mandated: get("threeDSecure.challengeMandatedIndicator") == Some("Y"),
-            exemption: value("threeDSecure.exemptionFlag", get("threeDSecure.exemptionFlag"), Exemption::find)?,
+            exemption: exemption.filter(|_| may_exempt),
             auth_type: value("threeDSecure.authType", get("threeDSecure.authType"), AuthType::find)?,
         })
+    }
+
+    /// Returns true if the merchant asks for an exemption from strong authentication: by `threeDSecure.exemptionFlag`, or by
+    /// a wish that stands for one.
+    pub fn asks_for_exemption(&self) -> bool {
+        self.exemption.is_some() || self.wish.is_some_and(Wish::is_exemption)
+    }
+}
+
+impl Wish {
+    /// Returns true for a wish that no authentication takes place, which came with version 2.2 of the protocol.
+    pub fn is_exemption(self) -> bool {
+        matches!(self, Self::RiskAnalysed | Self::DataShareOnly | Self::AlreadyAuthenticated | Self::TrustedBeneficiary)
+    }
+}
+
+impl AuthType {
+    /// Heading and text of the simulated issuer's page.
+    pub fn page_texts(self) -> [&'static str; 2] {
+        match self {
+            Self::Static => ["Enter your password", "The issuer asks for the password that you chose."],
+            Self::Dynamic => ["Enter your one-time code", "The issuer has sent you a code for this payment."],
+            Self::OutOfBand => ["Confirm in your bank's app", "The issuer waits for your answer in its app."],
+            Self::Decoupled => [
+                "Confirm later, on another device",
+                "The issuer asks you outside of this page. This page stands in for the other device.",
+            ],
+        }
     }
 }
 
@@ -220,7 +253,7 @@ mod tests {
     }
 
     fn read(fields: &[(&str, &str)]) -> Result<Request, Refusal> {
-        Request::read(&fields.iter().copied().collect(), amount())
+        Request::read(&fields.iter().copied().collect(), amount(), ThreeD::WhenEnrolled)
     }
 
     #[test]
@@ -264,7 +297,10 @@ mod tests {
         }
         let yen = Amount::parse("92.00", Currency::parse("JPY").unwrap()).unwrap();
         let sent: Parameters = [("risk.amount", "80.50")].into_iter().collect();
-        assert_eq!(Request::read(&sent, yen).unwrap_err().parameters.first().unwrap().name, "risk.amount");
+        assert_eq!(
+            Request::read(&sent, yen, ThreeD::WhenEnrolled).unwrap_err().parameters.first().unwrap().name,
+            "risk.amount"
+        );
     }
 
     #[test]

@@ -13,7 +13,8 @@ const BATCH: u32 = 100;
 /// Does everything that is due. What fails stays due, is tried again at the next look, and keeps nothing else from happening.
 pub(super) async fn run_due(gateway: &Gateway, now: Timestamp) -> Result<(), Failure> {
     gateway.take_reminders_back().await?;
-    for (kind, wait) in [(Kind::Remind, REMINDER), (Kind::End, gateway.options.pending_lifetime)] {
+    // A payment that ends may let a reminder run.
+    for (kind, wait) in [(Kind::End, gateway.options.pending_lifetime), (Kind::Remind, REMINDER)] {
         // An operator may choose a wait that is longer than time.
         let since = now.checked_sub(wait).unwrap_or(Timestamp::MIN);
         loop {
@@ -37,6 +38,6 @@ async fn run(gateway: &Gateway, kind: Kind, timer: &Timer) -> Result<(), Failure
     match (kind, PaymentId::parse(&timer.subject)) {
         (Kind::Remind, _) => gateway.remind(timer).await,
         (Kind::End, Some(payment)) => gateway.time_out(&timer.entity, &payment).await,
-        (Kind::End, None) => Ok(gateway.store.stop_timers(kind, vec![timer.subject.clone()]).await?),
+        (Kind::End, None) => Ok(gateway.store.stop_timer(kind, timer.subject.clone()).await?),
     }
 }

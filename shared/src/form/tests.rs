@@ -5,12 +5,13 @@ use proptest::prelude::*;
 use super::*;
 
 fn decoded(body: &str) -> Vec<(String, String)> {
-    let parameters = decode(body.as_bytes(), Duplicates::Refuse).unwrap();
+    let Decoded { parameters, repeated, .. } = decode(body.as_bytes()).unwrap();
+    assert_eq!(repeated, None);
     parameters.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 fn refused(body: &[u8]) -> (Option<String>, String) {
-    let error = decode(body, Duplicates::Refuse).unwrap_err();
+    let error = decode(body).map_or_else(Some, |decoded| decoded.repeated).unwrap();
     (error.parameter().map(str::to_owned), error.message())
 }
 
@@ -74,8 +75,25 @@ fn there_must_not_be_too_many() {
 #[test]
 fn a_name_twice_is_refused_from_a_merchant_and_the_last_one_counts_from_a_form() {
     assert_eq!(refused(b"a=1&b=2&%61=3"), (Some("a".to_owned()), "is sent more than once".to_owned()));
-    let parameters = decode(b"a=1&b=2&a=3", Duplicates::LastWins).unwrap();
+    let parameters = decode(b"a=1&b=2&a=3").unwrap().parameters;
     assert_eq!(parameters.iter().collect::<Vec<_>>(), [("a", "3"), ("b", "2")]);
+}
+
+#[test]
+fn two_values_of_what_has_one_are_told_from_one_that_comes_twice() {
+    let contradiction = |body: &str| {
+        let error = decode(body.as_bytes()).unwrap().contradictory?;
+        assert_eq!(error.message(), "is sent more than once, with different values");
+        error.parameter().map(str::to_owned)
+    };
+    for name in ["amount", "authentication.password", "registrations[7].id", "overridePaymentType[VISA]"] {
+        assert_eq!(contradiction(&format!("{name}=1&{name}=1")), None, "{name}");
+        assert_eq!(contradiction(&format!("{name}=1&{name}=1&{name}=2")).as_deref(), Some(name));
+        assert_eq!(contradiction(&format!("{name}=2&{name}=1&{name}=1")).as_deref(), Some(name));
+        assert_eq!(contradiction(&format!("{name}=1&{name}=")).as_deref(), Some(name));
+    }
+    assert_eq!(contradiction("customer.email=1&customer.email=2&foo=1&foo=2"), None);
+    assert_eq!(contradiction("amount=1&currency=2&currency=3&amount=2").as_deref(), Some("currency"));
 }
 
 #[test]
@@ -84,7 +102,7 @@ fn indexes_are_0_to_999_and_brackets_match() {
         assert_eq!(decoded(&format!("{name}=1")), pairs(&[(name, "1")]));
     }
     for name in ["x[1000]", "x[00]", "x[01].y", "x[-1]", "x[+1]", "x[99999999999999999999]", "a[1].b[1e9]", "x[0x1]"] {
-        let error = decode(format!("{}=1", name.replace('+', "%2B")).as_bytes(), Duplicates::LastWins).unwrap_err();
+        let error = decode(format!("{}=1", name.replace('+', "%2B")).as_bytes()).unwrap_err();
         assert_eq!((error.parameter(), error.fault), (Some(name), Fault::Index));
     }
     for name in ["x[", "x]", "x[1", "x[[1]]", "x[1]]", "]x[", "customParameters[a[b]]", "customParameters[a"] {
@@ -105,20 +123,19 @@ fn an_error_shows_neither_card_numbers_nor_control_characters() {
     assert_eq!(refused(b"a%0ab=1").0.as_deref(), Some("a\u{fffd}b"));
     assert_eq!(refused(b"[{\"card\":{\"cvv\":\"0917\"}").0.as_deref(), Some("[{"));
     assert_eq!(refused(b"a;card.cvv:0917[").0.as_deref(), Some("a;card.cvv"));
-    let error = decode(b"a=%", Duplicates::Refuse).unwrap_err();
+    let error = decode(b"a=%").unwrap_err();
     assert_eq!(error.to_string(), "a has a percent sign that is not followed by two hexadecimal digits");
 }
 
 proptest! {
     #[test]
     fn no_bytes_make_it_panic(body in prop::collection::vec(any::<u8>(), 0..400)) {
-        let _ = decode(&body, Duplicates::Refuse);
-        let _ = decode(&body, Duplicates::LastWins);
+        let _ = decode(&body);
     }
 
     #[test]
     fn no_text_of_the_alphabet_that_matters_makes_it_panic(body in "[a%&=\\[\\]+0-9é.]{0,60}") {
-        if let Err(error) = decode(body.as_bytes(), Duplicates::Refuse) {
+        if let Some(error) = decode(body.as_bytes()).map_or_else(Some, |decoded| decoded.repeated) {
             prop_assert!(error.parameter().is_none_or(|name| name.chars().count() <= SHOWN));
             prop_assert!(!error.message().is_empty());
         }
@@ -134,14 +151,14 @@ proptest! {
             body.append_pair(name, value);
             expected.set(name, value);
         }
-        let read = decode(body.finish().as_bytes(), Duplicates::LastWins).unwrap();
+        let read = decode(body.finish().as_bytes()).unwrap().parameters;
         prop_assert_eq!(&read, &expected);
         prop_assert!(read.iter().eq(expected.iter()));
     }
 
     #[test]
     fn another_decoder_reads_the_same(body in "[a-z%0-9A-F&=+]{0,80}") {
-        if let Ok(read) = decode(body.as_bytes(), Duplicates::LastWins) {
+        if let Ok(Decoded { parameters: read, .. }) = decode(body.as_bytes()) {
             let other: Parameters = form_urlencoded::parse(body.as_bytes())
                 .map(|(name, value)| (name.into_owned(), value.into_owned()))
                 .collect();

@@ -10,6 +10,21 @@ pub const PATTERN: &str =
 /// The same with a letter T allowed between day and time.
 pub const PATTERN_T: &str =
     "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$";
+/// A day alone, or with a time.
+pub const PATTERN_DATE_OR_TIME: &str =
+    "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9])?$";
+
+/// Checks a day, or a moment with a space or a letter T between day and time.
+///
+/// # Errors
+/// The message for `parameterErrors`.
+pub fn check_date_or_time(value: &str) -> Result<(), Cow<'static, str>> {
+    if date::parse(value).is_some() || is_moment(value, true) {
+        Ok(())
+    } else {
+        Err(Cow::Borrowed("must be a date in the form yyyy-MM-dd, or with a time: yyyy-MM-dd HH:mm:ss"))
+    }
+}
 
 /// Checks a moment; with `t`, a letter T may stand between day and time.
 ///

@@ -125,6 +125,8 @@ pub enum Format {
         /// Whether a letter T may stand for the space.
         t: bool,
     },
+    /// A day, or a moment: `yyyy-MM-dd HH:mm:ss`, also with a letter T.
+    DateOrTime,
     /// An ISO 3166-1 alpha-2 country in letters of either case.
     CountryAnyCase,
     /// An ISO 3166-1 country, two letters of either case or three digits.
@@ -188,6 +190,7 @@ impl Format {
             Self::Percent => decimal::check_percent(value),
             Self::Number { min, max } => decimal::check_number(value, min, max),
             Self::DateTime { t } => date_time::check(value, t),
+            Self::DateOrTime => date_time::check_date_or_time(value),
             Self::CountryAnyCase => country::check_any_case(value),
             Self::CountryOrNumber => country::check_or_number(value),
             Self::Place { digits, max } => place::check(value, digits, max),
@@ -233,6 +236,7 @@ impl Format {
             Self::Number { max, .. } => Cow::Owned(decimal::number_pattern(max)),
             Self::DateTime { t: false } => Cow::Borrowed(date_time::PATTERN),
             Self::DateTime { t: true } => Cow::Borrowed(date_time::PATTERN_T),
+            Self::DateOrTime => Cow::Borrowed(date_time::PATTERN_DATE_OR_TIME),
             Self::CountryAnyCase => Cow::Borrowed(country::ANY_CASE_PATTERN),
             Self::CountryOrNumber => Cow::Borrowed(country::OR_NUMBER_PATTERN),
             Self::Place { digits, max } => Cow::Owned(place::pattern(digits, max)),

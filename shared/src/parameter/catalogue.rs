@@ -90,7 +90,7 @@ pub fn is_keyed(base: &str) -> bool {
 }
 
 /// An index as it stands in a bracket: 0 to 999, no signs, no leading zeros.
-pub(crate) fn index(digits: &str) -> Option<u16> {
+pub fn index(digits: &str) -> Option<u16> {
     let canonical = digits == "0" || !digits.starts_with('0');
     if !(1..=3).contains(&digits.len()) || !canonical || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;

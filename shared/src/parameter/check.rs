@@ -2,7 +2,7 @@
 
 use super::catalogue::{find, find_keyed, secret_named};
 use super::set::Parameters;
-use super::{Parameter, ParameterError};
+use super::{Formats, Parameter, ParameterError};
 use crate::format::mask::{Strictness, has_card_number, mask_numbers};
 use crate::format::text::cut;
 use crate::format::{Class, Format};
@@ -15,7 +15,7 @@ const LIKE_A_CARD_NUMBER: &str =
     "looks like a card number, and such are not stored: send other digits, or put a letter between them";
 
 /// Judges the format of every known parameter. Unknown ones are not its business, see [`unknown`].
-pub fn check_formats(parameters: &Parameters) -> Vec<ParameterError> {
+pub fn check_formats(parameters: &Parameters, formats: Formats) -> Vec<ParameterError> {
     let mut errors = Vec::new();
     for (name, value) in parameters.iter() {
         let Some(row) = find(name) else { continue };
@@ -23,7 +23,7 @@ pub fn check_formats(parameters: &Parameters) -> Vec<ParameterError> {
             && let Some(message) = key_error(row, key)
         {
             errors.push(ParameterError::new(name, None, message));
-        } else if let Err(message) = row.format.check(value) {
+        } else if let Err(message) = row.format_in(formats).check(value) {
             errors.push(ParameterError::new(name, Some(value), message));
         }
     }
@@ -65,7 +65,9 @@ pub fn unknown(parameters: &Parameters) -> Vec<&str> {
 /// What an error may repeat of a name. A body of another kind, JSON for example, is one long name: it ends at the first
 /// quotation mark, and behind the name of a secret parameter.
 pub(crate) fn shown_name(name: &str) -> &str {
-    let name = name.split('"').next().unwrap_or_default();
+    // A name that begins with a quotation mark is shown as that mark: an error always names something.
+    let end = name.find('"').map_or(name.len(), |at| at.max(1));
+    let name = name.get(..end).unwrap_or(name);
     secret_named(name).and_then(|end| name.get(..end)).unwrap_or(name)
 }
 

@@ -6,20 +6,21 @@
 mod catalogue;
 mod check;
 mod complete;
+mod lists;
 mod normalize;
 mod rows;
 mod set;
 
 use serde::Serialize;
 
-pub(crate) use catalogue::index;
-pub use catalogue::{browser_may_set, catalogue, count, find, is_keyed};
+pub use catalogue::{browser_may_set, catalogue, count, find, index, is_keyed};
 pub(crate) use check::shown_name;
 pub use check::{check_card_numbers, check_formats, unknown};
 pub use complete::{
     Operation, Presence, Requirements, authenticated_elsewhere, check_authentication, check_complete,
     has_authentication_result,
 };
+pub use lists::{MAX_OMITTED, check_lists};
 pub use normalize::normalize;
 pub use set::Parameters;
 
@@ -34,6 +35,10 @@ pub struct Parameter {
     pub group: Group,
     /// How its value must look.
     pub format: Format,
+    /// How it may look in the compatibility mode, where that is another format.
+    pub compatible: Option<Format>,
+    /// Two different values of it in one request are refused, also in the compatibility mode.
+    pub once: bool,
     /// Whether it must be there.
     pub need: Need,
     /// Whether the shopper's browser may set it.
@@ -133,6 +138,23 @@ pub enum Group {
     Form,
 }
 
+/// Formats that a request is judged by (contract, 0.23).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Formats {
+    /// Those of the specification.
+    #[default]
+    Specified,
+    /// Those of the compatibility mode, for clients that were written for another gateway.
+    Compatible,
+}
+
+impl Parameter {
+    /// Returns the format of the parameter's values among these.
+    pub fn format_in(&self, formats: Formats) -> Format {
+        self.compatible.filter(|_| formats == Formats::Compatible).unwrap_or(self.format)
+    }
+}
+
 impl Group {
     /// Its heading on the reference page.
     pub fn title(self) -> &'static str {
@@ -185,7 +207,18 @@ pub struct ParameterError {
 /// How rows are written: a constructor with what every row has, and one word for each thing out of the ordinary.
 impl Parameter {
     const fn new(group: Group, name: &'static str, need: Need, format: Format, note: &'static str) -> Self {
-        Self { name, group, format, need, browser: false, secret: false, default: None, note }
+        Self {
+            name,
+            group,
+            format,
+            compatible: None,
+            once: false,
+            need,
+            browser: false,
+            secret: false,
+            default: None,
+            note,
+        }
     }
 
     /// The shopper's browser may set it.
@@ -196,6 +229,16 @@ impl Parameter {
     /// Without it, this counts.
     const fn or(self, default: DefaultValue) -> Self {
         Self { default: Some(default), ..self }
+    }
+
+    /// In the compatibility mode, it may look like this.
+    const fn compatible(self, format: Format) -> Self {
+        Self { compatible: Some(format), ..self }
+    }
+
+    /// It has one value in a request.
+    const fn once(self) -> Self {
+        Self { once: true, ..self }
     }
 
     /// Its value is shown to nobody.

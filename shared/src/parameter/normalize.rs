@@ -7,13 +7,22 @@ use super::catalogue::find;
 use super::set::Parameters;
 use crate::format::mask::{mask_number, mask_numbers};
 use crate::format::text::cut;
-use crate::format::{Format, flag};
+use crate::format::{Format, amount, flag};
+
+/// Where a house number stands, and the second line of the street that the specification ignores beside it.
+const HOUSE_NUMBERS: [(&str, &str); 4] = [
+    ("billing.houseNumber1", "billing.street2"),
+    ("shipping.houseNumber1", "shipping.street2"),
+    ("merchant.billing.houseNumber1", "merchant.billing.street2"),
+    ("merchant.shipping.houseNumber1", "merchant.shipping.street2"),
+];
 
 /// Brings parameters into the shape in which they are checked, stored and echoed:
 ///
 /// * blanks around a value are taken off: PHP clients leave a plus sign unencoded, which reads as a space;
 /// * an empty value counts as absent, except where the format allows it;
-/// * technical fields of the form are dropped;
+/// * technical fields of the form are dropped, and so is the second line of a street beside a house number;
+/// * amounts have two decimals;
 /// * names of people are cut at 48 characters;
 /// * card numbers in free text, and in parameters that nobody knows, are masked; the request's own card number is
 ///   masked everywhere, also in what is kept to the letter;
@@ -27,6 +36,11 @@ pub fn normalize(parameters: &mut Parameters) {
         Some(row) => row.group != Group::Form && !(value.is_empty() && row.format.check("").is_err()),
         None => true,
     });
+    for (house_number, second_line) in HOUSE_NUMBERS {
+        if parameters.contains(house_number) {
+            parameters.remove(second_line);
+        }
+    }
     let number = parameters.get("card.number").filter(|number| number.len() >= 12).map(str::to_owned);
     for (name, value) in parameters.iter_mut() {
         let row = find(name);
@@ -39,6 +53,7 @@ pub fn normalize(parameters: &mut Parameters) {
                 value.truncate(length);
                 trim(value);
             }
+            Some(Format::Amount) if !value.contains('.') && amount::check(value).is_ok() => value.push_str(".00"),
             Some(Format::Flag) => {
                 if let Some(set) = flag::parse(value) {
                     flag::word(set).clone_into(value);

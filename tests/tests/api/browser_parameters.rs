@@ -67,8 +67,10 @@ fn takes(format: Format, value: &str) -> bool {
 fn is_repeated(row: &Parameter) -> bool {
     // The card is shown in its reduced form, technical fields are dropped, and the address is what the gateway sees. Who
     // fills in a new card has not taken a stored one, whatever was chosen before; and the gateway itself says what is agreed.
+    // Beside a house number the second line of a street is ignored.
     !matches!(row.group, Group::Card | Group::Form)
         && !row.secret
+        && !row.name.ends_with(".street2")
         && !matches!(row.name, "customer.ip" | "registrationId" | "standingInstruction.initialTransactionId")
 }
 

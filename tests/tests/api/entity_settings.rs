@@ -54,6 +54,8 @@ async fn an_entity_that_is_changed_is_like_one_that_was_made_so() -> anyhow::Res
         (&["--browser-registrations"], "browser_registrations", json!(true)),
         (&["--browser-registrations", "off"], "browser_registrations", Value::Null),
         (&["--browser-customer-ids", "on"], "browser_customer_ids", json!(true)),
+        (&["--compatible"], "compatible", json!(true)),
+        (&["--compatible", "off"], "compatible", Value::Null),
         (
             &["--require-cvv", "on", "--registrations-require-cvv", "on", "--risk", "off"],
             "channel",

@@ -74,7 +74,7 @@ fn boundaries() -> Vec<Boundary> {
     mobile.good.push("1".repeat(26));
     vec![
         // basic payment
-        boundary(&["amount", "taxAmount"], &["1", "0.07", "9999999999.99"], &["1.5", "1.555", "-1", "+1", "1,50", "12345678901", "1e3", "٣"]),
+        boundary(&["amount", "taxAmount", "risk.amount"], &["1", "0.07", "9999999999.99"], &["1.5", "1.555", "-1", "+1", "1,50", "12345678901", "1e3", "٣"]),
         boundary(&["currency"], &["EUR", "JPY", "KWD"], &["eur", "EU", "EURO", "ZZZ", "978"]),
         boundary(&["paymentBrand"], &["VISA", "SIBS_MULTIBANCO", "x9"], &["VI SA", "VISA-", "VISÄ", "A23456789012345678901234567890123"]),
         boundary(&["paymentType"], &["PA", "DB", "CD", "PA.CP"], &["db", "D", "DBX", "XX", "CP", "RV", "RF", "CB", "SD", "RS", "DS"]),

@@ -85,7 +85,8 @@ async fn a_payment_that_was_prepared_at_the_old_price_is_prepared_again() -> any
 
 #[tokio::test]
 async fn more_than_the_queue_holds_is_told_at_once_to_come_again() -> anyhow::Result<()> {
-    let gateway = Gateway::start_with(&["--connections-per-address", "0"])?;
+    // On a busy machine a client may take its time between connecting and asking.
+    let gateway = Gateway::start_with(&["--connections-per-address", "0", "--head-timeout", "2m"])?;
     let shop = gateway.merchant()?;
     let other = hog(&gateway)?;
     let refused = Arc::new(AtomicUsize::new(0));

@@ -2,12 +2,15 @@
 //! keeps its connection open. Only root may look, as the gateway lets no other process read its memory.
 
 use std::fs::{self, File};
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, chown};
+use std::process::Stdio;
 
 use tillgate_tests::{CARD, Merchant, form, until};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::process::Command;
 
+use crate::command_line::start_after;
 use crate::hardship::signalled;
 
 /// Bytes that are read at once.
@@ -150,6 +153,44 @@ async fn no_card_number_stays_in_memory_after_its_request() -> anyhow::Result<()
     let limits = fs::read_to_string(format!("/proc/{process}/limits"))?;
     let core = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap_or_default();
     assert_eq!(core.split_whitespace().skip(4).take(2).collect::<Vec<_>>(), ["0", "0"], "{core}");
+    Ok(())
+}
+
+/// A user without rights, Debian's `nobody`.
+const NOBODY: u32 = 65534;
+
+/// Has the next program run as [`NOBODY`], also one in a folder that this user may not enter.
+const AS_NOBODY: &str =
+    r#"exec 3<"$1"; shift; set -- setpriv --reuid=65534 --regid=65534 --clear-groups /proc/self/fd/3 "$@""#;
+
+/// The user who may read a process's memory: the one that runs it, or root if no other process of that user may.
+fn owner(process: u32) -> anyhow::Result<u32> {
+    Ok(fs::metadata(format!("/proc/{process}/mem"))?.uid())
+}
+
+#[tokio::test]
+async fn no_other_process_of_the_same_user_may_read_the_gateways_memory() -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let user = fs::metadata(folder.path())?.uid();
+    let (shell, user) = if user == 0 { (AS_NOBODY, NOBODY) } else { ("true", user) };
+    chown(folder.path(), Some(user), None)?;
+
+    let script = format!("{shell}; exec \"$@\"");
+    let mut other = Command::new("sh");
+    other.args(["-c", &script, "sh", "/bin/cat"]).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    let mut other = other.spawn()?;
+    // It answers, so it is no longer the shell.
+    let mut echo = [0; 1];
+    if let (Some(input), Some(output)) = (&mut other.stdin, &mut other.stdout) {
+        input.write_all(b"x").await?;
+        output.read_exact(&mut echo).await?;
+    }
+    assert_eq!(owner(other.id().unwrap_or_default())?, user, "only root may read any process here");
+
+    let data = folder.path().join("data");
+    let data = data.to_str().unwrap_or_default();
+    let gateway = start_after(shell, &["serve", "--data", data, "--listen", "127.0.0.1:0"]).await?;
+    assert_eq!(owner(gateway.id()?)?, 0);
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! Payments server to server: what goes in, what comes back, and how it is read again.
 
+use tillgate_tests::Answer;
+
 use crate::support::*;
 
 #[tokio::test]
@@ -84,10 +86,97 @@ async fn the_descriptor_is_the_merchants_text_behind_the_payments_own_number() -
     let shop = shop();
     let paid = shop.pay(&[("descriptor", "SPRING SALE")]).await?;
     assert!(has_shape(paid.json["descriptor"].as_str().unwrap_or_default(), "9999.9999.9999 SPRING SALE"));
-    let long = "é".repeat(127);
-    let paid = shop.pay(&[("descriptor", &long)]).await?;
-    let shown = paid.json["descriptor"].as_str().unwrap_or_default().chars().count();
-    assert_eq!(shown, 127, "{}", paid.text);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_long_descriptor_is_cut_behind_a_number_that_stays_whole_and_the_reference_says_so() -> anyhow::Result<()> {
+    let shop = shop();
+    for (letters, kept) in [(112, 112), (113, 112), (127, 112)] {
+        let paid = shop.pay(&[("descriptor", &"é".repeat(letters))]).await?;
+        let shown = paid.json["descriptor"].as_str().unwrap_or_default();
+        assert!(has_shape(shown, &format!("9999.9999.9999 {}", "é".repeat(kept))), "{}", paid.text);
+        let found = shop.get(&format!("v1/query/{}", shown.get(..14).unwrap_or_default())).await?;
+        assert_eq!(found.id(), paid.id(), "{}", found.text);
+    }
+    let reference = shop.client.get(format!("{}reference", shop.base)).send().await?.text().await?;
+    assert!(reference.contains("of a longer text its first 112 are kept"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_second_line_of_a_street_is_not_shown_beside_a_house_number() -> anyhow::Result<()> {
+    let shop = shop();
+    for address in ["billing", "shipping", "merchant.billing", "merchant.shipping"] {
+        let names = ["street1", "street2", "houseNumber1"].map(|field| format!("{address}.{field}"));
+        let fields = [(names[0].as_str(), "Main Street"), (&names[1], "Back yard"), (&names[2], "4")];
+        for (sent, second_line) in [(&fields[..], false), (&fields[..2], true)] {
+            let paid = shop.pay(sent).await?;
+            let shown = address.split('.').fold(&paid.json, |json, part| &json[part]);
+            assert_eq!((shown["street1"].as_str(), shown["street2"].is_string()), (Some("Main Street"), second_line));
+            let read = shop.get(&format!("v1/payments/{}", paid.id())).await?;
+            assert_eq!(outcome(&read), outcome(&paid));
+        }
+    }
+    // Also where the second line comes from the merchant and the house number from the form.
+    let made = shop.checkout(&[("billing.street1", "Main Street"), ("billing.street2", "Back yard")]).await?;
+    shop.submit(made.id(), &[("billing.houseNumber1", "4")]).await?;
+    let billing = &shop.status(made.id()).await?.json["billing"];
+    assert_eq!((&billing["houseNumber1"], billing["street2"].is_null()), (&"4".into(), true), "{billing}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_amount_for_the_risk_check_is_judged_and_shown_like_the_amount() -> anyhow::Result<()> {
+    let shop = shop();
+    let message = |answer: &Answer, name: &str| error(answer, name)["message"].as_str().unwrap_or_default().to_owned();
+    for value in ["80", "80.00", "0", "9999999999.99"] {
+        let paid = shop.pay(&[("risk.amount", value)]).await?;
+        assert_answer(&paid, 200, "000.100.110");
+        let decimals = if value.contains('.') { "" } else { ".00" };
+        assert_eq!(paid.json["risk"]["amount"], format!("{value}{decimals}"), "{}", paid.text);
+    }
+    for value in ["80.5", "80.555", "-1", "1,50", "12345678901", "1e3", "x"] {
+        let (risk, amount) = (shop.pay(&[("risk.amount", value)]).await?, shop.pay(&[("amount", value)]).await?);
+        assert_errors(&risk, &["risk.amount"]);
+        assert_eq!(message(&risk, "risk.amount"), message(&amount, "amount"), "{value}");
+    }
+    // What the currency cannot express is refused wherever an amount is, with the same words.
+    let yen = [("currency", "JPY"), ("amount", "92")];
+    let amount = shop.pay(&[yen[0], ("amount", "80.50")]).await?;
+    let wrong = [yen[0], yen[1], ("risk.amount", "80.50")];
+    let paid = shop.pay(&yen).await?;
+    let path = format!("v1/payments/{}", paid.id());
+    for refused in [
+        shop.pay(&wrong).await?,
+        shop.checkout(&wrong).await?,
+        shop.post(&path, &[&wrong[..], &[("paymentType", "RF")]].concat()).await?,
+        shop.post(&path, &[wrong[2], ("paymentType", "RV")]).await?,
+    ] {
+        assert_errors(&refused, &["risk.amount"]);
+        assert_eq!(message(&refused, "risk.amount"), message(&amount, "amount"));
+    }
+    let open = shop.checkout(&yen).await?;
+    let updated = shop.post(&format!("v1/checkouts/{}", open.id()), &[wrong[2]]).await?;
+    assert_errors(&updated, &["risk.amount"]);
+    assert_answer(&shop.pay(&[yen[0], yen[1], ("risk.amount", "80.00")]).await?, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn network_address_and_browser_data_alone_ask_for_no_names() -> anyhow::Result<()> {
+    let shop = shop();
+    for fields in [
+        &[("customer.ip", "203.0.113.9")][..],
+        &[("customer.browser.language", "de-AT"), ("customer.browser.userAgent", "Mozilla/5.0")],
+        &[("customer.browserFingerprint.id", "f-1")],
+    ] {
+        assert_answer(&shop.pay(fields).await?, 200, "000.100.110");
+        let named = [fields, &[("customer.email", "jane@shop.example")]].concat();
+        assert_errors(&shop.pay(&named).await?, &["customer.givenName", "customer.surname"]);
+    }
+    let reference = shop.client.get(format!("{}reference", shop.base)).send().await?.text().await?;
+    assert!(reference.contains("alone ask for no names"));
     Ok(())
 }
 

@@ -213,8 +213,7 @@ async fn no_brand_of_a_card_or_wallet_takes_the_challenge_away() -> anyhow::Resu
 }
 
 #[tokio::test]
-async fn a_repeated_payment_in_a_checkout_is_the_cardholders_and_the_merchants_is_refused_there() -> anyhow::Result<()>
-{
+async fn a_checkout_that_says_its_shopper_is_absent_is_refused_when_it_is_opened_or_changed() -> anyhow::Result<()> {
     let shop = shop();
     let (repeated, mit) = (("standingInstruction.mode", "REPEATED"), ("standingInstruction.source", "MIT"));
     for fields in [&[mit][..], &[repeated, mit], &[("standingInstruction.mode", "INITIAL"), mit]] {
@@ -226,12 +225,27 @@ async fn a_repeated_payment_in_a_checkout_is_the_cardholders_and_the_merchants_i
             &[mit.0],
         );
     }
-    // The code is taken, the payment authenticated, and the answer says whose it is.
-    let made = shop.checkout(&[BACK, repeated]).await?;
-    shop.submit(made.id(), &[("card.number", CHALLENGE), mit]).await?;
-    let status = shop.status(made.id()).await?;
-    assert_answer(&status, 200, PENDING);
-    assert_eq!(status.json["standingInstruction"]["source"], "CIT");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_repeated_payment_posted_by_a_browser_still_asks_for_the_challenge_and_takes_the_code() -> anyhow::Result<()>
+{
+    let shop = shop();
+    let (repeated, mit) = (("standingInstruction.mode", "REPEATED"), ("standingInstruction.source", "MIT"));
+    // It is the same if the merchant says that it is repeated, or the browser, or the browser says that nobody is there.
+    for (opened, posted) in [
+        (&[BACK, repeated][..], &[("card.number", CHALLENGE), mit][..]),
+        (&[BACK], &[("card.number", CHALLENGE), repeated]),
+        (&[BACK], &[("card.number", CHALLENGE), repeated, mit]),
+    ] {
+        let made = shop.checkout(opened).await?;
+        shop.submit(made.id(), posted).await?;
+        let status = shop.status(made.id()).await?;
+        assert_answer(&status, 200, PENDING);
+        assert!(status.json["redirect"]["url"].is_string(), "{}", status.text);
+        assert_eq!(status.json["standingInstruction"]["source"], "CIT", "{}", status.text);
+    }
     let made = shop.checkout(&[repeated]).await?;
     shop.submit(made.id(), &[]).await?;
     let status = shop.status(made.id()).await?;
@@ -241,7 +255,7 @@ async fn a_repeated_payment_in_a_checkout_is_the_cardholders_and_the_merchants_i
 }
 
 #[tokio::test]
-async fn a_series_begins_with_a_code_or_an_authentication_and_nothing_less() -> anyhow::Result<()> {
+async fn a_first_payment_of_a_series_without_a_code_needs_a_real_authentication() -> anyhow::Result<()> {
     let shop = shop();
     let initial = [("standingInstruction.mode", "INITIAL"), ("card.cvv", "")];
     // Neither enrolled, nor answered by the issuer: nobody has authenticated the cardholder.

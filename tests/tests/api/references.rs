@@ -251,7 +251,7 @@ async fn a_chargeback_may_be_of_a_part_and_come_after_a_refund() -> anyhow::Resu
 }
 
 #[tokio::test]
-async fn the_reason_of_a_chargeback_is_any_code_of_its_group() -> anyhow::Result<()> {
+async fn a_chargeback_takes_any_reason_from_000_100_200_to_000_100_299() -> anyhow::Result<()> {
     let shop = shop();
     let id = paid(&shop, "DB").await?;
     assert_errors(&refer(&shop, &id, &[("paymentType", "CB")]).await?, &["chargebackResultCode"]);

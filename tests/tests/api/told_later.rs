@@ -1,5 +1,4 @@
-//! What merchants are told later: reminders of checkouts that nobody asked for, and notifications of what became of payments;
-//! and where such requests may go.
+//! Notifications of payments that end later, and the addresses that they may go to.
 
 use tillgate_tests::{Gateway, Merchant, Received, Receiver, Reply, until};
 
@@ -9,7 +8,7 @@ use crate::support::*;
 pub const LOOPBACK: [&str; 2] = ["--allow-network", "127.0.0.0/8"];
 
 /// A gateway that may talk to this machine, and a merchant of it.
-fn gateway() -> anyhow::Result<(Gateway, Merchant)> {
+pub fn gateway() -> anyhow::Result<(Gateway, Merchant)> {
     let gateway = Gateway::start_with(&LOOPBACK)?;
     let shop = gateway.merchant()?;
     Ok((gateway, shop))
@@ -34,91 +33,6 @@ pub fn assert_told(received: &Received, path: &str, parameters: &[(&str, &str)])
     for header in ["authorization", "cookie", "referer"] {
         assert_eq!(received.header(header), "");
     }
-}
-
-#[tokio::test]
-async fn a_merchant_who_does_not_ask_is_reminded_after_29_minutes_and_once() -> anyhow::Result<()> {
-    let gateway = Gateway::start_with(&LOOPBACK)?;
-    let receiver = Receiver::start().await?;
-    let (back, other) = (receiver.url("back?basket=7#top"), receiver.url("other"));
-    let other = other.replace("127.0.0.1", "shop.localhost");
-    let shop = gateway.merchant_with(&["--origin", other.trim_end_matches("/other")])?;
-    let submitted = shop.checkout(&[("shopperResultUrl", &back)]).await?;
-    shop.submit(submitted.id(), &[]).await?;
-    // Neither of a checkout that nobody submitted, nor of one whose status was asked for.
-    shop.checkout(&[("shopperResultUrl", &back)]).await?;
-    let asked = shop.checkout(&[("shopperResultUrl", &back)]).await?;
-    shop.submit(asked.id(), &[]).await?;
-    shop.status(asked.id()).await?;
-    // A decline was submitted too, and the form's own address serves where it lies on a named origin.
-    let declined = shop.checkout(&[]).await?;
-    shop.submit(declined.id(), &[("card.number", "4200000000000001"), ("shopperResultUrl", &other)]).await?;
-    until("the merchant has asked", async || {
-        let query = "SELECT count(*) FROM timer WHERE kind = 'remind'";
-        let timers: u32 = database(&gateway)?.query_row(query, [], |row| row.get(0))?;
-        Ok((timers == 2).then_some(()))
-    })
-    .await?;
-    shop.advance("28m").await?;
-    assert_eq!(receiver.rest().await, []);
-    shop.advance("1m").await?;
-    let mut told = [receiver.next().await?, receiver.next().await?];
-    told.sort_by(|a, b| a.target.cmp(&b.target));
-    let path = |id: &str| format!("/v1/checkouts/{id}/payment");
-    let first = [("basket", "7"), ("id", submitted.id()), ("resourcePath", &path(submitted.id()))];
-    assert_told(&told[0], "/back", &first);
-    assert_told(&told[1], "/other", &[("id", declined.id()), ("resourcePath", &path(declined.id()))]);
-    // Nothing more comes, however long one waits: the next that comes is about another checkout.
-    shop.advance("48h").await?;
-    let late = shop.checkout(&[("shopperResultUrl", &other)]).await?;
-    shop.submit(late.id(), &[]).await?;
-    shop.advance("29m").await?;
-    assert_eq!(receiver.next().await?.query()[0].1, late.id());
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_merchant_is_reminded_of_a_stored_account_with_its_own_path() -> anyhow::Result<()> {
-    let (_gateway, shop) = gateway()?;
-    let receiver = Receiver::start().await?;
-    let back = receiver.url("");
-    let fields = [("createRegistration", "true"), ("shopperResultUrl", back.as_str())];
-    let (asked, unasked) = (shop.post("v1/checkouts", &fields).await?, shop.post("v1/checkouts", &fields).await?);
-    for made in [&asked, &unasked] {
-        let path = format!("v1/checkouts/{}/registration", made.id());
-        assert_answer(&shop.post_as_browser(&path, &tillgate_tests::CARD).await?, 200, "000.000.100");
-    }
-    assert_answer(&shop.get(&format!("v1/checkouts/{}/registration", asked.id())).await?, 200, "000.100.110");
-    shop.advance("29m").await?;
-    let path = format!("/v1/checkouts/{}/registration", unasked.id());
-    assert_told(&receiver.next().await?, "/", &[("id", unasked.id()), ("resourcePath", &path)]);
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_reminder_comes_once_also_when_the_gateway_dies_before_and_after_it() -> anyhow::Result<()> {
-    let (gateway, shop) = gateway()?;
-    let receiver = Receiver::start().await?;
-    let back = receiver.url("");
-    let made = shop.checkout(&[("shopperResultUrl", &back)]).await?;
-    shop.submit(made.id(), &[]).await?;
-    let gateway = gateway.restart(&LOOPBACK)?;
-    let shop = Merchant::new(gateway.base(), shop.entity_id, shop.token);
-    shop.advance("29m").await?;
-    assert_eq!(receiver.next().await?.query()[0].1, made.id());
-    until("it is written that it was taken", async || {
-        let query = "SELECT count(*) FROM message WHERE due IS NULL";
-        let settled: u32 = database(&gateway)?.query_row(query, [], |row| row.get(0))?;
-        Ok((settled == 1).then_some(()))
-    })
-    .await?;
-    let gateway = gateway.restart(&LOOPBACK)?;
-    let shop = Merchant::new(gateway.base(), shop.entity_id, shop.token);
-    let next = shop.checkout(&[("shopperResultUrl", &back)]).await?;
-    shop.submit(next.id(), &[]).await?;
-    shop.advance("29m").await?;
-    assert_eq!(receiver.next().await?.query()[0].1, next.id());
-    Ok(())
 }
 
 #[tokio::test]

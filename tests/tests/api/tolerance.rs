@@ -1,5 +1,5 @@
 //! What clients of other gateways send and expect: references that follow-up payments take over, ids of registrations at the
-//! address of payments, booleans in the spelling of their language, blanks around values.
+//! address of payments, booleans in the spelling of their language, blanks around values, cards of regional schemes.
 
 use tillgate_tests::{Answer, Gateway, Merchant};
 
@@ -98,5 +98,73 @@ async fn blanks_around_a_value_are_taken_off_before_it_is_judged() -> anyhow::Re
     assert_eq!(paid.json["customer"]["phone"], "49 151 5550100");
     assert_errors(&shop.pay(&[("amount", "9 2.00")]).await?, &["amount"]);
     assert_errors(&shop.pay(&[("amount", "  ")]).await?, &["amount"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_follows_an_unknown_payment_is_refused_with_400_and_any_other_unknown_thing_with_404() -> anyhow::Result<()>
+{
+    let shop = shop();
+    let never = format!("8a{}", "0".repeat(30));
+    let amount = [("amount", "1.00"), ("currency", "EUR")];
+    for (kind, more, code) in [
+        ("CP", &amount[..], "700.400.510"),
+        ("RF", &amount, "700.400.520"),
+        ("RV", &[], "700.400.530"),
+        ("CB", &[REASON], "700.400.550"),
+    ] {
+        let fields = [&[("paymentType", kind)], more].concat();
+        assert_answer(&refer(&shop, &never, &fields).await?, 400, code);
+        let named = [&fields[..], &[("referencedPaymentId", never.as_str())]].concat();
+        assert_answer(&shop.post("v1/payments", &named).await?, 400, code);
+    }
+    for path in ["payments", "registrations"] {
+        assert_answer(&shop.get(&format!("v1/{path}/{never}")).await?, 404, "200.300.404");
+    }
+    assert_answer(&shop.status(&format!("{}.tx01", "0".repeat(32))).await?, 404, "200.300.404");
+    Ok(())
+}
+
+/// A number of sixteen digits that begins like this and has the right check digit.
+fn number(beginning: &str) -> String {
+    let digits = format!("{beginning:0<15}");
+    let sum: u32 = digits
+        .chars()
+        .filter_map(|digit| digit.to_digit(10))
+        .enumerate()
+        .map(|(place, digit)| if place % 2 == 0 { digit * 2 / 10 + digit * 2 % 10 } else { digit })
+        .sum();
+    format!("{digits}{}", (10 - sum % 10) % 10)
+}
+
+#[tokio::test]
+async fn a_hiper_naranja_or_co_badged_card_is_paid_as_its_brand_and_a_verve_number_is_kept_nowhere()
+-> anyhow::Result<()> {
+    let gateway = Gateway::start()?;
+    let shop = gateway.merchant_with(&["--sandbox-any-number"])?;
+    for (beginning, brand) in [
+        ("637374", "HIPERCARD"),
+        ("637433", "HIPERCARD"),
+        ("402918", "NARANJA"),
+        ("527572", "NARANJA"),
+        ("622126", "UNIONPAY"),
+        ("622925", "UNIONPAY"),
+    ] {
+        let number = number(beginning);
+        // Named by the merchant, and told by the number.
+        for sent in [brand, ""] {
+            let paid = shop.pay(&[("card.number", &number), ("paymentBrand", sent)]).await?;
+            assert_answer(&paid, 200, "000.100.110");
+            assert_eq!(paid.json["paymentBrand"], brand, "{number} {sent}: {}", paid.text);
+        }
+        if brand == "UNIONPAY" {
+            let chosen = shop.pay(&[("card.number", &number), ("paymentBrand", "DISCOVER")]).await?;
+            assert_eq!((chosen.code(), &chosen.json["paymentBrand"]), ("000.100.110", &"DISCOVER".into()));
+        }
+    }
+    for beginning in ["507865", "507964"] {
+        let refused = shop.pay(&[("merchantTransactionId", &number(beginning))]).await?;
+        assert_errors(&refused, &["merchantTransactionId"]);
+    }
     Ok(())
 }

@@ -241,6 +241,9 @@ fn parameter(row: &Parameter) -> Markup {
             td { (schema::words(row.format))
                 @if let Format::OneOf(words) = row.format {
                     " " @for (place, word) in words.iter().enumerate() { @if place > 0 { ", " } code { (word) } }
+                }
+                @if let Some(format) = row.compatible {
+                    br; "in " a href="#compatibility" { "compatibility mode" } ": " (schema::words(format))
                 } }
             td { (row.note)
                 @match row.default {

@@ -133,7 +133,10 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
     ("resultDetails", "What the acquirer says, AcquirerResponse among it."),
     ("paymentType, paymentBrand", "What was asked for."),
     ("amount, currency, descriptor", "What was moved or reserved; a decline has none."),
-    ("referencedId", "The payment that a capture, reversal or refund refers to."),
+    (
+        "referencedId",
+        "The payment that a capture, reversal or refund refers to; in the entries of a list and in webhooks.",
+    ),
     ("registrationId", "The registration that was used or made."),
     (
         "card.bin, card.last4Digits, card.holder, card.expiryMonth, card.expiryYear",
@@ -157,7 +160,10 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
     ),
     ("checkoutState", "Where a checkout stands: OPEN, PENDING, PAID, REGISTERED or EXPIRED."),
     ("everything else you sent", "Comes back under its own name, nested at the dots; secrets never do."),
-    ("buildNumber, timestamp, ndc", "For support: the build, when, and this request's identifier."),
+    (
+        "buildNumber, timestamp, ndc",
+        "For support: the build, when, and this request's identifier: a checkout's id, or entityId_ and 32 hexadecimal digits.",
+    ),
 ];
 
 /// Every schema of an answer.
@@ -210,10 +216,11 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
         "amount": { "type": "string", "pattern": r"^[0-9]{1,10}\.[0-9]{2}$" },
         "currency": { "type": "string", "pattern": "^[A-Z]{3}$" },
         "descriptor": { "type": "string", "maxLength": 127 },
-        "referencedId": text(),
         "registrationId": text(),
         "redirect": redirect,
     });
+    let mut entry = payment.clone();
+    entry["referencedId"] = text();
     vec![
         ("Result", result),
         ("Refusal", answer(&["result"], json!({ "result": outcome() }))),
@@ -224,7 +231,7 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
                 &["result", "payments"],
                 json!({
                     "result": outcome(),
-                    "payments": { "type": "array", "items": { "type": "object", "properties": payment } },
+                    "payments": { "type": "array", "items": { "type": "object", "properties": entry } },
                     "cursor": { "type": "string", "pattern": "^[0-9a-f]{32}$" },
                     "pages": { "type": "integer", "minimum": 0 },
                 }),
@@ -338,7 +345,7 @@ fn answer(required: &[&str], properties: Value) -> Value {
     let mut all = json!({
         "buildNumber": { "type": "string", "maxLength": 255 },
         "timestamp": { "type": "string", "pattern": r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+0000$" },
-        "ndc": { "type": "string", "minLength": 1, "maxLength": 69 },
+        "ndc": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,69}$" },
     });
     if let (Some(all), Value::Object(more)) = (all.as_object_mut(), properties) {
         all.extend(more);

@@ -155,6 +155,7 @@ pub(super) fn words(format: Format) -> String {
         Format::Number { min, max } => format!("whole number, {min} to {max}"),
         Format::DateTime { t: false } => "time, yyyy-MM-dd HH:mm:ss".to_owned(),
         Format::DateTime { t: true } => "time, yyyy-MM-dd HH:mm:ss, or with a T between".to_owned(),
+        Format::DateOrTime => "day, yyyy-MM-dd, or time, yyyy-MM-dd HH:mm:ss".to_owned(),
         Format::CountryAnyCase => "ISO 3166-1 country, two letters".to_owned(),
         Format::CountryOrNumber => "ISO 3166-1 country, two letters or three digits".to_owned(),
         Format::Place { digits: true, max } => format!("town or state, up to {max} characters"),

@@ -74,7 +74,7 @@ pub static ROUTES: &[Route] = &[
         .takes(Takes::Payment).requires(PAYMENT).counted(),
     Route::new(Get, "/v1/payments/{id}", "readPayment", Payments, "Read a payment", Payment),
     Route::new(Post, "/v1/payments/{id}", "referToPayment", Payments, "Capture, reverse, refund or charge back a payment", Payment)
-        .note("CP captures a preauthorization, in one part or several. RV takes a payment back as a whole, as long as the connector still can. RF refunds, in one part or several, never more than was taken. The answer is a payment of its own; referencedId names the first one.")
+        .note("CP captures a preauthorization, in one part or several. RV takes a payment back as a whole, as long as the connector still can. RF refunds, in one part or several, never more than was taken. The answer is a payment of its own. referencedId, which names the first one, is in webhooks, notifications and lists, not in this answer.")
         .takes(Takes::Payment).requires(&["paymentType"]),
 
     Route::new(Post, "/v1/registrations", "createRegistration", Registrations, "Store payment data", Registration)

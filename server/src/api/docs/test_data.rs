@@ -6,6 +6,7 @@ use tillgate_shared::brand::{Brand, Kind};
 use crate::connector::simulator::test_numbers::{PUBLISHED, Published};
 use crate::connector::simulator::{PAGE, PageAnswer, test_data as data};
 use crate::domain::authentication::{Reason, Said, Status, eci};
+use crate::threeds::request::AuthType;
 use crate::threeds::{directory, issuer};
 
 /// A heading with a remark, and rows of a table.
@@ -42,6 +43,7 @@ pub(super) fn tables() -> Vec<Table> {
         outcomes(),
         cards(),
         three_d(),
+        three_d_wishes(),
         test_numbers(),
         challenges(),
         security_codes(),
@@ -123,6 +125,36 @@ fn three_d() -> Table {
             .to_owned(),
         columns: &["card.number", "paymentBrand", "What it shows", "threeDSecure.eci"],
         rows: directory::CARDS.iter().map(of).collect(),
+    }
+}
+
+fn three_d_wishes() -> Table {
+    const MANDATE: &str = "a frictionless or attempted authentication becomes a challenge, also beside an exemption";
+    const EXEMPTION: &str = "a frictionless card is not authenticated: eci 07 (Mastercard and Maestro 06), no \
+                             authenticationStatus, no verificationId, and you bear the loss of a fraud. Any other card \
+                             does what it does without: a challenge card is challenged";
+    let page = |one: &AuthType| {
+        let [title, text] = one.page_texts();
+        row([&format!("threeDSecure.authType={}", one.code()), &format!("the page of the challenge: {title}. {text}")])
+    };
+    let wishes = [
+        ["threeDSecure.challengeMandatedIndicator=Y", MANDATE],
+        ["threeDSecure.challengeIndicator=04", MANDATE],
+        ["threeDSecure.challengeIndicator=09", MANDATE],
+        ["threeDSecure.exemptionFlag=01 to 04", EXEMPTION],
+        ["threeDSecure.challengeIndicator=05 to 08", EXEMPTION],
+        ["threeDSecure.challengeIndicator=01 to 03", "the card decides, as without"],
+    ];
+    Table {
+        anchor: "test-3d-wishes",
+        title: "Wishes for 3D authentication",
+        note: "What the simulated issuer makes of your wishes with the cards of the table before, version 2. An exemption is not \
+               asked for where the channel requires authentication, nor for the first payment of a series without a security \
+               code. `customParameters[3DS2_flow]` stands above `challengeMandatedIndicator` and `challengeIndicator=04`. No page \
+               asks for a real secret: the answer is chosen."
+            .to_owned(),
+        columns: &["Send", "The issuer"],
+        rows: wishes.map(row).into_iter().chain(AuthType::ALL.iter().map(page)).collect(),
     }
 }
 

@@ -18,7 +18,6 @@ use jiff::Zoned;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use tillgate_shared::brand::Kind;
-use tillgate_shared::form::Duplicates;
 use tillgate_shared::format::text::cut;
 use tillgate_shared::format::url;
 use tillgate_shared::parameter::Parameters;
@@ -26,8 +25,8 @@ use tillgate_shared::parameter::Parameters;
 use self::entry::{Fault, Stored, faults_of, read, read_stored};
 use self::page::{Forms, STYLE};
 use self::texts::Texts;
-use super::extract::parameters;
 use super::form::{FormQuery, ancestors, named};
+use super::received::form_parameters;
 use super::shopper_page::{Page, reports};
 use super::{Edge, client};
 use crate::domain::address::{host, with_parameters};
@@ -254,7 +253,7 @@ pub(super) async fn pay(State(edge): State<Arc<Edge>>, Query(query): Query<FormQ
     };
     let (parts, body) = request.into_parts();
     let (shopper, public_url) = (client::address(&edge, &parts), client::public_url(&edge, &parts));
-    let typed = match parameters(Request::from_parts(parts, body), Duplicates::LastWins).await {
+    let typed = match form_parameters(Request::from_parts(parts, body)).await {
         Ok(typed) => typed,
         Err(failure) => return visit.refused(&failure, &checkout, &Parameters::default()),
     };

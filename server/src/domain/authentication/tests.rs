@@ -55,6 +55,8 @@ fn indicators_are_the_schemes_own() {
         assert_eq!(eci(brand, Said::Issuer(Status::Authenticated)), Some(full), "{brand}");
         assert_eq!(eci(brand, Said::Issuer(Status::Attempted)), Some(attempted), "{brand}");
         assert_eq!(eci(brand, Said::NotEnrolled), Some(attempted), "{brand}");
+        let exempted = if full == "02" { "06" } else { "07" };
+        assert_eq!(eci(brand, Said::Issuer(Status::Exempted)), Some(exempted), "{brand}");
         for none in [Status::Failed, Status::Unavailable, Status::Rejected, Status::ChallengeRequired] {
             assert_eq!(eci(brand, Said::Issuer(none)), None, "{brand} {none:?}");
         }

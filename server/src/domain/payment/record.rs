@@ -13,6 +13,7 @@ use super::{Account, PaymentType, Redirect, TransferAccount};
 use crate::domain::address::with_parameters;
 use crate::domain::authentication::Authentication;
 use crate::domain::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
+use crate::domain::ndc::Ndc;
 
 /// A payment as it is stored. Once its outcome is final it never changes: what refers to it is a payment of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,6 +25,10 @@ pub struct Payment {
     /// The checkout it was made in; none for a payment server to server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<CheckoutId>,
+    /// Identifier of the request that made it. `None` in a checkout, whose id it is then, and for payments made before it was
+    /// kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ndc: Option<Ndc>,
     /// The payment that it captures, reverses or refunds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub referenced: Option<PaymentId>,
@@ -94,6 +99,12 @@ impl Payment {
             }
             _ => (self.id.as_str(), format!("/v1/payments/{}", self.id)),
         }
+    }
+
+    /// Returns the identifier of the request that made it.
+    pub fn ndc(&self) -> Ndc {
+        let of_record = || Ndc::of_record(self.checkout.as_ref(), &self.entity, self.id.as_str());
+        self.ndc.clone().unwrap_or_else(of_record)
     }
 
     /// The address that is asked for when its merchant is to be told (`notificationUrl`); none where the merchant names none.

@@ -29,6 +29,7 @@ fn payment(number: u8, payment_type: PaymentType, amount: Amount, created: Times
         id: PaymentId::new(created, [number; 9]),
         entity: EntityId::new(created, [1; 9]),
         checkout: None,
+        ndc: None,
         referenced: None,
         registration: None,
         created,

@@ -141,7 +141,7 @@ impl Gateway {
             let said = match case.flow {
                 None => Said::Outside,
                 Some(flow) => {
-                    let request = Request::read(parameters, order.amount)?;
+                    let request = Request::read(parameters, order.amount, case.when)?;
                     let wished = Version::parse(parameters.get("threeDSecure.version"));
                     let version = case.version().map(|known| match (known, wished) {
                         (Version::V22, Some(Version::V21)) => Version::V21,

@@ -76,7 +76,7 @@ impl Gateway {
         };
         let (said, proof) = match flow {
             Some(flow) => {
-                let said = issuer::authenticate(flow, &Request::read(&payment.parameters, payment.amount)?);
+                let said = issuer::authenticate(flow, &Request::read(&payment.parameters, payment.amount, when)?);
                 let version = Some(authentication.version);
                 (said, Some(issuer::proof(&payment.brand, version, Some(&authentication.transaction), said, None)))
             }

@@ -17,6 +17,7 @@ use crate::connector::{Address, Entry, FullAccount, FullCard, Order, Route};
 use crate::domain::authentication::Proof;
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
+use crate::threeds::request::three_d_amount;
 
 /// A sandbox merchant's wish for an outcome.
 pub(super) const FORCED: &str = "customParameters[forceResultCode]";
@@ -141,15 +142,18 @@ pub(super) fn statement_text(parameters: &Parameters) -> Option<&str> {
     parameters.get("merchant.name").or_else(|| parameters.get("descriptor"))
 }
 
-/// The amount that is processed, in its currency.
+/// The amount that is processed, in its currency. `risk.amount` is judged with it, in the same way.
 ///
 /// # Errors
-/// `amount` or `currency` by name, also when the currency cannot express the amount (contract: 12.50 JPY).
+/// `amount`, `currency` or `risk.amount` by name, also when the currency cannot express an amount (contract: 12.50 JPY).
 pub fn amount(parameters: &Parameters) -> Result<Amount, Refusal> {
     let (amount, currency) = (required(parameters, "amount")?, required(parameters, "currency")?);
     let currency = Currency::parse(currency)
         .ok_or_else(|| Refusal::parameter("currency", Some(currency), "must be an ISO 4217 code in use"))?;
-    Amount::parse(amount, currency).map_err(|error| Refusal::parameter("amount", Some(amount), error.message()))
+    let amount =
+        Amount::parse(amount, currency).map_err(|error| Refusal::parameter("amount", Some(amount), error.message()))?;
+    three_d_amount(parameters, amount)?;
+    Ok(amount)
 }
 
 /// The brand that was sent.

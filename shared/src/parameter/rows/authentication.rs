@@ -6,7 +6,7 @@ use super::verbatim;
 use crate::format::{Class, Format};
 
 const fn row(name: &'static str, format: Format, note: &'static str) -> Parameter {
-    Parameter::new(Group::Authentication, name, Conditional, format, note).secret()
+    Parameter::new(Group::Authentication, name, Conditional, format, note).secret().once()
 }
 
 #[rustfmt::skip] // a row reads as a line

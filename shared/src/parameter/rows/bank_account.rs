@@ -17,8 +17,8 @@ const fn characters(min: u16, max: u16) -> Format {
 pub(super) static ROWS: &[Parameter] = &[
     row("bankAccount.holder", Required, text(4, 128), "Whose account it is."),
     row("bankAccount.bankName", Conditional, text(1, 255), "Name of the bank."),
-    row("bankAccount.number", Conditional, characters(3, 64), "Number of the account; or send the IBAN.").secret(),
-    row("bankAccount.iban", Conditional, Format::Iban, "IBAN of the account; or send its number.").secret(),
+    row("bankAccount.number", Conditional, characters(3, 64), "Number of the account; or send the IBAN.").secret().once(),
+    row("bankAccount.iban", Conditional, Format::Iban, "IBAN of the account; or send its number.").secret().once(),
     row("bankAccount.bankCode", Conditional, characters(1, 12), "Code of the bank; or send the BIC."),
     row("bankAccount.bic", Conditional, Format::Bic, "BIC of the bank; or send its code."),
     row("bankAccount.country", Conditional, Format::CountryAnyCase, "Country of the account, two letters."),

@@ -19,28 +19,31 @@ const OVERRIDES: Format = Format::OneOf(&["PA", "DB", "CD"]);
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[Parameter] = &[
     row("entityId", Conditional, Format::Characters { class: Class::LowerHex, min: 32, max: 32 },
-        "The channel that the request is for; with channel dispatching, the merchant."),
+        "The channel that the request is for; with channel dispatching, the merchant.").once(),
     row("amount", Required, Format::Amount,
-        "What is paid. It contains everything else: taxes, shipping, discounts."),
+        "What is paid. It contains everything else: taxes, shipping, discounts.").once(),
     row("taxAmount", Conditional, Format::Amount, "The tax within the amount."),
-    row("currency", Required, Format::Currency, "The currency of the amount."),
+    row("currency", Required, Format::Currency, "The currency of the amount.").once(),
     row("paymentBrand", Conditional, Format::Characters { class: Class::Word, min: 1, max: 32 },
         "The way to pay, e.g. VISA. May be left out where the card number tells.").by_browser(),
     row("paymentType", Required, TYPES,
         "PA reserves the amount, DB takes it, PA.CP does both in two steps, CD pays it out; CP captures, RV reverses and RF \
-         refunds an earlier payment, CB tells of a chargeback; SD, RS and DS make, change and end a schedule."),
+         refunds an earlier payment, CB tells of a chargeback; SD, RS and DS make, change and end a schedule.").once(),
     row("brands", Optional, Format::Brands,
         "The brands that a checkout offers, e.g. VISA MASTER; others are refused, whatever its page shows. Our addition."),
     row("requireCvv", Optional, Format::Flag,
         "Whether a card that is typed into the form of this checkout needs its security code. Our addition; true adds to what the \
          channel demands (entity set --require-cvv), and no browser can set it."),
     row("overridePaymentType[brand]", Optional, OVERRIDES,
-        "Another payment type for one brand, e.g. PA for a brand that cannot take money at once. Only when a checkout is created."),
+        "Another payment type for one brand, e.g. PA for a brand that cannot take money at once. Only when a checkout is created.")
+        .once(),
     row("referencedPaymentId", Conditional, Format::Characters { class: Class::Alphanumeric, min: 32, max: 32 },
-        "The earlier payment that CP captures, RV reverses or RF refunds, where its id does not stand in the path."),
-    row("descriptor", Optional, text(1, 127), "Text on the shopper's statement; merchant.name can override it."),
+        "The earlier payment that CP captures, RV reverses or RF refunds, where its id does not stand in the path.").once(),
+    row("descriptor", Optional, text(1, 127), "Text on the shopper's statement, behind the payment's short number and a space; merchant.name can override it. The \
+         statement has 127 characters: of a longer text its first 112 are kept."),
     row("merchantTransactionId", Conditional, verbatim(8, 255),
-        "Your own reference of the payment, best unique. Reports carry it, and payments are found by it."),
+        "Your own reference of the payment, best unique. Reports carry it, and payments are found by it.")
+        .compatible(verbatim(1, 255)),
     row("merchantInvoiceId", Optional, verbatim(8, 255), "Your invoice number, best unique. It is not passed on."),
     row("merchantMemo", Optional, text(8, 255), "A note for your reports."),
     row("transactionCategory", Optional, Format::OneOf(&["EC", "MO", "TO", "RC", "IN", "PO", "PM", "MOTO"]),

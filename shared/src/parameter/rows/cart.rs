@@ -60,7 +60,8 @@ pub(super) static ITEMS: &[Parameter] = &[
     row("cart.items[n].recipient.postcode", Optional, text(1, 16), "The recipient's postcode."),
     row("cart.items[n].recipient.country", Optional, Format::CountryOrNumber,
         "The recipient's country, two letters or three digits."),
-    row("cart.items[n].recipient.phone", Optional, digits(1, 25), "The recipient's telephone number, digits only."),
+    row("cart.items[n].recipient.phone", Optional, digits(1, 25), "The recipient's telephone number, digits only.")
+        .compatible(verbatim(1, 25)),
     row("cart.items[n].recipient.email", Optional, text(1, 60), "The recipient's mail address."),
 ];
 

@@ -21,6 +21,6 @@ pub(super) static ROWS: &[Parameter] = &[
     row("corporate.suite", text(1, 30), "Suite in the building."),
     row("corporate.postboxNumber", verbatim(1, 15), "Number of the post box."),
     row("corporate.purchase", Format::OneOf(&["Y", "N"]), "Whether the company pays."),
-    row("corporate.phone", digits(1, 25), "Telephone number, digits only."),
-    row("corporate.fax", digits(1, 25), "Fax number, digits only."),
+    row("corporate.phone", digits(1, 25), "Telephone number, digits only.").compatible(verbatim(1, 25)),
+    row("corporate.fax", digits(1, 25), "Fax number, digits only.").compatible(verbatim(1, 25)),
 ];

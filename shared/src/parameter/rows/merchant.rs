@@ -22,7 +22,8 @@ pub(super) static ROWS: &[Parameter] = &[
     row("merchant.postcode", characters(Class::Tag, 1, 16), "Postcode: letters, digits and hyphens."),
     row("merchant.state", characters(Class::Alphanumeric, 1, 50), "State: letters and digits."),
     row("merchant.country", Format::CountryAnyCase, "Country, two letters."),
-    row("merchant.phone", characters(Class::Dial, 0, 25), "Telephone number: letters, digits, plus, minus and dot."),
+    row("merchant.phone", characters(Class::Dial, 0, 25), "Telephone number: letters, digits, plus, minus and dot.")
+        .compatible(verbatim(0, 25)),
     row("merchant.mcc", characters(Class::Alphanumeric, 0, 4), "Merchant category code."),
     row("merchant.submerchantId", verbatim(1, 100), "The merchant behind you, if you are a payment facilitator of a card scheme."),
     row("merchant.data[key]", Format::Lines { min: 0, max: 2048 },

@@ -29,6 +29,6 @@ pub(super) static ROWS: &[Parameter] = &[
     row("merchant.billing.companyName", text(1, 60), "The company at this address."),
     row("merchant.billing.phone", verbatim(1, 25), "Telephone number."),
     row("merchant.billing.workPhone", verbatim(1, 25), "Telephone number at work."),
-    row("merchant.billing.mobile", Format::Phone { min: 6, max: 26 }, "Mobile number."),
+    row("merchant.billing.mobile", Format::Phone { min: 6, max: 26 }, "Mobile number.").compatible(verbatim(6, 26)),
     row("merchant.billing.email", text(6, 128), "Mail address."),
 ];

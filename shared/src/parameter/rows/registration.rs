@@ -16,7 +16,7 @@ pub(super) static ROWS: &[Parameter] = &[
         .by_browser(),
     row("overrideHolder", Optional, Format::Flag,
         "Lets the holder sent now stand in for an empty holder of the registration, for this payment only."),
-    row("registrations[n].id", Optional, ID, "A registration that the checkout offers to the shopper."),
+    row("registrations[n].id", Optional, ID, "A registration that the checkout offers to the shopper.").once(),
     row("registrationsDeletable", Optional, Format::Flag,
         "Lets the shopper delete the registrations that the checkout offers, in the form."),
     row("registrationsRequireCvv", Optional, Format::Flag,
@@ -25,7 +25,8 @@ pub(super) static ROWS: &[Parameter] = &[
         "Lets the shopper store the account in this checkout: createRegistration then counts from the form. Our addition; an \
          entity can allow it always (entity set --browser-registrations)."),
     row("registrationId", Conditional, ID, "The registration that the shopper chose among those of the checkout.")
-        .by_browser(),
+        .by_browser()
+        .once(),
     row("recurring.numberOfInstallments", Optional, super::digits(1, 3), "How many installments the shopper chose.")
         .by_browser(),
 ];

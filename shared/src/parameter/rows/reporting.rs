@@ -6,8 +6,8 @@ use crate::format::Format;
 
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[Parameter] = &[
-    Parameter::new(Group::Reporting, "date.from", Required, Format::Date, "First day of the report."),
-    Parameter::new(Group::Reporting, "date.to", Required, Format::Date, "Last day of the report."),
+    Parameter::new(Group::Reporting, "date.from", Required, Format::Date, "First day of the report.").compatible(Format::DateOrTime),
+    Parameter::new(Group::Reporting, "date.to", Required, Format::Date, "Last day of the report.").compatible(Format::DateOrTime),
 ];
 
 #[rustfmt::skip] // a row reads as a line

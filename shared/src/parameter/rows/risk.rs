@@ -14,7 +14,7 @@ pub(super) static ROWS: &[Parameter] = &[
     row("risk.channelId", verbatim(1, 255),
         "Channel in the risk system, which chooses the rules. The screening takes its first 12 characters."),
     row("risk.serviceId", verbatim(1, 255), "Service in the risk system. The screening takes its first character."),
-    row("risk.amount", Format::Money, "Amount that the risk check judges instead; 3D authentication shows it, too."),
+    row("risk.amount", Format::Amount, "Amount that the risk check judges instead; 3D authentication shows it, too. In the payment's currency."),
     row("risk.orderTimestamp", Format::DateTime { t: false },
         "When the order was made, if that was not now: yyyy-MM-dd HH:mm:ss.")
         .or(DefaultValue::Now),

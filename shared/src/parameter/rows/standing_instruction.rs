@@ -6,7 +6,7 @@ use super::{digits, verbatim};
 use crate::format::Format;
 
 const fn row(name: &'static str, need: Need, format: Format, note: &'static str) -> Parameter {
-    Parameter::new(Group::StandingInstruction, name, need, format, note).by_browser()
+    Parameter::new(Group::StandingInstruction, name, need, format, note).by_browser().once()
 }
 
 #[rustfmt::skip] // a row reads as a line

@@ -6,7 +6,7 @@ use super::{digits, text, verbatim};
 use crate::format::{Class, Format};
 
 const fn row(name: &'static str, need: Need, format: Format, note: &'static str) -> Parameter {
-    Parameter::new(Group::ThreeDSecure, name, need, format, note)
+    Parameter::new(Group::ThreeDSecure, name, need, format, note).once()
 }
 
 const fn base64(min: u16, max: u16) -> Format {
@@ -41,9 +41,10 @@ pub(super) static ROWS: &[Parameter] = &[
         Format::OneOf(&["01", "02", "03", "04", "05", "06", "07", "08", "09", "4"]),
         "Whether a challenge is wished for; 05 to 09 from version 2.2 on. A plain 4 asks our simulator for one."),
     row("threeDSecure.challengeMandatedIndicator", Optional, Format::OneOf(&["Y", "N"]),
-        "Whether the law asks for a challenge."),
-    row("threeDSecure.authType", Optional, UP_TO_FOUR, "How the issuer authenticates."),
-    row("threeDSecure.exemptionFlag", Optional, UP_TO_FOUR, "Exemption from strong authentication, from version 2.2 on."),
+        "Whether the law asks for a challenge. Y stands above an exemption."),
+    row("threeDSecure.authType", Optional, UP_TO_FOUR, "How the issuer authenticates: static password, one-time code, in its app, on another device."),
+    row("threeDSecure.exemptionFlag", Optional, UP_TO_FOUR, "Exemption from strong authentication, from version 2.2 on: low value, risk analysed, trusted merchant, \
+         secure corporate payment. The loss of a fraud stays with you."),
     row("threeDSecure.transactionStatusReason", Optional, digits(2, 2), "Why the authentication ended as it did."),
     row("threeDSecure.v1.visa.requestorId", Optional, text(1, 100), REQUESTOR_V1),
     row("threeDSecure.v1.mastercard.requestorId", Optional, text(1, 100), REQUESTOR_V1),

@@ -9,7 +9,7 @@ pub(super) static ROWS: &[Parameter] = &[
     // As long as a value of a request can be.
     Parameter::new(Group::Wallet, "walletPay.paymentToken", Required,
         Format::Characters { class: Class::Ascii, min: 1, max: 16_384 },
-        "The encrypted token, unchanged; the gateway decrypts it.").by_browser().secret(),
+        "The encrypted token, unchanged; the gateway decrypts it.").by_browser().secret().once(),
     // Comes with 3D data, which only a server may send.
     Parameter::new(Group::Wallet, "walletPay.source", Required, Format::OneOf(&["web", "app"]),
         "Where the shopper used the wallet, if you decrypted the token and send the card's data yourself."),

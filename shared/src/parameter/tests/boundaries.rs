@@ -1,8 +1,8 @@
 //! Every row of the catalogue at its boundaries, generated from the row.
 
-use super::super::{Parameters, catalogue, check_formats};
+use super::super::{Formats, Parameters, catalogue, check_formats};
 use super::samples::samples;
-use crate::form::{Duplicates, decode};
+use crate::form::decode;
 
 /// Names in a request that a pattern stands for.
 pub(super) fn concrete(pattern: &str) -> Vec<String> {
@@ -15,7 +15,11 @@ pub(super) fn concrete(pattern: &str) -> Vec<String> {
 }
 
 fn errors(name: &str, value: &str) -> Vec<super::super::ParameterError> {
-    check_formats(&Parameters::from_iter([(name, value)]))
+    errors_in(Formats::Specified, name, value)
+}
+
+fn errors_in(formats: Formats, name: &str, value: &str) -> Vec<super::super::ParameterError> {
+    check_formats(&Parameters::from_iter([(name, value)]), formats)
 }
 
 #[test]
@@ -39,12 +43,33 @@ fn every_parameter_takes_what_is_just_allowed_and_refuses_what_is_just_not() {
 }
 
 #[test]
+fn the_compatibility_mode_takes_what_the_specification_takes_and_other_formats_of_a_few_parameters() {
+    let mut names = Vec::new();
+    for row in catalogue() {
+        let wide = samples(row.format_in(Formats::Compatible));
+        names.extend(row.compatible.map(|_| row.name));
+        for name in concrete(row.name) {
+            for value in samples(row.format).good.iter().chain(&wide.good) {
+                assert_eq!(errors_in(Formats::Compatible, &name, value), [], "{name} = {value:?}");
+            }
+            for value in &wide.bad {
+                assert_eq!(errors_in(Formats::Compatible, &name, value).len(), 1, "{name} = {value:?}");
+            }
+        }
+    }
+    let expected = "merchantTransactionId customer.phone customer.mobile shipping.customer.phone shipping.customer.mobile \
+        shipping.phone shipping.mobile corporate.phone corporate.fax merchant.phone merchant.billing.mobile \
+        merchant.shipping.phone merchant.shipping.mobile cart.items[n].recipient.phone date.from date.to";
+    assert_eq!(names, expected.split_whitespace().collect::<Vec<_>>());
+}
+
+#[test]
 fn every_parameter_travels_through_a_form() {
     for row in catalogue() {
         for name in concrete(row.name) {
             for value in samples(row.format).good {
                 let body = form_urlencoded::Serializer::new(String::new()).append_pair(&name, &value).finish();
-                let read = decode(body.as_bytes(), Duplicates::Refuse).unwrap();
+                let read = decode(body.as_bytes()).unwrap().parameters;
                 assert_eq!(read.get(&name), Some(value.as_str()));
             }
         }

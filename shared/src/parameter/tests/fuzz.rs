@@ -4,11 +4,13 @@
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use super::super::{Parameter, Requirements, catalogue, check_complete, check_formats, find, normalize, unknown};
+use super::super::{
+    Formats, Parameter, Requirements, catalogue, check_complete, check_formats, find, normalize, unknown,
+};
 use super::boundaries::concrete;
 use super::operations::OPERATIONS;
 use super::samples::samples;
-use crate::form::{Duplicates, decode};
+use crate::form::decode;
 use crate::format::card_number::luhn_valid;
 
 /// What breaks things elsewhere.
@@ -153,30 +155,30 @@ proptest! {
 
     #[test]
     fn a_valid_body_is_read_back_and_nothing_is_wrong_with_it(pairs in body()) {
-        let read = decode(&encode(&pairs), Duplicates::Refuse).unwrap();
+        let read = decode(&encode(&pairs)).unwrap().parameters;
         prop_assert!(read.iter().eq(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()))));
         prop_assert_eq!(unknown(&read), Vec::<&str>::new());
-        prop_assert_eq!(check_formats(&read), []);
+        prop_assert_eq!(check_formats(&read, Formats::Specified), []);
     }
 
     #[test]
     fn a_broken_body_is_refused_or_judged_and_judging_twice_says_the_same(pairs in body(), breaks in breaks()) {
         let body = broken(encode(&pairs), &breaks);
-        for duplicates in [Duplicates::Refuse, Duplicates::LastWins] {
-            let mut read = match decode(&body, duplicates) {
-                Ok(read) => read,
-                Err(error) => {
-                    prop_assert!(!error.message().is_empty());
-                    prop_assert!(error.parameter().is_none_or(|name| !name.is_empty() && !name.chars().any(char::is_control)));
-                    continue;
-                }
-            };
+        let (read, error) = match decode(&body) {
+            Ok(decoded) => (Some(decoded.parameters), decoded.repeated),
+            Err(error) => (None, Some(error)),
+        };
+        if let Some(error) = error {
+            prop_assert!(!error.message().is_empty());
+            prop_assert!(error.parameter().is_none_or(|name| !name.is_empty() && !name.chars().any(char::is_control)));
+        }
+        if let Some(mut read) = read {
             normalize(&mut read);
             let once = read.clone();
             normalize(&mut read);
             prop_assert_eq!(&read, &once, "what is normal stays as it is");
-            let errors = check_formats(&read);
-            prop_assert_eq!(&errors, &check_formats(&read));
+            let errors = check_formats(&read, Formats::Specified);
+            prop_assert_eq!(&errors, &check_formats(&read, Formats::Specified));
             for error in &errors {
                 prop_assert!(!error.message.is_empty() && !error.name.is_empty());
                 if let Some(row) = find(&error.name) {
@@ -206,12 +208,12 @@ proptest! {
         let text = format!("{before}{}{after}", written(&number, separator, group));
         let name = concrete(row.name).remove(0);
         let body = form_urlencoded::Serializer::new(String::new()).append_pair(&name, &text).finish();
-        let mut read = decode(body.as_bytes(), Duplicates::Refuse).unwrap();
+        let mut read = decode(body.as_bytes()).unwrap().parameters;
         normalize(&mut read);
         let kept = read.get(&name).unwrap_or_default();
         let digits: String = kept.chars().filter(char::is_ascii_digit).collect();
         prop_assert!(!digits.contains(&number), "{name} keeps {kept}");
-        let shown = format!("{:?} {:?}", read, check_formats(&read));
+        let shown = format!("{:?} {:?}", read, check_formats(&read, Formats::Specified));
         prop_assert!(!shown.contains(&number), "{shown}");
     }
 }
@@ -234,12 +236,12 @@ fn unicode_is_counted_in_characters_and_kept_as_it_came() {
         let row = "cart.items[0].name";
         let fits = text.repeat(most);
         let body = form_urlencoded::Serializer::new(String::new()).append_pair(row, &fits).finish();
-        let mut read = decode(body.as_bytes(), Duplicates::Refuse).unwrap();
+        let mut read = decode(body.as_bytes()).unwrap().parameters;
         normalize(&mut read);
         assert_eq!(read.get(row), Some(fits.as_str()));
-        assert_eq!(check_formats(&read), [], "{text:?}");
+        assert_eq!(check_formats(&read, Formats::Specified), [], "{text:?}");
         let long = super::parameters(&[(row, &text.repeat(most + 1))]);
         let over = length * (most + 1) > 255;
-        assert_eq!(check_formats(&long).len(), usize::from(over), "{text:?}");
+        assert_eq!(check_formats(&long, Formats::Specified).len(), usize::from(over), "{text:?}");
     }
 }

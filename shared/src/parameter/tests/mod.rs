@@ -5,6 +5,7 @@
 mod boundaries;
 mod complete;
 mod fuzz;
+mod lists;
 mod lookup;
 mod normalize;
 mod operations;

@@ -1,6 +1,6 @@
 //! What happens to parameters before they are judged.
 
-use super::super::{catalogue, check_card_numbers, check_formats, normalize};
+use super::super::{Formats, catalogue, check_card_numbers, check_formats, normalize};
 use super::parameters;
 use crate::format::Format;
 
@@ -135,7 +135,7 @@ fn normalizing_twice_changes_nothing_more() {
     let once = set.clone();
     normalize(&mut set);
     assert_eq!(set, once);
-    assert_eq!(check_formats(&set), []);
+    assert_eq!(check_formats(&set, Formats::Specified), []);
 }
 
 #[test]

@@ -122,6 +122,10 @@ pub(super) fn samples(format: Format) -> Samples {
             samples.bad.extend(min.checked_sub(1).map(|number| number.to_string()));
             samples
         }
+        Format::DateOrTime => given(
+            &["2026-11-21", "2026-11-21 23:59:59", "2024-02-29T00:00:00"],
+            &["", "2026-02-29", "2026-02-29 10:00:00", "2026-11-21 24:00:00", "2026-11-21 ", "2026-11-21T10:00", "x"],
+        ),
         Format::DateTime { t } => {
             let mut samples = given(
                 &["2026-11-21 00:00:00", "2024-02-29 23:59:59"],

@@ -235,7 +235,6 @@ fn risk_and_schedules() -> Vec<Boundary> {
         lines(&["giftCard.message"], 2, 160),
         boundary(&["giftCard.type"], OCCASIONS, &["birthday", "MONDAY"]),
         text(&["risk.channelId", "risk.serviceId", "risk.brand"], 1, 255),
-        boundary(&["risk.amount"], MONEY.0, MONEY.1),
         boundary(&["risk.orderTimestamp", "job.startDate", "job.endDate"], MOMENTS.0, MOMENTS.1),
         lines(&["risk.parameters[a.b_1]"], 0, 2048),
         text(&["risk.merchantWebsite"], 1, 60),

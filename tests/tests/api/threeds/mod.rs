@@ -3,6 +3,7 @@
 
 mod cards;
 mod challenge;
+mod exemptions;
 mod form;
 mod wishes;
 

@@ -129,7 +129,7 @@ pub(super) const MONEY: &str = "shipping.cost merchant.shipping.cost cart.items[
      cart.items[n].taxAmount cart.items[n].totalTaxAmount cart.items[n].shipping cart.items[n].discount \
      cart.items[n].totalDiscountAmount cart.payments[n].amount airline.totalTaxAmount airline.totalFeesAmount \
      airline.totalFareAmount airline.passengers[n].legs[n].taxAmount airline.passengers[n].legs[n].feesAmount \
-     airline.passengers[n].legs[n].fareAmount airline.passengers[n].legs[n].departureTaxAmount risk.amount";
+     airline.passengers[n].legs[n].fareAmount airline.passengers[n].legs[n].departureTaxAmount";
 
 /// Days.
 pub(super) const DATES: &str = "customer.birthDate shipping.customer.birthDate bankAccount.mandate.dateOfSignature \

@@ -1,6 +1,6 @@
 //! The specification's own limits, written down a second time on purpose: a slip in a row shows here.
 
-use super::super::{DefaultValue, Group, Need, Parameter, Parameters, catalogue, check_formats, count, find};
+use super::super::{DefaultValue, Formats, Group, Need, Parameter, Parameters, catalogue, check_formats, count, find};
 
 mod limits;
 
@@ -24,7 +24,7 @@ fn limits(table: &[(&'static str, &'static str)]) -> Vec<(String, usize, usize)>
 fn takes(name: &str, value: &str) -> bool {
     let name = name.replace("[name]", "[abc]").replace("[key]", "[abc]").replace("[n]", "[7]");
     assert!(find(&name).is_some(), "{name}");
-    check_formats(&Parameters::from_iter([(name.as_str(), value)])).is_empty()
+    check_formats(&Parameters::from_iter([(name.as_str(), value)]), Formats::Specified).is_empty()
 }
 
 #[test]
@@ -134,6 +134,7 @@ const OF_THEIR_OWN: &[(&str, &str, &str)] = &[
     ("entityId", "8a829417539edb400153c1eae83932ac", "8A829417539EDB400153C1EAE83932AC"),
     ("amount", "92", "92.0"),
     ("taxAmount", "0.00", "0.0"),
+    ("risk.amount", "92", "92.0"),
     ("currency", "EUR", "eur"),
     ("paymentBrand", "DIRECTDEBIT_SEPA", "VISA-X"),
     ("overridePaymentType[VISA]", "PA", "PREAUTH"),
