@@ -1,8 +1,6 @@
 //! A line to the tools that Chromium itself offers, the DevTools protocol. It reaches what WebDriver does not: the processes of
 //! cross-site frames, and pages in which WebDriver's own scripts do not work.
 
-use std::time::Duration;
-
 use anyhow::{Context as _, bail, ensure};
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
@@ -12,10 +10,7 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-use crate::wait::until;
-
-/// Longest time for one answer of the browser.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::wait::{PATIENCE, until};
 
 /// An open line. It closes on drop.
 #[derive(Debug)]

@@ -12,9 +12,9 @@ use thirtyfour::{Capabilities, LoggingPrefsLogLevel, WebDriver, WebDriverBuilder
 
 use crate::firefox::Firefox;
 use crate::process::Process;
+use crate::wait::PATIENCE;
 
-/// How long a test waits for something to appear before it fails, and how often it looks.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How often a test looks for something that is to appear.
 const GLANCE: Duration = Duration::from_millis(20);
 
 /// Arguments of every Chromium. The features are pages of the browser's own, for its address bar: every window would start
@@ -72,7 +72,7 @@ pub async fn firefox() -> anyhow::Result<(WebDriver, Firefox)> {
 
 async fn session(builder: WebDriverBuilder) -> anyhow::Result<WebDriver> {
     let poller = Arc::new(ElementPollerWithTimeout::new(PATIENCE, GLANCE));
-    let driver = builder.poller(poller).request_timeout(Duration::from_secs(60)).await?;
+    let driver = builder.poller(poller).request_timeout(PATIENCE * 2).await?;
     driver.set_script_timeout(PATIENCE).await?;
     Ok(driver)
 }

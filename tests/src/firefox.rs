@@ -6,7 +6,6 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use axum::body::Bytes;
@@ -17,11 +16,10 @@ use thirtyfour::prelude::{WebDriverError, WebDriverResult};
 use thirtyfour::session::http::{Body, HttpClient};
 
 use crate::process::Process;
+use crate::wait::PATIENCE;
 
 /// Names of the program, Debian's first.
 const PROGRAMS: [&str; 2] = ["firefox-esr", "firefox"];
-/// How long Firefox may take for an answer.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// The key of an element's reference, as WebDriver has it.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 

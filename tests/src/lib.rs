@@ -32,4 +32,4 @@ pub use proxy::{Proxy, Trouble};
 pub use receiver::{Received, Receiver, Reply};
 pub use shop::DemoShop;
 pub use site::{Page, Site};
-pub use wait::{poll, until};
+pub use wait::{PATIENCE, poll, until};

@@ -7,12 +7,10 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 
-/// How long a process may take to say that it is ready.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::wait::PATIENCE;
 
 /// A small shell stands between: it ends the process and whatever that started (a driver its browser), a group of their
 /// own, when its standard input closes, which the system does for us however this process ends. What watches that input

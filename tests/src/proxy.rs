@@ -2,7 +2,6 @@
 //! it to: it swallows requests, loses answers, breaks off in the middle.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use anyhow::Context as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -11,9 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 use crate::Gateway;
-
-/// How long a test waits for a request to meet its trouble.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::wait::PATIENCE;
 
 /// What happens to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +93,7 @@ impl Proxy {
     /// Waits until so many requests in all have met their trouble. One that gets through has been answered by then.
     ///
     /// # Errors
-    /// When they do not in half a minute.
+    /// When they do not in two minutes.
     pub async fn until_met(&self, count: usize) -> anyhow::Result<()> {
         let mut met = self.met.subscribe();
         tokio::time::timeout(PATIENCE, met.wait_for(|met| *met >= count))

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -11,8 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// How long a request may take to come.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::wait::PATIENCE;
 
 /// A request as it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,7 +108,7 @@ impl Receiver {
     /// The next request that comes, in the order in which they come.
     ///
     /// # Errors
-    /// When none comes within half a minute.
+    /// When none comes within two minutes.
     pub async fn next(&self) -> anyhow::Result<Received> {
         let mut received = self.received.lock().await;
         let next = tokio::time::timeout(PATIENCE, received.recv()).await.context("nothing was received")?;

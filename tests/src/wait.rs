@@ -4,15 +4,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
-/// How long anything may take before a test gives up on it.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long anything may take before a test gives up on it. Nothing that works takes so long even on a busy machine, so that a
+/// test which gives up has found a fault.
+pub const PATIENCE: Duration = Duration::from_secs(120);
 /// How long to leave the other side alone between two questions.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Asks until there is an answer. Blocks the thread; for what happens outside of a runtime.
 ///
 /// # Errors
-/// What the question says, or, after half a minute, what was waited for.
+/// What the question says, or, after two minutes, what was waited for.
 pub fn poll<T>(what: &str, mut question: impl FnMut() -> anyhow::Result<Option<T>>) -> anyhow::Result<T> {
     let started = Instant::now();
     loop {
@@ -29,7 +30,7 @@ pub fn poll<T>(what: &str, mut question: impl FnMut() -> anyhow::Result<Option<T
 /// Asks until there is an answer.
 ///
 /// # Errors
-/// What the question says, or, after half a minute, what was waited for.
+/// What the question says, or, after two minutes, what was waited for.
 pub async fn until<T>(what: &str, mut question: impl AsyncFnMut() -> anyhow::Result<Option<T>>) -> anyhow::Result<T> {
     let started = Instant::now();
     loop {

@@ -34,8 +34,11 @@ export function mount(options) {
     form, container, slot, logo, select, number, expiry, holder, code, button, wrappers,
   };
   const state = window.__tillgate;
-  // What the page part asks of the loader beside this is about frames and callbacks, and may be missing.
-  Object.assign(state, { base: location.origin + "/", forms: [object], inbox: [], word: (key) => `The text of ${key}` });
+  // Whatever else the page part asks of the loader is about frames and callbacks, and may be missing.
+  Object.assign(state, {
+    base: location.origin + "/", forms: [object], inbox: [],
+    word: (key) => `The text of ${key}`, options: () => options,
+  });
   state.start(state);
   window.testForm = object;
 }

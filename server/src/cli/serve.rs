@@ -99,6 +99,11 @@ pub(super) struct Settings {
     /// How long a pending payment waits for its shopper to come back from the brand's page; afterwards it has failed.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_PENDING_LIFETIME", default_value = "30m", value_parser = duration)]
     pending_lifetime: SignedDuration,
+    /// Requests that may wait for the disk. More are answered 503 at once, so that clients come again. A slow disk wants a
+    /// shorter queue.
+    #[arg(long, value_name = "N", env = "TILLGATE_WRITE_QUEUE", default_value_t = 1024)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    write_queue: u32,
     #[command(flatten)]
     limits: LimitOptions,
     #[command(flatten)]
@@ -232,7 +237,8 @@ impl Settings {
         let (source, vault) = self.vault.open(&open_connection(data).map_err(opening)?, data)?;
         let vault = Arc::new(vault);
         let keys = Keyring { vault: Arc::clone(&vault), source };
-        let store = Store::open_with_keys(data, Arc::clone(&directory), Some(keys)).map_err(opening)?;
+        let queue = usize::try_from(self.write_queue).unwrap_or(usize::MAX);
+        let store = Store::open_to_serve(data, Arc::clone(&directory), keys, queue).map_err(opening)?;
         self.check_live(&directory)?;
         directory.set_hash_key(store.token_hash_key(&vault).await?);
         let builds = builds.with_earlier(&store, &vault, SystemClock.now()).await?;

@@ -200,14 +200,29 @@ impl Store {
     /// # Errors
     /// When the folder or the file cannot be opened or migrated.
     pub fn open(folder: &Path, directory: Arc<Directory>) -> Result<Self, StoreError> {
-        Self::open_with_keys(folder, directory, None)
+        Self::open_inner(folder, directory, None, writer::QUEUE)
     }
 
-    /// Same as [`Store::open`], for a server: its keys are read again when another process has changed them.
+    /// Same as [`Store::open`], for a server: its keys are read again when another process has changed them, and at most
+    /// `write_queue` writes wait for the disk; more are refused at once ([`StoreError::Overloaded`]).
     ///
     /// # Errors
     /// When the folder or the file cannot be opened or migrated, or a restore is under way.
-    pub fn open_with_keys(folder: &Path, directory: Arc<Directory>, keys: Option<Keyring>) -> Result<Self, StoreError> {
+    pub fn open_to_serve(
+        folder: &Path,
+        directory: Arc<Directory>,
+        keys: Keyring,
+        write_queue: usize,
+    ) -> Result<Self, StoreError> {
+        Self::open_inner(folder, directory, Some(keys), write_queue)
+    }
+
+    fn open_inner(
+        folder: &Path,
+        directory: Arc<Directory>,
+        keys: Option<Keyring>,
+        write_queue: usize,
+    ) -> Result<Self, StoreError> {
         let write = open_connection(folder)?;
         if let Some(keys) = &keys {
             vault_keys::note_loaded(&write, &keys.vault)?;
@@ -225,6 +240,7 @@ impl Store {
             writer: Writer::start(
                 write,
                 folder,
+                write_queue,
                 Arc::clone(&directory),
                 Arc::clone(&changed),
                 Arc::clone(&damage),

@@ -19,8 +19,8 @@ use super::{Changes, Damage, DiskFault, Keyring, Keys, Loaded, StoreError, Writt
 use crate::directory::Directory;
 use crate::domain::refusal::Refusal;
 
-/// Requests that may wait; more are refused at once with 503.
-const QUEUE: usize = 1024;
+/// Default number of requests that may wait; more are refused at once with 503.
+pub(super) const QUEUE: usize = 1024;
 /// Requests in one commit.
 const GROUP: usize = 256;
 /// Interval at which the writer checks `PRAGMA data_version` for changes by other processes. A check reads shared memory
@@ -45,6 +45,7 @@ impl Writer {
     pub(super) fn start(
         connection: Connection,
         folder: &Path,
+        queue: usize,
         directory: Arc<Directory>,
         changed: Arc<Changed>,
         damage: Arc<Damage>,
@@ -54,7 +55,7 @@ impl Writer {
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let checkpointer = Checkpointer::start(folder)?;
         let noted = Arc::clone(&damage);
-        let (queue, jobs) = sync_channel(QUEUE);
+        let (queue, jobs) = sync_channel(queue);
         let thread = std::thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || {

@@ -3,12 +3,11 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{ExitStatus, Output, Stdio};
-use std::time::Duration;
 
 use anyhow::Context as _;
 use serde_json::Value;
 use tempfile::TempDir;
-use tillgate_tests::{Gateway, Merchant, binary, until};
+use tillgate_tests::{Gateway, Merchant, PATIENCE, binary, until};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
@@ -31,7 +30,7 @@ fn without_settings(mut command: Command) -> Command {
 
 /// Runs a command that comes to an end.
 pub async fn run(arguments: &[&str]) -> anyhow::Result<Output> {
-    let output = tokio::time::timeout(Duration::from_secs(30), tillgate(arguments).output()).await;
+    let output = tokio::time::timeout(PATIENCE, tillgate(arguments).output()).await;
     Ok(output.with_context(|| format!("tillgate {} goes on and on", arguments.join(" ")))??)
 }
 
@@ -87,7 +86,7 @@ impl Running {
 
     /// Waits until it has ended by itself.
     pub async fn ended(&mut self) -> anyhow::Result<ExitStatus> {
-        let ended = tokio::time::timeout(Duration::from_secs(40), self.child.wait()).await;
+        let ended = tokio::time::timeout(PATIENCE, self.child.wait()).await;
         Ok(ended.context("it goes on and on")??)
     }
 }

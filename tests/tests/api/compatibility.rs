@@ -2,11 +2,11 @@
 //! strict without it, and what it does not loosen.
 
 use std::sync::OnceLock;
-use std::time::Duration;
 
+use anyhow::Context as _;
 use reqwest::Method;
 use serde_json::Value;
-use tillgate_tests::{Answer, CARD, Gateway, Merchant, form, until};
+use tillgate_tests::{Answer, CARD, Gateway, Merchant, PATIENCE, form, until};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::support::*;
@@ -445,12 +445,13 @@ async fn a_name_that_comes_ten_thousand_times_is_read_quickly_and_kept_once() ->
     let memo = "&merchantMemo=another memo".repeat(10_000).replace(' ', "+");
     let fields = [&[("entityId", shop.entity_id.as_str())], &ORDER[..], &CARD].concat();
     let body = format!("{}{memo}&merchantMemo=the+last", form(fields));
-    let started = std::time::Instant::now();
     let request = shop.bare(Method::POST, "v1/payments").bearer_auth(&shop.token).header("content-type", FORM);
-    let paid = Answer::read(request.body(body).send().await?).await?;
+    // Comparing every name with all others would take many minutes.
+    let paid = tokio::time::timeout(PATIENCE, request.body(body).send()).await.context("it takes too long")??;
+    let paid = Answer::read(paid).await?;
     assert_answer(&paid, 200, "000.100.110");
     assert_eq!(paid.json["merchantMemo"], "the last");
-    assert!(paid.text.len() < 4000 && started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    assert!(paid.text.len() < 4000, "{}", paid.text);
     Ok(())
 }
 
@@ -474,7 +475,7 @@ async fn a_body_of_a_get_that_is_held_back_ends_and_a_stranger_waits_for_none() 
         let mut stream = tokio::net::TcpStream::connect(address).await?;
         stream.write_all(head.as_bytes()).await?;
         let mut answer = vec![0; 12];
-        tokio::time::timeout(Duration::from_secs(60), stream.read_exact(&mut answer)).await??;
+        tokio::time::timeout(PATIENCE, stream.read_exact(&mut answer)).await??;
         assert_eq!(String::from_utf8_lossy(&answer), format!("HTTP/1.1 {status}"), "{head}");
     }
     Ok(())

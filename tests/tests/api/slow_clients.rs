@@ -5,16 +5,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use tillgate_tests::{Gateway, until};
+use tillgate_tests::{Gateway, PATIENCE, until};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 
 use crate::command_line::{Running, start_after};
 use crate::hardship::hog;
-
-/// A long time: a test that waits so long has failed.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The start of a payment whose body does not come.
 const BODY_LESS: &str = "POST /v1/payments HTTP/1.1\r\nHost: x\r\n\
