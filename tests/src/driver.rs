@@ -15,11 +15,11 @@ use crate::process::Process;
 use crate::wait::PATIENCE;
 
 /// How often a test looks for something that is to appear.
-const GLANCE: Duration = Duration::from_millis(20);
+const GLANCE: Duration = Duration::from_millis(50);
 
 /// Arguments of every Chromium. The features are pages of the browser's own, for its address bar: every window would start
 /// two more processes, which take more than half of the processor time of opening it.
-pub const CHROMIUM_ARGUMENTS: [&str; 12] = [
+pub const CHROMIUM_ARGUMENTS: [&str; 16] = [
     "--headless=new",
     "--no-sandbox",
     "--disable-gpu",
@@ -29,7 +29,11 @@ pub const CHROMIUM_ARGUMENTS: [&str; 12] = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,SpareRendererForSitePerProcess,MediaRouter,Translate,OptimizationHints,PaintHolding",
+    "--disable-extensions",
+    "--disable-breakpad",
+    "--disable-default-apps",
+    "--metrics-recording-only",
     "--lang=en-US",
     "--window-size=1280,960",
 ];

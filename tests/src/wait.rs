@@ -7,8 +7,13 @@ use anyhow::bail;
 /// How long anything may take before a test gives up on it. Nothing that works takes so long even on a busy machine, so that a
 /// test which gives up has found a fault.
 pub const PATIENCE: Duration = Duration::from_secs(120);
-/// How long to leave the other side alone between two questions.
-const PAUSE: Duration = Duration::from_millis(20);
+/// Shortest and longest time to leave the other side alone between two questions.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
+
+/// How long to leave the other side alone after so long a wait: questions to a busy machine make it busier.
+fn pause(waited: Duration) -> Duration {
+    (waited / 6).clamp(PAUSES.0, PAUSES.1)
+}
 
 /// Asks until there is an answer. Blocks the thread; for what happens outside of a runtime.
 ///
@@ -23,7 +28,7 @@ pub fn poll<T>(what: &str, mut question: impl FnMut() -> anyhow::Result<Option<T
         if started.elapsed() > PATIENCE {
             bail!("waited in vain: {what}");
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(pause(started.elapsed()));
     }
 }
 
@@ -40,6 +45,6 @@ pub async fn until<T>(what: &str, mut question: impl AsyncFnMut() -> anyhow::Res
         if started.elapsed() > PATIENCE {
             bail!("waited in vain: {what}");
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(pause(started.elapsed())).await;
     }
 }

@@ -9,10 +9,10 @@ use crate::support::*;
 
 /// Bytes of an answer for a byte of the request, at most. An HTML reference such as `&quot;` takes six.
 const FACTOR: usize = 16;
-/// Longest query that is accepted, without the path.
-const QUERY: usize = 60_000;
-/// Length of a body: as long as 20,000 parameters, the most that are read.
-const BODY: usize = 256 * 1024;
+/// Length of a query: half of the longest that is accepted.
+const QUERY: usize = 30_000;
+/// Length of a body: as long as 10,000 parameters, half of the most that are read.
+const BODY: usize = 128 * 1024;
 
 /// Names that pages and forms read outside of the catalogue.
 const OWN_NAMES: [&str; 12] = [
@@ -124,13 +124,13 @@ async fn no_route_answers_more_than_a_small_multiple_of_what_it_is_sent() -> any
         for input in &queries {
             let size = things.size(route, &format!("{identity}&{input}"), None).await?;
             let start: String = input.chars().take(60).collect();
-            assert!(size <= usual + 100_000 + FACTOR * input.len(), "{} {start}: {size}", route.path);
+            assert!(size <= usual + 50_000 + FACTOR * input.len(), "{} {start}: {size}", route.path);
         }
         for input in bodies.iter().filter(|_| has_body) {
             let body = format!("{identity}&{input}");
             let size = things.size(route, &identity, Some(&body)).await?;
             let start: String = input.chars().take(60).collect();
-            assert!(size <= usual + 100_000 + 2 * input.len(), "{} {start}: {size}", route.path);
+            assert!(size <= usual + 50_000 + 2 * input.len(), "{} {start}: {size}", route.path);
         }
     }
 

@@ -17,11 +17,11 @@ async fn held(browser: &Browser) -> anyhow::Result<Value> {
         .value(
             "({ nodes: document.querySelectorAll('*').length, frames: window.length,
                 globals: Object.keys(window).filter(it => it !== 'witness').sort(),
-                modules: modules.filter(it => it.deref()).length,
                 sheets: document.adoptedStyleSheets.length + document.styleSheets.length })",
         )
         .await?;
-    Ok(json!({ "dom": counters, "page": page }))
+    let modules = browser.value("modules.filter(it => it.deref()).length").await?;
+    Ok(json!({ "dom": counters, "page": page, "modules": modules }))
 }
 
 #[tokio::test]
@@ -51,7 +51,11 @@ async fn ten_times_mounted_and_unloaded_nothing_is_left_behind() -> anyhow::Resu
         }
         let (early, last) = (&after[1], &after[9]);
         assert_eq!(early["page"], last["page"], "{after:#?}");
-        assert!(last["page"]["modules"].as_u64() <= Some(1), "{last}");
+        // While the browser still compiles a module better, in the background, it holds it.
+        until("all modules but one are let go", async || {
+            Ok((held(&browser).await?["modules"].as_u64() <= Some(1)).then_some(()))
+        })
+        .await?;
         for counter in ["documents", "nodes", "jsEventListeners"] {
             // Of a handful the browser itself lets go later; of a form there would be dozens a round.
             let grown = last["dom"][counter].as_i64().unwrap() - early["dom"][counter].as_i64().unwrap();

@@ -16,8 +16,9 @@ pub const API: &str = "api";
 /// Name of the program with the tests in browsers.
 pub const BROWSER: &str = "browser";
 
-/// Tests that run at once in a program whose tests wait for other processes. Measured on two cores: more gain nothing.
-const THREADS: &str = "6";
+/// Tests that run at once in the programs whose tests wait for other processes. Measured on two cores: more gain nothing, and
+/// each in a browser has a browser of its own.
+const THREADS: [(&str, &str); 2] = [(API, "6"), (BROWSER, "4")];
 
 /// A test that ran.
 pub struct Test {
@@ -146,8 +147,9 @@ impl Program {
         command.env("CARGO_MANIFEST_DIR", &self.folder);
         // The harness tells times only where unstable options are allowed.
         command.env("RUSTC_BOOTSTRAP", "1");
-        if (self.name == API || self.name == BROWSER) && std::env::var_os("RUST_TEST_THREADS").is_none() {
-            command.env("RUST_TEST_THREADS", THREADS);
+        let threads = THREADS.into_iter().find(|(program, _)| *program == self.name);
+        if let Some((_, threads)) = threads.filter(|_| std::env::var_os("RUST_TEST_THREADS").is_none()) {
+            command.env("RUST_TEST_THREADS", threads);
         }
         let mut child = command.spawn().with_context(|| format!("starting {}", self.file.display()))?;
         let (printed, complained) = (child.stdout.take(), child.stderr.take());
