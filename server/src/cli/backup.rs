@@ -9,7 +9,6 @@ use clap::Args;
 use serde::Serialize;
 
 use super::{Common, open_existing};
-use crate::store::admin;
 
 /// Copy the whole store to a new file.
 #[derive(Debug, Args)]
@@ -31,11 +30,11 @@ struct Copied {
 
 impl Backup {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let connection = open_existing(&self.common.data)?;
+        let store = open_existing(&self.common.data)?;
         let writing = || format!("writing {}", self.to.display());
         // An empty file of its owner's alone, which is then filled; one that exists is never touched.
         fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.to).with_context(writing)?;
-        if let Err(error) = admin::backup(&connection, &self.to) {
+        if let Err(error) = store.backup(&self.to) {
             let _ = fs::remove_file(&self.to);
             return Err(error).with_context(writing);
         }

@@ -9,7 +9,6 @@ use super::options::existing;
 use super::token::entity_id;
 use super::{Common, open_existing};
 use crate::domain::entity::Entity;
-use crate::store::clock::advance;
 
 /// The clocks of sandbox entities.
 #[derive(Debug, Subcommand)]
@@ -62,17 +61,17 @@ impl ClockCommand {
 
 impl Advance {
     fn run(self) -> anyhow::Result<()> {
-        let mut connection = open_existing(&self.common.data)?;
-        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let store = open_existing(&self.common.data)?;
         let id = entity_id(&self.entity)?;
-        let entity = existing(&transaction, &id)?;
-        let by = entity.advance(&self.by).or_else(|refusal| match refusal.parameters.first() {
-            Some(error) => bail!("{} {}", self.by, error.message),
-            None => bail!("{id} is live: its clock cannot be moved"),
+        let entity = store.in_transaction(|store| {
+            let entity = existing(store, &id)?;
+            let by = entity.advance(&self.by).or_else(|refusal| match refusal.parameters.first() {
+                Some(error) => bail!("{} {}", self.by, error.message),
+                None => bail!("{id} is live: its clock cannot be moved"),
+            })?;
+            ensure!(store.advance_clock(entity.clock(), by)?, "the clock of {id} cannot be moved");
+            existing(store, &id)
         })?;
-        ensure!(advance(&transaction, entity.clock(), by)?, "the clock of {id} cannot be moved");
-        let entity = existing(&transaction, &id)?;
-        transaction.commit()?;
         self.common.print(&shown(&entity), text)
     }
 }

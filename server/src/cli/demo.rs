@@ -15,8 +15,7 @@ use super::Common;
 use super::serve::{Settings, asked_to_stop, bind, runtime, serve};
 use super::wallet::create;
 use crate::domain::id::EntityId;
-use crate::store::wallet::keys;
-use crate::store::{admin, open_connection};
+use crate::store::AdminStore;
 
 /// Run the gateway and a demo shop.
 #[derive(Debug, Args)]
@@ -68,13 +67,13 @@ impl Demo {
                 self.settings.fields_url = Some(started.fields.clone());
             }
             let edge = self.settings.open(&self.common.data).await?;
-            let connection = open_connection(&self.common.data)?;
+            let store = AdminStore::open(&self.common.data)?;
             let entity = EntityId::parse(&merchant.entity_id).context("the demo merchant's entityId")?;
             // What the simulated wallets encrypt for.
-            if keys(&connection, &entity)?.is_empty() {
-                create(&connection, &edge.gateway.vault, entity)?;
+            if store.wallet_keys(&entity)?.is_empty() {
+                create(&store, &edge.gateway.vault, entity)?;
             }
-            drop(connection);
+            drop(store);
             let limits = self.settings.connection_limits();
             let (stop, stop_shop) = (asked_to_stop()?, asked_to_stop()?);
             self.common.print(&started, text)?;
@@ -121,17 +120,16 @@ fn text(started: &Started) -> String {
 
 /// The demo merchant of a data folder, made on first start.
 fn merchant(data: &Path) -> anyhow::Result<Merchant> {
-    let mut connection = open_connection(data)?;
+    let store = AdminStore::open(data)?;
     let path = data.join("demo.json");
     if let Ok(text) = fs::read_to_string(&path) {
         let merchant: Merchant = serde_json::from_str(&text).with_context(|| format!("reading {}", path.display()))?;
-        let known =
-            EntityId::parse(&merchant.entity_id).map(|id| admin::entity(&connection, &id)).transpose()?.flatten();
+        let known = EntityId::parse(&merchant.entity_id).map(|id| store.entity(&id)).transpose()?.flatten();
         if known.is_some() {
             return Ok(merchant);
         }
     }
-    let (entity, pair) = super::entity::create(&mut connection, "Demo shop", |_, entity| {
+    let (entity, pair) = super::entity::create(&store, "Demo shop", |entity| {
         // The playground shows the box that saves a card.
         entity.settings.browser_registrations = true;
         Ok(())

@@ -2,7 +2,6 @@
 
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::Connection;
 use serde::Serialize;
 
 use super::options::{EntityOptions, existing};
@@ -12,7 +11,7 @@ use crate::domain::channel::{ThreeD, sort};
 use crate::domain::entity::{Entity, Settings};
 use crate::domain::id::EntityId;
 use crate::gateway::random;
-use crate::store::{admin, open_connection};
+use crate::store::AdminStore;
 
 /// The compatibility mode with what it allows.
 const COMPATIBLE: &str = "on: merchantTransactionId from 1 character, telephone numbers of any characters, a name twice, \
@@ -109,13 +108,12 @@ impl EntityCommand {
 
 impl Create {
     fn run(self) -> anyhow::Result<()> {
-        let mut connection = match self.options.names_merchant() {
+        let store = match self.options.names_merchant() {
             true => open_existing(&self.common.data)?,
-            false => open_connection(&self.common.data)?,
+            false => AdminStore::open(&self.common.data)?,
         };
         let options = &self.options;
-        let (entity, pair) =
-            create(&mut connection, &self.name, |connection, entity| options.apply(connection, entity).map(drop))?;
+        let (entity, pair) = create(&store, &self.name, |entity| options.apply(&store, entity).map(drop))?;
         let created = Created {
             entity_id: entity.id.to_string(),
             name: entity.name,
@@ -133,25 +131,25 @@ impl Create {
 
 /// Creates an entity, a sandbox unless `choose` says otherwise, and its first token in one transaction.
 pub(super) fn create(
-    connection: &mut Connection,
+    store: &AdminStore,
     name: &str,
-    choose: impl FnOnce(&Connection, &mut Entity) -> anyhow::Result<()>,
+    choose: impl FnOnce(&mut Entity) -> anyhow::Result<()>,
 ) -> anyhow::Result<(Entity, super::token::Pair)> {
     let now = Timestamp::now();
-    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let mut entity = Entity {
-        id: EntityId::new(now, random()?),
-        name: name.to_owned(),
-        live: false,
-        merchant: None,
-        ahead: SignedDuration::ZERO,
-        settings: Settings::default(),
-    };
-    choose(&transaction, &mut entity)?;
-    admin::add_entity(&transaction, &entity, now)?;
-    let pair = issue(&transaction, &entity.id, "first token", now)?;
-    transaction.commit()?;
-    Ok((entity, pair))
+    store.in_transaction(|store| {
+        let mut entity = Entity {
+            id: EntityId::new(now, random()?),
+            name: name.to_owned(),
+            live: false,
+            merchant: None,
+            ahead: SignedDuration::ZERO,
+            settings: Settings::default(),
+        };
+        choose(&mut entity)?;
+        store.add_entity(&entity, now)?;
+        let pair = issue(store, &entity.id, "first token", now)?;
+        Ok((entity, pair))
+    })
 }
 
 /// An entity as `entity show` prints it.
@@ -176,35 +174,36 @@ struct ShownChannel {
 impl Set {
     fn run(self) -> anyhow::Result<()> {
         let id = entity_id(&self.entity)?;
-        let mut connection = open_existing(&self.common.data)?;
-        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        let mut entity = existing(&transaction, &id)?;
-        if let Some(name) = self.name {
-            entity.name = name;
-        }
-        for channel in self.options.apply(&transaction, &mut entity)? {
-            admin::update_entity(&transaction, &channel)?;
-        }
-        admin::update_entity(&transaction, &entity)?;
-        transaction.commit()?;
-        self.common.print(&shown(&connection, entity)?, text)
+        let store = open_existing(&self.common.data)?;
+        let entity = store.in_transaction(|store| {
+            let mut entity = existing(store, &id)?;
+            if let Some(name) = self.name {
+                entity.name = name;
+            }
+            for channel in self.options.apply(store, &mut entity)? {
+                store.update_entity(&channel)?;
+            }
+            store.update_entity(&entity)?;
+            anyhow::Ok(entity)
+        })?;
+        self.common.print(&shown(&store, entity)?, text)
     }
 }
 
 impl Show {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_existing(&self.common.data)?;
-        let entity = existing(&connection, &entity_id(&self.entity)?)?;
-        self.common.print(&shown(&connection, entity)?, text)
+        let store = open_existing(&self.common.data)?;
+        let entity = existing(&store, &entity_id(&self.entity)?)?;
+        self.common.print(&shown(&store, entity)?, text)
     }
 }
 
-fn shown(connection: &Connection, entity: Entity) -> anyhow::Result<Shown> {
-    let mut channels = admin::channels(connection, &entity.id)?;
+fn shown(store: &AdminStore, entity: Entity) -> anyhow::Result<Shown> {
+    let mut channels = store.channels(&entity.id)?;
     sort(&mut channels);
     let channels =
         channels.iter().map(|channel| ShownChannel { id: channel.id.clone(), name: channel.name.clone() }).collect();
-    let merchant = entity.merchant.as_ref().map(|id| admin::entity(connection, id)).transpose()?.flatten();
+    let merchant = entity.merchant.as_ref().map(|id| store.entity(id)).transpose()?.flatten();
     let inherits = merchant.as_ref().is_some_and(|merchant| !merchant.settings.origins.is_empty());
     let warnings = warnings(&entity, inherits);
     let compatible = entity.settings.compatible || merchant.is_some_and(|merchant| merchant.settings.compatible);
@@ -266,10 +265,7 @@ fn text(shown: &Shown) -> String {
 
 impl List {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_existing(&self.common.data)?;
-        let credentials = admin::credentials(&connection)?;
-        let mut entities: Vec<&Entity> = credentials.entities.values().map(std::convert::AsRef::as_ref).collect();
-        entities.sort_by(|a, b| a.id.cmp(&b.id));
+        let entities = open_existing(&self.common.data)?.entities()?;
         self.common.print(&entities, |entities| {
             let lines = entities.iter().map(|entity| {
                 let kind = if entity.live { "live   " } else { "sandbox" };

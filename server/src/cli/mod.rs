@@ -21,9 +21,10 @@ mod webhook_rotation;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 
-use crate::store;
+use crate::store::AdminStore;
 
 /// A self-hosted payment gateway with a hosted payment form.
 #[derive(Debug, Parser)]
@@ -89,9 +90,8 @@ impl Common {
 }
 
 /// Opens a store that is there, for commands that make none: a mistyped folder is told instead of filled.
-fn open_existing(data: &Path) -> anyhow::Result<rusqlite::Connection> {
-    anyhow::ensure!(store::file(data).is_file(), "there is no store in {}", data.display());
-    Ok(store::open_connection(data)?)
+fn open_existing(data: &Path) -> anyhow::Result<AdminStore> {
+    AdminStore::open_existing(data)?.with_context(|| format!("there is no store in {}", data.display()))
 }
 
 /// Runs the command line of this process.

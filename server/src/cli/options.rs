@@ -3,12 +3,11 @@
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use jiff::SignedDuration;
-use rusqlite::Connection;
 
 use super::channel::{ChannelOptions, OnOff};
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
-use crate::store::admin;
+use crate::store::AdminStore;
 
 /// The word that allows every origin.
 const ANY: &str = "any";
@@ -77,7 +76,7 @@ impl EntityOptions {
     ///
     /// # Errors
     /// A merchant that cannot be one, or a change between sandbox and live of what has been used.
-    pub(super) fn apply(&self, connection: &Connection, entity: &mut Entity) -> anyhow::Result<Vec<Entity>> {
+    pub(super) fn apply(&self, store: &AdminStore, entity: &mut Entity) -> anyhow::Result<Vec<Entity>> {
         let settings = &mut entity.settings;
         let set = |place: &mut bool, given: Option<OnOff>| *place = given.map_or(*place, |given| given == OnOff::On);
         set(&mut settings.strict, self.strict);
@@ -93,12 +92,12 @@ impl EntityOptions {
             settings.origins.clone_from(&self.origins);
         }
         self.channel.apply(&mut settings.channel);
-        let channels: Vec<Entity> = admin::channels(connection, &entity.id)?;
+        let channels: Vec<Entity> = store.channels(&entity.id)?;
         match &self.merchant {
             Some(Merchant::Of(merchant)) => {
                 ensure!(*merchant != entity.id, "{merchant} cannot be its own merchant");
                 ensure!(channels.is_empty(), "{} has channels, and cannot be one", entity.id);
-                let owner = existing(connection, merchant)?;
+                let owner = existing(store, merchant)?;
                 ensure!(entity.ahead <= owner.ahead, "the clock of {} is behind: clocks go forward only", owner.id);
                 entity.ahead = owner.ahead;
                 entity.merchant = Some(merchant.clone());
@@ -106,7 +105,7 @@ impl EntityOptions {
             Some(Merchant::Nobody) => entity.merchant = None,
             None => {}
         }
-        let changed = self.apply_kind(connection, entity, channels)?;
+        let changed = self.apply_kind(store, entity, channels)?;
         ensure!(
             !entity.live || self.sandbox_any_number != Some(OnOff::On),
             "{} is live and takes real cards: --sandbox-any-number is for a sandbox",
@@ -118,11 +117,11 @@ impl EntityOptions {
     /// Sandbox or live: a channel is what its merchant is.
     fn apply_kind(
         &self,
-        connection: &Connection,
+        store: &AdminStore,
         entity: &mut Entity,
         channels: Vec<Entity>,
     ) -> anyhow::Result<Vec<Entity>> {
-        let merchant = entity.merchant.as_ref().map(|id| existing(connection, id)).transpose()?;
+        let merchant = entity.merchant.as_ref().map(|id| existing(store, id)).transpose()?;
         let asked = (self.live || self.sandbox).then_some(self.live);
         let live = match &merchant {
             Some(merchant) => {
@@ -138,10 +137,10 @@ impl EntityOptions {
             return Ok(Vec::new());
         }
         // Test payments could be refunded with real money afterwards, and real ones nowhere.
-        let known = admin::entity(connection, &entity.id)?;
+        let known = store.entity(&entity.id)?;
         for entity in channels.iter().chain(&known) {
             let kind = if entity.live { "live" } else { "a sandbox" };
-            let used = admin::is_used(connection, &entity.id)?;
+            let used = store.is_used(&entity.id)?;
             ensure!(!used, "{} is {kind} and has been used: it stays so, make another entity", entity.id);
         }
         entity.live = live;
@@ -151,8 +150,8 @@ impl EntityOptions {
 }
 
 /// An entity that has to be there.
-pub(super) fn existing(connection: &Connection, id: &EntityId) -> anyhow::Result<Entity> {
-    admin::entity(connection, id)?.with_context(|| format!("there is no entity {id}"))
+pub(super) fn existing(store: &AdminStore, id: &EntityId) -> anyhow::Result<Entity> {
+    store.entity(id)?.with_context(|| format!("there is no entity {id}"))
 }
 
 fn merchant(text: &str) -> Result<Merchant, String> {

@@ -34,7 +34,7 @@ use crate::id_clock::IdClock;
 use crate::listener::{self, ConnectionLimits};
 use crate::outgoing::Outgoing;
 use crate::process;
-use crate::store::{DiskFault, Keyring, Store, StoreError, open_connection};
+use crate::store::{AdminStore, DiskFault, Keyring, Store, StoreError};
 use crate::worker;
 
 /// How long requests that are under way, and then messages, may take to end when the process is asked to stop.
@@ -234,7 +234,7 @@ impl Settings {
             let fault = error.fault().map(|fault| format!(". {}", fault.description())).unwrap_or_default();
             anyhow::Error::new(error).context(format!("opening the store in {}{fault}", data.display()))
         };
-        let (source, vault) = self.vault.open(&open_connection(data).map_err(opening)?, data)?;
+        let (source, vault) = self.vault.open(&AdminStore::open(data).map_err(opening)?, data)?;
         let vault = Arc::new(vault);
         let keys = Keyring { vault: Arc::clone(&vault), source };
         let queue = usize::try_from(self.write_queue).unwrap_or(usize::MAX);

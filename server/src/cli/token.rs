@@ -5,7 +5,6 @@ use clap::{Args, Subcommand};
 use ipnet::IpNet;
 use jiff::tz::TimeZone;
 use jiff::{Span, SpanRelativeTo, Timestamp, civil};
-use rusqlite::Connection;
 use serde::Serialize;
 
 use super::{Common, open_existing};
@@ -14,8 +13,8 @@ use crate::directory::bearer;
 use crate::domain::id::{EntityId, hex};
 use crate::domain::scope::{Scope, Scopes};
 use crate::gateway::random;
+use crate::store::AdminStore;
 use crate::store::token::TokenInfo;
-use crate::store::{admin, token};
 
 /// Access tokens.
 #[derive(Debug, Subcommand)]
@@ -91,13 +90,13 @@ impl Pair {
 }
 
 /// Makes and stores a pair without limits.
-pub(super) fn issue(connection: &Connection, entity: &EntityId, label: &str, now: Timestamp) -> anyhow::Result<Pair> {
-    issue_with(connection, entity, label, now, |credential| credential)
+pub(super) fn issue(store: &AdminStore, entity: &EntityId, label: &str, now: Timestamp) -> anyhow::Result<Pair> {
+    issue_with(store, entity, label, now, |credential| credential)
 }
 
 /// Makes and stores a pair with the limits that `limit` puts in.
 fn issue_with(
-    connection: &Connection,
+    store: &AdminStore,
     entity: &EntityId,
     label: &str,
     now: Timestamp,
@@ -105,7 +104,7 @@ fn issue_with(
 ) -> anyhow::Result<Pair> {
     let pair = Pair { user_id: EntityId::new(now, random()?).to_string(), password: hex(&random::<16>()?) };
     let credential = limit(Credential::new(pair.user_id.clone(), &pair.password, entity.clone()));
-    token::add(connection, &credential, label, now)?;
+    store.add_token(&credential, label, now)?;
     Ok(pair)
 }
 
@@ -137,13 +136,13 @@ impl TokenCommand {
 
 impl Create {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_existing(&self.common.data)?;
+        let store = open_existing(&self.common.data)?;
         let entity = entity_id(&self.entity)?;
-        if admin::entity(&connection, &entity)?.is_none() {
+        if store.entity(&entity)?.is_none() {
             bail!("there is no entity {entity}");
         }
         let scopes = if self.scopes.is_empty() { Scopes::all() } else { self.scopes.iter().copied().collect() };
-        let pair = issue_with(&connection, &entity, &self.label, Timestamp::now(), |credential| Credential {
+        let pair = issue_with(&store, &entity, &self.label, Timestamp::now(), |credential| Credential {
             expires: self.expires,
             networks: self.networks.clone(),
             scopes,
@@ -161,9 +160,9 @@ impl Create {
 
 impl List {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_existing(&self.common.data)?;
+        let store = open_existing(&self.common.data)?;
         let entity = self.entity.as_deref().map(entity_id).transpose()?;
-        let tokens = token::list(&connection, entity.as_ref())?;
+        let tokens = store.tokens(entity.as_ref())?;
         self.common.print(&tokens, |tokens| {
             let lines = tokens.iter().map(line);
             lines.collect::<Vec<_>>().join("\n")
@@ -187,8 +186,8 @@ fn line(token: &TokenInfo) -> String {
 
 impl Revoke {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_existing(&self.common.data)?;
-        if !token::revoke(&connection, &self.user, Timestamp::now())? {
+        let store = open_existing(&self.common.data)?;
+        if !store.revoke_token(&self.user, Timestamp::now())? {
             bail!("there is no valid token of user {}", self.user);
         }
         let revoked = Revoked { user_id: self.user.clone(), revoked: true };

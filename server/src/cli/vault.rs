@@ -6,13 +6,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail, ensure};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
-use rusqlite::Connection;
 use serde::Serialize;
 
 use super::vault_key::VaultKey;
 use super::{Common, open_existing};
 use crate::gateway::on_file::reseal;
-use crate::store::{self, sealed, vault_keys};
+use crate::store::{self, AdminStore};
 use crate::vault::{KeyId, KeySource, MasterKey, Vault};
 
 /// A running server loads a new key within so long.
@@ -98,17 +97,17 @@ impl VaultCommand {
 
 impl Rotate {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_existing(&self.common.data)?;
-        let (source, keys) = self.vault.keys(&connection, &self.common.data)?;
-        let keys = rotated(&connection, &source, keys)?;
+        let store = open_existing(&self.common.data)?;
+        let (source, keys) = self.vault.keys(&store, &self.common.data)?;
+        let keys = rotated(&store, &source, keys)?;
         let vault = Vault::with_keys(&keys).context("the vault has no key")?;
         let id = *vault.key_ids().first().context("the vault has no key")?;
-        vault_keys::register(&connection, id, Timestamp::now())?;
-        self.await_server(&connection, id, &source)?;
-        let of = sealed::count_of_others(&connection, id)?.iter().map(|(_, count)| count).sum();
+        store.register_vault_key(id, Timestamp::now())?;
+        self.await_server(&store, id, &source)?;
+        let of = store.count_sealed_by_others(id)?.iter().map(|(_, count)| count).sum();
         let (mut resealed, mut told) = (0, None::<Instant>);
         let reseal = |record: &str, entity: Option<&_>, sealed: &[u8]| reseal(&vault, record, entity, sealed);
-        let failed = sealed::reseal_all(&connection, id, reseal, |done| {
+        let failed = store.reseal_all(id, reseal, |done| {
             resealed = done;
             if told.is_none_or(|told| told.elapsed() >= OFTEN) {
                 told = Some(Instant::now());
@@ -128,15 +127,15 @@ impl Rotate {
     }
 
     /// Waits until a running server has loaded the key: it could not open what is sealed under it.
-    fn await_server(&self, connection: &Connection, id: KeyId, source: &KeySource) -> anyhow::Result<()> {
+    fn await_server(&self, store: &AdminStore, id: KeyId, source: &KeySource) -> anyhow::Result<()> {
         let began = Instant::now();
-        while store::is_served(&self.common.data)? && !vault_keys::is_loaded(connection, id)? {
+        while store::is_served(&self.common.data)? && !store.is_vault_key_loaded(id)? {
             ensure!(
                 began.elapsed() < PATIENCE,
                 "the running server has not loaded the key {id}: it reads its keys from another place than {source}, or \
                  cannot read them; see its log. Nothing was sealed anew"
             );
-            vault_keys::announce(connection, id)?;
+            store.announce_vault_key(id)?;
             std::thread::sleep(Duration::from_millis(50));
         }
         Ok(())
@@ -144,9 +143,9 @@ impl Rotate {
 }
 
 /// The keys to go on with: those that are there if a rotation was interrupted, else a new one before them.
-fn rotated(connection: &Connection, source: &KeySource, keys: Vec<MasterKey>) -> anyhow::Result<Vec<MasterKey>> {
+fn rotated(store: &AdminStore, source: &KeySource, keys: Vec<MasterKey>) -> anyhow::Result<Vec<MasterKey>> {
     let first = keys.first().map(MasterKey::id).context("the vault has no key")?;
-    if !sealed::count_of_others(connection, first)?.is_empty() {
+    if !store.count_sealed_by_others(first)?.is_empty() {
         return Ok(keys);
     }
     match source {
@@ -163,18 +162,18 @@ fn rotated(connection: &Connection, source: &KeySource, keys: Vec<MasterKey>) ->
 
 impl List {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_existing(&self.common.data)?;
+        let store = open_existing(&self.common.data)?;
         let held = self.vault.source(&self.common.data)?.read()?.unwrap_or_default();
         let held: Vec<KeyId> = held.iter().map(MasterKey::id).collect();
         let mut shown = Vec::new();
-        for key in vault_keys::list(&connection)? {
+        for key in store.vault_keys()? {
             let state = match held.iter().position(|id| *id == key.id) {
                 _ if key.retired.is_some() => "retired",
                 Some(0) => "seals",
                 Some(_) => "opens",
                 None => "missing",
             };
-            let records = sealed::count_by_key(&connection, key.id)?.iter().map(|(_, count)| count).sum();
+            let records = store.count_sealed_by(key.id)?.iter().map(|(_, count)| count).sum();
             shown.push(ShownKey { key: key.id.to_string(), state, created: key.created, records });
         }
         self.common.print(&shown, |shown| {
@@ -188,14 +187,14 @@ impl List {
 
 impl Retire {
     fn run(self) -> anyhow::Result<()> {
-        let mut connection = open_existing(&self.common.data)?;
-        let (source, keys) = self.vault.keys(&connection, &self.common.data)?;
+        let store = open_existing(&self.common.data)?;
+        let (source, keys) = self.vault.keys(&store, &self.common.data)?;
         let id = self.key;
-        let known = vault_keys::list(&connection)?.iter().any(|key| key.id == id);
+        let known = store.vault_keys()?.iter().any(|key| key.id == id);
         ensure!(known, "the store knows no vault key {id}; `tillgate vault list` shows those it knows");
         let first = keys.first().map(MasterKey::id);
         ensure!(first != Some(id), "{id} is the key that seals: run `tillgate vault rotate` first");
-        let left = vault_keys::retire(&mut connection, id, Timestamp::now())?;
+        let left = store.retire_vault_key(id, Timestamp::now())?;
         if !left.is_empty() {
             let left: Vec<String> = left.iter().map(|(table, count)| format!("{count} {table}")).collect();
             bail!("{id} is in use ({}): run `tillgate vault rotate`, or try again later", left.join(", "));
@@ -204,7 +203,7 @@ impl Retire {
             let keys: Vec<MasterKey> = keys.into_iter().filter(|key| key.id() != id).collect();
             KeySource::replace(path, &keys)?;
         }
-        vault_keys::announce(&connection, id)?;
+        store.announce_vault_key(id)?;
         let retired = serde_json::json!({ "key": id.to_string(), "state": "retired" });
         self.common.print(&retired, |_| match source {
             KeySource::File(path) => format!("{id} is retired, and removed from {}", path.display()),

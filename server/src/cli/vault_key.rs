@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use jiff::Timestamp;
-use rusqlite::Connection;
 
-use crate::store::vault_keys;
+use crate::store::AdminStore;
 use crate::vault::{KeyId, KeySource, MasterKey, Vault};
 
 const VARIABLE: &str = "TILLGATE_VAULT_KEY";
@@ -43,11 +42,11 @@ impl VaultKey {
 
     /// Reads the keys. Makes a key file if there is none, but never beside records that are sealed already. Refuses keys that
     /// cannot open what the store holds.
-    pub(super) fn keys(&self, connection: &Connection, data: &Path) -> anyhow::Result<(KeySource, Vec<MasterKey>)> {
+    pub(super) fn keys(&self, store: &AdminStore, data: &Path) -> anyhow::Result<(KeySource, Vec<MasterKey>)> {
         let source = self.source(data)?;
         let found = source.read()?;
         let ids: Vec<KeyId> = found.iter().flatten().map(MasterKey::id).collect();
-        let missing = vault_keys::missing(connection, &ids)?;
+        let missing = store.missing_vault_keys(&ids)?;
         if !missing.is_empty() {
             let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
             let missing = missing.join(", ");
@@ -67,7 +66,7 @@ impl VaultKey {
             (None, KeySource::File(path)) => KeySource::make(path)?,
             (None, KeySource::Variable(name)) => bail!("{name} is empty"),
         };
-        let retired = vault_keys::list(connection)?;
+        let retired = store.vault_keys()?;
         let retired: Vec<KeyId> = retired.iter().filter(|key| key.retired.is_some()).map(|key| key.id).collect();
         if let Some(first) = keys.first().map(MasterKey::id).filter(|first| retired.contains(first)) {
             bail!("the vault key {first} is retired, and is the first in {source}: remove its line");
@@ -76,11 +75,11 @@ impl VaultKey {
     }
 
     /// Opens the vault. Its key is known to the store before anything is sealed.
-    pub(super) fn open(&self, connection: &Connection, data: &Path) -> anyhow::Result<(KeySource, Vault)> {
-        let (source, keys) = self.keys(connection, data)?;
+    pub(super) fn open(&self, store: &AdminStore, data: &Path) -> anyhow::Result<(KeySource, Vault)> {
+        let (source, keys) = self.keys(store, data)?;
         let vault = Vault::with_keys(&keys).context("the vault has no key")?;
         if let Some(first) = vault.key_ids().first() {
-            vault_keys::register(connection, *first, Timestamp::now())?;
+            store.register_vault_key(*first, Timestamp::now())?;
         }
         Ok((source, vault))
     }

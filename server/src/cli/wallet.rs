@@ -5,7 +5,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::Connection;
 use serde::Serialize;
 
 use super::vault_key::VaultKey;
@@ -14,8 +13,8 @@ use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, hex};
 use crate::gateway::random;
 use crate::gateway::wallet::{fresh_key, seal_key};
-use crate::store::admin;
-use crate::store::wallet::{KeptKey, add_key, keys, retire_key};
+use crate::store::AdminStore;
+use crate::store::wallet::KeptKey;
 use crate::vault::Vault;
 use crate::wallet::{Content, Derivation, PublicWalletKey, Token};
 
@@ -153,16 +152,16 @@ impl WalletTokenCommand {
 
 impl CreateKey {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_existing(&self.common.data)?;
-        let entity = entity(&connection, &self.entity)?;
-        let (_, vault) = self.vault.open(&connection, &self.common.data)?;
-        let kept = create(&connection, &vault, entity.id)?;
+        let store = open_existing(&self.common.data)?;
+        let entity = entity(&store, &self.entity)?;
+        let (_, vault) = self.vault.open(&store, &self.common.data)?;
+        let kept = create(&store, &vault, entity.id)?;
         self.common.print(&shown(&kept), |key| format!("keyId      {}\npublicKey  {}", key.key_id, key.public_key))
     }
 }
 
 /// Makes a key and keeps it.
-pub(super) fn create(connection: &Connection, vault: &Vault, entity: EntityId) -> anyhow::Result<KeptKey> {
+pub(super) fn create(store: &AdminStore, vault: &Vault, entity: EntityId) -> anyhow::Result<KeptKey> {
     let key = fresh_key()?;
     let kept = KeptKey {
         sealed: seal_key(vault, &entity, &key)?,
@@ -172,15 +171,15 @@ pub(super) fn create(connection: &Connection, vault: &Vault, entity: EntityId) -
         created: Timestamp::now(),
         retired: None,
     };
-    add_key(connection, &kept)?;
+    store.add_wallet_key(&kept)?;
     Ok(kept)
 }
 
 impl ListKeys {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_existing(&self.common.data)?;
-        let entity = entity(&connection, &self.entity)?;
-        let shown: Vec<Shown> = keys(&connection, &entity.id)?.iter().map(shown).collect();
+        let store = open_existing(&self.common.data)?;
+        let entity = entity(&store, &self.entity)?;
+        let shown: Vec<Shown> = store.wallet_keys(&entity.id)?.iter().map(shown).collect();
         self.common.print(&shown, |keys| {
             let lines = keys.iter().map(|key| {
                 let state = key.retired.map_or_else(|| "active".to_owned(), |since| format!("retired {since:.0}"));
@@ -193,11 +192,11 @@ impl ListKeys {
 
 impl RetireKey {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_existing(&self.common.data)?;
-        let entity = entity(&connection, &self.entity)?;
-        let retired = retire_key(&connection, &entity.id, &self.key, Timestamp::now())?;
+        let store = open_existing(&self.common.data)?;
+        let entity = entity(&store, &self.entity)?;
+        let retired = store.retire_wallet_key(&entity.id, &self.key, Timestamp::now())?;
         ensure!(retired, "entity {} has no active key {}; see: tillgate wallet-key list", entity.id, self.key);
-        let key = keys(&connection, &entity.id)?.into_iter().find(|key| key.id == self.key);
+        let key = store.wallet_keys(&entity.id)?.into_iter().find(|key| key.id == self.key);
         let key = key.context("the key is gone")?;
         self.common.print(&shown(&key), |key| format!("{} is retired", key.key_id))
     }
@@ -205,11 +204,11 @@ impl RetireKey {
 
 impl MakeToken {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_existing(&self.common.data)?;
-        let entity = entity(&connection, &self.entity)?;
+        let store = open_existing(&self.common.data)?;
+        let entity = entity(&store, &self.entity)?;
         ensure!(!entity.live, "entity {} is live: its tokens come from wallets only", entity.id);
         let wanted = |key: &KeptKey| key.retired.is_none() && self.key.as_ref().is_none_or(|id| *id == key.id);
-        let key = keys(&connection, &entity.id)?.into_iter().rfind(wanted);
+        let key = store.wallet_keys(&entity.id)?.into_iter().rfind(wanted);
         let key = key.with_context(|| format!("entity {} has no such key; see: tillgate wallet-key", entity.id))?;
         let public = PublicWalletKey::from_bytes(&key.public).context("the stored key is damaged")?;
         let content = Content {
@@ -229,9 +228,9 @@ impl MakeToken {
     }
 }
 
-fn entity(connection: &Connection, id: &str) -> anyhow::Result<Entity> {
+fn entity(store: &AdminStore, id: &str) -> anyhow::Result<Entity> {
     let id = EntityId::parse(id).context("an entity id has 32 lowercase hexadecimal digits")?;
-    admin::entity(connection, &id)?.with_context(|| format!("there is no entity {id}"))
+    store.entity(&id)?.with_context(|| format!("there is no entity {id}"))
 }
 
 fn shown(key: &KeptKey) -> Shown {

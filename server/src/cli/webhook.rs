@@ -19,7 +19,8 @@ use super::{Common, open_existing};
 use crate::domain::id::{MessageId, hex};
 use crate::gateway::random;
 use crate::outgoing::Outgoing;
-use crate::store::webhook::{self, Delivery, Webhook};
+use crate::store::AdminStore;
+use crate::store::webhook::{Delivery, Webhook};
 use crate::vault::Vault;
 use crate::webhook::{Letter, Secret, test_text};
 
@@ -218,13 +219,13 @@ impl WebhookCommand {
 
 impl Create {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_existing(&self.common.data)?;
-        let entity = existing(&connection, &entity_id(&self.entity)?)?;
+        let store = open_existing(&self.common.data)?;
+        let entity = existing(&store, &entity_id(&self.entity)?)?;
         ensure!(url::check(&self.url).is_ok(), "{} is no address of http or https", self.url);
         if let Err(message) = self.ports.ports().check(&self.url) {
             bail!("{} {message}; an operator may allow it: --allow-port", self.url);
         }
-        let (_, vault) = self.vault.open(&connection, &self.common.data)?;
+        let (_, vault) = self.vault.open(&store, &self.common.data)?;
         let now = Timestamp::now();
         let id = MessageId::new(now, random()?);
         let (secret, sealed) = ShownSecret::make(&vault, &id)?;
@@ -243,7 +244,7 @@ impl Create {
             active: false,
             created: now,
         };
-        webhook::add(&connection, &made)?;
+        store.add_webhook(&made)?;
         let made = Shown { secret: Some(secret), ..shown(&made) };
         self.common.print(&made, |made| {
             let secret = made.secret.as_ref().map(ShownSecret::lines).unwrap_or_default();
@@ -257,9 +258,9 @@ impl Create {
 
 impl List {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_existing(&self.common.data)?;
+        let store = open_existing(&self.common.data)?;
         let entity = self.entity.as_deref().map(entity_id).transpose()?;
-        let webhooks: Vec<Shown> = webhook::list(&connection, entity.as_ref())?.iter().map(shown).collect();
+        let webhooks: Vec<Shown> = store.webhooks(entity.as_ref())?.iter().map(shown).collect();
         self.common.print(&webhooks, |webhooks| {
             let lines = webhooks.iter().map(|webhook| {
                 let state = match (webhook.active, webhook.rotating) {
@@ -276,13 +277,13 @@ impl List {
 
 impl Test {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_existing(&self.common.data)?;
-        let found = find(&connection, &self.webhook)?;
-        let (_, vault) = self.vault.open(&connection, &self.common.data)?;
+        let store = open_existing(&self.common.data)?;
+        let found = find(&store, &self.webhook)?;
+        let (_, vault) = self.vault.open(&store, &self.common.data)?;
         let outgoing = Outgoing::new(&self.allowed_networks, self.ports.ports())?;
         send_test(&found, &found.sealed, &vault, &outgoing)
             .with_context(|| format!("the webhook stays {}", state(&found)))?;
-        webhook::activate(&connection, &found.id)?;
+        store.activate_webhook(&found.id)?;
         let active = shown(&Webhook { active: true, ..found });
         self.common.print(&active, |active| format!("{} is active", active.webhook_id))
     }
@@ -309,11 +310,12 @@ pub(super) fn send_test(found: &Webhook, sealed: &[u8], vault: &Vault, outgoing:
 
 impl Delete {
     fn run(self) -> anyhow::Result<()> {
-        let mut connection = open_existing(&self.common.data)?;
-        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        let found = find(&transaction, &self.webhook)?;
-        webhook::delete(&transaction, found.id.as_str())?;
-        transaction.commit()?;
+        let store = open_existing(&self.common.data)?;
+        let found = store.in_transaction(|store| {
+            let found = find(store, &self.webhook)?;
+            store.delete_webhook(&found.id)?;
+            anyhow::Ok(found)
+        })?;
         let gone = shown(&Webhook { active: false, ..found });
         self.common.print(&gone, |gone| format!("{} is deleted", gone.webhook_id))
     }
@@ -321,25 +323,25 @@ impl Delete {
 
 impl Log {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_existing(&self.common.data)?;
-        let found = find(&connection, &self.webhook)?;
-        let lines = webhook::log(&connection, found.id.as_str(), self.limit)?;
+        let store = open_existing(&self.common.data)?;
+        let found = find(&store, &self.webhook)?;
+        let lines = store.webhook_log(&found.id, self.limit)?;
         self.common.print(&lines, |lines| lines.iter().map(line).collect::<Vec<_>>().join("\n"))
     }
 }
 
 impl Replay {
     fn run(self) -> anyhow::Result<()> {
-        let connection = open_existing(&self.common.data)?;
-        let known = webhook::replay(&connection, &self.message, Timestamp::now())?;
+        let store = open_existing(&self.common.data)?;
+        let known = store.replay_message(&self.message, Timestamp::now())?;
         ensure!(known, "there is no message {} of a webhook; see: tillgate webhook log", self.message);
         let again = serde_json::json!({ "messageId": self.message });
         self.common.print(&again, |_| format!("{} is sent again", self.message))
     }
 }
 
-pub(super) fn find(connection: &rusqlite::Connection, id: &str) -> anyhow::Result<Webhook> {
-    webhook::find(connection, id)?.with_context(|| format!("there is no webhook {id}; see: tillgate webhook list"))
+pub(super) fn find(store: &AdminStore, id: &str) -> anyhow::Result<Webhook> {
+    store.webhook(id)?.with_context(|| format!("there is no webhook {id}; see: tillgate webhook list"))
 }
 
 fn state(webhook: &Webhook) -> &'static str {

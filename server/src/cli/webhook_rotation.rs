@@ -10,7 +10,6 @@ use super::vault_key::VaultKey;
 use super::webhook::{ShownSecret, find, send_test};
 use super::{Common, open_existing};
 use crate::outgoing::Outgoing;
-use crate::store::webhook;
 
 /// Rotate a webhook's secret. Without --finish and --cancel, the next secret is made and shown; events still come under the old
 /// one. The receiver takes both, told apart by the header webhook-key-id.
@@ -52,24 +51,24 @@ struct Rotation {
 
 impl Rotate {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let connection = open_existing(&self.common.data)?;
-        let found = find(&connection, &self.webhook)?;
+        let store = open_existing(&self.common.data)?;
+        let found = find(&store, &self.webhook)?;
         let none = || format!("{} has no next secret; make one first: tillgate webhook rotate", found.id);
         let mut rotation = Rotation { webhook_id: found.id.to_string(), rotating: false, secret: None };
         if self.cancel {
-            ensure!(webhook::set_next(&connection, &found.id, None)?, none());
+            ensure!(store.set_next_webhook_secret(&found.id, None)?, none());
             return self.common.print(&rotation, |done| format!("{} keeps its secret", done.webhook_id));
         }
-        let (_, vault) = self.vault.open(&connection, &self.common.data)?;
+        let (_, vault) = self.vault.open(&store, &self.common.data)?;
         if self.finish {
             let next = found.next.as_deref().with_context(none)?;
             let outgoing = Outgoing::new(&self.allowed_networks, self.ports.ports())?;
             send_test(&found, next, &vault, &outgoing).context("the old secret stays in use")?;
-            ensure!(webhook::finish_rotation(&connection, &found.id, next)?, "somebody else has rotated {}", found.id);
+            ensure!(store.finish_webhook_rotation(&found.id, next)?, "somebody else has rotated {}", found.id);
             return self.common.print(&rotation, |done| format!("{} uses its new secret", done.webhook_id));
         }
         let (secret, sealed) = ShownSecret::make(&vault, &found.id)?;
-        let begun = webhook::set_next(&connection, &found.id, Some(&sealed))?;
+        let begun = store.set_next_webhook_secret(&found.id, Some(&sealed))?;
         ensure!(begun, "{} has a next secret already; end that rotation with --finish or --cancel", found.id);
         (rotation.rotating, rotation.secret) = (true, Some(secret));
         self.common.print(&rotation, |begun| {

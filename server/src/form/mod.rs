@@ -61,8 +61,8 @@ impl Builds {
     /// When the store fails. An earlier build that was changed or cannot be read is left out, and logged.
     pub async fn with_earlier(mut self, store: &Store, vault: &Vault, now: Timestamp) -> Result<Self, StoreError> {
         archive::keep(store, vault, &self.current, now).await?;
-        for stored in archive::earlier(store, &self.current.id)? {
-            if !stored.is_intact(vault) {
+        for stored in store.other_form_builds(&self.current.id)? {
+            if !archive::is_intact(&stored, vault) {
                 tracing::error!(
                     build = stored.id,
                     "an earlier build of the form is not what this gateway stored, and is not served"
@@ -86,7 +86,7 @@ impl Builds {
     /// # Errors
     /// When the store fails.
     pub async fn touch(&self, store: &Store, now: Timestamp) -> Result<(), StoreError> {
-        archive::touch(store, self.current.id.clone(), now).await
+        store.note_form_build_used(self.current.id.clone(), now).await.map(drop)
     }
 
     /// The manifest of the current build, as it was built.

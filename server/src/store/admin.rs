@@ -1,135 +1,54 @@
-//! What the command line does with the store: entities, and copies of the whole file.
+//! The store as the command line uses it: one connection, beside a server that may be running on the same file.
+//!
+//! The methods stand in one file a noun: entities, tokens, webhooks, wallet keys, the vault's keys, sandbox clocks.
 
-use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::{StoreError, clock, token};
-use crate::directory::Credentials;
-use crate::domain::entity::Entity;
-use crate::domain::id::EntityId;
+use super::{StoreError, file, open_connection};
 
-/// Entities and valid tokens, as authentication wants them.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn credentials(connection: &Connection) -> Result<Credentials, StoreError> {
-    let mut entities = HashMap::new();
-    let mut statement = connection.prepare(&select_entity(""))?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let entity = read_entity(row)?;
-        entities.insert(entity.id.clone(), Arc::new(entity));
+/// A store that is opened for the length of a command. A running server notices what it writes.
+pub struct AdminStore {
+    pub(super) connection: Connection,
+}
+
+impl AdminStore {
+    /// Opens the store of a data folder and migrates it. Makes folder and file if they are absent.
+    ///
+    /// # Errors
+    /// When the folder or the file cannot be made, opened or migrated, or a restore was interrupted.
+    pub fn open(folder: &Path) -> Result<Self, StoreError> {
+        Ok(Self { connection: open_connection(folder)? })
     }
-    Ok(Credentials { by_user: token::valid(connection)?, entities })
-}
 
-/// Entities, each with the clock that it goes by.
-fn select_entity(which: &str) -> String {
-    format!(
-        "SELECT entity.id, entity.name, entity.live, entity.settings, entity.merchant, coalesce(owner.ahead, entity.ahead)
-         FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant {which}"
-    )
-}
-
-fn read_entity(row: &rusqlite::Row<'_>) -> Result<Entity, StoreError> {
-    let id: String = row.get(0)?;
-    let settings: String = row.get(3)?;
-    let merchant: Option<String> = row.get(4)?;
-    Ok(Entity {
-        id: EntityId::parse(&id).ok_or(rusqlite::Error::InvalidQuery)?,
-        name: row.get(1)?,
-        live: row.get(2)?,
-        merchant: merchant.as_deref().and_then(EntityId::parse),
-        ahead: SignedDuration::from_millis(row.get(5)?),
-        settings: serde_json::from_str(&settings)?,
-    })
-}
-
-/// An entity by id.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn entity(connection: &Connection, id: &EntityId) -> Result<Option<Entity>, StoreError> {
-    connection
-        .query_row(&select_entity("WHERE entity.id = ?1"), [id.as_str()], |row| Ok(read_entity(row)))
-        .optional()?
-        .transpose()
-}
-
-/// Adds an entity.
-///
-/// # Errors
-/// When the store cannot be written.
-pub fn add_entity(connection: &Connection, entity: &Entity, now: Timestamp) -> Result<(), StoreError> {
-    connection.execute(
-        "INSERT INTO entity (id, name, live, settings, created, merchant) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![
-            entity.id.as_str(),
-            entity.name,
-            entity.live,
-            serde_json::to_string(&entity.settings)?,
-            now.as_millisecond(),
-            entity.merchant.as_ref().map(EntityId::as_str)
-        ],
-    )?;
-    Ok(())
-}
-
-/// The channels of a merchant.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn channels(connection: &Connection, merchant: &EntityId) -> Result<Vec<Entity>, StoreError> {
-    let mut statement = connection.prepare(&select_entity("WHERE entity.merchant = ?1"))?;
-    let mut rows = statement.query([merchant.as_str()])?;
-    let mut channels = Vec::new();
-    while let Some(row) = rows.next()? {
-        channels.push(read_entity(row)?);
+    /// Opens the store of a data folder and migrates it. Returns `None` if there is no store.
+    ///
+    /// # Errors
+    /// Same as [`AdminStore::open`].
+    pub fn open_existing(folder: &Path) -> Result<Option<Self>, StoreError> {
+        if file(folder).is_file() { Self::open(folder).map(Some) } else { Ok(None) }
     }
-    Ok(channels)
-}
 
-/// Whether an entity has taken a payment, stored an account or opened a checkout.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn is_used(connection: &Connection, id: &EntityId) -> Result<bool, StoreError> {
-    // The checkouts are looked through one by one, and only where nothing else is found.
-    let query = "SELECT EXISTS (SELECT 1 FROM payment WHERE entity = ?1)
-        OR EXISTS (SELECT 1 FROM registration WHERE entity = ?1)
-        OR EXISTS (SELECT 1 FROM checkout WHERE json_extract(CAST(document AS TEXT), '$.entity') = ?1)";
-    Ok(connection.query_row(query, [id.as_str()], |row| row.get(0))?)
-}
+    /// Runs several reads and writes as one transaction, which starts with the write lock: nobody else writes in between.
+    /// Nothing is written if `work` fails. Transactions cannot be nested.
+    ///
+    /// # Errors
+    /// The error of `work`, or a failure to begin or commit.
+    pub fn in_transaction<T, E: From<StoreError>>(&self, work: impl FnOnce(&Self) -> Result<T, E>) -> Result<T, E> {
+        let begun = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
+        let transaction = begun.map_err(StoreError::from)?;
+        let value = work(self)?;
+        transaction.commit().map_err(StoreError::from)?;
+        Ok(value)
+    }
 
-/// Writes an entity's name, kind, merchant, clock and settings again. Returns whether there is such an entity.
-///
-/// # Errors
-/// When the store cannot be written.
-pub fn update_entity(connection: &Connection, entity: &Entity) -> Result<bool, StoreError> {
-    let settings = serde_json::to_string(&entity.settings)?;
-    let changed = connection.execute(
-        "UPDATE entity SET name = ?2, settings = ?3, live = ?4, merchant = ?5, ahead = ?6 WHERE id = ?1",
-        params![
-            entity.id.as_str(),
-            entity.name,
-            settings,
-            entity.live,
-            entity.merchant.as_ref().map(EntityId::as_str),
-            clock::milliseconds(entity.ahead)
-        ],
-    )?;
-    Ok(changed == 1)
-}
-
-/// Copies the whole store, consistent, to a new or empty file, while a server may be running on it.
-///
-/// # Errors
-/// When the target has content or cannot be written.
-pub fn backup(connection: &Connection, target: &Path) -> Result<(), StoreError> {
-    connection.execute("VACUUM INTO ?1", [target.to_string_lossy()])?;
-    Ok(())
+    /// Copies the whole store, consistent, to a new or empty file, while a server may be running on it.
+    ///
+    /// # Errors
+    /// When the target has content or cannot be written.
+    pub fn backup(&self, target: &Path) -> Result<(), StoreError> {
+        self.connection.execute("VACUUM INTO ?1", [target.to_string_lossy()])?;
+        Ok(())
+    }
 }

@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use rusqlite::{Connection, params};
 
-use super::{Changes, StoreError};
+use super::{AdminStore, Changes, StoreError};
 use crate::domain::entity::{Entity, FURTHEST};
 use crate::domain::id::EntityId;
 
@@ -29,11 +29,18 @@ impl Advance {
     }
 }
 
-/// Moves a clock forward. Returns whether it was moved: not that of a live entity, and not beyond [`FURTHEST`].
-///
-/// # Errors
-/// When the store cannot be written.
-pub fn advance(connection: &Connection, clock: &EntityId, by: SignedDuration) -> Result<bool, StoreError> {
+impl AdminStore {
+    /// Moves a clock forward. Returns false if it was not moved: that of a live entity, and beyond [`FURTHEST`].
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn advance_clock(&self, clock: &EntityId, by: SignedDuration) -> Result<bool, StoreError> {
+        advance(&self.connection, clock, by)
+    }
+}
+
+/// Moves a clock forward, as [`AdminStore::advance_clock`] does.
+fn advance(connection: &Connection, clock: &EntityId, by: SignedDuration) -> Result<bool, StoreError> {
     let moved = connection.execute(
         "UPDATE entity SET ahead = ahead + ?2 WHERE id = ?1 AND NOT live AND ahead + ?2 <= ?3",
         params![clock.as_str(), milliseconds(by), milliseconds(FURTHEST)],

@@ -21,7 +21,7 @@ pub enum DiskFault {
 
 impl DiskFault {
     /// The fault behind an error of SQLite. `None` if the disk is not to blame.
-    pub fn of(error: &rusqlite::Error) -> Option<Self> {
+    pub(super) fn of(error: &rusqlite::Error) -> Option<Self> {
         Some(match error.sqlite_error_code()? {
             ErrorCode::DiskFull => Self::Full,
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => Self::Busy,

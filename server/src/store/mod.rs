@@ -4,14 +4,17 @@
 //! [`Changes`] durable before anyone is answered. There are no conflicts and no retries inside it: fifty concurrent
 //! payments of one checkout are decided one after the other.
 
-pub mod admin;
+mod admin;
 mod answers;
+pub mod bench;
 mod changed;
 mod checkpoint;
-pub mod clock;
+mod clock;
 pub mod due;
+mod entity;
 mod event;
 mod fault;
+pub mod form_build;
 mod guards;
 mod health;
 mod lock;
@@ -56,6 +59,7 @@ use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
 use crate::domain::payment::{Link, Payment};
 use crate::domain::refusal::Refusal;
 
+pub use admin::AdminStore;
 pub use answers::{FoundAnswer, KeptAnswer};
 pub use changed::{Changed, Watched};
 pub use checkpoint::empty_log;
@@ -68,7 +72,7 @@ pub use promise::Promise;
 pub use queries::PaymentRow;
 use readers::Readers;
 pub use rows::Changes;
-pub use schema::{file, open_connection};
+use schema::{file, open_connection};
 pub use vault_keys::Keyring;
 use wallet::WalletToken;
 use writer::Writer;
@@ -228,7 +232,7 @@ impl Store {
             vault_keys::note_loaded(&write, &keys.vault)?;
         }
         let lock = lock::share(folder)?;
-        directory.replace(admin::credentials(&write)?);
+        directory.replace(entity::credentials(&write)?);
         let damage = Arc::new(Damage::default());
         let readers = Readers::new(folder, Arc::clone(&damage));
         let changed = Arc::new(Changed::default());
@@ -300,7 +304,7 @@ impl Store {
     ///
     /// # Errors
     /// What the read says.
-    pub fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         self.readers.with(read)
     }
 
@@ -388,7 +392,7 @@ impl Store {
         // On the writer's thread, which also fills it when another process has written: the newest stays.
         let directory = Arc::clone(&self.directory);
         self.run(move |connection| {
-            directory.replace(admin::credentials(connection)?);
+            directory.replace(entity::credentials(connection)?);
             Ok(())
         })
         .await
@@ -398,7 +402,7 @@ impl Store {
     ///
     /// # Errors
     /// Same as [`Store::update`].
-    pub async fn run<T: Send + 'static>(
+    async fn run<T: Send + 'static>(
         &self,
         write: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {

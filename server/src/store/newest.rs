@@ -7,7 +7,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 use serde::Deserialize;
 
-use super::{Store, StoreError, admin, rows};
+use super::{Store, StoreError, entity, rows};
 use crate::domain::entity::Entity;
 use crate::domain::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
 
@@ -19,7 +19,7 @@ impl Store {
     /// When the store cannot be read.
     pub fn newest_id_time(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
         self.read(|connection| {
-            let entities = admin::credentials(connection)?.entities;
+            let entities = entity::credentials(connection)?.entities;
             let mut newest = now;
             for entity in entities.values() {
                 for time in newest_of(connection, entity)? {

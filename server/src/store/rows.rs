@@ -174,10 +174,7 @@ impl Changes {
     }
 
     /// Writes everything on a connection that is inside a transaction. Returns whether a message is among it.
-    ///
-    /// # Errors
-    /// When a row cannot be written.
-    pub fn apply(&self, connection: &Connection) -> Result<bool, StoreError> {
+    pub(super) fn apply(&self, connection: &Connection) -> Result<bool, StoreError> {
         let mut told = !self.gets.is_empty();
         if let Some(answer) = &self.answer {
             answer.apply(connection)?;

@@ -29,15 +29,12 @@ const STATEMENTS: usize = 64;
 pub(super) const VERSION: usize = MIGRATIONS.len();
 
 /// The path of the store's file in a data folder.
-pub fn file(folder: &Path) -> PathBuf {
+pub(super) fn file(folder: &Path) -> PathBuf {
     folder.join(FILE)
 }
 
 /// Opens the store's file for writing, makes folder (mode 0700) and file (mode 0600) when absent, and migrates.
-///
-/// # Errors
-/// When the folder or the file cannot be made, opened or migrated.
-pub fn open_connection(folder: &Path) -> Result<Connection, StoreError> {
+pub(super) fn open_connection(folder: &Path) -> Result<Connection, StoreError> {
     make_folder(folder)?;
     if restore::is_interrupted(folder) {
         return Err(StoreError::HalfRestored(file(folder)));
@@ -74,10 +71,7 @@ pub(super) fn make_folder(folder: &Path) -> Result<(), StoreError> {
 }
 
 /// Opens the store's file for reading only.
-///
-/// # Errors
-/// When the file cannot be opened.
-pub fn open_reader(folder: &Path) -> Result<Connection, StoreError> {
+pub(super) fn open_reader(folder: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(file(folder), flags)?;
     settle(&connection)?;

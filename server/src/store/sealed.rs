@@ -4,7 +4,7 @@
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params_from_iter};
 
-use super::{DiskFault, StoreError};
+use super::{AdminStore, DiskFault, StoreError};
 use crate::domain::id::EntityId;
 use crate::vault::{BlindIndex, KeyId};
 
@@ -112,23 +112,48 @@ struct Found {
     place: Vec<Value>,
 }
 
-/// The numbers of records that a key has sealed, by their table; nothing of tables with none.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn count_by_key(connection: &Connection, id: KeyId) -> Result<Vec<(&'static str, u64)>, StoreError> {
+/// A table, in the operator's words, and how many of its records a key has sealed; at least one.
+pub type SealedCount = (&'static str, u64);
+
+/// Counts the records that a key has sealed.
+pub(super) fn count_by_key(connection: &Connection, id: KeyId) -> Result<Vec<SealedCount>, StoreError> {
     count(connection, id, "=")
 }
 
-/// Same as [`count_by_key`], of the records that any other key has sealed.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn count_of_others(connection: &Connection, id: KeyId) -> Result<Vec<(&'static str, u64)>, StoreError> {
-    count(connection, id, "<>")
+impl AdminStore {
+    /// Counts the records that a key has sealed.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn count_sealed_by(&self, id: KeyId) -> Result<Vec<SealedCount>, StoreError> {
+        count_by_key(&self.connection, id)
+    }
+
+    /// Counts the records that any other key has sealed.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn count_sealed_by_others(&self, id: KeyId) -> Result<Vec<SealedCount>, StoreError> {
+        count(&self.connection, id, "<>")
+    }
+
+    /// Seals every record that is not sealed under `id` anew. `reseal` gets the record's id in the vault, the entity of an
+    /// account and the sealed bytes; `progress` the number of records so far. Returns the number of records that could not be
+    /// opened.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written. What was sealed anew before stays so.
+    pub fn reseal_all<E>(
+        &self,
+        id: KeyId,
+        reseal: impl Fn(&str, Option<&EntityId>, &[u8]) -> Result<Resealed, E>,
+        progress: impl FnMut(u64),
+    ) -> Result<u64, StoreError> {
+        reseal_all(&self.connection, id, reseal, progress)
+    }
 }
 
-fn count(connection: &Connection, id: KeyId, compare: &str) -> Result<Vec<(&'static str, u64)>, StoreError> {
+fn count(connection: &Connection, id: KeyId, compare: &str) -> Result<Vec<SealedCount>, StoreError> {
     let mut counts = Vec::new();
     for sealed in &COLUMNS {
         let SealedColumn { table, column, .. } = sealed;
@@ -145,12 +170,8 @@ fn count(connection: &Connection, id: KeyId, compare: &str) -> Result<Vec<(&'sta
     Ok(counts)
 }
 
-/// Seals every record that is not sealed under `id` anew. `reseal` gets the record's id in the vault, the entity of an account
-/// and the sealed bytes; `progress` the number of records so far. Returns the number of records that could not be opened.
-///
-/// # Errors
-/// When the store cannot be read or written. What was sealed anew before stays so.
-pub fn reseal_all<E>(
+/// Seals every record anew, as [`AdminStore::reseal_all`] does.
+fn reseal_all<E>(
     connection: &Connection,
     id: KeyId,
     reseal: impl Fn(&str, Option<&EntityId>, &[u8]) -> Result<Resealed, E>,

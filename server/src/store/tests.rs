@@ -97,17 +97,17 @@ async fn what_was_answered_is_there_when_the_file_is_opened_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_that_another_process_makes_or_revokes_is_noticed() {
     let (folder, directory, _store) = store();
-    let other = open_connection(folder.path()).unwrap();
+    let other = AdminStore::open(folder.path()).unwrap();
     let entity = entity();
-    admin::add_entity(&other, &entity, Timestamp::now()).unwrap();
+    other.add_entity(&entity, Timestamp::now()).unwrap();
     let credential = Credential::new("user".to_owned(), "secret", entity.id.clone());
-    token::add(&other, &credential, "", Timestamp::now()).unwrap();
+    other.add_token(&credential, "", Timestamp::now()).unwrap();
     let knows = |password| {
         directory.authenticate("user", password, std::net::IpAddr::from([192, 0, 2, 1]), Timestamp::now()).is_ok()
     };
     until(|| knows("secret")).await;
     assert!(!knows("other"));
-    assert!(token::revoke(&other, "user", Timestamp::now()).unwrap());
+    assert!(other.revoke_token("user", Timestamp::now()).unwrap());
     until(|| !knows("secret")).await;
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::{Store, StoreError};
+use super::{AdminStore, Store, StoreError};
 use crate::credential::{Credential, HashKey, Usage};
 use crate::domain::id::EntityId;
 use crate::domain::scope::Scopes;
@@ -77,66 +77,68 @@ pub(super) fn valid(connection: &Connection) -> Result<HashMap<String, Credentia
     Ok(by_user)
 }
 
-/// Adds a token; only the hash of its secret half is stored.
-///
-/// # Errors
-/// When the store cannot be written, or there is no such entity.
-pub fn add(connection: &Connection, credential: &Credential, label: &str, now: Timestamp) -> Result<(), StoreError> {
-    let networks: Vec<String> = credential.networks.iter().map(ToString::to_string).collect();
-    connection.execute(
-        "INSERT INTO token (user_id, entity, hash, label, created, keyed, expires, networks, scopes)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        params![
-            credential.user_id,
-            credential.entity.as_str(),
-            credential.hash,
-            label,
-            now.as_millisecond(),
-            credential.keyed,
-            credential.expires.map(|expires| expires.as_millisecond()),
-            networks.join(","),
-            credential.scopes.to_string()
-        ],
-    )?;
-    Ok(())
-}
+impl AdminStore {
+    /// Adds a token; only the hash of its secret half is stored.
+    ///
+    /// # Errors
+    /// When the store cannot be written, or there is no such entity.
+    pub fn add_token(&self, credential: &Credential, label: &str, now: Timestamp) -> Result<(), StoreError> {
+        let networks: Vec<String> = credential.networks.iter().map(ToString::to_string).collect();
+        self.connection.execute(
+            "INSERT INTO token (user_id, entity, hash, label, created, keyed, expires, networks, scopes)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            params![
+                credential.user_id,
+                credential.entity.as_str(),
+                credential.hash,
+                label,
+                now.as_millisecond(),
+                credential.keyed,
+                credential.expires.map(|expires| expires.as_millisecond()),
+                networks.join(","),
+                credential.scopes.to_string()
+            ],
+        )?;
+        Ok(())
+    }
 
-/// All tokens, revoked ones too, oldest first.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn list(connection: &Connection, entity: Option<&EntityId>) -> Result<Vec<TokenInfo>, StoreError> {
-    let mut statement = connection.prepare(
-        "SELECT user_id, entity, label, created, revoked, expires, networks, scopes, used FROM token
-         WHERE ?1 IS NULL OR entity = ?1 ORDER BY created, user_id",
-    )?;
-    let rows = statement.query_map([entity.map(EntityId::as_str)], |row| {
-        let (networks, scopes): (String, String) = (row.get(6)?, row.get(7)?);
-        Ok(TokenInfo {
-            user_id: row.get(0)?,
-            entity_id: row.get(1)?,
-            label: row.get(2)?,
-            created: instant(row.get(3)?),
-            revoked: row.get::<_, Option<i64>>(4)?.map(instant),
-            expires: row.get::<_, Option<i64>>(5)?.map(instant),
-            networks: words(&networks).map(str::to_owned).collect(),
-            scopes: words(&scopes).map(str::to_owned).collect(),
-            last_used: row.get::<_, Option<i64>>(8)?.map(instant),
-        })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
+    /// Loads the tokens of an entity, or all, revoked ones too, oldest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn tokens(&self, entity: Option<&EntityId>) -> Result<Vec<TokenInfo>, StoreError> {
+        let mut statement = self.connection.prepare(
+            "SELECT user_id, entity, label, created, revoked, expires, networks, scopes, used FROM token
+             WHERE ?1 IS NULL OR entity = ?1 ORDER BY created, user_id",
+        )?;
+        let rows = statement.query_map([entity.map(EntityId::as_str)], |row| {
+            let (networks, scopes): (String, String) = (row.get(6)?, row.get(7)?);
+            Ok(TokenInfo {
+                user_id: row.get(0)?,
+                entity_id: row.get(1)?,
+                label: row.get(2)?,
+                created: instant(row.get(3)?),
+                revoked: row.get::<_, Option<i64>>(4)?.map(instant),
+                expires: row.get::<_, Option<i64>>(5)?.map(instant),
+                networks: words(&networks).map(str::to_owned).collect(),
+                scopes: words(&scopes).map(str::to_owned).collect(),
+                last_used: row.get::<_, Option<i64>>(8)?.map(instant),
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
 
-/// Makes a token invalid. Returns whether there was a valid one with this user id.
-///
-/// # Errors
-/// When the store cannot be written.
-pub fn revoke(connection: &Connection, user_id: &str, now: Timestamp) -> Result<bool, StoreError> {
-    let changed = connection.execute(
-        "UPDATE token SET revoked = ?2 WHERE user_id = ?1 AND revoked IS NULL",
-        params![user_id, now.as_millisecond()],
-    )?;
-    Ok(changed == 1)
+    /// Makes a token invalid. Returns true if there was a valid one with this user id.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn revoke_token(&self, user_id: &str, now: Timestamp) -> Result<bool, StoreError> {
+        let changed = self.connection.execute(
+            "UPDATE token SET revoked = ?2 WHERE user_id = ?1 AND revoked IS NULL",
+            params![user_id, now.as_millisecond()],
+        )?;
+        Ok(changed == 1)
+    }
 }
 
 impl Store {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::StoreError;
-use super::sealed::count_by_key;
+use super::sealed::{SealedCount, count_by_key};
+use super::{AdminStore, StoreError};
 use crate::vault::{KeyId, KeySource, Vault};
 
 /// Creates the table, with the keys of the records that are there, and triggers that refuse records of a retired key.
@@ -58,11 +58,8 @@ pub struct KnownKey {
     pub retired: Option<Timestamp>,
 }
 
-/// The keys, oldest first.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn list(connection: &Connection) -> Result<Vec<KnownKey>, StoreError> {
+/// Loads the keys, oldest first.
+fn list(connection: &Connection) -> Result<Vec<KnownKey>, StoreError> {
     let instant = |milliseconds| Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH);
     let mut statement = connection.prepare_cached("SELECT id, created, retired FROM vault_key ORDER BY created, id")?;
     let rows = statement.query_map([], |row| {
@@ -75,11 +72,8 @@ pub fn list(connection: &Connection) -> Result<Vec<KnownKey>, StoreError> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The keys of the store that are not among `ids` and have sealed records.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn missing(connection: &Connection, ids: &[KeyId]) -> Result<Vec<KeyId>, StoreError> {
+/// Returns the keys of the store that are not among `ids` and have sealed records.
+fn missing(connection: &Connection, ids: &[KeyId]) -> Result<Vec<KeyId>, StoreError> {
     let mut missing = Vec::new();
     for key in list(connection)? {
         // The records are counted only where a key is not there, which is an operator's mistake.
@@ -90,33 +84,7 @@ pub fn missing(connection: &Connection, ids: &[KeyId]) -> Result<Vec<KeyId>, Sto
     Ok(missing)
 }
 
-/// Notes a key that is about to seal.
-///
-/// # Errors
-/// When the store cannot be written.
-pub fn register(connection: &Connection, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
-    let known: Option<i64> =
-        connection.query_row("SELECT 1 FROM vault_key WHERE id = ?1", [id.0], |row| row.get(0)).optional()?;
-    if known.is_none() {
-        let query = "INSERT OR IGNORE INTO vault_key (id, created) VALUES (?1, ?2)";
-        connection.execute(query, params![id.0, now.as_millisecond()])?;
-    }
-    Ok(())
-}
-
-/// Returns true if a running server has loaded a key.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn is_loaded(connection: &Connection, id: KeyId) -> Result<bool, StoreError> {
-    let loaded = connection.query_row("SELECT loaded FROM vault_key WHERE id = ?1", [id.0], |row| row.get(0));
-    Ok(loaded.optional()?.unwrap_or(false))
-}
-
 /// Notes which keys a server has.
-///
-/// # Errors
-/// When the store cannot be written.
 pub(super) fn note_loaded(connection: &Connection, vault: &Vault) -> Result<(), StoreError> {
     let ids = vault.key_ids();
     for key in list(connection)? {
@@ -149,33 +117,75 @@ pub(super) fn refresh(connection: &Connection, vault: &Vault, source: &KeySource
     note_loaded(connection, vault)
 }
 
-/// Retires a key, so that nothing is sealed under it any more. Returns the records that are still sealed under it, and retires
-/// nothing if there are any.
-///
-/// # Errors
-/// When the store cannot be read or written.
-pub fn retire(connection: &mut Connection, id: KeyId, now: Timestamp) -> Result<Vec<(&'static str, u64)>, StoreError> {
-    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let mut found = count_by_key(&transaction, id)?;
-    let replays =
-        "SELECT count(*) FROM answer WHERE until > ?2 AND (substr(fingerprint, 1, 4) = ?1 OR length(fingerprint) = 32)";
-    let replays: i64 = transaction.query_row(replays, params![id.0, now.as_millisecond()], |row| row.get(0))?;
-    if replays > 0 {
-        found.push(("responses that may be replayed within 24 hours", replays.unsigned_abs()));
+impl AdminStore {
+    /// Loads the keys that the store knows, oldest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn vault_keys(&self) -> Result<Vec<KnownKey>, StoreError> {
+        list(&self.connection)
     }
-    if found.is_empty() {
-        let query = "UPDATE vault_key SET retired = ?2, loaded = 0 WHERE id = ?1 AND retired IS NULL";
-        transaction.execute(query, params![id.0, now.as_millisecond()])?;
-    }
-    transaction.commit()?;
-    Ok(found)
-}
 
-/// Touches a key's row, so that a running server looks at its keys again.
-///
-/// # Errors
-/// When the store cannot be written.
-pub fn announce(connection: &Connection, id: KeyId) -> Result<(), StoreError> {
-    connection.execute("UPDATE vault_key SET created = created WHERE id = ?1", [id.0])?;
-    Ok(())
+    /// Returns the keys of the store that are not among `ids` and have sealed records.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn missing_vault_keys(&self, ids: &[KeyId]) -> Result<Vec<KeyId>, StoreError> {
+        missing(&self.connection, ids)
+    }
+
+    /// Notes a key that is about to seal.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn register_vault_key(&self, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
+        let query = "SELECT 1 FROM vault_key WHERE id = ?1";
+        let known: Option<i64> = self.connection.query_row(query, [id.0], |row| row.get(0)).optional()?;
+        if known.is_none() {
+            let query = "INSERT OR IGNORE INTO vault_key (id, created) VALUES (?1, ?2)";
+            self.connection.execute(query, params![id.0, now.as_millisecond()])?;
+        }
+        Ok(())
+    }
+
+    /// Returns true if a running server has loaded a key.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn is_vault_key_loaded(&self, id: KeyId) -> Result<bool, StoreError> {
+        let query = "SELECT loaded FROM vault_key WHERE id = ?1";
+        Ok(self.connection.query_row(query, [id.0], |row| row.get(0)).optional()?.unwrap_or(false))
+    }
+
+    /// Retires a key, so that nothing is sealed under it any more. Returns the records that are still sealed under it, and
+    /// retires nothing if there are any.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn retire_vault_key(&self, id: KeyId, now: Timestamp) -> Result<Vec<SealedCount>, StoreError> {
+        self.in_transaction(|store| {
+            let mut found = store.count_sealed_by(id)?;
+            let replays = "SELECT count(*) FROM answer
+                WHERE until > ?2 AND (substr(fingerprint, 1, 4) = ?1 OR length(fingerprint) = 32)";
+            let given = params![id.0, now.as_millisecond()];
+            let replays: i64 = store.connection.query_row(replays, given, |row| row.get(0))?;
+            if replays > 0 {
+                found.push(("responses that may be replayed within 24 hours", replays.unsigned_abs()));
+            }
+            if found.is_empty() {
+                let query = "UPDATE vault_key SET retired = ?2, loaded = 0 WHERE id = ?1 AND retired IS NULL";
+                store.connection.execute(query, params![id.0, now.as_millisecond()])?;
+            }
+            Ok(found)
+        })
+    }
+
+    /// Touches a key's row, so that a running server looks at its keys again.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn announce_vault_key(&self, id: KeyId) -> Result<(), StoreError> {
+        self.connection.execute("UPDATE vault_key SET created = created WHERE id = ?1", [id.0])?;
+        Ok(())
+    }
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::{Store, StoreError};
+use super::{AdminStore, Store, StoreError};
 use crate::domain::id::EntityId;
 
 /// A channel's key pair as it is stored.
@@ -69,11 +69,8 @@ impl Store {
     }
 }
 
-/// The keys of a channel, oldest first.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn keys(connection: &Connection, entity: &EntityId) -> Result<Vec<KeptKey>, StoreError> {
+/// Loads the keys of a channel, oldest first.
+fn keys(connection: &Connection, entity: &EntityId) -> Result<Vec<KeptKey>, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT id, public, sealed, created, retired FROM wallet_key WHERE entity = ?1 ORDER BY created, id",
     )?;
@@ -91,28 +88,38 @@ pub fn keys(connection: &Connection, entity: &EntityId) -> Result<Vec<KeptKey>, 
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Adds a key.
-///
-/// # Errors
-/// When the store cannot be written, or there is no such entity.
-pub fn add_key(connection: &Connection, key: &KeptKey) -> Result<(), StoreError> {
-    connection.execute(
-        "INSERT INTO wallet_key (entity, id, public, sealed, created) VALUES (?1, ?2, ?3, ?4, ?5)",
-        params![key.entity.as_str(), key.id, key.public, key.sealed, key.created.as_millisecond()],
-    )?;
-    Ok(())
-}
+impl AdminStore {
+    /// Loads a channel's keys, oldest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn wallet_keys(&self, entity: &EntityId) -> Result<Vec<KeptKey>, StoreError> {
+        keys(&self.connection, entity)
+    }
 
-/// Retires a key: its secret half is deleted for good. Returns whether there was such a key that was not retired yet.
-///
-/// # Errors
-/// When the store cannot be written.
-pub fn retire_key(connection: &Connection, entity: &EntityId, id: &str, now: Timestamp) -> Result<bool, StoreError> {
-    let changed = connection.execute(
-        "UPDATE wallet_key SET retired = ?3, sealed = x'' WHERE entity = ?1 AND id = ?2 AND retired IS NULL",
-        params![entity.as_str(), id, now.as_millisecond()],
-    )?;
-    Ok(changed == 1)
+    /// Adds a key.
+    ///
+    /// # Errors
+    /// When the store cannot be written, or there is no such entity.
+    pub fn add_wallet_key(&self, key: &KeptKey) -> Result<(), StoreError> {
+        self.connection.execute(
+            "INSERT INTO wallet_key (entity, id, public, sealed, created) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![key.entity.as_str(), key.id, key.public, key.sealed, key.created.as_millisecond()],
+        )?;
+        Ok(())
+    }
+
+    /// Retires a key: its secret half is deleted for good. Returns true if there was such a key that was not retired yet.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn retire_wallet_key(&self, entity: &EntityId, id: &str, now: Timestamp) -> Result<bool, StoreError> {
+        let changed = self.connection.execute(
+            "UPDATE wallet_key SET retired = ?3, sealed = x'' WHERE entity = ?1 AND id = ?2 AND retired IS NULL",
+            params![entity.as_str(), id, now.as_millisecond()],
+        )?;
+        Ok(changed == 1)
+    }
 }
 
 /// Whether a token has paid already.

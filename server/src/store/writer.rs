@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 use super::changed::{Changed, Slot};
 use super::checkpoint::Checkpointer;
-use super::{Changes, Damage, DiskFault, Keyring, Keys, Loaded, StoreError, Written, admin, rows, vault_keys};
+use super::{Changes, Damage, DiskFault, Keyring, Keys, Loaded, StoreError, Written, entity, rows, vault_keys};
 use crate::directory::Directory;
 use crate::domain::refusal::Refusal;
 
@@ -226,7 +226,7 @@ impl WriterThread {
     fn watch(&mut self) -> Result<(), StoreError> {
         let version = self.connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
         if self.version != Some(version) {
-            self.directory.replace(admin::credentials(&self.connection)?);
+            self.directory.replace(entity::credentials(&self.connection)?);
             if let Some(Keyring { vault, source }) = &self.keys {
                 vault_keys::refresh(&self.connection, vault, source)?;
             }

@@ -24,7 +24,7 @@ use rusqlite::params;
 use tillgate::directory::Directory;
 use tillgate::domain::id::PaymentId;
 use tillgate::gateway::random;
-use tillgate::store::Store;
+use tillgate::store::{Store, bench};
 
 struct Floor {
     store: Store,
@@ -78,16 +78,15 @@ fn arguments() -> anyhow::Result<Arguments> {
 /// with the time, and a document.
 async fn open(folder: &FilePath, tables: usize) -> anyhow::Result<Store> {
     let store = Store::open(folder, Arc::new(Directory::default()))?;
-    store
-        .run(move |connection| {
-            for table in 0..tables {
-                connection.execute_batch(&format!(
-                    "CREATE TABLE floor_{table} (id TEXT PRIMARY KEY, document BLOB NOT NULL) WITHOUT ROWID"
-                ))?;
-            }
-            Ok(())
-        })
-        .await?;
+    bench::write(&store, move |connection| {
+        for table in 0..tables {
+            connection.execute_batch(&format!(
+                "CREATE TABLE floor_{table} (id TEXT PRIMARY KEY, document BLOB NOT NULL) WITHOUT ROWID"
+            ))?;
+        }
+        Ok(())
+    })
+    .await?;
     Ok(store)
 }
 
@@ -99,7 +98,7 @@ async fn write(State(floor): State<Arc<Floor>>, body: Bytes) -> Result<String, S
     let key = id.clone();
     let documents: Vec<Vec<u8>> =
         floor.rows.iter().map(|bytes| body.iter().copied().cycle().take(*bytes).collect()).collect();
-    let written = floor.store.run(move |connection| {
+    let written = bench::write(&floor.store, move |connection| {
         for (table, document) in documents.iter().enumerate() {
             connection
                 .prepare_cached(&format!("INSERT INTO floor_{table} (id, document) VALUES (?1, ?2)"))?

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
-use tillgate::store::{Changes, admin, open_connection};
+use tillgate::store::{AdminStore, Changes, bench};
 use tillgate_tests::bench::Sampler;
 
 /// Payments of one transaction while a store is filled.
@@ -38,7 +38,7 @@ struct Size {
 }
 
 fn rows(folder: &Path) -> anyhow::Result<()> {
-    let connection = open_connection(folder)?;
+    let connection = bench::connect(folder)?;
     let mut sizes = BTreeMap::new();
     for table in names(&connection, "SELECT name FROM sqlite_schema WHERE type = 'table'", [])? {
         let columns = names(&connection, "SELECT name FROM pragma_table_info(?1)", [&table])?;
@@ -57,11 +57,11 @@ fn names(connection: &Connection, query: &str, values: impl rusqlite::Params) ->
 }
 
 fn fill(folder: &Path, count: u64) -> anyhow::Result<()> {
-    let mut connection = open_connection(folder)?;
+    let sampler = Sampler::new()?;
+    AdminStore::open(folder)?.add_entity(sampler.entity(), Timestamp::now())?;
+    let mut connection = bench::connect(folder)?;
     // Nothing here is worth waiting for a disk: a store that was not filled to its end is filled again.
     connection.pragma_update(None, "synchronous", "OFF")?;
-    let sampler = Sampler::new()?;
-    admin::add_entity(&connection, sampler.entity(), Timestamp::now())?;
     // A payment every ten seconds, up to now.
     let first = Timestamp::now() - SignedDuration::from_secs(i64::try_from(count)? * 10);
     let mut written = 0;
@@ -82,12 +82,12 @@ fn fill(folder: &Path, count: u64) -> anyhow::Result<()> {
 fn insert(connection: &Connection, sampler: &Sampler, number: u64, created: Timestamp) -> anyhow::Result<()> {
     let payment = sampler.payment(number, created);
     let purge = created + SignedDuration::from_hours(YEARS_OF_CARDS);
-    Changes::default().payment(&payment).card(&payment.id, sampler.sealed(&payment)?, purge).apply(connection)?;
-    Ok(())
+    let changes = Changes::default().payment(&payment).card(&payment.id, sampler.sealed(&payment)?, purge);
+    Ok(bench::apply(&changes, connection)?)
 }
 
 fn log(folder: &Path, length: u64) -> anyhow::Result<()> {
-    let connection = open_connection(folder)?;
+    let connection = bench::connect(folder)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     let sampler = Sampler::new()?;
     let file: PathBuf = folder.join("tillgate.db-wal");
