@@ -97,6 +97,16 @@ impl Gateway {
         Self::start_in(folder, arguments, &[])
     }
 
+    /// Like [`Gateway::start_with`], on what `prepare` puts into the empty folder: the data folder is `data` in it.
+    ///
+    /// # Errors
+    /// What `prepare` says, or when the gateway does not become ready.
+    pub fn start_on(arguments: &[&str], prepare: impl FnOnce(&Path) -> anyhow::Result<()>) -> anyhow::Result<Self> {
+        let folder = fresh_folder()?;
+        prepare(folder.path())?;
+        Self::start_in(folder, arguments, &[])
+    }
+
     fn start_in(folder: TempDir, arguments: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<Self> {
         let binary = binary();
         ensure!(

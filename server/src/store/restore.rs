@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
-use super::schema::{VERSION, file, make_folder};
+use super::migrations::VERSION;
+use super::schema::{file, make_folder};
 use super::{StoreError, lock};
 
 /// A reason why nothing was restored.

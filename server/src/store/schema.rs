@@ -11,10 +11,8 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
-use rusqlite_migration::Migrations;
 
-use super::migrations::MIGRATIONS;
-use super::{StoreError, restore};
+use super::{StoreError, migrations, restore};
 
 /// The file's name in the data folder.
 const FILE: &str = "tillgate.db";
@@ -24,9 +22,6 @@ const BUSY: Duration = Duration::from_secs(10);
 
 /// How many compiled statements a connection keeps.
 const STATEMENTS: usize = 64;
-
-/// Number of migrations: the schema version of a current store.
-pub(super) const VERSION: usize = MIGRATIONS.len();
 
 /// The path of the store's file in a data folder.
 pub(super) fn file(folder: &Path) -> PathBuf {
@@ -56,7 +51,7 @@ pub(super) fn open_connection(folder: &Path) -> Result<Connection, StoreError> {
     connection.pragma_update(None, "secure_delete", true)?;
     // The few pages that a savepoint may have to restore are kept in memory; else a group of requests writes them to a file.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    Migrations::from_slice(MIGRATIONS).to_latest(&mut connection)?;
+    migrations::migrate(&mut connection)?;
     Ok(connection)
 }
 

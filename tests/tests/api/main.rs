@@ -26,6 +26,7 @@ mod declarations;
 mod demands;
 mod documents;
 mod duplicates;
+mod earlier_store;
 mod encodings;
 mod entities;
 mod entity_settings;

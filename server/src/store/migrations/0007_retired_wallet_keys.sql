@@ -1,0 +1,2 @@
+-- A wallet key may be retired.
+ALTER TABLE wallet_key ADD COLUMN retired INTEGER;
