@@ -41,6 +41,9 @@ pub mod webhook;
 mod writer;
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod suite;
+#[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
 

@@ -303,7 +303,10 @@ pub(super) fn load(connection: &Connection, keys: &Keys) -> Result<Loaded, Store
         None => None,
     };
     let (payment, links) = match &keys.payment {
-        Some((entity, id)) => (load_payment(connection, entity, id)?, load_links(connection, id)?),
+        Some((entity, id)) => match load_payment(connection, entity, id)? {
+            Some(payment) => (Some(payment), load_links(connection, id)?),
+            None => Default::default(),
+        },
         None => Default::default(),
     };
     let reference_paid = match &keys.reference {

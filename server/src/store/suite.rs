@@ -1,0 +1,99 @@
+//! The conformance suite: what every backend of the store promises, as tests of the store's public methods.
+//!
+//! A backend implements [`Backend`], and `conformance_suite!(path::of::TheBackend)` makes one test of each promise. Nothing in
+//! here knows SQL: a promise is written with what any caller of the store has.
+
+pub(in crate::store) mod decisions;
+pub(in crate::store) mod outbox;
+pub(in crate::store) mod reads;
+pub(in crate::store) mod retention;
+mod samples;
+pub(in crate::store) mod timers;
+
+use std::sync::Arc;
+
+use super::{AdminStore, Store};
+use crate::directory::Directory;
+
+/// A backend under test.
+pub(in crate::store) trait Backend {
+    /// Makes an empty place for data, which is gone when this is dropped.
+    fn create() -> Self;
+
+    /// Opens the store as a server does. The directory is filled from it.
+    fn open_with(&self, directory: Arc<Directory>) -> Arc<Store>;
+
+    /// Opens the store as a command does, beside a server.
+    fn open_admin(&self) -> AdminStore;
+
+    /// Opens the store as a server does, for tests without credentials.
+    fn open(&self) -> Arc<Store> {
+        self.open_with(Arc::new(Directory::default()))
+    }
+}
+
+/// Makes a test of every promise for a backend. A promise that is not in this list is dead code, which the compiler reports.
+macro_rules! conformance_suite {
+    ($backend:ty) => {
+        conformance_suite! {
+            $backend;
+            decisions {
+                concurrent_decisions_about_one_checkout_are_taken_one_after_the_other
+                a_decision_sees_everything_that_was_committed_before_it
+                a_refused_decision_writes_nothing
+                of_two_decisions_that_were_prepared_on_one_version_one_is_refused
+                a_write_that_fails_takes_nothing_from_its_neighbours
+                what_was_answered_is_there_when_the_store_is_opened_again
+                a_checkout_has_one_pending_or_approved_payment
+                the_amount_and_the_final_result_of_a_payment_never_change
+                follow_up_payments_stay_within_the_amount
+                a_reference_is_paid_by_a_payment_that_succeeded_or_may_yet
+                a_wallet_token_pays_once
+            }
+            reads {
+                payments_are_paged_in_the_order_of_their_ids_across_entities
+                payments_are_counted_up_to_a_limit
+                payments_of_a_reference_come_with_what_belongs_to_them
+                a_payment_is_found_by_its_entity_and_by_its_page_only
+                attempts_that_share_parameters_are_read_complete
+                a_change_of_a_payment_or_its_reference_is_noticed
+                a_token_that_a_command_makes_or_revokes_is_noticed
+            }
+            timers {
+                timers_are_due_in_the_order_in_which_they_began
+                a_payment_that_gets_its_outcome_stops_its_timer
+                a_reminder_waits_while_its_attempt_is_pending
+                a_reminder_is_about_the_last_attempt
+                a_clock_that_is_moved_moves_what_has_begun
+            }
+            outbox {
+                a_message_is_claimed_once_and_sent_until_it_is_taken
+                a_message_of_a_node_that_starts_again_is_free
+                an_event_is_written_for_each_active_webhook_that_listens
+                a_notification_is_written_when_the_outcome_comes_later
+                a_refused_decision_sends_nothing
+                whoever_waits_for_messages_learns_of_one
+            }
+            retention {
+                an_answer_is_replayed_until_its_day_is_over
+                the_second_request_of_a_name_writes_nothing
+                a_card_is_kept_until_its_time_has_come
+                a_registration_that_ends_loses_its_account_and_its_chains
+                a_promise_is_kept_until_it_is_settled_or_too_old
+                velocity_counts_are_loaded_as_they_were_saved
+                a_build_of_the_form_is_loaded_as_it_was_stored
+            }
+        }
+    };
+    ($backend:ty; $($subject:ident { $($promise:ident)* })*) => {
+        $(mod $subject {
+            use crate::store::suite::{Backend, $subject};
+
+            $(#[tokio::test(flavor = "multi_thread")]
+            async fn $promise() {
+                $subject::$promise(<$backend as Backend>::create()).await;
+            })*
+        })*
+    };
+}
+pub(in crate::store) use conformance_suite;
