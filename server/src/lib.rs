@@ -6,6 +6,7 @@
 use mimalloc::MiMalloc;
 use zeroizing_alloc::ZeroAlloc;
 
+pub mod acquirer_host;
 pub mod api;
 pub mod cli;
 pub mod clock;

@@ -1,5 +1,6 @@
 //! The command line. Every command works beside a running server, takes `--json`, and shows an example in `--help`.
 
+mod acquirer_host;
 mod backup;
 mod channel;
 mod clock;
@@ -40,6 +41,8 @@ enum Command {
     Serve(serve::Serve),
     /// Run the gateway and a demo shop beside it, ready to pay in a browser.
     Demo(demo::Demo),
+    /// Run an acquirer's host that moves play money, for sandboxes and tests.
+    AcquirerHost(acquirer_host::AcquirerHostCommand),
     /// Create, change, show and list entities: merchants, and the channels that take money.
     #[command(subcommand)]
     Entity(entity::EntityCommand),
@@ -99,6 +102,7 @@ pub fn run() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Serve(command) => command.run(),
         Command::Demo(command) => command.run(),
+        Command::AcquirerHost(command) => command.run(),
         Command::Entity(command) => command.run(),
         Command::Token(command) => command.run(),
         Command::WalletKey(command) => command.run(),

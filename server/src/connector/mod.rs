@@ -5,6 +5,7 @@
 
 mod account;
 mod answer;
+pub mod http;
 pub mod simulator;
 
 use jiff::civil::Date;

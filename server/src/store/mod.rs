@@ -4,6 +4,7 @@
 //! [`Changes`] durable before anyone is answered. There are no conflicts and no retries inside it: fifty concurrent
 //! payments of one checkout are decided one after the other.
 
+pub mod acquirer_ledger;
 mod admin;
 mod answers;
 pub mod bench;

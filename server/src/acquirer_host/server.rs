@@ -1,0 +1,83 @@
+//! The host's HTTP server: as many connections as it has slots for, each with a time limit for a request's head.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+use super::routes::{HostState, answer};
+use super::stream::SharedStream;
+
+/// Connections at once; more wait until one ends.
+const CONNECTIONS: usize = 1024;
+/// Time for the head of a request, and between two requests. Longer than a gateway keeps an idle connection.
+const HEAD_TIME: Duration = Duration::from_secs(60);
+/// Maximum size of a request's head in bytes.
+const HEAD_LIMIT: usize = 16 * 1024;
+/// Time that requests in flight have to end when the host is asked to stop.
+const GRACE: Duration = Duration::from_secs(5);
+/// Pause after an error of `accept`, such as no free file descriptor.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves until asked to stop, then ends the requests in flight.
+pub(super) async fn serve(listener: TcpListener, state: Arc<HostState>, mut stopping: watch::Receiver<bool>) {
+    let slots = Arc::new(Semaphore::new(CONNECTIONS));
+    let mut connections = JoinSet::new();
+    loop {
+        let accepted = async {
+            let slot = Arc::clone(&slots).acquire_owned().await;
+            (slot, listener.accept().await)
+        };
+        let (slot, accepted) = tokio::select! {
+            biased;
+            _ = stopping.wait_for(|stopping| *stopping) => break,
+            accepted = accepted => accepted,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let connection = serve_connection(stream, Arc::clone(&state), stopping.clone());
+                connections.spawn(async move {
+                    connection.await;
+                    drop(slot);
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept connections");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+        while connections.try_join_next().is_some() {}
+    }
+    drop(listener);
+    let ended = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(GRACE, ended).await.is_err() {
+        tracing::warn!("stopping with requests under way that do not come to an end");
+    }
+}
+
+async fn serve_connection(stream: TcpStream, state: Arc<HostState>, mut stopping: watch::Receiver<bool>) {
+    // Answers are small; waiting to fill a packet would only delay them.
+    let _ = stream.set_nodelay(true);
+    let stream = SharedStream::new(stream);
+    let handle = {
+        let stream = stream.clone();
+        service_fn(move |request| answer(Arc::clone(&state), stream.clone(), request))
+    };
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(HEAD_LIMIT);
+    let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), handle));
+    let ended = tokio::select! {
+        // A connection that breaks is the client's affair.
+        ended = connection.as_mut() => Some(ended),
+        _ = stopping.wait_for(|stopping| *stopping) => None,
+    };
+    if ended.is_none() {
+        connection.as_mut().graceful_shutdown();
+        let _ = connection.await;
+    }
+}

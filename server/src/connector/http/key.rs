@@ -1,0 +1,140 @@
+//! The key that a gateway and an acquirer's host share: 32 bytes, in a file of 64 hexadecimal digits that only its owner may read.
+
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use crate::domain::id::hex;
+
+/// Length of a key in bytes.
+const LENGTH: usize = 32;
+
+/// A shared key of HMAC-SHA-256. Its `Debug` shows a mask.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct SharedKey([u8; LENGTH]);
+
+/// The reason why there is no key.
+#[derive(Debug, thiserror::Error)]
+pub enum SharedKeyError {
+    /// The file cannot be read or made.
+    #[error("{0}: {1}")]
+    File(PathBuf, std::io::Error),
+    /// Others may read the file.
+    #[error("{0} may be read by others than its owner: chmod 600")]
+    Permissions(PathBuf),
+    /// The text is no key.
+    #[error("{0} has to hold 64 hexadecimal digits and nothing else")]
+    Malformed(PathBuf),
+    /// The system gives no random bytes.
+    #[error("the system gives no random bytes")]
+    Random,
+}
+
+impl SharedKey {
+    /// The key with these bytes.
+    pub fn new(bytes: [u8; LENGTH]) -> Self {
+        Self(bytes)
+    }
+
+    /// Makes a key of random bytes.
+    ///
+    /// # Errors
+    /// If the system gives no random bytes.
+    pub fn random() -> Result<Self, SharedKeyError> {
+        let mut key = Self([0; LENGTH]);
+        getrandom::fill(&mut key.0).map_err(|_| SharedKeyError::Random)?;
+        Ok(key)
+    }
+
+    /// Reads a key from 64 hexadecimal digits; one line feed at the end is allowed. Returns `None` for any other text.
+    pub fn parse(text: &str) -> Option<Self> {
+        decode_hex(text.strip_suffix('\n').unwrap_or(text)).map(Self)
+    }
+
+    /// Reads a key file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, others may read it, or it holds no key.
+    pub fn read(path: &Path) -> Result<Self, SharedKeyError> {
+        let failed = |error| SharedKeyError::File(path.to_owned(), error);
+        let text = Zeroizing::new(fs::read_to_string(path).map_err(failed)?);
+        if fs::metadata(path).map_err(failed)?.permissions().mode() & 0o077 != 0 {
+            return Err(SharedKeyError::Permissions(path.to_owned()));
+        }
+        Self::parse(&text).ok_or_else(|| SharedKeyError::Malformed(path.to_owned()))
+    }
+
+    /// Reads a key file, and makes one with a random key if there is none.
+    ///
+    /// # Errors
+    /// Same as [`SharedKey::read`], and if the file cannot be made.
+    pub fn read_or_make(path: &Path) -> Result<Self, SharedKeyError> {
+        let failed = |error| SharedKeyError::File(path.to_owned(), error);
+        let mut file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => return Self::read(path),
+            Err(error) => return Err(failed(error)),
+        };
+        let key = Self::random()?;
+        let text = Zeroizing::new(format!("{}\n", hex(&key.0)));
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
+        Ok(key)
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for SharedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SharedKey(****)")
+    }
+}
+
+/// Reads hexadecimal digits of either case into exactly as many bytes.
+pub(super) fn decode_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    let mut bytes = [0; N];
+    if pairs.len() != N || !rest.is_empty() {
+        return None;
+    }
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
+        *byte = digit(*high)? << 4 | digit(*low)?;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_file_is_made_once_and_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("acquirer.key");
+        let made = SharedKey::read_or_make(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(SharedKey::read_or_make(&path).unwrap().bytes(), made.bytes());
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(matches!(SharedKey::read(&path), Err(SharedKeyError::Permissions(_))));
+        assert_eq!(format!("{made:?}"), "SharedKey(****)");
+    }
+
+    #[test]
+    fn only_64_hexadecimal_digits_are_a_key() {
+        let digits = "0f".repeat(32);
+        assert_eq!(SharedKey::parse(&format!("{digits}\n")).unwrap().bytes(), [15; 32]);
+        assert_eq!(SharedKey::parse(&digits.to_uppercase()).unwrap().bytes(), [15; 32]);
+        for text in ["", "0f", &digits[1..], &format!("{digits}0"), &format!(" {}", &digits[1..]), &"é".repeat(32)] {
+            assert!(SharedKey::parse(text).is_none(), "{text:?}");
+        }
+        assert!(SharedKey::parse(&format!("+{}", &digits[1..])).is_none());
+    }
+}

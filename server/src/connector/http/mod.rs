@@ -1,0 +1,20 @@
+//! A connector that leaves the process: JSON over HTTP towards an acquirer's host (`docs/acquirer-host.md`).
+//!
+//! Every request is signed, dated and carries an idempotency key; every answer is verified before it is believed. What cannot be
+//! verified is unknown: neither an approval nor a decline.
+
+pub mod address;
+pub mod answer;
+pub mod client;
+pub mod codes;
+pub mod key;
+pub mod order;
+pub mod signature;
+pub mod wire;
+
+pub use address::HostAddress;
+pub use client::{Deadlines, HostClient};
+pub use key::SharedKey;
+pub use order::{AuthorizationContext, Unsupported};
+
+pub use answer::{CallFault, CallResult, Expected};

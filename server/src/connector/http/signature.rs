@@ -1,0 +1,217 @@
+//! Signatures of requests and answers: HMAC-SHA-256 under the shared key.
+//!
+//! A request's signature covers method, path, date, idempotency key and body. An answer's covers the request's signature,
+//! the status and the body, so that an answer to another request is none to this one. Both are 64 hexadecimal digits.
+
+use std::time::Duration;
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use jiff::Timestamp;
+use sha2::Sha256;
+
+use super::key::{SharedKey, decode_hex};
+use crate::domain::id::hex;
+
+/// Header with the signature of a request or an answer.
+pub const SIGNATURE: &str = "tillgate-signature";
+/// Header with the time of a request in whole seconds since 1970, UTC.
+pub const DATE: &str = "tillgate-date";
+/// Header with the idempotency key of a request.
+pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// Maximum difference between a request's date and the host's clock, in both directions.
+pub const MAX_DIFFERENCE: Duration = Duration::from_secs(300);
+
+/// Everything that a request's signature covers.
+#[derive(Debug, Clone, Copy)]
+pub struct SignedRequest<'a> {
+    /// The method, in capitals.
+    pub method: &'a str,
+    /// The path, with the query if there is one.
+    pub path: &'a str,
+    /// The text of [`DATE`].
+    pub date: &'a str,
+    /// The text of [`IDEMPOTENCY_KEY`]; empty for a request without one.
+    pub idempotency_key: &'a str,
+    /// The body as it is sent.
+    pub body: &'a [u8],
+}
+
+/// The signature of a request, or of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signature(String);
+
+impl Signature {
+    /// The 64 hexadecimal digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl SignedRequest<'_> {
+    /// Signs the request.
+    pub fn sign(&self, key: &SharedKey) -> Signature {
+        finish(self.code(key))
+    }
+
+    /// Returns true if a text is the signature of this request. Takes the same time for every wrong signature.
+    pub fn is_signed_by(&self, key: &SharedKey, signature: &str) -> bool {
+        verify(self.code(key), signature)
+    }
+
+    fn code(&self, key: &SharedKey) -> Hmac<Sha256> {
+        // None of the lines before the body can hold a line feed: they travel in the head.
+        let lines = ["tillgate request", self.method, self.path, self.date, self.idempotency_key];
+        code(key, &lines, self.body)
+    }
+}
+
+/// Signs the answer to a request.
+pub fn sign_answer(key: &SharedKey, request: &Signature, status: u16, body: &[u8]) -> Signature {
+    finish(answer_code(key, request, status, body))
+}
+
+/// Returns true if a text is the signature of this answer to this request.
+pub fn is_answer_signed_by(key: &SharedKey, request: &Signature, status: u16, body: &[u8], signature: &str) -> bool {
+    verify(answer_code(key, request, status, body), signature)
+}
+
+/// A keyed fingerprint of a request's path and body. It tells whether two requests are the same, and nothing about a card
+/// number to somebody without the key.
+pub fn fingerprint(key: &SharedKey, path: &str, body: &[u8]) -> [u8; 32] {
+    code(key, &["tillgate fingerprint", path], body).finalize().into_bytes().into()
+}
+
+/// Formats the date of a request.
+pub fn date_text(now: Timestamp) -> String {
+    now.as_second().to_string()
+}
+
+/// Returns true if the date of a request is within [`MAX_DIFFERENCE`] of a clock.
+pub fn is_recent(date: &str, now: Timestamp) -> bool {
+    let seconds = date.parse::<i64>().ok().filter(|_| date.bytes().all(|byte| byte.is_ascii_digit()));
+    seconds.is_some_and(|seconds| seconds.abs_diff(now.as_second()) <= MAX_DIFFERENCE.as_secs())
+}
+
+/// Returns true if a text may be an idempotency key: 1 to 64 letters, digits, dots, colons, hyphens and underscores.
+pub fn is_idempotency_key(text: &str) -> bool {
+    let valid = |byte: u8| byte.is_ascii_alphanumeric() || b".:-_".contains(&byte);
+    (1..=64).contains(&text.len()) && text.bytes().all(valid)
+}
+
+fn answer_code(key: &SharedKey, request: &Signature, status: u16, body: &[u8]) -> Hmac<Sha256> {
+    code(key, &["tillgate answer", &request.0, &status.to_string()], body)
+}
+
+fn code(key: &SharedKey, lines: &[&str], body: &[u8]) -> Hmac<Sha256> {
+    // HMAC takes a key of any length.
+    #[allow(clippy::expect_used)]
+    let mut code = Hmac::<Sha256>::new_from_slice(key.bytes()).expect("a key of any length");
+    for line in lines {
+        code.update(line.as_bytes());
+        code.update(b"\n");
+    }
+    code.update(body);
+    code
+}
+
+fn finish(code: Hmac<Sha256>) -> Signature {
+    Signature(hex(&code.finalize().into_bytes()))
+}
+
+/// Compares in constant time.
+fn verify(code: Hmac<Sha256>, signature: &str) -> bool {
+    decode_hex::<32>(signature).is_some_and(|bytes| code.verify_slice(&bytes).is_ok())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const REQUEST: SignedRequest<'_> = SignedRequest {
+        method: "POST",
+        path: "/v1/authorize",
+        date: "1795433712",
+        idempotency_key: "8ac7a4a1",
+        body: b"{\"amount\":9200}",
+    };
+
+    fn key() -> SharedKey {
+        SharedKey::new([7; 32])
+    }
+
+    #[test]
+    fn a_signature_is_the_documented_hmac() {
+        // printf 'tillgate request\nPOST\n/v1/authorize\n1795433712\n8ac7a4a1\n{"amount":9200}' |
+        //   openssl dgst -sha256 -mac HMAC -macopt hexkey:0707…07
+        let expected = "cc1c5bdf3bc06563bcb5207990842db96cbec15af0b37063fdd14c3dd3148a18";
+        assert_eq!(REQUEST.sign(&key()).as_str(), expected);
+        assert!(REQUEST.is_signed_by(&key(), expected));
+        assert!(REQUEST.is_signed_by(&key(), &expected.to_uppercase()));
+    }
+
+    #[test]
+    fn a_signature_covers_every_part_and_its_place() {
+        let signature = REQUEST.sign(&key());
+        let moved = SignedRequest { date: "179543371", idempotency_key: "28ac7a4a1", ..REQUEST };
+        for other in [
+            SignedRequest { method: "GET", ..REQUEST },
+            SignedRequest { path: "/v1/credit", ..REQUEST },
+            SignedRequest { date: "1795433713", ..REQUEST },
+            SignedRequest { idempotency_key: "8ac7a4a2", ..REQUEST },
+            SignedRequest { body: b"{\"amount\":9201}", ..REQUEST },
+            SignedRequest { body: b"", ..REQUEST },
+            moved,
+        ] {
+            assert!(!other.is_signed_by(&key(), signature.as_str()), "{other:?}");
+        }
+        assert!(!REQUEST.is_signed_by(&SharedKey::new([8; 32]), signature.as_str()));
+        for text in ["", "0", &"0".repeat(64), &signature.as_str()[1..], &format!("{}00", signature.as_str())] {
+            assert!(!REQUEST.is_signed_by(&key(), text), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_answer_belongs_to_one_request_one_status_and_one_body() {
+        let (request, other) = (REQUEST.sign(&key()), SignedRequest { date: "1", ..REQUEST }.sign(&key()));
+        let signature = sign_answer(&key(), &request, 200, b"{}");
+        let is_signed = |request, status, body| is_answer_signed_by(&key(), request, status, body, signature.as_str());
+        assert!(is_signed(&request, 200, b"{}"));
+        assert!(!is_signed(&other, 200, b"{}"));
+        assert!(!is_signed(&request, 201, b"{}"));
+        assert!(!is_signed(&request, 200, b"{ }"));
+        assert!(!REQUEST.is_signed_by(&key(), signature.as_str()), "an answer is no request");
+    }
+
+    #[test]
+    fn a_date_counts_for_five_minutes_in_both_directions() {
+        let now = Timestamp::from_second(1_795_433_712).unwrap();
+        for (date, recent) in [
+            ("1795433712", true),
+            ("1795434012", true),
+            ("1795434013", false),
+            ("1795433412", true),
+            ("1795433411", false),
+            ("+1795433712", false),
+            ("-1", false),
+            ("", false),
+            ("1795433712.0", false),
+            ("99999999999999999999", false),
+            ("9223372036854775807", false),
+        ] {
+            assert_eq!(is_recent(date, now), recent, "{date}");
+        }
+        assert!(is_recent(&date_text(now), now));
+    }
+
+    #[test]
+    fn an_idempotency_key_is_short_and_plain() {
+        for good in ["a", "8ac7a4a1:reverse", &"x".repeat(64)] {
+            assert!(is_idempotency_key(good), "{good}");
+        }
+        for bad in ["", " ", "a b", "a\n", "ä", &"x".repeat(65)] {
+            assert!(!is_idempotency_key(bad), "{bad:?}");
+        }
+    }
+}
