@@ -13,6 +13,7 @@ use subtle::ConstantTimeEq as _;
 use tillgate_shared::parameter::Formats;
 use zeroize::Zeroizing;
 
+use crate::connector::registry;
 use crate::credential::{Credential, Denied, Granted, HashKey, Usage, hash_password};
 use crate::domain::channel;
 use crate::domain::entity::Entity;
@@ -78,6 +79,7 @@ impl Directory {
         }
         let moved = merchants(&known.credentials) != merchants(&credentials);
         let moves = known.moves + u64::from(moved);
+        warn_of_unknown_connectors(&known.credentials, &credentials);
         let has_live = credentials.entities.values().any(|entity| entity.live);
         *known = Arc::new(Known { credentials, channels, moves, has_live });
     }
@@ -201,6 +203,23 @@ impl Directory {
     /// The channels of a merchant, in the order in which they are asked; none of any other entity.
     pub fn channels(&self, merchant: &EntityId) -> Arc<[Arc<Entity>]> {
         self.current().channels.get(merchant).cloned().unwrap_or_default()
+    }
+}
+
+/// Logs the entities, newly loaded or changed, whose connector does not exist.
+fn warn_of_unknown_connectors(before: &Credentials, credentials: &Credentials) {
+    let connector = |entity: &Entity| entity.settings.channel.connector.clone();
+    for (id, entity) in &credentials.entities {
+        let Some(name) = connector(entity).filter(|name| !registry::names().any(|known| known == name)) else {
+            continue;
+        };
+        if before.entities.get(id).is_none_or(|before| connector(before).as_ref() != Some(&name)) {
+            tracing::error!(
+                entity = id.as_str(),
+                connector = name,
+                "this connector does not exist: the entity's payments are declined until `tillgate entity set --connector` names another"
+            );
+        }
     }
 }
 

@@ -21,7 +21,6 @@ pub mod listener;
 pub mod outgoing;
 pub mod process;
 pub mod store;
-pub mod threeds;
 pub mod vault;
 pub mod wallet;
 pub mod webhook;

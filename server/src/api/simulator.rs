@@ -66,7 +66,7 @@ pub(super) async fn answer(State(edge): State<Arc<Edge>>, Id(id): Id, request: R
         Err(failure) => return failed(&failure),
     };
     let decided = match form.get("answer").and_then(PageAnswer::find) {
-        Some(answer) => edge.gateway.decide_on_page(&id, answer).await,
+        Some(answer) => edge.gateway.decide_on_page(&id, answer.outcome()).await,
         None => edge.gateway.payment_of_page(&id).map(|payment| Decided { payment, as_wanted: false, changed: false }),
     };
     match decided {

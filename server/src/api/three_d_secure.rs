@@ -20,13 +20,13 @@ use super::form::{ANYBODY, FormQuery, ancestors};
 use super::received::form_parameters;
 use super::shopper_page::{NO_FRAME, Page, reports};
 use super::simulator::{INLINE, STYLE, framed_by, leaves_by_itself, outcome, way_back};
+use crate::connector::simulator::issuer;
+use crate::connector::three_ds::request::{AuthType, three_d_amount};
 use crate::domain::address::host;
 use crate::domain::authentication::METHOD_TIME;
 use crate::domain::payment::{Account, Payment};
 use crate::gateway::Failure;
 use crate::gateway::authentication::{Answered, Visit};
-use crate::threeds::issuer;
-use crate::threeds::request::{AuthType, three_d_amount};
 
 const SCRIPT: &str = include_str!("three_d_secure.js");
 
@@ -56,7 +56,7 @@ pub(super) async fn answer(
     let inline = query.get(INLINE) == "true" || form.get(INLINE) == Some("true");
     let Some(code) = form.get(RETURN_CODE) else { return visit(&edge, &id, inline, false).await };
     let Some(answer) = issuer::Answer::find(code) else { return visit(&edge, &id, inline, false).await };
-    match edge.gateway.answer_challenge(&id, form.get(TRANSACTION).unwrap_or_default(), answer).await {
+    match edge.gateway.answer_challenge(&id, form.get(TRANSACTION).unwrap_or_default(), answer.result()).await {
         Ok(Answered { payment, taken: true }) => ended(&edge, &payment, inline, true),
         Ok(Answered { payment, taken: false }) => not_taken(&edge, &payment, inline),
         Err(failure) => failed(&edge, &failure),
@@ -106,7 +106,7 @@ fn challenge(edge: &Edge, payment: &Payment, inline: bool) -> Response {
     let transaction = payment.authentication().map(|authentication| authentication.transaction.as_str());
     let action = if inline { "?inline=true" } else { "?" };
     let auth_type = payment.parameters.get("threeDSecure.authType").and_then(AuthType::find);
-    let [title, text] = auth_type.map_or(["Confirm your payment", ""], AuthType::page_texts);
+    let [title, text] = auth_type.map_or(["Confirm your payment", ""], issuer::page_texts);
     let bound = html! { input type="hidden" name=(TRANSACTION) value=[transaction]; };
     let main = html! {
         h1 { (title) }

@@ -4,10 +4,13 @@ use clap::{Args, ValueEnum};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::money::Currency;
 
+use crate::connector::registry;
 use crate::domain::channel::{Channel, ThreeD};
 
 /// The word that takes a limit away.
 const ALL: &str = "all";
+/// The word that takes the connector away.
+const NO_CONNECTOR: &str = "none";
 
 /// What an entity offers as a channel.
 #[derive(Debug, Args)]
@@ -34,7 +37,7 @@ pub(super) struct ChannelOptions {
     /// Demand the security code of a stored card in a form, whatever its page asks for; off without this.
     #[arg(long, value_name = "on|off", value_enum)]
     registrations_require_cvv: Option<OnOff>,
-    /// The connection to an acquirer that its payments take, or `none`.
+    /// The connector that its payments take, or `none`. Without one a sandbox takes the simulator, and a live entity no payment.
     #[arg(long, value_name = "NAME", value_parser = connector)]
     connector: Option<String>,
     /// Its place among the merchant's channels: the lowest that takes a payment gets it; 100 without this.
@@ -85,7 +88,7 @@ impl ChannelOptions {
             channel.registrations_require_cvv = require == OnOff::On;
         }
         if let Some(name) = &self.connector {
-            channel.connector = Some(name.clone()).filter(|name| name != "none");
+            channel.connector = Some(name.clone()).filter(|name| name != NO_CONNECTOR);
         }
         channel.priority = self.priority.unwrap_or(channel.priority);
     }
@@ -107,11 +110,11 @@ fn currency(text: &str) -> Result<String, String> {
     }
 }
 
-/// A connector is named like a node: it stands in files and in logs.
+/// Checks the name of a connector.
 fn connector(text: &str) -> Result<String, String> {
-    if crate::domain::id::is_node_name(text) {
-        Ok(text.to_owned())
-    } else {
-        Err("a connector's name has 1 to 15 lowercase letters, digits and hyphens".to_owned())
+    if text == NO_CONNECTOR || registry::names().any(|name| name == text) {
+        return Ok(text.to_owned());
     }
+    let names: Vec<&str> = registry::names().chain([NO_CONNECTOR]).collect();
+    Err(format!("is not a connector of this gateway, which are {}", names.join(", ")))
 }

@@ -5,6 +5,7 @@ use clap::Args;
 use jiff::SignedDuration;
 
 use super::channel::{ChannelOptions, OnOff};
+use crate::connector::registry::is_for_sandboxes_only;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::store::AdminStore;
@@ -111,6 +112,13 @@ impl EntityOptions {
             "{} is live and takes real cards: --sandbox-any-number is for a sandbox",
             entity.id
         );
+        if let Some(name) = entity.settings.channel.connector.as_deref().filter(|_| entity.live) {
+            ensure!(
+                !is_for_sandboxes_only(name),
+                "{} is live, and the connector {name} moves no real money: it is for a sandbox",
+                entity.id
+            );
+        }
         Ok(changed)
     }
 

@@ -21,6 +21,7 @@ use super::ports::PortOptions;
 use super::vault_key::VaultKey;
 use crate::api::{self, Edge, FieldsUrl, Kept, ReportLimiter, UnderWay, WrongCredentials};
 use crate::clock::{Clock as _, SystemClock};
+use crate::connector::Registry;
 use crate::directory::Directory;
 use crate::domain::id::is_node_name;
 use crate::domain::payment::Terms;
@@ -261,6 +262,7 @@ impl Settings {
                 store,
                 clock: Arc::new(SystemClock),
                 id_clock,
+                connectors: Registry::default(),
                 vault,
                 velocity,
                 saved: SavedForms::default(),

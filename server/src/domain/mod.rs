@@ -14,6 +14,7 @@ pub mod entity;
 pub mod form_input;
 pub mod id;
 pub mod idempotency;
+pub mod mode;
 pub mod ndc;
 pub mod payment;
 pub mod policy_report;

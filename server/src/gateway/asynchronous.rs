@@ -3,12 +3,11 @@
 
 use jiff::Timestamp;
 use tillgate_shared::parameter::Parameters;
-use tillgate_shared::result::codes;
+use tillgate_shared::result::{ResultCode, codes};
 
 use super::checkout::unknown;
 use super::{Failure, Gateway, random, reference};
-use crate::connector::Answer;
-use crate::connector::simulator::{PageAnswer, follow};
+use crate::connector::{ConnectorResult, Modification, ShopperPage};
 use crate::domain::asynchronous::{Ended, end};
 use crate::domain::checkout::{Checkout, Standing};
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
@@ -28,20 +27,31 @@ pub struct Decided {
     pub changed: bool,
 }
 
-/// The simulator's page in place of a brand's, from which the shopper comes back to `result_url`.
+/// The page that a connector sends the shopper to, who comes back to `result_url`.
 ///
 /// # Errors
 /// When the system gives no random bytes.
-pub(super) fn redirect(public: &str, result_url: String, now: Timestamp) -> Result<Redirect, Failure> {
-    let page = PageId::new(now, random()?);
+pub(super) fn redirect(
+    public: &str,
+    result_url: String,
+    target: ShopperPage,
+    now: Timestamp,
+) -> Result<Redirect, Failure> {
+    let (url, method, parameters, page) = match target {
+        ShopperPage::Own(path) => {
+            let page = PageId::new(now, random()?);
+            (format!("{public}{path}{}", page.as_str()), "GET".to_owned(), Vec::new(), Some(page))
+        }
+        ShopperPage::Foreign { url, method, parameters } => (url, method, parameters, None),
+    };
     Ok(Redirect {
-        url: format!("{public}v1/simulator/{}", page.as_str()),
-        method: "GET".to_owned(),
-        parameters: Vec::new(),
+        url,
+        method,
+        parameters,
         preconditions: Vec::new(),
         result_url,
         shop_origin: None,
-        page: Some(page),
+        page,
         abandoned: false,
         authentication: None,
     })
@@ -70,8 +80,8 @@ impl Gateway {
     ///
     /// # Errors
     /// 404 when no payment sent its shopper to this page.
-    pub async fn decide_on_page(&self, page: &str, choice: &'static PageAnswer) -> Result<Decided, Failure> {
-        self.end_pending(self.payment_of_page(page)?, choice.outcome(), |_| true).await
+    pub async fn decide_on_page(&self, page: &str, result: ConnectorResult) -> Result<Decided, Failure> {
+        self.end_pending(self.payment_of_page(page)?, result, |_| true).await
     }
 
     /// Ends a payment whose shopper has not come back in time. One that has ended meanwhile stays as it is.
@@ -97,22 +107,24 @@ impl Gateway {
     pub async fn end_pending(
         &self,
         payment: Payment,
-        answer: Answer,
+        answer: ConnectorResult,
         change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
     ) -> Result<Decided, Failure> {
         let promise = self.store.promise(&payment)?;
         let on_file = promise.as_ref().map(|promise| promise.keys(&payment)).unwrap_or_default();
         let promised = promise.is_some();
-        let Payment { entity, id, checkout, .. } = payment;
-        let now = self.now_of_id(&entity);
-        let reversal = Self::new_payment_id(self.next_id_time_of_id(&entity))?;
-        let keys = Keys { checkout, on_file, ..Keys::payment(&entity, &id) };
+        let now = self.now_of_id(&payment.entity);
+        let reversal = Self::new_payment_id(self.next_id_time_of_id(&payment.entity))?;
         let kept = self.options.card_window;
+        // The reversal of a payment that was given up. Where the connector is a pure function, it can be asked beforehand.
+        let reversed = self.reversed(&payment, &reversal).await;
+        let Payment { entity, id, checkout, .. } = payment;
+        let keys = Keys { checkout, on_file, ..Keys::payment(&entity, &id) };
         let decided = self
             .store
             .update(keys, move |loaded| {
                 let payment = loaded.payment.ok_or_else(no_page)?;
-                let as_wanted = payment.result == answer.result;
+                let as_wanted = payment.result == answer.code;
                 let mut told = Payment {
                     details: answer.details,
                     avs: answer.avs.or(payment.avs),
@@ -122,7 +134,7 @@ impl Gateway {
                 if as_wanted || !payment.result.is_pending() || !change(&mut told) {
                     return Ok((Changes::default(), Decided { payment, as_wanted, changed: false }));
                 }
-                let Ended { mut payment, checkout, reverse } = end(told, loaded.checkout, answer.result);
+                let Ended { mut payment, checkout, reverse } = end(told, loaded.checkout, answer.code);
                 let mut changes = Changes::default();
                 if let Some(mut promise) = promise {
                     let card = promise.card.take();
@@ -156,7 +168,7 @@ impl Gateway {
                         payment.clone(),
                         Command::Reversal,
                         payment.amount,
-                        follow(None),
+                        reversed,
                         parameters,
                     );
                     // The order is found by the request of the payment, for the reversal has none of its own.
@@ -173,6 +185,24 @@ impl Gateway {
             self.store.something_was_deleted();
         }
         Ok(decided)
+    }
+
+    /// Reverses a payment at its connector.
+    async fn reversed(&self, payment: &Payment, reversal: &PaymentId) -> ResultCode {
+        let modification = Modification {
+            reference: reversal.as_str().to_owned(),
+            referenced: payment.id.as_str().to_owned(),
+            connector_tx_ids: Vec::new(),
+            amount: payment.amount,
+            forced: None,
+        };
+        let entity = self.directory.entity(&payment.entity);
+        match entity.and_then(|entity| self.route(&entity, &payment.parameters).ok()) {
+            Some(route) => {
+                route.connector.reverse(&modification).await.result().map_or(codes::PENDING, |result| result.code)
+            }
+            None => codes::METHOD_NOT_CONFIGURED,
+        }
     }
 
     /// Whether the payment of a checkout is still to be decided.

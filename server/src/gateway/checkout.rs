@@ -7,6 +7,7 @@ use super::{Failure, Gateway, dispatch, order, random};
 use crate::domain::checkout::{Checkout, Standing, State, is_tokenisation};
 use crate::domain::entity::Entity;
 use crate::domain::id::CheckoutId;
+use crate::domain::mode::Mode;
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
@@ -45,7 +46,7 @@ impl Gateway {
             PaymentType::initial(Some(kind)).map_err(|refusal| refusal.about(name))?;
         }
         check_purpose(&parameters)?;
-        order::route(entity.live, &parameters)?;
+        Mode::of(entity.live, &parameters)?;
         dispatch::choose(entity, &self.directory.channels(&entity.id), &parameters)?;
         self.check_offered(entity, &parameters)?;
         let now = self.now_of(entity);
@@ -86,7 +87,7 @@ impl Gateway {
                     return Err(Refusal::parameters(vec![error]));
                 }
                 check_purpose(&next.parameters)?;
-                order::route(entity.live, &next.parameters)?;
+                Mode::of(entity.live, &next.parameters)?;
                 dispatch::choose(&entity, &channels, &next.parameters)?;
                 Ok((once.keep(Changes::default().checkout(&next), &next, now), next))
             })

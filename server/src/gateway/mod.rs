@@ -28,6 +28,7 @@ pub mod wallet;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_shared::parameter::Parameters;
 
 use codes::Codes;
 use reminder::Asked;
@@ -35,10 +36,11 @@ use summary::SavedForms;
 use velocity::{Limits, VelocityLimiter};
 
 use crate::clock::Clock;
-use crate::connector::FullAccount;
+use crate::connector::{FullAccount, Registry, Route};
 use crate::directory::Directory;
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, PaymentId};
+use crate::domain::mode::Mode;
 use crate::domain::payment::Terms;
 use crate::domain::refusal::Refusal;
 use crate::id_clock::IdClock;
@@ -55,6 +57,8 @@ pub struct Gateway {
     pub clock: Arc<dyn Clock>,
     /// The time of new ids.
     pub id_clock: IdClock,
+    /// The connectors of payments.
+    pub connectors: Registry,
     /// Card data at rest.
     pub vault: Arc<Vault>,
     /// The counts against card testing.
@@ -138,6 +142,14 @@ impl Gateway {
     fn latest_id_time(&self, entity: &EntityId) -> Timestamp {
         let latest = self.id_clock.latest(self.now());
         self.directory.entity(entity).map_or(latest, |entity| ahead(latest, &entity))
+    }
+
+    /// Returns the way of a payment of an entity that takes it: a merchant without channels, or a channel.
+    ///
+    /// # Errors
+    /// A live entity takes no testMode.
+    fn route(&self, payer: &Entity, parameters: &Parameters) -> Result<Route, Refusal> {
+        Ok(self.connectors.route(&payer.settings.channel, Mode::of(payer.live, parameters)?))
     }
 
     fn new_payment_id(id_time: Timestamp) -> Result<PaymentId, Failure> {

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use tillgate_shared::format::url;
 use tillgate_shared::parameter::{Parameters, Requirements};
 
-use super::authentication::{self, Case, Judged, Waiting};
+use super::authentication::{self, Case, Judged, Named, Waiting};
 use super::echo::is_echoed;
 use super::on_file::{File, Filing};
 use super::once::Once;
@@ -14,12 +14,13 @@ use super::sender::Sender;
 use super::velocity::{AttemptGuard, AttemptOutcome, Shopper};
 use super::wallet;
 use super::{Failure, Gateway, asynchronous, demands, duplicates, order, reference};
-use crate::connector::Answer;
+use crate::connector::{ConnectorResult, Outcome};
 use crate::domain::defaults;
 use crate::domain::entity::Entity;
 use crate::domain::payment::{Payment, descriptor};
 use crate::domain::refusal::Refusal;
 use crate::store::{Changes, Keys, Loaded, Promise};
+use tillgate_shared::result::codes;
 
 /// Where a shopper who has to leave for the brand's page goes, and comes back to.
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +82,7 @@ impl Gateway {
         order::refuse_override(&parameters)?;
         let (channel, parameters) = self.dispatched(entity, parameters)?;
         let payer = channel.as_deref().unwrap_or(entity);
-        let (prepared, attempt) = self.prepare(file, payer, sender, parameters, addresses)?;
+        let (prepared, attempt) = self.prepare(file, payer, sender, parameters, addresses).await?;
         let written = self
             .store
             .update(prepared.keys.clone(), move |loaded| {
@@ -99,7 +100,7 @@ impl Gateway {
 
     /// Reads the order, asks the connector, and encodes what can be encoded before the write; writes nothing. The attempt
     /// wants to be told how the write ended.
-    pub(super) fn prepare(
+    pub(super) async fn prepare(
         &self,
         file: File<'_>,
         entity: &Entity,
@@ -108,8 +109,8 @@ impl Gateway {
         addresses: Addresses<'_>,
     ) -> Result<(Prepared, AttemptGuard), Failure> {
         let now = self.now_of(entity);
-        let route = order::route(entity.live, &parameters);
-        let case = Case::of(entity, route.as_ref().ok(), &parameters, sender, file.used.is_some());
+        let route = self.route(entity, &parameters);
+        let case = Case::of(entity, route.as_ref().ok(), &parameters, sender, file.used.is_some()).await;
         let checkout = sender.checkout();
         let in_form = checkout.is_some();
         let requirements =
@@ -119,7 +120,7 @@ impl Gateway {
             demands::check(checkout, &entity.settings.channel, &order, &parameters, file.used.is_some())?;
         }
         let route = route?;
-        let brand_page = match order.shopper_leaves() {
+        let brand_page = match order.requires_redirect() {
             true => Some(addresses.way_back(&parameters, "the shopper leaves for the brand's page and comes back")?),
             false => None,
         };
@@ -129,26 +130,32 @@ impl Gateway {
             None => self.velocity.begin(entity, shopper, &order.account, self.now())?,
             Some(_) => AttemptGuard::default(),
         };
-        let Judged { answer, authentication } = self.judge(case, &mut order, route, &mut parameters, in_form, now)?;
-        let Answer { result, avs, cvv, details, pay_to, elsewhere } = answer;
-
         let id = Self::new_payment_id(self.next_id_time(entity))?;
-        let text = order::statement_text(&parameters).unwrap_or(&entity.name);
-        let mut redirect = match (authentication, brand_page.filter(|_| elsewhere)) {
+        let descriptor = descriptor(&id, order::statement_text(&parameters).unwrap_or(&entity.name));
+        let named = Named { reference: id.as_str(), descriptor: &descriptor, now };
+        let Judged { outcome, authentication } =
+            self.judge(case, &mut order, &route, &mut parameters, in_form, named).await?;
+        let (result, page) = match outcome {
+            Outcome::Approved(result) | Outcome::Declined(result) | Outcome::Pending(result) => (result, None),
+            Outcome::Redirect(result, page) => (result, Some(page)),
+            Outcome::Unknown => (codes::PENDING.into(), None),
+        };
+        let ConnectorResult { code, avs, cvv, details, transfer_account, .. } = result;
+        let mut redirect = match (authentication, brand_page.zip(page)) {
             (Some(authentication), _) => {
                 let back = addresses.way_back(&parameters, "the issuer asks the shopper, who comes back then");
                 // The form goes back to its page by itself.
                 let back = if in_form { back.unwrap_or_default() } else { back? };
                 Some(authentication::redirect(addresses.public, back, authentication, &order, now)?)
             }
-            (None, Some(back)) => Some(asynchronous::redirect(addresses.public, back, now)?),
+            (None, Some((back, page))) => Some(asynchronous::redirect(addresses.public, back, page, now)?),
             (None, None) => None,
         };
         if let Some(redirect) = &mut redirect {
             redirect.shop_origin = addresses.shop_origin.map(str::to_owned);
         }
         let mut payment = Payment {
-            descriptor: descriptor(&id, text),
+            descriptor,
             redirect,
             id,
             entity: entity.id.clone(),
@@ -160,11 +167,11 @@ impl Gateway {
             payment_type: order.payment_type,
             brand: order.brand.code.to_owned(),
             amount: order.amount,
-            result,
+            result: code,
             avs,
             cvv,
             details,
-            pay_to,
+            pay_to: transfer_account,
             account: order.account.shown(),
             parameters: Parameters::default(),
             shares: None,

@@ -14,14 +14,15 @@ use tillgate_shared::result::{Group, ResultCode, codes};
 use super::echo::is_echoed;
 use super::once::Once;
 use super::{Failure, Gateway, order};
-use crate::connector::Route;
+use crate::connector::Modification;
+use crate::connector::three_ds::request::three_d_amount;
 use crate::domain::defaults;
 use crate::domain::entity::Entity;
 use crate::domain::id::PaymentId;
+use crate::domain::mode::Mode;
 use crate::domain::payment::{Command, Payment, Standing, descriptor};
 use crate::domain::refusal::Refusal;
 use crate::store::{Changes, Keys};
-use crate::threeds::request::three_d_amount;
 
 /// Where a request names the earlier payment, unless its path does (specification, document 2, resources).
 const NAMED: &str = "referencedPaymentId";
@@ -30,8 +31,8 @@ const NAMED: &str = "referencedPaymentId";
 struct Request {
     command: Command,
     amount: Asked,
-    /// The route that it names with `testMode`; that of the earlier payment when it names none.
-    route: Option<Route>,
+    /// The mode that it names with `testMode`; that of the earlier payment when it names none.
+    mode: Option<Mode>,
     /// The reason, for a chargeback.
     reason: Option<ResultCode>,
 }
@@ -68,27 +69,29 @@ impl Gateway {
         let id = PaymentId::parse(id).ok_or_else(|| unknown(command))?;
         let channel = self.channel_of(entity, &id)?;
         let entity = channel.as_deref().unwrap_or(entity);
-        let request = read(entity, &parameters);
+        let found = self.store.payment(&entity.id, &id)?.ok_or_else(|| unknown(command))?;
+        let request = read(entity, &parameters)?;
+        let asked = request.amount.of(&found)?;
+        three_d_amount(&parameters, asked.unwrap_or(found.amount))?;
+        let mode = Mode::of(entity.live, &found.parameters)?;
         let now = self.now_of(entity);
         let new = Self::new_payment_id(self.next_id_time(entity))?;
+        let amount = asked.unwrap_or(found.amount);
+        // The connector is a pure function: it is asked before the rules decide whether its answer counts.
+        let outcome = self.modify(entity, mode, &request, &found, (&new, amount), &parameters).await;
         let terms = self.options.terms;
-        let live = entity.live;
         let payment = self
             .store
             .update(Keys::payment(&entity.id, &id), move |loaded| {
                 let referenced = loaded.payment.ok_or_else(|| unknown(command))?;
-                let request = request?;
-                let asked = request.amount.of(&referenced)?;
-                three_d_amount(&parameters, asked.unwrap_or(referenced.amount))?;
-                let route = order::route(live, &referenced.parameters)?;
                 let standing = Standing::of(&referenced, &loaded.links, &terms, now);
-                let decided = if request.route.is_some_and(|named| named != route) {
+                let decided = if request.mode.is_some_and(|named| named != mode) {
                     Err(codes::REFERENCE_MODE_DIFFERS)
                 } else {
                     request.command.decide(&standing, asked)
                 };
                 let (amount, result) = match decided {
-                    Ok(amount) => (amount, request.outcome(route, &parameters)),
+                    Ok(amount) => (amount, outcome),
                     Err(code) => (asked.unwrap_or(referenced.amount), code),
                 };
                 let payment = payment(new, now, referenced, request.command, amount, result, parameters);
@@ -97,6 +100,33 @@ impl Gateway {
             })
             .await??;
         Ok(payment)
+    }
+
+    /// Has a modification carried out by the connector of the payment that it refers to. A chargeback has happened already.
+    async fn modify(
+        &self,
+        entity: &Entity,
+        mode: Mode,
+        request: &Request,
+        referenced: &Payment,
+        (id, amount): (&PaymentId, Amount),
+        parameters: &Parameters,
+    ) -> ResultCode {
+        let modification = Modification {
+            reference: id.as_str().to_owned(),
+            referenced: referenced.id.as_str().to_owned(),
+            connector_tx_ids: Vec::new(),
+            amount,
+            forced: parameters.get(order::FORCED).map(str::to_owned),
+        };
+        let connector = self.connectors.route(&entity.settings.channel, mode).connector;
+        let outcome = match request.command {
+            Command::Chargeback => return request.reason.unwrap_or(codes::CHARGEBACK_WITHOUT_REASON),
+            Command::Capture => connector.capture(&modification).await,
+            Command::Refund => connector.refund(&modification).await,
+            Command::Reversal => connector.reverse(&modification).await,
+        };
+        outcome.result().map_or(codes::PENDING, |result| result.code)
     }
 }
 
@@ -160,9 +190,9 @@ fn read(entity: &Entity, parameters: &Parameters) -> Result<Request, Refusal> {
         (Some(amount), None) => Asked::InItsCurrency(amount.to_owned()),
         (Some(_), Some(_)) => Asked::Amount(order::amount(parameters)?),
     };
-    let route = order::route(entity.live, parameters)?;
-    let route = parameters.contains("testMode").then_some(route);
-    Ok(Request { command, amount, route, reason: reason(parameters)? })
+    let mode = Mode::of(entity.live, parameters)?;
+    let mode = parameters.contains("testMode").then_some(mode);
+    Ok(Request { command, amount, mode, reason: reason(parameters)? })
 }
 
 /// Why the shopper's bank took the money back; of a chargeback only, which has a reason.
@@ -195,16 +225,6 @@ impl Asked {
             Self::InItsCurrency(text) => Amount::parse(text, referenced.amount.currency())
                 .map(Some)
                 .map_err(|error| Refusal::parameter("amount", Some(text), error.message())),
-        }
-    }
-}
-
-impl Request {
-    /// What comes of it where the rules allow it: a chargeback has happened already, anything else is asked for.
-    fn outcome(&self, route: Route, parameters: &Parameters) -> ResultCode {
-        match self.command {
-            Command::Chargeback => self.reason.unwrap_or(codes::CHARGEBACK_WITHOUT_REASON),
-            Command::Capture | Command::Reversal | Command::Refund => route.follow(parameters.get(order::FORCED)),
         }
     }
 }

@@ -14,6 +14,7 @@ use super::pay::Addresses;
 use super::sender::Sender;
 use super::velocity::{AttemptGuard, AttemptOutcome, Shopper};
 use super::{Failure, Gateway, demands, order, random, wallet};
+use crate::connector::{OrderRequest, Outcome};
 use crate::domain::entity::Entity;
 use crate::domain::id::RegistrationId;
 use crate::domain::payment::Payment;
@@ -47,7 +48,7 @@ impl Gateway {
     ) -> Result<Registration, Failure> {
         order::refuse_override(&parameters)?;
         let sender = Sender::server(&parameters, once.ndc());
-        let (drafted, attempt) = self.draft(entity, sender, parameters, None)?;
+        let (drafted, attempt) = self.draft(entity, sender, parameters, None).await?;
         let keys = drafted.keys(Keys::none());
         let now = self.now_of(entity);
         let written = self
@@ -69,7 +70,7 @@ impl Gateway {
     ///
     /// An account is verified as cards are, by an authorisation of nothing; a wallet's token is opened, and the card inside
     /// is what is stored.
-    pub(super) fn draft(
+    pub(super) async fn draft(
         &self,
         entity: &Entity,
         sender: Sender<'_>,
@@ -78,7 +79,8 @@ impl Gateway {
     ) -> Result<(Drafted, AttemptGuard), Failure> {
         // What no channel takes could never be paid with.
         let (channel, mut parameters) = self.dispatched(entity, parameters)?;
-        let route = order::route(entity.live, &parameters)?;
+        let payer = channel.as_deref().unwrap_or(entity);
+        let route = self.route(payer, &parameters)?;
         let errors = check_complete(&parameters, Operation::CreateRegistration, &sender.requirements(entity));
         if !errors.is_empty() {
             return Err(Refusal::parameters(errors).into());
@@ -87,7 +89,6 @@ impl Gateway {
         for (name, value) in [("amount", "0.00"), ("currency", currency.as_str()), ("paymentType", "PA")] {
             parameters.set(name, value);
         }
-        let payer = channel.as_deref().unwrap_or(entity);
         let (order, token) = self.read_order(payer, &sender.requirements(payer), &mut parameters, false)?;
         if let Some(checkout) = sender.checkout() {
             demands::check(checkout, &payer.settings.channel, &order, &parameters, false)?;
@@ -99,12 +100,12 @@ impl Gateway {
         let today = now.to_zoned(TimeZone::UTC).date();
         let shopper = Shopper::of(shopper, &parameters);
         let attempt = self.velocity.begin(entity, shopper, &order.account, self.now())?;
-        let result = route.verify(&order, today);
-        if result.is_pending() {
-            // A forced one: nothing would ever end it.
-            return Err(Refusal::method_not_configured().into());
-        }
         let id = RegistrationId::new(self.next_id_time(entity), random()?);
+        let request = OrderRequest { reference: id.as_str(), descriptor: "", today, order: &order };
+        // A forced outcome may be pending: nothing would ever end it.
+        let (Outcome::Approved(result) | Outcome::Declined(result)) = route.connector.verify(&request).await else {
+            return Err(Refusal::method_not_configured().into());
+        };
         let migrated = migrated(&parameters)?;
         let account = order.account.shown();
         let shown = parameters.iter().filter(|(name, _)| is_echoed(name, &account)).collect();
@@ -115,7 +116,7 @@ impl Gateway {
             ndc: sender.ndc().cloned(),
             created: now,
             brand: order.brand.code.to_owned(),
-            result,
+            result: result.code,
             account,
             initial: None,
             retained_until: card_retention(&parameters),

@@ -158,7 +158,7 @@ impl Gateway {
         let addresses = Addresses { public: public_url, result, shop_origin, shopper: Some(shopper) };
         let owner = used.as_ref().map_or(&checkout.entity, |used| &used.entity);
         let file = File { owner, used: used.as_ref() };
-        let (prepared, attempt) = self.prepare(file, &payer, Sender::Form(checkout), parameters, addresses)?;
+        let (prepared, attempt) = self.prepare(file, &payer, Sender::Form(checkout), parameters, addresses).await?;
         let (version, now) = (checkout.version, self.now_of_id(&checkout.entity));
         let unless = abandoned.as_ref().map(|payment| payment.id.clone());
         let gives_up = unless.is_some();
@@ -252,7 +252,7 @@ impl Gateway {
         reminder: Option<String>,
     ) -> Result<Outcome, Failure> {
         let limit = self.options.limits.checkout_attempts(entity);
-        let (drafted, attempt) = self.draft(entity, Sender::Form(checkout), parameters, Some(shopper))?;
+        let (drafted, attempt) = self.draft(entity, Sender::Form(checkout), parameters, Some(shopper)).await?;
         let (version, now) = (checkout.version, self.now_of_id(&checkout.entity));
         let keys = drafted.keys(Keys::checkout(&checkout.id));
         let outcome = self

@@ -12,7 +12,7 @@ use tillgate_shared::parameter::Parameters;
 use super::checkout::{check_path, unknown};
 use super::sender::Sender;
 use super::submit::Naming;
-use super::{Failure, Gateway, demands, order};
+use super::{Failure, Gateway, demands};
 use crate::domain::checkout::{LIFETIME, State};
 use crate::domain::entity::Entity;
 use crate::domain::form_input::needed_of_form;
@@ -157,7 +157,7 @@ impl Gateway {
         let (order, _) = self.read_order(&payer, &requirements, &mut parameters, used.is_some())?;
         demands::check(&checkout, &payer.settings.channel, &order, &parameters, used.is_some())?;
         // A number that would be declined anyway is not kept until then.
-        if let Some(code) = order::route(payer.live, &parameters)?.refused_account(&order) {
+        if let Some(code) = self.route(&payer, &parameters)?.connector.refused_account(&order) {
             return Err(Refusal::not_set_up(code).into());
         }
         let summary = Summary { brand: order.brand.code, account: order.account.shown() };

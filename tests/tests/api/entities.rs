@@ -287,7 +287,7 @@ async fn a_running_server_follows_what_is_set() -> anyhow::Result<()> {
 async fn an_entity_shows_its_settings_and_its_channels() -> anyhow::Result<()> {
     let gateway = Gateway::start()?;
     let merchant = gateway.merchant()?;
-    let options = ["--merchant", &merchant.entity_id, "--3d", "required", "--risk", "on", "--connector", "acquirer-1"];
+    let options = ["--merchant", &merchant.entity_id, "--3d", "required", "--risk", "on", "--connector", "simulator"];
     let channel = gateway.merchant_with(&options)?;
     let show = |entity: &Merchant| gateway.command(&["entity", "show", "--entity", &entity.entity_id]);
     let shown = show(&channel)?;
@@ -296,7 +296,7 @@ async fn an_entity_shows_its_settings_and_its_channels() -> anyhow::Result<()> {
         (&channel.entity_id.as_str().into(), &merchant.entity_id.as_str().into())
     );
     let expected =
-        serde_json::json!({ "three_d": "required", "risk": true, "connector": "acquirer-1", "priority": 100 });
+        serde_json::json!({ "three_d": "required", "risk": true, "connector": "simulator", "priority": 100 });
     assert_eq!(shown["settings"]["channel"], expected);
     assert_eq!(show(&merchant)?["channels"], serde_json::json!([{ "id": channel.entity_id, "name": "Kiln & Tide" }]));
     // What is not given stays as it is.
@@ -324,11 +324,13 @@ async fn entities_that_cannot_be_are_refused() -> anyhow::Result<()> {
         ["--test-modes", "internal"],
         ["--3d", "sometimes"],
         ["--connector", "Acquirer 1"],
+        ["--connector", "acquirer-1"],
         ["--priority", "-1"],
     ] {
         assert!(gateway.command(&[&create[..], &wrong[..]].concat()).is_err(), "{wrong:?}");
     }
     assert!(gateway.command(&[&create[..], &["--merchant", &merchant.entity_id, "--live"]].concat()).is_err());
+    assert!(gateway.command(&[&create[..], &["--live", "--connector", "simulator"]].concat()).is_err());
     assert!(gateway.command(&["entity", "set", "--entity", &unknown, "--risk", "on"]).is_err());
     assert!(gateway.command(&["entity", "show", "--entity", &unknown]).is_err());
     let entities = gateway.command(&["entity", "list"])?;

@@ -76,14 +76,14 @@ async fn an_entity_that_is_changed_is_like_one_that_was_made_so() -> anyhow::Res
                 "--priority",
                 "7",
                 "--connector",
-                "a-1",
+                "simulator",
                 "--currencies",
                 "EUR",
                 "--test-modes",
                 "INTERNAL",
             ],
             "channel",
-            json!({ "currencies": ["EUR"], "test_modes": ["INTERNAL"], "three_d": "never", "risk": true, "connector": "a-1", "priority": 7 }),
+            json!({ "currencies": ["EUR"], "test_modes": ["INTERNAL"], "three_d": "never", "risk": true, "connector": "simulator", "priority": 7 }),
         ),
     ] {
         let create = [&["entity", "create", "--name", "Made"], chosen].concat();

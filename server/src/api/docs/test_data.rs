@@ -4,10 +4,9 @@
 use tillgate_shared::brand::{Brand, Kind};
 
 use crate::connector::simulator::test_numbers::{PUBLISHED, Published};
-use crate::connector::simulator::{PAGE, PageAnswer, test_data as data};
+use crate::connector::simulator::{PAGE, PageAnswer, directory, issuer, test_data as data};
+use crate::connector::three_ds::request::AuthType;
 use crate::domain::authentication::{Reason, Said, Status, eci};
-use crate::threeds::request::AuthType;
-use crate::threeds::{directory, issuer};
 
 /// A heading with a remark, and rows of a table.
 pub(super) struct Table {
@@ -134,7 +133,7 @@ fn three_d_wishes() -> Table {
                              authenticationStatus, no verificationId, and you bear the loss of a fraud. Any other card \
                              does what it does without: a challenge card is challenged";
     let page = |one: &AuthType| {
-        let [title, text] = one.page_texts();
+        let [title, text] = issuer::page_texts(*one);
         row([&format!("threeDSecure.authType={}", one.code()), &format!("the page of the challenge: {title}. {text}")])
     };
     let wishes = [

@@ -6,18 +6,18 @@
 use jiff::civil::Date;
 use tillgate_shared::result::ResultCode;
 
-use super::super::{Answer, BankNumber, FullBank, Order};
+use super::super::{BankNumber, ConnectorResult, FullBank, Order};
 use super::test_data;
 
 /// Brands of the euro area's direct debit.
 const SEPA: [&str; 2] = ["DIRECTDEBIT_SEPA", "SEPA"];
 
-pub(super) fn authorize(order: &Order, bank: &FullBank, forced: Option<ResultCode>, today: Date) -> Answer {
+pub(super) fn authorize(order: &Order, bank: &FullBank, forced: Option<ResultCode>, today: Date) -> ConnectorResult {
     if let Some(code) = forced {
-        return Answer::from(code).acquirer(if code.is_success() { "00" } else { "MS03" });
+        return ConnectorResult::from(code).with_acquirer_response(if code.is_success() { "00" } else { "MS03" });
     }
     if SEPA.contains(&order.brand.code) && order.amount.currency().code() != "EUR" {
-        return test_data::OTHER_CURRENCY.answer();
+        return test_data::OTHER_CURRENCY.result();
     }
     let iban = match &bank.number {
         Some(BankNumber::Iban(iban)) => Some(iban),
@@ -27,11 +27,11 @@ pub(super) fn authorize(order: &Order, bank: &FullBank, forced: Option<ResultCod
     if let (Some(iban), Some(country)) = (iban, country)
         && !country.eq_ignore_ascii_case(iban.country())
     {
-        return test_data::OTHER_COUNTRY.answer();
+        return test_data::OTHER_COUNTRY.result();
     }
     if order.mandate_signed.is_some_and(|signed| signed > today) {
-        return test_data::FUTURE_MANDATE.answer();
+        return test_data::FUTURE_MANDATE.result();
     }
     let known = test_data::ACCOUNTS.iter().find(|known| iban.is_some_and(|iban| iban.characters() == known.iban));
-    known.map_or(&test_data::GOOD, |known| known.outcome).answer()
+    known.map_or(&test_data::GOOD, |known| known.outcome).result()
 }

@@ -8,29 +8,33 @@
 use jiff::civil::Date;
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::super::{Address, Answer, Entry, FullCard, Order};
+use super::super::{Address, ConnectorResult, Entry, FullCard, Order};
 use super::test_data;
 
-pub(super) fn authorize(order: &Order, card: &FullCard, forced: Option<ResultCode>, today: Date) -> Answer {
+pub(super) fn authorize(order: &Order, card: &FullCard, forced: Option<ResultCode>, today: Date) -> ConnectorResult {
     // Whoever asks for it twice has been authenticated in between.
     let forced = forced.filter(|code| *code != codes::SOFT_DECLINED || !order.is_authenticated());
     if let Some(code) = forced {
-        return checked(order, card, Answer::from(code).acquirer(if code.is_success() { "00" } else { "05" }));
+        return checked(
+            order,
+            card,
+            ConnectorResult::from(code).with_acquirer_response(if code.is_success() { "00" } else { "05" }),
+        );
     }
     if !card.number.luhn_valid() {
-        return test_data::WRONG_CHECK_DIGIT.answer();
+        return test_data::WRONG_CHECK_DIGIT.result();
     }
     if !order.brand.accepts(card.number.digits()) {
-        return test_data::OTHER_BRAND.answer();
+        return test_data::OTHER_BRAND.result();
     }
     let this_month = (today.year().unsigned_abs(), today.month().unsigned_abs());
     if card.expiry.is_past(this_month) {
-        return test_data::EXPIRED.answer();
+        return test_data::EXPIRED.result();
     }
     if let Some(code) = &card.code
         && !order.brand.code_lengths().iter().any(|length| usize::from(*length) == code.digits().len())
     {
-        return test_data::CODE_LENGTH.answer();
+        return test_data::CODE_LENGTH.result();
     }
     let known = test_data::CARDS.iter().find(|known| known.number == card.number.digits());
     let outcome = match known.map(|known| known.outcome) {
@@ -41,12 +45,12 @@ pub(super) fn authorize(order: &Order, card: &FullCard, forced: Option<ResultCod
         Some(outcome) => outcome,
         None => &test_data::GOOD,
     };
-    checked(order, card, outcome.answer())
+    checked(order, card, outcome.result())
 }
 
 /// Adds what the issuer says of address and code.
-fn checked(order: &Order, card: &FullCard, answer: Answer) -> Answer {
-    Answer { avs: avs(&order.address), cvv: cvv(order, card), ..answer }
+fn checked(order: &Order, card: &FullCard, result: ConnectorResult) -> ConnectorResult {
+    ConnectorResult { avs: avs(&order.address), cvv: cvv(order, card), ..result }
 }
 
 fn avs(address: &Address) -> Option<char> {

@@ -10,43 +10,101 @@
 //! answer names the account to transfer it to. A registration, and a charge without the shopper of an account with a
 //! provider, send nobody away.
 
+mod authenticator;
 mod bank;
 mod card;
+pub mod directory;
+pub mod issuer;
 mod page;
 pub mod test_data;
 pub mod test_numbers;
 
+use async_trait::async_trait;
 use jiff::civil::Date;
 use tillgate_shared::result::{ResultCode, codes};
 
 pub use page::{PAGE, PageAnswer};
 
-use super::{Answer, FullAccount, Order};
+use super::{
+    Capabilities, Connector, ConnectorResult, FullAccount, Inquiry, Modification, Order, OrderRequest, Outcome,
+    ShopperPage,
+};
 use crate::domain::payment::TransferAccount;
 
-/// Decides an order on a day.
-pub fn authorize(order: &Order, today: Date) -> Answer {
-    let answer = judge(order, today);
-    // What is good so far is decided on the brand's page, if it has one; a forced outcome is there at once.
-    let mut answer = if order.forced.is_none() && order.shopper_leaves() && answer.result.is_success() {
-        Answer { result: codes::PENDING, elsewhere: true, details: Default::default(), ..answer }
-    } else {
-        answer
-    };
-    let good = answer.result.is_success() || answer.result.is_pending();
-    if good && test_data::TRANSFERS.contains(&order.brand.code) {
-        answer.pay_to = Some(collecting_account());
-    }
-    answer
-}
+/// Its name, which `--connector` takes.
+pub const NAME: &str = "simulator";
 
-/// Decides whether an account is good on a day.
-pub fn verify(order: &Order, today: Date) -> ResultCode {
-    judge(order, today).result
+/// The simulator, a pure function of each request.
+pub struct Simulator;
+
+const CAPABILITIES: Capabilities = Capabilities::EVERYTHING_IN_PROCESS;
+
+/// The page that stands in for a brand's, below the public address.
+const SHOPPER_PAGE: ShopperPage = ShopperPage::Own("v1/simulator/");
+
+#[async_trait]
+impl Connector for Simulator {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    fn refused_account(&self, order: &Order) -> Option<ResultCode> {
+        refused_number(order).map(|outcome| outcome.result)
+    }
+
+    fn known_decline(&self, request: &OrderRequest<'_>) -> Option<ResultCode> {
+        let code = judge(request.order, request.today).code;
+        // A soft decline asks for the authentication.
+        (code != codes::SOFT_DECLINED && !code.is_success()).then_some(code)
+    }
+
+    async fn authorize(&self, request: &OrderRequest<'_>) -> Outcome {
+        let order = request.order;
+        let mut result = judge(order, request.today);
+        // An order that is good so far is decided on the brand's page, if it has one; a forced outcome is there at once.
+        let leaves = order.forced.is_none() && order.requires_redirect() && result.code.is_success();
+        if leaves {
+            result = ConnectorResult { code: codes::PENDING, details: Default::default(), ..result };
+        }
+        let good = result.code.is_success() || result.code.is_pending();
+        if good && test_data::TRANSFERS.contains(&order.brand.code) {
+            result.transfer_account = Some(collecting_account());
+        }
+        if leaves { Outcome::Redirect(result, SHOPPER_PAGE) } else { Outcome::of(result) }
+    }
+
+    async fn credit(&self, request: &OrderRequest<'_>) -> Outcome {
+        self.authorize(request).await
+    }
+
+    async fn verify(&self, request: &OrderRequest<'_>) -> Outcome {
+        Outcome::of(judge(request.order, request.today))
+    }
+
+    async fn capture(&self, modification: &Modification) -> Outcome {
+        follow_up(modification)
+    }
+
+    async fn refund(&self, modification: &Modification) -> Outcome {
+        follow_up(modification)
+    }
+
+    async fn reverse(&self, modification: &Modification) -> Outcome {
+        follow_up(modification)
+    }
+
+    async fn inquire(&self, _: &Inquiry) -> Outcome {
+        // It keeps no books, and never leaves a request without an outcome.
+        Outcome::Unknown
+    }
 }
 
 /// The reason why the simulator does not take an order's card number at all, or `None` if it does.
-pub fn refused_number(order: &Order) -> Option<&'static test_data::Outcome> {
+fn refused_number(order: &Order) -> Option<&'static test_data::Outcome> {
     let FullAccount::Card(card) = &order.account else { return None };
     if order.any_number || test_numbers::is_test_number(card.number.digits()) {
         return None;
@@ -55,25 +113,25 @@ pub fn refused_number(order: &Order) -> Option<&'static test_data::Outcome> {
 }
 
 /// What the kind of account says, or what is asked for.
-fn judge(order: &Order, today: Date) -> Answer {
+fn judge(order: &Order, today: Date) -> ConnectorResult {
     let forced = order.forced.as_deref().map(self::forced);
     // No forced outcome either: what succeeds or is pending is kept.
     if let Some(refused) = refused_number(order) {
-        return refused.answer();
+        return refused.result();
     }
     match &order.account {
         FullAccount::Card(card) => card::authorize(order, card, forced, today),
         FullAccount::Bank(account) => bank::authorize(order, account, forced, today),
         FullAccount::Virtual(_) | FullAccount::Unknown => match forced {
             Some(code) => code.into(),
-            None => test_data::GOOD.answer(),
+            None => test_data::GOOD.result(),
         },
     }
 }
 
-/// Decides what follows an earlier payment: it succeeds, or ends as it is asked to.
-pub fn follow(code: Option<&str>) -> ResultCode {
-    code.map_or(codes::TEST_INTERNAL, forced)
+/// Decides a modification: it succeeds, or ends as it is asked to.
+fn follow_up(modification: &Modification) -> Outcome {
+    modification.forced.as_deref().map_or(codes::TEST_INTERNAL, forced).into()
 }
 
 fn forced(code: &str) -> ResultCode {

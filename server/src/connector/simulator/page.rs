@@ -2,7 +2,7 @@
 
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::super::Answer;
+use super::super::ConnectorResult;
 use super::test_data::GOOD;
 
 /// An answer, which is a button of the page.
@@ -35,7 +35,7 @@ impl PageAnswer {
     }
 
     /// What the brand then says.
-    pub fn outcome(&self) -> Answer {
-        if self.result.is_success() { GOOD.answer() } else { self.result.into() }
+    pub fn outcome(&self) -> ConnectorResult {
+        if self.result.is_success() { GOOD.result() } else { self.result.into() }
     }
 }

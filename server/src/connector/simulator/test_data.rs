@@ -4,7 +4,7 @@
 
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::super::Answer;
+use super::super::ConnectorResult;
 
 /// What comes of a payment.
 #[derive(Debug)]
@@ -23,8 +23,8 @@ impl Outcome {
         Self { when, result, acquirer }
     }
 
-    pub(super) fn answer(&self) -> Answer {
-        Answer::from(self.result).acquirer(self.acquirer)
+    pub(super) fn result(&self) -> ConnectorResult {
+        ConnectorResult::from(self.result).with_acquirer_response(self.acquirer)
     }
 }
 

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use super::directory;
 use super::test_data;
-use crate::threeds::directory;
 
 /// Numbers of one brand from one publisher.
 #[derive(Debug)]

@@ -11,20 +11,20 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::brand::{Brand, Kind};
+use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::parameter::{Parameters, Presence, authenticated_elsewhere, has_authentication_result};
-use tillgate_shared::result::{ResultCode, codes};
+use tillgate_shared::result::codes;
 
 use super::sender::Sender;
 use super::{Failure, Gateway, order, random};
-use crate::connector::{Answer, FullAccount, Order, Route};
+use crate::connector::three_ds::request::AuthenticationMessage;
+use crate::connector::three_ds::{AuthenticationRequest, Enrolment, transaction_id};
+use crate::connector::{FullAccount, Order, OrderRequest, Outcome, Route};
 use crate::domain::authentication::{Authentication, Next, Said, Version, next};
 use crate::domain::channel::ThreeD;
 use crate::domain::entity::Entity;
 use crate::domain::id::PageId;
 use crate::domain::payment::{Payment, PaymentType, Precondition, Redirect};
-use crate::threeds::directory::{Flow, look_up};
-use crate::threeds::issuer;
-use crate::threeds::request::Request;
 
 pub use steps::{Answered, Visit};
 
@@ -37,15 +37,15 @@ const ANSWERING: SignedDuration = SignedDuration::from_mins(5);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Case {
     when: ThreeD,
-    /// What the directory knows of the card.
-    flow: Option<Flow>,
+    /// The entry of the card in a directory.
+    enrolment: Option<Enrolment>,
     /// A forced outcome is there at once.
     forced: bool,
 }
 
 /// What comes of a payment before it is written.
 pub(super) struct Judged {
-    pub(super) answer: Answer,
+    pub(super) outcome: Outcome,
     /// What the shopper has to do first; the payment is pending then.
     pub(super) authentication: Option<Authentication>,
 }
@@ -59,11 +59,26 @@ pub(super) struct Waiting {
     pub(super) until: Timestamp,
 }
 
+/// The gateway's own data about an order.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Named<'a> {
+    pub(super) reference: &'a str,
+    pub(super) descriptor: &'a str,
+    pub(super) now: Timestamp,
+}
+
+impl<'a> Named<'a> {
+    pub(super) fn about(self, order: &'a Order) -> OrderRequest<'a> {
+        let Self { reference, descriptor, now } = self;
+        OrderRequest { reference, descriptor, today: now.to_zoned(TimeZone::UTC).date(), order }
+    }
+}
+
 impl Case {
     /// Looks at a request. Returns `None` where nobody is authenticated: in a channel that never does, without the
     /// cardholder, for a card in a wallet's token, with the result of another authentication, and wherever the simulation of
     /// issuers has no say. `stored` says that a registration holds the account.
-    pub(super) fn of(
+    pub(super) async fn of(
         entity: &Entity,
         route: Option<&Route>,
         parameters: &Parameters,
@@ -84,17 +99,21 @@ impl Case {
             false => authenticated_elsewhere(parameters),
         };
         let applies = when != ThreeD::Never
-            && route == Some(&Route::Simulator)
             && by_card
             && get("paymentType") != Some("CD")
             && !decrypted
             && !get("transactionCategory").is_some_and(|category| ELSEWHERE.contains(&category))
             && sender.presence() == Presence::Cardholder
             && !authenticated;
+        let authenticator = route?.authenticator.as_ref()?;
         let number = get("card.number").filter(|_| applies)?;
         let forced = parameters.contains(order::FORCED);
         let when = when_first(when, parameters, parameters.contains("card.cvv"));
-        Some(Self { when, flow: look_up(number, parameters).filter(|_| !forced), forced })
+        let enrolment = match CardNumber::parse(number) {
+            Ok(number) if !forced => authenticator.look_up(&number, parameters).await,
+            _ => None,
+        };
+        Some(Self { when, enrolment, forced })
     }
 
     /// Whether version 2 of the protocol will be spoken, which has to know the shopper's browser.
@@ -103,7 +122,7 @@ impl Case {
     }
 
     fn version(self) -> Option<Version> {
-        self.flow.and_then(Flow::version)
+        self.enrolment?.version
     }
 }
 
@@ -120,61 +139,69 @@ impl Gateway {
     ///
     /// # Errors
     /// A parameter whose value the protocol does not have; when the system gives no random bytes.
-    pub(super) fn judge(
+    pub(super) async fn judge(
         &self,
         case: Option<Case>,
         order: &mut Order,
-        route: Route,
+        route: &Route,
         parameters: &mut Parameters,
         in_form: bool,
-        now: Timestamp,
+        request: Named<'_>,
     ) -> Result<Judged, Failure> {
-        let today = now.to_zoned(TimeZone::UTC).date();
-        let at_once = |answer: Answer| Judged { answer, authentication: None };
-        let pays_out = order.payment_type == PaymentType::Credit;
-        let Some(case) = case.filter(|_| order.brand.synchronous() && !pays_out) else {
-            return Ok(at_once(route.authorize(order, today)));
+        let at_once = |outcome: Outcome| Judged { outcome, authentication: None };
+        if order.payment_type == PaymentType::Credit {
+            return Ok(at_once(route.connector.credit(&request.about(order)).await));
+        }
+        let Some(case) = case.filter(|_| order.brand.synchronous()) else {
+            return Ok(at_once(route.connector.authorize(&request.about(order)).await));
         };
         // A card that is no good is declined as it always is, and nobody is asked.
-        let good = |code: ResultCode| code == codes::SOFT_DECLINED || code.is_success();
-        if !case.forced && good(route.verify(order, today)) {
-            let said = match case.flow {
-                None => Said::Outside,
-                Some(flow) => {
-                    let request = Request::read(parameters, order.amount, case.when)?;
+        if !case.forced && route.connector.known_decline(&request.about(order)).is_none() {
+            let said = match (case.enrolment, &route.authenticator, &order.account) {
+                (Some(enrolment), Some(authenticator), FullAccount::Card(card)) => {
+                    let message = AuthenticationMessage::read(parameters, order.amount, case.when)?;
                     let wished = Version::parse(parameters.get("threeDSecure.version"));
                     let version = case.version().map(|known| match (known, wished) {
                         (Version::V22, Some(Version::V21)) => Version::V21,
                         (known, _) => known,
                     });
                     let transaction = match version {
-                        Some(version) => Some(issuer::transaction(version, random()?)),
+                        Some(version) => Some(transaction_id(version, random()?)),
                         None => None,
                     };
-                    if let (true, Some(version), Some(id)) = (flow.has_method(), version, &transaction) {
+                    if let (true, Some(version), Some(id)) = (enrolment.has_method, version, &transaction) {
                         return Ok(begun(Authentication::with_method(version, id.clone())));
                     }
-                    let said = issuer::authenticate(flow, &request);
+                    let asked = AuthenticationRequest {
+                        brand: order.brand,
+                        number: &card.number,
+                        version,
+                        transaction: transaction.as_deref(),
+                        message: &message,
+                        parameters,
+                    };
+                    let proof = authenticator.authenticate(&asked).await;
+                    let said = proof.said;
                     if let (Next::Challenge, Some(version), Some(id)) = (next(said, case.when), version, &transaction) {
                         return Ok(begun(Authentication::with_challenge(version, id.clone())));
                     }
-                    let proof = issuer::proof(order.brand.code, version, transaction.as_deref(), said, None);
                     proof.tell(parameters);
                     order.proof = Some(proof);
                     said
                 }
+                _ => Said::Outside,
             };
             if let Next::Decline(code) = next(said, case.when) {
                 return Ok(at_once(code.into()));
             }
         }
-        let answer = route.authorize(order, today);
-        if in_form && answer.result == codes::SOFT_DECLINED {
+        let outcome = route.connector.authorize(&request.about(order)).await;
+        if in_form && outcome.result().is_some_and(|result| result.code == codes::SOFT_DECLINED) {
             let version = case.version().unwrap_or(Version::V22);
-            let transaction = issuer::transaction(version, random()?);
+            let transaction = transaction_id(version, random()?);
             return Ok(begun(Authentication::with_challenge(version, transaction)));
         }
-        Ok(at_once(answer))
+        Ok(at_once(outcome))
     }
 
     /// How long a payment waits for its shopper.
@@ -200,7 +227,7 @@ impl Gateway {
 }
 
 fn begun(authentication: Authentication) -> Judged {
-    Judged { answer: codes::PENDING.into(), authentication: Some(authentication) }
+    Judged { outcome: codes::PENDING.into(), authentication: Some(authentication) }
 }
 
 /// The page on which the cardholder is authenticated, from which the shopper comes back to `result_url`.

@@ -1,22 +1,21 @@
 //! The steps that a cardholder's authentication takes on the page that `redirect.url` leads to: the issuer's method page, its
 //! challenge, and what the answer makes of the payment.
 
-use jiff::tz::TimeZone;
+use tillgate_shared::brand::Brand;
 use tillgate_shared::result::codes;
 use zeroize::Zeroizing;
 
 use super::super::asynchronous::no_page;
 use super::super::{Failure, Gateway, order};
-use super::when_first;
-use crate::connector::{Answer, Entry, FullAccount};
+use super::{Named, when_first};
+use crate::connector::three_ds::request::AuthenticationMessage;
+use crate::connector::three_ds::{AuthenticationRequest, ChallengeResult};
+use crate::connector::{ConnectorResult, Entry, FullAccount, FullCard, Route};
 use crate::domain::authentication::{Authentication, Next, NotTaken, Proof, Said, next};
 use crate::domain::channel::ThreeD;
 use crate::domain::id::PageId;
 use crate::domain::payment::Payment;
 use crate::store::{Changes, Keys, Promise};
-use crate::threeds::directory::look_up;
-use crate::threeds::issuer;
-use crate::threeds::request::Request;
 
 impl Gateway {
     /// The payment whose shopper is authenticated on a page.
@@ -70,25 +69,18 @@ impl Gateway {
         let account = self.waiting_account(&payment)?;
         let has_code = matches!(&account, Some(FullAccount::Card(card)) if card.code.is_some());
         let when = when_first(self.three_d_of(&payment), &payment.parameters, has_code);
-        let flow = match &account {
-            Some(FullAccount::Card(card)) => look_up(card.number.digits(), &payment.parameters),
+        let proof = match &account {
+            Some(FullAccount::Card(card)) => self.ask_about(&payment, card, &authentication, when).await?,
             _ => None,
         };
-        let (said, proof) = match flow {
-            Some(flow) => {
-                let said = issuer::authenticate(flow, &Request::read(&payment.parameters, payment.amount, when)?);
-                let version = Some(authentication.version);
-                (said, Some(issuer::proof(&payment.brand, version, Some(&authentication.transaction), said, None)))
-            }
-            None => (Said::Outside, None),
-        };
+        let said = proof.as_ref().map_or(Said::Outside, |proof| proof.said);
         let answer = match next(said, when) {
             Next::Challenge => {
                 let payment = self.step(&payment, Authentication::challenged).await?;
                 return Ok(if payment.result.is_pending() { Visit::Challenge(payment) } else { Visit::Ended(payment) });
             }
             Next::Decline(code) => code.into(),
-            Next::Authorise => self.authorise(&payment, account, proof.clone()),
+            Next::Authorise => self.authorise(&payment, account, proof.clone()).await,
         };
         let asked = authentication.stage;
         let ended = self
@@ -103,6 +95,31 @@ impl Gateway {
         Ok(Visit::Ended(ended.payment))
     }
 
+    /// Asks the issuer of a card. Returns `None` if no directory knows the card.
+    async fn ask_about(
+        &self,
+        payment: &Payment,
+        card: &FullCard,
+        authentication: &Authentication,
+        when: ThreeD,
+    ) -> Result<Option<Proof>, Failure> {
+        let authenticator = self.route_of(payment).and_then(|route| route.authenticator);
+        let (Some(authenticator), Some(brand)) = (authenticator, Brand::find(&payment.brand)) else { return Ok(None) };
+        if authenticator.look_up(&card.number, &payment.parameters).await.is_none() {
+            return Ok(None);
+        }
+        let message = AuthenticationMessage::read(&payment.parameters, payment.amount, when)?;
+        let request = AuthenticationRequest {
+            brand,
+            number: &card.number,
+            version: Some(authentication.version),
+            transaction: Some(&authentication.transaction),
+            message: &message,
+            parameters: &payment.parameters,
+        };
+        Ok(Some(authenticator.authenticate(&request).await))
+    }
+
     /// Takes the answer to a challenge: that of its own transaction, once and in time. Any other changes nothing.
     ///
     /// # Errors
@@ -111,7 +128,7 @@ impl Gateway {
         &self,
         page: &str,
         transaction: &str,
-        answer: &'static issuer::Answer,
+        result: ChallengeResult,
     ) -> Result<Answered, Failure> {
         let payment = self.payment_to_authenticate(page)?;
         let now = self.now_of_id(&payment.entity);
@@ -126,14 +143,16 @@ impl Gateway {
             }
             Err(NotTaken::NoChallenge | NotTaken::OtherTransaction) => return Ok(Answered { payment, taken: false }),
         }
-        let said = Said::Issuer(answer.status);
-        let version = Some(authentication.version);
-        let proof = issuer::proof(&payment.brand, version, Some(&authentication.transaction), said, answer.reason);
+        let authenticator = self.route_of(&payment).and_then(|route| route.authenticator);
+        let (Some(authenticator), Some(brand)) = (authenticator, Brand::find(&payment.brand)) else {
+            return Ok(Answered { payment, taken: false });
+        };
+        let proof = authenticator.challenge_proof(brand, &authentication, &result);
         let outcome = if proof.is_authenticated() {
             let account = self.waiting_account(&payment)?;
-            self.authorise(&payment, account, Some(proof.clone()))
+            self.authorise(&payment, account, Some(proof.clone())).await
         } else {
-            answer.code.into()
+            result.code.into()
         };
         let ended = self
             .end_pending(payment, outcome, move |payment| {
@@ -146,18 +165,29 @@ impl Gateway {
 
     /// Sends a payment on to its connector, now that its cardholder is authenticated. One whose card no longer waits, because
     /// the shopper has gone on with another way to pay, ends without being authorised.
-    fn authorise(&self, payment: &Payment, account: Option<FullAccount>, proof: Option<Proof>) -> Answer {
-        let today = self.now_of_id(&payment.entity).to_zoned(TimeZone::UTC).date();
+    async fn authorise(
+        &self,
+        payment: &Payment,
+        account: Option<FullAccount>,
+        proof: Option<Proof>,
+    ) -> ConnectorResult {
         if self.has_lost_code(payment, account.as_ref()) {
             return codes::CODE_MISSING.into();
         }
         let order = account.and_then(|account| order::of_payment(payment, account, proof));
-        let route = self.directory.entity(&payment.entity);
-        let route = route.and_then(|entity| order::route(entity.live, &payment.parameters).ok());
-        match (order, route) {
-            (Some(order), Some(route)) if !payment.is_abandoned() => route.authorize(&order, today),
-            _ => codes::THREEDS_ABANDONED.into(),
-        }
+        let (Some(order), Some(route), false) = (order, self.route_of(payment), payment.is_abandoned()) else {
+            return codes::THREEDS_ABANDONED.into();
+        };
+        let now = self.now_of_id(&payment.entity);
+        let named = Named { reference: payment.id.as_str(), descriptor: &payment.descriptor, now };
+        let outcome = route.connector.authorize(&named.about(&order)).await;
+        outcome.result().cloned().unwrap_or_else(|| codes::PENDING.into())
+    }
+
+    /// The way of a payment, by its entity's settings of now.
+    fn route_of(&self, payment: &Payment) -> Option<Route> {
+        let entity = self.directory.entity(&payment.entity)?;
+        self.route(&entity, &payment.parameters).ok()
     }
 
     /// The card that waits for its cardholder, with its code where that is still known.

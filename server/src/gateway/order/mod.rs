@@ -13,27 +13,14 @@ use tillgate_shared::parameter::{
 };
 
 use super::Failure;
-use crate::connector::{Address, Entry, FullAccount, FullCard, Order, Route};
+use crate::connector::three_ds::request::three_d_amount;
+use crate::connector::{Address, Entry, FullAccount, FullCard, Order, OrderContext};
 use crate::domain::authentication::Proof;
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
-use crate::threeds::request::three_d_amount;
 
 /// A sandbox merchant's wish for an outcome.
 pub(super) const FORCED: &str = "customParameters[forceResultCode]";
-
-/// Where the order of an entity goes that is live, or a sandbox.
-///
-/// # Errors
-/// A live entity takes no testMode.
-pub fn route(live: bool, parameters: &Parameters) -> Result<Route, Refusal> {
-    match (live, parameters.get("testMode")) {
-        (true, Some(_)) => Err(Refusal::test_mode_not_allowed()),
-        (true, None) => Ok(Route::Acquirer),
-        (false, Some("EXTERNAL")) => Ok(Route::Acquirer),
-        (false, _) => Ok(Route::Simulator),
-    }
-}
 
 /// Reads an order from the merged parameters of a payment; `open` opens a wallet's token. What has to be there has been
 /// judged already where the account is a registration's.
@@ -94,6 +81,7 @@ pub fn with_account(
         proof: Proof::sent(parameters),
         any_number: false,
         forced: text(FORCED),
+        context: OrderContext::of(parameters),
     })
 }
 
@@ -112,6 +100,7 @@ pub(super) fn of_payment(payment: &Payment, account: FullAccount, proof: Option<
         // The number was judged before its cardholder was authenticated.
         any_number: true,
         forced: text(FORCED),
+        context: OrderContext::of(&payment.parameters),
     })
 }
 

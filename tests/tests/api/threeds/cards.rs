@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use tillgate::threeds::directory::{CARDS, Flow, look_up};
+use tillgate::connector::simulator::directory::{CARDS, Flow, look_up};
 use tillgate_shared::parameter::Parameters;
 use tillgate_tests::Merchant;
 
@@ -132,7 +132,7 @@ async fn the_documents_name_every_card_and_every_answer() -> anyhow::Result<()> 
         let usual = ["VISA", "MASTER", "AMEX"].contains(&card.brand);
         assert_eq!(simulator.contains(card.number), usual, "{card:?}");
     }
-    for answer in &tillgate::threeds::issuer::ANSWERS {
+    for answer in &tillgate::connector::simulator::issuer::ANSWERS {
         assert!(reference.contains(answer.words), "{answer:?}");
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! The challenge: every answer on the issuer's page, and the answers that do not count.
 
-use tillgate::threeds::issuer::ANSWERS;
+use tillgate::connector::simulator::issuer::ANSWERS;
 
 use rusqlite::Connection;
 use tillgate_tests::Gateway;

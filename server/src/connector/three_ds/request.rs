@@ -131,9 +131,9 @@ pub struct Screen {
     pub java: bool,
 }
 
-/// A request for authentication.
+/// The message to an issuer that asks to authenticate a cardholder (AReq).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct AuthenticationMessage {
     /// What the shopper is asked to agree to: `risk.amount` when it is sent, the payment's own otherwise.
     pub amount: Amount,
     /// The browser.
@@ -148,7 +148,7 @@ pub struct Request {
     pub auth_type: Option<AuthType>,
 }
 
-impl Request {
+impl AuthenticationMessage {
     /// Reads what is known of a payment of an amount. Where `policy` requires authentication, no exemption is asked for:
     /// the payment could not do without the authentication that an exemption saves.
     ///
@@ -182,21 +182,6 @@ impl Wish {
     /// Returns true for a wish that no authentication takes place, which came with version 2.2 of the protocol.
     pub fn is_exemption(self) -> bool {
         matches!(self, Self::RiskAnalysed | Self::DataShareOnly | Self::AlreadyAuthenticated | Self::TrustedBeneficiary)
-    }
-}
-
-impl AuthType {
-    /// Heading and text of the simulated issuer's page.
-    pub fn page_texts(self) -> [&'static str; 2] {
-        match self {
-            Self::Static => ["Enter your password", "The issuer asks for the password that you chose."],
-            Self::Dynamic => ["Enter your one-time code", "The issuer has sent you a code for this payment."],
-            Self::OutOfBand => ["Confirm in your bank's app", "The issuer waits for your answer in its app."],
-            Self::Decoupled => [
-                "Confirm later, on another device",
-                "The issuer asks you outside of this page. This page stands in for the other device.",
-            ],
-        }
     }
 }
 
@@ -252,8 +237,8 @@ mod tests {
         Amount::parse("92.00", Currency::parse("EUR").unwrap()).unwrap()
     }
 
-    fn read(fields: &[(&str, &str)]) -> Result<Request, Refusal> {
-        Request::read(&fields.iter().copied().collect(), amount(), ThreeD::WhenEnrolled)
+    fn read(fields: &[(&str, &str)]) -> Result<AuthenticationMessage, Refusal> {
+        AuthenticationMessage::read(&fields.iter().copied().collect(), amount(), ThreeD::WhenEnrolled)
     }
 
     #[test]
@@ -298,7 +283,7 @@ mod tests {
         let yen = Amount::parse("92.00", Currency::parse("JPY").unwrap()).unwrap();
         let sent: Parameters = [("risk.amount", "80.50")].into_iter().collect();
         assert_eq!(
-            Request::read(&sent, yen, ThreeD::WhenEnrolled).unwrap_err().parameters.first().unwrap().name,
+            AuthenticationMessage::read(&sent, yen, ThreeD::WhenEnrolled).unwrap_err().parameters.first().unwrap().name,
             "risk.amount"
         );
     }

@@ -9,12 +9,13 @@ use sha2::{Digest as _, Sha256};
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::directory::Flow;
-use super::request::{Request, Wish};
+use crate::connector::three_ds::ChallengeResult;
+use crate::connector::three_ds::request::{AuthType, AuthenticationMessage, Wish};
 use crate::domain::authentication::{Proof, Reason, Said, Status, Version, eci};
 
 /// Returns the answer of the directory, or of the issuer of a card with this flow, to a request. The issuer of a
 /// frictionless card grants every exemption, that of a challenge card none.
-pub fn authenticate(flow: Flow, request: &Request) -> Said {
+pub fn authenticate(flow: Flow, request: &AuthenticationMessage) -> Said {
     match flow.said() {
         // Who is to become a trusted merchant needs the cardholder's word.
         Said::Issuer(Status::Authenticated | Status::Attempted) if request.wish == Some(Wish::TrustPrompt) => {
@@ -50,19 +51,6 @@ pub fn proof(
         // Version 1 gave no reasons.
         reason: reason.filter(|_| version != Some(Version::V1)),
     }
-}
-
-/// The id of a transaction, of 16 random bytes: a UUID of version 4 (RFC 9562), or of version 1 of the protocol the xid, 20
-/// bytes in base64.
-pub fn transaction(version: Version, mut random: [u8; 16]) -> String {
-    if version == Version::V1 {
-        let digest = Sha256::digest(random);
-        return STANDARD.encode(&digest[..20]);
-    }
-    random[6] = random[6] & 0x0f | 0x40;
-    random[8] = random[8] & 0x3f | 0x80;
-    let digits = crate::domain::id::hex(&random);
-    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 
 /// 20 bytes that follow from some texts, in base64: 28 characters, as authentication values have.
@@ -129,6 +117,11 @@ const fn answer(code: ResultCode, words: &'static str, status: Status, reason: O
 }
 
 impl Answer {
+    /// Returns the end of the challenge that the answer stands for.
+    pub fn result(&self) -> ChallengeResult {
+        ChallengeResult { status: self.status, reason: self.reason, code: self.code }
+    }
+
     /// An answer by what was posted. Any code of a success passes the challenge.
     pub fn find(code: &str) -> Option<&'static Self> {
         let passes = || ResultCode::find(code).filter(|code| code.is_success()).map(|_| &PASSED);
@@ -136,16 +129,22 @@ impl Answer {
     }
 }
 
+/// Returns heading and text of the page of a challenge.
+pub fn page_texts(auth_type: AuthType) -> [&'static str; 2] {
+    match auth_type {
+        AuthType::Static => ["Enter your password", "The issuer asks for the password that you chose."],
+        AuthType::Dynamic => ["Enter your one-time code", "The issuer has sent you a code for this payment."],
+        AuthType::OutOfBand => ["Confirm in your bank's app", "The issuer waits for your answer in its app."],
+        AuthType::Decoupled => [
+            "Confirm later, on another device",
+            "The issuer asks you outside of this page. This page stands in for the other device.",
+        ],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn transactions_have_the_shape_of_their_version() {
-        assert_eq!(transaction(Version::V22, [0xff; 16]), "ffffffff-ffff-4fff-bfff-ffffffffffff");
-        assert_eq!(transaction(Version::V21, [0; 16]), "00000000-0000-4000-8000-000000000000");
-        assert_eq!(transaction(Version::V1, [7; 16]).len(), 28);
-    }
 
     #[test]
     fn an_issuer_vouches_for_what_was_authenticated_or_attempted_and_for_nothing_else() {
