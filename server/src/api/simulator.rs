@@ -22,7 +22,7 @@ use crate::connector::simulator::{PAGE, PageAnswer};
 use crate::domain::address::{host, with_parameters};
 use crate::domain::payment::Payment;
 use crate::gateway::Failure;
-use crate::gateway::asynchronous::Decided;
+use crate::gateway::payment::complete::Decided;
 
 pub(super) const STYLE: &str = include_str!("simulator.css");
 const SCRIPT: &str = include_str!("simulator.js");

@@ -26,7 +26,7 @@ use crate::domain::address::host;
 use crate::domain::authentication::METHOD_TIME;
 use crate::domain::payment::{Account, Payment};
 use crate::gateway::Failure;
-use crate::gateway::authentication::{Answered, Visit};
+use crate::gateway::payment::challenge::{Answered, Visit};
 
 const SCRIPT: &str = include_str!("three_d_secure.js");
 

@@ -115,6 +115,14 @@ impl Registration {
     }
 }
 
+/// Returns the end of the retention of an account: a card's end. `None` for accounts of other kinds.
+pub fn retained_until(account: &Account) -> Option<Timestamp> {
+    match account {
+        Account::Card(card) => retention(Expiry::parse(&card.expiry_month, &card.expiry_year).ok()?),
+        Account::Bank(_) | Account::Virtual(_) | Account::Unknown => None,
+    }
+}
+
 /// The end of the retention of a card that expires at the end of a month.
 pub fn retention(expiry: Expiry) -> Option<Timestamp> {
     let first = Date::new(i16::try_from(expiry.year).ok()?, i8::try_from(expiry.month).ok()?, 1).ok()?;

@@ -43,23 +43,6 @@ impl Gateway {
         if registration.entity == entity.id { None } else { self.directory.entity(&registration.entity) }
     }
 
-    /// Where a payment of an entity goes, and its parameters as they go there: with the brand that the card number tells,
-    /// where none was sent and not every brand is offered.
-    ///
-    /// # Errors
-    /// A refusal that says what no channel takes.
-    pub(super) fn dispatched(
-        &self,
-        entity: &Entity,
-        mut parameters: Parameters,
-    ) -> Result<(Option<Arc<Entity>>, Parameters), Refusal> {
-        let Dispatched { channel, brand } = choose(entity, &self.directory.channels(&entity.id), &parameters)?;
-        if let Some(brand) = brand {
-            parameters.set("paymentBrand", brand.code);
-        }
-        Ok((channel, parameters))
-    }
-
     /// Whose a checkout is that an entity asks for: its own, or that of one of its channels.
     ///
     /// # Errors
@@ -99,8 +82,10 @@ impl Gateway {
 pub(super) struct Dispatched {
     /// The channel of the merchant; none where the entity takes it itself.
     pub(super) channel: Option<Arc<Entity>>,
-    /// The brand that the card number tells, where none was sent and not every brand is offered.
+    /// The brand that was sent, or the one that the card number tells, among those on offer.
     pub(super) brand: Option<&'static Brand>,
+    /// True if none was sent and not every brand is on offer: the brand counts as sent then.
+    pub(super) is_told: bool,
 }
 
 /// Chooses among the channels of an entity, in their order; one without channels takes what it offers itself.
@@ -128,9 +113,9 @@ pub(super) fn choose(
         Some(Arc::clone(dispatch(channels, &wanted)?))
     };
     let settings = &channel.as_deref().unwrap_or(entity).settings.channel;
-    let told = parameters.get("paymentBrand").is_none() && (offered.is_some() || !settings.brands.is_empty());
-    let brand = wanted.brands.into_iter().find(|brand| told && settings.offers(brand));
-    Ok(Dispatched { channel, brand })
+    let is_told = parameters.get("paymentBrand").is_none() && (offered.is_some() || !settings.brands.is_empty());
+    let brand = wanted.brands.into_iter().find(|brand| settings.offers(brand));
+    Ok(Dispatched { channel, brand, is_told })
 }
 
 /// The brands that a payment may be of: the one that was sent, or those that its card number tells.

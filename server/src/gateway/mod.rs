@@ -1,7 +1,6 @@
 //! The use cases: load → decide (domain) → connector → commit. One file each.
 
 pub mod asynchronous;
-pub mod authentication;
 pub mod checkout;
 pub mod clock;
 pub mod codes;
@@ -14,6 +13,7 @@ pub mod once;
 mod one_click;
 pub mod order;
 pub mod pay;
+pub mod payment;
 mod promise;
 pub mod query;
 pub mod reference;
@@ -28,7 +28,6 @@ pub mod wallet;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use tillgate_shared::parameter::Parameters;
 
 use codes::Codes;
 use reminder::Asked;
@@ -36,11 +35,10 @@ use summary::SavedForms;
 use velocity::{Limits, VelocityLimiter};
 
 use crate::clock::Clock;
-use crate::connector::{FullAccount, Registry, Route};
+use crate::connector::{FullAccount, Registry};
 use crate::directory::Directory;
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::mode::Mode;
 use crate::domain::payment::Terms;
 use crate::domain::refusal::Refusal;
 use crate::id_clock::IdClock;
@@ -142,14 +140,6 @@ impl Gateway {
     fn latest_id_time(&self, entity: &EntityId) -> Timestamp {
         let latest = self.id_clock.latest(self.now());
         self.directory.entity(entity).map_or(latest, |entity| ahead(latest, &entity))
-    }
-
-    /// Returns the way of a payment of an entity that takes it: a merchant without channels, or a channel.
-    ///
-    /// # Errors
-    /// A live entity takes no testMode.
-    fn route(&self, payer: &Entity, parameters: &Parameters) -> Result<Route, Refusal> {
-        Ok(self.connectors.route(&payer.settings.channel, Mode::of(payer.live, parameters)?))
     }
 
     fn new_payment_id(id_time: Timestamp) -> Result<PaymentId, Failure> {

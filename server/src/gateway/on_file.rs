@@ -7,23 +7,22 @@
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use tillgate_shared::format::expiry::Expiry;
 use tillgate_shared::parameter::{Operation, Parameters, Presence, check_complete};
 use tillgate_shared::result::codes;
 use zeroize::Zeroizing;
 
-use super::authentication::Waiting;
+use super::payment::HeldCard;
 use super::sender::Sender;
 use super::{Failure, Gateway, promise, random};
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, RegistrationId};
 use crate::domain::payment::{Account, Payment, PaymentType};
 use crate::domain::refusal::Refusal;
-use crate::domain::registration::{Registration, retention};
+use crate::domain::registration::{Registration, retained_until};
 use crate::domain::standing_instruction::{Chain, INITIAL_TRANSACTION, Pending, Step, Terms};
 use crate::store::sealed::Resealed;
 use crate::store::{Changes, NewRegistration, OnFile, OnFileKeys, Promise, StoreError};
-use crate::vault::{BlindIndex, Vault, VaultError};
+use crate::vault::{Vault, VaultError};
 
 /// The groups of parameters that describe an account.
 const ACCOUNTS: [&str; 3] = ["card.", "bankAccount.", "virtualAccount."];
@@ -78,6 +77,7 @@ impl Gateway {
         &self,
         file: File<'_>,
         payment: &Payment,
+        account: &AccountParameters,
         parameters: &mut Parameters,
         presence: Presence,
     ) -> Result<Option<Filing>, Failure> {
@@ -101,7 +101,7 @@ impl Gateway {
         });
         let may_succeed = payment.approved() || payment.waits();
         let registers = used.is_none() && may_succeed && parameters.get("createRegistration") == Some("true");
-        let new = if registers { self.of_payment(owner, payment, parameters)? } else { None };
+        let new = if registers { self.of_payment(owner, payment, account, parameters)? } else { None };
         if used.is_none() && new.is_none() && agreed.is_none() {
             return Ok(None);
         }
@@ -113,6 +113,7 @@ impl Gateway {
         &self,
         owner: &EntityId,
         payment: &Payment,
+        account: &AccountParameters,
         parameters: &Parameters,
     ) -> Result<Option<NewRegistration>, Failure> {
         if payment.account == Account::Unknown {
@@ -129,35 +130,28 @@ impl Gateway {
             result: payment.result,
             account: payment.account.clone(),
             initial: None,
-            retained_until: card_retention(parameters),
+            retained_until: retained_until(&payment.account),
             ended: None,
             parameters: shopper.collect(),
         };
-        self.sealed(registration, parameters)
+        self.sealed(registration, account)
     }
 
-    /// Seals the account among the parameters for a registration; none when there is no account that could be stored.
+    /// Seals an account for a registration. Returns `None` if it is of a kind that cannot be stored.
     pub(super) fn sealed(
         &self,
         registration: Registration,
-        parameters: &Parameters,
+        account: &AccountParameters,
     ) -> Result<Option<NewRegistration>, Failure> {
-        let Some(blind) = self.blind_index(&registration.entity, parameters) else { return Ok(None) };
-        let account = parameters.iter().filter(|(name, _)| is_account(name) && !PROOFS.contains(name));
-        let account: Parameters = account.collect();
+        let Some(canonical) = account.canonical(&registration.brand) else { return Ok(None) };
+        let blind = self.vault.blind_index(&registration.entity, canonical.as_bytes());
         // Room is made at once: bytes that grow leave a copy of themselves behind.
         let mut text = Zeroizing::new(Vec::with_capacity(ROOM));
-        serde_json::to_writer(&mut *text, &account).map_err(StoreError::from)?;
+        serde_json::to_writer(&mut *text, &account.0).map_err(StoreError::from)?;
         let padded = text.len().next_multiple_of(BLOCK);
         text.resize(padded, b' ');
         let sealed = self.vault.seal(registration.id.as_str(), &text)?;
         Ok(Some(NewRegistration { registration, blind, sealed }))
-    }
-
-    /// The blind index of the account among the parameters.
-    pub(super) fn blind_index(&self, entity: &EntityId, parameters: &Parameters) -> Option<BlindIndex> {
-        let account = canonical_account(parameters)?;
-        Some(self.vault.blind_index(entity, account.as_bytes()))
     }
 
     /// A request's parameters with the stored account in place of anything that the request says about one. Only the proof
@@ -218,7 +212,7 @@ impl Filing {
     }
 
     /// Decides under the write lock what is written besides the payment, and tells the payment what it put on file. One that
-    /// is pending does that later: only a charge by the merchant counts at once, until it fails. `waiting` is the
+    /// is pending does that later: only a charge by the merchant counts at once, until it fails. `held_card` is the
     /// card of a payment whose cardholder is authenticated first.
     ///
     /// # Errors
@@ -227,7 +221,7 @@ impl Filing {
         self,
         payment: &mut Payment,
         mut on_file: OnFile,
-        waiting: Option<Waiting>,
+        held_card: Option<HeldCard>,
     ) -> Result<Changes, Refusal> {
         if self.used.is_some() && !on_file.used {
             return Err(gone());
@@ -259,11 +253,11 @@ impl Filing {
                 agreement = Some(Pending::Charge { initial: chain.initial, day: today, before: chain.latest });
             }
         }
-        if self.new.is_none() && agreement.is_none() && waiting.is_none() {
+        if self.new.is_none() && agreement.is_none() && held_card.is_none() {
             return Ok(changes);
         }
-        let until = waiting.as_ref().map_or(payment.created + promise::LIFETIME, |waiting| waiting.until);
-        let card = waiting.map(|waiting| waiting.sealed);
+        let until = held_card.as_ref().map_or(payment.created + promise::LIFETIME, |card| card.until);
+        let card = held_card.map(|card| card.sealed);
         let promise = Promise { owner: self.entity, registration: self.new, agreement, card };
         if payment.approved() {
             let now = payment.created;
@@ -305,33 +299,37 @@ fn named_initial(parameters: &Parameters, used: Option<&Registration>) -> Result
     }
 }
 
-/// When the retention of the card among the parameters ends.
-pub(super) fn card_retention(parameters: &Parameters) -> Option<jiff::Timestamp> {
-    let (month, year) = (parameters.get("card.expiryMonth")?, parameters.get("card.expiryYear")?);
-    retention(Expiry::parse(month, year).ok()?)
-}
-
 fn is_account(name: &str) -> bool {
     ACCOUNTS.iter().any(|group| name.starts_with(group))
 }
 
-/// The account among the parameters, in the form that does not depend on how it was written.
-fn canonical_account(parameters: &Parameters) -> Option<Zeroizing<String>> {
-    let get = |name: &str| parameters.get(name).filter(|value| !value.is_empty());
-    let whole = |parts: &[&str]| Zeroizing::new(parts.join("\n").to_uppercase());
-    let account = if let Some(number) = get("card.number") {
-        whole(&["card", number])
-    } else if let Some(iban) = get("bankAccount.iban") {
-        let iban = Zeroizing::new(iban.split_whitespace().collect::<String>());
-        whole(&["iban", &iban])
-    } else if let Some(number) = get("bankAccount.number") {
-        let bank = get("bankAccount.bankCode").or(get("bankAccount.bic")).unwrap_or_default();
-        whole(&["bank", get("bankAccount.country").unwrap_or_default(), bank, number])
-    } else {
-        let id = get("virtualAccount.accountId")?;
-        whole(&["virtual", get("paymentBrand").unwrap_or_default(), id])
-    };
-    Some(account)
+/// An account as a registration stores it: its parameters, without what proves for one payment that it is the payer's.
+pub(super) struct AccountParameters(Parameters);
+
+impl AccountParameters {
+    /// Takes the account from the parameters of a request.
+    pub(super) fn of(parameters: &Parameters) -> Self {
+        Self(parameters.iter().filter(|(name, _)| is_account(name) && !PROOFS.contains(name)).collect())
+    }
+
+    /// Returns the account in the form that does not depend on how it was written. `None` if it is of a kind that cannot be
+    /// stored.
+    pub(super) fn canonical(&self, brand: &str) -> Option<Zeroizing<String>> {
+        let get = |name: &str| self.0.get(name).filter(|value| !value.is_empty());
+        let whole = |parts: &[&str]| Zeroizing::new(parts.join("\n").to_uppercase());
+        let account = if let Some(number) = get("card.number") {
+            whole(&["card", number])
+        } else if let Some(iban) = get("bankAccount.iban") {
+            let iban = Zeroizing::new(iban.split_whitespace().collect::<String>());
+            whole(&["iban", &iban])
+        } else if let Some(number) = get("bankAccount.number") {
+            let bank = get("bankAccount.bankCode").or(get("bankAccount.bic")).unwrap_or_default();
+            whole(&["bank", get("bankAccount.country").unwrap_or_default(), bank, number])
+        } else {
+            whole(&["virtual", brand, get("virtualAccount.accountId")?])
+        };
+        Some(account)
+    }
 }
 
 /// Opens a record and seals it under the first key of a vault, with the blind index of an account.
@@ -347,8 +345,9 @@ pub fn reseal(
     let secret = vault.open(record, sealed)?;
     let blind = match account_of {
         Some(entity) => {
-            let parameters: Parameters = serde_json::from_slice(&secret).map_err(|_| VaultError::damaged())?;
-            let account = canonical_account(&parameters).ok_or_else(VaultError::damaged)?;
+            let account: Parameters = serde_json::from_slice(&secret).map_err(|_| VaultError::damaged())?;
+            // The brand is not among what is sealed.
+            let account = AccountParameters(account).canonical("").ok_or_else(VaultError::damaged)?;
             Some(vault.blind_index(entity, account.as_bytes()))
         }
         None => None,

@@ -1,25 +1,29 @@
 //! A registration's life: made by itself or in a checkout, read, paid with, kept for longer, deleted.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
+use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use tillgate_shared::brand::Kind;
 use tillgate_shared::parameter::{Operation, Parameters, check_complete};
+use tillgate_shared::result::ResultCode;
 
 use super::echo::is_echoed;
-use super::on_file::{File, card_retention, new_initial};
+use super::on_file::{File, new_initial};
 use super::once::Once;
 use super::pay::Addresses;
+use super::payment::{Circumstances, Intake};
 use super::sender::Sender;
 use super::velocity::{AttemptGuard, AttemptOutcome, Shopper};
-use super::{Failure, Gateway, demands, order, random, wallet};
+use super::{Failure, Gateway, order, random, wallet};
 use crate::connector::{OrderRequest, Outcome};
 use crate::domain::entity::Entity;
 use crate::domain::id::RegistrationId;
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
-use crate::domain::registration::{Ended, Registration, extension};
+use crate::domain::registration::{Ended, Registration, extension, retained_until};
 use crate::domain::standing_instruction::{Chain, INITIAL_TRANSACTION, Step, Terms};
 use crate::store::wallet::WalletToken;
 use crate::store::{Changes, Keys, Loaded, NewRegistration, OnFileKeys, WithAccount};
@@ -42,7 +46,7 @@ impl Gateway {
     /// A refusal that names the parameters at fault; a rejected account is a registration of its own, not an error.
     pub async fn register(
         &self,
-        entity: &Entity,
+        entity: &Arc<Entity>,
         parameters: Parameters,
         once: Once<Registration>,
     ) -> Result<Registration, Failure> {
@@ -66,69 +70,60 @@ impl Gateway {
         Ok(written??)
     }
 
-    /// Reads the account, has it verified, and prepares what is to be written. Stores nothing.
+    /// Takes a request to register through the pipeline as far as it concerns an account, has it verified, and prepares what is
+    /// to be written. Stores nothing.
     ///
-    /// An account is verified as cards are, by an authorisation of nothing; a wallet's token is opened, and the card inside
-    /// is what is stored.
+    /// An account is verified as cards are, by an authorisation of nothing; a wallet's token is opened, and the card inside is
+    /// what is stored.
     pub(super) async fn draft(
         &self,
-        entity: &Entity,
+        entity: &Arc<Entity>,
         sender: Sender<'_>,
         parameters: Parameters,
         shopper: Option<IpAddr>,
     ) -> Result<(Drafted, AttemptGuard), Failure> {
         // What no channel takes could never be paid with.
-        let (channel, mut parameters) = self.dispatched(entity, parameters)?;
-        let payer = channel.as_deref().unwrap_or(entity);
-        let route = self.route(payer, &parameters)?;
-        let errors = check_complete(&parameters, Operation::CreateRegistration, &sender.requirements(entity));
+        let mut received = self.receive(entity, parameters)?;
+        let route = self.route(&received.payer, &received.parameters)?;
+        let errors = check_complete(&received.parameters, Operation::CreateRegistration, &sender.requirements(entity));
         if !errors.is_empty() {
             return Err(Refusal::parameters(errors).into());
         }
-        let currency = parameters.get("currency").unwrap_or("EUR").to_owned();
-        for (name, value) in [("amount", "0.00"), ("currency", currency.as_str()), ("paymentType", "PA")] {
-            parameters.set(name, value);
-        }
-        let (order, token) = self.read_order(payer, &sender.requirements(payer), &mut parameters, false)?;
-        if let Some(checkout) = sender.checkout() {
-            demands::check(checkout, &payer.settings.channel, &order, &parameters, false)?;
-        }
-        if self.blind_index(&entity.id, &parameters).is_none() {
-            return Err(Refusal::no_account(account_parameter(order.brand.kind)).into());
+        set_order_of_nothing(&mut received.parameters);
+        let intake = self.read_intake(received, sender, false, false)?;
+        if intake.account.canonical(intake.order.brand.code).is_none() {
+            return Err(Refusal::no_account(account_parameter(intake.order.brand.kind)).into());
         }
         let now = self.now_of(entity);
-        let today = now.to_zoned(TimeZone::UTC).date();
-        let shopper = Shopper::of(shopper, &parameters);
-        let attempt = self.velocity.begin(entity, shopper, &order.account, self.now())?;
+        let shopper = Shopper::of(shopper, &intake.parameters);
+        let attempt = self.velocity.begin(entity, shopper, &intake.order.account, self.now())?;
         let id = RegistrationId::new(self.next_id_time(entity), random()?);
-        let request = OrderRequest { reference: id.as_str(), descriptor: "", today, order: &order };
+        let today = now.to_zoned(TimeZone::UTC).date();
+        let request = OrderRequest { reference: id.as_str(), descriptor: "", today, order: &intake.order };
         // A forced outcome may be pending: nothing would ever end it.
         let (Outcome::Approved(result) | Outcome::Declined(result)) = route.connector.verify(&request).await else {
             return Err(Refusal::method_not_configured().into());
         };
+        let registration = registration(id, entity, sender, &intake, result.code, now);
+        Ok((self.prepare_registration(registration, intake, sender, today)?, attempt))
+    }
+
+    /// Seals the account of a registration and decides what the cardholder agrees to with it.
+    fn prepare_registration(
+        &self,
+        mut registration: Registration,
+        intake: Intake,
+        sender: Sender<'_>,
+        today: Date,
+    ) -> Result<Drafted, Failure> {
+        let Intake { account, parameters, wallet_token: token, .. } = intake;
         let migrated = migrated(&parameters)?;
-        let account = order.account.shown();
-        let shown = parameters.iter().filter(|(name, _)| is_echoed(name, &account)).collect();
-        let mut registration = Registration {
-            id,
-            entity: entity.id.clone(),
-            checkout: sender.checkout().map(|checkout| checkout.id.clone()),
-            ndc: sender.ndc().cloned(),
-            created: now,
-            brand: order.brand.code.to_owned(),
-            result: result.code,
-            account,
-            initial: None,
-            retained_until: card_retention(&parameters),
-            ended: None,
-            parameters: shown,
-        };
         if !registration.approved() {
-            return Ok((Drafted { registration, new: None, chain: None, token }, attempt));
+            return Ok(Drafted { registration, new: None, chain: None, token });
         }
         let chain = |initial: String, charges, latest| Chain {
             initial,
-            entity: entity.id.clone(),
+            entity: registration.entity.clone(),
             payment: None,
             registration: None,
             shown: Some(registration.account.shown_part(&registration.brand)),
@@ -148,8 +143,8 @@ impl Gateway {
             registration.initial = Some(chain.initial.clone());
             registration.parameters.set(INITIAL_TRANSACTION, chain.initial.as_str());
         }
-        let new = self.sealed(registration.clone(), &parameters)?;
-        Ok((Drafted { registration, new, chain, token }, attempt))
+        let new = self.sealed(registration.clone(), &account)?;
+        Ok(Drafted { registration, new, chain, token })
     }
 
     /// A registration of this entity or of one of its channels; another entity's is as unknown as one that never was.
@@ -183,7 +178,7 @@ impl Gateway {
     /// As [`Gateway::pay`]; and when the registration cannot be used, or what was agreed does not allow the charge.
     pub async fn pay_by_registration(
         &self,
-        entity: &Entity,
+        entity: &Arc<Entity>,
         id: &str,
         parameters: Parameters,
         addresses: Addresses<'_>,
@@ -193,12 +188,12 @@ impl Gateway {
         let found = self.store.registration_with_account(&self.entities_of(entity), &id)?;
         let (registration, sealed) = found.ok_or_else(unknown)?;
         let holder = self.holder(entity, &registration);
-        let entity = holder.as_deref().unwrap_or(entity);
+        let entity = holder.as_ref().unwrap_or(entity);
         let ndc = once.ndc().cloned();
         let sender = Sender::server(&parameters, ndc.as_ref());
         let parameters = self.with_stored_account(entity, &registration, sealed, parameters, sender)?;
         let file = File { owner: &registration.entity, used: Some(&registration) };
-        self.charge(file, entity, sender, parameters, addresses, once).await
+        self.charge(entity, parameters, Circumstances { sender, file, addresses }, once).await
     }
 
     /// Keeps a registration for longer.
@@ -318,6 +313,41 @@ impl Drafted {
             changes = changes.chain(&Chain { registration: Some(kept.id.clone()), ..chain });
         }
         Ok((changes, kept))
+    }
+}
+
+/// Sets amount and payment type of an order that moves nothing.
+fn set_order_of_nothing(parameters: &mut Parameters) {
+    let currency = parameters.get("currency").unwrap_or("EUR").to_owned();
+    for (name, value) in [("amount", "0.00"), ("currency", currency.as_str()), ("paymentType", "PA")] {
+        parameters.set(name, value);
+    }
+}
+
+/// The registration that a verified account makes, without an agreement.
+fn registration(
+    id: RegistrationId,
+    entity: &Entity,
+    sender: Sender<'_>,
+    intake: &Intake,
+    result: ResultCode,
+    now: Timestamp,
+) -> Registration {
+    let account = intake.order.account.shown();
+    let shown = intake.parameters.iter().filter(|(name, _)| is_echoed(name, &account)).collect();
+    Registration {
+        id,
+        entity: entity.id.clone(),
+        checkout: sender.checkout().map(|checkout| checkout.id.clone()),
+        ndc: sender.ndc().cloned(),
+        created: now,
+        brand: intake.order.brand.code.to_owned(),
+        result,
+        retained_until: retained_until(&account),
+        account,
+        initial: None,
+        ended: None,
+        parameters: shown,
     }
 }
 

@@ -11,6 +11,7 @@ use super::checkout::{check_path, unknown};
 use super::on_file::File;
 use super::once::Once;
 use super::pay::Addresses;
+use super::payment::{Circumstances, Received};
 use super::sender::Sender;
 use super::velocity::AttemptOutcome;
 use super::{Failure, Gateway};
@@ -153,12 +154,13 @@ impl Gateway {
         if checkout.is_tokenisation() {
             return self.attempt_registration(checkout, &entity, parameters, shopper, reminder).await;
         }
-        let (used, payer, parameters) = self.placed(checkout, entity, parameters)?;
+        let (used, received) = self.placed(checkout, entity, parameters)?;
         let shop_origin = form.get("shopOrigin").filter(|origin| is_origin(origin));
         let addresses = Addresses { public: public_url, result, shop_origin, shopper: Some(shopper) };
         let owner = used.as_ref().map_or(&checkout.entity, |used| &used.entity);
         let file = File { owner, used: used.as_ref() };
-        let (prepared, attempt) = self.prepare(file, &payer, Sender::Form(checkout), parameters, addresses).await?;
+        let circumstances = Circumstances { sender: Sender::Form(checkout), file, addresses };
+        let (prepared, attempt) = self.prepare(received, circumstances).await?;
         let (version, now) = (checkout.version, self.now_of_id(&checkout.entity));
         let unless = abandoned.as_ref().map(|payment| payment.id.clone());
         let gives_up = unless.is_some();
@@ -222,13 +224,13 @@ impl Gateway {
         Ok(parameters)
     }
 
-    /// Where a payment goes, with the stored account that the shopper chose among its parameters.
+    /// Receives a payment, with the stored account that the shopper chose among its parameters.
     pub(super) fn placed(
         &self,
         checkout: &Checkout,
         entity: Arc<Entity>,
         parameters: Parameters,
-    ) -> Result<(Option<Registration>, Arc<Entity>, Parameters), Failure> {
+    ) -> Result<(Option<Registration>, Received), Failure> {
         let used = self.chosen(checkout, &entity, &parameters)?;
         let (used, entity, parameters) = match used {
             Some((used, sealed)) => {
@@ -239,14 +241,13 @@ impl Gateway {
             }
             None => (None, entity, parameters),
         };
-        let (channel, parameters) = self.dispatched(&entity, parameters)?;
-        Ok((used, channel.unwrap_or(entity), parameters))
+        Ok((used, self.receive(&entity, parameters)?))
     }
 
     async fn attempt_registration(
         &self,
         checkout: &Checkout,
-        entity: &Entity,
+        entity: &Arc<Entity>,
         parameters: Parameters,
         shopper: IpAddr,
         reminder: Option<String>,

@@ -10,9 +10,10 @@ use jiff::Timestamp;
 use tillgate_shared::parameter::Parameters;
 
 use super::checkout::{check_path, unknown};
+use super::payment::Intake;
 use super::sender::Sender;
 use super::submit::Naming;
-use super::{Failure, Gateway, demands};
+use super::{Failure, Gateway};
 use crate::domain::checkout::{LIFETIME, State};
 use crate::domain::entity::Entity;
 use crate::domain::form_input::needed_of_form;
@@ -152,10 +153,9 @@ impl Gateway {
         let now = self.now_of(&entity);
         checkout.may_be_tried(self.options.limits.checkout_attempts(&entity), now)?;
         let parameters = self.filled_in(&checkout, &entity, &form, shopper)?;
-        let (used, payer, mut parameters) = self.placed(&checkout, entity, parameters)?;
-        let requirements = Sender::Form(&checkout).requirements(&payer);
-        let (order, _) = self.read_order(&payer, &requirements, &mut parameters, used.is_some())?;
-        demands::check(&checkout, &payer.settings.channel, &order, &parameters, used.is_some())?;
+        let (used, received) = self.placed(&checkout, entity, parameters)?;
+        let Intake { payer, order, parameters, .. } =
+            self.read_intake(received, Sender::Form(&checkout), used.is_some(), false)?;
         // A number that would be declined anyway is not kept until then.
         if let Some(code) = self.route(&payer, &parameters)?.connector.refused_account(&order) {
             return Err(Refusal::not_set_up(code).into());

@@ -9,12 +9,11 @@ use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::expiry::Expiry;
-use tillgate_shared::format::mask::mask_numbers;
-use tillgate_shared::parameter::{Parameters, Requirements, find};
+use tillgate_shared::parameter::find;
 
 use super::checkout::unknown;
-use super::{Failure, Gateway, order, random};
-use crate::connector::{Cryptogram, Entry, FullAccount, FullCard, Order};
+use super::{Failure, Gateway, random};
+use crate::connector::{Cryptogram, Entry, FullCard};
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, hex};
@@ -45,46 +44,13 @@ pub static SHEET_CARDS: [SheetCard; 2] = [
 const VALID: SignedDuration = SignedDuration::from_mins(10);
 
 /// What came out of a token.
-struct Opened {
-    card: FullCard,
+pub(super) struct Opened {
+    pub(super) card: FullCard,
     /// The token itself, to be remembered with the payment.
-    token: WalletToken,
+    pub(super) token: WalletToken,
 }
 
 impl Gateway {
-    /// Reads an order. A wallet's token among the parameters is opened with the channel's key, and what it holds stands among
-    /// them afterwards as if the merchant had decrypted it.
-    ///
-    /// # Errors
-    /// What [`order::read`] says, and what is wrong with the token.
-    pub(super) fn read_order(
-        &self,
-        entity: &Entity,
-        requirements: &Requirements,
-        parameters: &mut Parameters,
-        stored: bool,
-    ) -> Result<(Order, Option<WalletToken>), Failure> {
-        let mut token = None;
-        let mut order = order::read(requirements, parameters, stored, |text| {
-            let Opened { card, token: opened } = self.open_wallet_token(entity, text, self.now())?;
-            token = Some(opened);
-            Ok(card)
-        })?;
-        order.any_number = entity.settings.sandbox_any_number;
-        if let (Some(_), FullAccount::Card(card)) = (&token, &order.account) {
-            parameters.set("card.number", card.number.digits());
-            parameters.set("card.expiryMonth", card.expiry.month_text());
-            parameters.set("card.expiryYear", card.expiry.year_text());
-            if let Some(holder) = &card.holder {
-                parameters.set("card.holder", mask_numbers(holder));
-            }
-            if let Some(proof) = &card.cryptogram {
-                parameters.set("threeDSecure.eci", proof.eci.as_str());
-            }
-        }
-        Ok((order, token))
-    }
-
     /// Whether a simulation stands in for a wallet: the channel is a sandbox, and has a key to encrypt for.
     pub fn has_wallet_sheet(&self, checkout: &Checkout, brand: &Brand) -> bool {
         self.sheet(checkout, brand).is_ok()
@@ -116,15 +82,14 @@ impl Gateway {
         let entity = self.directory.entity(&checkout.entity).ok_or_else(unknown)?;
         let mut parameters = checkout.parameters.clone();
         parameters.set("paymentBrand", brand.code);
-        let (channel, _) = self.dispatched(&entity, parameters)?;
-        let payer = channel.unwrap_or(entity);
+        let payer = self.receive(&entity, parameters)?.payer;
         let keys = if payer.live { Vec::new() } else { self.store.wallet_keys(&payer.id)? };
         let key = keys.into_iter().rfind(|key| key.retired.is_none());
         Ok((payer, key.ok_or_else(|| Refusal::not_found("No wallet is set up"))?))
     }
 
     /// Opens a token that was sent to a channel.
-    fn open_wallet_token(&self, entity: &Entity, text: &str, now: Timestamp) -> Result<Opened, Failure> {
+    pub(super) fn open_wallet_token(&self, entity: &Entity, text: &str, now: Timestamp) -> Result<Opened, Failure> {
         let token = Token::parse(text).map_err(refusal)?;
         let kept = self.store.wallet_key(&entity.id, token.key_id())?.ok_or_else(|| refusal(Fault::Foreign))?;
         if kept.retired.is_some() {

@@ -5,8 +5,7 @@ mod bank;
 mod card;
 mod provider;
 
-use tillgate_shared::brand::{Brand, Kind, detect};
-use tillgate_shared::format::card_number::CardNumber;
+use tillgate_shared::brand::{Brand, Kind};
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::{
     Operation, ParameterError, Parameters, Presence, Requirements, check_authentication, check_complete,
@@ -22,19 +21,22 @@ use crate::domain::refusal::Refusal;
 /// A sandbox merchant's wish for an outcome.
 pub(super) const FORCED: &str = "customParameters[forceResultCode]";
 
-/// Reads an order from the merged parameters of a payment; `open` opens a wallet's token. What has to be there has been
-/// judged already where the account is a registration's.
+/// Reads an order from the merged parameters of a payment; `brand` is the one that was sent or that the card number tells,
+/// `open` opens a wallet's token. What has to be there has been judged already where the account is a registration's.
 ///
 /// # Errors
 /// Everything that is missing or contradictory, by name; what `open` says.
 pub fn read(
     requirements: &Requirements,
     parameters: &Parameters,
+    brand: Option<&'static Brand>,
     stored: bool,
     open: impl FnOnce(&str) -> Result<FullCard, Failure>,
 ) -> Result<Order, Failure> {
     // A brand that nobody knows is refused before its account is asked for.
-    let sent = sent_brand(parameters)?;
+    if let (None, Some(code)) = (brand, parameters.get("paymentBrand")) {
+        return Err(Refusal::parameter("paymentBrand", Some(code), "is not a known brand").into());
+    }
     let errors = match stored {
         true => check_authentication(parameters, requirements),
         false => check_complete(parameters, Operation::Payment, requirements),
@@ -42,16 +44,12 @@ pub fn read(
     if !errors.is_empty() {
         return Err(Refusal::parameters(errors).into());
     }
-    // Without a brand it is a card, whose number tells the brand.
-    let (brand, mut account) = match sent {
-        Some(brand) => match parameters.get("walletPay.paymentToken").filter(|_| brand.kind == Kind::Wallet) {
-            Some(token) => (brand, FullAccount::Card(open(token)?)),
-            None => (brand, account(brand, parameters, requirements)?),
-        },
-        None => {
-            let card = card::read(parameters, requirements)?;
-            (detected_brand(&card.number)?, FullAccount::Card(card))
-        }
+    let untold = || Refusal::parameter("paymentBrand", None, "may not be empty: the card number tells no brand");
+    let brand = brand.ok_or_else(untold)?;
+    let token = parameters.get("walletPay.paymentToken").filter(|_| brand.kind == Kind::Wallet);
+    let mut account = match token {
+        Some(token) => FullAccount::Card(open(token)?),
+        None => account(brand, parameters, requirements)?,
     };
     if let (true, FullAccount::Card(card)) = (stored, &mut account) {
         card.entry = Entry::Stored;
@@ -143,20 +141,6 @@ pub fn amount(parameters: &Parameters) -> Result<Amount, Refusal> {
         Amount::parse(amount, currency).map_err(|error| Refusal::parameter("amount", Some(amount), error.message()))?;
     three_d_amount(parameters, amount)?;
     Ok(amount)
-}
-
-/// The brand that was sent.
-fn sent_brand(parameters: &Parameters) -> Result<Option<&'static Brand>, Refusal> {
-    let Some(code) = parameters.get("paymentBrand") else { return Ok(None) };
-    Brand::find(code).map(Some).ok_or_else(|| Refusal::parameter("paymentBrand", Some(code), "is not a known brand"))
-}
-
-/// The brand whose range the number is in.
-fn detected_brand(number: &CardNumber) -> Result<&'static Brand, Refusal> {
-    let cards: Vec<&'static Brand> = Brand::all().iter().filter(|brand| brand.kind == Kind::Card).collect();
-    detect(number.digits(), &cards)
-        .next()
-        .ok_or_else(|| Refusal::parameter("paymentBrand", None, "may not be empty: the card number tells no brand"))
 }
 
 /// What the payment does: the brand's own type where the checkout was given one, `paymentType` otherwise.

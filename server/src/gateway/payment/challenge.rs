@@ -7,10 +7,11 @@ use zeroize::Zeroizing;
 
 use super::super::asynchronous::no_page;
 use super::super::{Failure, Gateway, order};
-use super::{Named, when_first};
+use super::Identity;
+use super::three_ds::policy_of_first;
 use crate::connector::three_ds::request::AuthenticationMessage;
 use crate::connector::three_ds::{AuthenticationRequest, ChallengeResult};
-use crate::connector::{ConnectorResult, Entry, FullAccount, FullCard, Route};
+use crate::connector::{ConnectorResult, Entry, FullAccount, FullCard};
 use crate::domain::authentication::{Authentication, Next, NotTaken, Proof, Said, next};
 use crate::domain::channel::ThreeD;
 use crate::domain::id::PageId;
@@ -51,7 +52,7 @@ impl Gateway {
             return Ok(Visit::Ended(payment));
         };
         if now >= self.waits_until(&payment) {
-            let ended = self.end_pending(payment, codes::TIMED_OUT.into(), |_| true).await?;
+            let ended = self.complete(payment, codes::TIMED_OUT.into(), |_| true).await?;
             return Ok(Visit::Ended(ended.payment));
         }
         if authentication.waits_for_answer() {
@@ -68,7 +69,7 @@ impl Gateway {
         let Some(authentication) = payment.authentication().cloned() else { return Ok(Visit::Ended(payment)) };
         let account = self.waiting_account(&payment)?;
         let has_code = matches!(&account, Some(FullAccount::Card(card)) if card.code.is_some());
-        let when = when_first(self.three_d_of(&payment), &payment.parameters, has_code);
+        let when = policy_of_first(self.three_d_of(&payment), &payment.parameters, has_code);
         let proof = match &account {
             Some(FullAccount::Card(card)) => self.ask_about(&payment, card, &authentication, when).await?,
             _ => None,
@@ -84,7 +85,7 @@ impl Gateway {
         };
         let asked = authentication.stage;
         let ended = self
-            .end_pending(payment, answer, move |payment| {
+            .complete(payment, answer, move |payment| {
                 let still = payment.authentication().is_some_and(|authentication| authentication.stage == asked);
                 if let (true, Some(proof)) = (still, &proof) {
                     proof.tell(&mut payment.parameters);
@@ -138,7 +139,7 @@ impl Gateway {
         match authentication.answered(transaction, self.waits_until(&payment), now) {
             Ok(()) => {}
             Err(NotTaken::TooLate) => {
-                let ended = self.end_pending(payment, codes::TIMED_OUT.into(), |_| true).await?;
+                let ended = self.complete(payment, codes::TIMED_OUT.into(), |_| true).await?;
                 return Ok(Answered { payment: ended.payment, taken: false });
             }
             Err(NotTaken::NoChallenge | NotTaken::OtherTransaction) => return Ok(Answered { payment, taken: false }),
@@ -155,7 +156,7 @@ impl Gateway {
             result.code.into()
         };
         let ended = self
-            .end_pending(payment, outcome, move |payment| {
+            .complete(payment, outcome, move |payment| {
                 proof.tell(&mut payment.parameters);
                 true
             })
@@ -179,15 +180,9 @@ impl Gateway {
             return codes::THREEDS_ABANDONED.into();
         };
         let now = self.now_of_id(&payment.entity);
-        let named = Named { reference: payment.id.as_str(), descriptor: &payment.descriptor, now };
-        let outcome = route.connector.authorize(&named.about(&order)).await;
+        let identity = Identity { id: payment.id.clone(), descriptor: payment.descriptor.clone(), now };
+        let outcome = route.connector.authorize(&identity.request(&order)).await;
         outcome.result().cloned().unwrap_or_else(|| codes::PENDING.into())
-    }
-
-    /// The way of a payment, by its entity's settings of now.
-    fn route_of(&self, payment: &Payment) -> Option<Route> {
-        let entity = self.directory.entity(&payment.entity)?;
-        self.route(&entity, &payment.parameters).ok()
     }
 
     /// The card that waits for its cardholder, with its code where that is still known.
