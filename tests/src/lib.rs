@@ -1,6 +1,7 @@
 //! The harness of the black-box tests: the real binary on a free port with an empty file, a merchant that talks HTTP
 //! to it, shops, and a real browser. Tests start what they need and drop it; nothing outlives the test process.
 
+mod acquirer;
 mod answer;
 mod axe;
 pub mod bench;
@@ -21,6 +22,7 @@ pub mod shop;
 mod site;
 mod wait;
 
+pub use acquirer::{AcquirerHost, HostCaller, HostReply, HostRequest};
 pub use answer::{Answer, form};
 pub use browser::{Browser, browse, browse_in_firefox, browse_with};
 pub use card_form::CardForm;

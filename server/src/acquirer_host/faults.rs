@@ -1,7 +1,7 @@
 //! Faults on request: what a network or a host does at the worst moment, so that a gateway can be tested against it.
 //!
-//! A request asks for one by its amount. The control route, which exists with `--control` only, plans faults for requests that
-//! have no such amount, such as inquiries.
+//! An authorisation, credit, capture or refund asks for one by its amount. The control route, which exists with `--control` only,
+//! plans faults for any operation, also for inquiries and reversals.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -127,8 +127,9 @@ async fn carry_out(
         Err(reply) => return Ok((reply, None)),
     };
     let planned = state.plan.as_ref().and_then(|plan| plan.take(operation));
-    let of_amount = if operation == HostOperation::Inquire { None } else { Fault::of_amount(amount) };
-    let fault = planned.or(of_amount);
+    // A gateway that finds out what became of a payment names the payment's amount once more.
+    let finds_out = matches!(operation, HostOperation::Reverse | HostOperation::Inquire);
+    let fault = planned.or_else(|| Fault::of_amount(amount).filter(|_| !finds_out));
     let delay = match fault {
         Some(Fault::Dropped) => return Err(Hangup),
         Some(Fault::Late) => state.late,

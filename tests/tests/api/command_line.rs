@@ -120,6 +120,7 @@ async fn every_command_shows_an_example_and_takes_json() -> anyhow::Result<()> {
     }
     leaves.sort();
     let expected = [
+        "acquirer-host",
         "backup",
         "demo",
         "entity create",

@@ -4,6 +4,8 @@
 #![allow(missing_docs)]
 
 mod accounts;
+mod acquirer_faults;
+mod acquirer_host;
 mod amplification;
 mod asynchronous;
 mod authentication;
