@@ -2,6 +2,7 @@
 //! requests as `docs/acquirer-host.md` says, without the gateway's own code.
 
 use std::ffi::OsStr;
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
@@ -32,6 +33,8 @@ pub struct AcquirerHost {
 pub struct HostCaller {
     /// Host and port.
     pub address: String,
+    /// The shared key, 64 hexadecimal digits.
+    key: String,
     client: Client,
 }
 
@@ -90,17 +93,21 @@ impl HostRequest {
         }
     }
 
-    /// The request's signature.
+    /// The request's signature under the key of hosts under test.
     pub fn signature(&self) -> String {
+        self.signed_under(KEY)
+    }
+
+    fn signed_under(&self, key: &str) -> String {
         let lines = ["tillgate request", self.method.as_str(), &self.path, &self.date, &self.key];
-        signature(&lines, self.body.as_bytes())
+        signature(key, &lines, self.body.as_bytes())
     }
 }
 
 /// HMAC-SHA-256 of lines and a body, in hexadecimal digits.
-fn signature(lines: &[&str], body: &[u8]) -> String {
+fn signature(key: &str, lines: &[&str], body: &[u8]) -> String {
     let key: Vec<u8> =
-        (0..32).filter_map(|place| u8::from_str_radix(KEY.get(place * 2..place * 2 + 2)?, 16).ok()).collect();
+        (0..32).filter_map(|place| u8::from_str_radix(key.get(place * 2..place * 2 + 2)?, 16).ok()).collect();
     // HMAC takes a key of any length.
     #[allow(clippy::expect_used)]
     let mut code = Hmac::<Sha256>::new_from_slice(&key).expect("a key of any length");
@@ -144,17 +151,26 @@ impl AcquirerHost {
             line.split_once("listening on http://").map(|(_, address)| address.trim().to_owned())
         })?;
         let client = Client::builder().no_proxy().build()?;
-        Ok(Self { process, caller: HostCaller { address, client }, folder, arguments })
+        Ok(Self { process, caller: HostCaller { address, key: KEY.to_owned(), client }, folder, arguments })
     }
 
     /// The folder around its data folder, where the key file is as well.
-    pub fn folder(&self) -> &std::path::Path {
+    pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
     /// Everything that the host has printed and logged so far.
     pub fn log(&self) -> String {
         self.process.output()
+    }
+
+    /// A client of a host that runs already, with the key in a file.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn running(address: &str, key_file: &Path) -> anyhow::Result<HostCaller> {
+        let key = std::fs::read_to_string(key_file)?.trim_end().to_owned();
+        Ok(HostCaller { address: address.to_owned(), key, client: Client::builder().no_proxy().build()? })
     }
 
     /// A client of this host.
@@ -169,7 +185,7 @@ impl HostCaller {
     /// # Errors
     /// When the connection breaks.
     pub async fn send(&self, request: &HostRequest) -> anyhow::Result<HostReply> {
-        self.send_signed(request, &request.signature()).await
+        self.send_signed(request, &request.signed_under(&self.key)).await
     }
 
     /// Sends a request with any signature.
@@ -184,7 +200,7 @@ impl HostCaller {
         let status = answer.status().as_u16();
         let found = answer.headers().get("tillgate-signature").and_then(|value| value.to_str().ok()).map(str::to_owned);
         let body = answer.bytes().await?;
-        let expected = signature(&["tillgate answer", signed, &status.to_string()], &body);
+        let expected = signature(&self.key, &["tillgate answer", signed, &status.to_string()], &body);
         let json = serde_json::from_slice(&body).unwrap_or(Value::Null);
         Ok(HostReply { status, json, is_signed: found.as_deref() == Some(expected.as_str()) })
     }

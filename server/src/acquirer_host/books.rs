@@ -76,7 +76,7 @@ impl From<&EarlierRequest> for PaymentData {
 #[derive(Debug)]
 pub enum Booking {
     /// It is decided.
-    Answer(HostAnswer),
+    Answer(Box<HostAnswer>),
     /// Another request was sent under this key.
     KeyReused,
 }
@@ -224,7 +224,7 @@ pub fn inquire(books: &LedgerTransaction<'_>, call: &Call, request: &EarlierRequ
         connector_tx_id3: None,
     };
     let Some(found) = found else {
-        return Ok(Booking::Answer(answer(HostOutcome::NotFound, code::NOT_FOUND)));
+        return Ok(Booking::Answer(Box::new(answer(HostOutcome::NotFound, code::NOT_FOUND))));
     };
     let outcome = match (found.entry.reversed, found.entry.approved) {
         (true, _) => HostOutcome::Reversed,
@@ -232,12 +232,12 @@ pub fn inquire(books: &LedgerTransaction<'_>, call: &Call, request: &EarlierRequ
         (false, false) => HostOutcome::Declined,
     };
     // Payment and amount are the ledger's, so that whoever asks about another one notices.
-    Ok(Booking::Answer(HostAnswer {
+    Ok(Booking::Answer(Box::new(HostAnswer {
         payment_id: found.entry.payment_id.clone(),
         amount: found.entry.amount,
         currency: found.entry.currency.clone(),
         ..with_details(answer(outcome, &found.entry.code), &found)
-    }))
+    })))
 }
 
 /// Books a request, unless its key is known already.
@@ -274,7 +274,7 @@ fn once(
         connector_tx_id2: None,
         connector_tx_id3: None,
     };
-    Ok(Booking::Answer(with_details(answer, &entry)))
+    Ok(Booking::Answer(Box::new(with_details(answer, &entry))))
 }
 
 /// Adds the acquirer's ids and the results of the checks.

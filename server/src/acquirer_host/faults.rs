@@ -14,10 +14,10 @@ const BEFORE_FIRST: u64 = 200_000;
 /// Maximum number of planned faults.
 const MAX_PLANNED: usize = 1000;
 
-/// A fault. Except for [`Fault::Dropped`] and [`Fault::Late`] the request is booked first.
+/// A fault. Except for [`HostFault::Dropped`] and [`HostFault::Late`] the request is booked first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Fault {
+pub enum HostFault {
     /// Answers after `--slow`.
     Slow,
     /// Never answers, and keeps the connection open.
@@ -38,7 +38,7 @@ pub enum Fault {
     Mismatched,
 }
 
-impl Fault {
+impl HostFault {
     /// Every fault, in the order of its amounts: 2000.01, 2000.02 and so on.
     pub const ALL: [Self; 9] = [
         Self::Slow,
@@ -64,7 +64,7 @@ impl Fault {
 #[serde(deny_unknown_fields)]
 pub struct PlannedFault {
     operation: HostOperation,
-    fault: Fault,
+    fault: HostFault,
     times: u32,
 }
 
@@ -84,7 +84,7 @@ impl FaultPlan {
     }
 
     /// Takes the next fault of an operation.
-    pub fn take(&self, operation: HostOperation) -> Option<Fault> {
+    pub fn take(&self, operation: HostOperation) -> Option<HostFault> {
         let mut plan = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let place = plan.iter().position(|planned| planned.operation == operation)?;
         let planned = plan.get_mut(place)?;
@@ -104,10 +104,10 @@ mod tests {
 
     #[test]
     fn faults_have_the_amounts_from_2000_01_on() {
-        assert_eq!(Fault::of_amount(200_001), Some(Fault::Slow));
-        assert_eq!(Fault::of_amount(200_009), Some(Fault::Mismatched));
+        assert_eq!(HostFault::of_amount(200_001), Some(HostFault::Slow));
+        assert_eq!(HostFault::of_amount(200_009), Some(HostFault::Mismatched));
         for amount in [0, 9200, 200_000, 200_010, u64::MAX] {
-            assert_eq!(Fault::of_amount(amount), None, "{amount}");
+            assert_eq!(HostFault::of_amount(amount), None, "{amount}");
         }
     }
 
@@ -120,6 +120,6 @@ mod tests {
         assert!(plan.add(planned(r#"{"operation":"capture","fault":"cut","times":0}"#)));
         assert_eq!(plan.take(HostOperation::Capture), None);
         let taken: Vec<_> = (0..4).map(|_| plan.take(HostOperation::Inquire)).collect();
-        assert_eq!(taken, [Some(Fault::Silent), Some(Fault::Silent), Some(Fault::Cut), None]);
+        assert_eq!(taken, [Some(HostFault::Silent), Some(HostFault::Silent), Some(HostFault::Cut), None]);
     }
 }

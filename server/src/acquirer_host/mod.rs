@@ -103,3 +103,51 @@ impl AcquirerHost {
         let _ = self.served.await;
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::connector::http::wire::{AuthorizationRequest, EarlierRequest, HostOperation, HostOutcome};
+    use crate::connector::http::{CallResult, Deadlines, HostAddress, HostClient};
+
+    fn client(host: &AcquirerHost, key: &SharedKey) -> HostClient {
+        let address = HostAddress::parse(&format!("http://{}", host.address())).unwrap();
+        HostClient::new(address, key.clone(), Deadlines::default(), Arc::new(SystemClock)).unwrap()
+    }
+
+    fn outcome(result: CallResult) -> HostOutcome {
+        let CallResult::Answered(answer) = result else { panic!("{result:?}") };
+        answer.outcome
+    }
+
+    #[tokio::test]
+    async fn a_host_inside_this_process_starts_stops_and_starts_again_with_its_ledger() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = SharedKey::random().unwrap();
+        let options = || HostOptions::on_loopback(folder.path().join("host"), key.clone());
+        let request: AuthorizationRequest = serde_json::from_value(serde_json::json!({
+            "merchantId": "m", "paymentId": "p", "amount": 9200, "currency": "EUR", "brand": "VISA", "shopperPresent": true,
+            "account": {
+                "type": "card", "number": "4200000000000000", "expiryMonth": "05", "expiryYear": "2034", "entry": "keyed"
+            }
+        }))
+        .unwrap();
+        let host = AcquirerHost::start(options()).await.unwrap();
+        let authorized = client(&host, &key).authorize(HostOperation::Authorize, "p", &request).await;
+        assert_eq!(outcome(authorized), HostOutcome::Approved);
+        let before = host.address();
+        host.stop().await;
+        assert!(tokio::net::TcpStream::connect(before).await.is_err());
+        let host = AcquirerHost::start(options()).await.unwrap();
+        let about = EarlierRequest {
+            merchant_id: "m".to_owned(),
+            payment_id: "p".to_owned(),
+            original_key: "p".to_owned(),
+            amount: 9200,
+            currency: "EUR".to_owned(),
+        };
+        assert_eq!(outcome(client(&host, &key).inquire("q", &about).await), HostOutcome::Approved);
+        host.stop().await;
+    }
+}

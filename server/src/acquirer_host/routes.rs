@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use super::books::{self, Booking, Call, PaymentData};
 use super::cards;
 use super::entry::{EntryKind, LedgerEntry};
-use super::faults::{Fault, FaultPlan, PlannedFault};
+use super::faults::{FaultPlan, HostFault, PlannedFault};
 use super::reply::Reply;
 use super::request::{NotVerified, VerifiedRequest, check_date, check_payment, malformed, parse, read};
 use super::stream::SharedStream;
@@ -64,8 +64,8 @@ struct LedgerPage {
 }
 
 /// A request that is about to be booked.
-enum Order {
-    Payment(EntryKind, AuthorizationRequest),
+enum BookingOrder {
+    Payment(EntryKind, Box<AuthorizationRequest>),
     Modification(EntryKind, ModificationRequest),
     Reversal(EarlierRequest),
     Inquiry(EarlierRequest),
@@ -97,7 +97,7 @@ pub async fn answer(
 }
 
 /// Finds the route of a request, and carries it out.
-async fn route(state: &Arc<HostState>, request: &VerifiedRequest) -> Result<(Reply, Option<Fault>), Hangup> {
+async fn route(state: &Arc<HostState>, request: &VerifiedRequest) -> Result<(Reply, Option<HostFault>), Hangup> {
     let path = request.uri.path();
     let operation = HostOperation::find(path);
     let is_control = path == CONTROL && state.plan.is_some();
@@ -121,7 +121,7 @@ async fn carry_out(
     state: &Arc<HostState>,
     operation: HostOperation,
     request: &VerifiedRequest,
-) -> Result<(Reply, Option<Fault>), Hangup> {
+) -> Result<(Reply, Option<HostFault>), Hangup> {
     let (order, amount) = match order(operation, request) {
         Ok(order) => order,
         Err(reply) => return Ok((reply, None)),
@@ -129,10 +129,10 @@ async fn carry_out(
     let planned = state.plan.as_ref().and_then(|plan| plan.take(operation));
     // A gateway that finds out what became of a payment names the payment's amount once more.
     let finds_out = matches!(operation, HostOperation::Reverse | HostOperation::Inquire);
-    let fault = planned.or_else(|| Fault::of_amount(amount).filter(|_| !finds_out));
+    let fault = planned.or_else(|| HostFault::of_amount(amount).filter(|_| !finds_out));
     let delay = match fault {
-        Some(Fault::Dropped) => return Err(Hangup),
-        Some(Fault::Late) => state.late,
+        Some(HostFault::Dropped) => return Err(Hangup),
+        Some(HostFault::Late) => state.late,
         _ => Duration::ZERO,
     };
     let call = Call {
@@ -152,7 +152,7 @@ async fn carry_out(
 }
 
 /// Reads a request's body. Returns the amount beside it.
-fn order(operation: HostOperation, request: &VerifiedRequest) -> Result<(Order, u64), Reply> {
+fn order(operation: HostOperation, request: &VerifiedRequest) -> Result<(BookingOrder, u64), Reply> {
     let (order, payment) = match operation {
         HostOperation::Authorize | HostOperation::Credit => {
             let body: AuthorizationRequest = parse(request)?;
@@ -167,13 +167,13 @@ fn order(operation: HostOperation, request: &VerifiedRequest) -> Result<(Order, 
                 amount: body.amount,
                 currency: body.currency.clone(),
             };
-            (Order::Payment(kind, body), payment)
+            (BookingOrder::Payment(kind, Box::new(body)), payment)
         }
         HostOperation::Capture | HostOperation::Refund => {
             let body: ModificationRequest = parse(request)?;
             let kind = if operation == HostOperation::Capture { EntryKind::Capture } else { EntryKind::Refund };
             let payment = PaymentData::from(&body);
-            (Order::Modification(kind, body), payment)
+            (BookingOrder::Modification(kind, body), payment)
         }
         HostOperation::Reverse | HostOperation::Inquire => {
             let body: EarlierRequest = parse(request)?;
@@ -183,32 +183,34 @@ fn order(operation: HostOperation, request: &VerifiedRequest) -> Result<(Order, 
             if is_reversal && body.original_key == request.idempotency_key {
                 return Err(malformed("originalKey is the key of this request"));
             }
-            (if is_reversal { Order::Reversal(body) } else { Order::Inquiry(body) }, payment)
+            (if is_reversal { BookingOrder::Reversal(body) } else { BookingOrder::Inquiry(body) }, payment)
         }
     };
     check_payment(&payment)?;
     Ok((order, payment.amount))
 }
 
-async fn book(state: &HostState, call: Call, order: Order) -> Reply {
+async fn book(state: &HostState, call: Call, order: BookingOrder) -> Reply {
     let today = state.clock.now().to_zoned(TimeZone::UTC).date();
     let booked = match order {
-        Order::Payment(kind, request) => {
+        BookingOrder::Payment(kind, request) => {
             let Some(judgement) = cards::judge(&request, today) else {
                 return malformed("the account cannot be read");
             };
-            let AuthorizationRequest { merchant_id, payment_id, amount, currency, .. } = request;
+            let AuthorizationRequest { merchant_id, payment_id, amount, currency, .. } = *request;
             let payment = PaymentData { merchant_id, payment_id, amount, currency };
             state.ledger.write(move |books| books::book_payment(books, &call, &payment, kind, &judgement)).await
         }
-        Order::Modification(kind, request) => {
+        BookingOrder::Modification(kind, request) => {
             state.ledger.write(move |books| books::book_modification(books, &call, kind, &request)).await
         }
-        Order::Reversal(request) => state.ledger.write(move |books| books::book_reversal(books, &call, &request)).await,
-        Order::Inquiry(request) => state.ledger.write(move |books| books::inquire(books, &call, &request)).await,
+        BookingOrder::Reversal(request) => {
+            state.ledger.write(move |books| books::book_reversal(books, &call, &request)).await
+        }
+        BookingOrder::Inquiry(request) => state.ledger.write(move |books| books::inquire(books, &call, &request)).await,
     };
     match booked {
-        Ok(Booking::Answer(answer)) => Reply::ok(&answer),
+        Ok(Booking::Answer(answer)) => Reply::ok(&*answer),
         Ok(Booking::KeyReused) => {
             Reply::refusal(RefusalReason::KeyReused, "another request was sent under this idempotency key")
         }
@@ -246,30 +248,30 @@ async fn disturb(
     stream: &SharedStream,
     request: &Signature,
     reply: Reply,
-    fault: Fault,
+    fault: HostFault,
 ) -> Result<Response<Full<Bytes>>, Hangup> {
     let response = || reply.clone().signed(&state.key, request);
     let whole = reply.bytes(&state.key, request);
     match fault {
-        Fault::Slow => {
+        HostFault::Slow => {
             tokio::time::sleep(state.slow).await;
             Ok(response())
         }
-        Fault::Late => Ok(response()),
-        Fault::Cut => {
+        HostFault::Late => Ok(response()),
+        HostFault::Cut => {
             let half = whole.get(..whole.len() / 2 + whole.len() / 4).unwrap_or_default();
             let _ = stream.write_raw(half).await;
             Err(Hangup)
         }
-        Fault::Twice => {
+        HostFault::Twice => {
             let _ = stream.write_raw(&[whole.as_slice(), &whole].concat()).await;
             stay_silent(state).await
         }
-        Fault::Silent => stay_silent(state).await,
-        Fault::Garbage => Ok(Response::new(Full::new(Bytes::from_static(b"\0\xff{\"outcome\":\"approved\"")))),
-        Fault::Forged => Ok(reply.signed(&SharedKey::new([0; 32]), request)),
-        Fault::Mismatched => Ok(about_another_amount(reply.clone()).signed(&state.key, request)),
-        Fault::Dropped => Err(Hangup),
+        HostFault::Silent => stay_silent(state).await,
+        HostFault::Garbage => Ok(Response::new(Full::new(Bytes::from_static(b"\0\xff{\"outcome\":\"approved\"")))),
+        HostFault::Forged => Ok(reply.signed(&SharedKey::new([0; 32]), request)),
+        HostFault::Mismatched => Ok(about_another_amount(reply.clone()).signed(&state.key, request)),
+        HostFault::Dropped => Err(Hangup),
     }
 }
 

@@ -5,7 +5,9 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tillgate_tests::{AcquirerHost, HostReply, HostRequest};
+use tillgate_tests::{AcquirerHost, HostReply, HostRequest, until};
+
+use crate::command_line::start;
 
 /// An authorisation of 92.00 EUR on a test card.
 pub fn payment(id: &str) -> Value {
@@ -372,5 +374,26 @@ async fn giant_bodies_and_heads_are_cut_off_and_others_are_served() -> anyhow::R
     let idle: Vec<TcpStream> = (0..200).map(|_| TcpStream::connect(&host.address)).collect::<Result<_, _>>()?;
     assert_outcome(&host.send(&good).await?, "approved", "00");
     drop(idle);
+    Ok(())
+}
+
+#[tokio::test]
+async fn asked_to_stop_the_host_ends_also_with_an_answer_that_never_comes() -> anyhow::Result<()> {
+    for signal in ["TERM", "INT"] {
+        let folder = tempfile::tempdir()?;
+        let data = folder.path().join("acquirer");
+        let data = data.to_str().unwrap_or_default();
+        let mut running = start(&["acquirer-host", "--listen", "127.0.0.1:0", "--data", data]).await?;
+        let address = running.base().trim_start_matches("http://").trim_end_matches('/').to_owned();
+        let host = AcquirerHost::running(&address, &folder.path().join("acquirer.acquirer-key"))?;
+        let body = with(payment("silent"), &[("/amount", json!(200_002))]);
+        let (silent, caller) = (HostRequest::new("authorize", "silent", &body), host.clone());
+        let silent = tokio::spawn(async move { caller.send(&silent).await });
+        until("the silent request is booked", async || Ok((host.ledger().await?.len() == 1).then_some(()))).await?;
+        running.signal(signal).await?;
+        let status = running.ended().await?;
+        assert!(status.success(), "SIG{signal}: {status}");
+        assert!(silent.await?.is_err(), "nobody answers");
+    }
     Ok(())
 }

@@ -22,8 +22,8 @@ pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 /// Maximum difference between a request's date and the host's clock, in both directions.
 pub const MAX_DIFFERENCE: Duration = Duration::from_secs(300);
 
-/// Everything that a request's signature covers.
-#[derive(Debug, Clone, Copy)]
+/// Everything that a request's signature covers. It has no `Debug`: the body may hold a card number.
+#[derive(Clone, Copy)]
 pub struct SignedRequest<'a> {
     /// The method, in capitals.
     pub method: &'a str,
@@ -164,7 +164,13 @@ mod tests {
             SignedRequest { body: b"", ..REQUEST },
             moved,
         ] {
-            assert!(!other.is_signed_by(&key(), signature.as_str()), "{other:?}");
+            assert!(
+                !other.is_signed_by(&key(), signature.as_str()),
+                "{} {} {}",
+                other.path,
+                other.date,
+                other.idempotency_key
+            );
         }
         assert!(!REQUEST.is_signed_by(&SharedKey::new([8; 32]), signature.as_str()));
         for text in ["", "0", &"0".repeat(64), &signature.as_str()[1..], &format!("{}00", signature.as_str())] {
