@@ -70,7 +70,14 @@ fn inputs(length: usize) -> Vec<String> {
     }
     let every = filled(length - 40, |number| format!("{}+", all[number % all.len()]));
     inputs.push(format!("brands={every}"));
-    inputs.push(format!("brands={}&shopperResultUrl=https://shop.example/{}", all.join("+"), "%22".repeat(length / 4)));
+    // An address is repeated in the form of every brand: long ones, and those of a usual length.
+    for address in [length / 4, 8000, 2000, 500] {
+        inputs.push(format!(
+            "brands={}&shopperResultUrl=https://shop.example/{}",
+            all.join("+"),
+            "%22".repeat(address)
+        ));
+    }
     inputs
 }
 

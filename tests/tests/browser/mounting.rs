@@ -51,7 +51,7 @@ async fn ten_times_mounted_and_unloaded_nothing_is_left_behind() -> anyhow::Resu
         }
         let (early, last) = (&after[1], &after[9]);
         assert_eq!(early["page"], last["page"], "{after:#?}");
-        // While the browser still compiles a module better, in the background, it holds it.
+        // A browser that still compiles a module in the background holds it.
         until("all modules but one are let go", async || {
             Ok((held(&browser).await?["modules"].as_u64() <= Some(1)).then_some(()))
         })

@@ -92,13 +92,10 @@ pub fn install(packages: &[&str]) -> Result<()> {
     };
     let mut arguments = vec!["install", "-y", "-qq", "--no-install-recommends"];
     arguments.extend(packages);
-    let what = format!("apt-get install {}", packages.join(" "));
-    if step(&what, || apt(&arguments)).is_ok() {
-        return Ok(());
-    }
-    // A fresh machine has no package lists yet.
-    step("apt-get update", || apt(&["update"]))?;
-    step(&what, || apt(&arguments))
+    // A fresh machine has no package lists yet, or those of its image, in which browsers are months old. Where the lists
+    // cannot be fetched, a package may still be at hand.
+    let _ = step("apt-get update", || apt(&["update"]));
+    step(&format!("apt-get install {}", packages.join(" ")), || apt(&arguments))
 }
 
 /// rustc asks for `rust-lld` in its own folder; Debian's package does not bring it.

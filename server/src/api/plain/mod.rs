@@ -37,8 +37,9 @@ use crate::gateway::once::Once;
 use crate::gateway::submit::Submitted;
 use crate::gateway::{Failure, order};
 
-/// Longest address of a shop's page, in bytes: 2048 characters.
-const LONGEST_ADDRESS: usize = 4 * 2048;
+/// Bytes that the address of a shop's page may take in all forms of a page together. It is repeated in each form, so that a
+/// long one is left out beside many brands: a short request would have a huge answer.
+const REPEATED_ADDRESS: usize = 64 * 1024;
 
 /// A request for the form, and whose it is.
 struct Visit<'a> {
@@ -75,16 +76,17 @@ impl<'a> Visit<'a> {
         if brands.is_empty() && stored.is_empty() && !any_card {
             return self.closed(StatusCode::OK, Some(checkout));
         }
+        let result = typed.get("shopperResultUrl").unwrap_or(self.query.get("shopperResultUrl"));
+        let result = if escaped_length(result) * (brands.len() + 2) <= REPEATED_ADDRESS { result } else { "" };
         let amount = order::amount(&checkout.parameters).ok().filter(|_| !checkout.is_tokenisation());
         let amount = amount.map(|amount| format!("{amount} {}", amount.currency().code()));
-        let result = typed.get("shopperResultUrl").unwrap_or(self.query.get("shopperResultUrl"));
         let forms = Forms {
             texts: self.texts,
             brands,
             stored,
             any_card,
             action: self.action(),
-            result: Some(result).filter(|address| address.len() <= LONGEST_ADDRESS).unwrap_or_default(),
+            result,
             mandate: wants_mandate(checkout).then(|| self.now.date().to_string()),
             typed,
             faults,
@@ -309,4 +311,15 @@ fn see_other(address: &str) -> Response {
         }
     }
     (StatusCode::SEE_OTHER, [(header::LOCATION, ascii)]).into_response()
+}
+
+/// The length of a text as the value of an attribute, in bytes.
+fn escaped_length(text: &str) -> usize {
+    let length = |byte| match byte {
+        b'"' => "&quot;".len(),
+        b'&' => "&amp;".len(),
+        b'<' | b'>' => "&lt;".len(),
+        _ => 1,
+    };
+    text.bytes().map(length).sum()
 }
