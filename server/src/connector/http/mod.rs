@@ -7,6 +7,7 @@ pub mod address;
 pub mod answer;
 pub mod client;
 pub mod codes;
+pub mod connector;
 pub mod key;
 pub mod order;
 pub mod signature;
@@ -14,7 +15,8 @@ pub mod wire;
 
 pub use address::HostAddress;
 pub use client::{Deadlines, HostClient};
+pub use connector::HttpConnector;
 pub use key::SharedKey;
-pub use order::{AuthorizationContext, Unsupported};
+pub use order::Unsupported;
 
 pub use answer::{CallFault, CallResult, Expected};

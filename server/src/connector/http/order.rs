@@ -1,26 +1,14 @@
 //! From the gateway's orders to requests of the protocol: the only file here that knows the gateway's types.
 
 use tillgate_shared::money::{Amount, Currency};
-use tillgate_shared::parameter::Parameters;
 
 use super::wire::{
     AccountData, AuthorizationRequest, BankData, BillingAddress, CardData, CardEntry, EarlierRequest, HostOperation,
     MAX_AMOUNT, MerchantData, ModificationRequest, SecretText, StandingInstructionData, ThreeDsData,
 };
-use crate::connector::{BankNumber, Entry, FullAccount, FullBank, FullCard, Order};
+use crate::connector::{self, BankNumber, Entry, FullAccount, FullBank, FullCard, Order, OrderContext, OrderRequest};
 use crate::domain::authentication::{Proof, Said};
 use crate::domain::payment::PaymentType;
-
-/// What a request needs beside the order.
-#[derive(Debug, Clone, Copy)]
-pub struct AuthorizationContext<'a> {
-    /// The entity that takes the payment.
-    pub merchant_id: &'a str,
-    /// The payment.
-    pub payment_id: &'a str,
-    /// The payment's merged parameters: descriptor, `merchant.*`, category and standing instruction.
-    pub parameters: &'a Parameters,
-}
 
 /// The reason why an order cannot be sent to such a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -36,24 +24,24 @@ pub enum Unsupported {
     Amount,
 }
 
-/// The operation and request of an order.
+/// The operation and request of an order. `merchant_id` is what the acquirer knows the gateway as.
 ///
 /// # Errors
 /// If the protocol has no place for it.
 pub fn authorization(
-    order: &Order,
-    context: AuthorizationContext<'_>,
+    request: &OrderRequest<'_>,
+    merchant_id: &str,
 ) -> Result<(HostOperation, AuthorizationRequest), Unsupported> {
+    let order = request.order;
     let (operation, capture) = match order.payment_type {
         PaymentType::Preauthorization => (HostOperation::Authorize, false),
         PaymentType::Debit | PaymentType::TwoStepDebit => (HostOperation::Authorize, true),
         PaymentType::Credit => (HostOperation::Credit, false),
         _ => return Err(Unsupported::PaymentType),
     };
-    let parameters = context.parameters;
-    let request = AuthorizationRequest {
-        merchant_id: context.merchant_id.to_owned(),
-        payment_id: context.payment_id.to_owned(),
+    let body = AuthorizationRequest {
+        merchant_id: merchant_id.to_owned(),
+        payment_id: request.reference.to_owned(),
         amount: minor_units(order.amount).ok_or(Unsupported::Amount)?,
         currency: order.amount.currency().code().to_owned(),
         capture,
@@ -61,13 +49,22 @@ pub fn authorization(
         account: account(order)?,
         billing: BillingAddress { street: order.address.street.clone(), postcode: order.address.postcode.clone() },
         shopper_present: order.shopper_present,
-        descriptor: text(parameters, "descriptor"),
-        merchant: merchant(parameters),
-        transaction_category: text(parameters, "transactionCategory"),
-        standing_instruction: standing_instruction(parameters),
+        descriptor: Some(request.descriptor.to_owned()),
+        merchant: merchant(&order.context),
+        transaction_category: order.context.category.clone(),
+        standing_instruction: order.context.standing_instruction.as_ref().map(standing_instruction),
         three_ds: order.proof.as_ref().map(three_ds),
     };
-    Ok((operation, request))
+    Ok((operation, body))
+}
+
+/// The request that verifies the account of an order: an authorisation of nothing.
+///
+/// # Errors
+/// If the protocol has no place for the account.
+pub fn verification(request: &OrderRequest<'_>, merchant_id: &str) -> Result<AuthorizationRequest, Unsupported> {
+    let (_, body) = authorization(request, merchant_id)?;
+    Ok(AuthorizationRequest { amount: 0, capture: false, ..body })
 }
 
 /// The request of a capture or a refund. `reference` is `connectorTxId1` of the payment that it refers to.
@@ -134,10 +131,6 @@ pub fn from_minor_units(units: u64, currency: Currency) -> Option<Amount> {
     Amount::from_hundredths(hundredths, currency)
 }
 
-fn text(parameters: &Parameters, name: &str) -> Option<String> {
-    parameters.get(name).filter(|text| !text.is_empty()).map(str::to_owned)
-}
-
 fn account(order: &Order) -> Result<AccountData, Unsupported> {
     match &order.account {
         FullAccount::Card(card) => Ok(AccountData::Card(card_data(card))),
@@ -183,8 +176,11 @@ fn bank_data(bank: &FullBank) -> BankData {
     }
 }
 
-fn merchant(parameters: &Parameters) -> MerchantData {
-    let text = |name: &str| text(parameters, &format!("merchant.{name}"));
+fn merchant(context: &OrderContext) -> MerchantData {
+    let text = |name: &str| {
+        let mut found = context.merchant.iter().filter(|(known, _)| known.strip_prefix("merchant.") == Some(name));
+        found.next().map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
+    };
     MerchantData {
         name: text("name"),
         city: text("city"),
@@ -198,20 +194,14 @@ fn merchant(parameters: &Parameters) -> MerchantData {
     }
 }
 
-/// The standing instruction, or `None` if the payment is part of none.
-fn standing_instruction(parameters: &Parameters) -> Option<StandingInstructionData> {
-    let text = |name: &str| text(parameters, &format!("standingInstruction.{name}"));
-    let data = StandingInstructionData {
-        kind: text("type"),
-        mode: text("mode"),
-        source: text("source"),
-        industry_practice: text("industryPractice"),
-        expiry: text("expiry"),
-        frequency: text("frequency"),
-        number_of_installments: text("numberOfInstallments"),
-        initial_transaction_id: text("initialTransactionId"),
-    };
-    (data != StandingInstructionData::default()).then_some(data)
+fn standing_instruction(data: &connector::StandingInstructionData) -> StandingInstructionData {
+    StandingInstructionData {
+        kind: data.kind.clone(),
+        mode: data.mode.clone(),
+        source: data.source.clone(),
+        initial_transaction_id: data.initial_transaction_id.clone(),
+        ..StandingInstructionData::default()
+    }
 }
 
 fn three_ds(proof: &Proof) -> ThreeDsData {
