@@ -18,6 +18,7 @@ mod pool;
 mod process;
 mod proxy;
 mod receiver;
+pub mod reconciliation;
 pub mod shop;
 mod site;
 mod wait;

@@ -1,0 +1,138 @@
+//! Compares the ledger of an acquirer's host with a gateway's payments, to the cent.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context as _, ensure};
+use serde_json::Value;
+
+/// A payment of the gateway.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GatewayPayment {
+    /// Its id.
+    pub id: String,
+    /// Its type, such as `DB`.
+    pub payment_type: String,
+    /// Its amount in minor units.
+    pub amount: u64,
+    /// Its currency.
+    pub currency: String,
+    /// `result.code`.
+    pub code: String,
+    /// The payment that it refers to.
+    pub referenced: Option<String>,
+}
+
+/// The type, the amount and the currency of money that moved or is reserved.
+type Effect = (&'static str, u64, String);
+
+/// Compares what has moved, or is reserved, according to both.
+///
+/// # Errors
+/// If a payment is pending, or the first difference.
+pub fn compare(ledger: &[Value], payments: &[GatewayPayment]) -> anyhow::Result<()> {
+    let pending = payments.iter().find(|payment| payment.code.starts_with("000.200."));
+    ensure!(pending.is_none(), "a payment is still pending: {pending:?}");
+    let host = host_effects(ledger)?;
+    let gateway = gateway_effects(payments);
+    for (id, effect) in &host {
+        ensure!(gateway.get(id) == Some(effect), "{id}: the host has {effect:?}, the gateway {:?}", gateway.get(id));
+    }
+    for (id, effect) in &gateway {
+        ensure!(host.contains_key(id), "{id}: the gateway has {effect:?}, the host nothing");
+    }
+    Ok(())
+}
+
+/// The effects in the host's ledger, by payment.
+fn host_effects(ledger: &[Value]) -> anyhow::Result<BTreeMap<String, Effect>> {
+    let mut effects = BTreeMap::new();
+    for entry in ledger.iter().filter(|entry| entry["approved"] == true && entry["reversed"] == false) {
+        let text = |name: &str| entry[name].as_str().map(str::to_owned).with_context(|| format!("no {name}: {entry}"));
+        let payment_type = match text("kind")?.as_str() {
+            "authorization" => "PA",
+            "debit" => "DB",
+            "credit" => "CD",
+            "capture" => "CP",
+            "refund" => "RF",
+            _ => continue,
+        };
+        let amount = entry["amount"].as_u64().with_context(|| format!("no amount: {entry}"))?;
+        let before = effects.insert(text("paymentId")?, (payment_type, amount, text("currency")?));
+        ensure!(before.is_none(), "the host has booked a payment twice: {entry}");
+    }
+    Ok(effects)
+}
+
+/// The effects of the gateway's payments. A reversal has none of its own, and takes away that of the payment it refers to.
+fn gateway_effects(payments: &[GatewayPayment]) -> BTreeMap<String, Effect> {
+    let approved = |payment: &&GatewayPayment| matches!(payment.code.as_str(), "000.100.112" | "000.000.000");
+    let mut effects = BTreeMap::new();
+    for payment in payments.iter().filter(approved) {
+        let payment_type = match payment.payment_type.as_str() {
+            "PA" => "PA",
+            "DB" | "PA.CP" => "DB",
+            "CD" => "CD",
+            "CP" => "CP",
+            "RF" => "RF",
+            _ => continue,
+        };
+        effects.insert(payment.id.clone(), (payment_type, payment.amount, payment.currency.clone()));
+    }
+    for reversal in payments.iter().filter(approved).filter(|payment| payment.payment_type == "RV") {
+        if let Some(referenced) = &reversal.referenced {
+            effects.remove(referenced);
+        }
+    }
+    effects
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn entry(id: &str, kind: &str, amount: u64, reversed: bool) -> Value {
+        json!({ "paymentId": id, "kind": kind, "amount": amount, "currency": "EUR", "approved": true, "reversed": reversed })
+    }
+
+    fn payment(id: &str, payment_type: &str, amount: u64, code: &str, referenced: Option<&str>) -> GatewayPayment {
+        GatewayPayment {
+            id: id.to_owned(),
+            payment_type: payment_type.to_owned(),
+            amount,
+            currency: "EUR".to_owned(),
+            code: code.to_owned(),
+            referenced: referenced.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn equal_books_are_equal_and_any_cent_is_a_difference() {
+        const GOOD: &str = "000.100.112";
+        let ledger = [
+            entry("a", "debit", 9200, false),
+            entry("b", "authorization", 100, true),
+            entry("v", "reversal", 100, false),
+        ];
+        let payments = [
+            payment("a", "PA.CP", 9200, GOOD, None),
+            payment("b", "PA", 100, GOOD, None),
+            payment("v", "RV", 100, GOOD, Some("b")),
+            payment("d", "DB", 5, "800.100.155", None),
+        ];
+        assert!(compare(&ledger, &payments).is_ok());
+        for changed in [
+            payment("a", "DB", 9199, GOOD, None),
+            payment("a", "PA", 9200, GOOD, None),
+            payment("a", "DB", 9200, "800.100.155", None),
+            payment("a", "DB", 9200, "000.200.000", None),
+        ] {
+            let mut payments = payments.to_vec();
+            payments[0] = changed;
+            assert!(compare(&ledger, &payments).is_err(), "{:?}", payments[0]);
+        }
+        assert!(compare(&ledger[1..], &payments).is_err(), "the host lacks a payment");
+        assert!(compare(&[&ledger[..], &ledger[..1]].concat(), &payments).is_err(), "one is there twice");
+    }
+}
