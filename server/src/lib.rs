@@ -20,6 +20,7 @@ pub mod id_clock;
 pub mod listener;
 pub mod outgoing;
 pub mod process;
+pub mod randomness;
 pub mod store;
 pub mod vault;
 pub mod wallet;

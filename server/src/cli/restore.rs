@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use jiff::Timestamp;
 
 use super::Common;
 use crate::store::restore::restore;
@@ -22,7 +23,7 @@ pub(super) struct Restore {
 
 impl Restore {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let restored = restore(&self.common.data, &self.from)?;
+        let restored = restore(&self.common.data, &self.from, Timestamp::now())?;
         self.common.print(&restored, |restored| {
             let kept = restored.kept.iter().map(|file| format!("\nkept  {}", file.display()));
             format!("{} ({} bytes){}", restored.file.display(), restored.bytes, kept.collect::<String>())

@@ -35,7 +35,7 @@ use crate::id_clock::IdClock;
 use crate::listener::{self, ConnectionLimits};
 use crate::outgoing::Outgoing;
 use crate::process;
-use crate::store::{AdminStore, DiskFault, Keyring, Store, StoreError};
+use crate::store::{AdminStore, DiskFault, Keyring, Sources, Store, StoreError};
 use crate::worker;
 
 /// How long requests that are under way, and then messages, may take to end when the process is asked to stop.
@@ -239,7 +239,8 @@ impl Settings {
         let vault = Arc::new(vault);
         let keys = Keyring { vault: Arc::clone(&vault), source };
         let queue = usize::try_from(self.write_queue).unwrap_or(usize::MAX);
-        let store = Store::open_to_serve(data, Arc::clone(&directory), keys, queue).map_err(opening)?;
+        let store =
+            Store::open_to_serve(data, Arc::clone(&directory), keys, queue, Sources::system()).map_err(opening)?;
         self.check_live(&directory)?;
         directory.set_hash_key(store.token_hash_key(&vault).await?);
         let builds = builds.with_earlier(&store, &vault, SystemClock.now()).await?;

@@ -10,6 +10,7 @@ pub mod channel;
 pub mod checkout;
 pub mod defaults;
 pub mod delivery;
+pub mod effects;
 pub mod entity;
 pub mod form_input;
 pub mod id;

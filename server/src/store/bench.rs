@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{Changes, Store, StoreError, open_connection};
+use super::{Changes, Sources, Store, StoreError, open_connection};
 
 /// Opens a store's file for writing, and migrates it.
 ///
@@ -20,7 +20,7 @@ pub fn connect(folder: &Path) -> Result<Connection, StoreError> {
 /// # Errors
 /// When a row cannot be written.
 pub fn apply(changes: &Changes, connection: &Connection) -> Result<(), StoreError> {
-    changes.apply(connection).map(drop)
+    changes.apply(connection, &Sources::system()).map(drop)
 }
 
 /// Runs a write on the writer's thread, in a group commit with others.

@@ -14,58 +14,47 @@
 use rusqlite::{Connection, params};
 
 use super::StoreError;
+use crate::domain::payment::{Link, Payment};
 
-/// A follow-up payment, as the sums see it.
-#[derive(Debug)]
-pub(super) struct LinkRow {
-    pub(super) referenced: String,
-    pub(super) payment_type: &'static str,
-    pub(super) hundredths: i64,
-    pub(super) approved: bool,
+/// Writes a follow-up payment where the sums of its payment are made of it.
+pub(super) fn write_link(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
+    let Some(referenced) = &payment.referenced else { return Ok(()) };
+    let Link { payment_type, hundredths, approved } = Link::of(payment);
+    connection
+        .prepare_cached(
+            "INSERT INTO payment_link (referenced, id, type, hundredths, approved, entity)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (referenced, id) DO UPDATE SET approved = ?5",
+        )?
+        .execute(params![
+            referenced.as_str(),
+            payment.id.as_str(),
+            payment_type.code(),
+            hundredths,
+            approved,
+            payment.entity.as_str()
+        ])?;
+    Ok(())
 }
 
-impl LinkRow {
-    pub(super) fn apply(&self, connection: &Connection, entity: &str, id: &str) -> Result<(), StoreError> {
-        let Self { referenced, payment_type, hundredths, approved } = self;
+/// Frees the checkout of a payment that does not hold it any more. Runs before any payment of the same commit takes it.
+pub(super) fn release_checkout(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
+    if let Some(checkout) = payment.checkout.as_ref().filter(|_| !payment.holds_checkout()) {
+        connection
+            .prepare_cached("DELETE FROM checkout_payment WHERE checkout = ?1 AND payment = ?2")?
+            .execute([checkout.as_str(), payment.id.as_str()])?;
+    }
+    Ok(())
+}
+
+/// Takes the checkout for a payment that holds it. Fails if another one has it.
+pub(super) fn take_checkout(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
+    if let Some(checkout) = payment.checkout.as_ref().filter(|_| payment.holds_checkout()) {
         connection
             .prepare_cached(
-                "INSERT INTO payment_link (referenced, id, type, hundredths, approved, entity)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (referenced, id) DO UPDATE SET approved = ?5",
+                "INSERT INTO checkout_payment (checkout, payment) VALUES (?1, ?2)
+                 ON CONFLICT (checkout) DO UPDATE SET payment = ?2",
             )?
-            .execute(params![referenced, id, payment_type, hundredths, approved, entity])?;
-        Ok(())
+            .execute([checkout.as_str(), payment.id.as_str()])?;
     }
-}
-
-/// A payment of a checkout, and whether the checkout is paid by it or may be.
-#[derive(Debug)]
-pub(super) struct CheckoutPayment {
-    pub(super) checkout: String,
-    /// True while the payment is approved, or pending and not abandoned.
-    pub(super) holds: bool,
-}
-
-impl CheckoutPayment {
-    /// Frees the checkout of a payment that failed or was abandoned. Runs before any payment of the same commit takes it.
-    pub(super) fn release(&self, connection: &Connection, payment: &str) -> Result<(), StoreError> {
-        if !self.holds {
-            connection
-                .prepare_cached("DELETE FROM checkout_payment WHERE checkout = ?1 AND payment = ?2")?
-                .execute(params![self.checkout, payment])?;
-        }
-        Ok(())
-    }
-
-    /// Takes the checkout for a payment. Fails if another one has it.
-    pub(super) fn take(&self, connection: &Connection, payment: &str) -> Result<(), StoreError> {
-        if self.holds {
-            connection
-                .prepare_cached(
-                    "INSERT INTO checkout_payment (checkout, payment) VALUES (?1, ?2)
-                     ON CONFLICT (checkout) DO UPDATE SET payment = ?2",
-                )?
-                .execute(params![self.checkout, payment])?;
-        }
-        Ok(())
-    }
+    Ok(())
 }

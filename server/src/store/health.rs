@@ -3,7 +3,6 @@
 
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use rusqlite::Connection;
 use tokio::sync::Mutex;
 
@@ -91,7 +90,7 @@ impl Store {
     }
 
     async fn write_and_read(&self) -> Result<(), StoreError> {
-        let now = Timestamp::now().as_millisecond();
+        let now = self.sources.now().as_millisecond();
         let query = "INSERT INTO health (id, checked) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET checked = ?1";
         self.run(move |connection| Ok(connection.prepare_cached(query)?.execute([now]).map(drop)?)).await?;
         self.read(|connection| {

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::webhook::{self, Webhook};
-use super::{Changes, Store, StoreError};
+use super::{Changes, Sources, Store, StoreError};
 use crate::domain::id::{EntityId, MessageId};
 
 /// How long a claimed message is left to who claimed it: longer than any attempt takes.
@@ -69,7 +69,7 @@ pub struct Attempt {
 /// A request that is asked for with GET, to write.
 #[derive(Debug)]
 pub(super) struct Get {
-    pub(super) entity: String,
+    pub(super) entity: EntityId,
     pub(super) what: &'static str,
     pub(super) address: String,
 }
@@ -78,14 +78,8 @@ impl Changes {
     /// Has an address asked for.
     #[must_use]
     pub fn get(mut self, entity: &EntityId, what: &'static str, address: String) -> Self {
-        self.gets.push(Get { entity: entity.as_str().to_owned(), what, address });
+        self.gets.push(Get { entity: entity.clone(), what, address });
         self
-    }
-}
-
-impl Get {
-    pub(super) fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
-        write(connection, &self.entity, self.what, &To::Address(&self.address))
     }
 }
 
@@ -98,10 +92,14 @@ pub(super) enum To<'a> {
 }
 
 /// Writes a message that is due at once.
-pub(super) fn write(connection: &Connection, entity: &str, what: &str, to: &To<'_>) -> Result<(), StoreError> {
-    let now = Timestamp::now();
-    let mut random = [0; 9];
-    getrandom::fill(&mut random).map_err(|_| StoreError::Random)?;
+pub(super) fn write(
+    connection: &Connection,
+    sources: &Sources,
+    entity: &EntityId,
+    what: &str,
+    to: &To<'_>,
+) -> Result<(), StoreError> {
+    let (now, random) = (sources.now(), sources.random()?);
     let (queue, address, webhook, document) = match to {
         To::Address(address) => {
             // Everything for one server stands in one queue. Its name is logged: without what may be a password in the
@@ -118,7 +116,7 @@ pub(super) fn write(connection: &Connection, entity: &str, what: &str, to: &To<'
         )?
         .execute(params![
             MessageId::new(id_time(connection, now)?, random).as_str(),
-            entity,
+            entity.as_str(),
             queue,
             what,
             address,

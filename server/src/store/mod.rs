@@ -9,6 +9,7 @@ mod admin;
 mod answers;
 pub mod bench;
 mod changed;
+mod changes;
 mod checkpoint;
 mod clock;
 pub mod due;
@@ -24,6 +25,7 @@ pub mod message;
 mod migrations;
 mod newest;
 mod on_file;
+mod payment;
 pub mod policy_report;
 mod promise;
 mod queries;
@@ -33,6 +35,7 @@ mod rows;
 mod schema;
 pub mod sealed;
 mod shared;
+mod sources;
 pub mod timer;
 pub mod token;
 pub mod vault_keys;
@@ -62,10 +65,12 @@ use crate::domain::checkout::Checkout;
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
 use crate::domain::payment::{Link, Payment};
 use crate::domain::refusal::Refusal;
+use crate::randomness::NoRandomness;
 
 pub use admin::AdminStore;
 pub use answers::{FoundAnswer, KeptAnswer};
 pub use changed::{Changed, Watched};
+pub use changes::Changes;
 pub use checkpoint::empty_log;
 pub use fault::{Damage, DiskFault};
 pub use health::Sickness;
@@ -75,8 +80,8 @@ pub use on_file::{NewRegistration, OnFile, OnFileKeys, WithAccount};
 pub use promise::Promise;
 pub use queries::PaymentRow;
 use readers::Readers;
-pub use rows::Changes;
 use schema::{file, open_connection};
+pub use sources::Sources;
 pub use vault_keys::Keyring;
 use wallet::WalletToken;
 use writer::Writer;
@@ -160,8 +165,8 @@ pub enum StoreError {
     #[error("{0}: {1}")]
     File(std::path::PathBuf, std::io::Error),
     /// The system gives no random bytes.
-    #[error("the system gives no random bytes")]
-    Random,
+    #[error(transparent)]
+    Random(#[from] NoRandomness),
     /// A server has this store open, or a restore is under way.
     #[error("{0} is in use by a server or a restore: stop the server first")]
     InUse(PathBuf),
@@ -189,6 +194,7 @@ pub struct Store {
     /// The latest result of a health check.
     latest_check: health::LatestCheck,
     directory: Arc<Directory>,
+    sources: Sources,
     readers: Readers,
     /// Threads for queries that read many rows.
     pub long_reads: LongReads,
@@ -208,7 +214,7 @@ impl Store {
     /// # Errors
     /// When the folder or the file cannot be opened or migrated.
     pub fn open(folder: &Path, directory: Arc<Directory>) -> Result<Self, StoreError> {
-        Self::open_inner(folder, directory, None, writer::QUEUE)
+        Self::open_inner(folder, directory, None, writer::QUEUE, Sources::system())
     }
 
     /// Same as [`Store::open`], for a server: its keys are read again when another process has changed them, and at most
@@ -221,8 +227,9 @@ impl Store {
         directory: Arc<Directory>,
         keys: Keyring,
         write_queue: usize,
+        sources: Sources,
     ) -> Result<Self, StoreError> {
-        Self::open_inner(folder, directory, Some(keys), write_queue)
+        Self::open_inner(folder, directory, Some(keys), write_queue, sources)
     }
 
     fn open_inner(
@@ -230,6 +237,7 @@ impl Store {
         directory: Arc<Directory>,
         keys: Option<Keyring>,
         write_queue: usize,
+        sources: Sources,
     ) -> Result<Self, StoreError> {
         let write = open_connection(folder)?;
         if let Some(keys) = &keys {
@@ -257,6 +265,7 @@ impl Store {
             damage,
             latest_check: health::LatestCheck::default(),
             directory,
+            sources,
             changed,
             leftovers: AtomicBool::new(true),
             written: Notify::new(),
@@ -321,7 +330,7 @@ impl Store {
         T: Send + 'static,
         D: FnOnce(Loaded) -> Result<(Changes, T), Refusal> + Send + 'static,
     {
-        let decided = self.writer.update(keys, decide).await?;
+        let decided = self.writer.update(keys, self.sources.clone(), decide).await?;
         Ok(decided.map(|(value, told)| {
             if told {
                 self.written.notify_one();

@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::rows::{document, read};
-use super::{Changes, Store, StoreError, event};
+use super::{Changes, Sources, Store, StoreError, event};
+use crate::domain::effects;
 use crate::domain::id::{EntityId, RegistrationId};
 use crate::domain::registration::{Ended, Registration};
 use crate::domain::standing_instruction::Chain;
@@ -46,83 +47,50 @@ pub struct NewRegistration {
     pub sealed: Vec<u8>,
 }
 
-/// Rows to write, already encoded.
+/// Changes of what is on file.
 #[derive(Debug, Default)]
-pub(super) struct OnFileRows {
-    registrations: Vec<RegistrationRow>,
-    accounts: Vec<AccountRow>,
-    chains: Vec<ChainRow>,
+pub(super) struct OnFileChanges {
+    registrations: Vec<Registration>,
+    accounts: Vec<SealedAccount>,
+    chains: Vec<Chain>,
 }
 
+/// The account of a registration, sealed by the vault.
 #[derive(Debug)]
-pub(super) struct RegistrationRow {
-    pub(super) entity: String,
-    id: String,
-    pub(super) document: Vec<u8>,
-    retained_until: Option<i64>,
-    pub(super) ended: bool,
-    pub(super) approved: bool,
-}
-
-#[derive(Debug)]
-struct AccountRow {
-    entity: String,
-    registration: String,
+struct SealedAccount {
+    entity: EntityId,
+    registration: RegistrationId,
     blind: BlindIndex,
     sealed: Vec<u8>,
-}
-
-#[derive(Debug)]
-struct ChainRow {
-    entity: String,
-    initial: String,
-    registration: Option<String>,
-    document: Vec<u8>,
 }
 
 impl Changes {
     /// Writes a registration, new or changed. With one that has ended go its sealed account and its chains.
     #[must_use]
     pub fn registration(mut self, registration: &Registration) -> Self {
-        self.on_file.registrations.push(RegistrationRow {
-            entity: registration.entity.as_str().to_owned(),
-            id: registration.id.as_str().to_owned(),
-            document: document(registration),
-            retained_until: registration.retained_until.map(Timestamp::as_millisecond),
-            ended: registration.ended.is_some(),
-            approved: registration.approved(),
-        });
+        self.on_file.registrations.push(registration.clone());
         self
     }
 
     /// Keeps the sealed account of a registration that is written in the same commit.
     #[must_use]
     pub fn account(mut self, registration: &Registration, blind: BlindIndex, sealed: Vec<u8>) -> Self {
-        self.on_file.accounts.push(AccountRow {
-            entity: registration.entity.as_str().to_owned(),
-            registration: registration.id.as_str().to_owned(),
-            blind,
-            sealed,
-        });
+        let (entity, registration) = (registration.entity.clone(), registration.id.clone());
+        self.on_file.accounts.push(SealedAccount { entity, registration, blind, sealed });
         self
     }
 
     /// Writes a chain, new or changed.
     #[must_use]
     pub fn chain(mut self, chain: &Chain) -> Self {
-        self.on_file.chains.push(ChainRow {
-            entity: chain.entity.as_str().to_owned(),
-            initial: chain.initial.clone(),
-            registration: chain.registration.as_ref().map(|id| id.as_str().to_owned()),
-            document: document(chain),
-        });
+        self.on_file.chains.push(chain.clone());
         self
     }
 }
 
-impl OnFileRows {
+impl OnFileChanges {
     /// Entity of the first registration that is written.
-    pub(super) fn owner(&self) -> Option<&String> {
+    pub(super) fn owner(&self) -> Option<&EntityId> {
         self.registrations.first().map(|registration| &registration.entity)
     }
 
@@ -132,58 +100,67 @@ impl OnFileRows {
         self.chains.extend(more.chains);
     }
 
-    /// Returns whether somebody is told.
-    pub(super) fn apply(&self, connection: &Connection) -> Result<bool, StoreError> {
-        let mut told = false;
-        for row in &self.accounts {
+    /// Returns true if a message is among what was written.
+    pub(super) fn apply(&self, connection: &Connection, sources: &Sources) -> Result<bool, StoreError> {
+        for SealedAccount { entity, registration, blind, sealed } in &self.accounts {
             connection
                 .prepare_cached(
                     "INSERT INTO registration_account (registration, entity, blind, sealed) VALUES (?1, ?2, ?3, ?4)",
                 )?
-                .execute(params![row.registration, row.entity, row.blind.as_bytes(), row.sealed])?;
+                .execute(params![registration.as_str(), entity.as_str(), blind.as_bytes(), sealed])?;
         }
-        for row in &self.registrations {
-            told |= row.apply(connection)?;
+        let mut wrote_message = false;
+        for registration in &self.registrations {
+            wrote_message |= write_registration(connection, sources, registration)?;
         }
-        for row in &self.chains {
+        for chain in &self.chains {
             connection
                 .prepare_cached(
                     "INSERT INTO standing_instruction (entity, initial, registration, document) VALUES (?1, ?2, ?3, ?4)
                      ON CONFLICT (entity, initial) DO UPDATE SET registration = coalesce(?3, registration), document = ?4",
                 )?
-                .execute(params![row.entity, row.initial, row.registration, row.document])?;
+                .execute(params![
+                    chain.entity.as_str(),
+                    chain.initial,
+                    chain.registration.as_ref().map(RegistrationId::as_str),
+                    document(chain)
+                ])?;
         }
-        Ok(told)
+        Ok(wrote_message)
     }
 }
 
-impl RegistrationRow {
-    fn apply(&self, connection: &Connection) -> Result<bool, StoreError> {
-        let is_new = connection
-            .prepare_cached(
-                "INSERT INTO registration (entity, id, document) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (entity, id) DO NOTHING",
-            )?
-            .execute(params![self.entity, self.id, self.document])?
-            == 1;
-        if !is_new {
-            connection
-                .prepare_cached("UPDATE registration SET document = ?3 WHERE entity = ?1 AND id = ?2")?
-                .execute(params![self.entity, self.id, self.document])?;
-        }
-        if self.ended {
-            connection
-                .prepare_cached("DELETE FROM registration_account WHERE registration = ?1")?
-                .execute([&self.id])?;
-            connection
-                .prepare_cached("DELETE FROM standing_instruction WHERE registration = ?1")?
-                .execute([&self.id])?;
-        } else {
-            connection
-                .prepare_cached("UPDATE registration_account SET purge_at = ?2 WHERE registration = ?1")?
-                .execute(params![self.id, self.retained_until])?;
-        }
-        event::of_registration(connection, self, is_new)
+/// Writes a registration, new or changed. Returns true if a message is among what follows from it.
+fn write_registration(
+    connection: &Connection,
+    sources: &Sources,
+    registration: &Registration,
+) -> Result<bool, StoreError> {
+    let (entity, id) = (registration.entity.as_str(), registration.id.as_str());
+    let document = document(registration);
+    let is_new = connection
+        .prepare_cached(
+            "INSERT INTO registration (entity, id, document) VALUES (?1, ?2, ?3) ON CONFLICT (entity, id) DO NOTHING",
+        )?
+        .execute(params![entity, id, document])?
+        == 1;
+    let before = if is_new { None } else { load_registration(connection, &registration.entity, &registration.id)? };
+    if !is_new {
+        connection
+            .prepare_cached("UPDATE registration SET document = ?3 WHERE entity = ?1 AND id = ?2")?
+            .execute(params![entity, id, document])?;
+    }
+    if registration.ended.is_some() {
+        connection.prepare_cached("DELETE FROM registration_account WHERE registration = ?1")?.execute([id])?;
+        connection.prepare_cached("DELETE FROM standing_instruction WHERE registration = ?1")?.execute([id])?;
+    } else {
+        connection
+            .prepare_cached("UPDATE registration_account SET purge_at = ?2 WHERE registration = ?1")?
+            .execute(params![id, registration.retained_until.map(Timestamp::as_millisecond)])?;
+    }
+    match effects::of_registration(before.as_ref(), registration) {
+        Some(event) => event::publish(connection, sources, &registration.entity, event, &document),
+        None => Ok(false),
     }
 }
 
@@ -240,7 +217,8 @@ impl Store {
     /// # Errors
     /// As [`Store::update`].
     pub async fn end_registrations(&self, now: Timestamp) -> Result<usize, StoreError> {
-        let ended = self.run(move |connection| end_due(connection, now)).await?;
+        let sources = self.sources.clone();
+        let ended = self.run(move |connection| end_due(connection, &sources, now)).await?;
         if ended > 0 {
             self.something_was_deleted();
         }
@@ -251,7 +229,7 @@ impl Store {
 /// A batch is short, for it holds up who writes meanwhile; the rest is due at the next look.
 const BATCH: i64 = 100;
 
-fn end_due(connection: &Connection, now: Timestamp) -> Result<usize, StoreError> {
+fn end_due(connection: &Connection, sources: &Sources, now: Timestamp) -> Result<usize, StoreError> {
     let due: Vec<(String, String)> = connection
         .prepare_cached("SELECT entity, registration FROM registration_account WHERE purge_at <= ?1 LIMIT ?2")?
         .query_map(params![now.as_millisecond(), BATCH], |row| Ok((row.get(0)?, row.get(1)?)))?
@@ -264,7 +242,7 @@ fn end_due(connection: &Connection, now: Timestamp) -> Result<usize, StoreError>
             changes = changes.registration(&registration.ended(Ended::Expired));
         }
     }
-    changes.apply(connection)?;
+    changes.apply(connection, sources)?;
     Ok(due.len())
 }
 

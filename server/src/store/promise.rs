@@ -26,56 +26,55 @@ pub struct Promise {
     pub card: Option<Vec<u8>>,
 }
 
-/// A row to write, already encoded.
+/// A promise, the payment that makes it, and the moment from which it is forgotten.
 #[derive(Debug)]
-pub(super) struct PromiseRow {
-    payment: String,
-    entity: String,
-    document: Vec<u8>,
-    account: Option<([u8; 32], Vec<u8>)>,
-    card: Option<Vec<u8>>,
-    until: i64,
+pub(super) struct KeptPromise {
+    payment: PaymentId,
+    promise: Promise,
+    until: Timestamp,
 }
 
 impl Changes {
     /// Keeps what a payment promises, until it is kept or broken, at the latest until a moment.
     #[must_use]
     pub fn promise(mut self, payment: &Payment, promise: Promise, until: Timestamp) -> Self {
-        let Promise { owner, registration, agreement, card } = promise;
-        self.promises.push(PromiseRow {
-            payment: payment.id.as_str().to_owned(),
-            entity: owner.as_str().to_owned(),
-            document: document(&(registration.as_ref().map(|new| &new.registration), agreement)),
-            account: registration.map(|new| (*new.blind.as_bytes(), new.sealed)),
-            card,
-            until: until.as_millisecond(),
-        });
+        self.promises.push(KeptPromise { payment: payment.id.clone(), promise, until });
         self
     }
 
     /// Forgets what a payment promises: it has its answer, or its shopper has given it up.
     #[must_use]
     pub fn without_promise(mut self, payment: &PaymentId) -> Self {
-        self.promises_gone.push(payment.as_str().to_owned());
+        self.settled_promises.push(payment.clone());
         self
     }
 }
 
-impl PromiseRow {
+impl KeptPromise {
     pub(super) fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
-        let (blind, sealed) = self.account.as_ref().map(|(blind, sealed)| (blind, sealed)).unzip();
+        let Promise { owner, registration, agreement, card } = &self.promise;
+        let document = document(&(registration.as_ref().map(|new| &new.registration), agreement));
+        let (blind, sealed) = registration.as_ref().map(|new| (new.blind.as_bytes(), &new.sealed)).unzip();
         connection
             .prepare_cached(
                 "INSERT INTO promise (payment, entity, document, blind, sealed, card, until)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?
-            .execute(params![self.payment, self.entity, self.document, blind, sealed, self.card, self.until])?;
+            .execute(params![
+                self.payment.as_str(),
+                owner.as_str(),
+                document,
+                blind,
+                sealed,
+                card,
+                self.until.as_millisecond()
+            ])?;
         Ok(())
     }
 }
 
-pub(super) fn forget(connection: &Connection, payment: &str) -> Result<(), StoreError> {
-    connection.prepare_cached("DELETE FROM promise WHERE payment = ?1")?.execute([payment])?;
+pub(super) fn forget(connection: &Connection, payment: &PaymentId) -> Result<(), StoreError> {
+    connection.prepare_cached("DELETE FROM promise WHERE payment = ?1")?.execute([payment.as_str()])?;
     Ok(())
 }
 

@@ -53,11 +53,11 @@ pub(super) fn is_interrupted(folder: &Path) -> bool {
     beside(folder, ".restoring").exists()
 }
 
-/// Puts a backup in the place of the store's file.
+/// Puts a backup in the place of the store's file. `now` names the files of before.
 ///
 /// # Errors
 /// A server has the store open, the backup is damaged or of another version, or the disk fails.
-pub fn restore(folder: &Path, from: &Path) -> Result<Restored, RestoreError> {
+pub fn restore(folder: &Path, from: &Path, now: Timestamp) -> Result<Restored, RestoreError> {
     make_folder(folder)?;
     let _lock = lock::take(folder)?;
     let (copy, restoring) = (beside(folder, ".copying"), beside(folder, ".restoring"));
@@ -70,7 +70,7 @@ pub fn restore(folder: &Path, from: &Path) -> Result<Restored, RestoreError> {
         }
     };
     rename(folder, &copy, &restoring)?;
-    let now = Timestamp::now().as_millisecond();
+    let now = now.as_millisecond();
     let mut kept = Vec::new();
     // The log first: with another file beside it, it would be taken for that file's.
     for end in ["-wal", "-shm", ""] {

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::StoreError;
-use super::rows::{document, read};
+use super::rows::read;
 use crate::domain::payment::Payment;
 
 const QUERY: &str = "SELECT document FROM payment WHERE entity = ?1 AND id = ?2";
@@ -28,12 +28,4 @@ pub(super) fn load_payment(connection: &Connection, key: [&str; 2]) -> Result<Op
     let mut rows = statement.query(key)?;
     let Some(row) = rows.next()? else { return Ok(None) };
     read_payment(connection, row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?).map(Some)
-}
-
-/// Encodes a payment: its document, and the complete one for messages where the two differ.
-pub(super) fn documents(payment: &Payment) -> (Vec<u8>, Option<Vec<u8>>) {
-    match payment.without_shared() {
-        None => (document(payment), None),
-        Some(stored) => (document(&stored), Some(document(&Payment { shares: None, ..payment.clone() }))),
-    }
 }

@@ -4,10 +4,11 @@
 //! effect happens once. It says since when, by the machine's clock; the clock of a sandbox that is moved moves its rows.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{Changes, Store, StoreError};
 use crate::domain::checkout::Checkout;
+use crate::domain::effects::Reminder;
 use crate::domain::id::EntityId;
 
 /// What happens.
@@ -32,20 +33,6 @@ pub struct Timer {
     pub attempt: Option<String>,
 }
 
-/// A submit that the merchant is reminded of.
-#[derive(Debug)]
-pub(super) struct Reminder {
-    checkout: String,
-    entity: String,
-    attempt: String,
-    /// In milliseconds, by the clock of the entity.
-    since: i64,
-    /// Address at which the merchant is reminded. `None` to keep the address of an earlier submit, if there was one.
-    address: Option<String>,
-    /// True while the shopper of the attempt is with the issuer or on a brand's page.
-    waits: bool,
-}
-
 impl Kind {
     /// As it is stored.
     fn word(self) -> &'static str {
@@ -62,31 +49,25 @@ impl Changes {
     /// that `waits` begins when the attempt has ended.
     #[must_use]
     pub fn remind(mut self, checkout: &Checkout, address: Option<String>, since: Timestamp, waits: bool) -> Self {
-        let first = checkout.attempts <= 1;
-        if let Some(attempt) = checkout.last_attempt().filter(|_| address.is_some() || !first) {
-            self.reminders.push(Reminder {
-                checkout: checkout.id.as_str().to_owned(),
-                entity: checkout.entity.as_str().to_owned(),
-                attempt: attempt.to_owned(),
-                since: since.as_millisecond(),
-                address,
-                waits,
-            });
-        }
+        self.reminders.extend(Reminder::of_attempt(checkout, address, since, waits));
         self
     }
 
     /// Takes a timer back.
     #[must_use]
     pub fn without_timer(mut self, kind: Kind, subject: &str) -> Self {
-        self.timers_gone.push((kind, subject.to_owned()));
+        self.stopped_timers.push((kind, subject.to_owned()));
         self
     }
 }
 
-/// Starts the timer that ends a pending payment, unless it runs already. `since` is in milliseconds, by the clock of the
-/// entity.
-pub(super) fn start_end(connection: &Connection, payment: &str, entity: &str, since: i64) -> Result<(), StoreError> {
+/// Starts the timer that ends a pending payment, unless it runs already. `since` is by the clock of the entity.
+pub(super) fn start_end(
+    connection: &Connection,
+    payment: &str,
+    entity: &str,
+    since: Timestamp,
+) -> Result<(), StoreError> {
     // The lead of that clock is looked up here, where nobody moves it meanwhile.
     connection
         .prepare_cached(
@@ -94,27 +75,26 @@ pub(super) fn start_end(connection: &Connection, payment: &str, entity: &str, si
              SELECT 'end', ?1, ?2, ?3 - coalesce(owner.ahead, entity.ahead)
              FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant WHERE entity.id = ?2",
         )?
-        .execute(params![payment, entity, since])?;
+        .execute(params![payment, entity, since.as_millisecond()])?;
     Ok(())
 }
 
-impl Reminder {
-    /// Starts the reminder, or starts it again for the new attempt.
-    pub(super) fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
-        let Self { checkout, entity, attempt, since, address, waits } = self;
-        connection
-            .prepare_cached(
-                "INSERT INTO timer (kind, subject, entity, since, detail, attempt, waits)
-                 SELECT 'remind', ?1, ?2, ?3 - coalesce(owner.ahead, entity.ahead), ?4, ?5, ?6
-                 FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant
-                 WHERE entity.id = ?2
-                     AND (?4 IS NOT NULL OR EXISTS (SELECT 1 FROM timer WHERE kind = 'remind' AND subject = ?1))
-                 ON CONFLICT (kind, subject) DO UPDATE SET since = excluded.since,
-                     detail = coalesce(excluded.detail, detail), attempt = excluded.attempt, waits = excluded.waits",
-            )?
-            .execute(params![checkout, entity, since, address, attempt, waits])?;
-        Ok(())
-    }
+/// Starts a reminder, or starts it again for the new attempt.
+pub(super) fn remind(connection: &Connection, reminder: &Reminder) -> Result<(), StoreError> {
+    let query = "SELECT detail FROM timer WHERE kind = 'remind' AND subject = ?1";
+    let earlier = connection.prepare_cached(query)?.query_row([reminder.checkout.as_str()], |row| row.get(0));
+    let Some(reminder) = reminder.clone().in_place_of(earlier.optional()?.flatten()) else { return Ok(()) };
+    let Reminder { checkout, entity, attempt, since, address, waits } = reminder;
+    connection
+        .prepare_cached(
+            "INSERT INTO timer (kind, subject, entity, since, detail, attempt, waits)
+             SELECT 'remind', ?1, ?2, ?3 - coalesce(owner.ahead, entity.ahead), ?4, ?5, ?6
+             FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant WHERE entity.id = ?2
+             ON CONFLICT (kind, subject) DO UPDATE SET since = excluded.since, detail = excluded.detail,
+                 attempt = excluded.attempt, waits = excluded.waits",
+        )?
+        .execute(params![checkout.as_str(), entity.as_str(), since.as_millisecond(), address, attempt, waits])?;
+    Ok(())
 }
 
 /// Lets the reminder of an attempt that has ended run.

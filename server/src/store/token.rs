@@ -156,7 +156,7 @@ impl Store {
             Some(found) => found,
             None => {
                 let mut bytes = zeroize::Zeroizing::new([0; 32]);
-                getrandom::fill(&mut *bytes).map_err(|_| StoreError::Random)?;
+                self.sources.randomness.fill(&mut *bytes).map_err(StoreError::from)?;
                 let made = vault.seal(HASH_KEY, &*bytes)?;
                 self.run(move |connection| {
                     let query = "INSERT OR IGNORE INTO sealed_key (name, sealed) VALUES (?1, ?2)";

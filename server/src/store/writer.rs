@@ -15,7 +15,9 @@ use tokio::sync::oneshot;
 
 use super::changed::{Changed, Slot};
 use super::checkpoint::Checkpointer;
-use super::{Changes, Damage, DiskFault, Keyring, Keys, Loaded, StoreError, Written, entity, rows, vault_keys};
+use super::{
+    Changes, Damage, DiskFault, Keyring, Keys, Loaded, Sources, StoreError, Written, entity, rows, vault_keys,
+};
 use crate::directory::Directory;
 use crate::domain::refusal::Refusal;
 
@@ -67,7 +69,7 @@ impl Writer {
     }
 
     /// As [`super::Store::update`]; and whether a message was written.
-    pub(super) async fn update<T, D>(&self, keys: Keys, decide: D) -> Written<(T, bool)>
+    pub(super) async fn update<T, D>(&self, keys: Keys, sources: Sources, decide: D) -> Written<(T, bool)>
     where
         T: Send + 'static,
         D: FnOnce(Loaded) -> Result<(Changes, T), Refusal> + Send + 'static,
@@ -76,7 +78,7 @@ impl Writer {
             let loaded = rows::load(connection, &keys)?;
             match decide(loaded) {
                 Ok((changes, value)) => {
-                    let told = changes.apply(connection)?;
+                    let told = changes.apply(connection, &sources)?;
                     Ok((Ok((value, told)), changes.slots()))
                 }
                 Err(refusal) => Ok((Err(refusal), Vec::new())),

@@ -86,6 +86,16 @@ impl Payment {
         self.approved() || self.result.is_pending()
     }
 
+    /// Returns true if its checkout is paid by it, or may be: no other payment of the checkout succeeds or waits meanwhile.
+    pub fn holds_checkout(&self) -> bool {
+        self.counts() && !self.is_abandoned()
+    }
+
+    /// The merchant's own reference, `merchantTransactionId`, by which payments are found.
+    pub fn reference(&self) -> Option<&str> {
+        self.parameters.get("merchantTransactionId")
+    }
+
     /// Whether it has no outcome yet, and its shopper will bring it back from the brand's page.
     pub fn waits(&self) -> bool {
         self.result.is_pending() && self.redirect.is_some()

@@ -16,6 +16,14 @@ pub struct Link {
     pub approved: bool,
 }
 
+impl Link {
+    /// The link of a payment to the one that it refers to.
+    pub fn of(payment: &Payment) -> Self {
+        let Payment { payment_type, amount, .. } = payment;
+        Self { payment_type: *payment_type, hundredths: amount.hundredths(), approved: payment.counts() }
+    }
+}
+
 /// What has become of a payment, as far as a later command must know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
