@@ -2,6 +2,7 @@
 
 mod account;
 mod kind;
+mod outcome;
 mod record;
 mod redirect;
 mod shared;
@@ -13,6 +14,7 @@ use tillgate_shared::result::{ResultCode, codes};
 
 pub use account::{Account, BankSummary, CardSummary, VirtualSummary};
 pub use kind::PaymentType;
+pub use outcome::PaymentOutcome;
 pub(in crate::domain) use record::code as result_code;
 pub use record::{NOTIFICATION_URL, Payment, descriptor};
 pub use redirect::{Precondition, Redirect, TransferAccount};

@@ -12,9 +12,8 @@ use serde::de::IgnoredAny;
 
 use super::{Cancelled, Store, StoreError, rows, shared};
 use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::{Link, Payment, PaymentType};
+use crate::domain::payment::{Link, Payment, PaymentOutcome, PaymentType};
 use crate::domain::query::Range;
-use tillgate_shared::result::ResultCode;
 
 /// Payments that are read in one snapshot.
 const STEP: usize = 200;
@@ -274,26 +273,14 @@ fn load(connection: &Connection, found: &BTreeSet<(PaymentId, EntityId)>) -> Res
     Ok(payments)
 }
 
-/// Whether a payment that begins something went through under a `merchantTransactionId`, or may yet. Oldest first: before
-/// the one that did there are a few declines, and after it nothing but duplicates.
+/// Returns true if a payment of a `merchantTransactionId` pays its order, other than the one that is given up. Oldest first:
+/// before the one that does there are a few declines, and after it nothing but duplicates.
 pub(super) fn is_paid(
     connection: &Connection,
     entity: &EntityId,
     reference: &str,
     unless: Option<&PaymentId>,
 ) -> Result<bool, StoreError> {
-    #[derive(serde::Deserialize)]
-    struct Outcome {
-        id: PaymentId,
-        result: String,
-        referenced: Option<serde::de::IgnoredAny>,
-        redirect: Option<Page>,
-    }
-    #[derive(serde::Deserialize)]
-    struct Page {
-        #[serde(default)]
-        abandoned: bool,
-    }
     let mut statement = connection.prepare_cached(
         "SELECT payment.document FROM payment_reference
          JOIN payment ON payment.entity = payment_reference.entity AND payment.id = payment_reference.payment
@@ -301,10 +288,8 @@ pub(super) fn is_paid(
     )?;
     let mut found = statement.query(params![entity.as_str(), reference])?;
     while let Some(row) = found.next()? {
-        let outcome: Outcome = rows::read(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?;
-        let stands = ResultCode::find(&outcome.result).is_some_and(|code| code.is_success() || code.is_pending());
-        let abandoned = outcome.redirect.is_some_and(|page| page.abandoned) || unless == Some(&outcome.id);
-        if stands && !abandoned && outcome.referenced.is_none() {
+        let outcome: PaymentOutcome = rows::read(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?;
+        if outcome.pays_order() && unless != Some(&outcome.id) {
             return Ok(true);
         }
     }
