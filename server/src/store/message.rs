@@ -256,7 +256,39 @@ impl Store {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::clock::Clock;
+    use crate::randomness::{NoRandomness, Randomness};
+
+    /// A clock that stands still, and bytes that anybody can predict.
+    struct Known;
+
+    impl Clock for Known {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_millisecond(7_000).unwrap()
+        }
+    }
+
+    impl Randomness for Known {
+        fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
+            bytes.fill(9);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_time_and_the_id_of_a_message_come_from_outside() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = super::super::open_connection(folder.path()).unwrap();
+        let sources = Sources { clock: Arc::new(Known), randomness: Arc::new(Known) };
+        let entity = EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]);
+        write(&connection, &sources, &entity, REMINDER, &To::Address("https://shop.example/")).unwrap();
+        let row: (String, i64) =
+            connection.query_row("SELECT id, due FROM message", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        assert_eq!(row, (MessageId::new(Known.now(), [9; 9]).as_str().to_owned(), 7_000));
+    }
 
     #[test]
     fn messages_are_in_the_order_in_which_they_were_written_although_the_clock_goes_back() {
