@@ -1,11 +1,22 @@
-//! When a message that was not taken is sent again (contract, 3.6).
+//! Messages to merchants: the queue of each, the time at which one that was not taken is sent again (contract, 3.6), and how long
+//! it is kept.
 
 use jiff::SignedDuration;
+
+/// How long a message and its attempts are kept, so that they can be looked at.
+pub const RETENTION: SignedDuration = SignedDuration::from_hours(31 * 24);
 
 /// The waits after each failure: minutes, an hour, then a day, for a month.
 const LADDER: [i64; 7] = [1, 2, 4, 8, 15, 30, 60];
 const DAY: i64 = 24 * 60;
 const DAYS: u32 = 30;
+
+/// Returns the queue of the messages to an address: its host, so that everything for one server stands in one queue. The name is
+/// logged, so it is without what may be a password in the address.
+pub fn queue_of(address: &str) -> String {
+    let host = address.split(['/', '?', '#']).nth(2).unwrap_or_default();
+    host.rsplit('@').next().unwrap_or_default().to_ascii_lowercase()
+}
 
 /// How long to wait after so many failures in a row; none where it is time to give up. `chance` spreads what failed together
 /// by a tenth in both directions; a receiver that asks for a longer wait gets it.
@@ -35,6 +46,16 @@ mod tests {
             assert_eq!((low, high), (exact * 9 / 10, exact * 11 / 10), "{failures}");
         }
         assert_eq!(wait(38, 0, None), None);
+    }
+
+    #[test]
+    fn messages_to_one_server_stand_in_one_queue_whose_name_is_no_secret() {
+        for address in ["https://Shop.example/a?b#c", "https://user:password@shop.example", "https://shop.example?x=/"]
+        {
+            assert_eq!(queue_of(address), "shop.example", "{address}");
+        }
+        assert_eq!(queue_of("http://127.0.0.1:8080/"), "127.0.0.1:8080");
+        assert_eq!(queue_of("nonsense"), "");
     }
 
     #[test]

@@ -1,7 +1,13 @@
 //! Reports of browsers about violations of a Content-Security-Policy. Anybody may send one, and what it holds was in a page
 //! beside card data, so only what tells a merchant where to look is kept: hosts and paths, without queries and long numbers.
 
+use jiff::SignedDuration;
 use serde_json::Value;
+
+/// Retention of a violation that does not happen again.
+pub const RETENTION: SignedDuration = SignedDuration::from_hours(90 * 24);
+/// Most violations of an entity. Beyond that, reports are counted as [`PolicyReport::others`].
+pub const MOST_VIOLATIONS: i64 = 200;
 
 /// Most reports that are read from one request.
 const MOST_REPORTS: usize = 20;
@@ -23,6 +29,19 @@ pub struct PolicyReport {
     pub source: String,
     /// True if the browser stopped it; false for a policy that reports only.
     pub enforced: bool,
+}
+
+impl PolicyReport {
+    /// The violation as which reports are counted that an entity has no room for.
+    pub fn others() -> Self {
+        Self {
+            directive: "others".to_owned(),
+            blocked: String::new(),
+            document: String::new(),
+            source: String::new(),
+            enforced: true,
+        }
+    }
 }
 
 /// Reads the body of a request: `application/csp-report`, one report in an object, or `application/reports+json`, a list.

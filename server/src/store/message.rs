@@ -9,12 +9,11 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::webhook::{self, Webhook};
 use super::{Changes, Sources, Store, StoreError};
+use crate::domain::delivery;
 use crate::domain::id::{EntityId, MessageId};
 
 /// How long a claimed message is left to who claimed it: longer than any attempt takes.
 const LEASE: SignedDuration = SignedDuration::from_secs(60);
-/// How long messages are kept.
-const KEPT: SignedDuration = SignedDuration::from_hours(31 * 24);
 /// A batch is short, for it holds up who writes meanwhile.
 const BATCH: u32 = 500;
 
@@ -101,12 +100,7 @@ pub(super) fn write(
 ) -> Result<(), StoreError> {
     let (now, random) = (sources.now(), sources.random()?);
     let (queue, address, webhook, document) = match to {
-        To::Address(address) => {
-            // Everything for one server stands in one queue. Its name is logged: without what may be a password in the
-            // address.
-            let host = address.split(['/', '?', '#']).nth(2).unwrap_or_default();
-            (host.rsplit('@').next().unwrap_or_default().to_ascii_lowercase(), *address, None, None)
-        }
+        To::Address(address) => (delivery::queue_of(address), *address, None, None),
         To::Webhook(id, document) => ((*id).to_owned(), "", Some(id), Some(document)),
     };
     connection
@@ -232,7 +226,7 @@ impl Store {
     /// # Errors
     /// As [`Store::update`].
     pub async fn forget_messages(&self, now: Timestamp) -> Result<(), StoreError> {
-        let first = MessageId::new(now - KEPT, [0; 9]);
+        let first = MessageId::new(now - delivery::RETENTION, [0; 9]);
         let query = "SELECT id FROM message WHERE id < ?1 AND due IS NULL ORDER BY id LIMIT ?2";
         let ids: Vec<String> = self.read(|connection| {
             let mut statement = connection.prepare_cached(query)?;

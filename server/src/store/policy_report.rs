@@ -1,19 +1,12 @@
 //! Reported violations of policies, each with how often it happened. What an entity can have is bounded: beyond that, reports
 //! are counted in one row.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use rusqlite::params;
 
 use super::{Store, StoreError};
 use crate::domain::id::EntityId;
-use crate::domain::policy_report::PolicyReport;
-
-/// Retention of a violation that does not happen again.
-const KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
-/// Most violations of an entity.
-pub const MOST_ROWS: i64 = 200;
-/// The directive of the row in which what is beyond is counted.
-pub const OTHERS: &str = "others";
+use crate::domain::policy_report::{MOST_VIOLATIONS, PolicyReport, RETENTION};
 
 /// A violation and how often it was reported.
 #[derive(Debug)]
@@ -41,7 +34,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.run(move |connection| {
             let milliseconds = now.as_millisecond();
-            let oldest = milliseconds - i64::try_from(KEPT.as_millis()).unwrap_or(0);
+            let oldest = milliseconds - i64::try_from(RETENTION.as_millis()).unwrap_or(0);
             connection
                 .prepare_cached("DELETE FROM policy_report WHERE entity = ?1 AND last < ?2")?
                 .execute(params![entity.as_str(), oldest])?;
@@ -54,13 +47,7 @@ impl Store {
                  SELECT ?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?7
                  WHERE ?2 = 'others' OR (SELECT count(*) FROM policy_report WHERE entity = ?1) < ?8",
             )?;
-            let others = PolicyReport {
-                directive: OTHERS.to_owned(),
-                blocked: String::new(),
-                document: String::new(),
-                source: String::new(),
-                enforced: true,
-            };
+            let others = PolicyReport::others();
             for report in &reports {
                 for report in [report, &others] {
                     let PolicyReport { directive, blocked, document, source, enforced } = report;
@@ -68,7 +55,7 @@ impl Store {
                         count.execute(params![entity.as_str(), directive, blocked, document, source, enforced, milliseconds])?;
                     if known > 0
                         || add.execute(params![
-                            entity.as_str(), directive, blocked, document, source, enforced, milliseconds, MOST_ROWS
+                            entity.as_str(), directive, blocked, document, source, enforced, milliseconds, MOST_VIOLATIONS
                         ])? > 0
                     {
                         break;
