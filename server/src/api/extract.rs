@@ -64,7 +64,7 @@ pub(super) struct Merchant {
 impl Merchant {
     /// How what this request comes to is kept, when it has a name. The answer is made inside the write, and has to be the
     /// same when it is made again for the merchant.
-    pub(super) fn once<T>(&self, answer: impl FnOnce(&T) -> Answer + Send + 'static) -> Once<T> {
+    pub(super) fn once<T>(&self, answer: impl Fn(&T) -> Answer + Send + Sync + 'static) -> Once<T> {
         Once::new(self.named.as_ref().map(|fresh| fresh.named.clone()), answer).with_ndc(self.ndc.clone())
     }
 }

@@ -73,7 +73,7 @@ pub(super) async fn pay(
 }
 
 /// The answer about a registration, for a named request to keep.
-fn about(what: &'static str, ndc: &Ndc) -> impl FnOnce(&Registration) -> Answer + Send + 'static {
+fn about(what: &'static str, ndc: &Ndc) -> impl Fn(&Registration) -> Answer + Send + Sync + 'static {
     let ndc = ndc.clone();
     move |registration| answer(registration, what, &ndc)
 }

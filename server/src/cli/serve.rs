@@ -27,6 +27,7 @@ use crate::domain::id::is_node_name;
 use crate::domain::payment::Terms;
 use crate::form::Builds;
 use crate::gateway::codes::Codes;
+use crate::gateway::payment::Asking;
 use crate::gateway::reminder::Asked;
 use crate::gateway::summary::SavedForms;
 use crate::gateway::velocity::VelocityLimiter;
@@ -263,6 +264,7 @@ impl Settings {
                 store,
                 clock: Arc::new(SystemClock),
                 id_clock,
+                asking: Asking::default(),
                 connectors: Registry::default(),
                 vault,
                 velocity,

@@ -84,6 +84,11 @@ impl Registry {
         Route { mode, connector, authenticator }
     }
 
+    /// Returns the connector of this name that leaves this process. `None` if it is not set up any more.
+    pub fn external(&self, name: &str) -> Option<Arc<dyn Connector>> {
+        self.external.iter().find(|connector| connector.name() == name).cloned()
+    }
+
     fn connector(&self, name: Option<&str>, mode: Mode) -> Option<Arc<dyn Connector>> {
         let named = name.and_then(|name| self.external.iter().find(|connector| connector.name() == name));
         if name.is_some_and(|name| named.is_none() && !names().any(|known| known == name)) {

@@ -96,6 +96,8 @@ mod tests {
             details: BTreeMap::new(),
             redirect: Some(redirect).filter(|_| result.is_pending()),
             pay_to: None,
+            connector: None,
+            connector_tx_ids: Vec::new(),
             descriptor: String::new(),
             account: Account::Unknown,
             parameters: Parameters::default(),

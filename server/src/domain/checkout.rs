@@ -304,6 +304,8 @@ mod tests {
             details: std::collections::BTreeMap::new(),
             redirect: None,
             pay_to: None,
+            connector: None,
+            connector_tx_ids: Vec::new(),
             account: Account::Card(CardSummary {
                 bin: "420000".to_owned(),
                 last4: "0000".to_owned(),

@@ -119,8 +119,8 @@ impl Gateway {
         Ok(match (attempt, state) {
             (Some(payment), _) => {
                 let standing = checkout.standing(&payment, now);
-                // An attempt that still waits for its shopper has no outcome that could be told.
-                if !payment.waits() {
+                // An attempt that still waits for its shopper or its connector has no outcome that could be told.
+                if !payment.awaits_outcome() {
                     self.asked.note(&checkout.id, payment.id.as_str());
                 }
                 Status::Attempted(Box::new(payment), standing)

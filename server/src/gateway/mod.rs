@@ -30,6 +30,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use codes::Codes;
+use payment::Asking;
 use reminder::Asked;
 use summary::SavedForms;
 use velocity::{Limits, VelocityLimiter};
@@ -55,6 +56,8 @@ pub struct Gateway {
     pub clock: Arc<dyn Clock>,
     /// The time of new ids.
     pub id_clock: IdClock,
+    /// The payments whose connectors this process is asking. Other processes find out by the intents in the store.
+    pub asking: Asking,
     /// The connectors of payments.
     pub connectors: Registry,
     /// Card data at rest.

@@ -99,7 +99,7 @@ impl Gateway {
             terms: Terms::of(parameters),
             today: payment.created.to_zoned(TimeZone::UTC).date(),
         });
-        let may_succeed = payment.approved() || payment.waits();
+        let may_succeed = payment.approved() || payment.awaits_outcome();
         let registers = used.is_none() && may_succeed && parameters.get("createRegistration") == Some("true");
         let new = if registers { self.of_payment(owner, payment, account, parameters)? } else { None };
         if used.is_none() && new.is_none() && agreed.is_none() {
@@ -262,7 +262,7 @@ impl Filing {
         if payment.approved() {
             let now = payment.created;
             changes = changes.and(promise.keep(payment, on_file, now));
-        } else if payment.waits() {
+        } else if payment.awaits_outcome() {
             changes = changes.promise(payment, promise, until);
         }
         Ok(changes)

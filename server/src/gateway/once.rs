@@ -3,6 +3,8 @@
 //!
 //! Refusals do nothing, so nothing is kept of them: the request may be put right and sent again under the same key.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use crate::domain::idempotency::{Answer, KEPT, Named};
@@ -11,19 +13,19 @@ use crate::store::{Changes, KeptAnswer};
 
 /// Recorder of the answer of a use case that ends in a `T`, for a request that has a name; and the identifier of that request.
 pub struct Once<T> {
-    keep: Option<Box<Keep<T>>>,
+    keep: Option<Arc<Keep<T>>>,
     ndc: Option<Ndc>,
 }
 
 struct Keep<T> {
     named: Named,
-    answer: Box<dyn FnOnce(&T) -> Answer + Send>,
+    answer: Box<dyn Fn(&T) -> Answer + Send + Sync>,
 }
 
 impl<T> Once<T> {
     /// Keeps the answer of a named request; nothing for one that has no name.
-    pub fn new(named: Option<Named>, answer: impl FnOnce(&T) -> Answer + Send + 'static) -> Self {
-        Self { keep: named.map(|named| Box::new(Keep { named, answer: Box::new(answer) })), ndc: None }
+    pub fn new(named: Option<Named>, answer: impl Fn(&T) -> Answer + Send + Sync + 'static) -> Self {
+        Self { keep: named.map(|named| Arc::new(Keep { named, answer: Box::new(answer) })), ndc: None }
     }
 
     /// A request without a name.
@@ -44,10 +46,31 @@ impl<T> Once<T> {
 
     /// Adds the answer to the changes that it tells of.
     #[must_use]
-    pub fn keep(self, changes: Changes, outcome: &T, now: Timestamp) -> Changes {
-        let Some(keep) = self.keep else { return changes };
-        let Keep { named, answer } = *keep;
+    pub fn keep(&self, changes: Changes, outcome: &T, now: Timestamp) -> Changes {
+        match self.kept(&changes, outcome, now) {
+            Some(answer) => changes.answer(answer),
+            None => changes,
+        }
+    }
+
+    /// Adds the final answer to the changes of an outcome, in the place of the one that was kept while it was unknown.
+    #[must_use]
+    pub fn replace(&self, changes: Changes, outcome: &T, now: Timestamp) -> Changes {
+        match self.kept(&changes, outcome, now) {
+            Some(answer) => changes.replace_answer(answer),
+            None => changes,
+        }
+    }
+
+    fn kept(&self, changes: &Changes, outcome: &T, now: Timestamp) -> Option<KeptAnswer> {
+        let Keep { named, answer } = self.keep.as_deref()?;
         let owner = changes.owner();
-        changes.answer(KeptAnswer { named, answer: answer(outcome), made: now, until: now + KEPT, owner })
+        Some(KeptAnswer { named: named.clone(), answer: answer(outcome), made: now, until: now + KEPT, owner })
+    }
+}
+
+impl<T> Clone for Once<T> {
+    fn clone(&self) -> Self {
+        Self { keep: self.keep.clone(), ndc: self.ndc.clone() }
     }
 }

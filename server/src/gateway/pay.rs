@@ -84,12 +84,13 @@ impl Gateway {
         reference::refuse_alone(&parameters)?;
         order::refuse_override(&parameters)?;
         let received = self.receive(entity, parameters)?;
-        let (prepared, attempt) = self.prepare(received, circumstances).await?;
+        let (mut prepared, attempt) = self.prepare(received, circumstances).await?;
+        let (ask, response) = (prepared.take_ask(), once.clone());
         let written = self
             .store
             .update(prepared.keys.clone(), move |loaded| {
                 let (changes, payment) = prepared.settle(loaded)?;
-                Ok((once.keep(changes, &payment, payment.created), payment))
+                Ok((response.keep(changes, &payment, payment.created), payment))
             })
             .await;
         let outcome = match &written {
@@ -97,6 +98,6 @@ impl Gateway {
             _ => AttemptOutcome::NotMade,
         };
         self.velocity.end(attempt, outcome, self.now());
-        Ok(written??)
+        Ok(self.ask(ask, written??, once).await)
     }
 }

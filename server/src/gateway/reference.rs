@@ -13,8 +13,8 @@ use tillgate_shared::result::{Group, ResultCode, codes};
 
 use super::echo::is_echoed;
 use super::once::Once;
+use super::payment::{modify, with_patience};
 use super::{Failure, Gateway, order};
-use crate::connector::Modification;
 use crate::connector::three_ds::request::three_d_amount;
 use crate::domain::defaults;
 use crate::domain::entity::Entity;
@@ -76,11 +76,13 @@ impl Gateway {
         let mode = Mode::of(entity.live, &found.parameters)?;
         let now = self.now_of(entity);
         let new = Self::new_payment_id(self.next_id_time(entity))?;
-        let amount = asked.unwrap_or(found.amount);
-        // The connector is a pure function: it is asked before the rules decide whether its answer counts.
-        let outcome = self.modify(entity, mode, &request, &found, (&new, amount), &parameters).await;
-        let terms = self.options.terms;
-        let payment = self
+        let whole = asked.unwrap_or(found.amount);
+        let new = payment(new, now, &found, request.command, whole, codes::PENDING, parameters);
+        let new = Payment { ndc: once.ndc().cloned(), ..new };
+        let result = self.result_in_process(&request, &new, &found).await;
+        let _guard = if result.is_none() { self.asking.begin(&new.id) } else { None };
+        let (terms, machine_time, response) = (self.options.terms, self.now(), once.clone());
+        let written = self
             .store
             .update(Keys::payment(&entity.id, &id), move |loaded| {
                 let referenced = loaded.payment.ok_or_else(|| unknown(command))?;
@@ -91,42 +93,39 @@ impl Gateway {
                     request.command.decide(&standing, asked)
                 };
                 let (amount, result) = match decided {
-                    Ok(amount) => (amount, outcome),
-                    Err(code) => (asked.unwrap_or(referenced.amount), code),
+                    Ok(amount) => (amount, result.unwrap_or(codes::PENDING)),
+                    Err(code) => (whole, code),
                 };
-                let payment = payment(new, now, referenced, request.command, amount, result, parameters);
-                let payment = Payment { ndc: once.ndc().cloned(), ..payment };
-                Ok((once.keep(Changes::default().payment(&payment), &payment, now), payment))
+                let payment = Payment { amount, result, ..new };
+                let mut changes = Changes::default().payment(&payment);
+                if payment.awaits_connector() {
+                    changes = changes.intent(&payment, machine_time);
+                }
+                Ok((response.keep(changes, &payment, now), payment))
             })
             .await??;
-        Ok(payment)
+        if !written.awaits_connector() {
+            return Ok(written);
+        }
+        // The amount is reserved; the outcome is a second commit.
+        let Some(route) = self.route_of(&written) else { return Ok(written) };
+        let outcome = with_patience(modify(route.connector.as_ref(), &written, &found)).await;
+        Ok(self.settle_or_wait(written, outcome, once).await)
     }
 
-    /// Has a modification carried out by the connector of the payment that it refers to. A chargeback has happened already.
-    async fn modify(
-        &self,
-        entity: &Entity,
-        mode: Mode,
-        request: &Request,
-        referenced: &Payment,
-        (id, amount): (&PaymentId, Amount),
-        parameters: &Parameters,
-    ) -> ResultCode {
-        let modification = Modification {
-            reference: id.as_str().to_owned(),
-            referenced: referenced.id.as_str().to_owned(),
-            connector_tx_ids: Vec::new(),
-            amount,
-            forced: parameters.get(order::FORCED).map(str::to_owned),
-        };
-        let connector = self.connectors.route(&entity.settings.channel, mode).connector;
-        let outcome = match request.command {
-            Command::Chargeback => return request.reason.unwrap_or(codes::CHARGEBACK_WITHOUT_REASON),
-            Command::Capture => connector.capture(&modification).await,
-            Command::Refund => connector.refund(&modification).await,
-            Command::Reversal => connector.reverse(&modification).await,
-        };
-        outcome.result().map_or(codes::PENDING, |result| result.code)
+    /// Returns the result of a modification that needs nobody outside of this process: a connector that is a pure function is
+    /// asked before the rules decide whether its answer counts, and a chargeback has happened already. `None` if the connector
+    /// leaves this process, and is asked once the amount is reserved.
+    async fn result_in_process(&self, request: &Request, new: &Payment, referenced: &Payment) -> Option<ResultCode> {
+        if request.command == Command::Chargeback {
+            return Some(request.reason.unwrap_or(codes::CHARGEBACK_WITHOUT_REASON));
+        }
+        let Some(route) = self.route_of(referenced) else { return Some(codes::METHOD_NOT_CONFIGURED) };
+        if route.connector.capabilities().leaves_process {
+            return None;
+        }
+        let outcome = modify(route.connector.as_ref(), new, referenced).await;
+        Some(outcome.result().map_or(codes::PENDING, |result| result.code))
     }
 }
 
@@ -234,7 +233,7 @@ impl Asked {
 pub(super) fn payment(
     id: PaymentId,
     now: Timestamp,
-    referenced: Payment,
+    referenced: &Payment,
     command: Command,
     amount: Amount,
     result: ResultCode,
@@ -256,7 +255,7 @@ pub(super) fn payment(
         id,
         checkout: None,
         ndc: None,
-        referenced: Some(referenced.id),
+        referenced: Some(referenced.id.clone()),
         registration: None,
         created: now,
         payment_type: command.payment_type(),
@@ -270,6 +269,7 @@ pub(super) fn payment(
         descriptor,
         parameters,
         shares: None,
-        ..referenced
+        connector_tx_ids: Vec::new(),
+        ..referenced.clone()
     }
 }

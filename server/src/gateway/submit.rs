@@ -160,7 +160,8 @@ impl Gateway {
         let owner = used.as_ref().map_or(&checkout.entity, |used| &used.entity);
         let file = File { owner, used: used.as_ref() };
         let circumstances = Circumstances { sender: Sender::Form(checkout), file, addresses };
-        let (prepared, attempt) = self.prepare(received, circumstances).await?;
+        let (mut prepared, attempt) = self.prepare(received, circumstances).await?;
+        let (ask, response) = (prepared.take_ask(), once.clone());
         let (version, now) = (checkout.version, self.now_of_id(&checkout.entity));
         let unless = abandoned.as_ref().map(|payment| payment.id.clone());
         let gives_up = unless.is_some();
@@ -177,8 +178,8 @@ impl Gateway {
                         changes = changes.payment(&abandoned).without_promise(&abandoned.id);
                     }
                     let next = open.attempted(&payment, now)?;
-                    changes = changes.remind(&next, reminder, now, payment.waits());
-                    let changes = once.keep(changes.checkout(&next), &payment, payment.created);
+                    changes = changes.remind(&next, reminder, now, payment.awaits_outcome());
+                    let changes = response.keep(changes.checkout(&next), &payment, payment.created);
                     let attempt = AttemptOutcome::of(&payment);
                     let outcome = Outcome::Settled { attempt, payment: Some(Box::new(payment)) };
                     Ok((changes, outcome))
@@ -189,7 +190,12 @@ impl Gateway {
             self.store.something_was_deleted();
         }
         self.velocity.end(attempt, attempt_outcome(&outcome), self.now());
-        Ok(outcome??)
+        Ok(match outcome?? {
+            Outcome::Settled { attempt, payment: Some(payment) } => {
+                Outcome::Settled { attempt, payment: Some(Box::new(self.ask(ask, *payment, once).await)) }
+            }
+            other => other,
+        })
     }
 
     /// What the form makes of a checkout: everything that a payment is judged on, well-formed.

@@ -61,6 +61,17 @@ impl KeptAnswer {
             ])?;
         if written == 1 { Ok(()) } else { Err(StoreError::NameTaken) }
     }
+
+    /// Writes the response in the place of an earlier one to the same request. Does nothing if that is not kept any longer.
+    pub(super) fn replace(&self, connection: &Connection) -> Result<(), StoreError> {
+        let Named { entity, key, fingerprint } = &self.named;
+        connection
+            .prepare_cached(
+                "UPDATE answer SET status = ?4, body = ?5 WHERE entity = ?1 AND key = ?2 AND fingerprint = ?3",
+            )?
+            .execute(params![entity.as_str(), key.as_str(), &fingerprint[..], self.answer.status, self.answer.body])?;
+        Ok(())
+    }
 }
 
 impl Store {

@@ -5,6 +5,7 @@ use rusqlite::{Connection, params};
 
 use super::changed::Slot;
 use super::clock::Advance;
+use super::intent::IntentRow;
 use super::message::{self, Get, To};
 use super::on_file::OnFileChanges;
 use super::promise::{self, KeptPromise};
@@ -33,6 +34,8 @@ pub struct Changes {
     pub(super) reminders: Vec<Reminder>,
     pub(super) gets: Vec<Get>,
     pub(super) stopped_timers: Vec<(Kind, String)>,
+    pub(super) intents: Vec<IntentRow>,
+    replaced_answer: Option<KeptAnswer>,
 }
 
 /// A payment's card number, sealed by the vault.
@@ -79,6 +82,13 @@ impl Changes {
         self
     }
 
+    /// Puts a response in the place of the one that the same request was given while its payment was pending.
+    #[must_use]
+    pub fn replace_answer(mut self, answer: KeptAnswer) -> Self {
+        self.replaced_answer = Some(answer);
+        self
+    }
+
     /// Remembers a wallet token that has paid.
     #[must_use]
     pub fn wallet_token(mut self, token: &WalletToken) -> Self {
@@ -107,6 +117,8 @@ impl Changes {
         self.clocks.extend(more.clocks);
         self.reminders.extend(more.reminders);
         self.stopped_timers.extend(more.stopped_timers);
+        self.intents.extend(more.intents);
+        self.replaced_answer = self.replaced_answer.or(more.replaced_answer);
         self.gets.extend(more.gets);
         self.answer = self.answer.or(more.answer);
         self
@@ -128,6 +140,9 @@ impl Changes {
         if let Some(answer) = &self.answer {
             answer.apply(connection)?;
         }
+        if let Some(answer) = &self.replaced_answer {
+            answer.replace(connection)?;
+        }
         for checkout in &self.checkouts {
             connection
                 .prepare_cached(
@@ -145,6 +160,9 @@ impl Changes {
         }
         for reminder in &self.reminders {
             timer::remind(connection, reminder)?;
+        }
+        for intent in &self.intents {
+            intent.apply(connection)?;
         }
         for (kind, subject) in &self.stopped_timers {
             timer::stop(connection, *kind, subject)?;

@@ -19,6 +19,7 @@ mod fault;
 pub mod form_build;
 mod guards;
 mod health;
+mod intent;
 mod lock;
 mod long_reads;
 pub mod message;

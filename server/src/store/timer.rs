@@ -18,6 +18,9 @@ pub enum Kind {
     End,
     /// The merchant is reminded of a checkout whose outcome nobody has asked for. One per checkout, for its last attempt.
     Remind,
+    /// A payment has no outcome because its connector has not been heard of. Once the process that asked is gone, or has given
+    /// up waiting, somebody has to find out.
+    Ask,
 }
 
 /// A timer whose time has come.
@@ -39,6 +42,7 @@ impl Kind {
         match self {
             Self::End => "end",
             Self::Remind => "remind",
+            Self::Ask => "ask",
         }
     }
 }

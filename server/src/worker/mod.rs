@@ -3,6 +3,7 @@
 
 mod courier;
 mod integrity;
+mod intents;
 mod timers;
 pub(crate) mod tokens;
 
@@ -30,6 +31,7 @@ pub async fn run(edge: Arc<Edge>, stop: watch::Receiver<bool>) {
     tokio::join!(
         sweep_often(Arc::clone(&edge), stop.clone()),
         integrity::run(Arc::clone(&edge), stop.clone()),
+        intents::run(Arc::clone(&edge), stop.clone()),
         courier::run(edge, stop)
     );
 }

@@ -38,6 +38,7 @@ async fn run(gateway: &Gateway, kind: Kind, timer: &Timer) -> Result<(), Failure
     match (kind, PaymentId::parse(&timer.subject)) {
         (Kind::Remind, _) => gateway.remind(timer).await,
         (Kind::End, Some(payment)) => gateway.time_out(&timer.entity, &payment).await,
-        (Kind::End, None) => Ok(gateway.store.stop_timer(kind, timer.subject.clone()).await?),
+        (Kind::Ask, Some(payment)) => gateway.resolve(&timer.entity, &payment).await,
+        (Kind::End | Kind::Ask, None) => Ok(gateway.store.stop_timer(kind, timer.subject.clone()).await?),
     }
 }

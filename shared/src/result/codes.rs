@@ -95,6 +95,8 @@ codes! {
     TIMED_OUT = "100.396.103";
     /// The shopper has probably cancelled.
     PROBABLY_CANCELLED = "100.396.104";
+    /// The connector did not say whether it carried a payment out, and has undone it since.
+    OUTCOME_UNCERTAIN = "900.100.300";
     /// The HTTP method is not one of this address.
     METHOD_NOT_SUPPORTED = "200.300.403";
     /// A parameter is missing or invalid.

@@ -82,6 +82,8 @@ impl Sampler {
             details: BTreeMap::new(),
             redirect: None,
             pay_to: None,
+            connector: None,
+            connector_tx_ids: Vec::new(),
             account: Account::Card(CardSummary {
                 bin: "420000".to_owned(),
                 last4: format!("{:04}", number % 10_000),

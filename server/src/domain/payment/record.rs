@@ -62,6 +62,12 @@ pub struct Payment {
     /// Where the shopper transfers the money to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pay_to: Option<TransferAccount>,
+    /// Name of the connector that takes it, if its requests leave this process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connector: Option<String>,
+    /// The connector's ids of the transaction (`connectorTxId1` to `connectorTxId3`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub connector_tx_ids: Vec<String>,
     /// What the shopper's statement shows.
     pub descriptor: String,
     /// The account, reduced to what may be shown.
@@ -99,6 +105,16 @@ impl Payment {
     /// Whether it has no outcome yet, and its shopper will bring it back from the brand's page.
     pub fn waits(&self) -> bool {
         self.result.is_pending() && self.redirect.is_some()
+    }
+
+    /// Returns true if it has no outcome yet because its connector is being asked, or has not been heard of.
+    pub fn awaits_connector(&self) -> bool {
+        self.result.is_pending() && self.redirect.is_none() && self.connector.is_some()
+    }
+
+    /// Returns true if it has no outcome yet, and somebody will bring it: its shopper, or its connector.
+    pub fn awaits_outcome(&self) -> bool {
+        self.waits() || self.awaits_connector()
     }
 
     /// The id and the path under which its merchant reads the outcome: its checkout's, unless that has gone on without it.

@@ -42,6 +42,8 @@ fn payment(number: u8, payment_type: PaymentType, amount: Amount, created: Times
         details: BTreeMap::new(),
         redirect: None,
         pay_to: None,
+        connector: None,
+        connector_tx_ids: Vec::new(),
         descriptor: String::new(),
         account: Account::Unknown,
         parameters: Parameters::default(),

@@ -1,4 +1,5 @@
-//! Asks the connector to authorise a payment, unless that has been decided before.
+//! Asks the connector to authorise a payment, unless that has been decided before. A connector that leaves this process is
+//! asked later, when the payment has been written.
 
 use tillgate_shared::result::codes;
 
@@ -16,6 +17,8 @@ pub(super) struct Authorized {
     pub(super) result: ConnectorResult,
     /// The page that the shopper has to visit.
     pub(super) visit: Option<ShopperVisit>,
+    /// True if the connector leaves this process: it is asked once the payment has been written ([`super::ask`]).
+    pub(super) is_to_be_asked: bool,
 }
 
 /// A page that the shopper has to visit before there is an outcome.
@@ -28,13 +31,12 @@ pub(super) enum ShopperVisit {
 
 impl From<Outcome> for Authorized {
     fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Approved(result) | Outcome::Declined(result) | Outcome::Pending(result) => {
-                Self { result, visit: None }
-            }
-            Outcome::Redirect(result, page) => Self { result, visit: Some(ShopperVisit::Brand(page)) },
-            Outcome::Unknown => Self { result: codes::PENDING.into(), visit: None },
-        }
+        let (result, visit) = match outcome {
+            Outcome::Approved(result) | Outcome::Declined(result) | Outcome::Pending(result) => (result, None),
+            Outcome::Redirect(result, page) => (result, Some(ShopperVisit::Brand(page))),
+            Outcome::Unknown => (codes::PENDING.into(), None),
+        };
+        Self { result, visit, is_to_be_asked: false }
     }
 }
 
@@ -56,6 +58,7 @@ impl Gateway {
         let waits = |authentication| Authorized {
             result: codes::PENDING.into(),
             visit: Some(ShopperVisit::Authentication(authentication)),
+            is_to_be_asked: false,
         };
         match decision {
             ThreeDsDecision::Decline(code) => return Ok(Outcome::from(code).into()),
@@ -63,6 +66,13 @@ impl Gateway {
             ThreeDsDecision::Authorize => {}
         }
         let order = &intake.order;
+        let capabilities = route.connector.capabilities();
+        if !capabilities.takes(order.payment_type, order.brand, order.amount.currency()) {
+            return Ok(Outcome::from(codes::METHOD_NOT_CONFIGURED).into());
+        }
+        if capabilities.leaves_process {
+            return Ok(Authorized { result: codes::PENDING.into(), visit: None, is_to_be_asked: true });
+        }
         let request = identity.request(order);
         if order.payment_type == PaymentType::Credit {
             return Ok(route.connector.credit(&request).await.into());

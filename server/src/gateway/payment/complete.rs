@@ -6,6 +6,7 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::super::asynchronous::no_page;
+use super::super::once::Once;
 use super::super::{Failure, Gateway, reference};
 use crate::connector::{ConnectorResult, Modification};
 use crate::domain::asynchronous::{Ended, end};
@@ -32,10 +33,14 @@ struct Completion {
     promise: Option<Promise>,
     /// Now, by the clock of the entity.
     now: Timestamp,
+    /// Now, by the clock of the machine.
+    machine_time: Timestamp,
     /// The time for which the account of a payment is kept.
     card_window: SignedDuration,
     /// The id of the reversal, and its result, should the payment have to be reversed.
     reversal: (PaymentId, ResultCode),
+    /// The response to the request that made the payment.
+    once: Once<Payment>,
 }
 
 impl Gateway {
@@ -50,15 +55,29 @@ impl Gateway {
         result: ConnectorResult,
         change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
     ) -> Result<Decided, Failure> {
+        self.complete_once(payment, result, change, Once::unnamed()).await
+    }
+
+    /// Same as [`Gateway::complete`], and replaces the response that was recorded while the payment was pending.
+    ///
+    /// # Errors
+    /// Same as [`Gateway::complete`].
+    pub(super) async fn complete_once(
+        &self,
+        payment: Payment,
+        result: ConnectorResult,
+        change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
+        once: Once<Payment>,
+    ) -> Result<Decided, Failure> {
         let promise = self.store.promise(&payment)?;
         let on_file = promise.as_ref().map(|promise| promise.keys(&payment)).unwrap_or_default();
         let promised = promise.is_some();
         let reversal = Self::new_payment_id(self.next_id_time_of_id(&payment.entity))?;
-        // The connector is a pure function: it can be asked before it is known whether the payment has to be reversed.
-        let reversed = self.reversed(&payment, &reversal).await;
+        let reversed = self.reversed_in_process(&payment, &reversal).await;
         let now = self.now_of_id(&payment.entity);
         let card_window = self.options.card_window;
-        let completion = Completion { result, promise, now, card_window, reversal: (reversal, reversed) };
+        let (reversal, machine_time) = ((reversal, reversed), self.now());
+        let completion = Completion { result, promise, now, machine_time, card_window, reversal, once };
         let Payment { entity, id, checkout, .. } = payment;
         let keys = Keys { checkout, on_file, ..Keys::payment(&entity, &id) };
         let decided = self.store.update(keys, move |loaded| completion.decide(loaded, change)).await??;
@@ -72,8 +91,9 @@ impl Gateway {
         Ok(decided)
     }
 
-    /// Reverses a payment at its connector.
-    async fn reversed(&self, payment: &Payment, reversal: &PaymentId) -> ResultCode {
+    /// Reverses a payment at a connector that is a pure function, which can be asked before it is known whether the payment has
+    /// to be reversed. Returns pending if the connector leaves this process: the intent of the reversal is written then.
+    async fn reversed_in_process(&self, payment: &Payment, reversal: &PaymentId) -> ResultCode {
         let modification = Modification {
             reference: reversal.as_str().to_owned(),
             referenced: payment.id.as_str().to_owned(),
@@ -81,6 +101,9 @@ impl Gateway {
             amount: payment.amount,
             forced: None,
         };
+        if payment.connector.is_some() {
+            return codes::PENDING;
+        }
         let Some(route) = self.route_of(payment) else { return codes::METHOD_NOT_CONFIGURED };
         route.connector.reverse(&modification).await.result().map_or(codes::PENDING, |result| result.code)
     }
@@ -89,13 +112,19 @@ impl Gateway {
 impl Completion {
     /// Decides under the write lock what is written.
     fn decide(self, loaded: Loaded, change: impl FnOnce(&mut Payment) -> bool) -> Result<(Changes, Decided), Refusal> {
-        let Self { result, promise, now, card_window, reversal } = self;
+        let Self { result, promise, now, machine_time, card_window, reversal, once } = self;
         let payment = loaded.payment.ok_or_else(no_page)?;
         let as_wanted = payment.result == result.code;
         let mut answered = Payment {
             details: result.details,
             avs: result.avs.or(payment.avs),
             cvv: result.cvv.or(payment.cvv),
+            pay_to: result.transfer_account.or_else(|| payment.pay_to.clone()),
+            connector_tx_ids: if result.connector_tx_ids.is_empty() {
+                payment.connector_tx_ids.clone()
+            } else {
+                result.connector_tx_ids
+            },
             ..payment.clone()
         };
         if as_wanted || !payment.result.is_pending() || !change(&mut answered) {
@@ -106,7 +135,10 @@ impl Completion {
             Some(promise) => keep_promise(promise, &mut payment, loaded.on_file, reverse, now, card_window),
             None => Changes::default(),
         };
-        changes = changes.payment(&payment);
+        changes = once.replace(changes.payment(&payment), &payment, payment.created);
+        if payment.connector.is_some() {
+            changes = changes.without_intent(&payment.id);
+        }
         if let Some(checkout) = &checkout {
             changes = changes.checkout(checkout);
         }
@@ -114,7 +146,11 @@ impl Completion {
             changes = changes.without_card(&payment.id, payment.created + card_window);
         }
         if reverse {
-            changes = changes.payment(&reversal_of(&payment, reversal, now));
+            let reversal = reversal_of(&payment, reversal, now);
+            changes = changes.payment(&reversal);
+            if reversal.awaits_connector() {
+                changes = changes.intent(&reversal, machine_time);
+            }
         }
         Ok((changes, Decided { payment, as_wanted: true, changed: true }))
     }
@@ -151,7 +187,7 @@ fn reversal_of(payment: &Payment, (id, result): (PaymentId, ResultCode), now: Ti
         parameters.set(NOTIFICATION_URL, address);
     }
     let (command, amount) = (Command::Reversal, payment.amount);
-    let reversal = reference::payment(id, now, payment.clone(), command, amount, result, parameters);
+    let reversal = reference::payment(id, now, payment, command, amount, result, parameters);
     // The order is found by the request of the payment, for the reversal has none of its own.
     Payment { ndc: Some(payment.ndc()), ..reversal }
 }

@@ -14,24 +14,37 @@
 //! depend on the channel and on the card's enrolment. After the intake nobody reads brand or account from the text of
 //! parameters.
 //!
+//! A connector that leaves this process is asked between two commits, in [`ask`]: the first reserves the amount, under the same
+//! checks as any payment's, and records the intent; the second brings the outcome. What stays unknown is found out in
+//! [`resolve`].
+//!
 //! A payment that is still pending then goes on in [`challenge`] (the page on which a cardholder is authenticated) and ends in
 //! [`complete`], whoever brings its outcome.
 
+mod ask;
 mod authorize;
 pub mod challenge;
 pub mod complete;
 pub(super) mod intake;
 mod record;
+mod resolve;
 mod route;
 mod screen;
 mod three_ds;
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+pub use self::ask::Asking;
+pub(super) use self::ask::{Ask, with_patience};
 use self::authorize::Authorized;
 pub(super) use self::intake::{Intake, Received};
 pub(super) use self::record::Prepared;
+pub(super) use self::resolve::modify;
 pub(super) use self::three_ds::HeldCard;
 use self::three_ds::ThreeDsContext;
 use super::on_file::File;
@@ -105,7 +118,7 @@ impl Gateway {
         let in_form = circumstances.is_in_form();
         let authorized = self.authorize(decision, context, &intake, &route, &identity, in_form).await?;
         self.screen_after(&intake, &authorized);
-        let prepared = self.record(intake, authorized, identity, circumstances, brand_way_back)?;
+        let prepared = self.record(intake, authorized, &route, identity, circumstances, brand_way_back)?;
         Ok((prepared, attempt))
     }
 

@@ -8,8 +8,8 @@ use super::super::on_file::Filing;
 use super::super::pay::Addresses;
 use super::super::{Failure, Gateway, duplicates, random, wallet};
 use super::authorize::{Authorized, ShopperVisit};
-use super::{Circumstances, HeldCard, Identity, Intake, three_ds};
-use crate::connector::{Order, ShopperPage};
+use super::{Ask, Circumstances, HeldCard, Identity, Intake, three_ds};
+use crate::connector::{Order, Route, ShopperPage};
 use crate::domain::defaults;
 use crate::domain::id::PageId;
 use crate::domain::payment::{Payment, Redirect};
@@ -25,6 +25,8 @@ pub(in crate::gateway) struct Prepared {
     filing: Option<Filing>,
     /// The sealed card of one that does, and whose cardholder is authenticated first.
     held_card: Option<HeldCard>,
+    /// The question to a connector that leaves this process.
+    ask: Option<Ask>,
     /// What has to be loaded to settle it: things on file, and whether its reference or its wallet token has paid already.
     pub(in crate::gateway) keys: Keys,
 }
@@ -39,14 +41,17 @@ impl Gateway {
         &self,
         intake: Intake,
         authorized: Authorized,
+        route: &Route,
         identity: Identity,
         circumstances: Circumstances<'_>,
         brand_way_back: Option<String>,
     ) -> Result<Prepared, Failure> {
         let Circumstances { sender, file, .. } = circumstances;
         let redirect = self.redirect(&intake, &authorized, &identity, circumstances, brand_way_back)?;
+        let is_to_be_asked = authorized.is_to_be_asked;
         let mut payment = draft(&intake, authorized, identity, circumstances);
         payment.redirect = redirect;
+        payment.connector = is_to_be_asked.then(|| route.connector.name().to_owned());
         let Intake { payer, order, account, mut parameters, wallet_token } = intake;
         let filing = self.filing(file, &payment, &account, &mut parameters, sender.presence())?;
         defaults::fill(&mut parameters, &payment.brand, payment.created);
@@ -65,6 +70,9 @@ impl Gateway {
         if let Some(token) = &wallet_token {
             changes = changes.wallet_token(token);
         }
+        if is_to_be_asked {
+            changes = changes.intent(&payment, self.now());
+        }
         // What is on file may still change the payment.
         if filing.is_none() {
             changes = changes.payment(&payment);
@@ -80,7 +88,8 @@ impl Gateway {
             on_file: filing.as_ref().map(Filing::keys).unwrap_or_default(),
             ..Keys::default()
         };
-        Ok(Prepared { payment, changes, filing, held_card, keys })
+        let ask = if is_to_be_asked { Some(self.question(&payment, order, route)) } else { None };
+        Ok(Prepared { payment, changes, filing, held_card, ask, keys })
     }
 
     /// Returns the changes that keep the account of a payment for the window of follow-up payments, unless it is kept
@@ -146,6 +155,8 @@ fn draft(intake: &Intake, authorized: Authorized, identity: Identity, circumstan
         details: result.details,
         redirect: None,
         pay_to: result.transfer_account,
+        connector: None,
+        connector_tx_ids: result.connector_tx_ids,
         descriptor: identity.descriptor,
         account: order.account.shown(),
         parameters: Parameters::default(),
@@ -184,6 +195,11 @@ fn brand_redirect(
 }
 
 impl Prepared {
+    /// Takes the question to a connector that leaves this process, to be asked when the payment has been written.
+    pub(in crate::gateway) fn take_ask(&mut self) -> Option<Ask> {
+        self.ask.take()
+    }
+
     /// Decides under the write lock what is written.
     ///
     /// # Errors

@@ -18,9 +18,14 @@ impl Gateway {
         Ok(self.connectors.route(&payer.settings.channel, Mode::of(payer.live, parameters)?))
     }
 
-    /// Returns the route of a payment that was made before, by the present settings of its entity.
+    /// Returns the route of a payment that was made before: by its connector if that leaves this process, otherwise by the
+    /// present settings of its entity. `None` if there is no such connector any more.
     pub(in crate::gateway) fn route_of(&self, payment: &Payment) -> Option<Route> {
         let entity = self.directory.entity(&payment.entity)?;
-        self.route(&entity, &payment.parameters).ok()
+        let route = self.route(&entity, &payment.parameters).ok()?;
+        match &payment.connector {
+            Some(name) => Some(Route { connector: self.connectors.external(name)?, ..route }),
+            None => Some(route),
+        }
     }
 }

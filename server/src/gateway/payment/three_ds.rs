@@ -11,7 +11,7 @@ use tillgate_shared::brand::Kind;
 use tillgate_shared::parameter::{Parameters, Presence, authenticated_elsewhere, has_authentication_result};
 use tillgate_shared::result::ResultCode;
 
-use super::super::{Failure, Gateway, order, random};
+use super::super::{Failure, Gateway, order, promise, random};
 use super::{Circumstances, Identity, Intake, Received};
 use crate::connector::three_ds::request::AuthenticationMessage;
 use crate::connector::three_ds::{AuthenticationRequest, Authenticator, Enrolment, transaction_id};
@@ -166,9 +166,13 @@ impl Gateway {
         payment.created + self.options.pending_lifetime
     }
 
-    /// Holds the card of a payment whose cardholder is about to be authenticated: its number sealed, for the store, and its
-    /// security code in memory.
+    /// Holds the card of a payment whose cardholder is about to be authenticated, or whose connector is about to be asked: its
+    /// number sealed, for the store. Its security code is held in memory for the authentication.
     pub(super) fn hold_card(&self, payment: &Payment, account: &FullAccount) -> Result<Option<HeldCard>, Failure> {
+        if payment.awaits_connector() {
+            let sealed = self.seal_account(payment.id.as_str(), account)?;
+            return Ok(sealed.map(|sealed| HeldCard { sealed, until: payment.created + promise::LIFETIME }));
+        }
         if !payment.waits() || payment.authentication().is_none() {
             return Ok(None);
         }

@@ -56,6 +56,8 @@ pub(super) fn payment(seconds: i64) -> Payment {
         details: BTreeMap::new(),
         redirect: None,
         pay_to: None,
+        connector: None,
+        connector_tx_ids: Vec::new(),
         descriptor: String::new(),
         account: Account::Unknown,
         parameters: Parameters::default(),
