@@ -30,7 +30,7 @@ const NAME: &str = "walletPay.paymentToken";
 pub struct SheetCard {
     /// What the shopper knows it as.
     pub name: &'static str,
-    /// Its number, one of the simulator's.
+    /// Its number, a documented test number.
     pub number: &'static str,
 }
 
