@@ -14,6 +14,7 @@ mod checkpoint;
 mod clock;
 pub mod due;
 mod entity;
+mod error;
 mod event;
 mod fault;
 pub mod form_build;
@@ -66,13 +67,13 @@ use crate::domain::checkout::Checkout;
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
 use crate::domain::payment::{Link, Payment};
 use crate::domain::refusal::Refusal;
-use crate::randomness::NoRandomness;
 
 pub use admin::AdminStore;
 pub use answers::{FoundAnswer, KeptAnswer};
 pub use changed::{Changed, Watched};
 pub use changes::Changes;
 pub use checkpoint::empty_log;
+pub use error::StoreError;
 pub use fault::{Damage, DiskFault};
 pub use health::Sickness;
 pub use lock::is_served;
@@ -136,47 +137,6 @@ pub struct Loaded {
     pub token_used: bool,
     /// The registrations and the chain asked for.
     pub on_file: OnFile,
-}
-
-/// Why a store call gave no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// The queue of the writer is full: more is asked than the disk takes.
-    #[error("the write queue is full")]
-    Overloaded,
-    /// A tenant asks for more long reads than its share allows.
-    #[error("too many long reads of one tenant are waiting")]
-    TooManyReads,
-    /// The writer has stopped.
-    #[error("the writer has stopped")]
-    Stopped,
-    /// The transaction of this request did not become durable, because of a fault of the disk if one is known.
-    #[error("the transaction was not committed ({})", .0.map_or("no fault is known", DiskFault::word))]
-    NotCommitted(Option<DiskFault>),
-    /// A request of the same name (`Idempotency-Key`) was written first.
-    #[error("the name of this request is taken")]
-    NameTaken,
-    /// SQLite's own error.
-    #[error(transparent)]
-    Sqlite(#[from] rusqlite::Error),
-    /// A stored document cannot be read or written.
-    #[error("a stored document: {0}")]
-    Document(#[from] serde_json::Error),
-    /// A file of the store cannot be made.
-    #[error("{0}: {1}")]
-    File(std::path::PathBuf, std::io::Error),
-    /// The system gives no random bytes.
-    #[error(transparent)]
-    Random(#[from] NoRandomness),
-    /// A server has this store open, or a restore is under way.
-    #[error("{0} is in use by a server or a restore: stop the server first")]
-    InUse(PathBuf),
-    /// A restore was interrupted after it had begun to replace the file.
-    #[error("a restore of {0} was interrupted: run `tillgate restore` again")]
-    HalfRestored(PathBuf),
-    /// A migration failed.
-    #[error("migrating the store: {0}")]
-    Migration(#[from] rusqlite_migration::Error),
 }
 
 /// A checkout without its parameters, and its last attempt.
