@@ -273,11 +273,10 @@ fn open(edge: &Edge, checkout: &Checkout, brands: &str, now: Timestamp) -> Map<S
 fn about_brand(brand: &Brand) -> Value {
     let mut about = json!({ "kind": brand.kind.as_str(), "name": brand.name, "flow": brand.flow.as_str() });
     if brand.kind != Kind::Card {
-        let form = brand.form();
-        about["form"] = form.name.into();
-        about["fields"] = form.fields.into();
-        if !form.extras.is_empty() {
-            about["extras"] = form.extras.into();
+        about["form"] = brand.form.as_str().into();
+        about["fields"] = brand.fields.into();
+        if !brand.extras.is_empty() {
+            about["extras"] = brand.extras.into();
         }
     }
     about

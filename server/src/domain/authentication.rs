@@ -6,6 +6,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use tillgate_shared::brand::{Brand, EciFamily};
 use tillgate_shared::parameter::{Parameters, authenticated_elsewhere};
 use tillgate_shared::result::{ResultCode, codes};
 
@@ -236,7 +237,7 @@ pub struct Proof {
 /// The electronic commerce indicator of a brand's scheme, two digits. Returns `None` if nobody vouches for anything and no
 /// exemption was granted.
 pub fn eci(brand: &str, said: Said) -> Option<&'static str> {
-    let mastercard = matches!(brand, "MASTER" | "MASTERDEBIT" | "MAESTRO");
+    let mastercard = Brand::find(brand).is_some_and(|brand| brand.eci_family() == EciFamily::Mastercard);
     match said {
         Said::Issuer(Status::Authenticated) => Some(if mastercard { "02" } else { "05" }),
         Said::Issuer(Status::Attempted) | Said::NotEnrolled => Some(if mastercard { "01" } else { "06" }),

@@ -3,7 +3,7 @@
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use tillgate_shared::brand::{Brand, Kind};
+use tillgate_shared::brand::{Brand, Method};
 use tillgate_shared::parameter::Parameters;
 
 use super::id::PaymentId;
@@ -54,27 +54,6 @@ impl Filter {
     }
 }
 
-/// Brands of debit cards. The other cards count as credit cards.
-const DEBIT_CARDS: [&str; 13] = [
-    "ALIADEBIT",
-    "BCMC",
-    "CABALDEBIT",
-    "DANKORT",
-    "MADA",
-    "MAESTRO",
-    "MASTERDEBIT",
-    "MEEZA",
-    "SERVIRED",
-    "TCARDDEBIT",
-    "VISADEBIT",
-    "VISAELECTRON",
-    "VPAY",
-];
-/// Brands that debit a bank account by a mandate.
-const DIRECT_DEBITS: [&str; 2] = ["DIRECTDEBIT_SEPA", "SEPA"];
-/// Brands that hand out a slip to be paid with.
-const PREPAYMENTS: [&str; 4] = ["BOLETO", "OXXO", "PREPAYMENT", "SADAD"];
-
 /// A payment's method, as `paymentMethods` names it: CC credit card, DC debit card, DD direct debit, PP prepayment, OT
 /// online transfer, VA virtual account.
 pub fn method(payment: &Payment) -> &'static str {
@@ -82,19 +61,12 @@ pub fn method(payment: &Payment) -> &'static str {
 }
 
 fn kind_of_method(brand: &str, is_card: bool) -> &'static str {
-    let kind = match Brand::find(brand) {
-        _ if is_card => Kind::Card,
-        Some(brand) => brand.kind,
-        None => Kind::Virtual,
+    let method = match Brand::find(brand) {
+        Some(brand) if brand.method.is_card() || !is_card => brand.method,
+        _ if is_card => Method::CreditCard,
+        _ => Method::VirtualAccount,
     };
-    match kind {
-        Kind::Card | Kind::Wallet if DEBIT_CARDS.contains(&brand) => "DC",
-        Kind::Card | Kind::Wallet => "CC",
-        Kind::Bank if DIRECT_DEBITS.contains(&brand) => "DD",
-        Kind::Bank if PREPAYMENTS.contains(&brand) => "PP",
-        Kind::Bank => "OT",
-        Kind::Virtual => "VA",
-    }
+    method.as_str()
 }
 
 /// A range of payment ids, which is a range of time: ids begin with the millisecond in which they were made.

@@ -1,8 +1,7 @@
 //! Demands on the form of a checkout that the server keeps, whatever its page shows and its browser sends: the security code,
 //! the brands on offer, and a signed mandate.
 
-use tillgate_shared::brand::form::DIRECT_DEBITS;
-use tillgate_shared::brand::{Brand, Kind, detect};
+use tillgate_shared::brand::{Brand, Kind, Method, detect};
 use tillgate_shared::format::brands;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::parameter::Parameters;
@@ -49,7 +48,7 @@ pub(super) fn check(
         }
         FullAccount::Bank(_)
             if !stored
-                && DIRECT_DEBITS.contains(&order.brand.code)
+                && order.brand.method == Method::DirectDebit
                 && wants_mandate(checkout)
                 && !parameters.contains(SIGNED) =>
         {

@@ -2,13 +2,14 @@
 //!
 //! Brands are data: a new one is a row in `table.rs`, and, where its numbers are known, a scheme in `scheme.rs`.
 
-pub mod form;
+mod method;
 mod range;
 mod scheme;
 mod table;
 
+pub use method::{FormKind, Method};
 pub use range::Range;
-pub use scheme::{Elsewhere, Scheme};
+pub use scheme::{CodePosition, EciFamily, Elsewhere, Scheme};
 
 /// The kind of account that a brand charges, which decides the form that the shopper fills in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -68,6 +69,15 @@ pub struct Brand {
     pub kind: Kind,
     /// Where the shopper is until there is an answer.
     pub flow: Flow,
+    /// How the money moves.
+    pub method: Method,
+    /// The form in which the shopper pays.
+    pub form: FormKind,
+    /// What the form asks for, by the keys of its fields, in order; empty for a brand that has a button alone. A key that
+    /// ends with `?` may stay empty. Card forms have fields of their own.
+    pub fields: &'static [&'static str],
+    /// Fields that the merchant may switch on, by the same keys.
+    pub extras: &'static [&'static str],
     /// How its numbers look, for cards of a known scheme.
     pub scheme: Option<&'static Scheme>,
 }
@@ -119,6 +129,21 @@ impl Brand {
     /// Whether there are cards of this brand without a security code.
     pub fn code_optional(&self) -> bool {
         self.scheme.is_some_and(|scheme| scheme.code_optional)
+    }
+
+    /// Returns the side of the card that bears the security code.
+    pub fn code_position(&self) -> CodePosition {
+        self.scheme.map_or(CodePosition::Back, |scheme| scheme.code_position)
+    }
+
+    /// Returns the family of commerce indicators that its 3-D Secure authentications end with.
+    pub fn eci_family(&self) -> EciFamily {
+        self.scheme.map_or(EciFamily::Visa, |scheme| scheme.eci_family)
+    }
+
+    /// Returns true if its form cannot be sent without the field of this key.
+    pub fn requires_field(&self, key: &str) -> bool {
+        self.fields.contains(&key)
     }
 }
 

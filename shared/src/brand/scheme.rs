@@ -18,6 +18,28 @@ pub struct Scheme {
     pub code_lengths: &'static [u8],
     /// Whether cards without a code are about.
     pub code_optional: bool,
+    /// The side of the card that bears the code.
+    pub code_position: CodePosition,
+    /// The commerce indicators of its 3-D Secure programme.
+    pub eci_family: EciFamily,
+}
+
+/// The place of the security code on a card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodePosition {
+    /// On the front, above the number.
+    Front,
+    /// On the back, beside the signature.
+    Back,
+}
+
+/// The electronic commerce indicators (ECI) that a scheme's 3-D Secure programme reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EciFamily {
+    /// 05 authenticated, 06 attempted, 07 exempted: Visa, and every scheme that follows it.
+    Visa,
+    /// 02 authenticated, 01 attempted, 06 exempted: Mastercard and Maestro.
+    Mastercard,
 }
 
 /// Where a scheme's cards are issued beside its own ranges.
@@ -33,7 +55,15 @@ pub enum Elsewhere {
 
 /// One scheme, in the order: ranges, elsewhere, lengths of numbers.
 const fn scheme(ranges: &'static [Range], elsewhere: Elsewhere, number_lengths: &'static [u8]) -> Scheme {
-    Scheme { ranges, elsewhere, number_lengths, code_lengths: &[3], code_optional: false }
+    Scheme {
+        ranges,
+        elsewhere,
+        number_lengths,
+        code_lengths: &[3],
+        code_optional: false,
+        code_position: CodePosition::Back,
+        eci_family: EciFamily::Visa,
+    }
 }
 
 /// A single leading number.
@@ -52,17 +82,26 @@ pub(super) static VISA: Scheme = scheme(ON_VISA, Elsewhere::Nowhere, VISA_LENGTH
 pub(super) static VISA_GUEST: Scheme = scheme(&[], Elsewhere::In(ON_VISA), VISA_LENGTHS);
 pub(super) static VISA_ELECTRON: Scheme =
     scheme(&[at(4026), at(417500), at(4405), at(4508), at(4844), at(4913), at(4917)], Elsewhere::In(ON_VISA), SIXTEEN);
-pub(super) static MASTER: Scheme = scheme(ON_MASTER, Elsewhere::Nowhere, SIXTEEN);
-pub(super) static MASTER_GUEST: Scheme = scheme(&[], Elsewhere::In(ON_MASTER), SIXTEEN);
-pub(super) static AMEX: Scheme = Scheme { code_lengths: &[4], ..scheme(&[at(34), at(37)], Elsewhere::Nowhere, &[15]) };
+pub(super) static MASTER: Scheme =
+    Scheme { eci_family: EciFamily::Mastercard, ..scheme(ON_MASTER, Elsewhere::Nowhere, SIXTEEN) };
+pub(super) static MASTER_GUEST: Scheme =
+    Scheme { eci_family: EciFamily::Mastercard, ..scheme(&[], Elsewhere::In(ON_MASTER), SIXTEEN) };
+pub(super) static AMEX: Scheme = Scheme {
+    code_lengths: &[4],
+    code_position: CodePosition::Front,
+    ..scheme(&[at(34), at(37)], Elsewhere::Nowhere, &[15])
+};
 pub(super) static DINERS: Scheme =
     scheme(&[Range(300, 305), at(3095), at(36), Range(38, 39)], Elsewhere::Nowhere, &[14, 15, 16, 17, 18, 19]);
 /// UnionPay's range is co-badged: detection says UnionPay, and the shopper may choose Discover.
 pub(super) static DISCOVER: Scheme =
     scheme(&[at(6011), Range(644, 649), at(65)], Elsewhere::In(&[Range(622126, 622925)]), SIXTEEN_TO_NINETEEN);
 pub(super) static JCB: Scheme = scheme(&[Range(3528, 3589)], Elsewhere::Nowhere, SIXTEEN_TO_NINETEEN);
-pub(super) static MAESTRO: Scheme =
-    Scheme { code_optional: true, ..scheme(&[at(50), Range(56, 58), at(6)], Elsewhere::Nowhere, ANY_LENGTH) };
+pub(super) static MAESTRO: Scheme = Scheme {
+    code_optional: true,
+    eci_family: EciFamily::Mastercard,
+    ..scheme(&[at(50), Range(56, 58), at(6)], Elsewhere::Nowhere, ANY_LENGTH)
+};
 pub(super) static UNIONPAY: Scheme =
     Scheme { code_optional: true, ..scheme(&[at(62), Range(810, 817)], Elsewhere::Nowhere, SIXTEEN_TO_NINETEEN) };
 pub(super) static DANKORT: Scheme = scheme(&[at(5019), at(4571)], Elsewhere::Nowhere, SIXTEEN);

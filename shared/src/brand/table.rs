@@ -1,206 +1,253 @@
-//! Every brand that merchants offer, by code: kind of account, where the shopper gets the answer, name, card scheme.
+//! One row a brand, by code: name, flow, card scheme, and what its form asks for. The function at the head of a row fills
+//! in the columns that all brands of its kind share.
 //!
-//! Cards stand apart, because the frames of the form need them and nothing else.
+//! Cards stand apart, because the frames of the form need them and nothing else. Account and flow of a code are the
+//! contract's.
 
-use super::Kind::{Bank, Card, Virtual, Wallet};
-use super::{Brand, Flow, Kind, Scheme, scheme};
+use super::Flow::{self, Now, Popup, Redirect};
+use super::{Brand, FormKind, Kind, Method, Scheme, scheme};
 
-/// A card of a scheme whose numbers are known.
-const fn card(code: &'static str, name: &'static str, scheme: &'static Scheme) -> Brand {
-    Brand { code, name, kind: Card, flow: Flow::Now, scheme: Some(scheme) }
+/// The keys of fields that the merchant may switch on.
+const BIRTH_DATE: &[&str] = &["birthDate"];
+/// The same for brands that are paid in countries where a voucher bears the payer's tax number.
+const TAX_NUMBER: &[&str] = &["taxNumber"];
+
+/// A row without anything that few brands have.
+const fn row(code: &'static str, name: &'static str, kind: Kind, flow: Flow, method: Method, form: FormKind) -> Brand {
+    Brand { code, name, kind, flow, method, form, fields: &[], extras: &[], scheme: None }
 }
 
-/// A brand that answers at once.
-const fn now(kind: Kind, code: &'static str, name: &'static str) -> Brand {
-    Brand { code, name, kind, flow: Flow::Now, scheme: None }
+/// A credit card.
+const fn credit(code: &'static str, name: &'static str) -> Brand {
+    row(code, name, Kind::Card, Now, Method::CreditCard, FormKind::Card)
 }
 
-/// A brand that sends the shopper elsewhere and answers later.
-const fn later(kind: Kind, code: &'static str, name: &'static str) -> Brand {
-    Brand { code, name, kind, flow: Flow::Redirect, scheme: None }
+/// A debit card.
+const fn debit(code: &'static str, name: &'static str) -> Brand {
+    row(code, name, Kind::Card, Now, Method::DebitCard, FormKind::Card)
 }
 
-/// A provider's wallet: the shopper logs in to it in a window of its own.
-const fn popup(code: &'static str, name: &'static str) -> Brand {
-    Brand { code, name, kind: Virtual, flow: Flow::Popup, scheme: None }
+/// A wallet that hands out cards.
+const fn wallet(code: &'static str, name: &'static str) -> Brand {
+    row(code, name, Kind::Wallet, Now, Method::CreditCard, FormKind::VirtualAccount)
+}
+
+/// A brand that charges a bank account by a mandate.
+const fn direct_debit(code: &'static str, name: &'static str) -> Brand {
+    row(code, name, Kind::Bank, Now, Method::DirectDebit, FormKind::DirectDebit).asking(&[
+        "accountHolder",
+        "accountNumber",
+        "accountBank",
+        "country?",
+    ])
+}
+
+/// A brand that tells the shopper what to pay, and is paid before the goods are sent.
+const fn prepayment(flow: Flow, code: &'static str, name: &'static str) -> Brand {
+    row(code, name, Kind::Bank, flow, Method::Prepayment, FormKind::Prepayment)
+}
+
+/// A brand that sends the shopper to the bank.
+const fn online_transfer(code: &'static str, name: &'static str) -> Brand {
+    row(code, name, Kind::Bank, Redirect, Method::OnlineTransfer, FormKind::OnlineTransfer)
+}
+
+/// An account at a provider.
+const fn virtual_account(flow: Flow, code: &'static str, name: &'static str) -> Brand {
+    row(code, name, Kind::Virtual, flow, Method::VirtualAccount, FormKind::VirtualAccount)
+}
+
+impl Brand {
+    const fn of_scheme(self, scheme: &'static Scheme) -> Self {
+        Self { scheme: Some(scheme), ..self }
+    }
+
+    const fn asking(self, fields: &'static [&'static str]) -> Self {
+        Self { fields, ..self }
+    }
+
+    const fn offering(self, extras: &'static [&'static str]) -> Self {
+        Self { extras, ..self }
+    }
 }
 
 /// Cards, sorted by code.
 pub(super) static CARDS: [Brand; 50] = [
-    now(Card, "ADVANTAGE", "Advantage"),
-    card("AIRPLUS", "AirPlus", &scheme::AIRPLUS),
-    now(Card, "ALIA", "Alia"),
-    now(Card, "ALIADEBIT", "Alia Debit"),
-    card("AMEX", "American Express", &scheme::AMEX),
-    card("ARGENCARD", "Argencard", &scheme::ARGENCARD),
-    now(Card, "ASYACARD", "Asya Card"),
-    now(Card, "AXESS", "Axess"),
-    card("BCMC", "Bancontact", &scheme::BANCONTACT),
-    now(Card, "BONUS", "Bonus"),
-    card("CABAL", "Cabal", &scheme::CABAL),
-    card("CABALDEBIT", "Cabal Debit", &scheme::CABAL),
-    now(Card, "CARDFINANS", "CardFinans"),
-    card("CARNET", "Carnet", &scheme::CARNET),
-    card("CARTEBANCAIRE", "Cartes Bancaires", &scheme::CARTE_BANCAIRE),
-    now(Card, "CARTEBLEUE", "Carte Bleue"),
-    card("CENCOSUD", "Cencosud", &scheme::CENCOSUD),
-    card("DANKORT", "Dankort", &scheme::DANKORT),
-    card("DINERS", "Diners Club", &scheme::DINERS),
-    card("DISCOVER", "Discover", &scheme::DISCOVER),
-    card("ELO", "Elo", &scheme::ELO),
-    now(Card, "EURO6000", "Euro 6000"),
-    now(Card, "FACILYPAY_3X", "FacilyPay 3x"),
-    now(Card, "FACILYPAY_3XSANSFRAIS", "FacilyPay 3x sans frais"),
-    now(Card, "FACILYPAY_4X", "FacilyPay 4x"),
-    now(Card, "FACILYPAY_4XSANSFRAIS", "FacilyPay 4x sans frais"),
-    card("HIPERCARD", "Hipercard", &scheme::HIPERCARD),
-    card("JCB", "JCB", &scheme::JCB),
-    card("MADA", "mada", &scheme::MADA),
-    card("MAESTRO", "Maestro", &scheme::MAESTRO),
-    card("MASTER", "Mastercard", &scheme::MASTER),
-    card("MASTERDEBIT", "Debit Mastercard", &scheme::MASTER_GUEST),
-    now(Card, "MAXIMUM", "Maximum"),
-    card("MEEZA", "Meeza", &scheme::MEEZA),
-    now(Card, "MERCADOLIVRE", "Mercado Livre"),
-    card("NARANJA", "Naranja", &scheme::NARANJA),
-    card("NATIVA", "Nativa", &scheme::NATIVA),
-    now(Card, "POSTEPAY", "Postepay"),
-    now(Card, "SERVIRED", "ServiRed"),
-    now(Card, "SISTEMACLAVE", "Sistema Clave"),
-    card("TARJETASHOPPING", "Tarjeta Shopping", &scheme::TARJETA_SHOPPING),
-    now(Card, "TCARD", "T-Card"),
-    now(Card, "TCARDDEBIT", "T-Card Debit"),
-    card("UNIONPAY", "UnionPay", &scheme::UNIONPAY),
-    card("UNIONPAY_SMS", "UnionPay", &scheme::UNIONPAY),
-    card("VISA", "Visa", &scheme::VISA),
-    card("VISADEBIT", "Visa Debit", &scheme::VISA_GUEST),
-    card("VISAELECTRON", "Visa Electron", &scheme::VISA_ELECTRON),
-    card("VPAY", "V PAY", &scheme::VISA_GUEST),
-    now(Card, "WORLD", "World"),
+    credit("ADVANTAGE", "Advantage"),
+    credit("AIRPLUS", "AirPlus").of_scheme(&scheme::AIRPLUS),
+    credit("ALIA", "Alia"),
+    debit("ALIADEBIT", "Alia Debit"),
+    credit("AMEX", "American Express").of_scheme(&scheme::AMEX),
+    credit("ARGENCARD", "Argencard").of_scheme(&scheme::ARGENCARD),
+    credit("ASYACARD", "Asya Card"),
+    credit("AXESS", "Axess"),
+    debit("BCMC", "Bancontact").of_scheme(&scheme::BANCONTACT),
+    credit("BONUS", "Bonus"),
+    credit("CABAL", "Cabal").of_scheme(&scheme::CABAL),
+    debit("CABALDEBIT", "Cabal Debit").of_scheme(&scheme::CABAL),
+    credit("CARDFINANS", "CardFinans"),
+    credit("CARNET", "Carnet").of_scheme(&scheme::CARNET),
+    credit("CARTEBANCAIRE", "Cartes Bancaires").of_scheme(&scheme::CARTE_BANCAIRE),
+    credit("CARTEBLEUE", "Carte Bleue"),
+    credit("CENCOSUD", "Cencosud").of_scheme(&scheme::CENCOSUD),
+    debit("DANKORT", "Dankort").of_scheme(&scheme::DANKORT),
+    credit("DINERS", "Diners Club").of_scheme(&scheme::DINERS),
+    credit("DISCOVER", "Discover").of_scheme(&scheme::DISCOVER),
+    credit("ELO", "Elo").of_scheme(&scheme::ELO),
+    credit("EURO6000", "Euro 6000"),
+    credit("FACILYPAY_3X", "FacilyPay 3x"),
+    credit("FACILYPAY_3XSANSFRAIS", "FacilyPay 3x sans frais"),
+    credit("FACILYPAY_4X", "FacilyPay 4x"),
+    credit("FACILYPAY_4XSANSFRAIS", "FacilyPay 4x sans frais"),
+    credit("HIPERCARD", "Hipercard").of_scheme(&scheme::HIPERCARD),
+    credit("JCB", "JCB").of_scheme(&scheme::JCB),
+    debit("MADA", "mada").of_scheme(&scheme::MADA),
+    debit("MAESTRO", "Maestro").of_scheme(&scheme::MAESTRO),
+    credit("MASTER", "Mastercard").of_scheme(&scheme::MASTER),
+    debit("MASTERDEBIT", "Debit Mastercard").of_scheme(&scheme::MASTER_GUEST),
+    credit("MAXIMUM", "Maximum"),
+    debit("MEEZA", "Meeza").of_scheme(&scheme::MEEZA),
+    credit("MERCADOLIVRE", "Mercado Livre"),
+    credit("NARANJA", "Naranja").of_scheme(&scheme::NARANJA),
+    credit("NATIVA", "Nativa").of_scheme(&scheme::NATIVA),
+    credit("POSTEPAY", "Postepay"),
+    debit("SERVIRED", "ServiRed"),
+    credit("SISTEMACLAVE", "Sistema Clave"),
+    credit("TARJETASHOPPING", "Tarjeta Shopping").of_scheme(&scheme::TARJETA_SHOPPING),
+    credit("TCARD", "T-Card"),
+    debit("TCARDDEBIT", "T-Card Debit"),
+    credit("UNIONPAY", "UnionPay").of_scheme(&scheme::UNIONPAY),
+    credit("UNIONPAY_SMS", "UnionPay").of_scheme(&scheme::UNIONPAY),
+    credit("VISA", "Visa").of_scheme(&scheme::VISA),
+    debit("VISADEBIT", "Visa Debit").of_scheme(&scheme::VISA_GUEST),
+    debit("VISAELECTRON", "Visa Electron").of_scheme(&scheme::VISA_ELECTRON),
+    debit("VPAY", "V PAY").of_scheme(&scheme::VISA_GUEST),
+    credit("WORLD", "World"),
 ];
 
 /// Everything else, sorted by code.
 static OTHERS: [Brand; 120] = [
-    later(Virtual, "AFFIRM", "Affirm"),
-    now(Virtual, "AFTERPAY", "Afterpay"),
-    later(Virtual, "AFTERPAY_PACIFIC", "Afterpay"),
-    popup("ALIPAY", "Alipay"),
-    later(Virtual, "APOSTAR", "Apostar"),
-    now(Wallet, "APPLEPAY", "Apple Pay"),
-    later(Virtual, "ASTROPAY_STREAMLINE_CASH", "AstroPay Cash"),
-    later(Virtual, "ASTROPAY_STREAMLINE_OT", "AstroPay Online Transfer"),
-    later(Virtual, "BALOTO", "Baloto"),
-    later(Virtual, "BANCOLOMBIA", "Bancolombia"),
-    later(Virtual, "BANCONTACT_LINK", "Bancontact Payconiq"),
-    later(Virtual, "BANCONTACT_QR", "Bancontact QR"),
-    later(Virtual, "BBVA_CONTINENTAL", "BBVA Continental"),
-    later(Virtual, "BCP", "BCP"),
-    later(Virtual, "BEVALIDA", "BeValida"),
-    later(Bank, "BITCOIN", "Bitcoin"),
-    later(Virtual, "BLIK", "BLIK"),
-    now(Bank, "BOLETO", "Boleto"),
-    later(Virtual, "BOTON_PSE", "PSE"),
-    later(Virtual, "CAJA_AREQUIPA", "Caja Arequipa"),
-    later(Virtual, "CAJA_CUSCO", "Caja Cusco"),
-    later(Virtual, "CAJA_HUANCAYO", "Caja Huancayo"),
-    later(Virtual, "CAJA_ICA", "Caja Ica"),
-    later(Virtual, "CAJA_PIURA", "Caja Piura"),
-    later(Virtual, "CAJA_TACNA", "Caja Tacna"),
-    later(Virtual, "CAJA_TRUJILLO", "Caja Trujillo"),
-    later(Virtual, "CASHU", "CASHU"),
-    later(Virtual, "CHINAUNIONPAY", "UnionPay"),
-    now(Wallet, "CLICK_TO_PAY", "Click to Pay"),
-    later(Virtual, "CLIQ", "CliQ"),
-    later(Virtual, "CREDIT_CLICK", "CreditClick"),
-    later(Virtual, "DAOPAY", "DaoPay"),
-    later(Virtual, "DIMONEX", "Dimonex"),
-    now(Bank, "DIRECTDEBIT_SEPA", "SEPA Direct Debit"),
-    later(Virtual, "EFECTY", "Efecty"),
-    later(Bank, "ENTERCASH", "Entercash"),
-    later(Virtual, "ENTERPAY", "Enterpay"),
-    later(Bank, "EPS", "eps"),
-    later(Virtual, "GANA", "Gana"),
-    later(Bank, "GIROPAY", "giropay"),
-    now(Wallet, "GOOGLEPAY", "Google Pay"),
-    later(Bank, "IDEAL", "iDEAL"),
-    later(Virtual, "IKANOOI_SE", "Ikano Bank"),
-    later(Virtual, "INICIS", "Inicis"),
-    later(Bank, "INTERAC_ONLINE", "Interac Online"),
-    later(Virtual, "INTERBANK", "Interbank"),
-    later(Virtual, "KLARNA_INSTALLMENTS", "Klarna Installments"),
-    later(Virtual, "KLARNA_INVOICE", "Klarna Invoice"),
-    later(Virtual, "KLARNA_PAYMENTS_BILLPAY", "Klarna Billpay"),
-    later(Virtual, "KLARNA_PAYMENTS_ONE", "Klarna"),
-    later(Virtual, "KLARNA_PAYMENTS_PAYLATER", "Klarna Pay later"),
-    later(Virtual, "KLARNA_PAYMENTS_PAYNOW", "Klarna Pay now"),
-    later(Virtual, "KLARNA_PAYMENTS_SLICEIT", "Klarna Slice it"),
-    now(Wallet, "MASTERPASS", "Masterpass"),
-    later(Virtual, "MBWAY", "MB WAY"),
-    later(Virtual, "MEEZA_LINK", "Meeza Link"),
-    later(Virtual, "MEEZA_QR", "Meeza QR"),
-    popup("MONEYBOOKERS", "Skrill"),
-    later(Virtual, "MONEYSAFE", "MoneySafe"),
-    later(Virtual, "MSTART", "mStart"),
-    later(Virtual, "NEQUI", "Nequi"),
-    later(Virtual, "ONECARD", "OneCard"),
-    later(Virtual, "ONEY", "Oney"),
-    later(Bank, "OXXO", "OXXO"),
-    later(Virtual, "PAGOSNET", "PagosNet"),
-    later(Virtual, "PAGO_EFECTIVO", "PagoEfectivo"),
-    later(Virtual, "PAGO_FACIL", "Pago Fácil"),
-    later(Virtual, "PAYBOX", "paybox"),
-    later(Virtual, "PAYDIREKT", "paydirekt"),
-    later(Virtual, "PAYNET", "Paynet"),
-    later(Virtual, "PAYOLUTION_ELV", "Payolution Direct Debit"),
-    later(Virtual, "PAYOLUTION_INS", "Payolution Installments"),
-    later(Virtual, "PAYOLUTION_INVOICE", "Payolution Invoice"),
-    popup("PAYPAL", "PayPal"),
-    popup("PAYPAL_CONTINUE", "PayPal"),
-    later(Virtual, "PAYSAFECARD", "paysafecard"),
-    later(Virtual, "PAYTRAIL", "Paytrail"),
-    later(Virtual, "PAYTRAIL_VA", "Paytrail"),
-    later(Virtual, "PF_KARTE_DIRECT", "PostFinance Card"),
-    later(Virtual, "PIX", "Pix"),
-    later(Bank, "POLI", "POLi"),
-    later(Virtual, "POSTPAY", "Postpay"),
-    later(Bank, "PREPAYMENT", "Prepayment"),
-    later(Virtual, "PREPAYMENT_VRP", "Prepayment"),
-    later(Virtual, "PRZELEWY", "Przelewy24"),
-    later(Virtual, "PUNTO_RED", "Punto Red"),
-    popup("QIWI", "QIWI"),
-    later(Virtual, "RAPI_PAGO", "Rapipago"),
-    later(Virtual, "RATENKAUF", "Ratenkauf"),
-    later(Virtual, "RED_SERVI", "Red Servi"),
-    later(Virtual, "ROCKETFUEL", "RocketFuel"),
-    later(Bank, "SADAD", "SADAD"),
-    later(Virtual, "SADAD_VA", "SADAD"),
-    later(Virtual, "SCOTIABANK", "Scotiabank"),
-    later(Virtual, "SENCILLITO", "Sencillito"),
-    now(Bank, "SEPA", "SEPA"),
-    later(Virtual, "SEZZLE", "Sezzle"),
-    later(Virtual, "SHETAB", "Shetab"),
-    now(Virtual, "SIBS_MULTIBANCO", "Multibanco"),
-    later(Virtual, "SOFINCO", "Sofinco"),
-    later(Virtual, "SOFINCOSANSFRAIS", "Sofinco sans frais"),
-    later(Bank, "SOFORTUEBERWEISUNG", "Sofort"),
-    later(Virtual, "SPOTII", "Spotii"),
-    later(Virtual, "STC_PAY", "stc pay"),
-    later(Virtual, "SU_RED", "SuRed"),
-    later(Virtual, "SU_SUERTE", "SuSuerte"),
-    later(Virtual, "TABBY", "Tabby"),
-    later(Virtual, "TAMARA", "Tamara"),
-    popup("TENPAY", "Tenpay"),
-    later(Virtual, "TRUSTLY", "Trustly"),
-    later(Bank, "TRUSTPAY_VA", "TrustPay"),
-    later(Virtual, "TWINT", "TWINT"),
-    later(Virtual, "UKASH", "Ukash"),
-    later(Virtual, "VALU", "valU"),
-    later(Virtual, "VIPPS", "Vipps"),
-    popup("WECHAT_PAY", "WeChat Pay"),
-    later(Virtual, "WESTERN_UNION", "Western Union"),
-    popup("YANDEX", "YooMoney"),
-    popup("YANDEX_CHECKOUT", "YooKassa"),
-    later(Virtual, "ZOODPAY", "ZoodPay"),
+    virtual_account(Redirect, "AFFIRM", "Affirm"),
+    virtual_account(Now, "AFTERPAY", "Afterpay").asking(&["accountId"]).offering(BIRTH_DATE),
+    virtual_account(Redirect, "AFTERPAY_PACIFIC", "Afterpay"),
+    virtual_account(Popup, "ALIPAY", "Alipay"),
+    virtual_account(Redirect, "APOSTAR", "Apostar"),
+    wallet("APPLEPAY", "Apple Pay"),
+    virtual_account(Redirect, "ASTROPAY_STREAMLINE_CASH", "AstroPay Cash").offering(TAX_NUMBER),
+    virtual_account(Redirect, "ASTROPAY_STREAMLINE_OT", "AstroPay Online Transfer").offering(TAX_NUMBER),
+    virtual_account(Redirect, "BALOTO", "Baloto").offering(TAX_NUMBER),
+    virtual_account(Redirect, "BANCOLOMBIA", "Bancolombia"),
+    virtual_account(Redirect, "BANCONTACT_LINK", "Bancontact Payconiq"),
+    virtual_account(Redirect, "BANCONTACT_QR", "Bancontact QR"),
+    virtual_account(Redirect, "BBVA_CONTINENTAL", "BBVA Continental"),
+    virtual_account(Redirect, "BCP", "BCP"),
+    virtual_account(Redirect, "BEVALIDA", "BeValida"),
+    online_transfer("BITCOIN", "Bitcoin"),
+    virtual_account(Redirect, "BLIK", "BLIK"),
+    prepayment(Now, "BOLETO", "Boleto").offering(TAX_NUMBER),
+    virtual_account(Redirect, "BOTON_PSE", "PSE").offering(TAX_NUMBER),
+    virtual_account(Redirect, "CAJA_AREQUIPA", "Caja Arequipa"),
+    virtual_account(Redirect, "CAJA_CUSCO", "Caja Cusco"),
+    virtual_account(Redirect, "CAJA_HUANCAYO", "Caja Huancayo"),
+    virtual_account(Redirect, "CAJA_ICA", "Caja Ica"),
+    virtual_account(Redirect, "CAJA_PIURA", "Caja Piura"),
+    virtual_account(Redirect, "CAJA_TACNA", "Caja Tacna"),
+    virtual_account(Redirect, "CAJA_TRUJILLO", "Caja Trujillo"),
+    virtual_account(Redirect, "CASHU", "CASHU"),
+    virtual_account(Redirect, "CHINAUNIONPAY", "UnionPay"),
+    wallet("CLICK_TO_PAY", "Click to Pay"),
+    virtual_account(Redirect, "CLIQ", "CliQ"),
+    virtual_account(Redirect, "CREDIT_CLICK", "CreditClick"),
+    virtual_account(Redirect, "DAOPAY", "DaoPay"),
+    virtual_account(Redirect, "DIMONEX", "Dimonex"),
+    direct_debit("DIRECTDEBIT_SEPA", "SEPA Direct Debit"),
+    virtual_account(Redirect, "EFECTY", "Efecty").offering(TAX_NUMBER),
+    online_transfer("ENTERCASH", "Entercash").asking(&["country"]),
+    virtual_account(Redirect, "ENTERPAY", "Enterpay"),
+    online_transfer("EPS", "eps"),
+    virtual_account(Redirect, "GANA", "Gana"),
+    online_transfer("GIROPAY", "giropay").asking(&["accountBank?"]),
+    wallet("GOOGLEPAY", "Google Pay"),
+    online_transfer("IDEAL", "iDEAL"),
+    virtual_account(Redirect, "IKANOOI_SE", "Ikano Bank").offering(BIRTH_DATE),
+    virtual_account(Redirect, "INICIS", "Inicis"),
+    online_transfer("INTERAC_ONLINE", "Interac Online"),
+    virtual_account(Redirect, "INTERBANK", "Interbank"),
+    virtual_account(Redirect, "KLARNA_INSTALLMENTS", "Klarna Installments").offering(BIRTH_DATE),
+    virtual_account(Redirect, "KLARNA_INVOICE", "Klarna Invoice").offering(BIRTH_DATE),
+    virtual_account(Redirect, "KLARNA_PAYMENTS_BILLPAY", "Klarna Billpay"),
+    virtual_account(Redirect, "KLARNA_PAYMENTS_ONE", "Klarna"),
+    virtual_account(Redirect, "KLARNA_PAYMENTS_PAYLATER", "Klarna Pay later").offering(BIRTH_DATE),
+    virtual_account(Redirect, "KLARNA_PAYMENTS_PAYNOW", "Klarna Pay now"),
+    virtual_account(Redirect, "KLARNA_PAYMENTS_SLICEIT", "Klarna Slice it"),
+    wallet("MASTERPASS", "Masterpass"),
+    virtual_account(Redirect, "MBWAY", "MB WAY"),
+    virtual_account(Redirect, "MEEZA_LINK", "Meeza Link"),
+    virtual_account(Redirect, "MEEZA_QR", "Meeza QR"),
+    virtual_account(Popup, "MONEYBOOKERS", "Skrill"),
+    virtual_account(Redirect, "MONEYSAFE", "MoneySafe"),
+    virtual_account(Redirect, "MSTART", "mStart"),
+    virtual_account(Redirect, "NEQUI", "Nequi"),
+    virtual_account(Redirect, "ONECARD", "OneCard"),
+    virtual_account(Redirect, "ONEY", "Oney").offering(BIRTH_DATE),
+    prepayment(Redirect, "OXXO", "OXXO").offering(TAX_NUMBER),
+    virtual_account(Redirect, "PAGOSNET", "PagosNet"),
+    virtual_account(Redirect, "PAGO_EFECTIVO", "PagoEfectivo").offering(TAX_NUMBER),
+    virtual_account(Redirect, "PAGO_FACIL", "Pago Fácil").offering(TAX_NUMBER),
+    virtual_account(Redirect, "PAYBOX", "paybox"),
+    virtual_account(Redirect, "PAYDIREKT", "paydirekt"),
+    virtual_account(Redirect, "PAYNET", "Paynet"),
+    virtual_account(Redirect, "PAYOLUTION_ELV", "Payolution Direct Debit").offering(BIRTH_DATE),
+    virtual_account(Redirect, "PAYOLUTION_INS", "Payolution Installments").offering(BIRTH_DATE),
+    virtual_account(Redirect, "PAYOLUTION_INVOICE", "Payolution Invoice").offering(BIRTH_DATE),
+    virtual_account(Popup, "PAYPAL", "PayPal"),
+    virtual_account(Popup, "PAYPAL_CONTINUE", "PayPal"),
+    virtual_account(Redirect, "PAYSAFECARD", "paysafecard"),
+    virtual_account(Redirect, "PAYTRAIL", "Paytrail"),
+    virtual_account(Redirect, "PAYTRAIL_VA", "Paytrail"),
+    virtual_account(Redirect, "PF_KARTE_DIRECT", "PostFinance Card"),
+    virtual_account(Redirect, "PIX", "Pix").offering(TAX_NUMBER),
+    online_transfer("POLI", "POLi"),
+    virtual_account(Redirect, "POSTPAY", "Postpay"),
+    prepayment(Redirect, "PREPAYMENT", "Prepayment"),
+    virtual_account(Redirect, "PREPAYMENT_VRP", "Prepayment"),
+    virtual_account(Redirect, "PRZELEWY", "Przelewy24"),
+    virtual_account(Redirect, "PUNTO_RED", "Punto Red"),
+    virtual_account(Popup, "QIWI", "QIWI"),
+    virtual_account(Redirect, "RAPI_PAGO", "Rapipago").offering(TAX_NUMBER),
+    virtual_account(Redirect, "RATENKAUF", "Ratenkauf").offering(BIRTH_DATE),
+    virtual_account(Redirect, "RED_SERVI", "Red Servi"),
+    virtual_account(Redirect, "ROCKETFUEL", "RocketFuel"),
+    online_transfer("SADAD", "SADAD"),
+    virtual_account(Redirect, "SADAD_VA", "SADAD"),
+    virtual_account(Redirect, "SCOTIABANK", "Scotiabank"),
+    virtual_account(Redirect, "SENCILLITO", "Sencillito"),
+    direct_debit("SEPA", "SEPA"),
+    virtual_account(Redirect, "SEZZLE", "Sezzle"),
+    virtual_account(Redirect, "SHETAB", "Shetab"),
+    // Answers at once, and yet asks for no account: the shopper gets a reference and pays at a machine.
+    virtual_account(Now, "SIBS_MULTIBANCO", "Multibanco"),
+    virtual_account(Redirect, "SOFINCO", "Sofinco").offering(BIRTH_DATE),
+    virtual_account(Redirect, "SOFINCOSANSFRAIS", "Sofinco sans frais").offering(BIRTH_DATE),
+    online_transfer("SOFORTUEBERWEISUNG", "Sofort").asking(&["country"]),
+    virtual_account(Redirect, "SPOTII", "Spotii"),
+    virtual_account(Redirect, "STC_PAY", "stc pay").asking(&["paymentMode", "mobilePhone"]),
+    virtual_account(Redirect, "SU_RED", "SuRed"),
+    virtual_account(Redirect, "SU_SUERTE", "SuSuerte"),
+    virtual_account(Redirect, "TABBY", "Tabby"),
+    virtual_account(Redirect, "TAMARA", "Tamara"),
+    virtual_account(Popup, "TENPAY", "Tenpay"),
+    virtual_account(Redirect, "TRUSTLY", "Trustly"),
+    online_transfer("TRUSTPAY_VA", "TrustPay"),
+    virtual_account(Redirect, "TWINT", "TWINT"),
+    virtual_account(Redirect, "UKASH", "Ukash"),
+    virtual_account(Redirect, "VALU", "valU"),
+    virtual_account(Redirect, "VIPPS", "Vipps"),
+    virtual_account(Popup, "WECHAT_PAY", "WeChat Pay"),
+    virtual_account(Redirect, "WESTERN_UNION", "Western Union"),
+    virtual_account(Popup, "YANDEX", "YooMoney"),
+    virtual_account(Popup, "YANDEX_CHECKOUT", "YooKassa"),
+    virtual_account(Redirect, "ZOODPAY", "ZoodPay"),
 ];
 
 /// All of them, sorted by code.

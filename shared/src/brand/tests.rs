@@ -180,3 +180,106 @@ fn the_table_is_sorted_complete_and_of_valid_codes() {
     assert_eq!(Brand::find("visa"), None);
     assert!(!Brand::find("PAYPAL").unwrap().synchronous() && Brand::find("SEPA").unwrap().synchronous());
 }
+
+/// Account and flow of every brand, as the contract lists them.
+#[rustfmt::skip] // lists of codes
+const CONTRACT: [(&str, &str, &str); 6] = [
+    ("card", "sync", "\
+        ADVANTAGE AIRPLUS ALIA ALIADEBIT AMEX ARGENCARD ASYACARD AXESS BCMC BONUS CABAL CABALDEBIT CARDFINANS \
+        CARNET CARTEBANCAIRE CARTEBLEUE CENCOSUD DANKORT DINERS DISCOVER ELO EURO6000 FACILYPAY_3X \
+        FACILYPAY_3XSANSFRAIS FACILYPAY_4X FACILYPAY_4XSANSFRAIS HIPERCARD JCB MADA MAESTRO MASTER MASTERDEBIT \
+        MAXIMUM MEEZA MERCADOLIVRE NARANJA NATIVA POSTEPAY SERVIRED SISTEMACLAVE TARJETASHOPPING TCARD \
+        TCARDDEBIT UNIONPAY UNIONPAY_SMS VISA VISADEBIT VISAELECTRON VPAY WORLD"),
+    ("virtual", "async", "\
+        AFFIRM AFTERPAY_PACIFIC ALIPAY APOSTAR ASTROPAY_STREAMLINE_CASH ASTROPAY_STREAMLINE_OT BALOTO \
+        BANCOLOMBIA BANCONTACT_LINK BANCONTACT_QR BBVA_CONTINENTAL BCP BEVALIDA BLIK BOTON_PSE CAJA_AREQUIPA \
+        CAJA_CUSCO CAJA_HUANCAYO CAJA_ICA CAJA_PIURA CAJA_TACNA CAJA_TRUJILLO CASHU CHINAUNIONPAY CLIQ \
+        CREDIT_CLICK DAOPAY DIMONEX EFECTY ENTERPAY GANA IKANOOI_SE INICIS INTERBANK KLARNA_INSTALLMENTS \
+        KLARNA_INVOICE KLARNA_PAYMENTS_BILLPAY KLARNA_PAYMENTS_ONE KLARNA_PAYMENTS_PAYLATER \
+        KLARNA_PAYMENTS_PAYNOW KLARNA_PAYMENTS_SLICEIT MBWAY MEEZA_LINK MEEZA_QR MONEYBOOKERS MONEYSAFE MSTART \
+        NEQUI ONECARD ONEY PAGOSNET PAGO_EFECTIVO PAGO_FACIL PAYBOX PAYDIREKT PAYNET PAYOLUTION_ELV \
+        PAYOLUTION_INS PAYOLUTION_INVOICE PAYPAL PAYPAL_CONTINUE PAYSAFECARD PAYTRAIL PAYTRAIL_VA \
+        PF_KARTE_DIRECT PIX POSTPAY PREPAYMENT_VRP PRZELEWY PUNTO_RED QIWI RAPI_PAGO RATENKAUF RED_SERVI \
+        ROCKETFUEL SADAD_VA SCOTIABANK SENCILLITO SEZZLE SHETAB SOFINCO SOFINCOSANSFRAIS SPOTII STC_PAY SU_RED \
+        SU_SUERTE TABBY TAMARA TENPAY TRUSTLY TWINT UKASH VALU VIPPS WECHAT_PAY WESTERN_UNION YANDEX \
+        YANDEX_CHECKOUT ZOODPAY"),
+    ("virtual", "sync", "\
+        AFTERPAY SIBS_MULTIBANCO"),
+    ("wallet", "sync", "\
+        APPLEPAY CLICK_TO_PAY GOOGLEPAY MASTERPASS"),
+    ("bank", "async", "\
+        BITCOIN ENTERCASH EPS GIROPAY IDEAL INTERAC_ONLINE OXXO POLI PREPAYMENT SADAD SOFORTUEBERWEISUNG \
+        TRUSTPAY_VA"),
+    ("bank", "sync", "\
+        BOLETO DIRECTDEBIT_SEPA SEPA"),
+];
+
+#[test]
+fn every_brand_of_the_contract_has_its_account_and_flow_and_there_is_no_other() {
+    let mut known = 0;
+    for (account, flow, codes) in CONTRACT {
+        for code in codes.split(' ') {
+            let brand = Brand::find(code).unwrap();
+            let told = (brand.kind.as_str(), if brand.synchronous() { "sync" } else { "async" });
+            assert_eq!(told, (account, flow), "{code}");
+            known += 1;
+        }
+    }
+    assert_eq!(known, Brand::all().len());
+}
+
+#[test]
+fn a_brands_method_and_form_follow_its_account() {
+    for brand in Brand::all() {
+        let known: &[(Method, FormKind)] = match brand.kind {
+            Kind::Card => &[(Method::CreditCard, FormKind::Card), (Method::DebitCard, FormKind::Card)],
+            Kind::Wallet => &[(Method::CreditCard, FormKind::VirtualAccount)],
+            Kind::Bank => &[
+                (Method::DirectDebit, FormKind::DirectDebit),
+                (Method::Prepayment, FormKind::Prepayment),
+                (Method::OnlineTransfer, FormKind::OnlineTransfer),
+            ],
+            Kind::Virtual => &[(Method::VirtualAccount, FormKind::VirtualAccount)],
+        };
+        assert!(known.contains(&(brand.method, brand.form)), "{}", brand.code);
+        assert!(brand.kind != Kind::Card || (brand.fields.is_empty() && brand.extras.is_empty()), "{}", brand.code);
+    }
+    let of = |method| -> Vec<&str> {
+        Brand::all().iter().filter(|brand| brand.method == method).map(|brand| brand.code).collect()
+    };
+    assert_eq!(of(Method::Prepayment), ["BOLETO", "OXXO", "PREPAYMENT"]);
+    assert_eq!(of(Method::DirectDebit), ["DIRECTDEBIT_SEPA", "SEPA"]);
+}
+
+#[test]
+fn each_brand_has_the_form_that_merchants_know_it_by() {
+    for (code, form, fields) in [
+        ("VISA", "card", &[][..]),
+        ("SEPA", "directDebit", &["accountHolder", "accountNumber", "accountBank", "country?"]),
+        ("DIRECTDEBIT_SEPA", "directDebit", &["accountHolder", "accountNumber", "accountBank", "country?"]),
+        ("IDEAL", "onlineTransfer", &[]),
+        ("EPS", "onlineTransfer", &[]),
+        ("SADAD", "onlineTransfer", &[]),
+        ("GIROPAY", "onlineTransfer", &["accountBank?"]),
+        ("ENTERCASH", "onlineTransfer", &["country"]),
+        ("SOFORTUEBERWEISUNG", "onlineTransfer", &["country"]),
+        ("PREPAYMENT", "prepayment", &[]),
+        ("PAYPAL", "virtualAccount", &[]),
+        ("CHINAUNIONPAY", "virtualAccount", &[]),
+        ("AFTERPAY", "virtualAccount", &["accountId"]),
+        ("SIBS_MULTIBANCO", "virtualAccount", &[]),
+        ("APPLEPAY", "virtualAccount", &[]),
+        ("STC_PAY", "virtualAccount", &["paymentMode", "mobilePhone"]),
+    ] {
+        let brand = Brand::find(code).unwrap();
+        assert_eq!((brand.form.as_str(), brand.fields), (form, fields), "{code}");
+    }
+}
+
+#[test]
+fn the_code_and_the_commerce_indicators_are_the_schemes() {
+    let front = Brand::all().iter().filter(|brand| brand.code_position() == CodePosition::Front);
+    assert!(front.map(|brand| brand.code).eq(["AMEX"]));
+    let mastercard = Brand::all().iter().filter(|brand| brand.eci_family() == EciFamily::Mastercard);
+    assert!(mastercard.map(|brand| brand.code).eq(["MAESTRO", "MASTER", "MASTERDEBIT"]));
+}

@@ -52,7 +52,7 @@ fn account_of(brand: &Brand) -> Vec<(String, String)> {
 }
 
 /// Pays with a brand, server to server.
-async fn pay(shop: &Merchant, brand: &str, account: &[(&str, &str)]) -> anyhow::Result<Answer> {
+pub async fn pay(shop: &Merchant, brand: &str, account: &[(&str, &str)]) -> anyhow::Result<Answer> {
     let basic = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB"), ("paymentBrand", brand)];
     let kept = basic.iter().filter(|(name, _)| !account.iter().any(|(other, _)| name == other));
     let fields: Vec<_> = kept.chain(account).copied().collect();

@@ -1,6 +1,6 @@
 //! What a shopper has typed into the plain form: which fields there are, what is posted of them, and what is wrong.
 
-use tillgate_shared::brand::{Brand, Kind};
+use tillgate_shared::brand::{Brand, FormKind, Kind};
 use tillgate_shared::format::expiry::Expiry;
 use tillgate_shared::format::{bic, card_number, digits, iban, security_code};
 use tillgate_shared::parameter::{ParameterError, Parameters};
@@ -237,7 +237,7 @@ fn is_code(typed: &mut Parameters, brand: Option<&Brand>) -> bool {
 fn bank(typed: &mut Parameters, brand: &Brand, signs: bool, faults: &mut Vec<Fault>) {
     rename(typed, &ACCOUNT, |value| value.len() > 4 && value.is_char_boundary(4) && is_iban_start(&value[..4]));
     rename(typed, &BANK, |value| bic::check(value).is_ok());
-    let required = brand.form().fields.iter().filter(|key| !key.ends_with('?'));
+    let required = brand.fields.iter().filter(|key| !key.ends_with('?'));
     for field in required.filter_map(|key| Field::find(key)) {
         let is_there = typed.contains(field.name) || field.posts.iter().any(|name| typed.contains(name));
         if !is_there {
@@ -247,7 +247,7 @@ fn bank(typed: &mut Parameters, brand: &Brand, signs: bool, faults: &mut Vec<Fau
     if typed.get("bankAccount.iban").is_some_and(|value| iban::check(value).is_err()) {
         faults.push(Fault { field: ACCOUNT.key, text: ACCOUNT.error });
     }
-    if signs && brand.form().name == "directDebit" && !typed.contains(MANDATE.name) {
+    if signs && brand.form == FormKind::DirectDebit && !typed.contains(MANDATE.name) {
         faults.push(Fault { field: MANDATE.key, text: MANDATE.error });
     }
 }

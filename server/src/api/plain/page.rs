@@ -2,7 +2,7 @@
 //! understand. A form opens in the whole window, as the shop's page is what has to make way in the end.
 
 use maud::{Markup, html};
-use tillgate_shared::brand::{Brand, Kind};
+use tillgate_shared::brand::{Brand, FormKind, Kind};
 use tillgate_shared::format::country;
 use tillgate_shared::parameter::Parameters;
 
@@ -101,18 +101,17 @@ impl Forms<'_> {
     }
 
     fn other(&self, brand: &Brand) -> Markup {
-        let form = brand.form();
         let mine = self.typed.get("paymentBrand") == Some(brand.code);
         let button = self.texts.get("payWith").replace("{brand}", brand.name);
         let fields = html! {
             h2 { (brand.name) }
             input type="hidden" name="paymentBrand" value=(brand.code);
-            @for key in form.fields {
+            @for key in brand.fields {
                 @if let Some(field) = Field::find(key.trim_end_matches('?')) {
                     (self.field(brand.code, field, !key.ends_with('?'), mine))
                 }
             }
-            @if let (Some(day), "directDebit", Some(field)) = (&self.mandate, form.name, Field::find("mandate")) {
+            @if let (Some(day), FormKind::DirectDebit, Some(field)) = (&self.mandate, brand.form, Field::find("mandate")) {
                 (self.tick(brand.code, field, day, mine))
             }
         };

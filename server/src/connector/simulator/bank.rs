@@ -4,19 +4,18 @@
 //! Ways to pay by the shopper's own bank answer 000.200.000 and a redirect.
 
 use jiff::civil::Date;
+use tillgate_shared::brand::Method;
 use tillgate_shared::result::ResultCode;
 
 use super::super::{BankNumber, ConnectorResult, FullBank, Order};
 use super::test_data;
 
-/// Brands of the euro area's direct debit.
-const SEPA: [&str; 2] = ["DIRECTDEBIT_SEPA", "SEPA"];
-
 pub(super) fn authorize(order: &Order, bank: &FullBank, forced: Option<ResultCode>, today: Date) -> ConnectorResult {
     if let Some(code) = forced {
         return ConnectorResult::from(code).with_acquirer_response(if code.is_success() { "00" } else { "MS03" });
     }
-    if SEPA.contains(&order.brand.code) && order.amount.currency().code() != "EUR" {
+    // The direct debits that there are belong to the euro area.
+    if order.brand.method == Method::DirectDebit && order.amount.currency().code() != "EUR" {
         return test_data::OTHER_CURRENCY.result();
     }
     let iban = match &bank.number {

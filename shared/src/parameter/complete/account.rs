@@ -1,8 +1,7 @@
 //! The account that a payment charges or a registration stores: which parameters make one, by the kind of its brand.
 
 use super::{Check, Presence};
-use crate::brand::form::{DIRECT_DEBITS, PAID_ELSEWHERE};
-use crate::brand::{Brand, Kind, detect};
+use crate::brand::{Brand, FormKind, Kind, detect};
 use crate::parameter::ParameterError;
 
 /// What every card needs.
@@ -37,19 +36,17 @@ impl Check<'_> {
                 None => return self.refuse("paymentBrand", "is not a brand that this gateway knows"),
             },
         };
-        let at_once = brand.is_some_and(|brand| brand.synchronous());
-        match brand.map(|brand| brand.kind) {
-            Some(Kind::Card) if !CARD.iter().any(|name| self.has(name)) => {
+        match brand {
+            None if number.is_empty() => {}
+            None => self.card(),
+            Some(Brand { kind: Kind::Card, .. }) if !CARD.iter().any(|name| self.has(name)) => {
                 self.refuse("paymentBrand", "card properties must be set");
             }
-            Some(Kind::Card) => self.card(),
-            None if !number.is_empty() => self.card(),
-            Some(Kind::Wallet) if at_once => self.wallet(),
+            Some(Brand { kind: Kind::Card, .. }) => self.card(),
+            Some(brand) if brand.kind == Kind::Wallet && brand.synchronous() => self.wallet(),
             // Other bank brands send the shopper to the bank or hand out a slip, and know the account without us, or need none.
-            Some(Kind::Bank) if DIRECT_DEBITS.iter().any(|code| self.is("paymentBrand", code)) => self.bank_account(),
-            Some(Kind::Virtual) if at_once && !self.is("paymentBrand", PAID_ELSEWHERE) => {
-                self.require("virtualAccount.accountId");
-            }
+            Some(Brand { form: FormKind::DirectDebit, .. }) => self.bank_account(),
+            Some(brand) if brand.requires_field("accountId") => self.require("virtualAccount.accountId"),
             // Where the answer comes later, the shopper says on the brand's own page whose account it is.
             _ => {}
         }
