@@ -14,7 +14,6 @@ mod resource_path;
 mod routes;
 mod texts;
 mod view;
-pub mod wpwl;
 
 use std::future::Future;
 

@@ -8,11 +8,11 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tillgate_shared::options::{Callback, FormOption, Group, Kind, THEME};
 
 use crate::gateway::{Fields, GatewayError};
 use crate::order::new_reference;
 use crate::routes::{App, ICON, SHEET, Shared, typed};
-use crate::wpwl::{Callback, FormOption, Group, Kind, THEME};
 use crate::{policy, resource_path};
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";

@@ -22,7 +22,7 @@ Example: cargo xtask demo";
 /// Builds everything and becomes the demo.
 pub fn run(arguments: &[String]) -> Result<()> {
     form::build(form::Options::default())?;
-    let binary = server::build(server::Profile::Development)?;
+    let binary = server::build_with_shop(server::Profile::Development)?;
     let error = Command::new(&binary).arg("demo").args(arguments).exec();
     Err(error).with_context(|| format!("starting {}", binary.display()))
 }

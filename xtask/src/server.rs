@@ -19,9 +19,21 @@ pub enum Profile {
 /// # Errors
 /// When it does not compile.
 pub fn build(profile: Profile) -> Result<PathBuf> {
+    build_packages(profile, &["--package", "tillgate"])
+}
+
+/// As [`build`], and builds the program beside it that `tillgate demo` starts.
+///
+/// # Errors
+/// When they do not compile.
+pub fn build_with_shop(profile: Profile) -> Result<PathBuf> {
+    build_packages(profile, &["--package", "tillgate", "--package", "tillgate-shop"])
+}
+
+fn build_packages(profile: Profile, packages: &[&str]) -> Result<PathBuf> {
     let root = crate::root();
     let mut cargo = Command::new("cargo");
-    cargo.current_dir(root).args(["build", "--package", "tillgate"]);
+    cargo.current_dir(root).arg("build").args(packages);
     if profile == Profile::Release {
         cargo.arg("--release");
     }

@@ -80,7 +80,7 @@ pub(super) async fn frame_file(
 
 /// `wpwl.d.ts`: what TypeScript has to know of the form. As plain text, so that a browser shows it.
 pub(super) async fn declarations() -> Response {
-    let mut response = Response::new(Body::from(tillgate_shop::wpwl::DECLARATIONS));
+    let mut response = Response::new(Body::from(tillgate_shared::options::DECLARATIONS));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"));

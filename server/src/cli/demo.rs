@@ -9,9 +9,9 @@ use std::path::Path;
 use anyhow::Context as _;
 use clap::Args;
 use serde::{Deserialize, Serialize};
-use tillgate_shop::Shop;
 
 use super::Common;
+use super::demo_shop::{DemoShop, ShopSettings};
 use super::serve::{Settings, asked_to_stop, bind, runtime, serve};
 use super::wallet::create;
 use crate::domain::id::EntityId;
@@ -57,11 +57,12 @@ impl Demo {
     pub(super) fn run(mut self) -> anyhow::Result<()> {
         self.settings.allow_loopback();
         self.settings.start_log();
+        let shop_program = DemoShop::program()?;
         let merchant = merchant(&self.common.data)?;
         runtime()?.block_on(async {
-            let (listener, shop_listener) = (bind(self.listen).await?, bind(self.shop).await?);
-            let (gateway, shop) = (listener.local_addr()?, shop_listener.local_addr()?);
-            let started = started(gateway, shop, &merchant);
+            let listener = bind(self.listen).await?;
+            let gateway = listener.local_addr()?;
+            let mut started = started(gateway, &merchant);
             if self.settings.public_url.is_none() {
                 self.settings.public_url = Some(started.gateway.clone());
                 self.settings.fields_url = Some(started.fields.clone());
@@ -75,34 +76,36 @@ impl Demo {
             }
             drop(store);
             let limits = self.settings.connection_limits();
-            let (stop, stop_shop) = (asked_to_stop()?, asked_to_stop()?);
+            let stop = asked_to_stop()?;
+            // It ends when this is dropped, after the gateway.
+            let shop = DemoShop::start(
+                shop_program,
+                &ShopSettings {
+                    listen: self.shop,
+                    gateway: &format!("http://{gateway}/"),
+                    gateway_public: &started.gateway,
+                    gateway_fields: self.settings.fields_url.as_deref(),
+                    entity_id: &merchant.entity_id,
+                    token: &merchant.token,
+                },
+            )?;
+            started.shop.clone_from(&shop.public);
             self.common.print(&started, text)?;
             std::io::stdout().flush()?;
-            let demo_shop = Shop {
-                gateway: format!("http://{gateway}/"),
-                gateway_public: started.gateway.clone(),
-                gateway_fields: self.settings.fields_url.clone(),
-                public: started.shop.clone(),
-                entity_id: merchant.entity_id.clone(),
-                token: merchant.token.clone(),
-            };
-            let (gateway, shop) = tokio::join!(
-                serve(edge, listener, limits, stop),
-                tillgate_shop::serve(demo_shop, shop_listener, stop_shop)
-            );
-            gateway.and(shop)
+            serve(edge, listener, limits, stop).await
         })
     }
 }
 
 /// Sites of their own, not ports of one: browsers then treat the form's frames as they would on the internet.
-fn started(gateway: SocketAddr, shop: SocketAddr, merchant: &Merchant) -> Started {
+fn started(gateway: SocketAddr, merchant: &Merchant) -> Started {
     let curl = format!(
         "curl -H 'Authorization: Bearer {}' -d entityId={} -d amount=92.00 -d currency=EUR -d paymentType=DB http://{gateway}/v1/checkouts",
         merchant.token, merchant.entity_id
     );
     Started {
-        shop: format!("http://shop.localhost:{}/", shop.port()),
+        // The shop says it when it listens.
+        shop: String::new(),
         gateway: format!("http://pay.localhost:{}/", gateway.port()),
         fields: format!("http://fields.localhost:{}/", gateway.port()),
         merchant: merchant.clone(),

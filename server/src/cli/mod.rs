@@ -6,6 +6,7 @@ mod channel;
 mod clock;
 mod connection_options;
 mod demo;
+mod demo_shop;
 mod entity;
 mod limits;
 mod options;

@@ -234,6 +234,8 @@ mod tests {
                 descriptor: String::new(),
                 account: Account::Unknown,
                 parameters,
+                connector: None,
+                connector_tx_ids: Vec::new(),
                 shares: None,
             }
         }

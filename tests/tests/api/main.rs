@@ -27,6 +27,7 @@ mod constraints;
 mod crash;
 mod declarations;
 mod demands;
+mod demo;
 mod documents;
 mod duplicates;
 mod earlier_store;

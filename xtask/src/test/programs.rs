@@ -54,7 +54,7 @@ pub struct Program {
 pub fn build(only: Option<&str>) -> Result<Vec<Program>> {
     let workspace: &[&str] = &["--workspace", "--exclude", "xtask"];
     let calls = match only {
-        Some(name) => vec![[workspace, &["--bin", "tillgate", "--test", name]].concat()],
+        Some(name) => vec![[workspace, &["--bin", "tillgate", "--bin", "tillgate-shop", "--test", name]].concat()],
         None => vec![
             [workspace, &["--lib", "--bins", "--tests", "--examples"]].concat(),
             vec!["--package", "xtask", "--bins", "--tests"],

@@ -1,7 +1,7 @@
 //! The form's options on the reference page, from the table that its type declarations are made of.
 
 use maud::{Markup, html};
-use tillgate_shop::wpwl::{FormOption, Group, OPTIONS};
+use tillgate_shared::options::{FormOption, Group, OPTIONS};
 
 use super::page::{code, fragment};
 

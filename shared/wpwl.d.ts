@@ -1,5 +1,5 @@
 // Type declarations of the hosted payment form: the options object `wpwlOptions` and the global `wpwl`.
-// Made from the table in www/src/wpwl. Take it into your project, and name it in "files" or "include" of its
+// Made from the table in shared/src/options. Take it into your project, and name it in "files" or "include" of its
 // tsconfig.json or by `/// <reference path="wpwl.d.ts" />`. What it lacks can be added: interfaces of one name are
 // joined.
 

@@ -93,7 +93,7 @@ const COMPOSED: &str = "BeforeSubmit\" + ";
 fn the_table_knows_every_option_that_the_form_reads() {
     let known: BTreeSet<_> = OPTIONS.iter().flat_map(|option| option.name.split('.')).map(str::to_owned).collect();
     let unknown: Vec<_> = read().into_iter().filter(|name| !known.contains(name)).collect();
-    assert!(unknown.is_empty(), "missing in www/src/wpwl/rows.rs: {unknown:?}");
+    assert!(unknown.is_empty(), "missing in shared/src/options/rows.rs: {unknown:?}");
     assert!(read().len() > 15, "the search finds what is read: {:?}", read());
 }
 
@@ -151,7 +151,7 @@ fn the_published_declarations_are_what_the_table_makes() {
     let differs = made.lines().zip(DECLARATIONS.lines()).find(|(made, published)| made != published);
     assert!(
         DECLARATIONS == made,
-        "run WRITE=1 cargo test -p tillgate-shop declarations; first difference: {differs:?}"
+        "run WRITE=1 cargo test -p tillgate-shared declarations; first difference: {differs:?}"
     );
 }
 

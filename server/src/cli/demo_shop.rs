@@ -1,0 +1,91 @@
+//! The demo shop of `tillgate demo`: a process of its own, as a merchant's server is. It is the program `tillgate-shop`,
+//! which lies beside this one.
+
+use std::ffi::OsStr;
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context as _, ensure};
+
+/// File name of the program.
+const PROGRAM: &str = "tillgate-shop";
+
+/// Settings of the shop. All addresses end with a slash.
+pub(super) struct ShopSettings<'a> {
+    /// The shop's own address; port 0 takes a free one.
+    pub(super) listen: SocketAddr,
+    /// The gateway for calls from the shop's server.
+    pub(super) gateway: &'a str,
+    /// The gateway for browsers.
+    pub(super) gateway_public: &'a str,
+    /// The host of the card frames; `None` if they have none of their own.
+    pub(super) gateway_fields: Option<&'a str>,
+    /// The channel that it sells through.
+    pub(super) entity_id: &'a str,
+    /// Its access token.
+    pub(super) token: &'a str,
+}
+
+/// A running demo shop. Dropping it ends the process.
+pub(super) struct DemoShop {
+    process: Child,
+    /// The shop's address for browsers, with a slash at the end.
+    pub(super) public: String,
+}
+
+impl DemoShop {
+    /// Finds the shop's program.
+    ///
+    /// # Errors
+    /// When it is not beside this program; the text says how to build it.
+    pub(super) fn program() -> anyhow::Result<PathBuf> {
+        let path = std::env::current_exe().context("looking for this program")?.with_file_name(PROGRAM);
+        ensure!(
+            path.exists(),
+            "the demo shop is not built: there is no {}; build it with `cargo build`, or start `cargo xtask demo`",
+            path.display()
+        );
+        Ok(path)
+    }
+
+    /// Starts the shop, and waits until it listens.
+    ///
+    /// # Errors
+    /// When it cannot be started or ends at once, for example because its address is taken.
+    pub(super) fn start(program: PathBuf, settings: &ShopSettings<'_>) -> anyhow::Result<Self> {
+        let listen = settings.listen.to_string();
+        let mut command = Command::new(&program);
+        // The token travels in the environment, which only this user can read; arguments are for everybody to see.
+        let mut set = |name: &str, value: &dyn AsRef<OsStr>| {
+            command.env(format!("TILLGATE_SHOP_{name}"), value.as_ref());
+        };
+        set("LISTEN", &listen);
+        set("GATEWAY", &settings.gateway);
+        set("GATEWAY_PUBLIC", &settings.gateway_public);
+        set("ENTITY_ID", &settings.entity_id);
+        set("TOKEN", &settings.token);
+        match settings.gateway_fields {
+            Some(fields) => set("GATEWAY_FIELDS", &fields),
+            None => drop(command.env_remove("TILLGATE_SHOP_GATEWAY_FIELDS")),
+        }
+        // Its input ends with this process, however that ends, and the shop with it.
+        let process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut process = process.with_context(|| format!("starting {}", program.display()))?;
+        let mut line = String::new();
+        if let Some(output) = process.stdout.take() {
+            BufReader::new(output).read_line(&mut line).context("reading the demo shop's address")?;
+        }
+        let shop = Self { process, public: line.trim().to_owned() };
+        ensure!(!shop.public.is_empty(), "the demo shop ended at once; it said above why");
+        Ok(shop)
+    }
+}
+
+impl Drop for DemoShop {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+    }
+}

@@ -1,0 +1,74 @@
+//! `tillgate-shop`: the demo shop as a process of its own. `tillgate demo` starts it beside the gateway.
+
+use std::io::{Read as _, Write as _};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use tillgate_shop::Shop;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+const HELP: &str = "\
+The demo shop of Tillgate. `tillgate demo` starts it; by hand, set:
+
+  TILLGATE_SHOP_LISTEN          its own address, such as 127.0.0.1:8081; port 0 takes a free one
+  TILLGATE_SHOP_GATEWAY         the gateway's address for this server: http://127.0.0.1:8080/
+  TILLGATE_SHOP_GATEWAY_PUBLIC  the gateway's address for browsers: http://pay.localhost:8080/
+  TILLGATE_SHOP_GATEWAY_FIELDS  the address of the card frames, if they have a host of their own
+  TILLGATE_SHOP_ENTITY_ID       the channel that it sells through
+  TILLGATE_SHOP_TOKEN           its access token
+
+It prints its address for browsers, and ends when its standard input ends: it does not outlive the program that
+started it.";
+
+fn main() -> ExitCode {
+    if std::env::args().len() > 1 {
+        println!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("tillgate-shop: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> anyhow::Result<()> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
+        let address = setting("LISTEN")?;
+        let listener = TcpListener::bind(&address).await.with_context(|| format!("listening on {address}"))?;
+        // A site of its own, and not a port of the gateway's: browsers then treat the form's frames as on the internet.
+        let public = format!("http://shop.localhost:{}/", listener.local_addr()?.port());
+        let shop = Shop {
+            gateway: setting("GATEWAY")?,
+            gateway_public: setting("GATEWAY_PUBLIC")?,
+            gateway_fields: setting("GATEWAY_FIELDS").ok(),
+            public: public.clone(),
+            entity_id: setting("ENTITY_ID")?,
+            token: setting("TOKEN")?,
+        };
+        println!("{public}");
+        std::io::stdout().flush()?;
+        tillgate_shop::serve(shop, listener, end_of_input()).await
+    })
+}
+
+/// Reads a setting from the environment.
+fn setting(name: &str) -> anyhow::Result<String> {
+    let name = format!("TILLGATE_SHOP_{name}");
+    std::env::var(&name).with_context(|| format!("{name} is not set; see tillgate-shop --help"))
+}
+
+/// Completes when standard input ends.
+async fn end_of_input() {
+    let (ended, end) = oneshot::channel();
+    // A thread of its own: the runtime would wait for a blocking read before it ends.
+    std::thread::spawn(move || {
+        let mut ignored = [0; 64];
+        while matches!(std::io::stdin().read(&mut ignored), Ok(1..)) {}
+        let _ = ended.send(());
+    });
+    let _ = end.await;
+}
