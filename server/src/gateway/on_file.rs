@@ -144,13 +144,13 @@ impl Gateway {
         account: &AccountParameters,
     ) -> Result<Option<NewRegistration>, Failure> {
         let Some(canonical) = account.canonical(&registration.brand) else { return Ok(None) };
-        let blind = self.vault.blind_index(&registration.entity, canonical.as_bytes());
         // Room is made at once: bytes that grow leave a copy of themselves behind.
         let mut text = Zeroizing::new(Vec::with_capacity(ROOM));
         serde_json::to_writer(&mut *text, &account.0).map_err(StoreError::from)?;
         let padded = text.len().next_multiple_of(BLOCK);
         text.resize(padded, b' ');
-        let sealed = self.vault.seal(registration.id.as_str(), &text)?;
+        let (sealed, blind) =
+            self.vault.seal_account(registration.id.as_str(), &text, &registration.entity, canonical.as_bytes())?;
         Ok(Some(NewRegistration { registration, blind, sealed }))
     }
 
@@ -343,14 +343,10 @@ pub fn reseal(
     sealed: &[u8],
 ) -> Result<Resealed, VaultError> {
     let secret = vault.open(record, sealed)?;
-    let blind = match account_of {
-        Some(entity) => {
-            let account: Parameters = serde_json::from_slice(&secret).map_err(|_| VaultError::damaged())?;
-            // The brand is not among what is sealed.
-            let account = AccountParameters(account).canonical("").ok_or_else(VaultError::damaged)?;
-            Some(vault.blind_index(entity, account.as_bytes()))
-        }
-        None => None,
-    };
-    Ok((vault.seal(record, &secret)?, blind))
+    let Some(entity) = account_of else { return Ok((vault.seal(record, &secret)?, None)) };
+    let account: Parameters = serde_json::from_slice(&secret).map_err(|_| VaultError::damaged())?;
+    // The brand is not among what is sealed.
+    let account = AccountParameters(account).canonical("").ok_or_else(VaultError::damaged)?;
+    let (sealed, blind) = vault.seal_account(record, &secret, entity, account.as_bytes())?;
+    Ok((sealed, Some(blind)))
 }

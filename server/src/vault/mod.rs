@@ -69,6 +69,19 @@ impl Key {
         let (code, _) = Hkdf::<Sha256>::extract(Some(&*self.fingerprints), request);
         code.into()
     }
+
+    fn seal(&self, record: &str, secret: &[u8]) -> Result<Vec<u8>, VaultError> {
+        let mut nonce = [0; NONCE];
+        getrandom::fill(&mut nonce).map_err(|_| VaultError("seal"))?;
+        let payload = Payload { msg: secret, aad: record.as_bytes() };
+        let ciphertext = self.cipher.encrypt(&Nonce::from(nonce), payload).map_err(|_| VaultError("seal"))?;
+        let mut sealed = Vec::with_capacity(1 + KEY_ID + NONCE + ciphertext.len());
+        sealed.push(FORMAT);
+        sealed.extend_from_slice(&self.id.0);
+        sealed.extend_from_slice(&nonce);
+        sealed.extend_from_slice(&ciphertext);
+        Ok(sealed)
+    }
 }
 
 impl Vault {
@@ -130,18 +143,7 @@ impl Vault {
     /// # Errors
     /// When the system gives no randomness.
     pub fn seal(&self, record: &str, secret: &[u8]) -> Result<Vec<u8>, VaultError> {
-        let mut nonce = [0; NONCE];
-        getrandom::fill(&mut nonce).map_err(|_| VaultError("seal"))?;
-        self.with_first(|key| {
-            let payload = Payload { msg: secret, aad: record.as_bytes() };
-            let ciphertext = key.cipher.encrypt(&Nonce::from(nonce), payload).map_err(|_| VaultError("seal"))?;
-            let mut sealed = Vec::with_capacity(1 + KEY_ID + NONCE + ciphertext.len());
-            sealed.push(FORMAT);
-            sealed.extend_from_slice(&key.id.0);
-            sealed.extend_from_slice(&nonce);
-            sealed.extend_from_slice(&ciphertext);
-            Ok(sealed)
-        })
+        self.with_first(|key| key.seal(record, secret))
     }
 
     /// Decrypts the secret of the record with this id.
