@@ -55,7 +55,11 @@ impl ConnectionOptions {
     }
 }
 
-fn timeout(text: &str) -> Result<Duration, String> {
+/// Reads a timeout, such as `10s`.
+///
+/// # Errors
+/// It is not one, or no time at all.
+pub(super) fn timeout(text: &str) -> Result<Duration, String> {
     let duration: SignedDuration = text.parse().map_err(|error| format!("{error}; examples: 10s, 2m"))?;
     match Duration::try_from(duration) {
         Ok(duration) if !duration.is_zero() => Ok(duration),

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tower::ServiceExt as _;
 
 use super::Common;
-use super::connection_options::ConnectionOptions;
+use super::connection_options::{ConnectionOptions, timeout};
 use super::limits::LimitOptions;
 use super::ports::PortOptions;
 use super::vault_key::VaultKey;
@@ -36,7 +36,7 @@ use crate::id_clock::IdClock;
 use crate::listener::{self, ConnectionLimits};
 use crate::outgoing::Outgoing;
 use crate::process;
-use crate::store::{AdminStore, DiskFault, Keyring, Sources, Store, StoreError};
+use crate::store::{AdminStore, DiskFault, Keyring, Sources, Store, StoreError, WriteLimits};
 use crate::worker;
 
 /// How long requests that are under way, and then messages, may take to end when the process is asked to stop.
@@ -106,6 +106,9 @@ pub(super) struct Settings {
     #[arg(long, value_name = "N", env = "TILLGATE_WRITE_QUEUE", default_value_t = 1024)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
     write_queue: u32,
+    /// How long a write waits for another process's transaction, such as that of a backup, before it is answered 503.
+    #[arg(long, value_name = "DURATION", env = "TILLGATE_LOCK_TIMEOUT", default_value = "10s", value_parser = timeout)]
+    lock_timeout: Duration,
     #[command(flatten)]
     limits: LimitOptions,
     #[command(flatten)]
@@ -240,8 +243,9 @@ impl Settings {
         let vault = Arc::new(vault);
         let keys = Keyring { vault: Arc::clone(&vault), source };
         let queue = usize::try_from(self.write_queue).unwrap_or(usize::MAX);
+        let limits = WriteLimits { queue, lock_timeout: self.lock_timeout };
         let store =
-            Store::open_to_serve(data, Arc::clone(&directory), keys, queue, Sources::system()).map_err(opening)?;
+            Store::open_to_serve(data, Arc::clone(&directory), keys, limits, Sources::system()).map_err(opening)?;
         self.check_live(&directory)?;
         directory.set_hash_key(store.token_hash_key(&vault).await?);
         let builds = builds.with_earlier(&store, &vault, SystemClock.now()).await?;

@@ -86,6 +86,7 @@ use schema::{file, open_connection};
 pub use sources::Sources;
 pub use vault_keys::Keyring;
 use wallet::WalletToken;
+pub use writer::WriteLimits;
 use writer::Writer;
 
 /// What a decision wants loaded before it is taken.
@@ -175,11 +176,11 @@ impl Store {
     /// # Errors
     /// When the folder or the file cannot be opened or migrated.
     pub fn open(folder: &Path, directory: Arc<Directory>) -> Result<Self, StoreError> {
-        Self::open_inner(folder, directory, None, writer::QUEUE, Sources::system())
+        Self::open_inner(folder, directory, None, WriteLimits::default(), Sources::system())
     }
 
     /// Same as [`Store::open`], for a server: its keys are read again when another process has changed them, and at most
-    /// `write_queue` writes wait for the disk; more are refused at once ([`StoreError::Overloaded`]).
+    /// so many writes wait for the disk as `limits` allow; more are refused at once ([`StoreError::Overloaded`]).
     ///
     /// # Errors
     /// When the folder or the file cannot be opened or migrated, or a restore is under way.
@@ -187,17 +188,17 @@ impl Store {
         folder: &Path,
         directory: Arc<Directory>,
         keys: Keyring,
-        write_queue: usize,
+        limits: WriteLimits,
         sources: Sources,
     ) -> Result<Self, StoreError> {
-        Self::open_inner(folder, directory, Some(keys), write_queue, sources)
+        Self::open_inner(folder, directory, Some(keys), limits, sources)
     }
 
     fn open_inner(
         folder: &Path,
         directory: Arc<Directory>,
         keys: Option<Keyring>,
-        write_queue: usize,
+        limits: WriteLimits,
         sources: Sources,
     ) -> Result<Self, StoreError> {
         let write = open_connection(folder)?;
@@ -217,7 +218,7 @@ impl Store {
             writer: Writer::start(
                 write,
                 folder,
-                write_queue,
+                limits,
                 Arc::clone(&directory),
                 Arc::clone(&changed),
                 Arc::clone(&damage),

@@ -18,7 +18,7 @@ use super::{StoreError, migrations, restore};
 const FILE: &str = "tillgate.db";
 
 /// How long a writer waits for another process's transaction.
-const BUSY: Duration = Duration::from_secs(10);
+pub(super) const BUSY: Duration = Duration::from_secs(10);
 
 /// How many compiled statements a connection keeps.
 const STATEMENTS: usize = 64;

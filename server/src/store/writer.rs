@@ -21,8 +21,8 @@ use super::{
 use crate::directory::Directory;
 use crate::domain::refusal::Refusal;
 
-/// Default number of requests that may wait; more are refused at once with 503.
-pub(super) const QUEUE: usize = 1024;
+/// Most requests that are refused together.
+const REFUSED_TOGETHER: usize = 1024;
 /// Requests in one commit.
 const GROUP: usize = 256;
 /// Interval at which the writer checks `PRAGMA data_version` for changes by other processes. A check reads shared memory
@@ -36,6 +36,21 @@ type Answer = Box<dyn FnOnce(Result<(), NotDurable>) + Send>;
 /// The fault because of which a transaction is not durable, if one is known.
 type NotDurable = Option<DiskFault>;
 
+/// Limits on what waits for the disk.
+#[derive(Debug, Clone, Copy)]
+pub struct WriteLimits {
+    /// Requests that may wait; more are refused at once with 503.
+    pub queue: usize,
+    /// How long a write waits for another process's transaction before all that wait are refused.
+    pub lock_timeout: Duration,
+}
+
+impl Default for WriteLimits {
+    fn default() -> Self {
+        Self { queue: 1024, lock_timeout: super::schema::BUSY }
+    }
+}
+
 pub(super) struct Writer {
     queue: Option<SyncSender<Job>>,
     changed: Arc<Changed>,
@@ -47,17 +62,18 @@ impl Writer {
     pub(super) fn start(
         connection: Connection,
         folder: &Path,
-        queue: usize,
+        limits: WriteLimits,
         directory: Arc<Directory>,
         changed: Arc<Changed>,
         damage: Arc<Damage>,
         keys: Option<Keyring>,
     ) -> Result<Self, StoreError> {
+        connection.busy_timeout(limits.lock_timeout)?;
         // Automatic checkpoints would run inside somebody's commit.
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let checkpointer = Checkpointer::start(folder)?;
         let noted = Arc::clone(&damage);
-        let (queue, jobs) = sync_channel(queue);
+        let (queue, jobs) = sync_channel(limits.queue);
         let thread = std::thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || {
@@ -155,7 +171,7 @@ fn in_savepoint<T>(
 
 /// Answers everything that waits that nothing was written.
 fn refuse_all(first: Job, jobs: &Receiver<Job>, fault: NotDurable) {
-    for job in std::iter::once(first).chain(jobs.try_iter().take(QUEUE)) {
+    for job in std::iter::once(first).chain(jobs.try_iter().take(REFUSED_TOGETHER)) {
         job(Err(fault))(Err(fault));
     }
 }

@@ -22,6 +22,9 @@ fn again(shop: &Merchant) -> Merchant {
     Merchant::new(shop.base.clone(), shop.entity_id.clone(), shop.token.clone())
 }
 
+/// Lets a gateway wait for a [`hog`] however long a busy machine takes meanwhile.
+pub const PATIENT: [&str; 2] = ["--lock-timeout", "10m"];
+
 /// A writer that keeps everybody else waiting until it is dropped.
 pub fn hog(gateway: &Gateway) -> anyhow::Result<Connection> {
     let connection = Connection::open(gateway.data().join("tillgate.db"))?;
@@ -31,7 +34,7 @@ pub fn hog(gateway: &Gateway) -> anyhow::Result<Connection> {
 
 #[tokio::test]
 async fn while_somebody_else_writes_reading_goes_on_and_paying_waits() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
+    let gateway = Gateway::start_with(&PATIENT)?;
     let shop = gateway.merchant()?;
     let (paid, made) = (shop.pay(&[]).await?, shop.checkout(&[]).await?);
     let other = hog(&gateway)?;
@@ -52,7 +55,7 @@ async fn while_somebody_else_writes_reading_goes_on_and_paying_waits() -> anyhow
 
 #[tokio::test]
 async fn a_payment_that_was_prepared_at_the_old_price_is_prepared_again() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
+    let gateway = Gateway::start_with(&PATIENT)?;
     let shop = gateway.merchant()?;
     for _ in 0..3 {
         let made = shop.checkout(&[]).await?;
@@ -84,7 +87,7 @@ async fn a_payment_that_was_prepared_at_the_old_price_is_prepared_again() -> any
 
 #[tokio::test]
 async fn more_than_the_queue_holds_is_told_at_once_to_come_again() -> anyhow::Result<()> {
-    let gateway = Gateway::start_with(&["--write-queue", "32"])?;
+    let gateway = Gateway::start_with(&[&PATIENT[..], &["--write-queue", "32"]].concat())?;
     let shop = gateway.merchant()?;
     let other = hog(&gateway)?;
     let refused = Arc::new(AtomicUsize::new(0));

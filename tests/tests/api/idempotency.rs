@@ -7,7 +7,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-use crate::hardship::hog;
+use crate::hardship::{PATIENT, hog};
 use crate::support::*;
 
 /// A debit as merchants send it.
@@ -188,7 +188,7 @@ async fn a_decline_is_an_answer_and_a_refusal_leaves_the_key_free() -> anyhow::R
 
 #[tokio::test]
 async fn a_twin_that_comes_while_the_first_is_under_way_is_told_so() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
+    let gateway = Gateway::start_with(&PATIENT)?;
     let shop = gateway.merchant()?;
     let other = hog(&gateway)?;
     let mut twins = JoinSet::new();
@@ -234,7 +234,7 @@ async fn fifty_twins_at_once_make_one_payment() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_merchant_who_hangs_up_and_sends_again_pays_once() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
+    let gateway = Gateway::start_with(&PATIENT)?;
     let shop = gateway.merchant()?;
     let entity = [("entityId", shop.entity_id.as_str())];
     let body = form(entity.into_iter().chain(debit("92.00")));

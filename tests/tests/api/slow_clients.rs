@@ -11,7 +11,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 
 use crate::command_line::{Running, start_after};
-use crate::hardship::hog;
+use crate::hardship::{PATIENT, hog};
 
 /// The start of a payment whose body does not come.
 const BODY_LESS: &str = "POST /v1/payments HTTP/1.1\r\nHost: x\r\n\
@@ -218,7 +218,8 @@ async fn an_address_has_its_share_of_connections_and_the_oldest_idle_one_makes_r
 
 #[tokio::test]
 async fn a_connection_that_is_worked_for_is_not_closed_to_make_room() -> anyhow::Result<()> {
-    let gateway = Gateway::start_with(&["--connections", "5", "--connections-per-address", "0"])?;
+    let gateway =
+        Gateway::start_with(&[&PATIENT[..], &["--connections", "5", "--connections-per-address", "0"]].concat())?;
     let shop = gateway.merchant()?;
     let body = format!("entityId={}&amount=1.00&currency=EUR&paymentType=DB", shop.entity_id);
     let request = |key: u8| {

@@ -200,7 +200,7 @@ async fn a_rotation_that_is_killed_goes_on_when_it_is_run_again() -> anyhow::Res
     let registrations = seal_everything(&gateway, &shop).await?;
     // Many more of them, so that there is a middle.
     Connection::open(gateway.data().join("tillgate.db"))?.execute_batch(
-        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000)
          INSERT INTO card SELECT purge_at + i, payment, sealed FROM card, n
              WHERE payment = (SELECT min(payment) FROM card)",
     )?;
