@@ -147,18 +147,14 @@ impl Gateway {
         // The form's address is taken for the way back alone; it is not the merchant's word, and nothing repeats it. It has
         // to be one of the merchant's pages, where the entity says which those are.
         let result = form.get("shopperResultUrl").filter(|address| entity.settings.has_page(address));
-        // The gateway itself sends the reminder: a browser may choose the page, but not the host.
-        let named = result.filter(|address| entity.settings.has_named_page(address));
-        let reminder = checkout.parameters.get("shopperResultUrl").or(named).map(str::to_owned);
-        let reminder = reminder.filter(|address| url::check(address).is_ok());
+        let reminder = reminder_address(checkout, &entity, result);
         if checkout.is_tokenisation() {
             return self.attempt_registration(checkout, &entity, parameters, shopper, reminder).await;
         }
         let (used, received) = self.placed(checkout, entity, parameters)?;
         let shop_origin = form.get("shopOrigin").filter(|origin| is_origin(origin));
         let addresses = Addresses { public: public_url, result, shop_origin, shopper: Some(shopper) };
-        let owner = used.as_ref().map_or(&checkout.entity, |used| &used.entity);
-        let file = File { owner, used: used.as_ref() };
+        let file = File { owner: used.as_ref().map_or(&checkout.entity, |used| &used.entity), used: used.as_ref() };
         let circumstances = Circumstances { sender: Sender::Form(checkout), file, addresses };
         let (mut prepared, attempt) = self.prepare(received, circumstances).await?;
         let (ask, response) = (prepared.take_ask(), once.clone());
@@ -181,8 +177,7 @@ impl Gateway {
                     changes = changes.remind(&next, reminder, now, payment.awaits_outcome());
                     let changes = response.keep(changes.checkout(&next), &payment, payment.created);
                     let attempt = AttemptOutcome::of(&payment);
-                    let outcome = Outcome::Settled { attempt, payment: Some(Box::new(payment)) };
-                    Ok((changes, outcome))
+                    Ok((changes, Outcome::Settled { attempt, payment: Some(Box::new(payment)) }))
                 }
             })
             .await;
@@ -190,12 +185,11 @@ impl Gateway {
             self.store.something_was_deleted();
         }
         self.velocity.end(attempt, attempt_outcome(&outcome), self.now());
-        Ok(match outcome?? {
-            Outcome::Settled { attempt, payment: Some(payment) } => {
-                Outcome::Settled { attempt, payment: Some(Box::new(self.ask(ask, *payment, once).await)) }
-            }
-            other => other,
-        })
+        let mut outcome = outcome??;
+        if let Outcome::Settled { payment: Some(payment), .. } = &mut outcome {
+            **payment = self.ask(ask, (**payment).clone(), once).await;
+        }
+        Ok(outcome)
     }
 
     /// What the form makes of a checkout: everything that a payment is judged on, well-formed.
@@ -301,6 +295,14 @@ impl Gateway {
         }
         Ok(Some(self.named_registration(entity, NAME, id)?))
     }
+}
+
+/// The address at which the merchant is reminded: its own page, or else the form's (`result`). The gateway itself sends the
+/// reminder: a browser may choose the page, but not the host.
+fn reminder_address(checkout: &Checkout, entity: &Entity, result: Option<&str>) -> Option<String> {
+    let named = result.filter(|address| entity.settings.has_named_page(address));
+    let reminder = checkout.parameters.get("shopperResultUrl").or(named).map(str::to_owned);
+    reminder.filter(|address| url::check(address).is_ok())
 }
 
 /// The outcome to report to the velocity limiter.
