@@ -15,7 +15,8 @@ pub enum Outcome {
     Declined(ConnectorResult),
     /// The connector waits for something other than the shopper's visit, such as a transfer: nobody is sent anywhere.
     Pending(ConnectorResult),
-    /// The shopper has to visit a page before there is an outcome.
+    /// The shopper has to visit a page before there is an outcome. Only for connectors inside this process so far: a payment at
+    /// another one stays pending, and is inquired about, until the outcome is an approval or a decline.
     Redirect(ConnectorResult, ShopperPage),
     /// Nobody knows whether the connector has carried it out: it did not answer in time, or not in a form that can be read.
     Unknown,
