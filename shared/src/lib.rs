@@ -1,5 +1,5 @@
-//! What the browser and the server of Tillgate must agree on: formats, parameters, brands, the
-//! form's options, result codes.
+//! What the browser and the server of Tillgate must agree on: formats, parameters, brands, languages, the form's options,
+//! result codes.
 //!
 //! No I/O, no clock, no randomness. Everything builds for the host and for `wasm32-unknown-unknown`; what runs in the
 //! frames of the form ([`brand`], [`format::card_number`], [`format::expiry`], [`format::security_code`]) uses
@@ -8,6 +8,7 @@
 pub mod brand;
 pub mod form;
 pub mod format;
+pub mod language;
 pub mod money;
 pub mod options;
 pub mod parameter;

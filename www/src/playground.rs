@@ -8,6 +8,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tillgate_shared::language::LANGUAGES;
 use tillgate_shared::options::{Callback, FormOption, Group, Kind, THEME};
 
 use crate::gateway::{Fields, GatewayError};
@@ -93,6 +94,10 @@ fn control(option: &FormOption) -> Value {
         Kind::Switch(on) => json!({ "kind": "switch", "default": on }),
         Kind::Text => json!({ "kind": "text" }),
         Kind::OneOf(values) | Kind::Open(values) => json!({ "kind": "choice", "values": values }),
+        Kind::Locale => {
+            let names: Vec<&str> = LANGUAGES.iter().map(|language| language.name).collect();
+            json!({ "kind": "choice", "values": names })
+        }
         Kind::Brands => json!({ "kind": "brands" }),
         Kind::Words(section) => {
             let example = section.keys().next().map(|(key, text)| format!("{key} = {}", text.trim_matches('"')));

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use tillgate_shared::format::choice;
 use tillgate_shared::parameter::ParameterError;
 use tillgate_shared::result::{ResultCode, codes};
 
@@ -45,6 +46,11 @@ impl Refusal {
     /// 400: one parameter is missing or invalid.
     pub fn parameter(name: &str, value: Option<&str>, message: impl Into<String>) -> Self {
         Self::parameters(vec![ParameterError::new(name, value, message)])
+    }
+
+    /// 400: a parameter is none of the words that it may be.
+    pub fn one_of(name: &str, value: &str, words: &[&str]) -> Self {
+        Self::parameter(name, Some(value), choice::message(words))
     }
 
     /// The same refusal, because of what a parameter names.

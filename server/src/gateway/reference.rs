@@ -173,8 +173,9 @@ fn read(entity: &Entity, parameters: &Parameters) -> Result<Request, Refusal> {
     order::refuse_override(parameters)?;
     let command = match parameters.get("paymentType") {
         None => return Err(Refusal::parameter("paymentType", None, "may not be empty")),
-        Some(text) => Command::parse(text)
-            .ok_or_else(|| Refusal::parameter("paymentType", Some(text), "must be one of [CP, RV, RF, CB]"))?,
+        Some(text) => Command::parse(text).ok_or_else(|| {
+            Refusal::one_of("paymentType", text, &Command::ALL.map(|command| command.payment_type().code()))
+        })?,
     };
     let mut errors = check_complete(parameters, command.operation(), &entity.requirements());
     let (amount, currency) = (parameters.get("amount"), parameters.get("currency"));

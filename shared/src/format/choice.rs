@@ -7,5 +7,10 @@ use std::borrow::Cow;
 /// # Errors
 /// The message for `parameterErrors`, which lists the words.
 pub fn check(value: &str, words: &[&str]) -> Result<(), Cow<'static, str>> {
-    if words.contains(&value) { Ok(()) } else { Err(Cow::Owned(format!("must be one of [{}]", words.join(", ")))) }
+    if words.contains(&value) { Ok(()) } else { Err(Cow::Owned(message(words))) }
+}
+
+/// Returns the message that lists the words.
+pub fn message(words: &[&str]) -> String {
+    format!("must be one of [{}]", words.join(", "))
 }

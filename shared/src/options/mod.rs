@@ -12,6 +12,8 @@ pub use rows::OPTIONS;
 pub use theme::{Property, THEME};
 pub use words::Section;
 
+use crate::language::LANGUAGES;
+
 /// What an option is about; also the headings of documents and playground, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
@@ -63,6 +65,8 @@ pub enum Kind {
     OneOf(&'static [&'static str]),
     /// These words and others of their kind; the first is the default, an empty one says that there is none.
     Open(&'static [&'static str]),
+    /// The name of a language, alone or with a country.
+    Locale,
     /// A list of brand codes.
     Brands,
     /// Texts by key, one for each of the form's own.
@@ -103,15 +107,14 @@ impl FormOption {
     /// Its type as TypeScript has it; of a callback without the name.
     pub fn type_name(&self) -> String {
         let union = |values: &[&str]| values.iter().map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(" | ");
+        // The second half keeps the words as suggestions.
+        let open = |values: &[&str]| format!("{} | (string & {{}})", union(values));
         match self.kind {
             Kind::Switch(_) => "boolean".to_owned(),
             Kind::Text => "string".to_owned(),
             Kind::OneOf(values) => union(values),
-            // The second half keeps the words as suggestions.
-            Kind::Open(values) => {
-                let named: Vec<&str> = values.iter().copied().filter(|it| !it.is_empty()).collect();
-                format!("{} | (string & {{}})", union(&named))
-            }
+            Kind::Open(values) => open(&values.iter().copied().filter(|it| !it.is_empty()).collect::<Vec<_>>()),
+            Kind::Locale => open(&LANGUAGES.iter().map(|language| language.name).collect::<Vec<_>>()),
             Kind::Brands => "string[]".to_owned(),
             Kind::Words(section) => section.type_name().to_owned(),
             Kind::Object(type_name, _) => type_name.to_owned(),
@@ -129,6 +132,7 @@ impl FormOption {
             Kind::OneOf(values) | Kind::Open(values) => {
                 values.first().filter(|it| !it.is_empty()).map(|it| format!("\"{it}\""))
             }
+            Kind::Locale => Some(format!("\"{}\"", LANGUAGES[0].name)),
             _ => None,
         }
     }

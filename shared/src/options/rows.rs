@@ -1,7 +1,7 @@
 //! The table of options. Adding one is adding a row; the tests say what else it needs.
 
 use super::Group::{Appearance, Billing, Callbacks, Card, Registrations, Ways};
-use super::Kind::{Brands, Function, Object, OneOf, Open, Switch, Text, Words};
+use super::Kind::{Brands, Function, Locale, Object, OneOf, Open, Switch, Text, Words};
 use super::{Callback, FormOption, Group, Kind, Section};
 
 const fn row(name: &'static str, group: Group, kind: Kind, meaning: &'static str) -> FormOption {
@@ -24,15 +24,10 @@ const FORM: &str = "WpwlFormThis";
 const FRAME: &str = "WpwlFrameThis";
 const ANSWER: &str = "boolean | void | PromiseLike<boolean | void>";
 
-const LOCALES: &[&str] = &[
-    "en", "de", "fr", "es", "it", "nl", "dk", "fi", "se", "tr", "ja", "sl", "pt", "pl", "cz", "hu", "bg", "ro", "ru",
-    "cn", "gr", "no", "sk", "ar", "ko",
-];
-
 /// Every option of the form.
 #[rustfmt::skip] // a row reads as a line
 pub static OPTIONS: &[FormOption] = &[
-    row("locale", Appearance, Open(LOCALES),
+    row("locale", Appearance, Locale,
         "Language, alone or with a country: `de`, `de-AT`. BCP 47 names do as well (`cs`, `da`, `zh`). A region without texts of its own gets its language, an unknown language English."),
     row("style", Appearance, OneOf(&["card", "plain", "logos", "none"]),
         "The look: `card` is complete, `plain` only lays out and shows states, `none` brings no style sheet at all; `logos` first shows the brands' logos to choose from."),

@@ -1,5 +1,7 @@
 //! The keys of the form's texts, read from the English language file: what stands there can be replaced.
 
+use crate::language::LANGUAGES;
+
 /// What a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
@@ -8,9 +10,6 @@ pub enum Section {
     /// Hints and messages about what is wrong.
     Errors,
 }
-
-/// English, which has every key.
-const ENGLISH: &str = include_str!("../../../widget/locales/en.toml");
 
 impl Section {
     /// Keys that pages set and no form of ours shows: they are accepted.
@@ -32,7 +31,8 @@ impl Section {
     /// Every key with its English text, as the file has it in quotes, in the file's order.
     pub fn keys(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let mut heading = "";
-        ENGLISH.lines().filter_map(move |line| {
+        // English is the first language, and has every key.
+        LANGUAGES[0].texts().lines().filter_map(move |line| {
             if line.starts_with('[') {
                 heading = line;
             }

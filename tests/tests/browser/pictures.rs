@@ -4,16 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use thirtyfour::prelude::*;
+use tillgate_shared::language::LANGUAGES;
 use tillgate_tests::card_form::CardForm;
 use tillgate_tests::{Browser, browse};
 
 use crate::Stage;
-
-/// As merchants name them.
-const LOCALES: [&str; 25] = [
-    "en", "de", "fr", "es", "it", "nl", "dk", "fi", "se", "tr", "ja", "sl", "pt", "pl", "cz", "hu", "bg", "ro", "ru",
-    "cn", "gr", "no", "sk", "ar", "ko",
-];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -50,7 +45,7 @@ async fn contact_sheet_of_every_language() -> anyhow::Result<()> {
              figure { margin: 0; border: 1px solid #ccc } img { display: block; width: 398px } figcaption { padding: 4px 12px; background: #eee }
              </style>",
         );
-        for locale in LOCALES {
+        for locale in LANGUAGES.iter().map(|language| language.name) {
             browser.goto(bare(&stage, "", &format!("{{ locale: '{locale}' }}"))).await?;
             let form = CardForm::ready(&browser).await?;
             form.number("4200000000000001").await?;

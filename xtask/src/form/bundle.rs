@@ -91,9 +91,9 @@ pub fn write(root: &Path, out: &Path, page: &Part, frame: &Part, made_by: &str) 
     }
     let locales = locale::read_all(&widget.join("locales"))?;
     for locale in &locales {
-        let name = format!("js/locale-{}.js", locale.tag);
+        let name = format!("js/locale-{}.js", locale.tag());
         add(&name, SCRIPT, locale.script.clone().into_bytes());
-        add(&format!("js/forms-{}.js", locale.tag), SCRIPT, locale.forms.clone().into_bytes());
+        add(&format!("js/forms-{}.js", locale.tag()), SCRIPT, locale.forms.clone().into_bytes());
     }
     let forms = forms_script(&widget, &locales)?;
     add("js/forms.min.js", SCRIPT, forms.into_bytes());
@@ -247,7 +247,7 @@ fn with_fields(source: &str) -> String {
 fn forms_script(widget: &Path, locales: &[locale::Locale]) -> Result<String> {
     let sheet = script::strip_css(&read(&widget.join("style/forms.css"))?);
     let mut pins = BTreeMap::from([("css", script::hash(sheet.as_bytes()))]);
-    pins.extend(locales.iter().map(|locale| (locale.tag.as_str(), script::hash(locale.forms.as_bytes()))));
+    pins.extend(locales.iter().map(|locale| (locale.tag(), script::hash(locale.forms.as_bytes()))));
     let letters = || b'A'..=b'Z';
     let codes = letters().flat_map(|a| letters().map(move |b| String::from_utf8_lossy(&[a, b]).into_owned()));
     let countries: Vec<String> = codes.filter(|code| country::check(code).is_ok()).collect();

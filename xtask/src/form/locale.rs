@@ -1,11 +1,11 @@
 //! Languages: one TOML file each in widget/locales becomes one small script; English is in the scripts themselves.
 
-use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
+use tillgate_shared::language::{LANGUAGES, Language};
 
 use super::script;
 
@@ -19,10 +19,8 @@ pub const FORMS: [&str; 1] = ["forms"];
 
 /// A language that travels as a script of its own.
 pub struct Locale {
-    /// Its tag, such as `de`.
-    pub tag: String,
-    /// Other names that merchants use for it, such as `cn` for `zh`.
-    pub aliases: Vec<String>,
+    /// Its row of the table.
+    language: &'static Language,
     /// The script with the texts of card forms.
     pub script: String,
     /// The script with the texts of other forms.
@@ -30,58 +28,48 @@ pub struct Locale {
 }
 
 impl Locale {
+    /// Its tag, such as `de`.
+    pub fn tag(&self) -> &'static str {
+        self.language.tag
+    }
+
     /// Its tag, and its other names after it.
-    fn names(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(&self.tag).chain(&self.aliases).map(String::as_str)
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.language.tag).chain(self.language.aliases())
     }
 }
 
 /// Reads all languages but English.
 ///
 /// # Errors
-/// When a file is malformed, says anything but what English says, or claims a name that another has.
+/// When a file is missing or malformed, or says anything but what English says.
 pub fn read_all(folder: &Path) -> Result<Vec<Locale>> {
     let english = read(&folder.join("en.toml"))?;
     let mut locales = Vec::new();
-    let mut names: Vec<_> = fs::read_dir(folder)?.flatten().map(|e| e.path()).collect();
-    names.sort();
-    for path in names {
-        let tag = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if tag == "en" || path.extension().is_none_or(|e| e != "toml") {
-            continue;
-        }
+    let mut languages: Vec<&Language> = LANGUAGES.iter().filter(|language| language.tag != "en").collect();
+    languages.sort_by_key(|language| language.tag);
+    for language in languages {
+        let path = folder.join(format!("{}.toml", language.tag));
         let table = read(&path)?;
         for group in GROUPS {
             same_keys(&english, &table, group)
                 .and_then(|()| same_shape(&english, &table, group))
                 .with_context(|| format!("in {}", path.display()))?;
         }
-        let aliases: Vec<String> = match table.get("aliases") {
-            Some(list) => list.clone().try_into()?,
-            None => Vec::new(),
-        };
         let mut data = Map::new();
         for group in CARD {
             data.insert(group.to_owned(), serde_json::to_value(&table[group])?);
         }
-        if let Some(dir) = table.get("dir") {
-            data.insert("dir".to_owned(), json!(dir.as_str()));
+        if language.right_to_left {
+            data.insert("dir".to_owned(), json!("rtl"));
         }
         let telling = |words: &str, data: &Value| {
-            format!("(function(t){{t&&t.{words}&&t.{words}({},{})}})(window.__tillgate);\n", json!(tag), ascii(data))
+            let tag = json!(language.tag);
+            format!("(function(t){{t&&t.{words}&&t.{words}({tag},{})}})(window.__tillgate);\n", ascii(data))
         };
         let script = telling("words", &Value::Object(data));
         let forms = telling("moreWords", &serde_json::to_value(&table["forms"])?);
-        locales.push(Locale { tag, aliases, script, forms });
-    }
-    let mut known = HashSet::from(["en"]);
-    for name in locales.iter().flat_map(Locale::names) {
-        if !name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') {
-            bail!("{name} is no name for a language: the loader knows small letters and hyphens");
-        }
-        if !known.insert(name) {
-            bail!("two languages are called {name}");
-        }
+        locales.push(Locale { language, script, forms });
     }
     Ok(locales)
 }
@@ -108,7 +96,9 @@ pub fn directory(locales: &[Locale]) -> String {
         .iter()
         .map(|locale| {
             let hash = script::hash(locale.script.as_bytes());
-            locale.names().chain([hash.as_str()]).collect::<Vec<_>>().join(":")
+            let mut names: Vec<&str> = locale.names().collect();
+            names.push(&hash);
+            names.join(":")
         })
         .collect();
     entries.join(" ")
@@ -193,11 +183,6 @@ fn ascii(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    /// What merchants may ask for according to the contract, beside English.
-    const CONTRACT: &str = "ar be bg cn cz de da el es fi fr gr hu it ja ko nl no pl pt ro ru sv sk sl tr";
-    /// The codes of the specification, beside English.
-    const SPECIFIED: &str = "de fr es it nl dk fi se tr ja sl pt pl cz hu bg ro ru cn gr no sk ar ko";
-
     fn all() -> Vec<Locale> {
         read_all(&crate::root().join("widget/locales")).expect("every language says what English says")
     }
@@ -207,14 +192,8 @@ mod tests {
     }
 
     #[test]
-    fn every_language_is_complete_and_known_by_the_names_that_merchants_use() {
-        let locales = all();
-        assert_eq!(locales.len(), 24);
-        let known: Vec<&str> = locales.iter().flat_map(Locale::names).collect();
-        for name in CONTRACT.split(' ').chain(SPECIFIED.split(' ')) {
-            // Belarusian has no texts and is nobody else's name: English.
-            assert_eq!(known.contains(&name), name != "be", "{name}");
-        }
+    fn every_language_but_english_is_complete() {
+        assert_eq!(all().len(), LANGUAGES.len() - 1);
     }
 
     #[test]
@@ -229,7 +208,7 @@ mod tests {
     #[test]
     fn only_what_is_written_from_right_to_left_says_so() {
         let rightward = |locale: &&Locale| locale.script.contains("\"dir\":\"rtl\"");
-        let found: Vec<String> = all().iter().filter(rightward).map(|locale| locale.tag.clone()).collect();
+        let found: Vec<&str> = all().iter().filter(rightward).map(|locale| locale.tag()).collect();
         assert_eq!(found, ["ar"]);
     }
 

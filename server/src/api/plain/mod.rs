@@ -214,8 +214,8 @@ impl<'a> Visit<'a> {
     fn page(&self, status: StatusCode, title: &str, main: Markup, checkout: Option<&Checkout>) -> Response {
         let page = Page {
             title,
-            language: self.texts.tag,
-            rtl: self.texts.rtl,
+            language: self.texts.language.tag,
+            rtl: self.texts.language.right_to_left,
             style: STYLE,
             head: html! {},
             main,

@@ -77,6 +77,6 @@ impl PaymentType {
         };
         Self::parse(text)
             .filter(|kind| Self::INITIAL.contains(kind))
-            .ok_or_else(|| Refusal::parameter("paymentType", Some(text), "must be one of [PA, DB, CD, PA.CP]"))
+            .ok_or_else(|| Refusal::one_of("paymentType", text, &Self::INITIAL.map(Self::code)))
     }
 }
