@@ -1,11 +1,12 @@
-//! What the browser and the server of Tillgate must agree on: formats, parameters, brands, languages, the form's options,
-//! result codes.
+//! What the browser and the server of Tillgate must agree on: formats, parameters, brands, languages, the form's fields and
+//! options, result codes.
 //!
 //! No I/O, no clock, no randomness. Everything builds for the host and for `wasm32-unknown-unknown`; what runs in the
 //! frames of the form ([`brand`], [`format::card_number`], [`format::expiry`], [`format::security_code`]) uses
 //! neither maps nor formatting machinery, so that it stays a few kilobytes.
 
 pub mod brand;
+pub mod field;
 pub mod form;
 pub mod format;
 pub mod language;

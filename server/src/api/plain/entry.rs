@@ -1,75 +1,15 @@
-//! What a shopper has typed into the plain form: which fields there are, what is posted of them, and what is wrong.
+//! What a shopper has typed into the plain form: what is posted of its fields, and what is wrong with them.
 
 use tillgate_shared::brand::{Brand, FormKind, Kind};
+use tillgate_shared::field::{
+    ACCOUNT_BANK, ACCOUNT_NUMBER, BRAND, CARD_HOLDER, CARD_NUMBER, EXPIRY_DATE, Field, MANDATE, SECURITY_CODE,
+};
 use tillgate_shared::format::expiry::Expiry;
 use tillgate_shared::format::{bic, card_number, digits, iban, security_code};
 use tillgate_shared::parameter::{ParameterError, Parameters};
 
 use crate::domain::payment::Account;
 use crate::domain::registration::Registration;
-
-/// A field of the form. The key is that of its label, and what brands list their fields by.
-#[derive(Debug)]
-pub(super) struct Field {
-    pub(super) key: &'static str,
-    /// The input's name.
-    pub(super) name: &'static str,
-    /// The parameters that come of it.
-    posts: &'static [&'static str],
-    /// What is said when it is wrong.
-    pub(super) error: &'static str,
-    /// What browsers may fill in (HTML, autofill detail tokens).
-    pub(super) fill: &'static str,
-    /// Whether it is written in digits, or letters and digits, from left to right in every language.
-    pub(super) is_code: bool,
-    /// Whether it is never sent back, not even to who has typed it.
-    secret: bool,
-}
-
-/// A text, which is kept when something else is wrong.
-const fn text(key: &'static str, name: &'static str, error: &'static str, fill: &'static str) -> Field {
-    Field { key, name, posts: &[], error, fill, is_code: false, secret: false }
-}
-
-/// A number of an account.
-const fn number(
-    key: &'static str,
-    posts: &'static [&'static str],
-    error: &'static str,
-    fill: &'static str,
-    secret: bool,
-) -> Field {
-    Field { key, name: posts[0], posts, error, fill, is_code: true, secret }
-}
-
-const BRAND: Field = text("brand", "paymentBrand", "cardBrandError", "");
-const NUMBER: Field = number("cardNumber", &["card.number"], "cardNumberError", "cc-number", true);
-const EXPIRY: Field = Field {
-    name: "card.expiry",
-    ..number("expiryDate", &["card.expiryMonth", "card.expiryYear"], "expiryMonthError", "cc-exp", false)
-};
-const HOLDER: Field = text("cardHolder", "card.holder", "cardHolderError", "cc-name");
-const CODE: Field = number("cvv", &["card.cvv"], "cvvError", "cc-csc", true);
-const ACCOUNT: Field =
-    number("accountNumber", &["bankAccount.iban", "bankAccount.number"], "accountNumberError", "off", true);
-const BANK: Field =
-    number("accountBank", &["bankAccount.bic", "bankAccount.bankCode"], "accountBankError", "off", false);
-const MANDATE: Field = text("mandate", "bankAccount.mandate.dateOfSignature", "mandateError", "");
-
-/// Every field that a plain form can have.
-pub(super) static FIELDS: [Field; 11] = [
-    BRAND,
-    NUMBER,
-    EXPIRY,
-    HOLDER,
-    CODE,
-    text("accountHolder", "bankAccount.holder", "accountHolderError", "name"),
-    ACCOUNT,
-    BANK,
-    text("country", "bankAccount.country", "countryError", "country"),
-    text("accountId", "virtualAccount.accountId", "accountIdError", "email"),
-    MANDATE,
-];
 
 /// How the name of a holder's input begins that belongs to one stored account; the account's id follows.
 const HOLDER_OF: &str = "holder.";
@@ -115,7 +55,7 @@ impl Stored {
             shown: parts.join(", "),
             brand,
             takes_code: asks && matches!(registration.account, Account::Card(_)),
-            holder: holder.filter(|_| lacks).and_then(Field::find),
+            holder: holder.filter(|_| lacks).and_then(Field::find_plain),
         }
     }
 
@@ -126,23 +66,12 @@ impl Stored {
 }
 
 /// The fields of a card form, under the choice of a brand.
-pub(super) const CARD: [&str; 4] = ["cardNumber", "expiryDate", "cardHolder", "cvv"];
+pub(super) static CARD: [&Field; 4] = [&CARD_NUMBER, &EXPIRY_DATE, &CARD_HOLDER, &SECURITY_CODE];
 
-impl Field {
-    pub(super) fn find(key: &str) -> Option<&'static Self> {
-        FIELDS.iter().find(|field| field.key == key)
-    }
-
-    /// What is shown of the value under this name when the form comes back: nothing that is secret, nor what may be a card
-    /// number in the wrong place.
-    pub(super) fn shown<'a>(&self, typed: &'a Parameters, name: &str) -> Option<&'a str> {
-        typed.get(name).filter(|value| !self.secret && digit_count(value) < 12)
-    }
-
-    /// The field that a parameter comes from.
-    fn of_parameter(name: &str) -> Option<&'static Self> {
-        FIELDS.iter().find(|field| field.name == name || field.posts.contains(&name))
-    }
+/// What is shown of the value under this name when the form comes back: nothing that is secret, nor what may be a card
+/// number in the wrong place.
+pub(super) fn shown<'a>(field: &Field, typed: &'a Parameters, name: &str) -> Option<&'a str> {
+    typed.get(name).filter(|value| !field.secret && digit_count(value) < 12)
 }
 
 /// Something that is wrong: in which field, and the key of what is said beside it.
@@ -157,7 +86,9 @@ pub(super) struct Fault {
 /// The faults of fields of this form among what the gateway refused, or nothing when it refused something else.
 pub(super) fn faults_of(errors: &[ParameterError]) -> Option<Vec<Fault>> {
     let of = |error: &ParameterError| {
-        Field::of_parameter(&error.name).map(|field| Fault { field: field.key, text: field.error })
+        Field::of_parameter(&error.name)
+            .filter(|field| field.plain)
+            .map(|field| Fault { field: field.key, text: field.error })
     };
     errors.iter().map(of).collect::<Option<Vec<_>>>().filter(|faults| !faults.is_empty())
 }
@@ -186,45 +117,45 @@ pub(super) fn read_stored(mut typed: Parameters, stored: &Stored) -> (Parameters
         (None, _) => {}
     }
     if !stored.takes_code {
-        typed.remove(CODE.name);
+        typed.remove(SECURITY_CODE.name);
     } else if !is_code(&mut typed, stored.brand) {
-        faults.push(Fault { field: CODE.key, text: CODE.error });
+        faults.push(Fault { field: SECURITY_CODE.key, text: SECURITY_CODE.error });
     }
     (typed, faults)
 }
 
 fn card(typed: &mut Parameters, brand: Option<&Brand>, now: (u16, u8), faults: &mut Vec<Fault>) {
     let mut wrong = |field: &'static str, text| faults.push(Fault { field, text });
-    if let Some(value) = tidy(typed, NUMBER.name, digits_of) {
+    if let Some(value) = tidy(typed, CARD_NUMBER.name, digits_of) {
         let of_brand = |brand: &Brand| brand.accepts(&value) && has_length(brand.number_lengths(), &value);
         if card_number::check(&value).is_err() || !card_number::luhn_valid(&value) {
-            wrong(NUMBER.key, NUMBER.error);
+            wrong(CARD_NUMBER.key, CARD_NUMBER.error);
         } else if brand.is_some_and(|brand| !of_brand(brand)) {
-            wrong(NUMBER.key, BRAND.error);
+            wrong(CARD_NUMBER.key, BRAND.error);
         }
     } else {
-        wrong(NUMBER.key, "cardNumberEmpty");
+        wrong(CARD_NUMBER.key, "cardNumberEmpty");
     }
-    match typed.get(EXPIRY.name).and_then(|text| Expiry::parse_text(text, now.0)) {
-        Some(date) if date.is_past(now) => wrong(EXPIRY.key, "expiryYearError"),
+    match typed.get(EXPIRY_DATE.name).and_then(|text| Expiry::parse_text(text, now.0)) {
+        Some(date) if date.is_past(now) => wrong(EXPIRY_DATE.key, "expiryYearError"),
         Some(date) => {
             typed.set("card.expiryMonth", date.month_text());
             typed.set("card.expiryYear", date.year_text());
         }
-        None => wrong(EXPIRY.key, EXPIRY.error),
+        None => wrong(EXPIRY_DATE.key, EXPIRY_DATE.error),
     }
     // As in the hosted form, a name is no duty, and a number is no name.
-    if typed.get(HOLDER.name).is_some_and(|name| digit_count(name) > 5) {
-        wrong(HOLDER.key, HOLDER.error);
+    if typed.get(CARD_HOLDER.name).is_some_and(|name| digit_count(name) > 5) {
+        wrong(CARD_HOLDER.key, CARD_HOLDER.error);
     }
     if !is_code(typed, brand) {
-        faults.push(Fault { field: CODE.key, text: CODE.error });
+        faults.push(Fault { field: SECURITY_CODE.key, text: SECURITY_CODE.error });
     }
 }
 
 /// Whether the code is one of this brand, or may be missing there.
 fn is_code(typed: &mut Parameters, brand: Option<&Brand>) -> bool {
-    match tidy(typed, CODE.name, digits_of) {
+    match tidy(typed, SECURITY_CODE.name, digits_of) {
         Some(value) => {
             security_code::check(&value).is_ok() && brand.is_none_or(|brand| has_length(brand.code_lengths(), &value))
         }
@@ -235,17 +166,17 @@ fn is_code(typed: &mut Parameters, brand: Option<&Brand>) -> bool {
 /// Bank accounts and accounts with a provider: an IBAN is told from a national number, and a BIC from a bank's code, by
 /// how they look. The gateway judges the rest.
 fn bank(typed: &mut Parameters, brand: &Brand, signs: bool, faults: &mut Vec<Fault>) {
-    rename(typed, &ACCOUNT, |value| value.len() > 4 && value.is_char_boundary(4) && is_iban_start(&value[..4]));
-    rename(typed, &BANK, |value| bic::check(value).is_ok());
+    rename(typed, &ACCOUNT_NUMBER, |value| value.len() > 4 && value.is_char_boundary(4) && is_iban_start(&value[..4]));
+    rename(typed, &ACCOUNT_BANK, |value| bic::check(value).is_ok());
     let required = brand.fields.iter().filter(|key| !key.ends_with('?'));
-    for field in required.filter_map(|key| Field::find(key)) {
-        let is_there = typed.contains(field.name) || field.posts.iter().any(|name| typed.contains(name));
+    for field in required.filter_map(|key| Field::find_plain(key)) {
+        let is_there = typed.contains(field.name) || field.parameters.iter().any(|name| typed.contains(name));
         if !is_there {
             faults.push(Fault { field: field.key, text: field.error });
         }
     }
     if typed.get("bankAccount.iban").is_some_and(|value| iban::check(value).is_err()) {
-        faults.push(Fault { field: ACCOUNT.key, text: ACCOUNT.error });
+        faults.push(Fault { field: ACCOUNT_NUMBER.key, text: ACCOUNT_NUMBER.error });
     }
     if signs && brand.form == FormKind::DirectDebit && !typed.contains(MANDATE.name) {
         faults.push(Fault { field: MANDATE.key, text: MANDATE.error });
@@ -263,7 +194,7 @@ fn rename(typed: &mut Parameters, field: &Field, is_first: impl Fn(&str) -> bool
         let kept = text.chars().filter(|it| !it.is_whitespace() && !matches!(it, '.' | '-'));
         kept.map(|it| digits::ascii(it).unwrap_or(it.to_ascii_uppercase())).collect()
     };
-    if let (Some(value), [_, second]) = (tidy(typed, field.name, dense), field.posts)
+    if let (Some(value), [_, second]) = (tidy(typed, field.name, dense), field.parameters)
         && !is_first(&value)
     {
         typed.remove(field.name);

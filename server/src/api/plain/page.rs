@@ -3,10 +3,11 @@
 
 use maud::{Markup, html};
 use tillgate_shared::brand::{Brand, FormKind, Kind};
+use tillgate_shared::field::{CARD_HOLDER, Field, Input, MANDATE, SECURITY_CODE};
 use tillgate_shared::format::country;
 use tillgate_shared::parameter::Parameters;
 
-use super::entry::{CARD, Fault, Field, Stored};
+use super::entry::{CARD, Fault, Stored, shown};
 use super::texts::Texts;
 
 /// The style of every page.
@@ -58,7 +59,7 @@ impl Forms<'_> {
     fn one_click(&self) -> Markup {
         let typed = self.typed.get("registrationId");
         let chosen = typed.or(self.stored.first().map(|it| it.id.as_str()));
-        let code = Field::find("cvv").filter(|_| self.stored.iter().any(|stored| stored.takes_code));
+        let takes_code = self.stored.iter().any(|stored| stored.takes_code);
         let fields = html! {
             div role="radiogroup" aria-labelledby="paid" {
                 @for stored in &self.stored {
@@ -71,14 +72,14 @@ impl Forms<'_> {
                     }
                 }
             }
-            @if let Some(code) = code { (self.field("stored", code, false, typed.is_some())) }
+            @if takes_code { (self.field("stored", &SECURITY_CODE, false, typed.is_some())) }
         };
         self.form("stored", &fields, self.texts.get("submit"))
     }
 
     fn cards(&self, cards: &[&Brand]) -> Markup {
         let has_code = cards.is_empty() || cards.iter().any(|brand| !brand.code_optional());
-        let is_required = |key: &str| key != "cardHolder" && (key != "cvv" || has_code);
+        let is_required = |field: &Field| field != &CARD_HOLDER && (field != &SECURITY_CODE || has_code);
         let is_chosen = |brand: &Brand| self.typed.get("paymentBrand") == Some(brand.code);
         let fields = html! {
             @match cards {
@@ -93,9 +94,7 @@ impl Forms<'_> {
                     }
                 },
             }
-            @for field in CARD.into_iter().filter_map(Field::find) {
-                (self.field("card", field, is_required(field.key), is_of_card(self.typed)))
-            }
+            @for field in CARD { (self.field("card", field, is_required(field), is_of_card(self.typed))) }
         };
         self.form("card", &fields, self.texts.get(if self.amount.is_some() { "submit" } else { "register" }))
     }
@@ -107,12 +106,12 @@ impl Forms<'_> {
             h2 { (brand.name) }
             input type="hidden" name="paymentBrand" value=(brand.code);
             @for key in brand.fields {
-                @if let Some(field) = Field::find(key.trim_end_matches('?')) {
+                @if let Some(field) = Field::find_plain(key.trim_end_matches('?')) {
                     (self.field(brand.code, field, !key.ends_with('?'), mine))
                 }
             }
-            @if let (Some(day), FormKind::DirectDebit, Some(field)) = (&self.mandate, brand.form, Field::find("mandate")) {
-                (self.tick(brand.code, field, day, mine))
+            @if let (Some(day), FormKind::DirectDebit) = (&self.mandate, brand.form) {
+                (self.tick(brand.code, &MANDATE, day, mine))
             }
         };
         self.form(brand.code, &fields, &button)
@@ -137,40 +136,35 @@ impl Forms<'_> {
     fn input(&self, form: &str, field: &Field, name: &str, required: bool, sent: bool) -> Markup {
         let id = format!("{form}-{}", field.key);
         let fault = self.faults.iter().find(|fault| sent && fault.field == field.key);
-        let value = if sent { field.shown(self.typed, name) } else { None };
-        let help = match field.key {
-            "cvv" => Some("cvvHint"),
-            "expiryDate" => Some("mmyy"),
-            _ => None,
-        };
-        let described = [(fault.is_some(), "error"), (help.is_some(), "help")];
+        let value = if sent { shown(field, self.typed, name) } else { None };
+        let described = [(fault.is_some(), "error"), (field.help.is_some(), "help")];
         let described: Vec<String> =
             described.iter().filter(|(is, _)| *is).map(|(_, what)| format!("{id}-{what}")).collect();
         let described = (!described.is_empty()).then(|| described.join(" "));
         let invalid = fault.is_some().then_some("true");
-        let class = match (field.is_code, fault.is_some()) {
+        let class = match (field.input.is_code(), fault.is_some()) {
             (true, true) => Some("number wrong"),
             (true, false) => Some("number"),
             (false, true) => Some("wrong"),
             (false, false) => None,
         };
         // Telephones' keypads have digits, also on devices from before there were numeric ones.
-        let kind = if matches!(field.key, "cardNumber" | "expiryDate" | "cvv") { "tel" } else { "text" };
+        let kind = if field.input.has_keypad() { "tel" } else { "text" };
         html! {
             p {
-                label for=(id) { (self.texts.get(field.key)) }
-                @if field.key == "country" {
-                    select id=(id) name=(name) class=[class] required[required] aria-invalid=[invalid] aria-describedby=[described] autocomplete=(field.fill) {
+                label for=(id) { (self.texts.get(field.label)) }
+                @if field.input == Input::Country {
+                    select id=(id) name=(name) class=[class] required[required] aria-invalid=[invalid] aria-describedby=[described] autocomplete=(field.autofill) {
                         option value="" {}
                         @for code in countries() { option value=(code) selected[value == Some(&code)] { (code) } }
                     }
                 } @else {
                     input id=(id) type=(kind) name=(name) class=[class] value=[value] required[required] maxlength="128"
-                        aria-invalid=[invalid] aria-describedby=[described] autocomplete=(field.fill) dir=[field.is_code.then_some("ltr")]
+                        aria-invalid=[invalid] aria-describedby=[described] autocomplete=(field.autofill) dir=[field.input.is_code().then_some("ltr")]
                         autofocus[self.faults.first() == fault && fault.is_some()];
                 }
                 @if let Some(fault) = fault { span.error id={ (id) "-error" } { (self.texts.get(fault.text)) br; } }
-                @if let Some(key) = help { span.help id={ (id) "-help" } { (self.texts.get(key)) } }
+                @if let Some(key) = field.help { span.help id={ (id) "-help" } { (self.texts.get(key)) } }
             }
         }
     }
@@ -183,7 +177,7 @@ impl Forms<'_> {
             p {
                 label.tick for=(id) {
                     input id=(id) type="checkbox" name=(field.name) value=(value) required aria-describedby=[wrong.then(|| format!("{id}-error"))];
-                    (self.texts.get(field.key))
+                    (self.texts.get(field.label))
                 }
                 @if wrong { span.error id={ (id) "-error" } { (self.texts.get(field.error)) } }
             }
