@@ -9,7 +9,7 @@ pub struct Language {
     pub name: &'static str,
     /// Further names that pages use for it, beside `tag` and `name`.
     others: &'static [&'static str],
-    /// Returns true if it is written from right to left.
+    /// True if it is written from right to left.
     pub right_to_left: bool,
 }
 

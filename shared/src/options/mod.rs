@@ -1,6 +1,6 @@
-//! What merchants' pages know of the hosted form: the options of `wpwlOptions`, its callbacks, and the global `wpwl`.
-//! One table ([`OPTIONS`]) from which come the TypeScript declarations, the playground's controls, and the chapter of
-//! the gateway's reference; a test holds it against what the form's sources read.
+//! Options and callbacks of `wpwlOptions`, one row each: name, type, default, meaning. The TypeScript declarations, the
+//! playground's controls and a section of the gateway's reference are made of the table. A test compares it with the
+//! names that the form's sources read.
 
 mod declarations;
 mod rows;
@@ -14,7 +14,7 @@ pub use words::Section;
 
 use crate::language::LANGUAGES;
 
-/// What an option is about; also the headings of documents and playground, in this order.
+/// Subject of an option, and a heading of the reference and the playground. Both have them in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     /// Language, look and layout.
@@ -36,7 +36,7 @@ impl Group {
     pub const ALL: [Self; 6] =
         [Self::Appearance, Self::Card, Self::Billing, Self::Registrations, Self::Ways, Self::Callbacks];
 
-    /// Its heading.
+    /// Returns its heading.
     pub fn title(self) -> &'static str {
         match self {
             Self::Appearance => "Appearance and language",
@@ -48,16 +48,16 @@ impl Group {
         }
     }
 
-    /// The options of the group, in the table's order.
+    /// Returns the options of the group, in the table's order.
     pub fn options(self) -> impl Iterator<Item = &'static FormOption> {
         OPTIONS.iter().filter(move |option| option.group == self)
     }
 }
 
-/// What an option takes.
+/// Type and default of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// `true` or `false`, and which of them holds where nothing is set.
+    /// `true` or `false`, with the default.
     Switch(bool),
     /// Any text.
     Text,
@@ -77,16 +77,16 @@ pub enum Kind {
     Function(Callback),
 }
 
-/// How a callback is called.
+/// Signature of a callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Callback {
     /// The type of `this`.
     pub this: &'static str,
     /// Arguments as TypeScript declares them.
     pub arguments: &'static str,
-    /// What it may return, as a type.
+    /// Type of its return value.
     pub returns: &'static str,
-    /// Whether its answer decides if the form goes on.
+    /// True if its return value decides whether the form goes on.
     pub decides: bool,
 }
 
@@ -95,16 +95,16 @@ pub struct Callback {
 pub struct FormOption {
     /// Its name; a dot leads into an object: `registrations.requireCvv`.
     pub name: &'static str,
-    /// What it is about.
+    /// Its subject.
     pub group: Group,
-    /// What it takes.
+    /// Its type and default.
     pub kind: Kind,
-    /// What it does, in a sentence or two. Text between backquotes is code.
+    /// Its meaning, in a sentence or two. Text between backquotes is code.
     pub meaning: &'static str,
 }
 
 impl FormOption {
-    /// Its type as TypeScript has it; of a callback without the name.
+    /// Returns its type in TypeScript.
     pub fn type_name(&self) -> String {
         let union = |values: &[&str]| values.iter().map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(" | ");
         // The second half keeps the words as suggestions.
@@ -125,7 +125,7 @@ impl FormOption {
         }
     }
 
-    /// What holds where the option is not set, as JavaScript writes it; nothing where there is no such value.
+    /// Returns its default as a JavaScript literal, or `None` if it has none.
     pub fn default(&self) -> Option<String> {
         match self.kind {
             Kind::Switch(on) => Some(on.to_string()),

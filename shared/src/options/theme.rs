@@ -5,11 +5,11 @@
 pub struct Property {
     /// Its name, with both hyphens.
     pub name: &'static str,
-    /// What holds where a page sets nothing.
+    /// Its value if the page sets none.
     pub default: &'static str,
-    /// The same where the page's text is light; `None` where it makes no difference.
+    /// Its value if the page's text is light and the page sets none; `None` if that makes no difference.
     pub on_dark: Option<&'static str>,
-    /// What it colours or measures.
+    /// Its meaning.
     pub meaning: &'static str,
 }
 

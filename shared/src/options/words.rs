@@ -2,7 +2,7 @@
 
 use crate::language::LANGUAGES;
 
-/// What a text is.
+/// Kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
     /// Labels, placeholders, buttons and notes.

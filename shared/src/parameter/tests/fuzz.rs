@@ -12,6 +12,7 @@ use super::operations::OPERATIONS;
 use super::samples::samples;
 use crate::form::decode;
 use crate::format::card_number::luhn_valid;
+use crate::format::iban;
 
 /// What breaks things elsewhere.
 const PIECES: &[&str] = &[
@@ -150,6 +151,13 @@ fn written(number: &str, separator: &str, group: usize) -> String {
     characters.chunks(group).map(|chunk| chunk.iter().collect::<String>()).collect::<Vec<_>>().join(separator)
 }
 
+/// Returns true if some of a text's letters and digits, without what stands between them, are an IBAN.
+fn has_iban(text: &str) -> bool {
+    let compact: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
+    let starts = 0..compact.len();
+    starts.into_iter().any(|start| (start + 15..=compact.len()).any(|end| iban::is_registered(&compact[start..end])))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
@@ -206,6 +214,8 @@ proptest! {
         let free: Vec<&Parameter> = catalogue().filter(|row| row.format.is_free_text() && !row.secret).collect();
         let row = place.get(&free);
         let text = format!("{before}{}{after}", written(&number, separator, group));
+        // Two letters before it can make an IBAN of a card number, once in some hundred thousand, and IBANs are kept.
+        prop_assume!(!has_iban(&text));
         let name = concrete(row.name).remove(0);
         let body = form_urlencoded::Serializer::new(String::new()).append_pair(&name, &text).finish();
         let mut read = decode(body.as_bytes()).unwrap().parameters;
