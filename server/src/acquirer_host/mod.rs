@@ -5,6 +5,7 @@ mod books;
 mod cards;
 pub mod entry;
 mod faults;
+pub mod inside;
 mod reply;
 mod request;
 mod routes;

@@ -29,10 +29,8 @@ pub(super) fn payment(payment: &Payment) -> Fields<'_> {
     }
     fields.set("result", outcome(payment));
     account(&mut fields, &payment.account);
-    if !payment.details.is_empty() {
-        let details = payment.details.iter();
-        fields
-            .set("resultDetails", details.fold(Fields::default(), |all, (name, value)| all.with(name, value.as_str())));
+    if !payment.details.is_empty() || !payment.connector_tx_ids.is_empty() {
+        fields.set("resultDetails", result_details(payment));
     }
     if let Some(page) = payment.redirect.as_ref().filter(|_| payment.result.is_pending()) {
         fields.set("redirect", redirect(page));
@@ -56,6 +54,14 @@ pub(super) fn redirect(page: &Redirect) -> Fields<'_> {
         .with("method", page.method.as_str())
         .with("parameters", Value::Array(parameters))
         .with("preconditions", page.preconditions.iter().map(precondition).collect::<Value>())
+}
+
+/// The acquirer's data beyond the result code, and its ids of the transaction.
+fn result_details(payment: &Payment) -> Fields<'_> {
+    const IDS: [&str; 3] = ["ConnectorTxID1", "ConnectorTxID2", "ConnectorTxID3"];
+    let details = payment.details.iter().map(|(name, value)| (name.as_str(), value));
+    let ids = IDS.into_iter().zip(&payment.connector_tx_ids);
+    details.chain(ids).fold(Fields::default(), |all, (name, value)| all.with(name, value.as_str()))
 }
 
 fn precondition(page: &Precondition) -> Value {

@@ -1,5 +1,6 @@
 //! The command line. Every command works beside a running server, takes `--json`, and shows an example in `--help`.
 
+mod acquirer;
 mod acquirer_host;
 mod backup;
 mod channel;

@@ -15,13 +15,13 @@ use tokio::sync::watch;
 use tower::ServiceExt as _;
 
 use super::Common;
+use super::acquirer::AcquirerOptions;
 use super::connection_options::{ConnectionOptions, timeout};
 use super::limits::LimitOptions;
 use super::ports::PortOptions;
 use super::vault_key::VaultKey;
 use crate::api::{self, Edge, FieldsUrl, Kept, ReportLimiter, UnderWay, WrongCredentials};
 use crate::clock::{Clock as _, SystemClock};
-use crate::connector::Registry;
 use crate::directory::Directory;
 use crate::domain::id::is_node_name;
 use crate::domain::payment::Terms;
@@ -113,6 +113,8 @@ pub(super) struct Settings {
     limits: LimitOptions,
     #[command(flatten)]
     connections: ConnectionOptions,
+    #[command(flatten)]
+    acquirer: AcquirerOptions,
     /// Serve the form from a folder that `cargo xtask form` wrote, instead of the one inside this binary.
     #[arg(long, value_name = "DIR", env = "TILLGATE_FORM")]
     form: Option<PathBuf>,
@@ -269,7 +271,7 @@ impl Settings {
                 clock: Arc::new(SystemClock),
                 id_clock,
                 asking: Asking::default(),
-                connectors: Registry::default(),
+                connectors: self.acquirer.connectors(data)?,
                 vault,
                 velocity,
                 saved: SavedForms::default(),

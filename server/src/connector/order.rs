@@ -97,6 +97,8 @@ pub struct Modification {
     pub amount: Amount,
     /// The outcome that a sandbox merchant asks for (`customParameters[forceResultCode]`).
     pub forced: Option<String>,
+    /// True if the request may have been sent before: even if this time it does not arrive, the earlier one may have.
+    pub is_repeated: bool,
 }
 
 /// A question about an earlier request whose outcome is unknown.

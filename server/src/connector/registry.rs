@@ -12,14 +12,14 @@ use std::sync::Arc;
 
 use super::not_configured::NotConfigured;
 use super::simulator::{self, Simulator};
-use super::{Authenticator, Connector};
+use super::{Authenticator, Connector, http};
 use crate::domain::channel::Channel;
 use crate::domain::mode::Mode;
 
 /// The names of connectors inside this process, which move no real money.
 const IN_PROCESS: &[&str] = &[simulator::NAME];
 /// The names of connectors that leave this process.
-const EXTERNAL: &[&str] = &[];
+const EXTERNAL: &[&str] = &[http::NAME];
 
 /// Returns the names that `--connector` takes.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -34,8 +34,10 @@ pub fn is_for_sandboxes_only(name: &str) -> bool {
 /// The connectors of this gateway.
 pub struct Registry {
     simulator: Arc<Simulator>,
-    /// The connectors that leave this process, each under its own name.
+    /// The connectors of external payments of sandboxes, each under its own name.
     external: Vec<Arc<dyn Connector>>,
+    /// The connectors of real payments, each under its own name.
+    live: Vec<Arc<dyn Connector>>,
     /// The connector of external payments of a sandbox whose channel names none.
     default_external: Option<Arc<dyn Connector>>,
     not_configured: Arc<NotConfigured>,
@@ -57,6 +59,7 @@ impl Default for Registry {
         Self {
             simulator: Arc::new(Simulator),
             external: Vec::new(),
+            live: Vec::new(),
             default_external: None,
             not_configured: Arc::new(NotConfigured),
         }
@@ -64,14 +67,21 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// Adds a connector that leaves this process. `is_default`: it takes the external payments of sandboxes whose channels name
-    /// no other.
+    /// Adds a connector that leaves this process, for sandboxes. `is_default`: it takes the external payments of those whose
+    /// channels name no other.
     #[must_use]
     pub fn with_external(mut self, connector: Arc<dyn Connector>, is_default: bool) -> Self {
         if is_default {
             self.default_external = Some(Arc::clone(&connector));
         }
         self.external.push(connector);
+        self
+    }
+
+    /// Adds a connector that moves real money.
+    #[must_use]
+    pub fn with_live(mut self, connector: Arc<dyn Connector>) -> Self {
+        self.live.push(connector);
         self
     }
 
@@ -85,19 +95,20 @@ impl Registry {
     }
 
     /// Returns the connector of this name that leaves this process. `None` if it is not set up any more.
-    pub fn external(&self, name: &str) -> Option<Arc<dyn Connector>> {
-        self.external.iter().find(|connector| connector.name() == name).cloned()
+    pub fn external(&self, name: &str, mode: Mode) -> Option<Arc<dyn Connector>> {
+        let connectors = if mode == Mode::Live { &self.live } else { &self.external };
+        connectors.iter().find(|connector| connector.name() == name).cloned()
     }
 
     fn connector(&self, name: Option<&str>, mode: Mode) -> Option<Arc<dyn Connector>> {
-        let named = name.and_then(|name| self.external.iter().find(|connector| connector.name() == name));
+        let named = name.and_then(|name| self.external(name, mode));
         if name.is_some_and(|name| named.is_none() && !names().any(|known| known == name)) {
             return None;
         }
         match mode {
             Mode::Internal => Some(Arc::clone(&self.simulator) as Arc<dyn Connector>),
-            Mode::External => named.or(self.default_external.as_ref()).cloned(),
-            Mode::Live => named.cloned(),
+            Mode::External => named.or_else(|| self.default_external.clone()),
+            Mode::Live => named,
         }
     }
 }
@@ -121,6 +132,8 @@ mod tests {
             (Some("simulator"), Mode::External, "none"),
             (None, Mode::Live, "none"),
             (Some("simulator"), Mode::Live, "none"),
+            (Some("http"), Mode::Internal, "simulator"),
+            (Some("http"), Mode::Live, "none"),
         ] {
             assert_eq!(route(named, mode).connector.name(), connector, "{named:?} {mode:?}");
         }

@@ -109,7 +109,7 @@ impl Gateway {
         }
         // The amount is reserved; the outcome is a second commit.
         let Some(route) = self.route_of(&written) else { return Ok(written) };
-        let outcome = with_patience(modify(route.connector.as_ref(), &written, &found)).await;
+        let outcome = with_patience(modify(route.connector.as_ref(), &written, &found, false)).await;
         Ok(self.settle_or_wait(written, outcome, once).await)
     }
 
@@ -124,7 +124,7 @@ impl Gateway {
         if route.connector.capabilities().leaves_process {
             return None;
         }
-        let outcome = modify(route.connector.as_ref(), new, referenced).await;
+        let outcome = modify(route.connector.as_ref(), new, referenced, false).await;
         Some(outcome.result().map_or(codes::PENDING, |result| result.code))
     }
 }

@@ -172,13 +172,13 @@ async fn the_same_request_has_the_same_outcome_every_time() -> anyhow::Result<()
 }
 
 #[tokio::test]
-async fn external_test_mode_has_nobody_to_ask_yet() -> anyhow::Result<()> {
+async fn external_test_mode_goes_to_an_acquirers_host() -> anyhow::Result<()> {
     let shop = shop();
-    let declined = shop.pay(&[("testMode", "EXTERNAL")]).await?;
-    assert_answer(&declined, 400, "600.200.201");
+    let paid = shop.pay(&[("testMode", "EXTERNAL")]).await?;
+    assert_answer(&paid, 200, "000.100.112");
     // And nothing is simulated there.
-    let forced = shop.pay(&[("testMode", "EXTERNAL"), ("customParameters[forceResultCode]", "000.100.112")]).await?;
-    assert_answer(&forced, 400, "600.200.201");
+    let forced = shop.pay(&[("testMode", "EXTERNAL"), ("customParameters[forceResultCode]", "800.100.151")]).await?;
+    assert_answer(&forced, 200, "000.100.112");
     assert_answer(&shop.pay(&[("testMode", "INTERNAL")]).await?, 200, "000.100.110");
     assert_errors(&shop.pay(&[("testMode", "internal")]).await?, &["testMode"]);
     Ok(())

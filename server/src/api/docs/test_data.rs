@@ -67,9 +67,10 @@ fn outcomes() -> Table {
         note: format!(
             "The same request has the same outcome, always. What is good ends with {}, or with 000.200.000 and a redirect \
              where the brand has a page of its own. Any code of the table below can be forced, with any account. \
-             `testMode=EXTERNAL` has no acquirer to ask yet and answers {}.",
+             `testMode=EXTERNAL` goes to an acquirer's host, which takes the same accounts; what is good ends with {} there, and no \
+             outcome can be forced.",
             data::GOOD.result.code(),
-            tillgate_shared::result::codes::METHOD_NOT_CONFIGURED.code(),
+            tillgate_shared::result::codes::TEST_CONNECTOR.code(),
         ),
         columns: &["Send", "result.code", "resultDetails.AcquirerResponse"],
         rows: std::iter::once(row(any)).chain(rules).collect(),

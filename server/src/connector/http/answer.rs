@@ -28,6 +28,9 @@ pub enum CallFault {
     /// The request cannot be written down.
     #[error("the request cannot be written: {0}")]
     Request(String),
+    /// Too many requests wait for the host's answers.
+    #[error("{0} requests wait for answers of the acquirer's host; this one was not sent")]
+    Busy(usize),
     /// A time limit has passed.
     #[error("no answer of the acquirer's host within {0} ms")]
     Late(u128),

@@ -13,6 +13,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use serde::Serialize;
+use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
 use super::address::HostAddress;
@@ -26,6 +27,9 @@ use crate::clock::Clock;
 const IDLE: Duration = Duration::from_secs(30);
 /// Idle connections to a host.
 const IDLE_CONNECTIONS: usize = 64;
+
+/// Requests at once; more wait for one to end. A host that does not answer keeps no more of the process's open files.
+const CALLS: usize = 256;
 
 /// Time limits of a call.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +48,8 @@ impl Default for Deadlines {
     }
 }
 
-/// A client of one host.
+/// A client of one host. Its clones share connections and limits.
+#[derive(Clone)]
 pub struct HostClient {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     address: HostAddress,
@@ -52,6 +57,8 @@ pub struct HostClient {
     deadlines: Deadlines,
     /// The machine's clock, whatever the clock of a sandbox says: the host compares dates with its own.
     clock: Arc<dyn Clock>,
+    /// A permit for each request that may be under way.
+    calls: Arc<Semaphore>,
 }
 
 impl fmt::Debug for HostClient {
@@ -85,7 +92,7 @@ impl HostClient {
             .pool_idle_timeout(IDLE)
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .build(connector);
-        Ok(Self { client, address, key, deadlines, clock })
+        Ok(Self { client, address, key, deadlines, clock, calls: Arc::new(Semaphore::new(CALLS)) })
     }
 
     /// Authorises a payment, or credits an account.
@@ -110,6 +117,9 @@ impl HostClient {
 
     /// Sends one request, and judges its answer.
     async fn call<T: Serialize>(&self, expected: &Expected<'_>, body: &T) -> CallResult {
+        let Ok(Ok(_call)) = tokio::time::timeout(self.deadlines.connect, self.calls.acquire()).await else {
+            return CallResult::NotExecuted(CallFault::Busy(CALLS));
+        };
         let (signature, request) = match self.request(expected, body) {
             Ok(request) => request,
             Err(fault) => return CallResult::NotExecuted(fault),

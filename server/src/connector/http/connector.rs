@@ -11,7 +11,7 @@ use super::wire::{HostAnswer, HostOperation};
 use crate::connector::{Capabilities, Connector, ConnectorResult, Inquiry, Modification, OrderRequest, Outcome};
 
 /// The abilities of every such host. Accounts that it does not take are declined by [`HttpConnector::authorize`].
-const CAPABILITIES: Capabilities = Capabilities { leaves_process: true, ..Capabilities::EVERYTHING_IN_PROCESS };
+pub const CAPABILITIES: Capabilities = Capabilities { leaves_process: true, ..Capabilities::EVERYTHING_IN_PROCESS };
 
 /// A connector to an acquirer's host.
 #[derive(Debug)]
@@ -51,9 +51,21 @@ impl HttpConnector {
         };
         let key = &modification.reference;
         match order::modification(&self.merchant_id, key, reference, modification.amount) {
-            Ok(body) => self.outcome(self.client.modify(operation, key, &body).await, key),
+            Ok(body) => {
+                let called = self.client.modify(operation, key, &body).await;
+                self.outcome_of(modification, called)
+            }
             Err(unsupported) => declined(unsupported),
         }
+    }
+
+    /// Translates the result of a modification. One that has not arrived may have arrived before, if it was sent before.
+    fn outcome_of(&self, modification: &Modification, called: CallResult) -> Outcome {
+        let called = match called {
+            CallResult::NotExecuted(fault) if modification.is_repeated => CallResult::Unknown(fault),
+            called => called,
+        };
+        self.outcome(called, &modification.reference)
     }
 
     /// Translates the result of a call.
@@ -150,7 +162,10 @@ impl Connector for HttpConnector {
     async fn reverse(&self, modification: &Modification) -> Outcome {
         let Modification { reference, referenced, amount, .. } = modification;
         match order::earlier(&self.merchant_id, referenced, referenced, *amount) {
-            Ok(body) => self.outcome(self.client.reverse(reference, &body).await, reference),
+            Ok(body) => {
+                let called = self.client.reverse(reference, &body).await;
+                self.outcome_of(modification, called)
+            }
             Err(unsupported) => declined(unsupported),
         }
     }
@@ -226,6 +241,7 @@ mod tests {
             connector_tx_ids: ids.to_vec(),
             amount: euros(amount),
             forced: None,
+            is_repeated: false,
         }
     }
 

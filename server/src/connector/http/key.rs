@@ -74,15 +74,26 @@ impl SharedKey {
     /// Same as [`SharedKey::read`], and if the file cannot be made.
     pub fn read_or_make(path: &Path) -> Result<Self, SharedKeyError> {
         let failed = |error| SharedKeyError::File(path.to_owned(), error);
-        let mut file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => return Self::read(path),
-            Err(error) => return Err(failed(error)),
-        };
+        if fs::exists(path).map_err(failed)? {
+            return Self::read(path);
+        }
         let key = Self::random()?;
-        let text = Zeroizing::new(format!("{}\n", hex(&key.0)));
-        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
-        Ok(key)
+        // Whole or not there: a process that dies meanwhile leaves no key file that cannot be read.
+        let draft = path.with_extension(format!("{}.draft", std::process::id()));
+        let linked = key.write(&draft).and_then(|()| fs::hard_link(&draft, path));
+        let removed = fs::remove_file(&draft);
+        match linked {
+            Ok(()) => removed.map(|()| key).map_err(failed),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Self::read(path),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// Writes a key file.
+    fn write(&self, path: &Path) -> std::io::Result<()> {
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+        let text = Zeroizing::new(format!("{}\n", hex(&self.0)));
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_all())
     }
 
     pub(super) fn bytes(&self) -> &[u8] {

@@ -15,8 +15,14 @@ pub mod wire;
 
 pub use address::HostAddress;
 pub use client::{Deadlines, HostClient};
-pub use connector::HttpConnector;
+pub use connector::{CAPABILITIES, HttpConnector};
 pub use key::SharedKey;
 pub use order::Unsupported;
 
 pub use answer::{CallFault, CallResult, Expected};
+
+/// The connector's name, which `--connector` takes.
+pub const NAME: &str = "http";
+
+/// The name by which an acquirer knows this gateway.
+pub const MERCHANT_ID: &str = "tillgate";

@@ -100,6 +100,7 @@ impl Gateway {
             connector_tx_ids: Vec::new(),
             amount: payment.amount,
             forced: None,
+            is_repeated: false,
         };
         if payment.connector.is_some() {
             return codes::PENDING;

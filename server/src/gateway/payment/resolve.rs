@@ -31,7 +31,7 @@ impl Gateway {
             let changes = Changes::default().without_intent(id);
             return Ok(self.store.update(Keys::none(), move |_| Ok((changes, ()))).await??);
         };
-        let connector = payment.connector.as_deref().and_then(|name| self.connectors.external(name));
+        let connector = self.route_of(&payment).map(|route| route.connector);
         let outcome = match (connector, &payment.referenced) {
             (None, _) => {
                 tracing::error!(
@@ -43,7 +43,7 @@ impl Gateway {
             (Some(connector), Some(referenced)) => {
                 let referenced = self.store.payment(entity, referenced)?;
                 match referenced {
-                    Some(referenced) => with_patience(modify(connector.as_ref(), &payment, &referenced)).await,
+                    Some(referenced) => with_patience(modify(connector.as_ref(), &payment, &referenced, true)).await,
                     None => Outcome::Unknown,
                 }
             }
@@ -74,6 +74,7 @@ impl Gateway {
             connector_tx_ids: Vec::new(),
             amount: *amount,
             forced: None,
+            is_repeated: true,
         };
         match with_patience(connector.reverse(&reversal)).await {
             Outcome::Approved(_) => Outcome::from(codes::OUTCOME_UNCERTAIN),
@@ -83,13 +84,20 @@ impl Gateway {
 }
 
 /// Asks a connector for a capture, a refund or a reversal. Asking again is safe: the id of the payment is the idempotency key.
-pub(in crate::gateway) async fn modify(connector: &dyn Connector, payment: &Payment, referenced: &Payment) -> Outcome {
+/// `is_repeated`: it may have been asked before.
+pub(in crate::gateway) async fn modify(
+    connector: &dyn Connector,
+    payment: &Payment,
+    referenced: &Payment,
+    is_repeated: bool,
+) -> Outcome {
     let modification = Modification {
         reference: payment.id.as_str().to_owned(),
         referenced: referenced.id.as_str().to_owned(),
         connector_tx_ids: referenced.connector_tx_ids.clone(),
         amount: payment.amount,
         forced: payment.parameters.get(order::FORCED).map(str::to_owned),
+        is_repeated,
     };
     match payment.payment_type {
         PaymentType::Capture => connector.capture(&modification).await,

@@ -24,7 +24,7 @@ impl Gateway {
         let entity = self.directory.entity(&payment.entity)?;
         let route = self.route(&entity, &payment.parameters).ok()?;
         match &payment.connector {
-            Some(name) => Some(Route { connector: self.connectors.external(name)?, ..route }),
+            Some(name) => Some(Route { connector: self.connectors.external(name, route.mode)?, ..route }),
             None => Some(route),
         }
     }
