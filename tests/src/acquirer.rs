@@ -2,7 +2,7 @@
 //! requests as `docs/acquirer-host.md` says, without the gateway's own code.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
@@ -157,6 +157,11 @@ impl AcquirerHost {
     /// The folder around its data folder, where the key file is as well.
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// The file of the key that it shares with its gateway.
+    pub fn key_file(&self) -> PathBuf {
+        self.folder.path().join("acquirer.key")
     }
 
     /// Everything that the host has printed and logged so far.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, ensure};
+use rusqlite::Connection;
 use serde_json::Value;
 
 /// A payment of the gateway.
@@ -20,6 +21,30 @@ pub struct GatewayPayment {
     pub code: String,
     /// The payment that it refers to.
     pub referenced: Option<String>,
+}
+
+/// Reads the payments of a gateway at connectors that leave its process, and what refers to them.
+///
+/// # Errors
+/// If the store cannot be read, or holds something that is no payment.
+pub fn external_payments(database: &Connection) -> anyhow::Result<Vec<GatewayPayment>> {
+    let query = "SELECT document FROM payment WHERE json_extract(CAST(document AS TEXT), '$.connector') IS NOT NULL";
+    let mut statement = database.prepare(query)?;
+    let documents = statement.query_map([], |row| row.get::<_, Vec<u8>>(0))?.collect::<Result<Vec<_>, _>>()?;
+    documents.iter().map(|document| payment(&serde_json::from_slice(document)?)).collect()
+}
+
+/// Reads a payment from its stored document. Amounts are in currencies with two decimals.
+fn payment(document: &Value) -> anyhow::Result<GatewayPayment> {
+    let text = |value: &Value| value.as_str().map(str::to_owned).with_context(|| format!("no payment: {document}"));
+    Ok(GatewayPayment {
+        id: text(&document["id"])?,
+        payment_type: text(&document["payment_type"])?,
+        amount: text(&document["amount"][0])?.replace('.', "").parse()?,
+        currency: text(&document["amount"][1])?,
+        code: text(&document["result"])?,
+        referenced: document["referenced"].as_str().map(str::to_owned),
+    })
 }
 
 /// The type, the amount and the currency of money that moved or is reserved.
