@@ -159,17 +159,23 @@ fn missing_entity() -> Refusal {
     Refusal::parameter("entityId", None, "may not be empty")
 }
 
-/// `entityId` has to be the entity that the credentials speak for, or one of its channels.
+/// `entityId` has to be a merchant or channel: the entity that the credentials speak for, or one below it.
 fn channel(directory: &Directory, entity: Arc<Entity>, parameters: &Parameters) -> Result<Arc<Entity>, Refusal> {
     let id = entity_id(parameters).ok_or_else(missing_entity)?;
     let Some(id) = EntityId::parse(id) else {
         return Err(Refusal::parameter("entityId", Some(id), "must match ^[0-9a-f]{32}$"));
     };
-    if id == entity.id {
-        return Ok(entity);
+    let named = if id == entity.id {
+        entity
+    } else {
+        let below = directory.entity(&id).filter(|below| directory.acts_for(&entity.id, below));
+        below.ok_or_else(Refusal::unknown_channel)?
+    };
+    if named.level.takes_payments() {
+        return Ok(named);
     }
-    let channel = directory.entity(&id).filter(|channel| channel.merchant.as_ref() == Some(&entity.id));
-    channel.ok_or_else(Refusal::unknown_channel)
+    let message = format!("is a {}: name a merchant or channel below it", named.level.title());
+    Err(Refusal::parameter("entityId", Some(id.as_str()), message))
 }
 
 /// Judges formats and the ports of addresses at once, drops what the catalogue does not know, or refuses it for a strict

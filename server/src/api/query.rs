@@ -70,7 +70,7 @@ async fn run<T: Send + 'static>(
         return Ok(found);
     }
     // Channels share their merchant's turns.
-    let tenant = entity.merchant.as_ref().unwrap_or(&entity.id);
+    let tenant = entity.merchant_or_self();
     let long = Arc::clone(edge);
     let read = move |cancelled: &Cancelled<'_>| query(&long.gateway, Effort::Long(cancelled));
     let found = edge.gateway.store.long_reads.run(tenant, read).await??;

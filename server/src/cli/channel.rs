@@ -92,6 +92,20 @@ impl ChannelOptions {
         }
         channel.priority = self.priority.unwrap_or(channel.priority);
     }
+
+    /// The settings that are inherited, by the names of their options, and whether each was given.
+    pub(super) fn given(&self) -> [(&'static str, bool); 8] {
+        [
+            ("brands", self.brands.is_some()),
+            ("currencies", self.currencies.is_some()),
+            ("test-modes", self.test_modes.is_some()),
+            ("3d", self.three_d.is_some()),
+            ("risk", self.risk.is_some()),
+            ("require-cvv", self.require_cvv.is_some()),
+            ("registrations-require-cvv", self.registrations_require_cvv.is_some()),
+            ("connector", self.connector.is_some()),
+        ]
+    }
 }
 
 fn brand(text: &str) -> Result<String, String> {

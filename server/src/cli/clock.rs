@@ -65,6 +65,8 @@ impl Advance {
         let id = entity_id(&self.entity)?;
         let entity = store.in_transaction(|store| {
             let entity = existing(store, &id)?;
+            let level = entity.level;
+            ensure!(level.takes_payments(), "{id} is a {}: each merchant below it has a clock", level.title());
             let by = entity.advance(&self.by).or_else(|refusal| match refusal.parameters.first() {
                 Some(error) => bail!("{} {}", self.by, error.message),
                 None => bail!("{id} is live: its clock cannot be moved"),

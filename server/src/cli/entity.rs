@@ -1,21 +1,18 @@
-//! `tillgate entity`: who takes money.
+//! `tillgate entity`: creates, changes, shows and lists the entities of the tree.
 
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
+use super::entity_tree::{Listed, list_text, shown, text};
 use super::options::{EntityOptions, existing};
 use super::token::{entity_id, issue};
 use super::{Common, open_existing};
-use crate::domain::channel::{ThreeD, sort};
 use crate::domain::entity::{Entity, Settings};
 use crate::domain::id::EntityId;
+use crate::domain::level::Level;
 use crate::gateway::random;
 use crate::store::AdminStore;
-
-/// The compatibility mode with what it allows.
-const COMPATIBLE: &str = "on: merchantTransactionId from 1 character, telephone numbers of any characters, a name twice, \
-                          entityId in the body of a GET, dates with a time";
 
 /// Entities.
 #[derive(Debug, Subcommand)]
@@ -24,16 +21,16 @@ pub(super) enum EntityCommand {
     Create(Create),
     /// Change an entity's name and settings; a running server follows within a second.
     Set(Set),
-    /// Show an entity with its settings and its channels.
+    /// Show an entity with its settings, what it is below, and its channels.
     Show(Show),
-    /// List the entities.
+    /// List the entities as a tree.
     List(List),
 }
 
 /// Create an entity.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  tillgate entity create --data ./tillgate-data --name 'Corner Bakery' --json\n\nA channel of it, for two brands in euro:\n  tillgate entity create --data ./tillgate-data --name 'Corner Bakery EU' --merchant 8a01… \\\n      --brands VISA,MASTER --currencies EUR"
+    after_help = "Example:\n  tillgate entity create --data ./tillgate-data --name 'Corner Bakery' --json\n\nA channel of it, for two brands in euro:\n  tillgate entity create --data ./tillgate-data --name 'Corner Bakery EU' --merchant 8a01… \\\n      --brands VISA,MASTER --currencies EUR\n\nA PSP with a division, and a merchant below that:\n  tillgate entity create --data ./tillgate-data --name 'Acme Payments' --level psp --3d required\n  tillgate entity create --data ./tillgate-data --name 'Acme North' --level division --parent 8a02…\n  tillgate entity create --data ./tillgate-data --name 'Corner Bakery' --parent 8a03…"
 )]
 pub(super) struct Create {
     #[command(flatten)]
@@ -88,6 +85,9 @@ struct Created {
     entity_id: String,
     name: String,
     live: bool,
+    level: Level,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     merchant: Option<String>,
     user_id: String,
@@ -108,7 +108,7 @@ impl EntityCommand {
 
 impl Create {
     fn run(self) -> anyhow::Result<()> {
-        let store = match self.options.names_merchant() {
+        let store = match self.options.names_parent() {
             true => open_existing(&self.common.data)?,
             false => AdminStore::open(&self.common.data)?,
         };
@@ -116,9 +116,11 @@ impl Create {
         let (entity, pair) = create(&store, &self.name, |entity| options.apply(&store, entity).map(drop))?;
         let created = Created {
             entity_id: entity.id.to_string(),
+            merchant: entity.merchant().map(ToString::to_string),
             name: entity.name,
             live: entity.live,
-            merchant: entity.merchant.map(|merchant| merchant.to_string()),
+            level: entity.level,
+            parent: entity.parent.map(|parent| parent.to_string()),
             token: pair.token(),
             user_id: pair.user_id,
             password: pair.password,
@@ -141,7 +143,8 @@ pub(super) fn create(
             id: EntityId::new(now, random()?),
             name: name.to_owned(),
             live: false,
-            merchant: None,
+            level: Level::Merchant,
+            parent: None,
             ahead: SignedDuration::ZERO,
             settings: Settings::default(),
         };
@@ -150,25 +153,6 @@ pub(super) fn create(
         let pair = issue(store, &entity.id, "first token", now)?;
         Ok((entity, pair))
     })
-}
-
-/// An entity as `entity show` prints it.
-#[derive(Serialize)]
-struct Shown {
-    #[serde(flatten)]
-    entity: Entity,
-    /// Its channels, in the order in which they are asked.
-    channels: Vec<ShownChannel>,
-    /// True if the compatibility mode is on, for the entity itself or with its merchant.
-    compatible: bool,
-    /// Settings that a live entity should not have, each with the way to change it.
-    warnings: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct ShownChannel {
-    id: EntityId,
-    name: String,
 }
 
 impl Set {
@@ -198,83 +182,11 @@ impl Show {
     }
 }
 
-fn shown(store: &AdminStore, entity: Entity) -> anyhow::Result<Shown> {
-    let mut channels = store.channels(&entity.id)?;
-    sort(&mut channels);
-    let channels =
-        channels.iter().map(|channel| ShownChannel { id: channel.id.clone(), name: channel.name.clone() }).collect();
-    let merchant = entity.merchant.as_ref().map(|id| store.entity(id)).transpose()?.flatten();
-    let inherits = merchant.as_ref().is_some_and(|merchant| !merchant.settings.origins.is_empty());
-    let warnings = warnings(&entity, inherits);
-    let compatible = entity.settings.compatible || merchant.is_some_and(|merchant| merchant.settings.compatible);
-    Ok(Shown { entity, channels, compatible, warnings })
-}
-
-fn warnings(entity: &Entity, inherits_origins: bool) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if entity.live && entity.settings.origins.is_empty() && !inherits_origins {
-        warnings.push(format!(
-            "any page may show the card form in a frame: name the shop's origins with `tillgate entity set --entity {} --origin https://shop.example`",
-            entity.id
-        ));
-    }
-    warnings
-}
-
-fn text(shown: &Shown) -> String {
-    let Shown { entity, channels, compatible, warnings } = shown;
-    let settings = &entity.settings;
-    let channel = &settings.channel;
-    let some = |list: &[String], none: &str| if list.is_empty() { none.to_owned() } else { list.join(",") };
-    let on = |flag: bool| if flag { "on" } else { "off" };
-    let by = |browser: bool| if browser { "by browsers too" } else { "by the merchant" }.to_owned();
-    let three_d = match channel.three_d {
-        ThreeD::Required => "required",
-        ThreeD::WhenEnrolled => "when enrolled",
-        ThreeD::Never => "never",
-    };
-    let mut lines = vec![
-        ("entityId", entity.id.to_string()),
-        ("name", entity.name.clone()),
-        ("kind", if entity.live { "live" } else { "sandbox" }.to_owned()),
-    ];
-    lines.extend(entity.merchant.as_ref().map(|merchant| ("channel of", merchant.to_string())));
-    lines.extend(channels.iter().map(|channel| ("channel", format!("{}  {}", channel.id, channel.name))));
-    lines.extend([
-        ("brands", some(&channel.brands, "all")),
-        ("currencies", some(&channel.currencies, "all")),
-        ("test modes", some(&channel.test_modes, "all")),
-        ("3D", three_d.to_owned()),
-        ("risk check", on(channel.risk).to_owned()),
-        ("code", if channel.require_cvv { "required" } else { "optional" }.to_owned()),
-        ("stored code", if channel.registrations_require_cvv { "required" } else { "optional" }.to_owned()),
-        ("connector", channel.connector.clone().unwrap_or_else(|| "none".to_owned())),
-        ("priority", channel.priority.to_string()),
-        ("strict", on(settings.strict).to_owned()),
-        ("names", if settings.customer_names_optional { "optional" } else { "required" }.to_owned()),
-        ("duplicates", if settings.refuse_duplicates { "refused" } else { "taken" }.to_owned()),
-        ("registering", by(settings.browser_registrations)),
-        ("customer id", by(settings.browser_customer_ids)),
-        ("numbers", if settings.sandbox_any_number || entity.live { "any" } else { "test numbers" }.to_owned()),
-        ("origins", some(&settings.origins, "any")),
-        ("compatible", if *compatible { COMPATIBLE } else { "off" }.to_owned()),
-    ]);
-    lines.extend(warnings.iter().map(|warning| ("warning", warning.clone())));
-    lines.into_iter().map(|(name, value)| format!("{name:<11} {value}")).collect::<Vec<_>>().join("\n")
-}
-
 impl List {
     fn run(self) -> anyhow::Result<()> {
         let entities = open_existing(&self.common.data)?.entities()?;
-        self.common.print(&entities, |entities| {
-            let lines = entities.iter().map(|entity| {
-                let kind = if entity.live { "live   " } else { "sandbox" };
-                let of =
-                    entity.merchant.as_ref().map(|merchant| format!("  channel of {merchant}")).unwrap_or_default();
-                format!("{}  {kind}  {}{of}", entity.id, entity.name)
-            });
-            lines.collect::<Vec<_>>().join("\n")
-        })
+        let listed: Vec<Listed> = entities.into_iter().map(Listed::from).collect();
+        self.common.print(&listed, |listed| list_text(listed))
     }
 }
 

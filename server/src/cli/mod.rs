@@ -9,8 +9,10 @@ mod connection_options;
 mod demo;
 mod demo_shop;
 mod entity;
+mod entity_tree;
 mod limits;
 mod options;
+mod place;
 mod ports;
 mod restore;
 mod serve;
@@ -45,7 +47,7 @@ enum Command {
     Demo(demo::Demo),
     /// Run an acquirer's host that moves play money, for sandboxes and tests.
     AcquirerHost(acquirer_host::AcquirerHostCommand),
-    /// Create, change, show and list entities: merchants, and the channels that take money.
+    /// Create, change, show and list entities: PSPs, divisions, merchants, and their channels.
     #[command(subcommand)]
     Entity(entity::EntityCommand),
     /// Create, list and revoke access tokens.

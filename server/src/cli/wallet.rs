@@ -154,6 +154,8 @@ impl CreateKey {
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
         let entity = entity(&store, &self.entity)?;
+        let (id, level) = (&entity.id, entity.level);
+        ensure!(level.takes_payments(), "{id} is a {}: each merchant or channel below it has keys", level.title());
         let (_, vault) = self.vault.open(&store, &self.common.data)?;
         let kept = create(&store, &vault, entity.id)?;
         self.common.print(&shown(&kept), |key| format!("keyId      {}\npublicKey  {}", key.key_id, key.public_key))

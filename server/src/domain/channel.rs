@@ -161,6 +161,7 @@ mod tests {
     use super::*;
     use crate::domain::entity::Settings;
     use crate::domain::id::EntityId;
+    use crate::domain::level::Level;
 
     fn channel(number: u8, change: impl FnOnce(&mut Channel)) -> Arc<Entity> {
         let mut channel = Channel::default();
@@ -169,7 +170,8 @@ mod tests {
             id: EntityId::new(Timestamp::UNIX_EPOCH, [number; 9]),
             name: format!("channel {number}"),
             live: false,
-            merchant: Some(EntityId::new(Timestamp::UNIX_EPOCH, [0; 9])),
+            level: Level::Channel,
+            parent: Some(EntityId::new(Timestamp::UNIX_EPOCH, [0; 9])),
             ahead: jiff::SignedDuration::ZERO,
             settings: Settings { channel, ..Settings::default() },
         })

@@ -1,5 +1,5 @@
-//! Entities: who takes money. A merchant, with channels or without, or one of its channels; each with credentials and
-//! settings of its own.
+//! Entities: a merchant, with channels or without, one of its channels, or a PSP or division above merchants; each with
+//! credentials and settings of its own.
 
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
@@ -7,12 +7,13 @@ use tillgate_shared::parameter::Requirements;
 
 use super::channel::Channel;
 use super::id::EntityId;
+use super::level::Level;
 use super::refusal::Refusal;
 
 /// How far a sandbox's clock can be moved: what is kept on file for long can be seen to end.
 pub const FURTHEST: SignedDuration = SignedDuration::from_hours(10 * 366 * 24);
 
-/// A merchant, or a channel that payments belong to.
+/// A node of the tree: payments belong to merchants and channels.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entity {
     /// Its id, sent as `entityId` with every request.
@@ -21,9 +22,12 @@ pub struct Entity {
     pub name: String,
     /// Whether real money moves. Sandbox unless made live.
     pub live: bool,
-    /// The merchant whose channel it is; none of an entity that stands for itself.
+    /// Its level.
+    #[serde(default)]
+    pub level: Level,
+    /// The entity that it stands directly below: of a channel always its merchant. `None` at the top of a tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub merchant: Option<EntityId>,
+    pub parent: Option<EntityId>,
     /// How far its clock has been moved forward; a merchant's channels go by the merchant's. Always zero of a live entity.
     #[serde(default, skip_serializing_if = "SignedDuration::is_zero")]
     pub ahead: SignedDuration,
@@ -55,6 +59,9 @@ pub struct Settings {
     /// with their merchant.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compatible: bool,
+    /// The names of the settings whose default was chosen, so that it is not inherited (see [`super::inheritance`]).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub chosen_defaults: Vec<String>,
     /// What it offers as a channel.
     pub channel: Channel,
 }
@@ -83,9 +90,19 @@ impl AsRef<Self> for Entity {
 }
 
 impl Entity {
+    /// Returns the merchant of a channel. `None` if it is no channel.
+    pub fn merchant(&self) -> Option<&EntityId> {
+        self.parent.as_ref().filter(|_| self.level == Level::Channel)
+    }
+
+    /// Returns the merchant of a channel, or the entity itself.
+    pub fn merchant_or_self(&self) -> &EntityId {
+        self.merchant().unwrap_or(&self.id)
+    }
+
     /// Whose clock it goes by: its merchant's, where it is a channel.
     pub fn clock(&self) -> &EntityId {
-        self.merchant.as_ref().unwrap_or(&self.id)
+        self.merchant_or_self()
     }
 
     /// Reads how far its clock shall be moved, such as `30m` or `PT30M`.

@@ -15,6 +15,8 @@ pub mod entity;
 pub mod form_input;
 pub mod id;
 pub mod idempotency;
+pub mod inheritance;
+pub mod level;
 pub mod mode;
 pub mod ndc;
 pub mod payment;

@@ -6,9 +6,11 @@
 //! | A payment is reversed once, and only while nothing was captured or refunded; it is charged back once | triggers on `payment_link` |
 //! | A follow-up payment refers to a payment of the same entity, and moves no negative amount | triggers on `payment_link` |
 //! | A checkout has one pending or approved payment at most | primary key of `checkout_payment` |
+//! | An entity stands below one of a higher level: there is no cycle, and a channel has a merchant | triggers on `entity` |
+//! | An entity is live, or a sandbox, as what it is put below | triggers on `entity` |
 //! | A payment is never deleted; its amount and its final result never change | triggers on `payment` |
 //!
-//! The migration `0016_guards.sql` creates them. A broken rule aborts the statement, which undoes the whole request: it is logged
+//! The migrations `0016_guards.sql` and `0027_entity_tree.sql` create them. A broken rule aborts the statement, which undoes the whole request: it is logged
 //! and answered 500.
 
 use rusqlite::{Connection, params};

@@ -43,6 +43,7 @@ const NAMED: &[(&str, M<'static>)] = migrations![
     "0024_vault_keys",
     "0025_webhook_rotation",
     "0026_reminder_attempts",
+    "0027_entity_tree",
 ];
 
 /// Number of migrations: the schema version of a current store.
@@ -94,6 +95,36 @@ mod tests {
         assert!(settings.strict && settings.browser_registrations && settings.browser_customer_ids);
         let new = crate::domain::entity::Settings::default();
         assert!(!new.browser_registrations && !new.browser_customer_ids);
+    }
+
+    #[test]
+    fn entities_from_before_the_tree_are_merchants_and_channels_and_keep_what_they_are() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let migrations = all();
+        migrations.to_version(&mut connection, 26).unwrap();
+        let old = "INSERT INTO entity (id, name, live, settings, created, merchant, ahead) VALUES
+            ('e1', 'Merchant', 0, '{\"strict\":true}', 1, NULL, 5), ('e2', 'Channel', 0, '{}', 2, 'e1', 0),
+            ('e3', 'Alone', 1, '{}', 3, NULL, 0)";
+        connection.execute_batch(old).unwrap();
+        migrations.to_latest(&mut connection).unwrap();
+        let rows: Vec<String> = connection
+            .prepare(
+                "SELECT concat_ws(' ', id, name, live, settings, created, ahead, level, parent, merchant) FROM entity
+                 ORDER BY id",
+            )
+            .unwrap()
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        assert_eq!(
+            rows,
+            [
+                r#"e1 Merchant 0 {"strict":true} 1 5 merchant"#,
+                "e2 Channel 0 {} 2 0 channel e1 e1",
+                "e3 Alone 1 {} 3 0 merchant"
+            ]
+        );
     }
 
     #[test]

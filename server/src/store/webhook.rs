@@ -1,4 +1,4 @@
-//! Webhooks: where an entity is told of everything that becomes of its payments and registrations, and of those of its channels.
+//! Webhooks: where an entity is told of everything that becomes of its payments and registrations, and of those of what is below it.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};

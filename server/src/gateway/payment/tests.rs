@@ -17,6 +17,7 @@ use crate::connector::{Capabilities, Connector, Inquiry, Modification, OrderRequ
 use crate::directory::Directory;
 use crate::domain::entity::{Entity, Settings};
 use crate::domain::id::EntityId;
+use crate::domain::level::Level;
 use crate::domain::payment::{Payment, Terms};
 use crate::gateway::codes::Codes;
 use crate::gateway::once::Once;
@@ -143,7 +144,8 @@ impl Shop {
             id: EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]),
             name: "Bakery".to_owned(),
             live: false,
-            merchant: None,
+            level: Level::Merchant,
+            parent: None,
             ahead: SignedDuration::ZERO,
             settings: Settings::default(),
         };

@@ -87,8 +87,7 @@ pub(super) fn networks_of_browser(address: IpAddr) -> Vec<Network> {
 
 /// The networks of an address, as a merchant tells it, together with its channels.
 pub(super) fn networks_told(address: IpAddr, entity: &Entity) -> Vec<Network> {
-    let merchant = entity.merchant.as_ref().unwrap_or(&entity.id);
-    networks(address, b"told", merchant.as_str().as_bytes())
+    networks(address, b"told", entity.merchant_or_self().as_str().as_bytes())
 }
 
 /// The widths of IPv6 networks in bits, and the factor of their cap. A subscriber usually gets a /64, a /56 or a /48. A wider

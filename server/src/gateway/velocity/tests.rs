@@ -10,6 +10,7 @@ use super::*;
 use crate::connector::{Entry, FullCard};
 use crate::domain::entity::Settings;
 use crate::domain::id::EntityId;
+use crate::domain::level::Level;
 
 const NONE: Limits =
     Limits { per_checkout: 0, per_address: 0, per_bin: 0, per_entity: 0, alike_numbers: 0, sandbox_factor: 10 };
@@ -24,7 +25,8 @@ fn entity(number: u8, live: bool) -> Entity {
         id: EntityId::new(Timestamp::UNIX_EPOCH, [number; 9]),
         name: "Bakery".to_owned(),
         live,
-        merchant: None,
+        level: Level::Merchant,
+        parent: None,
         ahead: SignedDuration::ZERO,
         settings: Settings::default(),
     }
@@ -158,7 +160,7 @@ fn a_sandbox_may_more() {
 #[test]
 fn an_address_that_a_merchant_tells_counts_for_that_merchant_and_its_channels_alone() {
     let (limiter, one, two) = (limiter(LIMITS), entity(1, true), entity(2, true));
-    let channel = Entity { merchant: Some(one.id.clone()), ..entity(3, true) };
+    let channel = Entity { level: Level::Channel, parent: Some(one.id.clone()), ..entity(3, true) };
     assert_eq!(declines(&limiter, &one, told("192.0.2.1"), at(0)), 6);
     assert_eq!(declines(&limiter, &channel, told("192.0.2.1"), at(0)), 0);
     // The shopper's own browser: no more at that merchant, and all of its room elsewhere.

@@ -9,6 +9,7 @@ use super::Backend;
 use super::samples::{at, entity, follow_up, payment, pending, registration, with_parameter, with_result, write};
 use crate::domain::entity::Entity;
 use crate::domain::id::MessageId;
+use crate::domain::level::Level;
 use crate::domain::payment::{NOTIFICATION_URL, Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::store::due::{Room, Wheel};
@@ -110,7 +111,7 @@ async fn take_events(store: &Store) -> Vec<(String, MessageId)> {
 
 pub(in crate::store) async fn an_event_is_written_for_each_active_webhook_that_listens(backend: impl Backend) {
     let admin = backend.open_admin();
-    let channel = Entity { merchant: Some(entity(2).id), ..entity(1) };
+    let channel = Entity { level: Level::Channel, parent: Some(entity(2).id), ..entity(1) };
     for owner in [&entity(2), &channel, &entity(3)] {
         admin.add_entity(owner, at(0)).unwrap();
     }

@@ -10,6 +10,7 @@ use tillgate_shared::result::{ResultCode, codes};
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::{Entity, Settings};
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId, RegistrationId};
+use crate::domain::level::Level;
 use crate::domain::payment::{Account, Payment, PaymentType, Redirect};
 use crate::domain::registration::Registration;
 use crate::store::{Changes, Keys, Store, StoreError};
@@ -25,7 +26,8 @@ pub(super) fn entity(number: u8) -> Entity {
         id: EntityId::new(Timestamp::UNIX_EPOCH, [number; 9]),
         name: format!("Bakery {number}"),
         live: false,
-        merchant: None,
+        level: Level::Merchant,
+        parent: None,
         ahead: SignedDuration::ZERO,
         settings: Settings::default(),
     }

@@ -7,6 +7,7 @@ use super::Backend;
 use super::samples::{at, checkout, entity, pending, with_result, write};
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
+use crate::domain::level::Level;
 use crate::domain::payment::Payment;
 use crate::store::timer::Kind;
 use crate::store::{Changes, Store};
@@ -93,7 +94,7 @@ pub(in crate::store) async fn a_reminder_is_about_the_last_attempt(backend: impl
 pub(in crate::store) async fn a_clock_that_is_moved_moves_what_has_begun(backend: impl Backend) {
     let admin = backend.open_admin();
     admin.add_entity(&entity(1), at(0)).unwrap();
-    let channel = Entity { merchant: Some(entity(1).id), ..entity(2) };
+    let channel = Entity { level: Level::Channel, parent: Some(entity(1).id), ..entity(2) };
     admin.add_entity(&channel, at(0)).unwrap();
     admin.add_entity(&entity(3), at(0)).unwrap();
     admin.add_entity(&Entity { live: true, ..entity(4) }, at(0)).unwrap();

@@ -1,8 +1,10 @@
 //! Who may ask: entities and credentials in memory, so that authentication reads no database.
 //!
-//! The store fills it at start and again within half a second of a change by the command line.
+//! Entities have their effective settings here: their own, and those inherited from above. The store fills it at start and again within half a second of a change by the command line.
 
-use std::collections::{BTreeMap, HashMap};
+mod tree;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
@@ -18,6 +20,7 @@ use crate::credential::{Credential, Denied, Granted, HashKey, Usage, hash_passwo
 use crate::domain::channel;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
+use crate::domain::level::Level;
 
 /// Everything that authentication needs to know.
 #[derive(Debug, Default)]
@@ -34,6 +37,8 @@ struct Known {
     credentials: Credentials,
     /// The channels of each merchant, in the order in which they are asked.
     channels: HashMap<EntityId, Arc<[Arc<Entity>]>>,
+    /// Entities that have the compatibility mode, and every entity above one that has.
+    compatible: HashSet<EntityId>,
     /// Number of times that a channel has come, gone or changed its merchant. Responses that are kept from before such a
     /// change are not sent again.
     moves: u64,
@@ -56,9 +61,10 @@ pub struct Directory {
 impl Directory {
     /// Puts a newly loaded set in place.
     pub fn replace(&self, mut credentials: Credentials) {
+        tree::inherit(&mut credentials.entities);
         let mut channels: HashMap<EntityId, Vec<Arc<Entity>>> = HashMap::new();
         for entity in credentials.entities.values() {
-            if let Some(merchant) = &entity.merchant {
+            if let Some(merchant) = entity.merchant() {
                 channels.entry(merchant.clone()).or_default().push(Arc::clone(entity));
             }
         }
@@ -69,7 +75,7 @@ impl Directory {
         let channels = channels.into_iter().map(in_order).collect();
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let merchants = |credentials: &Credentials| -> BTreeMap<EntityId, EntityId> {
-            let merchant = |entity: &Arc<Entity>| Some((entity.id.clone(), entity.merchant.clone()?));
+            let merchant = |entity: &Arc<Entity>| Some((entity.id.clone(), entity.merchant()?.clone()));
             credentials.entities.values().filter_map(merchant).collect()
         };
         for (user_id, credential) in &mut credentials.by_user {
@@ -81,7 +87,8 @@ impl Directory {
         let moves = known.moves + u64::from(moved);
         warn_of_unknown_connectors(&known.credentials, &credentials);
         let has_live = credentials.entities.values().any(|entity| entity.live);
-        *known = Arc::new(Known { credentials, channels, moves, has_live });
+        let compatible = tree::with_compatible(&credentials.entities);
+        *known = Arc::new(Known { credentials, channels, compatible, moves, has_live });
     }
 
     /// Returns a number that changes when a channel comes, goes or changes its merchant.
@@ -166,7 +173,7 @@ impl Directory {
     pub fn origins(&self) -> Vec<String> {
         let known = self.current();
         let merchants: Vec<_> =
-            known.credentials.entities.values().filter(|entity| entity.merchant.is_none()).collect();
+            known.credentials.entities.values().filter(|entity| entity.level == Level::Merchant).collect();
         let mut origins: Vec<String> = merchants.iter().flat_map(|entity| entity.settings.origins.clone()).collect();
         origins.sort();
         origins.dedup();
@@ -182,22 +189,27 @@ impl Directory {
             return own;
         }
         self.entity(entity)
-            .and_then(|entity| entity.merchant.clone())
+            .and_then(|entity| entity.merchant().cloned())
             .map(|merchant| named(&merchant))
             .unwrap_or_default()
     }
 
     /// Returns the formats that an entity's requests are judged by: the compatibility mode is its own, or its merchant's.
     pub fn formats_of(&self, entity: &Entity) -> Formats {
-        let merchant = entity.merchant.as_ref().and_then(|merchant| self.entity(merchant));
+        let merchant = entity.merchant().and_then(|merchant| self.entity(merchant));
         let compatible = entity.settings.compatible || merchant.is_some_and(|merchant| merchant.settings.compatible);
         if compatible { Formats::Compatible } else { Formats::Specified }
     }
 
-    /// Returns true if an entity or one of its channels has the compatibility mode.
+    /// Returns true if an entity or one below it has the compatibility mode.
     pub fn has_compatible(&self, entity: &Entity) -> bool {
-        self.formats_of(entity) == Formats::Compatible
-            || self.channels(&entity.id).iter().any(|channel| channel.settings.compatible)
+        self.formats_of(entity) == Formats::Compatible || self.current().compatible.contains(&entity.id)
+    }
+
+    /// Returns true if the credentials of an entity act for another one: for itself, and for everything below it.
+    pub fn acts_for(&self, holder: &EntityId, entity: &Entity) -> bool {
+        entity.id == *holder
+            || tree::above(&self.current().credentials.entities, entity).any(|above| above.id == *holder)
     }
 
     /// The channels of a merchant, in the order in which they are asked; none of any other entity.

@@ -1,0 +1,89 @@
+//! Levels of the entity tree: PSP, division, merchant, channel. Payments are made at merchants and channels; the levels above
+//! hold settings and credentials for what is below them.
+
+use serde::{Deserialize, Serialize};
+
+/// The level of an entity.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// A payment service provider: the top of a tree.
+    Psp,
+    /// A part of a PSP, or a group of merchants that has no PSP.
+    Division,
+    /// A merchant, with channels or without.
+    #[default]
+    Merchant,
+    /// A channel of a merchant.
+    Channel,
+}
+
+impl Level {
+    /// Every level, highest first.
+    pub const ALL: [Self; 4] = [Self::Psp, Self::Division, Self::Merchant, Self::Channel];
+
+    /// The word for it: in the store and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Psp => "psp",
+            Self::Division => "division",
+            Self::Merchant => "merchant",
+            Self::Channel => "channel",
+        }
+    }
+
+    /// The name of it in messages.
+    pub fn title(self) -> &'static str {
+        if self == Self::Psp { "PSP" } else { self.as_str() }
+    }
+
+    /// Reads the word for a level. Returns `None` if there is no such level.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.as_str() == text)
+    }
+
+    /// Returns true if payments are made at entities of this level.
+    pub fn takes_payments(self) -> bool {
+        matches!(self, Self::Merchant | Self::Channel)
+    }
+
+    /// Returns true if an entity of this level may stand directly below one of another level. A level above the merchant may
+    /// be left out.
+    pub fn fits_below(self, parent: Self) -> bool {
+        match self {
+            Self::Psp => false,
+            Self::Division => parent == Self::Psp,
+            Self::Merchant => matches!(parent, Self::Psp | Self::Division),
+            Self::Channel => parent == Self::Merchant,
+        }
+    }
+}
+
+impl std::fmt::Display for Level {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_level_stands_below_itself_or_a_lower_one() {
+        for (below, level) in Level::ALL.into_iter().enumerate() {
+            assert_eq!(Level::parse(level.as_str()), Some(level));
+            for (above, parent) in Level::ALL.into_iter().enumerate() {
+                assert!(!level.fits_below(parent) || above < below, "{level} below {parent}");
+            }
+        }
+        assert_eq!(Level::parse("channels"), None);
+    }
+
+    #[test]
+    fn the_levels_above_a_merchant_may_be_left_out() {
+        assert!(Level::Merchant.fits_below(Level::Division) && Level::Merchant.fits_below(Level::Psp));
+        assert!(Level::Division.fits_below(Level::Psp) && Level::Channel.fits_below(Level::Merchant));
+        assert!(!Level::Channel.fits_below(Level::Psp) && !Level::Channel.fits_below(Level::Division));
+    }
+}
