@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use tillgate::domain::entity::{Entity, Settings};
 use tillgate::domain::id::{EntityId, PaymentId};
+use tillgate::domain::level::Level;
 use tillgate::domain::ndc::Ndc;
 use tillgate::domain::payment::{Account, CardSummary, Payment, PaymentType, descriptor};
 use tillgate::vault::{MasterKey, Vault};
@@ -32,7 +33,8 @@ impl Sampler {
             id,
             name: "Kiln & Tide".to_owned(),
             live: false,
-            merchant: None,
+            level: Level::Merchant,
+            parent: None,
             ahead: jiff::SignedDuration::ZERO,
             settings: Settings::default(),
         };

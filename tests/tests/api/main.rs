@@ -34,6 +34,8 @@ mod earlier_store;
 mod encodings;
 mod entities;
 mod entity_settings;
+mod entity_tree;
+mod entity_tree_commands;
 mod expiry;
 mod external;
 mod external_attacks;
