@@ -1,6 +1,9 @@
-//! Kills a gateway at random moments under load, starts it again, and looks whether it has kept its word: every answer that
-//! somebody got is in the store, nobody was charged twice, every pending payment ends, and nothing that is told is told as two
-//! things.
+//! Kills a gateway and an acquirer's host at random moments under load, starts them again, and looks whether they have kept their
+//! word: every answer that somebody got is in the store, nobody was charged twice, every pending payment ends, nothing that is told
+//! is told as two things, and the host's ledger agrees with the gateway to the cent.
+
+mod acquirer;
+mod final_checks;
 
 use std::collections::hash_map::RandomState;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,15 +14,18 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use reqwest::Method;
 use rusqlite::{Connection, OpenFlags};
-use serde_json::Value;
 use tokio::task::JoinSet;
 
-use crate::{Answer, CARD, Gateway, Merchant, Received, Receiver, Reply, form, poll, until};
+use self::acquirer::MortalHost;
+use self::final_checks::{paid, told};
+use crate::{Answer, CARD, Gateway, Merchant, Receiver, Reply, form, poll, until};
 
 /// Clients at once.
 const CLIENTS: usize = 8;
 /// A gateway lives for so many milliseconds under load at least, and for up to so many more.
 const LIFE: (u64, u64) = (20, 400);
+/// The code of a payment without an outcome.
+const PENDING: &str = "000.200.000";
 const OPTIONS: [&str; 2] = ["--allow-network", "127.0.0.0/8"];
 
 /// What was seen.
@@ -33,6 +39,10 @@ pub struct Summary {
     pub received: usize,
     /// Those of them that came more than once.
     pub repeated: usize,
+    /// Times that the acquirer's host was killed.
+    pub hosts_killed: usize,
+    /// Entries in its ledger.
+    pub booked: usize,
 }
 
 /// What the clients know.
@@ -74,6 +84,8 @@ struct Request {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum What {
     Payment,
+    /// … at the acquirer's host.
+    External,
     /// … that its shopper decides about on a page.
     Pending,
     /// Of the payment with this id.
@@ -88,7 +100,10 @@ type Shared = Arc<Mutex<Books>>;
 /// What the gateway has not kept, and of which round.
 pub async fn run(rounds: u32) -> anyhow::Result<Summary> {
     let receiver = Receiver::answering(|_| Reply::status(if random(8) == 0 { 500 } else { 200 })).await?;
-    let mut gateway = Gateway::start_with(&OPTIONS)?;
+    let mut host = MortalHost::start().await?;
+    let arguments = host.arguments()?;
+    let options: Vec<&str> = OPTIONS.into_iter().chain(arguments.iter().map(String::as_str)).collect();
+    let mut gateway = Gateway::start_with(&options)?;
     let mut shop = gateway.merchant()?;
     listen(&gateway, &shop, &receiver)?;
     let books = Shared::default();
@@ -100,7 +115,12 @@ pub async fn run(rounds: u32) -> anyhow::Result<Summary> {
             clients.spawn(load(shop.clone(), receiver.url(""), name, Arc::clone(&books)));
         }
         tokio::time::sleep(Duration::from_millis(LIFE.0 + random(LIFE.1))).await;
-        gateway = gateway.restart(&OPTIONS)?;
+        // The host dies while the gateway runs, or together with it, or lives.
+        let moment = random(3);
+        if moment == 0 {
+            host.restart()?;
+        }
+        gateway = gateway.restart_after(&options, |_| if moment == 1 { host.restart() } else { Ok(()) })?;
         shop = Merchant::new(gateway.base(), shop.entity_id, shop.token);
         clients.join_all().await;
         let fault = lock(&books).fault.take();
@@ -115,7 +135,15 @@ pub async fn run(rounds: u32) -> anyhow::Result<Summary> {
     let books = std::mem::take(&mut *lock(&books));
     let repeated = told(&gateway, &books, &received)?;
     paid(&shop, &books).await?;
-    Ok(Summary { answers: books.answers, sent_again: books.sent_again, received: received.len(), repeated })
+    let booked = host.reconcile(&database(&gateway)?).await?;
+    Ok(Summary {
+        answers: books.answers,
+        sent_again: books.sent_again,
+        received: received.len(),
+        repeated,
+        hosts_killed: host.killed,
+        booked,
+    })
 }
 
 /// A number below `below`.
@@ -143,13 +171,14 @@ fn listen(gateway: &Gateway, shop: &Merchant, receiver: &Receiver) -> anyhow::Re
 async fn load(shop: Merchant, receiver: String, name: String, books: Shared) {
     for number in 0.. {
         let order = format!("{name}-{number}");
-        let done = match random(4) {
+        let done = match random(5) {
             0 => send(&shop, payment(&order, &CARD), &books).await,
             1 => match any(&books) {
                 Some(paid) => send(&shop, refund(&order, paid), &books).await,
                 None => Ok(()),
             },
-            2 => decide(&shop, &order, &receiver, &books).await,
+            2 => send(&shop, external(&order), &books).await,
+            3 => decide(&shop, &order, &receiver, &books).await,
             _ => submit(&shop, &order, &receiver, &books).await,
         };
         if let Err(error) = done {
@@ -173,6 +202,12 @@ fn payment(order: &str, account: &[(&str, &str)]) -> Request {
     let basic = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB"), ("merchantTransactionId", order)];
     let fields = basic.iter().chain(account).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     Request { path: "v1/payments".to_owned(), fields: fields.collect(), key: order.to_owned(), what: What::Payment }
+}
+
+/// A payment at the acquirer's host.
+fn external(order: &str) -> Request {
+    let mode = [("testMode", "EXTERNAL")];
+    Request { what: What::External, ..payment(order, &[&CARD[..], &mode].concat()) }
 }
 
 fn refund(key: &str, paid: String) -> Request {
@@ -208,6 +243,13 @@ fn note(books: &mut Books, request: &Request, answer: &Answer) -> anyhow::Result
         What::Payment => {
             books.orders.insert(request.key.clone());
             books.answered.insert(id, answer.code().to_owned());
+        }
+        // One without an outcome gets it later.
+        What::External => {
+            books.orders.insert(request.key.clone());
+            if answer.code() != PENDING {
+                books.answered.insert(id, answer.code().to_owned());
+            }
         }
         What::Pending => {
             books.orders.insert(request.key.clone());
@@ -281,7 +323,7 @@ async fn compare(shop: &Merchant, books: &Shared) -> anyhow::Result<()> {
         let fits = match (books.answered.get(&id), found.code()) {
             (Some(answered), code) => answered == code,
             (None, "000.100.110") => books.asked.contains(&id),
-            (None, code) => code == "000.200.000" && !books.made.contains(&id),
+            (None, code) => code == PENDING && !books.made.contains(&id),
         };
         ensure!(fits, "a client was told something else than: {}", found.text);
         books.compared.insert(id);
@@ -313,53 +355,4 @@ async fn settle(gateway: &Gateway, shop: &Merchant) -> anyhow::Result<()> {
         }
         least = left;
     }
-}
-
-/// What the merchant was told: everything, and whatever came twice under one name. Returns how much did.
-fn told(gateway: &Gateway, books: &Books, received: &[Received]) -> anyhow::Result<usize> {
-    let mut names: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for request in received.iter().filter(|request| request.method == "GET") {
-        names
-            .entry(request.target.split('?').next().unwrap_or_default())
-            .or_default()
-            .insert(request.header("webhook-id"));
-    }
-    for (target, ids) in &names {
-        ensure!(ids.len() == 1, "{target} was told as {} things", ids.len());
-    }
-    for order in &books.submitted {
-        ensure!(names.contains_key(format!("/back/{order}").as_str()), "nobody was reminded of {order}");
-    }
-    for (order, _) in books.waiting.values() {
-        ensure!(names.contains_key(format!("/notify/{order}").as_str()), "nobody was told how {order} ended");
-    }
-    let database = database(gateway)?;
-    let query =
-        "SELECT what || json_extract(CAST(document AS TEXT), '$.id'), id FROM message WHERE webhook IS NOT NULL";
-    let mut statement = database.prepare(query)?;
-    let events = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let events: Vec<(String, String)> = events.collect::<Result<_, _>>()?;
-    let distinct: BTreeSet<&String> = events.iter().map(|(event, _)| event).collect();
-    ensure!(distinct.len() == events.len(), "an event was written twice");
-    let came: BTreeSet<&str> = received.iter().map(|request| request.header("webhook-id")).collect();
-    let missing = events.iter().find(|(_, id)| !came.contains(id.as_str()));
-    ensure!(missing.is_none(), "an event never came: {missing:?}");
-    Ok(received.len() - came.len())
-}
-
-/// Every order was paid once, every refund made once, and nothing is pending.
-async fn paid(shop: &Merchant, books: &Books) -> anyhow::Result<()> {
-    for order in &books.orders {
-        let found = shop.get(&format!("v1/query?merchantTransactionId={order}&paymentTypes=DB")).await?;
-        let payments = found.json["payments"].as_array().map(Vec::as_slice).unwrap_or_default();
-        ensure!(payments.len() == 1, "{order} was paid {} times: {}", payments.len(), found.text);
-        let code = payments[0]["result"]["code"].as_str().unwrap_or_default();
-        ensure!(matches!(code, "000.100.110" | "100.396.103"), "{order} has ended with {code}");
-    }
-    for (payment, refunds) in &books.refunds {
-        let found = shop.get(&format!("v1/query/{payment}?includeLinkedTransactions=true&paymentTypes=RF")).await?;
-        let made = found.json["payments"].as_array().map_or(0, |payments: &Vec<Value>| payments.len());
-        ensure!(made == *refunds, "{payment} was refunded {made} times, and {refunds} times asked to be");
-    }
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask crash`: a gateway is killed at random moments under load, and has to have kept its word.
+//! `cargo xtask crash`: a gateway and an acquirer's host are killed at random moments under load, and have to have kept their word.
 
 use std::process::Command;
 
@@ -13,6 +13,8 @@ bank's page and submit checkouts until the process is killed (SIGKILL) at a rand
 again, 200 times by default. Every answer that a client got has to be in the store, a request that is sent
 again under its Idempotency-Key does nothing twice, and in the end, when the sandbox's clock is moved, every
 pending payment ends, and everything that the merchant is told comes at least once and always under one id.
+The acquirer's host is killed as well, in two rounds of three: its ledger and the gateway's payments have to be
+equal to the cent.
 
   --rounds N  how often it is killed (default: 200)
 

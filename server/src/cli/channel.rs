@@ -37,7 +37,8 @@ pub(super) struct ChannelOptions {
     /// Demand the security code of a stored card in a form, whatever its page asks for; off without this.
     #[arg(long, value_name = "on|off", value_enum)]
     registrations_require_cvv: Option<OnOff>,
-    /// The connector that its payments take, or `none`. Without one a sandbox takes the simulator, and a live entity no payment.
+    /// The connector that its payments take, or `none`. `http` is the host that `serve --acquirer` names. Without
+    /// one a sandbox takes the simulator, and a live entity no payment.
     #[arg(long, value_name = "NAME", value_parser = connector)]
     connector: Option<String>,
     /// Its place among the merchant's channels: the lowest that takes a payment gets it; 100 without this.

@@ -6,6 +6,6 @@ use tillgate_tests::crash;
 async fn a_gateway_that_is_killed_twenty_times_under_load_keeps_every_answer_and_does_nothing_twice()
 -> anyhow::Result<()> {
     let seen = crash::run(20).await?;
-    assert!(seen.answers > 20 && seen.received > 20, "{seen:?}");
+    assert!(seen.answers > 20 && seen.received > 20 && seen.booked > 0, "{seen:?}");
     Ok(())
 }
