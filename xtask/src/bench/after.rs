@@ -49,7 +49,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Row>> {
 
 fn measure(bench: &Bench, folder: &Path) -> Result<Vec<Row>> {
     let load = &bench.programs.load;
-    let (merchant, server) = gateway(bench, folder)?;
+    let (merchant, server) = gateway(bench, folder, &[])?;
     let (full_merchant, full_server) = full(bench, &folder.join("full"))?;
     let payments = merchant.payment_bodies();
     let made = |path: &str, bodies: &[String]| -> Result<Vec<String>> {
@@ -63,7 +63,7 @@ fn measure(bench: &Bench, folder: &Path) -> Result<Vec<Row>> {
     made("/v1/payments", &merchant.single_payment_bodies(REFUNDED..REFUNDED + MADE))?;
     let queries = merchant.queries(REFUNDED..REFUNDED + MADE);
     let answer = Target { server: &server, requests: queries.clone() }.once(load)?.bytes;
-    let one_row = floor(bench, folder, "one-row", &[payments[0].len()], answer)?;
+    let one_row = floor(bench, folder, "one-row", &[payments[0].len()], answer, &[])?;
     let registered = registrations.iter().flat_map(|id| {
         merchant.posts(&format!("/v1/registrations/{id}/payments"), &[merchant.payment_by_registration()])
     });
@@ -101,7 +101,7 @@ fn measure(bench: &Bench, folder: &Path) -> Result<Vec<Row>> {
 /// A gateway on a copy of the filled store, and a merchant of it.
 fn full(bench: &Bench, folder: &Path) -> Result<(Merchant, super::child::Server)> {
     let merchant = copy_filled(bench, if bench.quick { "10000" } else { "1000000" }, folder)?;
-    Ok((merchant, serve(bench, folder)?))
+    Ok((merchant, serve(bench, folder, &[])?))
 }
 
 /// Copies a filled store to a folder. Returns the merchant that has its payments.

@@ -1,11 +1,13 @@
 //! Under load: capacity against the floors, latency at half of it, and memory after all that.
 //!
 //! The floors: one row (the form body, durable), equal rows (as many rows and bytes as a payment writes, counted in the
-//! gateway's own store), and an echo (as many bytes as the status answer).
+//! gateway's own store), an echo (as many bytes as the status answer), and equal rows in two commits with an authorisation at the
+//! acquirer's host between them.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -33,6 +35,8 @@ enum Kind {
     RowOfPayment,
     Payments,
     EqualRows,
+    ExternalPayments,
+    Asked,
     Echo,
     Status,
 }
@@ -49,21 +53,29 @@ pub fn run(bench: &Bench) -> Result<Vec<Row>> {
 
 fn measure(bench: &Bench, folder: &Path) -> Result<Vec<Row>> {
     let programs = &bench.programs;
-    let (merchant, gateway) = gateway(bench, folder)?;
+    let host = acquirer_host(bench, folder)?;
+    let key = host_key(folder);
+    let url = format!("http://{}", host.address);
+    let acquirer = ["--acquirer".as_ref(), url.as_ref(), "--acquirer-key-file".as_ref(), key.as_os_str()];
+    let (merchant, gateway) = gateway(bench, folder, &acquirer)?;
     let checkouts = paid_checkouts(bench, &merchant, &gateway)?;
     let written = rows_of_a_payment(bench, folder, &merchant, &gateway)?;
     let (orders, payments) = (merchant.checkout_bodies(), merchant.payment_bodies());
     let statuses = merchant.status(|id| format!("/v1/checkouts/{id}/payment"), &checkouts);
     let status = Target { server: &gateway, requests: statuses };
     let answer = status.once(&programs.load)?.bytes;
-    let one_row = floor(bench, folder, "one-row", &[orders[0].len()], answer)?;
-    let equal_rows = floor(bench, folder, "equal-rows", &written, answer)?;
+    let one_row = floor(bench, folder, "one-row", &[orders[0].len()], answer, &[])?;
+    let at_host = ["--host".as_ref(), host.address.as_ref(), "--host-key".as_ref(), key.as_os_str()];
+    let equal_rows = floor(bench, folder, "equal-rows", &written, answer, &at_host)?;
+    let external = merchant.external_payment_bodies();
     let mut targets: BTreeMap<Kind, Target<'_>> = [
         (Kind::RowOfCheckout, &one_row, merchant.posts("/rows", &orders)),
         (Kind::Checkouts, &gateway, merchant.posts("/v1/checkouts", &orders)),
         (Kind::RowOfPayment, &one_row, merchant.posts("/rows", &payments)),
         (Kind::Payments, &gateway, merchant.posts("/v1/payments", &payments)),
         (Kind::EqualRows, &equal_rows, merchant.posts("/rows", &payments)),
+        (Kind::ExternalPayments, &gateway, merchant.posts("/v1/payments", &external)),
+        (Kind::Asked, &equal_rows, merchant.posts("/asked", &external)),
         (Kind::Echo, &one_row, merchant.status(|id| format!("/echo/{id}"), &checkouts)),
         (Kind::Status, &gateway, status.requests),
     ]
@@ -77,7 +89,9 @@ fn measure(bench: &Bench, folder: &Path) -> Result<Vec<Row>> {
     let capacity = rounds_of("capacity", rounds, &targets, |_, target| target.run(&programs.load, closed, None))?;
 
     // Latency is compared with the stricter floor.
-    targets.remove(&Kind::EqualRows);
+    for kind in [Kind::EqualRows, Kind::ExternalPayments, Kind::Asked] {
+        targets.remove(&kind);
+    }
     let open = Span { warm_up: seconds(100, 300), measure: seconds(300, 1700) };
     let rounds = if bench.quick { 1 } else { 5 };
     let latency = rounds_of("latency at half of it", rounds, &targets, |kind, target| {
@@ -91,6 +105,13 @@ fn measure(bench: &Bench, folder: &Path) -> Result<Vec<Row>> {
         throughput(&capacity, "POST /v1/checkouts : one-row floor", Kind::Checkouts, Kind::RowOfCheckout, 0.5),
         throughput(&capacity, "POST /v1/payments : one-row floor", Kind::Payments, Kind::RowOfPayment, 0.35),
         throughput(&capacity, "POST /v1/payments : equal-rows floor", Kind::Payments, Kind::EqualRows, 0.5),
+        throughput(
+            &capacity,
+            "POST /v1/payments, external : two commits and the host",
+            Kind::ExternalPayments,
+            Kind::Asked,
+            0.5,
+        ),
         throughput(&capacity, "GET status : echo", Kind::Status, Kind::Echo, 0.6),
         tail(&latency, "p99 of POST /v1/checkouts : one-row floor", Kind::Checkouts, Kind::RowOfCheckout),
         tail(&latency, "p99 of POST /v1/payments : one-row floor", Kind::Payments, Kind::RowOfPayment),
@@ -106,8 +127,8 @@ fn measure(bench: &Bench, folder: &Path) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// A gateway with a sandbox entity, as operators run it: access log on, into a file.
-pub(super) fn gateway(bench: &Bench, folder: &Path) -> Result<(Merchant, Server)> {
+/// A gateway with a sandbox entity and more arguments, as operators run it: access log on, into a file.
+pub(super) fn gateway(bench: &Bench, folder: &Path, more: &[&OsStr]) -> Result<(Merchant, Server)> {
     let program = &bench.programs.gateway;
     let data = folder.join("data");
     let made = Command::new(program)
@@ -119,19 +140,39 @@ pub(super) fn gateway(bench: &Bench, folder: &Path) -> Result<(Merchant, Server)
     let made: Value = serde_json::from_slice(&made.stdout)?;
     let text = |name: &str| made[name].as_str().map(str::to_owned).with_context(|| format!("no {name}"));
     let merchant = Merchant { entity_id: text("entityId")?, token: text("token")? };
-    Ok((merchant, serve(bench, folder)?))
+    Ok((merchant, serve(bench, folder, more)?))
 }
 
-/// A gateway on the store in a folder.
-pub(super) fn serve(bench: &Bench, folder: &Path) -> Result<Server> {
+/// A gateway on the store in a folder, with more arguments.
+pub(super) fn serve(bench: &Bench, folder: &Path, more: &[&OsStr]) -> Result<Server> {
     let mut command = Command::new(&bench.programs.gateway);
-    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(folder.join("data"));
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(folder.join("data")).args(more);
     Server::start(&mut command, &folder.join("gateway.log"))
 }
 
-pub(super) fn floor(bench: &Bench, folder: &Path, name: &str, rows: &[usize], answer: usize) -> Result<Server> {
+/// An acquirer's host, in a process of its own.
+fn acquirer_host(bench: &Bench, folder: &Path) -> Result<Server> {
+    let mut command = Command::new(&bench.programs.gateway);
+    command.args(["acquirer-host", "--listen", "127.0.0.1:0", "--data"]).arg(folder.join("host"));
+    command.arg("--key-file").arg(host_key(folder));
+    Server::start(&mut command, &folder.join("host.log"))
+}
+
+/// The key that it shares with the gateway and the floor.
+fn host_key(folder: &Path) -> PathBuf {
+    folder.join("host.key")
+}
+
+pub(super) fn floor(
+    bench: &Bench,
+    folder: &Path,
+    name: &str,
+    rows: &[usize],
+    answer: usize,
+    more: &[&OsStr],
+) -> Result<Server> {
     let mut command = Command::new(&bench.programs.floor);
-    command.arg("--data").arg(folder.join(name)).args(["--answer", &answer.to_string()]);
+    command.arg("--data").arg(folder.join(name)).args(["--answer", &answer.to_string()]).args(more);
     for bytes in rows {
         command.args(["--row", &bytes.to_string()]);
     }

@@ -26,6 +26,11 @@ impl Merchant {
         (0..VARIANTS).map(|variant| format!("{}&{CARD}", self.order(variant))).collect()
     }
 
+    /// The same, at the acquirer's host.
+    pub fn external_payment_bodies(&self) -> Vec<String> {
+        self.payment_bodies().into_iter().map(|body| format!("{body}&testMode=EXTERNAL")).collect()
+    }
+
     /// Form bodies of card payments, each with a reference that no other has.
     pub fn single_payment_bodies(&self, numbers: Range<usize>) -> Vec<String> {
         numbers.map(|number| format!("{}&{CARD}", self.order_of(&single(number)))).collect()

@@ -34,7 +34,7 @@ fn with_many_payments(bench: &Bench) -> Result<Row> {
     let folder = filled(bench, count)?;
     let times = step("starting seven times", || {
         let start = |_| {
-            let server = serve(bench, &folder)?;
+            let server = serve(bench, &folder, &[])?;
             let took = server.took;
             server.stop()?;
             Ok(took)
@@ -86,7 +86,7 @@ fn after_a_crash(bench: &Bench) -> Result<Row> {
     })?;
     let times = step("starting three times, each killed as well", || {
         // A server that is killed leaves the log as it was for the next one.
-        (0..3).map(|_| Ok(serve(bench, &folder)?.took)).collect::<Result<Vec<Duration>>>()
+        (0..3).map(|_| Ok(serve(bench, &folder, &[])?.took)).collect::<Result<Vec<Duration>>>()
     })?;
     let log = fs::metadata(data.join("tillgate.db-wal"))?.len();
     fs::remove_dir_all(&folder)?;

@@ -41,7 +41,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Row>> {
 fn measure(bench: &Bench, folder: &Path) -> Result<Vec<Row>> {
     let load = &bench.programs.load;
     let reader = copy_filled(bench, STORED, folder)?;
-    let (payer, server) = gateway(bench, folder)?;
+    let (payer, server) = gateway(bench, folder, &[])?;
     let payments = payer.posts("/v1/payments", &payer.payment_bodies());
     let readers = Target { server: &server, requests: vec![reader.long_query()] };
     let targets: BTreeMap<Kind, Target<'_>> = [Kind::Alone, Kind::BesideReaders]
