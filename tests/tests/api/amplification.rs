@@ -9,10 +9,10 @@ use crate::support::*;
 
 /// Bytes of an answer for a byte of the request, at most. An HTML reference such as `&quot;` takes six.
 const FACTOR: usize = 16;
-/// Length of a query: half of the longest that is accepted.
-const QUERY: usize = 30_000;
-/// Length of a body: as long as 10,000 parameters, half of the most that are read.
-const BODY: usize = 128 * 1024;
+/// Length of a query: a quarter of the longest that is accepted.
+const QUERY: usize = 15_000;
+/// Length of a body: as long as 5,000 parameters, a quarter of the most that are read.
+const BODY: usize = 64 * 1024;
 
 /// Names that pages and forms read outside of the catalogue.
 const OWN_NAMES: [&str; 12] = [
