@@ -156,7 +156,8 @@ impl Drop for Writer {
     }
 }
 
-fn in_savepoint<T>(
+/// Runs a write of its own inside the transaction of a group. Nothing of it stays if it fails.
+pub(super) fn in_savepoint<T>(
     connection: &Connection,
     write: impl FnOnce(&Connection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {

@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::super::writer::in_savepoint;
 use super::super::{DiskFault, StoreError};
 
 /// Requests that may wait; more are refused.
@@ -89,17 +90,4 @@ fn commit_group(connection: &Connection, first: Job, jobs: &Receiver<Job>) {
     for answer in answers {
         answer(outcome);
     }
-}
-
-fn in_savepoint<T>(
-    connection: &Connection,
-    work: impl FnOnce(&Connection) -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
-    connection.prepare_cached("SAVEPOINT request")?.execute([])?;
-    let outcome = work(connection);
-    if outcome.is_err() {
-        connection.prepare_cached("ROLLBACK TO request")?.execute([])?;
-    }
-    connection.prepare_cached("RELEASE request")?.execute([])?;
-    outcome
 }
