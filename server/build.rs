@@ -1,4 +1,4 @@
-//! Puts two things into the binary: its build number, and the hosted form that `cargo xtask form` has built.
+//! Embeds two things into the binary: its build number, and the hosted form that `cargo xtask form` has built.
 
 use std::env;
 use std::fmt::Write as _;
@@ -11,14 +11,15 @@ fn main() {
     embed_form();
 }
 
-/// 40 hexadecimal digits of the commit, `@`, and its time; zeros for a source without a history.
+/// Sets the build number: 40 hexadecimal digits of the commit, `@`, and its time; zeros if the source has no history.
 fn build_number() {
     let git = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).env("TZ", "UTC").output().ok()?;
         let text = String::from_utf8(output.stdout).ok()?.trim().to_owned();
         (output.status.success() && !text.is_empty()).then_some(text)
     };
-    // In a linked worktree this file is elsewhere. A path that does not exist would make every build a fresh one.
+    // In a linked worktree this file is elsewhere. A path that does not exist would make Cargo rerun this script every
+    // time.
     if let Some(log) = git(&["rev-parse", "--path-format=absolute", "--git-path", "logs/HEAD"]) {
         println!("cargo:rerun-if-changed={log}");
     }
@@ -28,8 +29,8 @@ fn build_number() {
     println!("cargo:rustc-env=TILLGATE_BUILD_NUMBER={commit}@{time}");
 }
 
-/// Every file of the form's build as bytes in the binary. Without a build the list is empty, everything compiles, and
-/// `tillgate serve` says what to do.
+/// Embeds every file of the form's build as bytes. Without a build of the form the list is empty, everything compiles,
+/// and `tillgate serve` says how to build it.
 fn embed_form() {
     println!("cargo:rerun-if-env-changed=TILLGATE_FORM_DIR");
     let folder = match env::var_os("TILLGATE_FORM_DIR") {
@@ -37,7 +38,7 @@ fn embed_form() {
         None => PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../target/form"),
     };
     println!("cargo:rerun-if-changed={}", folder.join("manifest.json").display());
-    // A build of the form may be under way: `cargo xtask test` starts both at once.
+    // A build of the form may be in progress: `cargo xtask test` starts both at once.
     let _built = File::open(folder.with_extension("lock")).and_then(|lock| lock.lock_shared());
     let mut files = Vec::new();
     collect(&folder, &mut files);

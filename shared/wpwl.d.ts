@@ -146,7 +146,7 @@ interface WpwlOptions {
   hideOtherPaymentButton?: boolean;
   /** Where the shopper goes afterwards, instead of the form element's `action`. */
   shopperResultUrl?: string;
-  /** The window or frame, by its name, in which a card's 3D page opens: `_top` is the whole tab, any other name a frame of yours. Without it the page opens in place of the form. Cards only. */
+  /** The window or frame, by its name, in which a card's 3-D Secure page opens: `_top` is the whole tab, any other name a frame of yours. Without it the page opens in place of the form. Cards only. */
   paymentTarget?: string;
   browser?: {
     /** The size of the issuer's page: 250 × 400, 390 × 400, 500 × 600, 600 × 400 pixels, or the whole screen; by default what the form's width has room for. */

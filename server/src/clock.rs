@@ -1,14 +1,14 @@
-//! Where the time comes from. A trait, so that rules can be tested at any moment and sandboxes can move it.
+//! Source of the current time. It is a trait, so that rules can be tested at any time and sandboxes can move it.
 
 use jiff::Timestamp;
 
 /// A source of the current time.
 pub trait Clock: Send + Sync {
-    /// The current instant, UTC.
+    /// Returns the current time in UTC.
     fn now(&self) -> Timestamp;
 }
 
-/// The machine's own clock.
+/// The machine's clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 

@@ -1,4 +1,4 @@
-//! Credentials of merchants: the stored half of an access token, and the rules by which it is accepted.
+//! Credentials of merchants: the stored half of an access token, and the rules for accepting it.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::domain::scope::Scopes;
 
-/// Precision of "last used", in milliseconds: a minute.
+/// Precision of the stored time of use, in milliseconds: a minute.
 const PRECISION: i64 = 60_000;
 
 /// The stored half of an access token.
@@ -22,24 +22,25 @@ const PRECISION: i64 = 60_000;
 pub struct Credential {
     /// The public half.
     pub user_id: String,
-    /// Hash of the secret half. That half has 128 random bits, so no slow hash is needed.
+    /// Hash of the secret half. The secret half has 128 random bits, so a slow hash is not necessary.
     pub hash: [u8; 32],
-    /// True if the hash is keyed. The command line stores hashes without a key; the server keys them as soon as it sees them.
+    /// True if the hash is keyed. The command line stores hashes without a key; the server keys them as soon as it
+    /// finds them.
     pub keyed: bool,
-    /// The entity that it speaks for.
+    /// The entity that it authenticates.
     pub entity: EntityId,
-    /// The moment from which it is refused.
+    /// The time from which it is refused.
     pub expires: Option<Timestamp>,
-    /// Networks that it may be used from; empty for all.
+    /// Networks from which it may be used. Empty allows all.
     pub networks: Vec<IpNet>,
     /// The kinds of requests that it may make.
     pub scopes: Scopes,
-    /// When it was used. Shared by all versions of a credential, so that loading it again forgets nothing.
+    /// The time of the latest use. Shared by all loaded versions of a credential, so that a reload keeps it.
     pub usage: Arc<Usage>,
 }
 
 impl Credential {
-    /// A credential without limits, as it is made.
+    /// Creates a credential of an entity with all scopes, any network and no expiry. Its hash is not keyed yet.
     pub fn new(user_id: String, password: &str, entity: EntityId) -> Self {
         Self {
             user_id,
@@ -53,16 +54,17 @@ impl Credential {
         }
     }
 
-    /// Judges a use whose secret half is right.
+    /// Checks network and expiry of a token whose secret half is correct.
     ///
     /// # Errors
-    /// The limit that forbids it.
-    pub fn check(&self, address: IpAddr, now: Timestamp) -> Result<(), Denied> {
+    /// [`AccessDenied::Network`] if its networks do not include the address, checked first; [`AccessDenied::Expired`]
+    /// from its expiry on.
+    pub fn check_limits(&self, address: IpAddr, now: Timestamp) -> Result<(), AccessDenied> {
         if !self.networks.is_empty() && !self.networks.iter().any(|network| network.contains(&address)) {
-            return Err(Denied::Network);
+            return Err(AccessDenied::Network);
         }
         if self.expires.is_some_and(|expires| expires <= now) {
-            return Err(Denied::Expired);
+            return Err(AccessDenied::Expired);
         }
         Ok(())
     }
@@ -70,60 +72,65 @@ impl Credential {
 
 /// Accepted credentials.
 #[derive(Debug, Clone)]
-pub struct Granted {
-    /// The entity that they speak for.
+pub struct AccessGrant {
+    /// The entity that they authenticate.
     pub entity: Arc<Entity>,
     /// The kinds of requests that they may make.
     pub scopes: Scopes,
 }
 
-/// The reason why credentials are not accepted.
+/// Reason for refusing credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Denied {
-    /// There is no such pair.
+pub enum AccessDenied {
+    /// The pair does not exist.
     Wrong,
-    /// The pair is right, and its time is over.
+    /// The pair is correct but has expired.
     Expired,
-    /// The pair is right, and may not be used from this address.
+    /// The pair is correct but must not be used from this address.
     Network,
 }
 
-/// The time of the latest use, in milliseconds; zero for never. Written to the store in batches.
+/// The time of the latest use in milliseconds, zero for never. Threads share it through atomics; it is written to the
+/// store in batches.
 #[derive(Debug, Default)]
 pub struct Usage {
+    /// The latest use, changed by every thread that authenticates.
     used: AtomicI64,
+    /// The time of use that is stored, changed by the worker.
     written: AtomicI64,
 }
 
 impl Usage {
-    /// The usage that the store knows.
-    pub fn stored(used: Option<i64>) -> Self {
+    /// Creates the usage from its stored time in milliseconds. `None`: never used.
+    pub fn from_stored(used: Option<i64>) -> Self {
         let used = used.unwrap_or_default();
         Self { used: used.into(), written: used.into() }
     }
 
-    /// Notes a use.
-    pub fn note(&self, now: Timestamp) {
+    /// Records a use at the beginning of its minute. An earlier time than the latest one is ignored. Writes nothing to
+    /// the store.
+    pub fn record_use(&self, now: Timestamp) {
         let minute = now.as_millisecond() / PRECISION * PRECISION;
-        // A store of the same value would still take the cache line from the other threads.
+        // Storing the same value again would still take the cache line from other threads.
         if self.used.load(Ordering::Relaxed) < minute {
             self.used.store(minute, Ordering::Relaxed);
         }
     }
 
-    /// Returns the time of the latest use if the store does not know it.
-    pub fn unwritten(&self) -> Option<i64> {
+    /// Returns the time of the latest use in milliseconds, if it has not been stored yet.
+    pub fn unwritten_time(&self) -> Option<i64> {
         let used = self.used.load(Ordering::Relaxed);
         (used > self.written.load(Ordering::Relaxed)).then_some(used)
     }
 
-    /// Notes that the store knows a use.
-    pub fn written(&self, used: i64) {
+    /// Records that the time of use `used` has been stored.
+    pub fn mark_written(&self, used: i64) {
         self.written.store(used, Ordering::Relaxed);
     }
 }
 
-/// The key of stored hashes. It is sealed by the vault, so nobody can verify a guess with a copy of the store alone.
+/// The key of stored hashes. It is sealed by the vault, so a copy of the store alone does not allow anyone to verify a
+/// guess.
 pub struct HashKey(Zeroizing<[u8; 32]>);
 
 impl std::fmt::Debug for HashKey {
@@ -133,12 +140,13 @@ impl std::fmt::Debug for HashKey {
 }
 
 impl HashKey {
-    /// The key with these bytes.
+    /// Creates a key from its bytes.
     pub fn new(bytes: [u8; 32]) -> Self {
         Self(Zeroizing::new(bytes))
     }
 
-    /// Keys a hash: HMAC-SHA-256 of the hash without a key, so that stored hashes can be keyed without their passwords.
+    /// Keys a hash. The result is the HMAC-SHA-256 of the unkeyed hash, so that stored hashes can be keyed without
+    /// their passwords.
     pub fn apply(&self, hash: &[u8; 32]) -> [u8; 32] {
         // HMAC takes a key of any length.
         #[allow(clippy::expect_used)]
@@ -148,7 +156,7 @@ impl HashKey {
     }
 }
 
-/// The hash of a password without a key.
+/// Hashes a password without a key: SHA-256.
 pub fn hash_password(password: &str) -> [u8; 32] {
     Sha256::digest(password.as_bytes()).into()
 }

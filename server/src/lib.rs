@@ -1,7 +1,7 @@
-//! The gateway of Tillgate: checkout, payment and risk behind an HTTP edge, on SQLite.
+//! The gateway of Tillgate: checkouts, payments and risk checks behind an HTTP API, stored in SQLite.
 //!
-//! Dependencies point one way: `api` → `gateway` → `domain`, and `gateway` → `store`, `vault`, `connector`.
-//! `domain` knows only the crate `tillgate-shared`; it holds every rule about money and does no I/O.
+//! Dependencies point one way: `api` → `gateway` → `domain`, and `gateway` → `store`, `vault`, `connector`. `domain`
+//! depends only on the crate `tillgate-shared`; it contains every business rule about money and does no I/O.
 
 use mimalloc::MiMalloc;
 use zeroizing_alloc::ZeroAlloc;
@@ -21,18 +21,20 @@ pub mod listener;
 pub mod outgoing;
 pub mod process;
 pub mod randomness;
+pub mod risk;
 pub mod store;
+pub mod test_data;
 pub mod vault;
 pub mod wallet;
 pub mod webhook;
 pub mod worker;
 
-/// Which build this is: 40 hexadecimal digits of its source, `@`, and when that was made, `yyyy-MM-dd HH:mm:ss +0000`.
+/// Build number: 40 hexadecimal digits of the source's commit, `@`, and its time, `yyyy-MM-dd HH:mm:ss +0000`.
 pub const BUILD_NUMBER: &str = env!("TILLGATE_BUILD_NUMBER");
 
-/// What one thread allocates here is freed by another all the time: an order by the store's writer, a request by whichever
-/// worker its connection is on. The system's allocator has them wait for each other's arenas; this one does not. It stands
-/// here, so that the floors of the bench have the same. Memory is zeroed when it is freed: card numbers pass through buffers
-/// of libraries, which do not know that they are secrets.
+/// Memory is often allocated by one thread and freed by another: an order by the store's writer, a request by the
+/// worker thread of its connection. The system's allocator makes the threads wait for each other's arenas; this one
+/// does not. It is declared in the library, so that the baselines of the benchmark use it too. Memory is zeroed when
+/// it is freed, because card numbers pass through buffers of libraries that do not treat them as secrets.
 #[global_allocator]
 static ALLOCATOR: ZeroAlloc<MiMalloc> = ZeroAlloc(MiMalloc);

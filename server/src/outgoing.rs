@@ -1,8 +1,9 @@
 //! HTTP client for addresses that merchants choose, with SSRF protection.
 //!
-//! Every address is judged after its name has been resolved, and the one that was judged is the one that is connected to.
-//! What is not public is refused, unless the operator allows its network; so are the ports of other services. Redirects are
-//! not followed, no proxy is used, the body of an answer is not read, and a request has a time limit.
+//! An address is checked after its name has been resolved, and the connection is made to the checked address.
+//! Addresses that are not public are refused, unless the operator allows their network; so are the ports of other
+//! services. The client does not follow redirects, uses no proxy, does not read response bodies, and limits the time
+//! of a request.
 
 mod ports;
 
@@ -23,71 +24,71 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use tower::Service;
 
-pub use ports::{ADDRESSES, Ports, REFUSED};
+pub use ports::{ADDRESS_PARAMETERS, Ports, REFUSED_PORTS};
 
-/// Time limit of a POST, from the name's resolution to the answer's headers (contract, 3.6).
+/// Time limit of a POST, from name resolution to the response headers (contract, 3.6).
 const POST_LIMIT: Duration = Duration::from_secs(30);
-/// Time limit of a GET, which asks nothing of its receiver: notifications and reminders.
+/// Time limit of a GET. GET requests are notifications and reminders, which need no processing by the receiver.
 const GET_LIMIT: Duration = Duration::from_secs(10);
-/// Longest wait that an answer may ask for (`Retry-After`).
-const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+/// Maximum delay that a response may request (`Retry-After`): 24 hours.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Sends requests to where they may go.
-pub struct Outgoing {
-    client: Client<HttpsConnector<HttpConnector<Guard>>, Full<Bytes>>,
-    guard: Guard,
-    /// Ports that requests may go to.
+/// HTTP client that sends requests only to allowed addresses.
+pub struct OutgoingClient {
+    client: Client<HttpsConnector<HttpConnector<AddressGuard>>, Full<Bytes>>,
+    guard: AddressGuard,
+    /// Allowed ports.
     pub ports: Ports,
 }
 
-/// What was answered.
+/// Response of a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Answered {
+pub struct ReceiverResponse {
     /// The status.
     pub status: StatusCode,
-    /// How long the receiver asks to be left alone.
+    /// Delay that the receiver requests before the next delivery.
     pub retry_after: Option<Duration>,
 }
 
-/// Why nothing was answered.
+/// Reason why there is no response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
-    /// The address is none that requests may go to.
+pub enum OutgoingError {
+    /// The address is not allowed.
     #[error("the address is not public, and its network is not allowed")]
-    NotAllowed,
-    /// The port belongs to another kind of service.
+    AddressNotAllowed,
+    /// The port is that of another kind of service, or below 1024.
     #[error("port {0} is not allowed")]
-    Port(u16),
-    /// Nobody knows the host.
+    PortNotAllowed(u16),
+    /// The host name cannot be resolved.
     #[error("the host is unknown")]
-    Unknown,
-    /// It is no address that requests go to at all.
+    UnknownHost,
+    /// The address is not an HTTP or HTTPS address.
     #[error("this is no address of http or https")]
-    Address,
-    /// What was to be sent belongs to a webhook that was deleted.
+    InvalidAddress,
+    /// The message belongs to a webhook that was deleted.
     #[error("its webhook is gone")]
-    Unwanted,
-    /// What it is to be encrypted with cannot be had.
+    WebhookDeleted,
+    /// The encryption key of the message cannot be opened.
     #[error("the key cannot be opened")]
     Key,
-    /// What is to be told cannot be read.
+    /// The stored document of the message cannot be read.
     #[error("the stored document cannot be read")]
     Document,
-    /// The receiver took too long.
+    /// The receiver did not respond in time.
     #[error("no answer within {0} seconds")]
-    Slow(u64),
-    /// The connection was refused, or broke; TLS faults are among it.
+    Timeout(u64),
+    /// The connection was refused or broke; this includes TLS errors.
     #[error("the connection failed: {0}")]
     Connection(String),
 }
 
-impl Outgoing {
-    /// A client for these ports that may also reach these networks.
+impl OutgoingClient {
+    /// Creates a client that may use these ports, and reach these networks besides public addresses.
     ///
     /// # Errors
-    /// When the system's certificates cannot be used.
+    /// If the system's certificates cannot be used.
     pub fn new(allowed: &[IpNet], ports: Ports) -> std::io::Result<Self> {
-        let guard = Guard(allowed.into());
+        let guard = AddressGuard(allowed.into());
         let mut connector = HttpConnector::new_with_resolver(guard.clone());
         connector.enforce_http(false);
         connector.set_nodelay(true);
@@ -98,7 +99,7 @@ impl Outgoing {
             .enable_http1()
             .wrap_connector(connector);
         let client = Client::builder(TokioExecutor::new())
-            // Receivers that compare names of headers to the letter know `X-Initialization-Vector` (contract, 0.19).
+            // Receivers that compare header names case-sensitively expect `X-Initialization-Vector` (contract, 0.19).
             .http1_title_case_headers(true)
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(POST_LIMIT)
@@ -107,135 +108,154 @@ impl Outgoing {
         Ok(Self { client, guard, ports })
     }
 
-    /// Sends a request. The status decides what comes of it; the answer's body is not read.
+    /// Sends a request as `Tillgate`, and waits for the response headers: 10 seconds for a GET, 30 for other methods.
+    /// The response body is not read, and redirects are not followed.
     ///
     /// # Errors
-    /// Why there is no status.
-    pub async fn send(&self, mut request: Request<Full<Bytes>>) -> Result<Answered, Fault> {
-        let host = request.uri().host().ok_or(Fault::Address)?;
+    /// The reason why there is no response: an address or port that is not allowed, an unknown host, a timeout, or a
+    /// failed connection. A response with any status is no error.
+    pub async fn send(&self, mut request: Request<Full<Bytes>>) -> Result<ReceiverResponse, OutgoingError> {
+        let host = request.uri().host().ok_or(OutgoingError::InvalidAddress)?;
         let usual_port = match request.uri().scheme_str() {
             Some("http") => 80,
             Some("https") => 443,
-            _ => return Err(Fault::Address),
+            _ => return Err(OutgoingError::InvalidAddress),
         };
         let port = request.uri().port_u16().unwrap_or(usual_port);
         if !self.ports.allows(port) {
-            return Err(Fault::Port(port));
+            return Err(OutgoingError::PortNotAllowed(port));
         }
-        // A literal address is not resolved, so that nobody else would judge it.
+        // A literal address is not resolved, so the resolver cannot check it.
         let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
         if literal.is_ok_and(|address| !self.guard.allows(address)) {
-            return Err(Fault::NotAllowed);
+            return Err(OutgoingError::AddressNotAllowed);
         }
         request.headers_mut().insert(header::USER_AGENT, HeaderValue::from_static("Tillgate"));
         let limit = if request.method() == Method::GET { GET_LIMIT } else { POST_LIMIT };
         match tokio::time::timeout(limit, self.client.request(request)).await {
-            Err(_) => Err(Fault::Slow(limit.as_secs())),
+            Err(_) => Err(OutgoingError::Timeout(limit.as_secs())),
             Ok(Ok(response)) => {
-                let retry_after = response.headers().get(header::RETRY_AFTER).and_then(seconds);
-                Ok(Answered { status: response.status(), retry_after })
+                let retry_after = response.headers().get(header::RETRY_AFTER).and_then(parse_retry_after);
+                Ok(ReceiverResponse { status: response.status(), retry_after })
             }
-            Ok(Err(error)) => Err(fault(&error)),
+            Ok(Err(error)) => Err(find_cause(&error)),
         }
     }
 }
 
-/// `Retry-After` in seconds (RFC 9110, 10.2.3); a date is left alone, for the ladder waits long enough.
-fn seconds(value: &HeaderValue) -> Option<Duration> {
+/// Reads `Retry-After` in seconds (RFC 9110, 10.2.3), at most [`MAX_RETRY_AFTER`]. Returns `None` for a date: the retry
+/// schedule waits long enough.
+fn parse_retry_after(value: &HeaderValue) -> Option<Duration> {
     let seconds = value.to_str().ok()?.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds).min(LONGEST_WAIT))
+    Some(Duration::from_secs(seconds).min(MAX_RETRY_AFTER))
 }
 
-/// What is behind an error of the client: a fault of ours, or the innermost cause in its own words.
-fn fault(error: &hyper_util::client::legacy::Error) -> Fault {
+/// Returns the cause of a client error: a fault of our own resolver, or else a failed connection with the text of the
+/// innermost cause.
+fn find_cause(error: &hyper_util::client::legacy::Error) -> OutgoingError {
     let mut innermost: &(dyn std::error::Error + 'static) = error;
     loop {
-        if let Some(fault) = innermost.downcast_ref::<Fault>() {
+        if let Some(fault) = innermost.downcast_ref::<OutgoingError>() {
             return fault.clone();
         }
         match innermost.source() {
             Some(source) => innermost = source,
-            None => return Fault::Connection(innermost.to_string()),
+            None => return OutgoingError::Connection(innermost.to_string()),
         }
     }
 }
 
-/// Where requests may go: everywhere public, and into these networks.
+/// The allowed addresses: every public one, and those in these networks.
 #[derive(Debug, Clone)]
-struct Guard(Arc<[IpNet]>);
+struct AddressGuard(Arc<[IpNet]>);
 
-impl Guard {
+impl AddressGuard {
+    /// Returns true if an address is public or in one of the networks. An IPv4 address may be mapped to IPv6.
     fn allows(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         is_public(address) || self.0.iter().any(|network| network.contains(&address))
     }
 }
 
-/// Resolves a name to the addresses that are allowed; the connection is made to one of these.
-impl Service<Name> for Guard {
+/// Resolves a name to its allowed addresses; the connection is made to one of them.
+impl Service<Name> for AddressGuard {
     type Response = std::vec::IntoIter<SocketAddr>;
-    type Error = Fault;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Fault>> + Send>>;
+    type Error = OutgoingError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, OutgoingError>> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), OutgoingError>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, name: Name) -> Self::Future {
         let guard = self.clone();
         Box::pin(async move {
-            let found = resolve(name.as_str()).await?;
+            let found = resolve_host(name.as_str()).await?;
             let allowed: Vec<SocketAddr> = found.into_iter().filter(|address| guard.allows(address.ip())).collect();
-            if allowed.is_empty() { Err(Fault::NotAllowed) } else { Ok(allowed.into_iter()) }
+            if allowed.is_empty() { Err(OutgoingError::AddressNotAllowed) } else { Ok(allowed.into_iter()) }
         })
     }
 }
 
-/// The addresses of a host. Names below `localhost` are this machine (RFC 6761, 6.3), also where the system knows none of them.
-async fn resolve(name: &str) -> Result<Vec<SocketAddr>, Fault> {
+/// Resolves a host name to addresses with port 0, allowed or not. Names below `localhost` are this machine (RFC 6761,
+/// 6.3), even if the system does not know them.
+///
+/// # Errors
+/// If the name is unknown, or the lookup fails otherwise.
+async fn resolve_host(name: &str) -> Result<Vec<SocketAddr>, OutgoingError> {
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     if name == "localhost" || name.ends_with(".localhost") {
         return Ok(vec![(Ipv4Addr::LOCALHOST, 0).into(), (Ipv6Addr::LOCALHOST, 0).into()]);
     }
-    Ok(tokio::net::lookup_host((name, 0)).await.map_err(|_| Fault::Unknown)?.collect())
+    Ok(tokio::net::lookup_host((name, 0)).await.map_err(|_| OutgoingError::UnknownHost)?.collect())
 }
 
-const fn v4(a: u8, b: u8, c: u8, d: u8, prefix: u8) -> Ipv4Net {
+/// Makes an IPv4 network. Fails at compile time if the prefix is longer than 32 bits.
+const fn ipv4_network(a: u8, b: u8, c: u8, d: u8, prefix: u8) -> Ipv4Net {
     Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), prefix)
 }
 
-const fn v6(first: u16, second: u16, prefix: u8) -> Ipv6Net {
+/// Makes an IPv6 network from the first two of its eight groups. Fails at compile time if the prefix is longer than 128
+/// bits.
+const fn ipv6_network(first: u16, second: u16, prefix: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0), prefix)
 }
 
-/// What is not globally reachable (IANA's registry of special-purpose addresses, RFC 6890), multicast and the reserved rest.
+/// Addresses that are not globally reachable (IANA's registry of special-purpose addresses, RFC 6890), multicast and
+/// reserved addresses.
 const NOT_PUBLIC: [Ipv4Net; 16] = [
-    v4(0, 0, 0, 0, 8),
-    v4(10, 0, 0, 0, 8),
-    v4(100, 64, 0, 0, 10),
-    v4(127, 0, 0, 0, 8),
-    v4(169, 254, 0, 0, 16),
-    v4(172, 16, 0, 0, 12),
-    v4(192, 0, 0, 0, 24),
-    v4(192, 0, 2, 0, 24),
-    v4(192, 88, 99, 0, 24),
-    v4(192, 168, 0, 0, 16),
-    v4(198, 18, 0, 0, 15),
-    v4(198, 51, 100, 0, 24),
-    v4(203, 0, 113, 0, 24),
-    v4(224, 0, 0, 0, 4),
-    v4(240, 0, 0, 0, 4),
-    v4(255, 255, 255, 255, 32),
+    ipv4_network(0, 0, 0, 0, 8),
+    ipv4_network(10, 0, 0, 0, 8),
+    ipv4_network(100, 64, 0, 0, 10),
+    ipv4_network(127, 0, 0, 0, 8),
+    ipv4_network(169, 254, 0, 0, 16),
+    ipv4_network(172, 16, 0, 0, 12),
+    ipv4_network(192, 0, 0, 0, 24),
+    ipv4_network(192, 0, 2, 0, 24),
+    ipv4_network(192, 88, 99, 0, 24),
+    ipv4_network(192, 168, 0, 0, 16),
+    ipv4_network(198, 18, 0, 0, 15),
+    ipv4_network(198, 51, 100, 0, 24),
+    ipv4_network(203, 0, 113, 0, 24),
+    ipv4_network(224, 0, 0, 0, 4),
+    ipv4_network(240, 0, 0, 0, 4),
+    ipv4_network(255, 255, 255, 255, 32),
 ];
 
-/// The addresses that are given out on the internet, and what among them is none: protocols such as Teredo, documentation,
-/// and 6to4, in which any IPv4 address can hide.
-const GLOBAL: Ipv6Net = v6(0x2000, 0, 3);
-const NOT_GLOBAL: [Ipv6Net; 4] = [v6(0x2001, 0, 23), v6(0x2001, 0xdb8, 32), v6(0x2002, 0, 16), v6(0x3fff, 0, 20)];
-/// IPv4 behind a translator (RFC 6052): the last 32 bits are the address.
-const NAT64: Ipv6Net = v6(0x64, 0xff9b, 96);
+/// Global unicast addresses, and the ranges in it that are not public: protocols such as Teredo, documentation, and
+/// 6to4, which can contain any IPv4 address.
+const GLOBAL: Ipv6Net = ipv6_network(0x2000, 0, 3);
+const NOT_GLOBAL: [Ipv6Net; 4] = [
+    ipv6_network(0x2001, 0, 23),
+    ipv6_network(0x2001, 0xdb8, 32),
+    ipv6_network(0x2002, 0, 16),
+    ipv6_network(0x3fff, 0, 20),
+];
+/// IPv4 addresses behind a translator (RFC 6052): the last 32 bits are the address.
+const NAT64: Ipv6Net = ipv6_network(0x64, 0xff9b, 96);
 
-/// Whether an address is one of the internet's.
+/// Returns true if an address is publicly reachable. An IPv4 address inside an IPv6 address (mapped, or behind NAT64)
+/// decides by itself.
 fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => !NOT_PUBLIC.iter().any(|network| network.contains(&address)),
@@ -312,7 +332,7 @@ mod tests {
 
     #[test]
     fn an_operator_allows_networks_and_nothing_beside_them() {
-        let guard = Guard(Arc::from(["127.0.0.0/8".parse().unwrap(), "fd00::/16".parse().unwrap()]));
+        let guard = AddressGuard(Arc::from(["127.0.0.0/8".parse().unwrap(), "fd00::/16".parse().unwrap()]));
         for (address, allowed) in [
             ("127.0.0.1", true),
             ("::ffff:127.0.0.1", true),
@@ -330,7 +350,7 @@ mod tests {
     async fn what_is_not_allowed_is_not_connected_to_by_number_or_by_name() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let outgoing = Outgoing::new(&[], Ports::default()).unwrap();
+        let outgoing = OutgoingClient::new(&[], Ports::default()).unwrap();
         for host in [
             "127.0.0.1",
             "[::1]",
@@ -344,14 +364,14 @@ mod tests {
         ] {
             let request = Request::get(format!("http://{host}:{port}/")).body(Full::default());
             let Ok(request) = request else { continue };
-            assert_eq!(outgoing.send(request).await.unwrap_err(), Fault::NotAllowed, "{host}");
+            assert_eq!(outgoing.send(request).await.unwrap_err(), OutgoingError::AddressNotAllowed, "{host}");
         }
         for (address, fault) in [
-            ("ftp://8.8.8.8/", Fault::Address),
-            ("/path", Fault::Address),
-            ("http://8.8.8.8:25/", Fault::Port(25)),
-            ("https://localhost:22/", Fault::Port(22)),
-            ("http://[::1]:6379/", Fault::Port(6379)),
+            ("ftp://8.8.8.8/", OutgoingError::InvalidAddress),
+            ("/path", OutgoingError::InvalidAddress),
+            ("http://8.8.8.8:25/", OutgoingError::PortNotAllowed(25)),
+            ("https://localhost:22/", OutgoingError::PortNotAllowed(22)),
+            ("http://[::1]:6379/", OutgoingError::PortNotAllowed(6379)),
         ] {
             let request = Request::get(address).body(Full::default()).unwrap();
             assert_eq!(outgoing.send(request).await.unwrap_err(), fault, "{address}");

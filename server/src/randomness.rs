@@ -7,11 +7,11 @@ pub struct NoRandomness;
 
 /// A source of random bytes.
 pub trait Randomness: Send + Sync {
-    /// Fills a buffer with bytes that nobody can predict.
+    /// Fills the whole buffer with bytes that nobody can predict.
     ///
     /// # Errors
-    /// When there are none.
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness>;
+    /// If the system provides none. The buffer must not be used then.
+    fn fill_bytes(&self, bytes: &mut [u8]) -> Result<(), NoRandomness>;
 }
 
 /// The system's own source.
@@ -19,7 +19,7 @@ pub trait Randomness: Send + Sync {
 pub struct SystemRandomness;
 
 impl Randomness for SystemRandomness {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
+    fn fill_bytes(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
         getrandom::fill(bytes).map_err(|_| NoRandomness)
     }
 }

@@ -1,5 +1,5 @@
-//! Encrypted wallet tokens: how one is made for a channel's public key, and how the channel opens it. The format is in
-//! `docs/wallet-token.md`. Pure: keys, time and randomness come as arguments.
+//! Encrypted wallet tokens: encryption for a channel's public key, and decryption by the channel. The format is
+//! described in `docs/wallet-token.md`. The functions are pure: keys, time and randomness are arguments.
 
 use aes_gcm::aead::{Aead as _, KeyInit as _, Payload};
 use aes_gcm::{Aes256Gcm, Nonce};
@@ -12,22 +12,23 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::domain::id::{EntityId, hex};
+use crate::domain::id::{EntityId, to_hex};
 
-/// The only version so far; also the first words of what the key is derived from.
+/// The only version so far. It is also the first part of the input of the key derivation.
 const VERSION: &str = "TILLGATE_WALLET_1";
-/// The longest that a token may be valid: used ones are remembered for as long.
-pub const LONGEST: SignedDuration = SignedDuration::from_hours(24);
+/// Maximum validity of a token. Used tokens are recorded for as long.
+pub const MAX_VALIDITY: SignedDuration = SignedDuration::from_hours(24);
+/// Length of a nonce in bytes.
 const NONCE: usize = 12;
 
-/// A channel's key pair (P-256). It has no Debug; its secret half is zeroed on drop.
+/// A channel's key pair (P-256). It has no Debug, and its secret half is zeroed on drop.
 pub struct WalletKey(SecretKey);
 
-/// The public half.
+/// The public half of a key pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicWalletKey(PublicKey);
 
-/// How the key of a token is derived from the shared secret, both with SHA-256.
+/// Derivation of a token's key from the shared secret, with SHA-256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 pub enum Derivation {
     /// HKDF without salt (RFC 5869).
@@ -38,7 +39,7 @@ pub enum Derivation {
     X963,
 }
 
-/// A token as it travels.
+/// An encrypted token in its JSON form.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Token {
@@ -50,20 +51,20 @@ pub struct Token {
     data: String,
 }
 
-/// What is inside of a token. It has no Debug and is zeroed on drop.
+/// The decrypted content of a token. It has no Debug and is zeroed on drop.
 #[derive(Clone, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
 #[serde(rename_all = "camelCase")]
-pub struct Content {
-    /// The token's own id: 16 to 64 letters, digits and hyphens, another one for every token.
+pub struct WalletTokenContent {
+    /// The token's own id: 16 to 64 letters, digits and hyphens, unique for every token.
     pub token_id: String,
-    /// When it becomes worthless.
+    /// The time from which the token is invalid.
     #[zeroize(skip)]
     pub expires: Timestamp,
     /// The card number.
     pub number: String,
-    /// Two digits.
+    /// Month of expiry, two digits.
     pub expiry_month: String,
-    /// Four digits.
+    /// Year of expiry, four digits.
     pub expiry_year: String,
     /// The name on the card.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,84 +75,86 @@ pub struct Content {
     pub eci: String,
 }
 
-/// Why a token is refused, in words for the merchant.
+/// Reason for refusing a token. The error text is for the merchant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
-    /// It is no token.
+pub enum WalletTokenError {
+    /// The text is not a token.
     #[error("is not a wallet token of this format")]
     Malformed,
-    /// No key of this channel has this id.
+    /// This channel has no key with this id.
     #[error("was made for a key that this channel does not have")]
-    Foreign,
-    /// The key of this id opens nothing any more.
+    UnknownKey,
+    /// The key with this id is retired.
     #[error("was made for a key that this channel has retired")]
-    Retired,
+    RetiredKey,
     /// Decryption failed.
     #[error("cannot be decrypted: it was altered, or made for another channel")]
-    Altered,
-    /// It was decrypted, and what is inside is not what belongs there.
+    NotDecryptable,
+    /// The token was decrypted, but its content is not valid card data.
     #[error("does not hold the data of a card")]
-    Content,
-    /// Its time is over.
+    InvalidContent,
+    /// The token has expired.
     #[error("has expired")]
     Expired,
-    /// Its time is longer than used tokens are remembered.
+    /// The token is valid for longer than used tokens are recorded.
     #[error("is valid for more than 24 hours")]
     TooLong,
-    /// It has paid already.
+    /// The token has been used before.
     #[error("has been used already")]
-    Used,
+    AlreadyUsed,
 }
 
 impl WalletKey {
-    /// A key from 32 bytes; `None` for the few numbers that are no key.
+    /// Creates a key from the 32 bytes of its secret half. Returns `None` if they are not a valid scalar of P-256.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         SecretKey::from_slice(bytes).ok().map(Self)
     }
 
-    /// The secret half, 32 bytes. Whoever takes it is responsible for where it goes.
-    pub fn secret(&self) -> Zeroizing<Vec<u8>> {
+    /// Returns the secret half, 32 bytes. The caller is responsible for protecting it.
+    pub fn secret_bytes(&self) -> Zeroizing<Vec<u8>> {
         Zeroizing::new(self.0.to_bytes().to_vec())
     }
 
-    /// The public half.
-    pub fn public(&self) -> PublicWalletKey {
+    /// Returns the public half.
+    pub fn public_key(&self) -> PublicWalletKey {
         PublicWalletKey(self.0.public_key())
     }
 }
 
 impl PublicWalletKey {
-    /// A key from an uncompressed point, 65 bytes (SEC 1, 2.3.3).
+    /// Creates a key from an uncompressed point, 65 bytes (SEC 1, 2.3.3). Returns `None` for any other encoding, or a
+    /// point that is not on the curve.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         if bytes.len() == 65 { PublicKey::from_sec1_bytes(bytes).ok().map(Self) } else { None }
     }
 
-    /// The uncompressed point, 65 bytes.
-    pub fn bytes(&self) -> Vec<u8> {
+    /// Returns the uncompressed point, 65 bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
         self.0.to_sec1_bytes().into()
     }
 
-    /// The name of the key pair: the first eight bytes of the point's SHA-256, in hexadecimal digits.
+    /// Returns the id of the key pair: the first eight bytes of the point's SHA-256, in hexadecimal digits.
     pub fn id(&self) -> String {
-        hex(&Sha256::digest(self.bytes())[..8])
+        to_hex(&Sha256::digest(self.to_bytes())[..8])
     }
 }
 
 impl Token {
-    /// Encrypts `content` for a channel's key, with a key pair and a nonce that serve this token alone.
+    /// Encrypts `content` for a channel (`entity`) and its key. The ephemeral key pair and the nonce must be used for
+    /// this token only. Returns `None` if an algorithm refuses its input, which valid arguments never cause.
     pub fn seal(
-        content: &Content,
+        content: &WalletTokenContent,
         entity: &EntityId,
-        to: &PublicWalletKey,
+        recipient: &PublicWalletKey,
         kdf: Derivation,
         ephemeral: &WalletKey,
         nonce: [u8; NONCE],
     ) -> Option<Self> {
-        let (key_id, public) = (to.id(), ephemeral.public());
-        let shared = ephemeral.0.diffie_hellman(&to.0);
-        let key = derive(kdf, shared.raw_secret_bytes(), entity, &public, to)?;
+        let (key_id, public) = (recipient.id(), ephemeral.public_key());
+        let shared = ephemeral.0.diffie_hellman(&recipient.0);
+        let key = derive_key(kdf, shared.raw_secret_bytes(), entity, &public, recipient)?;
         let plain = Zeroizing::new(serde_json::to_vec(content).ok()?);
-        let aad = associated(kdf, &key_id);
+        let aad = associated_data(kdf, &key_id);
         let data = Aes256Gcm::new(&(*key).into())
             .encrypt(&Nonce::from(nonce), Payload { msg: &plain, aad: aad.as_bytes() })
             .ok()?;
@@ -159,60 +162,70 @@ impl Token {
             version: VERSION.to_owned(),
             kdf,
             key_id,
-            ephemeral_public_key: STANDARD.encode(public.bytes()),
+            ephemeral_public_key: STANDARD.encode(public.to_bytes()),
             nonce: STANDARD.encode(nonce),
             data: STANDARD.encode(data),
         })
     }
 
-    /// Reads the outside of a token.
+    /// Parses the JSON form of a token and checks its version. Nothing is decrypted.
     ///
     /// # Errors
-    /// [`Fault::Malformed`].
-    pub fn parse(text: &str) -> Result<Self, Fault> {
-        let token: Self = serde_json::from_str(text).map_err(|_| Fault::Malformed)?;
-        if token.version == VERSION { Ok(token) } else { Err(Fault::Malformed) }
+    /// [`WalletTokenError::Malformed`].
+    pub fn parse(text: &str) -> Result<Self, WalletTokenError> {
+        let token: Self = serde_json::from_str(text).map_err(|_| WalletTokenError::Malformed)?;
+        if token.version == VERSION { Ok(token) } else { Err(WalletTokenError::Malformed) }
     }
 
-    /// The name of the key that opens it.
+    /// Returns the id of the key that opens the token.
     pub fn key_id(&self) -> &str {
         &self.key_id
     }
 
-    /// Decrypts a token that was sent to a channel, and looks at its time.
+    /// Decrypts a token that was sent to a channel (`entity`). Checks its own id and its expiry, but not its card data
+    /// and not if it has been used.
     ///
     /// # Errors
-    /// What is wrong with it.
-    pub fn open(&self, entity: &EntityId, key: &WalletKey, now: Timestamp) -> Result<Content, Fault> {
-        let bytes = |text: &str| STANDARD.decode(text).map_err(|_| Fault::Malformed);
-        let public = PublicWalletKey::from_bytes(&bytes(&self.ephemeral_public_key)?).ok_or(Fault::Malformed)?;
-        let nonce: [u8; NONCE] = bytes(&self.nonce)?.try_into().map_err(|_| Fault::Malformed)?;
+    /// `Malformed` if a field is not base64 of the right length or not a point, `NotDecryptable` for another key or
+    /// channel or altered data, `InvalidContent` for content of another form, `Expired` from the time of expiry on,
+    /// `TooLong` if more than 24 hours are left.
+    pub fn open(
+        &self,
+        entity: &EntityId,
+        key: &WalletKey,
+        now: Timestamp,
+    ) -> Result<WalletTokenContent, WalletTokenError> {
+        let bytes = |text: &str| STANDARD.decode(text).map_err(|_| WalletTokenError::Malformed);
+        let public =
+            PublicWalletKey::from_bytes(&bytes(&self.ephemeral_public_key)?).ok_or(WalletTokenError::Malformed)?;
+        let nonce: [u8; NONCE] = bytes(&self.nonce)?.try_into().map_err(|_| WalletTokenError::Malformed)?;
         let data = bytes(&self.data)?;
         let shared = key.0.diffie_hellman(&public.0);
-        let secret = derive(self.kdf, shared.raw_secret_bytes(), entity, &public, &key.public());
-        let secret = secret.ok_or(Fault::Altered)?;
-        let aad = associated(self.kdf, &self.key_id);
+        let secret = derive_key(self.kdf, shared.raw_secret_bytes(), entity, &public, &key.public_key());
+        let secret = secret.ok_or(WalletTokenError::NotDecryptable)?;
+        let aad = associated_data(self.kdf, &self.key_id);
         let plain = Aes256Gcm::new(&(*secret).into())
             .decrypt(&Nonce::from(nonce), Payload { msg: &data, aad: aad.as_bytes() })
             .map(Zeroizing::new)
-            .map_err(|_| Fault::Altered)?;
-        let content: Content = serde_json::from_slice(&plain).map_err(|_| Fault::Content)?;
+            .map_err(|_| WalletTokenError::NotDecryptable)?;
+        let content: WalletTokenContent =
+            serde_json::from_slice(&plain).map_err(|_| WalletTokenError::InvalidContent)?;
         let id = content.token_id.as_bytes();
         if !(16..=64).contains(&id.len()) || !id.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-') {
-            return Err(Fault::Content);
+            return Err(WalletTokenError::InvalidContent);
         }
         if content.expires <= now {
-            return Err(Fault::Expired);
+            return Err(WalletTokenError::Expired);
         }
-        if content.expires.duration_since(now) > LONGEST {
-            return Err(Fault::TooLong);
+        if content.expires.duration_since(now) > MAX_VALIDITY {
+            return Err(WalletTokenError::TooLong);
         }
         Ok(content)
     }
 }
 
-/// What the outside of a token says is bound to the inside.
-fn associated(kdf: Derivation, key_id: &str) -> String {
+/// Returns the associated data, which binds version, derivation and key id to the encrypted content.
+fn associated_data(kdf: Derivation, key_id: &str) -> String {
     let kdf = match kdf {
         Derivation::Hkdf => "HKDF",
         Derivation::X963 => "X9.63",
@@ -220,15 +233,15 @@ fn associated(kdf: Derivation, key_id: &str) -> String {
     format!("{VERSION}.{kdf}.{key_id}")
 }
 
-/// The key of one token: 32 bytes from the shared secret, bound to version, channel and both public keys.
-fn derive(
+/// Derives the key of one token: 32 bytes from the shared secret, bound to version, channel and both public keys.
+fn derive_key(
     kdf: Derivation,
     shared: &[u8],
     entity: &EntityId,
     ephemeral: &PublicWalletKey,
-    to: &PublicWalletKey,
+    recipient: &PublicWalletKey,
 ) -> Option<Zeroizing<[u8; 32]>> {
-    let info = [VERSION.as_bytes(), entity.as_str().as_bytes(), &ephemeral.bytes(), &to.bytes()].concat();
+    let info = [VERSION.as_bytes(), entity.as_str().as_bytes(), &ephemeral.to_bytes(), &recipient.to_bytes()].concat();
     let mut key = Zeroizing::new([0; 32]);
     match kdf {
         Derivation::Hkdf => Hkdf::<Sha256>::new(None, shared).expand(&info, &mut *key).ok()?,
@@ -242,24 +255,25 @@ fn derive(
 mod tests {
     use super::*;
 
-    fn entity(text: &str) -> EntityId {
+    fn parse_entity(text: &str) -> EntityId {
         EntityId::parse(text).unwrap()
     }
 
-    fn ours() -> EntityId {
-        entity("8a000000000000000000000000000001")
+    fn our_entity() -> EntityId {
+        parse_entity("8a000000000000000000000000000001")
     }
 
-    fn key(byte: u8) -> WalletKey {
+    fn wallet_key(byte: u8) -> WalletKey {
         WalletKey::from_bytes(&[byte; 32]).unwrap()
     }
 
-    fn now() -> Timestamp {
+    fn sample_time() -> Timestamp {
         "2026-11-21T12:00:00Z".parse().unwrap()
     }
 
-    fn content() -> Content {
-        Content {
+    /// Returns the content of a valid token at the sample time. It expires ten minutes later.
+    fn sample_content() -> WalletTokenContent {
+        WalletTokenContent {
             token_id: "0123456789abcdef".to_owned(),
             expires: "2026-11-21T12:10:00Z".parse().unwrap(),
             number: "4200000000000000".to_owned(),
@@ -271,52 +285,65 @@ mod tests {
         }
     }
 
-    fn sealed(content: &Content, kdf: Derivation) -> Token {
-        Token::seal(content, &ours(), &key(1).public(), kdf, &key(2), [3; NONCE]).unwrap()
+    /// Encrypts `content` for our entity and key 1, with the ephemeral key 2.
+    fn seal_content(content: &WalletTokenContent, kdf: Derivation) -> Token {
+        Token::seal(content, &our_entity(), &wallet_key(1).public_key(), kdf, &wallet_key(2), [3; NONCE]).unwrap()
     }
 
-    fn fault(outcome: Result<Content, Fault>) -> Fault {
+    /// Returns the error; panics for a success.
+    fn expect_error(outcome: Result<WalletTokenContent, WalletTokenError>) -> WalletTokenError {
         outcome.err().unwrap()
     }
 
     #[test]
     fn a_token_opens_for_its_channel_and_key_only() {
         for kdf in [Derivation::Hkdf, Derivation::X963] {
-            let token = sealed(&content(), kdf);
-            assert_eq!(token.key_id(), key(1).public().id());
-            assert_eq!(token.open(&ours(), &key(1), now()).ok().unwrap().number, "4200000000000000");
-            let stranger = entity("8a000000000000000000000000000002");
-            assert_eq!(fault(token.open(&stranger, &key(1), now())), Fault::Altered);
-            assert_eq!(fault(token.open(&ours(), &key(9), now())), Fault::Altered);
+            let token = seal_content(&sample_content(), kdf);
+            assert_eq!(token.key_id(), wallet_key(1).public_key().id());
+            assert_eq!(
+                token.open(&our_entity(), &wallet_key(1), sample_time()).ok().unwrap().number,
+                "4200000000000000"
+            );
+            let stranger = parse_entity("8a000000000000000000000000000002");
+            assert_eq!(
+                expect_error(token.open(&stranger, &wallet_key(1), sample_time())),
+                WalletTokenError::NotDecryptable
+            );
+            assert_eq!(
+                expect_error(token.open(&our_entity(), &wallet_key(9), sample_time())),
+                WalletTokenError::NotDecryptable
+            );
         }
     }
 
     #[test]
     fn the_format_is_the_documented_one() {
-        // Made by an independent implementation (Python's cryptography) from the page in docs/.
+        // Created by an independent implementation (Python's cryptography) from the page in docs/.
         for vector in [HKDF_VECTOR, X963_VECTOR] {
-            let opened = Token::parse(vector).unwrap().open(&ours(), &key(1), now()).ok().unwrap();
+            let opened = Token::parse(vector).unwrap().open(&our_entity(), &wallet_key(1), sample_time()).ok().unwrap();
             assert_eq!((opened.number.as_str(), opened.eci.as_str()), ("4200000000000000", "05"));
         }
     }
 
     #[test]
     fn every_altered_part_is_noticed() {
-        let token = serde_json::to_value(sealed(&content(), Derivation::Hkdf)).unwrap();
+        let token = serde_json::to_value(seal_content(&sample_content(), Derivation::Hkdf)).unwrap();
         let outcome = |token: &serde_json::Value| {
-            Token::parse(&token.to_string()).and_then(|token| token.open(&ours(), &key(1), now())).err()
+            Token::parse(&token.to_string())
+                .and_then(|token| token.open(&our_entity(), &wallet_key(1), sample_time()))
+                .err()
         };
         assert_eq!(outcome(&token), None);
         for (part, value, expected) in [
-            ("version", "TILLGATE_WALLET_2", Fault::Malformed),
-            ("kdf", "X9.63", Fault::Altered),
-            ("kdf", "MD5", Fault::Malformed),
-            ("keyId", "0000000000000000", Fault::Altered),
-            ("ephemeralPublicKey", "AAAA", Fault::Malformed),
-            ("nonce", "AAAAAAAAAAAAAAAA", Fault::Altered),
-            ("nonce", "AAAA", Fault::Malformed),
-            ("data", "", Fault::Altered),
-            ("data", "*", Fault::Malformed),
+            ("version", "TILLGATE_WALLET_2", WalletTokenError::Malformed),
+            ("kdf", "X9.63", WalletTokenError::NotDecryptable),
+            ("kdf", "MD5", WalletTokenError::Malformed),
+            ("keyId", "0000000000000000", WalletTokenError::NotDecryptable),
+            ("ephemeralPublicKey", "AAAA", WalletTokenError::Malformed),
+            ("nonce", "AAAAAAAAAAAAAAAA", WalletTokenError::NotDecryptable),
+            ("nonce", "AAAA", WalletTokenError::Malformed),
+            ("data", "", WalletTokenError::NotDecryptable),
+            ("data", "*", WalletTokenError::Malformed),
         ] {
             let mut altered = token.clone();
             altered[part] = value.into();
@@ -328,27 +355,30 @@ mod tests {
             flipped[at] ^= 1;
             let mut altered = token.clone();
             altered["data"] = STANDARD.encode(flipped).into();
-            assert_eq!(outcome(&altered), Some(Fault::Altered), "byte {at}");
+            assert_eq!(outcome(&altered), Some(WalletTokenError::NotDecryptable), "byte {at}");
         }
-        assert_eq!(Token::parse("dG9rZW4=").err(), Some(Fault::Malformed));
+        assert_eq!(Token::parse("dG9rZW4=").err(), Some(WalletTokenError::Malformed));
     }
 
     #[test]
     fn a_token_has_its_time() {
         for (expires, expected) in [
-            ("2026-11-21T12:00:00Z", Some(Fault::Expired)),
+            ("2026-11-21T12:00:00Z", Some(WalletTokenError::Expired)),
             ("2026-11-21T12:00:01Z", None),
             ("2026-11-22T12:00:00Z", None),
-            ("2026-11-22T12:00:01Z", Some(Fault::TooLong)),
+            ("2026-11-22T12:00:01Z", Some(WalletTokenError::TooLong)),
         ] {
-            let mut content = content();
+            let mut content = sample_content();
             content.expires = expires.parse().unwrap();
-            let opened = sealed(&content, Derivation::Hkdf).open(&ours(), &key(1), now());
+            let opened = seal_content(&content, Derivation::Hkdf).open(&our_entity(), &wallet_key(1), sample_time());
             assert_eq!(opened.err(), expected, "{expires}");
         }
-        let mut nameless = content();
+        let mut nameless = sample_content();
         "short".clone_into(&mut nameless.token_id);
-        assert_eq!(fault(sealed(&nameless, Derivation::Hkdf).open(&ours(), &key(1), now())), Fault::Content);
+        assert_eq!(
+            expect_error(seal_content(&nameless, Derivation::Hkdf).open(&our_entity(), &wallet_key(1), sample_time())),
+            WalletTokenError::InvalidContent
+        );
     }
 
     const HKDF_VECTOR: &str = r#"{"version":"TILLGATE_WALLET_1","kdf":"HKDF","keyId":"256b1be32745d1d1","ephemeralPublicKey":"BB4YUy/UdUwC8wQdnHXOszuD/9gax85P6ILMscmLxYlupGwxHE4v9A3ZajZT5uRURdMt/khuztdcepDGoYiBwKM=","nonce":"AAECAwQFBgcICQoL","data":"5GoxFxc30y/DjBrPH9wef0FEL0OdJ4qsIbbPzirTT4IHfwV68a7IdJHsiLeyad4sqNTPjeTRRclXTu0FtTCLxE8xUKP2bBMb6/KOsKMK9bncGMyMCUytH740iIRr5R11VoQbOaP4L+uJo2ZUfMZNw5eLC9iTArstITKMPhf4ZTbjdgIqhTq02o8So5J/XLgjNBBFS1gxiDP5yBRiq7yeCYA/fcmICAELmV2LtA9YGjbEBoqmP3x0sF1jbdC+S8p9ANL/hKjgEuOsCawG2Rg+VFtkbV0ZJA=="}"#;

@@ -1,35 +1,36 @@
-//! The fields of the form: one row each, for the form that the gateway writes without scripts and for the hosted one.
+//! The fields of the form, one row each, for the plain form without scripts and for the hosted form.
 
-use Input::{Choice, Code, Country, Date, Digits, Phone, Text, Tick};
+use Input::{Checkbox, Choice, Code, Country, Date, Digits, Phone, Text};
 
 /// The control in which a shopper fills in a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
-    /// Words of any script.
+    /// Text in any script.
     Text,
-    /// Digits, from left to right in every language, with a keypad where there is one.
+    /// Digits, written from left to right in every language, with a keypad if the device has one.
     Digits,
-    /// Letters and digits, from left to right in every language.
+    /// Letters and digits, written from left to right in every language.
     Code,
     /// A telephone number.
     Phone,
     /// A calendar day.
     Date,
-    /// One of the countries, by its ISO 3166-1 code.
+    /// A country, by its ISO 3166-1 code.
     Country,
     /// One of a few values that the form knows.
     Choice,
-    /// A box to tick, with what it means beside it.
-    Tick,
+    /// A checkbox, with its meaning beside it.
+    Checkbox,
 }
 
 impl Input {
-    /// Returns true if the value is no language's text, and runs from left to right in all of them.
+    /// Returns true for [`Input::Digits`] and [`Input::Code`]: their values are not text of a language, and are written
+    /// from left to right in all languages.
     pub fn is_code(self) -> bool {
         matches!(self, Digits | Code)
     }
 
-    /// Returns true if a device with a screen keyboard should show its keypad.
+    /// Returns true for [`Input::Digits`] and [`Input::Phone`]: a device with a screen keyboard should show its keypad.
     pub fn has_keypad(self) -> bool {
         matches!(self, Digits | Phone)
     }
@@ -37,30 +38,30 @@ impl Input {
 
 /// A field of a form.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct FormField {
     /// Its key, by which brands list their fields: `accountNumber`.
     pub key: &'static str,
-    /// The name of its input. It is a parameter, but for the expiry date, of which two are made.
+    /// Name of its input. It is a parameter, except for the expiry date, which sets two parameters.
     pub name: &'static str,
-    /// The parameters that are posted of it. Where there are two for one value, the value's look decides which.
+    /// Parameters that its value is posted as. If there are two for one value, the format of the value decides.
     pub parameters: &'static [&'static str],
     /// Its control.
     pub input: Input,
-    /// What browsers may fill in: an autofill field name of HTML, `off` to forbid it, or empty.
+    /// Value of the HTML attribute `autocomplete`: a field name, `off` to forbid autofill, or empty.
     pub autofill: &'static str,
-    /// The key of its label among the form's texts.
+    /// Key of its label among the form's texts.
     pub label: &'static str,
-    /// The key of the text below it that says what to fill in; `None` if the label says enough.
+    /// Key of the explanation below it. `None` if the label is enough.
     pub help: Option<&'static str>,
-    /// The key of the text that says it is wrong.
+    /// Key of its error message.
     pub error: &'static str,
     /// True if its value is never shown again, not even to the shopper who typed it.
     pub secret: bool,
-    /// True if the form without scripts has it too.
-    pub plain: bool,
+    /// True if the plain form has it too.
+    pub in_plain_form: bool,
 }
 
-impl Field {
+impl FormField {
     const fn with_autofill(self, autofill: &'static str) -> Self {
         Self { autofill, ..self }
     }
@@ -69,101 +70,121 @@ impl Field {
         Self { help: Some(help), ..self }
     }
 
-    const fn secret(self) -> Self {
+    const fn marked_secret(self) -> Self {
         Self { secret: true, ..self }
     }
 
-    /// A field that only the hosted form has.
-    const fn hosted(self) -> Self {
-        Self { plain: false, ..self }
+    /// Marks a field that only the hosted form has.
+    const fn hosted_only(self) -> Self {
+        Self { in_plain_form: false, ..self }
     }
 
-    const fn labelled(self, label: &'static str) -> Self {
+    const fn with_label(self, label: &'static str) -> Self {
         Self { label, ..self }
     }
 }
 
-/// A field that is labelled by its key, and named after its first parameter.
-const fn row(key: &'static str, parameters: &'static [&'static str], input: Input, error: &'static str) -> Field {
+/// Creates a field that is named after its first parameter and labelled by its key. It is in both forms and not secret,
+/// and has neither autofill nor an explanation.
+const fn new_field(
+    key: &'static str,
+    parameters: &'static [&'static str],
+    input: Input,
+    error: &'static str,
+) -> FormField {
     let name = parameters[0];
-    Field { key, name, parameters, input, autofill: "", label: key, help: None, error, secret: false, plain: true }
+    FormField {
+        key,
+        name,
+        parameters,
+        input,
+        autofill: "",
+        label: key,
+        help: None,
+        error,
+        secret: false,
+        in_plain_form: true,
+    }
 }
 
 /// The brand of a card form.
-pub static BRAND: Field = row("brand", &["paymentBrand"], Choice, "cardBrandError");
+pub static BRAND: FormField = new_field("brand", &["paymentBrand"], Choice, "cardBrandError");
 /// The number of a card. In the hosted form it is typed into a frame.
-pub static CARD_NUMBER: Field =
-    row("cardNumber", &["card.number"], Digits, "cardNumberError").with_autofill("cc-number").secret();
+pub static CARD_NUMBER: FormField =
+    new_field("cardNumber", &["card.number"], Digits, "cardNumberError").with_autofill("cc-number").marked_secret();
 /// The month and year in which a card expires.
-pub static EXPIRY_DATE: Field = Field {
+pub static EXPIRY_DATE: FormField = FormField {
     name: "card.expiry",
-    ..row("expiryDate", &["card.expiryMonth", "card.expiryYear"], Digits, "expiryMonthError")
+    ..new_field("expiryDate", &["card.expiryMonth", "card.expiryYear"], Digits, "expiryMonthError")
         .with_autofill("cc-exp")
         .with_help("mmyy")
 };
 /// The name on a card.
-pub static CARD_HOLDER: Field = row("cardHolder", &["card.holder"], Text, "cardHolderError").with_autofill("cc-name");
+pub static CARD_HOLDER: FormField =
+    new_field("cardHolder", &["card.holder"], Text, "cardHolderError").with_autofill("cc-name");
 /// The security code of a card. In the hosted form it is typed into a frame.
-pub static SECURITY_CODE: Field =
-    row("cvv", &["card.cvv"], Digits, "cvvError").with_autofill("cc-csc").with_help("cvvHint").secret();
+pub static SECURITY_CODE: FormField =
+    new_field("cvv", &["card.cvv"], Digits, "cvvError").with_autofill("cc-csc").with_help("cvvHint").marked_secret();
 /// The owner of a bank account.
-pub static ACCOUNT_HOLDER: Field =
-    row("accountHolder", &["bankAccount.holder"], Text, "accountHolderError").with_autofill("name");
+pub static ACCOUNT_HOLDER: FormField =
+    new_field("accountHolder", &["bankAccount.holder"], Text, "accountHolderError").with_autofill("name");
 /// An IBAN or a national account number.
-pub static ACCOUNT_NUMBER: Field =
-    row("accountNumber", &["bankAccount.iban", "bankAccount.number"], Code, "accountNumberError")
+pub static ACCOUNT_NUMBER: FormField =
+    new_field("accountNumber", &["bankAccount.iban", "bankAccount.number"], Code, "accountNumberError")
         .with_autofill("off")
-        .secret();
+        .marked_secret();
 /// A BIC or a national bank code.
-pub static ACCOUNT_BANK: Field =
-    row("accountBank", &["bankAccount.bic", "bankAccount.bankCode"], Code, "accountBankError").with_autofill("off");
+pub static ACCOUNT_BANK: FormField =
+    new_field("accountBank", &["bankAccount.bic", "bankAccount.bankCode"], Code, "accountBankError")
+        .with_autofill("off");
 /// The day on which a mandate is signed: today, when its box is ticked.
-pub static MANDATE: Field = row("mandate", &["bankAccount.mandate.dateOfSignature"], Tick, "mandateError");
+pub static MANDATE: FormField =
+    new_field("mandate", &["bankAccount.mandate.dateOfSignature"], Checkbox, "mandateError");
 
-/// Every field.
+/// All fields.
 #[rustfmt::skip] // a row reads as a line
-pub static FIELDS: &[&Field] = &[
+pub static FIELDS: &[&FormField] = &[
     &BRAND, &CARD_NUMBER, &EXPIRY_DATE, &CARD_HOLDER, &SECURITY_CODE,
     &ACCOUNT_HOLDER, &ACCOUNT_NUMBER, &ACCOUNT_BANK,
-    &row("bankName", &["bankAccount.bankName"], Text, "bankNameError").hosted(),
-    &row("country", &["bankAccount.country"], Country, "countryError").with_autofill("country"),
-    &row("accountId", &["virtualAccount.accountId"], Text, "accountIdError").with_autofill("email"),
+    &new_field("bankName", &["bankAccount.bankName"], Text, "bankNameError").hosted_only(),
+    &new_field("country", &["bankAccount.country"], Country, "countryError").with_autofill("country"),
+    &new_field("accountId", &["virtualAccount.accountId"], Text, "accountIdError").with_autofill("email"),
     &MANDATE,
-    &row("paymentMode", &["customParameters[SHOPPER_paymentMode]"], Choice, "").labelled("").hosted(),
-    &row("mobilePhone", &["virtualAccount.accountId"], Phone, "mobilePhoneNumberError")
-        .labelled("mobilePhoneNumber").with_autofill("tel").hosted(),
-    &row("givenName", &["customer.givenName"], Text, "givenNameError").with_autofill("cc-given-name").hosted(),
-    &row("surname", &["customer.surname"], Text, "surNameError").with_autofill("cc-family-name").hosted(),
-    &row("birthDate", &["customer.birthDate"], Date, "birthDateError").with_autofill("bday").hosted(),
-    &row("taxNumber", &["customer.identificationDocId"], Text, "taxNumberError").hosted(),
-    &row("billing-country", &["billing.country"], Country, "billingCountryError")
-        .labelled("billingCountryPlaceholder").with_autofill("billing country").hosted(),
-    &row("billing-state", &["billing.state"], Text, "billingStateError")
-        .labelled("billingStatePlaceholder").with_autofill("billing address-level1").hosted(),
-    &row("billing-city", &["billing.city"], Text, "billingCityError")
-        .labelled("billingCityPlaceholder").with_autofill("billing address-level2").hosted(),
-    &row("billing-postcode", &["billing.postcode"], Text, "billingPostCodeError")
-        .labelled("billingPostCodePlaceholder").with_autofill("billing postal-code").hosted(),
-    &row("billing-street1", &["billing.street1"], Text, "billingStreetError")
-        .labelled("billingStreet1Placeholder").with_autofill("billing address-line1").hosted(),
-    &row("billing-street2", &["billing.street2"], Text, "billingStreetError2")
-        .labelled("billingStreet2Placeholder").with_autofill("billing address-line2").hosted(),
+    &new_field("paymentMode", &["customParameters[SHOPPER_paymentMode]"], Choice, "").with_label("").hosted_only(),
+    &new_field("mobilePhone", &["virtualAccount.accountId"], Phone, "mobilePhoneNumberError")
+        .with_label("mobilePhoneNumber").with_autofill("tel").hosted_only(),
+    &new_field("givenName", &["customer.givenName"], Text, "givenNameError").with_autofill("cc-given-name").hosted_only(),
+    &new_field("surname", &["customer.surname"], Text, "surNameError").with_autofill("cc-family-name").hosted_only(),
+    &new_field("birthDate", &["customer.birthDate"], Date, "birthDateError").with_autofill("bday").hosted_only(),
+    &new_field("taxNumber", &["customer.identificationDocId"], Text, "taxNumberError").hosted_only(),
+    &new_field("billing-country", &["billing.country"], Country, "billingCountryError")
+        .with_label("billingCountryPlaceholder").with_autofill("billing country").hosted_only(),
+    &new_field("billing-state", &["billing.state"], Text, "billingStateError")
+        .with_label("billingStatePlaceholder").with_autofill("billing address-level1").hosted_only(),
+    &new_field("billing-city", &["billing.city"], Text, "billingCityError")
+        .with_label("billingCityPlaceholder").with_autofill("billing address-level2").hosted_only(),
+    &new_field("billing-postcode", &["billing.postcode"], Text, "billingPostCodeError")
+        .with_label("billingPostCodePlaceholder").with_autofill("billing postal-code").hosted_only(),
+    &new_field("billing-street1", &["billing.street1"], Text, "billingStreetError")
+        .with_label("billingStreet1Placeholder").with_autofill("billing address-line1").hosted_only(),
+    &new_field("billing-street2", &["billing.street2"], Text, "billingStreetError2")
+        .with_label("billingStreet2Placeholder").with_autofill("billing address-line2").hosted_only(),
 ];
 
-impl Field {
+impl FormField {
     /// Finds a field by its key.
     pub fn find(key: &str) -> Option<&'static Self> {
         FIELDS.iter().copied().find(|field| field.key == key)
     }
 
-    /// Finds a field of the form without scripts by its key.
+    /// Finds a field of the plain form by its key.
     pub fn find_plain(key: &str) -> Option<&'static Self> {
-        Self::find(key).filter(|field| field.plain)
+        Self::find(key).filter(|field| field.in_plain_form)
     }
 
-    /// Finds the field that a parameter is posted of, also by the name of its input. Of several fields that post it, the
-    /// first in the table is found.
-    pub fn of_parameter(name: &str) -> Option<&'static Self> {
+    /// Finds the field that is posted as this parameter, also by the name of its input. If several are, returns the
+    /// first in the table.
+    pub fn find_by_parameter(name: &str) -> Option<&'static Self> {
         FIELDS.iter().copied().find(|field| field.name == name || field.parameters.contains(&name))
     }
 }
@@ -176,13 +197,13 @@ mod tests {
     use super::*;
     use crate::brand::Brand;
     use crate::language::LANGUAGES;
-    use crate::parameter::find;
+    use crate::parameter::find_parameter;
 
     #[test]
     fn every_field_a_brand_asks_for_has_a_row() {
         for brand in Brand::all() {
             for key in brand.fields.iter().chain(brand.extras) {
-                assert!(Field::find(key.trim_end_matches('?')).is_some(), "{} {key}", brand.code);
+                assert!(FormField::find(key.trim_end_matches('?')).is_some(), "{} {key}", brand.code);
             }
         }
     }
@@ -192,9 +213,9 @@ mod tests {
         let mut keys = BTreeSet::new();
         for field in FIELDS {
             assert!(keys.insert(field.key), "{} comes twice", field.key);
-            assert_eq!(Field::find(field.key), Some(*field));
+            assert_eq!(FormField::find(field.key), Some(*field));
             for name in field.parameters {
-                let parameter = find(name).unwrap_or_else(|| panic!("{name} is no parameter"));
+                let parameter = find_parameter(name).unwrap_or_else(|| panic!("{name} is no parameter"));
                 assert!(parameter.browser, "{name}");
                 assert!(!parameter.secret || field.secret, "{name} may not be shown");
             }
@@ -207,7 +228,7 @@ mod tests {
             for field in FIELDS {
                 let keys = [field.label, field.error].into_iter().chain(field.help).filter(|key| !key.is_empty());
                 for key in keys {
-                    assert!(language.texts().contains(&format!("\n{key} = \"")), "{} lacks {key}", language.tag);
+                    assert!(language.texts_toml().contains(&format!("\n{key} = \"")), "{} lacks {key}", language.tag);
                 }
             }
         }
@@ -222,8 +243,8 @@ mod tests {
             ("bankAccount.bankCode", "accountBank"),
             ("virtualAccount.accountId", "accountId"),
         ] {
-            assert_eq!(Field::of_parameter(name).map(|field| field.key), Some(key), "{name}");
+            assert_eq!(FormField::find_by_parameter(name).map(|field| field.key), Some(key), "{name}");
         }
-        assert_eq!(Field::of_parameter("amount"), None);
+        assert_eq!(FormField::find_by_parameter("amount"), None);
     }
 }

@@ -1,22 +1,22 @@
-//! The languages of the form: one row each. Their texts lie in `widget/locales`, a file with the name of the tag each.
+//! The languages of the form, one row each. Their texts are in `widget/locales`, in files named after the tags.
 
-/// A language that the form speaks.
+/// A language of the form.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Language {
-    /// Its BCP 47 tag: `da`. It names the files of its texts.
+    /// Its BCP 47 tag, such as `da`. The files of its texts are named after it.
     pub tag: &'static str,
-    /// The name that the contract gives it, and our documents: `dk`. Mostly the tag.
+    /// Its name in the contract and in our documents, such as `dk`. Mostly equal to the tag.
     pub name: &'static str,
-    /// Further names that pages use for it, beside `tag` and `name`.
+    /// Further names that pages use for it, in addition to `tag` and `name`.
     others: &'static [&'static str],
     /// True if it is written from right to left.
     pub right_to_left: bool,
 }
 
-/// The table, and beside it the texts, so that a program that asks for no texts carries none.
+/// The table, and separately the texts, so that a program without texts does not contain them.
 macro_rules! languages {
     ($(($tag:literal, $name:literal, $others:expr, $right_to_left:literal),)*) => {
-        /// Every language, in the order of our documents. The first is spoken where no known one is asked for.
+        /// All languages, in the order of our documents. The first is the default for unknown languages.
         pub static LANGUAGES: &[Language] = &[
             $(Language { tag: $tag, name: $name, others: &$others, right_to_left: $right_to_left },)*
         ];
@@ -27,7 +27,7 @@ macro_rules! languages {
     };
 }
 
-// Tag, name, further names, whether it is written from right to left.
+// Columns: tag, name, further names, true for writing from right to left.
 languages! {
     ("en", "en", [], false),
     ("de", "de", [], false),
@@ -57,27 +57,27 @@ languages! {
 }
 
 impl Language {
-    /// Returns the names that it is found by beside its tag, the contract's first.
+    /// Returns its names other than the tag, that of the contract first.
     pub fn aliases(&self) -> impl Iterator<Item = &'static str> {
         let name = Some(self.name).filter(|name| *name != self.tag);
         name.into_iter().chain(self.others.iter().copied())
     }
 
-    /// Finds the language that a page asks for: `de-AT` is served by `de` where it has no texts of its own, and English
-    /// stands for what nobody knows.
-    pub fn of_locale(locale: &str) -> &'static Self {
-        let asked = locale.replace('_', "-").to_ascii_lowercase();
-        let language = asked.split('-').next().unwrap_or_default();
-        Self::find(&asked).or_else(|| Self::find(language)).unwrap_or(&LANGUAGES[0])
+    /// Finds the language for a page's locale, in any case, with hyphens or underscores: by the whole locale, or else
+    /// by its language, so that `de-AT` is served by `de`. Unknown locales are served by English.
+    pub fn for_locale(locale: &str) -> &'static Self {
+        let normalized = locale.replace('_', "-").to_ascii_lowercase();
+        let language = normalized.split('-').next().unwrap_or_default();
+        Self::find(&normalized).or_else(|| Self::find(language)).unwrap_or(&LANGUAGES[0])
     }
 
-    /// Finds a language by its tag or another of its names, in small letters.
+    /// Finds a language by its tag or another name, in lower case.
     pub fn find(name: &str) -> Option<&'static Self> {
         LANGUAGES.iter().find(|language| language.tag == name || language.aliases().any(|alias| alias == name))
     }
 
     /// Returns its texts: TOML with the tables `loading`, `labels`, `errors` and `forms`.
-    pub fn texts(&self) -> &'static str {
+    pub fn texts_toml(&self) -> &'static str {
         TEXTS.iter().find(|(tag, _)| *tag == self.tag).map_or("", |(_, texts)| texts)
     }
 }
@@ -89,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    /// What merchants may ask for according to the contract.
+    /// Names of languages in the contract.
     const CONTRACT: &str = "ar be bg cn cz de da el en es fi fr gr hu it ja ko nl no pl pt ro ru sv sk sl tr";
     /// The codes of the specification.
     const SPECIFIED: &str = "en de fr es it nl dk fi se tr ja sl pt pl cz hu bg ro ru cn gr no sk ar ko";
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn every_language_of_the_contract_is_known_by_each_of_its_names() {
         for name in CONTRACT.split(' ').chain(SPECIFIED.split(' ')) {
-            // Belarusian has no texts and is nobody else's name: English.
+            // Belarusian has no texts, and its name means no other language, so it is served by English.
             assert_eq!(Language::find(name).is_some(), name != "be", "{name}");
         }
         assert!(LANGUAGES.iter().map(|language| language.name).eq(SPECIFIED.split(' ')));
@@ -125,7 +125,7 @@ mod tests {
         let known: BTreeSet<String> = LANGUAGES.iter().map(|language| format!("{}.toml", language.tag)).collect();
         assert_eq!(known, files);
         for language in LANGUAGES {
-            assert!(language.texts().contains("\n[labels]\n"), "{}", language.tag);
+            assert!(language.texts_toml().contains("\n[labels]\n"), "{}", language.tag);
         }
     }
 
@@ -144,7 +144,7 @@ mod tests {
             ("tlh", "en"),
             ("../de", "en"),
         ] {
-            assert_eq!(Language::of_locale(asked).tag, tag, "{asked}");
+            assert_eq!(Language::for_locale(asked).tag, tag, "{asked}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! axe-core in the page and in every frame of it.
+//! axe-core checks of a page and all its frames.
 
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
@@ -7,11 +7,12 @@ use thirtyfour::prelude::*;
 use crate::Browser;
 
 impl Browser {
-    /// What axe-core finds in the page and in each of its frames, as readable lines; nothing is what one hopes for.
+    /// Runs axe-core in the page and in each of its visible frames, and returns its findings as readable lines. An
+    /// empty list means no findings.
     ///
     /// # Errors
-    /// When axe-core is not there (its file is named by `TILLGATE_AXE`) or does not run.
-    pub async fn axe(&self) -> anyhow::Result<Vec<String>> {
+    /// If axe-core is missing (`TILLGATE_AXE` names its file) or does not run.
+    pub async fn run_axe(&self) -> anyhow::Result<Vec<String>> {
         let Some(file) = std::env::var_os("TILLGATE_AXE") else {
             bail!(
                 "TILLGATE_AXE does not name axe-core's script; `cargo xtask test` does, \
@@ -19,29 +20,31 @@ impl Browser {
             );
         };
         let axe = std::fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
-        let mut found = self.axe_here(&axe, "page", &[]).await?;
-        // A page without frames, such as that of a bank, is not waited for to get one.
+        let mut found = self.run_axe_here(&axe, "page", &[]).await?;
+        // `nowait`: a page without frames, such as a bank's, must not cause a wait for frames.
         let frames = self.query(By::Css("iframe")).nowait().all_from_selector().await?;
         for frame in frames {
-            // What nobody sees yet, such as the place for a bank's page, is nobody's barrier.
+            // Skips hidden frames, such as the container for a bank's page: they are no barrier to anybody yet.
             if !frame.is_displayed().await? {
                 continue;
             }
             let name = frame.attr("title").await?.or(frame.attr("name").await?).unwrap_or_default();
             frame.enter_frame().await?;
-            // A frame is a part of its page: what every page must have once, the page has; and its background is the
-            // page's, which shows through and which axe cannot know there.
-            let of_pages = ["landmark-one-main", "page-has-heading-one", "region", "bypass", "color-contrast"];
-            let inside = self.axe_here(&axe, &format!("frame \"{name}\""), &of_pages).await;
+            // A frame is a part of its page. Elements that are required once per page are in the page itself. The frame
+            // is transparent, so axe-core cannot determine the background color.
+            let page_rules = ["landmark-one-main", "page-has-heading-one", "region", "bypass", "color-contrast"];
+            let inside = self.run_axe_here(&axe, &format!("frame \"{name}\""), &page_rules).await;
             self.enter_default_frame().await?;
             found.extend(inside?);
         }
         Ok(found)
     }
 
-    async fn axe_here(&self, axe: &str, place: &str, without: &[&str]) -> anyhow::Result<Vec<String>> {
-        // It is half a megabyte: once is enough for a document.
-        if self.value("typeof axe").await? == "undefined" {
+    /// Runs axe-core in the current document, except the rules in `without`. Returns a line for each violation, which
+    /// begins with `place`; an error of axe-core is such a line, too.
+    async fn run_axe_here(&self, axe: &str, place: &str, without: &[&str]) -> anyhow::Result<Vec<String>> {
+        // axe-core has half a megabyte; it is injected once per document.
+        if self.evaluate("typeof axe").await? == "undefined" {
             self.execute(axe, vec![]).await?;
         }
         let rules: serde_json::Map<String, Value> =

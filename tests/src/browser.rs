@@ -1,4 +1,4 @@
-//! A browser as a test sees it: pages, a witness in every page, sizes and colour schemes, screenshots.
+//! A browser under test: pages, a witness script in every page, window sizes and color schemes, screenshots.
 
 use std::future::Future;
 use std::ops::Deref;
@@ -10,22 +10,22 @@ use serde_json::{Value, json};
 use thirtyfour::prelude::*;
 use tokio::task::LocalSet;
 
-use crate::driver::{chromium, firefox};
-use crate::pool::Chromium;
-use crate::wait::until;
+use crate::driver::{start_chromium, start_firefox};
+use crate::pool::{Chromium, ChromiumKind};
+use crate::wait::poll_until;
 
-/// A running browser with nothing kept from before: Chromium, or Firefox. Everything of [`WebDriver`] can be called on it.
+/// A running Chromium or Firefox with a fresh profile or context. It dereferences to [`WebDriver`].
 #[derive(Clone, Debug)]
 pub struct Browser {
     driver: WebDriver,
 }
 
-/// Something that the witness in the page has seen.
+/// An observation of the witness script in the page.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Seen {
-    /// `violation`, `error`, `message`, `posted`, `sent`, `loaded`, or what a page noted itself.
+pub struct Observation {
+    /// `violation`, `error`, `message`, `posted`, `sent`, `loaded`, or a kind that the page itself recorded.
     pub kind: String,
-    /// What exactly, as text.
+    /// Details as text.
     pub detail: String,
 }
 
@@ -37,60 +37,86 @@ impl Deref for Browser {
     }
 }
 
-/// Runs `test` in a page of a Chromium that other tests have used before, or will; its browser context is the test's own, and
-/// empty. A failure leaves a picture and the browser's log behind, and ends the browser.
+/// Runs `test` in a page of a shared Chromium. The browser context belongs to the test alone and is empty. This
+/// Chromium has no user interface, and all sites of a page share a process, as on most phones. If the test fails, a
+/// screenshot and the browser's log are saved, and the browser is ended.
 ///
 /// # Errors
-/// What the test fails with, or that there is no browser.
-pub async fn browse<Fut>(test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
+/// If the test fails, or if no browser can be started.
+pub async fn run_in_browser<Fut>(test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
 where
     Fut: Future<Output = anyhow::Result<()>> + 'static,
 {
-    let (chromium, driver) = Chromium::take().await?;
+    run_in_shared_browser(ChromiumKind::Shell, test).await
+}
+
+/// Runs `test` like [`run_in_browser`], in a Chromium with its user interface and with a process for every site, as on
+/// desktops. It takes twice the processor time. It is meant for tests of the main flow, of attacks, and of features
+/// that the headless shell lacks (autofill, back/forward cache).
+///
+/// # Errors
+/// If the test fails, or if no browser can be started.
+pub async fn run_in_desktop_browser<Fut>(test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
+where
+    Fut: Future<Output = anyhow::Result<()>> + 'static,
+{
+    run_in_shared_browser(ChromiumKind::Desktop, test).await
+}
+
+/// Runs `test` in an idle or new browser of this kind. Returns the browser to the pool if the test passes; otherwise
+/// ends it. A browser that cannot be returned is ended with a message, and the test passes.
+async fn run_in_shared_browser<Fut>(kind: ChromiumKind, test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
+where
+    Fut: Future<Output = anyhow::Result<()>> + 'static,
+{
+    let (chromium, driver) = Chromium::take_from_pool(kind).await?;
     let browser = Browser { driver };
     browser.add_witness().await?;
-    run(browser, test).await?;
-    if let Err(error) = chromium.give_back().await {
+    run_and_quit(browser, test).await?;
+    if let Err(error) = chromium.return_to_pool().await {
         eprintln!("a browser is given up: {error:#}");
     }
     Ok(())
 }
 
-/// Like [`browse`], in a Chromium that is started for this test with a fresh profile and more arguments.
+/// Runs `test` like [`run_in_browser`], in a Chromium with user interface that is started for this test with a fresh
+/// profile and additional arguments.
 ///
 /// # Errors
-/// What the test fails with, or that there is no browser.
-pub async fn browse_with<Fut>(arguments: &[&str], test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
+/// If the test fails, or if no browser can be started.
+pub async fn run_in_new_browser<Fut>(arguments: &[&str], test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
 where
     Fut: Future<Output = anyhow::Result<()>> + 'static,
 {
-    let browser = Browser { driver: chromium(arguments).await? };
+    let browser = Browser { driver: start_chromium(arguments).await? };
     browser.add_witness().await?;
-    run(browser, test).await
+    run_and_quit(browser, test).await
 }
 
-/// Like [`browse`], in Firefox. It has no witness, and what only Chromium's own protocol can do ([`Browser::resize`],
-/// [`Browser::prefer`]) it cannot.
+/// Runs `test` like [`run_in_browser`], in Firefox. There is no witness script; functions that need Chromium's protocol
+/// ([`Browser::resize_page`], [`Browser::set_color_scheme`]) do not work.
 ///
 /// # Errors
-/// What the test fails with, or that there is no Firefox.
-pub async fn browse_in_firefox<Fut>(test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
+/// If the test fails, or if Firefox cannot be started.
+pub async fn run_in_firefox<Fut>(test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
 where
     Fut: Future<Output = anyhow::Result<()>> + 'static,
 {
-    let (driver, _process) = firefox().await?;
-    run(Browser { driver }, test).await
+    let (driver, _process) = start_firefox().await?;
+    run_and_quit(Browser { driver }, test).await
 }
 
-async fn run<Fut>(browser: Browser, test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
+/// Runs `test`, saves diagnostics if it fails or panics, and ends the session. Then resumes the test's panic or returns
+/// its error. A failure to end the session hides both.
+async fn run_and_quit<Fut>(browser: Browser, test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
 where
     Fut: Future<Output = anyhow::Result<()>> + 'static,
 {
-    // As a task of its own, so that a failed assertion ends the test and not the clean-up.
+    // A separate task, so that a failed assertion does not skip the clean-up.
     let tasks = LocalSet::new();
     let outcome = tasks.run_until(tasks.spawn_local(test(browser.clone()))).await;
     if !matches!(outcome, Ok(Ok(()))) {
-        browser.leave_evidence().await;
+        browser.save_diagnostics().await;
     }
     browser.driver.quit().await?;
     outcome.unwrap_or_else(|error| match error.try_into_panic() {
@@ -100,115 +126,117 @@ where
 }
 
 impl Browser {
-    /// Lets the witness into every page from now on.
+    /// Installs the witness script in every future page.
     async fn add_witness(&self) -> anyhow::Result<()> {
         let witness = json!({ "source": include_str!("witness.js") });
         self.cdp().send_raw("Page.addScriptToEvaluateOnNewDocument", witness).await?;
         Ok(())
     }
 
-    /// Everything the witness has seen on this site since the browser started, in order.
+    /// Returns all observations of the witness script on this site since the browser started, in order.
     ///
     /// # Errors
-    /// When the page does not answer.
-    pub async fn seen(&self) -> anyhow::Result<Vec<Seen>> {
+    /// If the page does not answer.
+    pub async fn observations(&self) -> anyhow::Result<Vec<Observation>> {
         Ok(self.execute("return window.witness.all()", vec![]).await?.convert()?)
     }
 
-    /// What the witness has seen of one kind.
+    /// Returns the details of all observations of one kind.
     ///
     /// # Errors
-    /// When the page does not answer.
-    pub async fn seen_of(&self, kind: &str) -> anyhow::Result<Vec<String>> {
-        let seen = self.seen().await?.into_iter().filter(|seen| seen.kind == kind);
-        Ok(seen.map(|seen| seen.detail).collect())
+    /// If the page does not answer.
+    pub async fn observed_details(&self, kind: &str) -> anyhow::Result<Vec<String>> {
+        let observations = self.observations().await?.into_iter().filter(|observation| observation.kind == kind);
+        Ok(observations.map(|observation| observation.detail).collect())
     }
 
-    /// Waits until the witness has seen something of `kind` since the browser started, and says what came first.
+    /// Waits until the witness script has made an observation of `kind` since the browser started, and returns the
+    /// detail of the first.
     ///
     /// # Errors
-    /// When it does not happen in time.
-    pub async fn until_seen(&self, kind: &str) -> anyhow::Result<String> {
-        until(kind, async || {
-            // A page that is going away does not answer; what was seen there is kept.
-            let seen = self.seen_of(kind).await.unwrap_or_default();
-            Ok(seen.into_iter().next())
+    /// If it does not happen in time.
+    pub async fn wait_for_observation(&self, kind: &str) -> anyhow::Result<String> {
+        poll_until(kind, async || {
+            // A page that is unloading does not answer. Its observations are kept.
+            let details = self.observed_details(kind).await.unwrap_or_default();
+            Ok(details.into_iter().next())
         })
         .await
     }
 
-    /// Waits until `condition`, an expression, holds in the page, or in the page that it makes way for.
+    /// Waits until the expression `condition` is true in the page, or in the page that replaces it.
     ///
     /// # Errors
-    /// When it does not become true in time.
-    pub async fn until(&self, condition: &str) -> anyhow::Result<()> {
-        until(condition, async || {
-            // A page that is going away does not answer.
-            let value = self.value(&format!("!!({condition})")).await.unwrap_or_default();
+    /// If it does not become true in time.
+    pub async fn wait_until(&self, condition: &str) -> anyhow::Result<()> {
+        poll_until(condition, async || {
+            // A page that is unloading does not answer.
+            let value = self.evaluate(&format!("!!({condition})")).await.unwrap_or_default();
             Ok((value == true).then_some(()))
         })
         .await
     }
 
-    /// The value of `expression` in the page.
+    /// Returns the value of `expression` in the page.
     ///
     /// # Errors
-    /// When the page does not answer.
-    pub async fn value(&self, expression: &str) -> anyhow::Result<Value> {
+    /// If the page does not answer.
+    pub async fn evaluate(&self, expression: &str) -> anyhow::Result<Value> {
         Ok(self.execute(format!("return {expression}"), vec![]).await?.json().clone())
     }
 
-    /// What the browser itself wrote to its console since the last call: warnings and errors, policy violations too.
+    /// Returns the browser's console output since the last call, without informational lines: warnings and errors,
+    /// including policy violations.
     ///
     /// # Errors
-    /// When the driver does not answer.
-    pub async fn complaints(&self) -> anyhow::Result<Vec<String>> {
+    /// If the driver does not answer.
+    pub async fn console_warnings(&self) -> anyhow::Result<Vec<String>> {
         let log = self.get_log("browser").await?;
-        let loud = log.into_iter().filter(|entry| entry.level != "INFO" && entry.level != "DEBUG");
-        Ok(loud.map(|entry| format!("{}: {}", entry.level, entry.message)).collect())
+        let warnings = log.into_iter().filter(|entry| entry.level != "INFO" && entry.level != "DEBUG");
+        Ok(warnings.map(|entry| format!("{}: {}", entry.level, entry.message)).collect())
     }
 
-    /// Makes the page `width` × `height` CSS pixels, as a phone when it is narrow.
+    /// Sets the page size to `width` × `height` CSS pixels. Pages of less than 600 are shown as on a phone.
     ///
     /// # Errors
-    /// When the browser refuses.
-    pub async fn resize(&self, width: u32, height: u32) -> anyhow::Result<()> {
+    /// If the browser refuses.
+    pub async fn resize_page(&self, width: u32, height: u32) -> anyhow::Result<()> {
         let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 0, "mobile": width < 600 });
         self.cdp().send_raw("Emulation.setDeviceMetricsOverride", metrics).await?;
         Ok(())
     }
 
-    /// Lets pages see a device that prefers dark or light.
+    /// Emulates a device with a dark or light color scheme.
     ///
     /// # Errors
-    /// When the browser refuses.
-    pub async fn prefer(&self, scheme: &str) -> anyhow::Result<()> {
+    /// If the browser refuses.
+    pub async fn set_color_scheme(&self, scheme: &str) -> anyhow::Result<()> {
         let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
         self.cdp().send_raw("Emulation.setEmulatedMedia", features).await?;
         Ok(())
     }
 
-    /// Writes what is on the screen to `tests/screenshots/<name>.png`.
+    /// Saves a screenshot to `tests/screenshots/<name>.png`.
     ///
     /// # Errors
-    /// When the picture cannot be taken or written.
-    pub async fn picture(&self, name: &str) -> anyhow::Result<()> {
+    /// If the picture cannot be taken or written.
+    pub async fn save_screenshot(&self, name: &str) -> anyhow::Result<()> {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("screenshots");
         std::fs::create_dir_all(&folder)?;
         self.screenshot(&folder.join(format!("{name}.png"))).await?;
         Ok(())
     }
 
-    /// For whoever looks into a failed test: the picture, and the logs on standard error.
-    async fn leave_evidence(&self) {
+    /// Saves a screenshot as `failed-<test>` and prints observations and warnings to standard error. Ignores failures.
+    async fn save_diagnostics(&self) {
         let test = std::thread::current().name().unwrap_or("test").replace("::", "-");
         let _ = self.enter_default_frame().await;
-        let _ = self.picture(&format!("failed-{test}")).await;
-        for seen in self.seen().await.unwrap_or_default() {
-            eprintln!("witness: {} {}", seen.kind, seen.detail);
+        let _ = self.save_screenshot(&format!("failed-{test}")).await;
+        for observation in self.observations().await.unwrap_or_default() {
+            eprintln!("witness: {} {}", observation.kind, observation.detail);
         }
-        for complaint in self.complaints().await.unwrap_or_default() {
-            eprintln!("browser: {complaint}");
+        for warning in self.console_warnings().await.unwrap_or_default() {
+            eprintln!("browser: {warning}");
         }
     }
 }

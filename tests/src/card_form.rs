@@ -1,5 +1,5 @@
-//! The card form in a page, as a shopper meets it: fields to type into, a button, hints. The number and the code are
-//! in frames of another origin; the browser is told to go in and out.
+//! The card form in a page, operated as a shopper does: fields, button, hints. The fields of the card number and the
+//! security code are in frames of another origin, which the functions enter and leave.
 
 use anyhow::Context;
 use thirtyfour::prelude::*;
@@ -7,117 +7,117 @@ use thirtyfour::prelude::*;
 use crate::Browser;
 
 /// The frame of the card number.
-pub const NUMBER: &str = "iframe.wpwl-control-cardNumber";
+pub const NUMBER_FRAME: &str = "iframe.wpwl-control-cardNumber";
 /// The frame of the security code.
-pub const CODE: &str = "iframe.wpwl-control-cvv";
-/// The button.
-pub const PAY: &str = "button.wpwl-button-pay";
+pub const CODE_FRAME: &str = "iframe.wpwl-control-cvv";
+/// The pay button.
+pub const PAY_BUTTON: &str = "button.wpwl-button-pay";
 
-/// The card form of the page that `browser` shows.
+/// The card form of the current page.
 #[derive(Debug)]
 pub struct CardForm<'a> {
     browser: &'a Browser,
 }
 
 impl<'a> CardForm<'a> {
-    /// Waits until the form in the page can be used, and what judges its fields, the page part, is there.
+    /// Waits until the form in the page is usable and its page module, which validates the fields, is loaded.
     ///
     /// # Errors
-    /// When the form does not appear in time.
-    pub async fn ready(browser: &'a Browser) -> anyhow::Result<Self> {
-        let form = Self::standing(browser).await?;
-        browser.until("document.querySelector('.wpwl-form-card .wpwl-live')").await?;
+    /// If the form does not appear in time.
+    pub async fn wait_until_ready(browser: &'a Browser) -> anyhow::Result<Self> {
+        let form = Self::wait_until_usable(browser).await?;
+        browser.wait_until("document.querySelector('.wpwl-form-card .wpwl-live')").await?;
         Ok(form)
     }
 
-    /// Waits until the form in the page can be used: both frames have their field. The page part may be still to come.
+    /// Waits until the form in the page is usable: both frames have their field. The page module may still be loading.
     ///
     /// # Errors
-    /// When the form does not appear in time.
-    pub async fn standing(browser: &'a Browser) -> anyhow::Result<Self> {
-        browser.until("window.wpwl && document.querySelector('.wpwl-container:not([aria-busy])')").await?;
+    /// If the form does not appear in time.
+    pub async fn wait_until_usable(browser: &'a Browser) -> anyhow::Result<Self> {
+        browser.wait_until("window.wpwl && document.querySelector('.wpwl-container:not([aria-busy])')").await?;
         let form = Self { browser };
-        form.find(PAY).await?;
-        form.within(NUMBER, "input", "").await?;
-        form.within(CODE, "input", "").await?;
+        form.find_element(PAY_BUTTON).await?;
+        form.type_into_frame(NUMBER_FRAME, "input", "").await?;
+        form.type_into_frame(CODE_FRAME, "input", "").await?;
         Ok(form)
     }
 
-    /// Fills everything in with a card that the simulator approves.
+    /// Fills in all fields with a card that the simulator approves.
     ///
     /// # Errors
-    /// When a field is missing.
-    pub async fn fill(&self) -> anyhow::Result<()> {
-        self.number("4200000000000000").await?;
-        self.expiry("05 / 34").await?;
-        self.holder("Jane Jones").await?;
-        self.code("123").await
+    /// If a field is missing.
+    pub async fn fill_fields(&self) -> anyhow::Result<()> {
+        self.enter_number("4200000000000000").await?;
+        self.enter_expiry("05 / 34").await?;
+        self.enter_holder("Jane Jones").await?;
+        self.enter_security_code("123").await
     }
 
-    /// Types into the card number.
+    /// Types into the card number field.
     ///
     /// # Errors
-    /// When the field is missing.
-    pub async fn number(&self, text: &str) -> anyhow::Result<()> {
-        self.within(NUMBER, "input", text).await
+    /// If the field is missing.
+    pub async fn enter_number(&self, text: &str) -> anyhow::Result<()> {
+        self.type_into_frame(NUMBER_FRAME, "input", text).await
     }
 
-    /// Types into the security code.
+    /// Types into the security code field.
     ///
     /// # Errors
-    /// When the field is missing.
-    pub async fn code(&self, text: &str) -> anyhow::Result<()> {
-        self.within(CODE, "input", text).await
+    /// If the field is missing.
+    pub async fn enter_security_code(&self, text: &str) -> anyhow::Result<()> {
+        self.type_into_frame(CODE_FRAME, "input", text).await
     }
 
-    /// Types into the expiry date, in place of what is there.
+    /// Replaces the text of the expiry date field.
     ///
     /// # Errors
-    /// When the field is missing.
-    pub async fn expiry(&self, text: &str) -> anyhow::Result<()> {
-        self.replace("input.wpwl-control-expiry", text).await
+    /// If the field is missing.
+    pub async fn enter_expiry(&self, text: &str) -> anyhow::Result<()> {
+        self.replace_text("input.wpwl-control-expiry", text).await
     }
 
-    /// Types into the holder's name, in place of what is there.
+    /// Replaces the text of the card holder field.
     ///
     /// # Errors
-    /// When the field is missing.
-    pub async fn holder(&self, text: &str) -> anyhow::Result<()> {
-        self.replace("input.wpwl-control-cardHolder", text).await
+    /// If the field is missing.
+    pub async fn enter_holder(&self, text: &str) -> anyhow::Result<()> {
+        self.replace_text("input.wpwl-control-cardHolder", text).await
     }
 
-    /// Waits until the page has heard from the code's frame that the code is right. Whoever presses the button comes later
-    /// than that word; a script that submits may not.
+    /// Waits until the code's frame has reported to the page that the code is valid. A shopper presses the button after
+    /// this report; a script that submits may be earlier.
     ///
     /// # Errors
-    /// When it does not hear so.
-    pub async fn code_is_known(&self) -> anyhow::Result<()> {
-        let heard =
+    /// If the report does not arrive in time.
+    pub async fn wait_until_code_valid(&self) -> anyhow::Result<()> {
+        let is_reported =
             "witness.all().some(it => it.kind === 'message' && /field: card.cvv;.* valid: true/.test(it.detail))";
-        self.browser.until(heard).await
+        self.browser.wait_until(is_reported).await
     }
 
     /// Chooses a brand by its code.
     ///
     /// # Errors
-    /// When it is not offered.
-    pub async fn brand(&self, code: &str) -> anyhow::Result<()> {
-        Ok(self.find(&format!("select.wpwl-control-brand option[value='{code}']")).await?.click().await?)
+    /// If it is not offered.
+    pub async fn select_brand(&self, code: &str) -> anyhow::Result<()> {
+        Ok(self.find_element(&format!("select.wpwl-control-brand option[value='{code}']")).await?.click().await?)
     }
 
-    /// Presses the button.
+    /// Presses the pay button.
     ///
     /// # Errors
-    /// When there is none.
-    pub async fn pay(&self) -> anyhow::Result<()> {
-        Ok(self.find(PAY).await?.click().await?)
+    /// If there is none.
+    pub async fn press_pay_button(&self) -> anyhow::Result<()> {
+        Ok(self.find_element(PAY_BUTTON).await?.click().await?)
     }
 
-    /// Waits for the hint of this kind, `cardNumberError` for example, and reads it.
+    /// Waits for the hint of this kind, such as `cardNumberError`, and returns its text.
     ///
     /// # Errors
-    /// When it does not appear.
-    pub async fn hint(&self, kind: &str) -> anyhow::Result<String> {
+    /// If it does not appear.
+    pub async fn wait_for_hint(&self, kind: &str) -> anyhow::Result<String> {
         let hint = self.browser.query(By::Css(format!(".wpwl-hint-{kind}"))).and_displayed().first().await?;
         Ok(hint.text().await?)
     }
@@ -125,50 +125,53 @@ impl<'a> CardForm<'a> {
     /// Waits until there is no visible hint of this kind.
     ///
     /// # Errors
-    /// When it stays.
-    pub async fn no_hint(&self, kind: &str) -> anyhow::Result<()> {
+    /// If it stays.
+    pub async fn wait_for_no_hint(&self, kind: &str) -> anyhow::Result<()> {
         let hidden = format!("[...document.querySelectorAll('.wpwl-hint-{kind}')].every(it => !it.checkVisibility())");
-        self.browser.until(&hidden).await
+        self.browser.wait_until(&hidden).await
     }
 
-    /// What stands in the field inside `frame` ([`NUMBER`] or [`CODE`]).
+    /// Returns the value of the field inside `frame` ([`NUMBER_FRAME`] or [`CODE_FRAME`]).
     ///
     /// # Errors
-    /// When the field is missing.
-    pub async fn inner_value(&self, frame: &str) -> anyhow::Result<String> {
-        self.find(frame).await?.enter_frame().await?;
-        let value = self.find("input").await?.prop("value").await?;
+    /// If the field is missing.
+    pub async fn frame_value(&self, frame: &str) -> anyhow::Result<String> {
+        self.find_element(frame).await?.enter_frame().await?;
+        let value = self.find_element("input").await?.prop("value").await?;
         self.browser.enter_default_frame().await?;
         Ok(value.unwrap_or_default())
     }
 
-    /// Empties the field inside `frame` as a person would: everything marked, and gone.
+    /// Clears the field inside `frame` as a shopper would: select all, then delete.
     ///
     /// # Errors
-    /// When the field is missing.
-    pub async fn empty(&self, frame: &str) -> anyhow::Result<()> {
-        self.within(frame, "input", Key::Control + "a" + Key::Backspace).await
+    /// If the field is missing.
+    pub async fn clear_frame_field(&self, frame: &str) -> anyhow::Result<()> {
+        self.type_into_frame(frame, "input", Key::Control + "a" + Key::Backspace).await
     }
 
-    /// The first element that `css` finds, waiting for it.
+    /// Waits for the first element that matches `css`, and returns it.
     ///
     /// # Errors
-    /// When it does not appear.
-    pub async fn find(&self, css: &str) -> anyhow::Result<WebElement> {
+    /// If it does not appear.
+    pub async fn find_element(&self, css: &str) -> anyhow::Result<WebElement> {
         self.browser.query(By::Css(css)).first().await.with_context(|| format!("looking for {css}"))
     }
 
-    async fn replace(&self, css: &str, text: &str) -> anyhow::Result<()> {
-        let field = self.find(css).await?;
+    /// Clears the field that matches `css`, and types `text` into it.
+    async fn replace_text(&self, css: &str, text: &str) -> anyhow::Result<()> {
+        let field = self.find_element(css).await?;
         field.send_keys(Key::Control + "a" + Key::Backspace).await?;
         Ok(field.send_keys(text).await?)
     }
 
-    async fn within(&self, frame: &str, css: &str, keys: impl Into<TypingData>) -> anyhow::Result<()> {
-        self.find(frame).await?.enter_frame().await?;
+    /// Types into the element inside a frame; empty keys only wait for the element. Returns to the page even if that
+    /// fails.
+    async fn type_into_frame(&self, frame: &str, css: &str, keys: impl Into<TypingData>) -> anyhow::Result<()> {
+        self.find_element(frame).await?.enter_frame().await?;
         let keys = keys.into();
         let typed = async {
-            let field = self.find(css).await?;
+            let field = self.find_element(css).await?;
             if !keys.to_string().is_empty() {
                 field.send_keys(keys).await?;
             }

@@ -1,6 +1,6 @@
-//! Kills a gateway and an acquirer's host at random moments under load, starts them again, and looks whether they have kept their
-//! word: every answer that somebody got is in the store, nobody was charged twice, every pending payment ends, nothing that is told
-//! is told as two things, and the host's ledger agrees with the gateway to the cent.
+//! Crash test: kills a gateway and an acquirer host at random moments under load, restarts them, and checks their
+//! guarantees. Every response that a client received is in the store, no payment was made twice, every pending payment
+//! ends, no event or notification is sent under two ids, and the host's ledger agrees with the gateway to the cent.
 
 mod acquirer;
 mod final_checks;
@@ -16,129 +16,135 @@ use reqwest::Method;
 use rusqlite::{Connection, OpenFlags};
 use tokio::task::JoinSet;
 
-use self::acquirer::MortalHost;
-use self::final_checks::{paid, told};
-use crate::{Answer, CARD, Gateway, Merchant, Receiver, Reply, form, poll, until};
+use self::acquirer::KillableHost;
+use self::final_checks::{check_notifications, check_payments};
+use crate::{
+    ApiResponse, CARD, MerchantClient, Receiver, ReceiverReply, TestGateway, encode_form, poll_until,
+    poll_until_blocking,
+};
 
-/// Clients at once.
+/// Number of concurrent clients.
 const CLIENTS: usize = 8;
-/// A gateway lives for so many milliseconds under load at least, and for up to so many more.
+/// Minimum uptime of a gateway under load, and the maximum random addition, in milliseconds.
 const LIFE: (u64, u64) = (20, 400);
 /// The code of a payment without an outcome.
 const PENDING: &str = "000.200.000";
 const OPTIONS: [&str; 2] = ["--allow-network", "127.0.0.0/8"];
 
-/// What was seen.
+/// Summary of a crash test.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Summary {
-    /// Answers that clients got.
+pub struct CrashSummary {
+    /// Number of responses that clients received.
     pub answers: usize,
-    /// Requests that a crash left without one, and that were sent again.
+    /// Number of requests that were left unanswered by a crash and sent again.
     pub sent_again: usize,
-    /// Requests that the gateway sent to the merchant.
+    /// Number of requests that the gateway sent to the merchant.
     pub received: usize,
-    /// Those of them that came more than once.
+    /// Number of these that were repeated deliveries.
     pub repeated: usize,
-    /// Times that the acquirer's host was killed.
+    /// Number of times that the acquirer host was killed.
     pub hosts_killed: usize,
-    /// Entries in its ledger.
+    /// Number of entries in its ledger.
     pub booked: usize,
 }
 
-/// What the clients know.
+/// Responses that the clients received, and what has to follow from them.
 #[derive(Debug, Default)]
-struct Books {
-    /// Payments that were answered, with their code.
+struct ClientRecords {
+    /// Answered payments, with their result code.
     answered: BTreeMap<String, String>,
-    /// Payments that wait for their shopper, with what they are called and the page that decides about them.
-    waiting: BTreeMap<String, (String, String)>,
-    /// Those of them whose page has said that they are made.
-    made: BTreeSet<String>,
-    /// Those of them whose page was asked and did not answer.
-    asked: BTreeSet<String>,
-    /// Refunds that were answered, by the payment that they refund.
+    /// Payments that wait for their shopper, with their order and the id of the page that decides about them.
+    pending: BTreeMap<String, (String, String)>,
+    /// Pending payments whose page has confirmed the decision.
+    confirmed: BTreeSet<String>,
+    /// Pending payments whose page was requested.
+    decision_requested: BTreeSet<String>,
+    /// Number of answered refunds, by the id of the refunded payment.
     refunds: BTreeMap<String, usize>,
-    /// What every payment is called; each is paid once.
+    /// Orders of all payments. Each order is paid once.
     orders: BTreeSet<String>,
-    /// What checkouts are called that were submitted.
+    /// Orders of the checkouts that were submitted.
     submitted: BTreeSet<String>,
-    /// Requests that nobody answered.
-    unanswered: Vec<Request>,
-    /// Payments that were compared with what was answered.
+    /// Requests that were not answered.
+    unanswered: Vec<KeyedRequest>,
+    /// Payments that were already compared with their response.
     compared: BTreeSet<String>,
-    /// The first answer that nobody should get.
+    /// The first response that no client should receive.
     fault: Option<String>,
     answers: usize,
     sent_again: usize,
 }
 
-/// A request under a name of its own, so that it can be sent again.
+/// A request with its own idempotency key, so that it can be sent again.
 #[derive(Debug, Clone)]
-struct Request {
+struct KeyedRequest {
     path: String,
     fields: Vec<(String, String)>,
     key: String,
-    what: What,
+    kind: RequestKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum What {
+enum RequestKind {
     Payment,
-    /// … at the acquirer's host.
+    /// A payment at the acquirer host.
     External,
-    /// … that its shopper decides about on a page.
+    /// A payment that its shopper decides about on a page.
     Pending,
-    /// Of the payment with this id.
+    /// A refund of the payment with this id.
     Refund(String),
 }
 
-type Shared = Arc<Mutex<Books>>;
+type SharedRecords = Arc<Mutex<ClientRecords>>;
 
-/// Kills so many times. The runtime has to have several threads, for commands block.
+/// Kills and restarts a gateway under load `rounds` times, and the acquirer host in two rounds of three. Checks the
+/// guarantees after each restart and in the end. The runtime needs several threads, because commands block.
 ///
 /// # Errors
-/// What the gateway has not kept, and of which round.
-pub async fn run(rounds: u32) -> anyhow::Result<Summary> {
-    let receiver = Receiver::answering(|_| Reply::status(if random(8) == 0 { 500 } else { 200 })).await?;
-    let mut host = MortalHost::start().await?;
-    let arguments = host.arguments()?;
+/// If a guarantee is violated, with the round in which it was.
+pub async fn run_rounds(rounds: u32) -> anyhow::Result<CrashSummary> {
+    let receiver =
+        Receiver::start_with(|_| ReceiverReply::with_status(if random_below(8) == 0 { 500 } else { 200 })).await?;
+    let mut host = KillableHost::start().await?;
+    let arguments = host.gateway_arguments()?;
     let options: Vec<&str> = OPTIONS.into_iter().chain(arguments.iter().map(String::as_str)).collect();
-    let mut gateway = Gateway::start_with(&options)?;
-    let mut shop = gateway.merchant()?;
-    listen(&gateway, &shop, &receiver)?;
-    let books = Shared::default();
+    let mut gateway = TestGateway::start_with(&options)?;
+    let mut shop = gateway.create_merchant()?;
+    create_webhook(&gateway, &shop, &receiver)?;
+    let records = SharedRecords::default();
     let mut received = Vec::new();
     for round in 1..=rounds {
         let mut clients = JoinSet::new();
         for client in 0..CLIENTS {
             let name = format!("order-{round}-{client}");
-            clients.spawn(load(shop.clone(), receiver.url(""), name, Arc::clone(&books)));
+            clients.spawn(run_client(shop.clone(), receiver.url(""), name, Arc::clone(&records)));
         }
-        tokio::time::sleep(Duration::from_millis(LIFE.0 + random(LIFE.1))).await;
-        // The host dies while the gateway runs, or together with it, or lives.
-        let moment = random(3);
+        tokio::time::sleep(Duration::from_millis(LIFE.0 + random_below(LIFE.1))).await;
+        // The host is killed while the gateway is running, together with the gateway, or not at all.
+        let moment = random_below(3);
         if moment == 0 {
-            host.restart()?;
+            host.kill_and_restart()?;
         }
-        gateway = gateway.restart_after(&options, |_| if moment == 1 { host.restart() } else { Ok(()) })?;
-        shop = Merchant::new(gateway.base(), shop.entity_id, shop.token);
+        gateway =
+            gateway.kill_and_restart_after(&options, |_| if moment == 1 { host.kill_and_restart() } else { Ok(()) })?;
+        shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
         clients.join_all().await;
-        let fault = lock(&books).fault.take();
+        let fault = lock_records(&records).fault.take();
         ensure!(fault.is_none(), "round {round}: {}", fault.unwrap_or_default());
         let about = || format!("round {round}");
-        send_again(&shop, &books).await.with_context(about)?;
-        compare(&shop, &books).await.with_context(about)?;
-        received.extend(receiver.rest().await);
+        resend_unanswered(&shop, &records).await.with_context(about)?;
+        check_responses_stored(&shop, &records).await.with_context(about)?;
+        received.extend(receiver.drain_requests().await);
     }
-    settle(&gateway, &shop).await?;
-    received.extend(receiver.rest().await);
-    let books = std::mem::take(&mut *lock(&books));
-    let repeated = told(&gateway, &books, &received)?;
-    paid(&shop, &books).await?;
-    let booked = host.reconcile(&database(&gateway)?).await?;
-    Ok(Summary {
-        answers: books.answers,
-        sent_again: books.sent_again,
+    advance_until_idle(&gateway, &shop).await?;
+    received.extend(receiver.drain_requests().await);
+    let records = std::mem::take(&mut *lock_records(&records));
+    let repeated = check_notifications(&gateway, &records, &received)?;
+    check_payments(&shop, &records).await?;
+    let booked = host.compare_ledger(&open_database(&gateway)?).await?;
+    Ok(CrashSummary {
+        answers: records.answers,
+        sent_again: records.sent_again,
         received: received.len(),
         repeated,
         hosts_killed: host.killed,
@@ -146,213 +152,247 @@ pub async fn run(rounds: u32) -> anyhow::Result<Summary> {
     })
 }
 
-/// A number below `below`.
-fn random(below: u64) -> u64 {
+/// Returns a random number below `below`.
+fn random_below(below: u64) -> u64 {
     RandomState::new().build_hasher().finish() % below
 }
 
-fn lock(books: &Shared) -> std::sync::MutexGuard<'_, Books> {
-    books.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_records(records: &SharedRecords) -> std::sync::MutexGuard<'_, ClientRecords> {
+    records.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sets up an active webhook.
-fn listen(gateway: &Gateway, shop: &Merchant, receiver: &Receiver) -> anyhow::Result<()> {
+/// Creates a webhook, and activates it by tests until the receiver answers one with 200.
+fn create_webhook(gateway: &TestGateway, shop: &MerchantClient, receiver: &Receiver) -> anyhow::Result<()> {
     let url = receiver.url("events");
-    let made = gateway.command(&["webhook", "create", "--entity", &shop.entity_id, "--url", &url])?;
-    let id = made["webhookId"].as_str().context("no webhookId")?;
-    // Its receiver takes most, not all.
-    poll("the receiver takes the test", || {
-        let test = gateway.command(&["webhook", "test", "--webhook", id, OPTIONS[0], OPTIONS[1]]);
+    let created = gateway.run_command(&["webhook", "create", "--entity", &shop.entity_id, "--url", &url])?;
+    let id = created["webhookId"].as_str().context("no webhookId")?;
+    // The receiver answers most requests with 200, but not all.
+    poll_until_blocking("the receiver takes the test", || {
+        let test = gateway.run_command(&["webhook", "test", "--webhook", id, OPTIONS[0], OPTIONS[1]]);
         Ok(test.is_ok().then_some(()))
     })
 }
 
-/// One client, until the gateway is gone.
-async fn load(shop: Merchant, receiver: String, name: String, books: Shared) {
+/// Runs one client until the gateway is killed: random payments, refunds and checkouts, one after the other. An error
+/// other than a broken connection is recorded as the fault.
+async fn run_client(shop: MerchantClient, receiver: String, name: String, records: SharedRecords) {
     for number in 0.. {
         let order = format!("{name}-{number}");
-        let done = match random(5) {
-            0 => send(&shop, payment(&order, &CARD), &books).await,
-            1 => match any(&books) {
-                Some(paid) => send(&shop, refund(&order, paid), &books).await,
+        let result = match random_below(5) {
+            0 => send_and_record(&shop, payment_request(&order, &CARD), &records).await,
+            1 => match pick_refundable_payment(&records) {
+                Some(paid) => send_and_record(&shop, refund_request(&order, paid), &records).await,
                 None => Ok(()),
             },
-            2 => send(&shop, external(&order), &books).await,
-            3 => decide(&shop, &order, &receiver, &books).await,
-            _ => submit(&shop, &order, &receiver, &books).await,
+            2 => send_and_record(&shop, external_payment_request(&order), &records).await,
+            3 => pay_with_redirect(&shop, &order, &receiver, &records).await,
+            _ => submit_checkout(&shop, &order, &receiver, &records).await,
         };
-        if let Err(error) = done {
-            // A connection that breaks is what this is about.
+        if let Err(error) = result {
+            // Broken connections are expected in this test.
             if error.downcast_ref::<reqwest::Error>().is_none() {
-                lock(&books).fault.get_or_insert(error.to_string());
+                lock_records(&records).fault.get_or_insert(error.to_string());
             }
             return;
         }
     }
 }
 
-/// Some payment that can be refunded.
-fn any(books: &Shared) -> Option<String> {
-    let books = lock(books);
-    let place = usize::try_from(random(books.answered.len().max(1) as u64)).unwrap_or_default();
-    books.answered.keys().nth(place).cloned()
+/// Returns a random answered payment, or `None` if there is none.
+fn pick_refundable_payment(records: &SharedRecords) -> Option<String> {
+    let records = lock_records(records);
+    let place = usize::try_from(random_below(records.answered.len().max(1) as u64)).unwrap_or_default();
+    records.answered.keys().nth(place).cloned()
 }
 
-fn payment(order: &str, account: &[(&str, &str)]) -> Request {
+/// Returns a debit of 92.00 EUR with the fields of an account. The order is its idempotency key, too.
+fn payment_request(order: &str, account: &[(&str, &str)]) -> KeyedRequest {
     let basic = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB"), ("merchantTransactionId", order)];
     let fields = basic.iter().chain(account).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Request { path: "v1/payments".to_owned(), fields: fields.collect(), key: order.to_owned(), what: What::Payment }
+    KeyedRequest {
+        path: "v1/payments".to_owned(),
+        fields: fields.collect(),
+        key: order.to_owned(),
+        kind: RequestKind::Payment,
+    }
 }
 
-/// A payment at the acquirer's host.
-fn external(order: &str) -> Request {
+/// Returns a debit of 92.00 EUR by card at the acquirer host. The order is its idempotency key, too.
+fn external_payment_request(order: &str) -> KeyedRequest {
     let mode = [("testMode", "EXTERNAL")];
-    Request { what: What::External, ..payment(order, &[&CARD[..], &mode].concat()) }
+    KeyedRequest { kind: RequestKind::External, ..payment_request(order, &[&CARD[..], &mode].concat()) }
 }
 
-fn refund(key: &str, paid: String) -> Request {
+/// Returns a refund of one cent of the payment with the id `paid`.
+fn refund_request(key: &str, paid: String) -> KeyedRequest {
     let fields = [("paymentType", "RF"), ("amount", "0.01"), ("currency", "EUR")];
     let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-    Request { path: format!("v1/payments/{paid}"), fields, key: key.to_owned(), what: What::Refund(paid) }
+    KeyedRequest { path: format!("v1/payments/{paid}"), fields, key: key.to_owned(), kind: RequestKind::Refund(paid) }
 }
 
-async fn post(shop: &Merchant, request: &Request) -> anyhow::Result<Answer> {
+/// Sends a request with its idempotency key. Any status is a response; only a broken connection is an error.
+async fn post_request(shop: &MerchantClient, request: &KeyedRequest) -> anyhow::Result<ApiResponse> {
     let entity = ("entityId".to_owned(), shop.entity_id.clone());
-    let body = form(std::iter::once(&entity).chain(&request.fields).map(|(name, value)| (name, value)));
-    let post = shop.bare(Method::POST, &request.path).bearer_auth(&shop.token).body(body);
+    let body = encode_form(std::iter::once(&entity).chain(&request.fields).map(|(name, value)| (name, value)));
+    let post = shop.bare_request(Method::POST, &request.path).bearer_auth(&shop.token).body(body);
     let post = post.header("content-type", "application/x-www-form-urlencoded").header("idempotency-key", &request.key);
-    Answer::read(post.send().await?).await
+    ApiResponse::read_from(post.send().await?).await
 }
 
-/// Sends a request, and notes what came of it.
-async fn send(shop: &Merchant, request: Request, books: &Shared) -> anyhow::Result<()> {
-    match post(shop, &request).await {
-        Ok(answer) => note(&mut lock(books), &request, &answer),
+/// Sends a request and records the response, which has to be 200. If there is none, notes the request, to be sent
+/// again, and returns the error.
+async fn send_and_record(shop: &MerchantClient, request: KeyedRequest, records: &SharedRecords) -> anyhow::Result<()> {
+    match post_request(shop, &request).await {
+        Ok(response) => record_response(&mut lock_records(records), &request, &response),
         Err(error) => {
-            lock(books).unanswered.push(request);
+            lock_records(records).unanswered.push(request);
             Err(error)
         }
     }
 }
 
-fn note(books: &mut Books, request: &Request, answer: &Answer) -> anyhow::Result<()> {
-    ensure!(answer.status == 200, "{} {:?}: {}", request.path, request.what, answer.text);
-    books.answers += 1;
-    let id = answer.id().to_owned();
-    match &request.what {
-        What::Payment => {
-            books.orders.insert(request.key.clone());
-            books.answered.insert(id, answer.code().to_owned());
+/// Records a response by the kind of its request, for later checks. Fails if the status is not 200.
+fn record_response(records: &mut ClientRecords, request: &KeyedRequest, response: &ApiResponse) -> anyhow::Result<()> {
+    ensure!(response.status == 200, "{} {:?}: {}", request.path, request.kind, response.text);
+    records.answers += 1;
+    let id = response.id().to_owned();
+    match &request.kind {
+        RequestKind::Payment => {
+            records.orders.insert(request.key.clone());
+            records.answered.insert(id, response.result_code().to_owned());
         }
-        // One without an outcome gets it later.
-        What::External => {
-            books.orders.insert(request.key.clone());
-            if answer.code() != PENDING {
-                books.answered.insert(id, answer.code().to_owned());
+        // A payment without an outcome gets its outcome later.
+        RequestKind::External => {
+            records.orders.insert(request.key.clone());
+            if response.result_code() != PENDING {
+                records.answered.insert(id, response.result_code().to_owned());
             }
         }
-        What::Pending => {
-            books.orders.insert(request.key.clone());
-            let page = answer.json["redirect"]["url"].as_str().unwrap_or_default();
+        RequestKind::Pending => {
+            records.orders.insert(request.key.clone());
+            let page = response.json["redirect"]["url"].as_str().unwrap_or_default();
             let page = page.rsplit('/').next().unwrap_or_default();
-            books.waiting.insert(id, (request.key.clone(), page.to_owned()));
+            records.pending.insert(id, (request.key.clone(), page.to_owned()));
         }
-        What::Refund(paid) => *books.refunds.entry(paid.clone()).or_default() += 1,
+        RequestKind::Refund(paid) => *records.refunds.entry(paid.clone()).or_default() += 1,
     }
     Ok(())
 }
 
-/// A payment that its shopper decides about, and half of the time does.
-async fn decide(shop: &Merchant, order: &str, receiver: &str, books: &Shared) -> anyhow::Result<()> {
+/// Creates a payment that its shopper has to decide about, and approves it on its page in half of the cases.
+async fn pay_with_redirect(
+    shop: &MerchantClient,
+    order: &str,
+    receiver: &str,
+    records: &SharedRecords,
+) -> anyhow::Result<()> {
     let notification = format!("{receiver}notify/{order}");
     let account = [
         ("paymentBrand", "IDEAL"),
         ("shopperResultUrl", "https://shop.example/back"),
         ("notificationUrl", notification.as_str()),
     ];
-    let request = Request { what: What::Pending, ..payment(order, &account) };
-    send(shop, request, books).await?;
-    let known =
-        lock(books).waiting.iter().find(|(_, (key, _))| key == order).map(|(id, (_, page))| (id.clone(), page.clone()));
-    let Some((id, page)) = known.filter(|_| random(2) == 0) else { return Ok(()) };
-    lock(books).asked.insert(id.clone());
-    let answer = shop.bare(Method::POST, &format!("v1/simulator/{page}")).body(form([("answer", "success")]));
-    let answer = answer.header("content-type", "application/x-www-form-urlencoded").send().await?;
-    ensure!(answer.status() == 200, "a page said {}", answer.status());
-    let mut books = lock(books);
-    books.answers += 1;
-    books.made.insert(id);
+    let request = KeyedRequest { kind: RequestKind::Pending, ..payment_request(order, &account) };
+    send_and_record(shop, request, records).await?;
+    let known = lock_records(records)
+        .pending
+        .iter()
+        .find(|(_, (key, _))| key == order)
+        .map(|(id, (_, page))| (id.clone(), page.clone()));
+    let Some((id, page)) = known.filter(|_| random_below(2) == 0) else { return Ok(()) };
+    lock_records(records).decision_requested.insert(id.clone());
+    let post =
+        shop.bare_request(Method::POST, &format!("v1/simulator/{page}")).body(encode_form([("answer", "success")]));
+    let response = post.header("content-type", "application/x-www-form-urlencoded").send().await?;
+    ensure!(response.status() == 200, "a page said {}", response.status());
+    let mut records = lock_records(records);
+    records.answers += 1;
+    records.confirmed.insert(id);
     Ok(())
 }
 
-/// A checkout that is submitted, and that the merchant never asks for.
-async fn submit(shop: &Merchant, order: &str, receiver: &str, books: &Shared) -> anyhow::Result<()> {
-    let back = format!("{receiver}back/{order}");
-    let made = shop.checkout(&[("merchantTransactionId", order), ("shopperResultUrl", &back)]).await?;
-    ensure!(made.status == 200, "{}", made.text);
-    let answer = shop.submit(made.id(), &[]).await?;
-    ensure!(answer.status == 200, "{}", answer.text);
-    let mut books = lock(books);
-    books.answers += 1;
-    books.orders.insert(order.to_owned());
-    books.submitted.insert(order.to_owned());
+/// Creates a checkout and submits a card to it. The merchant never reads its status.
+async fn submit_checkout(
+    shop: &MerchantClient,
+    order: &str,
+    receiver: &str,
+    records: &SharedRecords,
+) -> anyhow::Result<()> {
+    let result_url = format!("{receiver}back/{order}");
+    let checkout = shop.create_checkout(&[("merchantTransactionId", order), ("shopperResultUrl", &result_url)]).await?;
+    ensure!(checkout.status == 200, "{}", checkout.text);
+    let response = shop.submit_card(checkout.id(), &[]).await?;
+    ensure!(response.status == 200, "{}", response.text);
+    let mut records = lock_records(records);
+    records.answers += 1;
+    records.orders.insert(order.to_owned());
+    records.submitted.insert(order.to_owned());
     Ok(())
 }
 
-/// Who got no answer asks again, under the same name.
-async fn send_again(shop: &Merchant, books: &Shared) -> anyhow::Result<()> {
-    let unanswered = std::mem::take(&mut lock(books).unanswered);
+/// Sends all unanswered requests again, with the same idempotency keys, and records the responses.
+async fn resend_unanswered(shop: &MerchantClient, records: &SharedRecords) -> anyhow::Result<()> {
+    let unanswered = std::mem::take(&mut lock_records(records).unanswered);
     for request in unanswered {
-        let again = post(shop, &request).await?;
-        let mut books = lock(books);
-        books.sent_again += 1;
-        note(&mut books, &request, &again)?;
+        let response = post_request(shop, &request).await?;
+        let mut records = lock_records(records);
+        records.sent_again += 1;
+        record_response(&mut records, &request, &response)?;
     }
     Ok(())
 }
 
-/// Every answer is in the store.
-async fn compare(shop: &Merchant, books: &Shared) -> anyhow::Result<()> {
+/// Checks that every new payment is in the store with the result of its response. A pending payment may be approved if
+/// its page was requested, and has to be if the page confirmed it.
+async fn check_responses_stored(shop: &MerchantClient, records: &SharedRecords) -> anyhow::Result<()> {
     let new: Vec<String> = {
-        let books = lock(books);
-        books.answered.keys().chain(books.waiting.keys()).filter(|id| !books.compared.contains(*id)).cloned().collect()
+        let records = lock_records(records);
+        records
+            .answered
+            .keys()
+            .chain(records.pending.keys())
+            .filter(|id| !records.compared.contains(*id))
+            .cloned()
+            .collect()
     };
     for id in new {
         let found = shop.get(&format!("v1/payments/{id}")).await?;
-        let mut books = lock(books);
-        let fits = match (books.answered.get(&id), found.code()) {
+        let mut records = lock_records(records);
+        let fits = match (records.answered.get(&id), found.result_code()) {
             (Some(answered), code) => answered == code,
-            (None, "000.100.110") => books.asked.contains(&id),
-            (None, code) => code == PENDING && !books.made.contains(&id),
+            (None, "000.100.110") => records.decision_requested.contains(&id),
+            (None, code) => code == PENDING && !records.confirmed.contains(&id),
         };
         ensure!(fits, "a client was told something else than: {}", found.text);
-        books.compared.insert(id);
+        records.compared.insert(id);
     }
     Ok(())
 }
 
-fn database(gateway: &Gateway) -> anyhow::Result<Connection> {
-    let path = gateway.data().join("tillgate.db");
+/// Opens the gateway's database for reading.
+fn open_database(gateway: &TestGateway) -> anyhow::Result<Connection> {
+    let path = gateway.data_folder().join("tillgate.db");
     Ok(Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?)
 }
 
-/// Moves the clock until nothing is left to happen.
-async fn settle(gateway: &Gateway, shop: &Merchant) -> anyhow::Result<()> {
-    shop.advance("31m").await?;
+/// Advances the sandbox's clock until no timer and no message to send is left. Fails if their number does not shrink in
+/// time.
+async fn advance_until_idle(gateway: &TestGateway, shop: &MerchantClient) -> anyhow::Result<()> {
+    shop.advance_clock("31m").await?;
     let query = "SELECT (SELECT count(*) FROM timer) + (SELECT count(*) FROM message WHERE due IS NOT NULL)";
     let mut least = u32::MAX;
     loop {
-        // Patience lasts as long as things happen.
-        let left = until("something more that is due happens", async || {
-            // What was not taken waits for its next turn.
-            shop.advance("2m").await?;
-            let left: u32 = database(gateway)?.query_row(query, [], |row| row.get(0))?;
-            Ok(Some(left).filter(|left| *left < least))
+        // The timeout starts anew as long as there is progress.
+        let remaining = poll_until("something more that is due happens", async || {
+            // Deliveries that failed wait for their next attempt.
+            shop.advance_clock("2m").await?;
+            let remaining: u32 = open_database(gateway)?.query_row(query, [], |row| row.get(0))?;
+            Ok(Some(remaining).filter(|remaining| *remaining < least))
         })
         .await?;
-        if left == 0 {
+        if remaining == 0 {
             return Ok(());
         }
-        least = left;
+        least = remaining;
     }
 }

@@ -1,5 +1,5 @@
-//! A line to the tools that Chromium itself offers, the DevTools protocol. It reaches what WebDriver does not: the processes of
-//! cross-site frames, and pages in which WebDriver's own scripts do not work.
+//! A connection to Chromium's DevTools protocol. It reaches parts that WebDriver does not: the processes of cross-site
+//! frames, and pages in which WebDriver's own scripts do not work.
 
 use anyhow::{Context as _, bail, ensure};
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -10,9 +10,9 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-use crate::wait::{PATIENCE, until};
+use crate::wait::{PATIENCE, poll_until};
 
-/// An open line. It closes on drop.
+/// An open connection. It closes on drop.
 #[derive(Debug)]
 pub struct DevTools {
     stream: WebSocketStream<MaybeTlsStream<TcpStream>>,
@@ -23,7 +23,7 @@ impl DevTools {
     /// Connects to a running Chromium.
     ///
     /// # Errors
-    /// When the browser is no Chromium, or offers no tools.
+    /// If the browser is not Chromium, or has no DevTools address.
     pub async fn connect(browser: &WebDriver) -> anyhow::Result<Self> {
         let options = browser.capabilities().get("goog:chromeOptions").cloned().unwrap_or_default();
         let address = options["debuggerAddress"].as_str().context("the browser names no address for its tools")?;
@@ -32,20 +32,20 @@ impl DevTools {
         Self::open(version["webSocketDebuggerUrl"].as_str().context("the browser offers no line to its tools")?).await
     }
 
-    /// Connects to the Chromium whose tools have this address, which begins with `ws://`.
+    /// Connects to the Chromium whose DevTools have this address, which begins with `ws://`.
     ///
     /// # Errors
-    /// When it does not answer.
+    /// If it does not answer.
     pub async fn open(address: &str) -> anyhow::Result<Self> {
         let (stream, _) = connect_async(address).await?;
         Ok(Self { stream, calls: 0 })
     }
 
-    /// Sends a command to a session, or to the browser, without waiting for its answer.
+    /// Sends a command to a session, or to the browser, without waiting for the result.
     ///
     /// # Errors
-    /// When the line is closed.
-    pub async fn send(&mut self, session: Option<&str>, method: &str, parameters: Value) -> anyhow::Result<()> {
+    /// If the connection is closed.
+    pub async fn send_command(&mut self, session: Option<&str>, method: &str, parameters: Value) -> anyhow::Result<()> {
         self.calls += 1;
         let mut call = json!({ "id": self.calls, "method": method, "params": parameters });
         if let Some(session) = session {
@@ -57,17 +57,22 @@ impl DevTools {
     /// Sends a command and returns its result.
     ///
     /// # Errors
-    /// When the browser refuses the command, or stays silent.
-    pub async fn call(&mut self, session: Option<&str>, method: &str, parameters: Value) -> anyhow::Result<Value> {
-        self.send(session, method, parameters).await?;
-        self.result().await.with_context(|| method.to_owned())
+    /// If the browser rejects the command, or does not answer.
+    pub async fn run_command(
+        &mut self,
+        session: Option<&str>,
+        method: &str,
+        parameters: Value,
+    ) -> anyhow::Result<Value> {
+        self.send_command(session, method, parameters).await?;
+        self.read_result().await.with_context(|| method.to_owned())
     }
 
-    /// Returns the result of the latest command.
+    /// Waits for the result of the latest command. Skips events and earlier results.
     ///
     /// # Errors
-    /// When the browser refuses the command, or stays silent.
-    pub async fn result(&mut self) -> anyhow::Result<Value> {
+    /// If the browser rejects the command, or does not answer.
+    pub async fn read_result(&mut self) -> anyhow::Result<Value> {
         loop {
             let message = timeout(PATIENCE, self.next_message()).await.context("the browser's tools are silent")??;
             if message["id"] == self.calls {
@@ -77,10 +82,10 @@ impl DevTools {
         }
     }
 
-    /// Waits for the next message of the browser: a result, or an event.
+    /// Waits for the browser's next message: a result or an event.
     ///
     /// # Errors
-    /// When the line is closed.
+    /// If the connection is closed.
     pub async fn next_message(&mut self) -> anyhow::Result<Value> {
         while let Some(message) = self.stream.next().await {
             if let Message::Text(text) = message? {
@@ -90,19 +95,20 @@ impl DevTools {
         bail!("the browser's tools have hung up")
     }
 
-    /// Opens a session with a target. Its id is the result.
+    /// Opens a session with a target and returns its id.
     ///
     /// # Errors
-    /// When there is no such target.
-    pub async fn attach(&mut self, target: &Value) -> anyhow::Result<String> {
-        let attached = self.call(None, "Target.attachToTarget", json!({ "targetId": target, "flatten": true })).await?;
+    /// If there is no such target.
+    pub async fn attach_to_target(&mut self, target: &Value) -> anyhow::Result<String> {
+        let attached =
+            self.run_command(None, "Target.attachToTarget", json!({ "targetId": target, "flatten": true })).await?;
         Ok(attached["sessionId"].as_str().context("the target cannot be reached")?.to_owned())
     }
 
-    /// Returns the id of a target of this type whose address contains `part`, `None` if there is none.
+    /// Returns the id of a target of this type whose address contains `part`, or `None` if there is none.
     ///
     /// # Errors
-    /// When the browser does not answer.
+    /// If the browser does not answer.
     pub async fn find_target(&mut self, kind: &str, part: &str) -> anyhow::Result<Option<Value>> {
         Ok(self.find_targets(kind, part).await?.into_iter().next())
     }
@@ -110,21 +116,21 @@ impl DevTools {
     /// Returns the ids of all targets of this type whose address contains `part`.
     ///
     /// # Errors
-    /// When the browser does not answer.
+    /// If the browser does not answer.
     pub async fn find_targets(&mut self, kind: &str, part: &str) -> anyhow::Result<Vec<Value>> {
-        let targets = self.call(None, "Target.getTargets", json!({})).await?;
-        let is_wanted = |target: &&Value| {
+        let targets = self.run_command(None, "Target.getTargets", json!({})).await?;
+        let matches = |target: &&Value| {
             target["type"] == kind && target["url"].as_str().is_some_and(|address| address.contains(part))
         };
-        let wanted = targets["targetInfos"].as_array().into_iter().flatten().filter(is_wanted);
-        Ok(wanted.map(|target| target["targetId"].clone()).collect())
+        let found = targets["targetInfos"].as_array().into_iter().flatten().filter(matches);
+        Ok(found.map(|target| target["targetId"].clone()).collect())
     }
 }
 
-/// A tab of its own that WebDriver does not touch.
+/// A tab that is not controlled by WebDriver.
 #[derive(Debug)]
 pub struct Tab {
-    tools: DevTools,
+    devtools: DevTools,
     session: String,
     target: Value,
 }
@@ -133,76 +139,81 @@ impl Tab {
     /// Opens a tab with the page at `address` in the browser context of the window that `browser` shows.
     ///
     /// # Errors
-    /// When the browser refuses.
+    /// If the browser rejects a command.
     pub async fn open(browser: &WebDriver, address: &str) -> anyhow::Result<Self> {
-        let mut tools = DevTools::connect(browser).await?;
-        let shown = browser.window().await?.to_string();
-        let shown = tools.call(None, "Target.getTargetInfo", json!({ "targetId": shown })).await?;
-        let wanted = json!({ "url": "about:blank", "browserContextId": shown["targetInfo"]["browserContextId"] });
-        let made = tools.call(None, "Target.createTarget", wanted).await?;
-        let target = made["targetId"].clone();
-        let session = tools.attach(&target).await?;
+        let mut devtools = DevTools::connect(browser).await?;
+        let window = browser.window().await?.to_string();
+        let window = devtools.run_command(None, "Target.getTargetInfo", json!({ "targetId": window })).await?;
+        let options = json!({ "url": "about:blank", "browserContextId": window["targetInfo"]["browserContextId"] });
+        let created = devtools.run_command(None, "Target.createTarget", options).await?;
+        let target = created["targetId"].clone();
+        let session = devtools.attach_to_target(&target).await?;
         let focused = json!({ "enabled": true });
-        tools.call(Some(&session), "Emulation.setFocusEmulationEnabled", focused).await?;
-        tools.call(Some(&session), "Page.navigate", json!({ "url": address })).await?;
-        Ok(Self { tools, session, target })
+        devtools.run_command(Some(&session), "Emulation.setFocusEmulationEnabled", focused).await?;
+        devtools.run_command(Some(&session), "Page.navigate", json!({ "url": address })).await?;
+        Ok(Self { devtools, session, target })
     }
 
     /// Closes the tab.
     ///
     /// # Errors
-    /// When the browser refuses.
+    /// If the browser rejects the command.
     pub async fn close(mut self) -> anyhow::Result<()> {
-        self.tools.call(None, "Target.closeTarget", json!({ "targetId": self.target })).await?;
+        self.devtools.run_command(None, "Target.closeTarget", json!({ "targetId": self.target })).await?;
         Ok(())
     }
 
     /// Returns the value of an expression in the page.
     ///
     /// # Errors
-    /// When the expression throws.
-    pub async fn value(&mut self, expression: &str) -> anyhow::Result<Value> {
+    /// If the expression throws.
+    pub async fn evaluate(&mut self, expression: &str) -> anyhow::Result<Value> {
         let session = self.session.clone();
-        self.value_in(&session, expression).await
+        self.evaluate_in_session(&session, expression).await
     }
 
-    /// Waits until an expression holds in the page, or in the page that it makes way for.
+    /// Waits until an expression is true in the page, or in the page that replaces it. An expression that throws counts
+    /// as false.
     ///
     /// # Errors
-    /// When it does not become true in time.
-    pub async fn until(&mut self, condition: &str) -> anyhow::Result<()> {
-        until(condition, async || {
-            let value = self.value(&format!("!!({condition})")).await.unwrap_or_default();
+    /// If it does not become true in time.
+    pub async fn wait_until(&mut self, condition: &str) -> anyhow::Result<()> {
+        poll_until(condition, async || {
+            let value = self.evaluate(&format!("!!({condition})")).await.unwrap_or_default();
             Ok((value == true).then_some(()))
         })
         .await
     }
 
-    /// Types into the input of the cross-site frame whose address contains `part`.
+    /// Types into the input of the cross-site frame whose address contains `part`, and checks that the text has
+    /// arrived.
     ///
     /// # Errors
-    /// When there is no such frame, or the text does not arrive.
+    /// If there is no such frame, or the text does not arrive.
     pub async fn type_into_frame(&mut self, part: &str, text: &str) -> anyhow::Result<()> {
-        let target = until(part, async || self.tools.find_target("iframe", part).await).await?;
-        let frame = self.tools.attach(&target).await?;
-        // The frame has its address before it has its document.
-        until("the frame's input", async || {
-            let value =
-                self.value_in(&frame, "document.readyState === 'complete' && !!document.querySelector('input')");
+        let target = poll_until(part, async || self.devtools.find_target("iframe", part).await).await?;
+        let frame = self.devtools.attach_to_target(&target).await?;
+        // The frame's address is set before its document is loaded.
+        poll_until("the frame's input", async || {
+            let value = self
+                .evaluate_in_session(&frame, "document.readyState === 'complete' && !!document.querySelector('input')");
             Ok((value.await.unwrap_or_default() == true).then_some(()))
         })
         .await?;
-        self.value_in(&frame, "document.querySelector('input').focus()").await?;
-        self.tools.call(Some(&frame), "Input.insertText", json!({ "text": text })).await?;
-        let typed = self.value_in(&frame, "document.querySelector('input').value.replaceAll(' ', '')").await?;
+        self.evaluate_in_session(&frame, "document.querySelector('input').focus()").await?;
+        self.devtools.run_command(Some(&frame), "Input.insertText", json!({ "text": text })).await?;
+        let typed =
+            self.evaluate_in_session(&frame, "document.querySelector('input').value.replaceAll(' ', '')").await?;
         ensure!(typed == text, "the frame {part} holds {typed} in place of {text}");
         Ok(())
     }
 
-    async fn value_in(&mut self, session: &str, expression: &str) -> anyhow::Result<Value> {
+    /// Evaluates an expression in a session, awaits it if it is a promise, and returns its value as JSON. Fails if the
+    /// expression throws.
+    async fn evaluate_in_session(&mut self, session: &str, expression: &str) -> anyhow::Result<Value> {
         let parameters = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
-        let answer = self.tools.call(Some(session), "Runtime.evaluate", parameters).await?;
-        ensure!(answer["exceptionDetails"].is_null(), "{expression}: {}", answer["exceptionDetails"]);
-        Ok(answer["result"]["value"].clone())
+        let result = self.devtools.run_command(Some(session), "Runtime.evaluate", parameters).await?;
+        ensure!(result["exceptionDetails"].is_null(), "{expression}: {}", result["exceptionDetails"]);
+        Ok(result["result"]["value"].clone())
     }
 }

@@ -1,5 +1,5 @@
-//! chromedriver, once per test binary: it starts a Chromium with a fresh profile, or opens a session with a running one.
-//! Firefox likewise, which needs no driver.
+//! chromedriver, started once per test binary. It starts a Chromium with a fresh profile, or opens a session with a
+//! running one. This module starts Firefox too, which needs no driver.
 
 use std::ffi::{OsStr, OsString};
 use std::sync::{Arc, OnceLock};
@@ -14,11 +14,11 @@ use crate::firefox::Firefox;
 use crate::process::Process;
 use crate::wait::PATIENCE;
 
-/// How often a test looks for something that is to appear.
-const GLANCE: Duration = Duration::from_millis(50);
+/// Polling interval of tests that wait for an element.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Arguments of every Chromium. The features are pages of the browser's own, for its address bar: every window would start
-/// two more processes, which take more than half of the processor time of opening it.
+/// Arguments of every Chromium. The disabled features are the browser's own pages for its address bar: each window
+/// would start two more processes, which take more than half of the processor time of opening it.
 pub const CHROMIUM_ARGUMENTS: [&str; 16] = [
     "--headless=new",
     "--no-sandbox",
@@ -37,52 +37,59 @@ pub const CHROMIUM_ARGUMENTS: [&str; 16] = [
     "--lang=en-US",
     "--window-size=1280,960",
 ];
-/// Width and height of a window, as in the arguments.
+/// Width and height of a window. They match the arguments.
 pub const WINDOW: (u32, u32) = (1280, 960);
 
-/// A new Chromium with `more` arguments. It ends with the session.
+/// Starts a new Chromium with the additional arguments. It ends with the session.
 ///
 /// # Errors
-/// When Chromium does not start.
-pub async fn chromium(more: &[&str]) -> anyhow::Result<WebDriver> {
-    let mut wanted = ChromeCapabilities::new();
+/// If Chromium does not start.
+pub async fn start_chromium(more: &[&str]) -> anyhow::Result<WebDriver> {
+    let mut capabilities = ChromeCapabilities::new();
     for argument in CHROMIUM_ARGUMENTS.iter().chain(more) {
-        wanted.add_arg(argument)?;
+        capabilities.add_arg(argument)?;
     }
-    wanted.set_browser_log_level(LoggingPrefsLogLevel::All)?;
-    session(WebDriver::builder(address(), wanted)).await
+    capabilities.set_browser_log_level(LoggingPrefsLogLevel::All)?;
+    open_session(WebDriver::builder(chromedriver_address(), capabilities)).await
 }
 
-/// A session with the running Chromium whose DevTools listen at this address, `127.0.0.1:40001`. The browser outlives it.
+/// Opens a session with the running Chromium whose DevTools listen at this address, such as `127.0.0.1:40001`. The
+/// browser outlives the session.
 ///
 /// # Errors
-/// When the browser does not answer.
-pub async fn attach(debugger: &str) -> anyhow::Result<WebDriver> {
-    let mut wanted = ChromeCapabilities::new();
-    wanted.set_debugger_address(debugger)?;
-    wanted.set_browser_log_level(LoggingPrefsLogLevel::All)?;
-    session(WebDriver::builder(address(), wanted)).await
+/// If the browser does not answer.
+pub async fn attach_to_chromium(debugger: &str) -> anyhow::Result<WebDriver> {
+    let mut capabilities = ChromeCapabilities::new();
+    capabilities.set_debugger_address(debugger)?;
+    capabilities.set_browser_log_level(LoggingPrefsLogLevel::All)?;
+    open_session(WebDriver::builder(chromedriver_address(), capabilities)).await
 }
 
-/// A new Firefox. It ends with the answer's second half.
+/// Starts a new Firefox and opens a session with it, without geckodriver: [`crate::firefox`] translates the requests.
+/// The browser ends when the returned [`Firefox`] is dropped.
 ///
 /// # Errors
-/// When Firefox does not start.
-pub async fn firefox() -> anyhow::Result<(WebDriver, Firefox)> {
+/// If Firefox does not start.
+pub async fn start_firefox() -> anyhow::Result<(WebDriver, Firefox)> {
     let (firefox, marionette) = tokio::task::spawn_blocking(Firefox::start).await??;
+    // The library requires an address, but nothing is sent to it.
     let builder = WebDriver::builder("http://firefox.invalid", Capabilities::new()).client(marionette);
-    Ok((session(builder).await?, firefox))
+    Ok((open_session(builder).await?, firefox))
 }
 
-async fn session(builder: WebDriverBuilder) -> anyhow::Result<WebDriver> {
-    let poller = Arc::new(ElementPollerWithTimeout::new(PATIENCE, GLANCE));
+/// Opens a session. Queries for elements and scripts wait for up to [`PATIENCE`], requests for twice as long.
+async fn open_session(builder: WebDriverBuilder) -> anyhow::Result<WebDriver> {
+    let poller = Arc::new(ElementPollerWithTimeout::new(PATIENCE, POLL_INTERVAL));
     let driver = builder.poller(poller).request_timeout(PATIENCE * 2).await?;
     driver.set_script_timeout(PATIENCE).await?;
     Ok(driver)
 }
 
-/// Where chromedriver listens. It is started at the first call and ends with the test process.
-fn address() -> String {
+/// Returns the address of chromedriver. The first call starts it, and it ends with the test process.
+///
+/// # Panics
+/// If it does not start.
+fn chromedriver_address() -> String {
     static DRIVER: OnceLock<(Process, String)> = OnceLock::new();
     let (_, address) = DRIVER.get_or_init(|| {
         let program = std::env::var_os("CHROMEDRIVER").unwrap_or_else(|| OsString::from("chromedriver"));

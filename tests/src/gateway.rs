@@ -15,78 +15,79 @@ use tempfile::TempDir;
 use tillgate::domain::id::log_tag;
 
 use crate::process::Process;
-use crate::wait::poll;
-use crate::{Merchant, Proxy};
+use crate::wait::{poll_until, poll_until_blocking};
+use crate::{MerchantClient, Proxy};
 
-/// A running gateway. It stops when this is dropped, and its files go with it.
+/// A running gateway. Dropping it stops the process and deletes its files.
 #[derive(Debug)]
-pub struct Gateway {
+pub struct TestGateway {
     // Fields are dropped in this order: the process before its files.
     process: Process,
     address: String,
     folder: TempDir,
 }
 
-impl Gateway {
+impl TestGateway {
     /// Starts the binary on a free port with an empty data folder.
     ///
     /// # Errors
-    /// When the binary is missing or does not become ready.
+    /// If the binary is missing or does not become ready.
     pub fn start() -> anyhow::Result<Self> {
         Self::start_with(&[])
     }
 
-    /// Like [`Gateway::start`], with more arguments for `tillgate serve`.
+    /// Starts the binary like [`Self::start`], with additional arguments for `tillgate serve`.
     ///
     /// # Errors
-    /// When the binary is missing or does not become ready.
+    /// If the binary is missing or does not become ready.
     pub fn start_with(arguments: &[&str]) -> anyhow::Result<Self> {
-        Self::start_in(fresh_folder()?, arguments, &[])
+        Self::start_in(create_temporary_folder()?, arguments, &[])
     }
 
-    /// Like [`Gateway::start_with`], with environment variables that the gateway sees and nobody else.
+    /// Starts the binary like [`Self::start_with`], with environment variables that only the gateway sees.
     ///
     /// # Errors
-    /// When the binary is missing or does not become ready.
-    pub fn start_env(arguments: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<Self> {
-        Self::start_in(fresh_folder()?, arguments, environment)
+    /// If the binary is missing or does not become ready.
+    pub fn start_with_environment(arguments: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<Self> {
+        Self::start_in(create_temporary_folder()?, arguments, environment)
     }
 
-    /// A gateway whose card frames have a host of their own, `fields.localhost`, and the proxy through which browsers reach
-    /// both hosts.
+    /// Starts a gateway whose card frames have their own host, `fields.localhost`, and a proxy through which browsers
+    /// reach both hosts.
     ///
     /// # Errors
-    /// When there is no port, the binary is missing or does not become ready.
+    /// If there is no free port, the binary is missing or does not become ready.
     pub async fn start_with_fields_host() -> anyhow::Result<(Self, Proxy)> {
-        let proxy = Proxy::bind().await?;
+        let proxy = Proxy::start_without_gateway().await?;
         let fields = proxy.public.replace("//pay.", "//fields.");
         let gateway = Self::start_with(&["--public-url", &proxy.public, "--fields-url", &fields])?;
-        proxy.stand_before(&gateway)?;
+        proxy.forward_to(&gateway)?;
         Ok((gateway, proxy))
     }
 
-    /// One gateway for all tests of a test binary, for tests that do not mind company. It ends with the test process.
+    /// Returns the shared gateway of a test binary, for tests that work beside others. It ends with the test process.
     pub fn shared() -> &'static Self {
-        static SHARED: OnceLock<Gateway> = OnceLock::new();
-        SHARED.get_or_init(|| match Gateway::start() {
+        static SHARED: OnceLock<TestGateway> = OnceLock::new();
+        SHARED.get_or_init(|| match TestGateway::start() {
             Ok(gateway) => gateway,
             Err(error) => panic!("no gateway: {error:#}"),
         })
     }
 
-    /// Kills the gateway as a power cut would, and starts it again on the same data (and another port).
+    /// Kills the gateway without a clean shutdown, as a power failure would, and restarts it on the same data and
+    /// another port.
     ///
     /// # Errors
-    /// When it does not become ready again.
-    pub fn restart(self, arguments: &[&str]) -> anyhow::Result<Self> {
-        self.restart_after(arguments, |_| Ok(()))
+    /// If it does not become ready again.
+    pub fn kill_and_restart(self, arguments: &[&str]) -> anyhow::Result<Self> {
+        self.kill_and_restart_after(arguments, |_| Ok(()))
     }
 
-    /// Like [`Gateway::restart`], and lets `meanwhile` work on the data folder while nobody else does.
+    /// Restarts like [`Self::kill_and_restart`] and calls `meanwhile` with the data folder while no gateway is running.
     ///
     /// # Errors
-    /// What `meanwhile` says, or when the gateway does not become ready again.
-    pub fn restart_after(
+    /// If `meanwhile` fails, or if the gateway does not become ready again.
+    pub fn kill_and_restart_after(
         self,
         arguments: &[&str],
         meanwhile: impl FnOnce(&Path) -> anyhow::Result<()>,
@@ -97,26 +98,32 @@ impl Gateway {
         Self::start_in(folder, arguments, &[])
     }
 
-    /// Like [`Gateway::start_with`], on what `prepare` puts into the empty folder: the data folder is `data` in it.
+    /// Starts the binary like [`Self::start_with`], on files that `prepare` writes into the empty folder. The data
+    /// folder is `data` inside it.
     ///
     /// # Errors
-    /// What `prepare` says, or when the gateway does not become ready.
-    pub fn start_on(arguments: &[&str], prepare: impl FnOnce(&Path) -> anyhow::Result<()>) -> anyhow::Result<Self> {
-        let folder = fresh_folder()?;
+    /// If `prepare` fails, or if the gateway does not become ready.
+    pub fn start_on_files(
+        arguments: &[&str],
+        prepare: impl FnOnce(&Path) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Self> {
+        let folder = create_temporary_folder()?;
         prepare(folder.path())?;
         Self::start_in(folder, arguments, &[])
     }
 
+    /// Starts the binary on the data in a folder, and waits until it listens. It logs in JSON, and does not limit wrong
+    /// credentials unless `environment` says otherwise.
     fn start_in(folder: TempDir, arguments: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<Self> {
-        let binary = binary();
+        let binary = binary_path();
         ensure!(
             binary.is_file(),
             "{} is missing: build it with `cargo build`, or name one in TILLGATE_BIN",
             binary.display()
         );
         let data = folder.path().join("data");
-        let usual = ["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--data"];
-        let mut all: Vec<&OsStr> = usual.map(OsStr::new).to_vec();
+        let defaults = ["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--data"];
+        let mut all: Vec<&OsStr> = defaults.map(OsStr::new).to_vec();
         all.push(data.as_os_str());
         all.extend(arguments.iter().map(OsStr::new));
         let environment =
@@ -127,89 +134,105 @@ impl Gateway {
         Ok(Self { process, address, folder })
     }
 
-    /// Its address for calls from a server, with a slash at the end: `http://127.0.0.1:40001/`.
-    pub fn base(&self) -> String {
+    /// Returns the address for calls from a server, with a trailing slash: `http://127.0.0.1:40001/`.
+    pub fn base_url(&self) -> String {
         format!("http://{}/", self.address)
     }
 
-    /// Its address as a browser sees it, on a site of its own: `http://pay.localhost:40001/`.
-    pub fn public(&self) -> String {
+    /// Returns the address for browsers, which is a separate site: `http://pay.localhost:40001/`.
+    pub fn public_url(&self) -> String {
         let port = self.address.rsplit(':').next().unwrap_or_default();
         format!("http://pay.localhost:{port}/")
     }
 
-    /// The data folder.
-    pub fn data(&self) -> PathBuf {
+    /// Returns the data folder.
+    pub fn data_folder(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    /// The folder around the data folder, where the key file is as well.
+    /// Returns the folder that contains the data folder and the key file.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Everything that the gateway has printed and logged so far.
-    pub fn log(&self) -> String {
+    /// Waits until the gateway has logged a line that contains `text`. A line may arrive after the response that it was
+    /// written before, because they come through different pipes.
+    ///
+    /// # Errors
+    /// If there is no such line within two minutes.
+    pub async fn wait_for_log(&self, text: &str) -> anyhow::Result<()> {
+        let condition = format!("{text:?} is in the log");
+        poll_until(&condition, async || Ok(self.read_log().contains(text).then_some(()))).await
+    }
+
+    /// Returns everything that the gateway has printed and logged so far, as far as it has arrived here.
+    pub fn read_log(&self) -> String {
         self.process.output()
     }
 
-    /// The requests it has answered so far, by its access log, as `POST /v1/checkouts/{id} 200`.
+    /// Returns the requests in the access log so far, as `POST /v1/checkouts/{id} 200`.
     ///
     /// # Panics
-    /// When the gateway does not run, or writes no such log.
-    pub fn requests(&self) -> Vec<String> {
-        self.logged().into_iter().map(|(request, _)| request).collect()
+    /// If the gateway is not running, or writes no access log.
+    pub fn logged_requests(&self) -> Vec<String> {
+        self.read_access_log().into_iter().map(|(request, _)| request).collect()
     }
 
-    /// The requests about one id so far: a checkout's, a page's or a payment's.
+    /// Returns the requests so far about one id of a checkout, a page or a payment.
     ///
     /// # Panics
-    /// Same as [`Gateway::requests`].
-    pub fn requests_about(&self, id: &str) -> Vec<String> {
+    /// Like [`Self::logged_requests`].
+    pub fn logged_requests_about(&self, id: &str) -> Vec<String> {
         let tag = log_tag(id);
-        self.logged().into_iter().filter(|(_, about)| *about == tag).map(|(request, _)| request).collect()
+        self.read_access_log().into_iter().filter(|(_, about)| *about == tag).map(|(request, _)| request).collect()
     }
 
-    /// The lines of the access log: method, route and status, and the log tag of the id in the path.
-    fn logged(&self) -> Vec<(String, String)> {
-        // What it prints gets here a little later than what it answers, and in the same order: once this request of ours is
-        // here, everything before it is.
+    /// Returns the lines of the access log: method, route and status, and the log tag of the id in the path. Sends a
+    /// request first, which is left out, to wait for the lines of all earlier ones.
+    ///
+    /// # Panics
+    /// If the gateway is not running, or writes no access log.
+    fn read_access_log(&self) -> Vec<(String, String)> {
+        // The output arrives a little later than the response, but in the same order. Once the line of this marker
+        // request is here, all earlier lines are.
         static MARKS: AtomicUsize = AtomicUsize::new(0);
         let mark = |number: usize| format!("{number:032x}");
         let last = MARKS.fetch_add(1, Ordering::Relaxed);
-        let is_there = format!("\"{}\"", log_tag(&mark(last)));
+        let expected = format!("\"{}\"", log_tag(&mark(last)));
         let marked = self
-            .raw(&format!("GET /{} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", mark(last), self.address))
-            .and_then(|_| poll("the access log", || Ok(self.log().contains(&is_there).then_some(()))));
+            .send_raw(&format!("GET /{} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", mark(last), self.address))
+            .and_then(|_| {
+                poll_until_blocking("the access log", || Ok(self.read_log().contains(&expected).then_some(())))
+            });
         if let Err(error) = marked {
             panic!("{error:#}");
         }
         let marks: HashSet<String> = (0..=MARKS.load(Ordering::Relaxed)).map(|number| log_tag(&mark(number))).collect();
-        let log = self.log();
+        let log = self.read_log();
         let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let of_access = lines.filter(|line| line["target"] == "tillgate::access");
+        let access_lines = lines.filter(|line| line["target"] == "tillgate::access");
         let request = |line: Value| {
             let field = |name: &str| line["fields"][name].to_string().trim_matches('"').to_owned();
             (format!("{} {} {}", field("method"), field("route"), field("status")), field("id"))
         };
-        of_access.map(request).filter(|(_, about)| !marks.contains(about)).collect()
+        access_lines.map(request).filter(|(_, about)| !marks.contains(about)).collect()
     }
 
-    /// How often the hosted form has submitted to the checkout `id` so far.
-    pub fn submits(&self, id: &str) -> usize {
+    /// Returns the number of submits of the hosted form to the checkout `id` so far.
+    pub fn submit_count(&self, id: &str) -> usize {
         let submit = |request: &&String| request.starts_with("POST /v1/checkouts/{id}/payment ");
-        self.requests_about(id).iter().filter(submit).count()
+        self.logged_requests_about(id).iter().filter(submit).count()
     }
 
-    /// Runs `tillgate <arguments> --data … --json` beside the running gateway; the answer is what it prints.
+    /// Runs `tillgate <arguments> --data … --json` beside the running gateway and returns the printed JSON.
     ///
     /// # Errors
-    /// When the command fails or prints something that is not JSON.
-    pub fn command(&self, arguments: &[&str]) -> anyhow::Result<Value> {
-        let output = Command::new(binary())
+    /// If the command fails or prints something that is not JSON.
+    pub fn run_command(&self, arguments: &[&str]) -> anyhow::Result<Value> {
+        let output = Command::new(binary_path())
             .args(arguments)
             .arg("--data")
-            .arg(self.data())
+            .arg(self.data_folder())
             .arg("--json")
             .output()
             .context("tillgate does not start")?;
@@ -223,55 +246,59 @@ impl Gateway {
         serde_json::from_str(&printed).with_context(|| format!("not JSON: {printed}"))
     }
 
-    /// A new merchant with an entity and a token of its own, which the running gateway knows when this returns.
+    /// Creates a merchant with its own entity and token, and waits until the running gateway knows them.
     ///
     /// # Errors
-    /// When the entity cannot be made.
-    pub fn merchant(&self) -> anyhow::Result<Merchant> {
-        self.merchant_with(&[])
+    /// If the entity cannot be created.
+    pub fn create_merchant(&self) -> anyhow::Result<MerchantClient> {
+        self.create_merchant_with(&[])
     }
 
-    /// Like [`Gateway::merchant`], with more arguments for `tillgate entity create`.
+    /// Creates a merchant like [`Self::create_merchant`], with additional arguments for `tillgate entity create`.
     ///
     /// # Errors
-    /// When the entity cannot be made.
-    pub fn merchant_with(&self, arguments: &[&str]) -> anyhow::Result<Merchant> {
+    /// If the entity cannot be created.
+    pub fn create_merchant_with(&self, arguments: &[&str]) -> anyhow::Result<MerchantClient> {
         let mut all = vec!["entity", "create", "--name", "Kiln & Tide"];
         all.extend(arguments);
-        let made = self.command(&all)?;
-        let field = |name: &str| made[name].as_str().map(str::to_owned).with_context(|| format!("no {name} in {made}"));
-        let merchant = Merchant::new(self.base(), field("entityId")?, field("token")?);
-        // The command line wrote it beside the gateway, which looks for such changes twenty times a second.
-        poll("the gateway takes the new token", || Ok(self.knows(&merchant)?.then_some(())))?;
+        let created = self.run_command(&all)?;
+        let field =
+            |name: &str| created[name].as_str().map(str::to_owned).with_context(|| format!("no {name} in {created}"));
+        let merchant = MerchantClient::new(self.base_url(), field("entityId")?, field("token")?);
+        // A separate process wrote the token. The gateway checks for such changes twenty times per second.
+        poll_until_blocking("the gateway takes the new token", || {
+            Ok(self.is_merchant_known(&merchant)?.then_some(()))
+        })?;
         Ok(merchant)
     }
 
-    /// Returns true if the gateway knows the merchant's token.
-    fn knows(&self, merchant: &Merchant) -> anyhow::Result<bool> {
+    /// Returns true if the gateway knows the merchant's token. A gateway that refuses the request with 429 counts as
+    /// one that does not.
+    fn is_merchant_known(&self, merchant: &MerchantClient) -> anyhow::Result<bool> {
         let (entity, token) = (&merchant.entity_id, &merchant.token);
-        let answer = self.raw(&format!(
+        let response = self.send_raw(&format!(
             "GET /v1/payments/{entity}?entityId={entity} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\
              Connection: close\r\n\r\n",
             self.address
         ))?;
-        ensure!(answer.starts_with("HTTP/1.1 "), "not an HTTP answer: {answer}");
-        let is_unknown = answer.contains("The access token is not valid") || answer.starts_with("HTTP/1.1 429 ");
+        ensure!(response.starts_with("HTTP/1.1 "), "not an HTTP response: {response}");
+        let is_unknown = response.contains("The access token is not valid") || response.starts_with("HTTP/1.1 429 ");
         Ok(!is_unknown)
     }
 
-    /// Sends these bytes, and reads until the gateway has said everything.
-    fn raw(&self, request: &str) -> anyhow::Result<String> {
+    /// Sends a raw HTTP request, and returns all that the gateway sends until it closes the connection.
+    fn send_raw(&self, request: &str) -> anyhow::Result<String> {
         let mut stream = TcpStream::connect(&self.address)?;
         stream.write_all(request.as_bytes())?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        Ok(answer)
+        let mut response = String::new();
+        stream.read_to_string(&mut response)?;
+        Ok(response)
     }
 }
 
-/// A folder for a gateway or a browser, gone when it is dropped. A static is never dropped: what earlier test processes left behind
-/// goes when the next one makes its first folder.
-pub fn fresh_folder() -> anyhow::Result<TempDir> {
+/// Creates a temporary folder for a gateway or a browser, deleted on drop. Statics are never dropped, so the first call
+/// in a process also deletes the folders that earlier test processes left behind.
+pub fn create_temporary_folder() -> anyhow::Result<TempDir> {
     const PREFIX: &str = "tillgate-tests-";
     static SWEEP: Once = Once::new();
     SWEEP.call_once(|| {
@@ -287,10 +314,10 @@ pub fn fresh_folder() -> anyhow::Result<TempDir> {
     Ok(tempfile::Builder::new().prefix(&prefix).tempdir()?)
 }
 
-/// The binary under test: `TILLGATE_BIN`, or the workspace's debug build.
-pub fn binary() -> PathBuf {
-    if let Some(named) = std::env::var_os("TILLGATE_BIN") {
-        return named.into();
+/// Returns the path of the binary under test: `TILLGATE_BIN`, or the debug build of the workspace. It need not exist.
+pub fn binary_path() -> PathBuf {
+    if let Some(path) = std::env::var_os("TILLGATE_BIN") {
+        return path.into();
     }
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default();
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| OsString::from("target"));

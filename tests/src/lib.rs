@@ -1,8 +1,8 @@
-//! The harness of the black-box tests: the real binary on a free port with an empty file, a merchant that talks HTTP
-//! to it, shops, and a real browser. Tests start what they need and drop it; nothing outlives the test process.
+//! The harness of the black-box tests: the real binary on a free port with an empty data folder, a merchant's HTTP
+//! client, shops, and a real browser. Tests start what they need and drop it. Nothing outlives the test process.
 
 mod acquirer;
-mod answer;
+mod api_response;
 mod axe;
 pub mod bench;
 mod browser;
@@ -12,9 +12,7 @@ pub mod devtools;
 mod driver;
 mod firefox;
 mod gateway;
-mod line;
 mod merchant;
-mod past;
 mod pool;
 mod process;
 mod proxy;
@@ -22,19 +20,21 @@ mod receiver;
 pub mod reconciliation;
 pub mod shop;
 mod site;
+mod stored_times;
+mod tcp_forwarder;
 mod wait;
 
-pub use acquirer::{AcquirerHost, HostCaller, HostReply, HostRequest};
-pub use answer::{Answer, form};
-pub use browser::{Browser, browse, browse_in_firefox, browse_with};
+pub use acquirer::{AcquirerHostClient, HostReply, HostRequest, TestAcquirerHost};
+pub use api_response::{ApiResponse, encode_form};
+pub use browser::{Browser, run_in_browser, run_in_desktop_browser, run_in_firefox, run_in_new_browser};
 pub use card_form::CardForm;
 pub use devtools::Tab;
-pub use gateway::{Gateway, binary};
-pub use line::Line;
-pub use merchant::{CARD, Merchant};
-pub use past::{set_back, take_clock_back};
-pub use proxy::{Proxy, Trouble};
-pub use receiver::{Received, Receiver, Reply};
-pub use shop::DemoShop;
-pub use site::{Page, Site};
-pub use wait::{PATIENCE, poll, until};
+pub use gateway::{TestGateway, binary_path};
+pub use merchant::{CARD, MerchantClient};
+pub use proxy::{Proxy, ProxyFault};
+pub use receiver::{ReceivedRequest, Receiver, ReceiverReply};
+pub use shop::TestDemoShop;
+pub use site::{MerchantPage, MerchantSite};
+pub use stored_times::{backdate_checkout, reset_sandbox_clock};
+pub use tcp_forwarder::TcpForwarder;
+pub use wait::{PATIENCE, poll_until, poll_until_blocking};

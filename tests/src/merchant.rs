@@ -1,118 +1,122 @@
-//! A merchant's server: an entity, its token, and the calls that merchants make.
+//! A merchant's server: an entity, its token, and the API calls that merchants make.
 
 use reqwest::{Client, Method, RequestBuilder};
 
-use crate::answer::{Answer, form};
+use crate::api_response::{ApiResponse, encode_form};
 
 const FORM: &str = "application/x-www-form-urlencoded; charset=UTF-8";
 
-/// A merchant of a gateway. Make one in each test: its connections belong to the test's runtime.
+/// A merchant of a gateway. Create one in each test, because its connections belong to the test's runtime.
 #[derive(Clone, Debug)]
-pub struct Merchant {
-    /// Base address of the gateway, with a slash at the end.
+pub struct MerchantClient {
+    /// Base address of the gateway, with a trailing slash.
     pub base: String,
-    /// The entity.
+    /// Id of the entity.
     pub entity_id: String,
     /// Its access token.
     pub token: String,
-    /// For calls that are none of the below.
+    /// HTTP client, for calls that have no method here.
     pub client: Client,
 }
 
-impl Merchant {
-    /// The merchant with this entity and token.
+impl MerchantClient {
+    /// Creates a client for this entity and token.
     pub fn new(base: String, entity_id: String, token: String) -> Self {
         Self { base, entity_id, token, client: Client::new() }
     }
 
-    /// The same merchant as behind a proxy that terminates TLS; the gateway has to trust this machine (`--trusted-proxy`).
+    /// Returns the same merchant behind a proxy that terminates TLS. The gateway has to trust this machine
+    /// (`--trusted-proxy`).
     #[must_use]
     pub fn behind_proxy(self) -> Self {
         let mut headers = reqwest::header::HeaderMap::new();
         headers.insert("x-forwarded-proto", reqwest::header::HeaderValue::from_static("https"));
-        // Nothing of the options can fail.
+        // These options cannot fail.
         let client = Client::builder().default_headers(headers).build().unwrap_or_default();
         Self { client, ..self }
     }
 
-    /// A request to `path` (without a slash in front) that nothing was put into: no header, no entity.
-    pub fn bare(&self, method: Method, path: &str) -> RequestBuilder {
+    /// Returns a request to `path` (without a leading slash) without any headers or entity.
+    pub fn bare_request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("{}{path}", self.base))
     }
 
-    /// Posts `fields` with the bearer token and, unless they name one, the entity.
+    /// Posts `fields` with the bearer token, and with the entity unless `fields` contains one.
     ///
     /// # Errors
-    /// When the connection breaks.
-    pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> anyhow::Result<Answer> {
+    /// If the connection breaks.
+    pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> anyhow::Result<ApiResponse> {
         let entity = ("entityId", self.entity_id.as_str());
-        let named = fields.iter().any(|(name, _)| *name == "entityId");
-        let body = form(Some(entity).filter(|_| !named).iter().chain(fields).copied());
-        let request = self.bare(Method::POST, path).bearer_auth(&self.token);
-        Answer::read(request.header("content-type", FORM).body(body).send().await?).await
+        let has_entity = fields.iter().any(|(name, _)| *name == "entityId");
+        let body = encode_form(Some(entity).filter(|_| !has_entity).iter().chain(fields).copied());
+        let request = self.bare_request(Method::POST, path).bearer_auth(&self.token);
+        ApiResponse::read_from(request.header("content-type", FORM).body(body).send().await?).await
     }
 
-    /// Posts `fields` as the hosted form does: with nothing but what is given.
+    /// Posts `fields` as the hosted form does: without token and entity.
     ///
     /// # Errors
-    /// When the connection breaks.
-    pub async fn post_as_browser(&self, path: &str, fields: &[(&str, &str)]) -> anyhow::Result<Answer> {
-        let request = self.bare(Method::POST, path).header("content-type", FORM);
-        Answer::read(request.body(form(fields.iter().copied())).send().await?).await
+    /// If the connection breaks.
+    pub async fn post_as_browser(&self, path: &str, fields: &[(&str, &str)]) -> anyhow::Result<ApiResponse> {
+        let request = self.bare_request(Method::POST, path).header("content-type", FORM);
+        ApiResponse::read_from(request.body(encode_form(fields.iter().copied())).send().await?).await
     }
 
     /// Gets `path` (which may have a query) with the bearer token and the entity.
     ///
     /// # Errors
-    /// When the connection breaks.
-    pub async fn get(&self, path: &str) -> anyhow::Result<Answer> {
+    /// If the connection breaks.
+    pub async fn get(&self, path: &str) -> anyhow::Result<ApiResponse> {
         let separator = if path.contains('?') { '&' } else { '?' };
         let path = format!("{path}{separator}entityId={}", self.entity_id);
-        Answer::read(self.bare(Method::GET, &path).bearer_auth(&self.token).send().await?).await
+        ApiResponse::read_from(self.bare_request(Method::GET, &path).bearer_auth(&self.token).send().await?).await
     }
 
-    /// Opens a checkout: a debit of 92.00 EUR, with `fields` added or put in place of these.
+    /// Creates a checkout: a debit of 92.00 EUR. `fields` are added or replace the defaults.
     ///
     /// # Errors
-    /// When the connection breaks.
-    pub async fn checkout(&self, fields: &[(&str, &str)]) -> anyhow::Result<Answer> {
-        self.post("v1/checkouts", &over(&[("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")], fields))
-            .await
+    /// If the connection breaks.
+    pub async fn create_checkout(&self, fields: &[(&str, &str)]) -> anyhow::Result<ApiResponse> {
+        self.post(
+            "v1/checkouts",
+            &merge_fields(&[("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")], fields),
+        )
+        .await
     }
 
-    /// Submits a card to the checkout `id` as the hosted form does, with `fields` added or put in place.
+    /// Submits a card to the checkout `id` as the hosted form does. `fields` are added or replace the defaults.
     ///
     /// # Errors
-    /// When the connection breaks.
-    pub async fn submit(&self, id: &str, fields: &[(&str, &str)]) -> anyhow::Result<Answer> {
-        self.post_as_browser(&format!("v1/checkouts/{id}/payment"), &over(&CARD, fields)).await
+    /// If the connection breaks.
+    pub async fn submit_card(&self, id: &str, fields: &[(&str, &str)]) -> anyhow::Result<ApiResponse> {
+        self.post_as_browser(&format!("v1/checkouts/{id}/payment"), &merge_fields(&CARD, fields)).await
     }
 
-    /// Pays 92.00 EUR with a card, server to server, with `fields` added or put in place.
+    /// Pays 92.00 EUR with a card, server to server. `fields` are added or replace the defaults.
     ///
     /// # Errors
-    /// When the connection breaks.
-    pub async fn pay(&self, fields: &[(&str, &str)]) -> anyhow::Result<Answer> {
+    /// If the connection breaks.
+    pub async fn pay_by_card(&self, fields: &[(&str, &str)]) -> anyhow::Result<ApiResponse> {
         let mut all = vec![("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")];
         all.extend(CARD);
-        self.post("v1/payments", &over(&all, fields)).await
+        self.post("v1/payments", &merge_fields(&all, fields)).await
     }
 
-    /// Moves the clock of this sandbox merchant forward, by a duration such as `30m`.
+    /// Advances the clock of this sandbox merchant by a duration such as `30m`.
     ///
     /// # Errors
-    /// When the gateway refuses.
-    pub async fn advance(&self, by: &str) -> anyhow::Result<()> {
-        let answer = self.post(&format!("v1/clock/{by}"), &[]).await?;
-        anyhow::ensure!(answer.status == 200, "the clock stands still: {}", answer.text);
+    /// If the gateway rejects the request.
+    pub async fn advance_clock(&self, by: &str) -> anyhow::Result<()> {
+        let response = self.post(&format!("v1/clock/{by}"), &[]).await?;
+        anyhow::ensure!(response.status == 200, "the clock stands still: {}", response.text);
         Ok(())
     }
 
-    /// Asks how the checkout `id` went.
+    /// Reads the payment status of the checkout `id`.
     ///
     /// # Errors
-    /// When the connection breaks.
-    pub async fn status(&self, id: &str) -> anyhow::Result<Answer> {
+    /// If the connection breaks.
+    pub async fn read_status(&self, id: &str) -> anyhow::Result<ApiResponse> {
         self.get(&format!("v1/checkouts/{id}/payment")).await
     }
 }
@@ -127,8 +131,8 @@ pub const CARD: [(&str, &str); 6] = [
     ("card.cvv", "123"),
 ];
 
-/// `usual` with `fields` in place of those with the same name, and the rest of them after.
-fn over<'a>(usual: &[(&'a str, &'a str)], fields: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
-    let kept = usual.iter().filter(|(name, _)| !fields.iter().any(|(other, _)| name == other));
-    kept.chain(fields).copied().collect()
+/// Returns `defaults` with entries replaced by those of the same name in `fields`, followed by the rest of `fields`.
+fn merge_fields<'a>(defaults: &[(&'a str, &'a str)], fields: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let remaining = defaults.iter().filter(|(name, _)| !fields.iter().any(|(other, _)| name == other));
+    remaining.chain(fields).copied().collect()
 }

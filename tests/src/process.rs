@@ -1,5 +1,5 @@
-//! A child process that ends with whoever holds it: on drop, and also when the test process dies without dropping
-//! anything (statics are never dropped, and a killed test drops nothing).
+//! A child process that ends with its owner: on drop, and also if the test process dies without dropping anything
+//! (statics are never dropped, and a killed test drops nothing).
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
@@ -12,33 +12,35 @@ use anyhow::{Context, anyhow};
 
 use crate::wait::PATIENCE;
 
-/// A small shell stands between: it ends the process and whatever that started (a driver its browser), a group of their
-/// own, when its standard input closes, which the system does for us however this process ends. What watches that input
-/// outlives a signal to the whole group of the tests, as `timeout` sends it.
-const KEEPER: &str = r#"
+/// A small shell supervises the process. The shell kills the process group (which includes children, such as a driver's
+/// browser) when its standard input closes. The kernel closes it even if this process is killed. The supervisor
+/// survives a signal to the process group of the tests, as `timeout` sends it.
+const SUPERVISOR: &str = r#"
 exec 3<&0
-setsid "$@" </dev/null 3<&- & kept=$!
-(trap '' INT HUP TERM; cat <&3; kill -s KILL -- -$kept) >/dev/null 2>&1 & watcher=$!
+setsid "$@" </dev/null 3<&- & child=$!
+(trap '' INT HUP TERM; cat <&3; kill -s KILL -- -$child) >/dev/null 2>&1 & watcher=$!
 exec 3<&-
-wait $kept; status=$?
+wait $child; status=$?
 kill -s KILL $watcher 2>/dev/null
 exit $status
 "#;
 
-/// A running child with everything it printed so far.
+/// A running child process, with everything that it printed so far.
 #[derive(Debug)]
 pub struct Process {
-    keeper: Child,
-    leash: Option<ChildStdin>,
+    supervisor: Child,
+    /// Closing it ends the process. `None` only while it is dropped.
+    supervisor_stdin: Option<ChildStdin>,
+    /// Output so far. The threads that read the two pipes append to it.
     output: Arc<Mutex<String>>,
 }
 
 impl Process {
-    /// Starts `program`, with `environment` added, and waits until it prints a line, to standard output or error, in which
-    /// `ready` finds something.
+    /// Starts `program` with additional `environment` variables, and waits until it prints a line, to standard output
+    /// or error, for which `ready` returns a value.
     ///
     /// # Errors
-    /// When it cannot be started, or ends or stays silent before it is ready; with what it printed.
+    /// If it cannot be started, or ends or prints no such line in time. The error contains the output.
     pub fn start<T: Send + 'static>(
         program: &OsStr,
         arguments: &[&OsStr],
@@ -46,12 +48,12 @@ impl Process {
         ready: impl Fn(&str) -> Option<T> + Clone + Send + 'static,
     ) -> anyhow::Result<(Self, T)> {
         let mut command = Command::new("sh");
-        // What the developer's shell says about Tillgate is not what the tests are about.
+        // Tillgate variables of the developer's shell must not influence the tests.
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TILLGATE_")) {
             command.env_remove(name);
         }
-        let mut keeper = command
-            .args([OsStr::new("-c"), OsStr::new(KEEPER), OsStr::new("keeper"), program])
+        let mut supervisor = command
+            .args([OsStr::new("-c"), OsStr::new(SUPERVISOR), OsStr::new("supervisor"), program])
             .args(arguments)
             .envs(environment.iter().copied())
             .stdin(Stdio::piped())
@@ -59,14 +61,15 @@ impl Process {
             .stderr(Stdio::piped())
             .spawn()
             .context("sh does not start")?;
-        let leash = keeper.stdin.take();
+        let supervisor_stdin = supervisor.stdin.take();
         let output = Arc::new(Mutex::new(String::new()));
         let (found, awaited) = mpsc::channel();
-        let errors = keeper.stderr.take().map(|it| collect(it, Arc::clone(&output), ready.clone(), found.clone()));
-        let lines = keeper.stdout.take().map(|it| collect(it, Arc::clone(&output), ready, found));
-        let process = Self { keeper, leash, output };
+        let errors =
+            supervisor.stderr.take().map(|it| collect_output(it, Arc::clone(&output), ready.clone(), found.clone()));
+        let lines = supervisor.stdout.take().map(|it| collect_output(it, Arc::clone(&output), ready, found));
+        let process = Self { supervisor, supervisor_stdin, output };
         match awaited.recv_timeout(PATIENCE) {
-            Ok(answer) => Ok((process, answer)),
+            Ok(value) => Ok((process, value)),
             Err(_) => {
                 let output = Arc::clone(&process.output);
                 drop(process);
@@ -79,7 +82,7 @@ impl Process {
         }
     }
 
-    /// What it printed so far, standard output and error together.
+    /// Returns the output so far, standard output and error together.
     pub fn output(&self) -> String {
         self.output.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -87,20 +90,21 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        drop(self.leash.take());
-        let _ = self.keeper.wait();
+        drop(self.supervisor_stdin.take());
+        let _ = self.supervisor.wait();
     }
 }
 
-/// Reads `stream` on a thread of its own, so that a chatty child never waits for a reader.
-fn collect<T: Send + 'static>(
+/// Reads `stream` on a separate thread, so that the child never blocks on a full pipe. Appends its lines to `output`,
+/// and sends the first value that `ready` returns for one.
+fn collect_output<T: Send + 'static>(
     stream: impl Read + Send + 'static,
     output: Arc<Mutex<String>>,
     ready: impl Fn(&str) -> Option<T> + Send + 'static,
     found: Sender<T>,
 ) -> JoinHandle<()> {
     thread::spawn(move || {
-        // Dropped after the first find: who still waits learns that the stream ended.
+        // The sender is dropped after the first match. A receiver that still waits learns that the stream has ended.
         let mut found = Some(found);
         for line in BufReader::new(stream).lines().map_while(Result::ok) {
             {
@@ -109,10 +113,10 @@ fn collect<T: Send + 'static>(
                 output.push('\n');
             }
             if found.is_some()
-                && let Some(answer) = ready(&line)
+                && let Some(value) = ready(&line)
                 && let Some(found) = found.take()
             {
-                let _ = found.send(answer);
+                let _ = found.send(value);
             }
         }
     })
@@ -123,13 +127,13 @@ fn collect<T: Send + 'static>(
 mod tests {
     use super::*;
 
-    fn shell(script: &str) -> anyhow::Result<(Process, u32)> {
+    fn start_shell(script: &str) -> anyhow::Result<(Process, u32)> {
         Process::start(OsStr::new("sh"), &[OsStr::new("-c"), OsStr::new(script)], &[], |line| line.parse().ok())
     }
 
     #[test]
     fn a_process_ends_when_it_is_dropped() {
-        let (process, number) = shell("echo to whom it may concern >&2; echo $$; exec sleep 600").unwrap();
+        let (process, number) = start_shell("echo to whom it may concern >&2; echo $$; exec sleep 600").unwrap();
         let alive = || std::path::Path::new(&format!("/proc/{number}")).exists();
         assert!(alive());
         drop(process);
@@ -138,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_process_that_ends_early_says_why() {
-        let error = shell("echo no such luck >&2; exit 3").unwrap_err();
+        let error = start_shell("echo no such luck >&2; exit 3").unwrap_err();
         assert!(error.to_string().contains("no such luck"), "{error}");
     }
 }

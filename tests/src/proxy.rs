@@ -1,5 +1,5 @@
-//! A proxy in front of a gateway, as there are many between shoppers and servers, that gets into trouble when a test wants
-//! it to: it swallows requests, loses answers, breaks off in the middle.
+//! A proxy between browsers and a gateway, which injects faults on demand: it drops requests, drops responses, or
+//! truncates responses.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,147 +9,158 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use crate::Gateway;
+use crate::TestGateway;
 use crate::wait::PATIENCE;
 
-/// What happens to a request.
+/// A fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trouble {
-    /// It does not get through, and nobody answers.
-    Swallowed,
-    /// It gets through; its answer does not.
-    Unanswered,
-    /// It gets through; in the middle of its answer the connection ends.
-    BrokenOff,
-    /// It gets through; the proxy has lost its patience before, and says so with 504.
-    TimedOut,
+pub enum ProxyFault {
+    /// The request is dropped, and the connection stays silent.
+    RequestDropped,
+    /// The request is forwarded. Its response is dropped.
+    ResponseDropped,
+    /// The request is forwarded. The connection is closed in the middle of its response.
+    ResponseTruncated,
+    /// The request is forwarded, but the proxy answers with 504.
+    GatewayTimeout,
 }
 
 /// A running proxy. It ends with the test's runtime.
 #[derive(Debug, Clone)]
 pub struct Proxy {
-    /// The gateway's address through the proxy, with a slash at the end.
+    /// The gateway's address through the proxy, with a trailing slash.
     pub public: String,
-    book: Arc<Mutex<Book>>,
-    met: Arc<watch::Sender<usize>>,
+    /// Gateway and faults, which tests set while connections read them.
+    state: Arc<Mutex<ProxyState>>,
+    /// Number of faults that have happened. Tests wait for it.
+    faults_met: Arc<watch::Sender<usize>>,
 }
 
+/// Settings of a proxy.
 #[derive(Debug)]
-struct Book {
+struct ProxyState {
+    /// Port of the gateway, 0 before it is set.
     port: u16,
-    troubles: Vec<(String, String, Trouble)>,
+    /// Scheduled faults: beginning and end of the request line.
+    faults: Vec<(String, String, ProxyFault)>,
 }
 
 impl Proxy {
     /// Starts a proxy on a free port.
     ///
     /// # Errors
-    /// When there is no port.
-    pub async fn before(gateway: &Gateway) -> anyhow::Result<Self> {
-        let proxy = Self::bind().await?;
-        proxy.stand_before(gateway)?;
+    /// If there is no free port.
+    pub async fn start(gateway: &TestGateway) -> anyhow::Result<Self> {
+        let proxy = Self::start_without_gateway().await?;
+        proxy.forward_to(gateway)?;
         Ok(proxy)
     }
 
-    /// Starts a proxy whose gateway comes later ([`Proxy::stand_before`]), because that has to know its address.
+    /// Starts a proxy without a gateway, which is set later with [`Proxy::forward_to`], because the gateway has to
+    /// know the proxy's address.
     ///
     /// # Errors
-    /// When there is no port.
-    pub async fn bind() -> anyhow::Result<Self> {
+    /// If there is no free port.
+    pub async fn start_without_gateway() -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let proxy = Self {
             public: format!("http://pay.localhost:{}/", listener.local_addr()?.port()),
-            book: Arc::new(Mutex::new(Book { port: 0, troubles: Vec::new() })),
-            met: Arc::new(watch::Sender::new(0)),
+            state: Arc::new(Mutex::new(ProxyState { port: 0, faults: Vec::new() })),
+            faults_met: Arc::new(watch::Sender::new(0)),
         };
         let own = proxy.clone();
         tokio::spawn(async move {
             while let Ok((near, _)) = listener.accept().await {
-                tokio::spawn(own.clone().connect(near));
+                tokio::spawn(own.clone().forward_connection(near));
             }
         });
         Ok(proxy)
     }
 
-    /// From now on it stands before another gateway.
+    /// Forwards to another gateway from now on.
     ///
     /// # Errors
-    /// When that has no port.
-    pub fn stand_before(&self, gateway: &Gateway) -> anyhow::Result<()> {
-        self.book().port = port(gateway)?;
+    /// If the gateway's address has no port.
+    pub fn forward_to(&self, gateway: &TestGateway) -> anyhow::Result<()> {
+        self.lock_state().port = gateway_port(gateway)?;
         Ok(())
     }
 
-    /// The next request with this method and a path that ends so gets into trouble.
-    pub fn trouble(&self, method: &str, ending: &str, trouble: Trouble) {
-        self.book().troubles.push((format!("{method} "), format!("{ending} HTTP/1.1"), trouble));
+    /// Schedules a fault for the next request with this method and a path (with its query) that ends so. It happens
+    /// once.
+    pub fn schedule_fault(&self, method: &str, ending: &str, fault: ProxyFault) {
+        self.lock_state().faults.push((format!("{method} "), format!("{ending} HTTP/1.1"), fault));
     }
 
-    /// Trouble that nobody met is called off.
-    pub fn heal(&self) {
-        self.book().troubles.clear();
+    /// Removes the scheduled faults that have not happened.
+    pub fn clear_faults(&self) {
+        self.lock_state().faults.clear();
     }
 
-    /// Waits until so many requests in all have met their trouble. One that gets through has been answered by then.
+    /// Waits until this number of scheduled faults has happened. A request that is forwarded has been answered by then.
     ///
     /// # Errors
-    /// When they do not in two minutes.
-    pub async fn until_met(&self, count: usize) -> anyhow::Result<()> {
-        let mut met = self.met.subscribe();
+    /// If they do not happen within two minutes.
+    pub async fn wait_for_faults(&self, count: usize) -> anyhow::Result<()> {
+        let mut met = self.faults_met.subscribe();
         tokio::time::timeout(PATIENCE, met.wait_for(|met| *met >= count))
             .await
             .context("no request met its trouble")??;
         Ok(())
     }
 
-    fn book(&self) -> std::sync::MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_state(&self) -> std::sync::MutexGuard<'_, ProxyState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The trouble of the request that these bytes begin. Browsers send a request's head at once, and the next request on
-    /// a connection after the answer.
-    fn trouble_of(&self, bytes: &[u8]) -> Option<Trouble> {
+    /// Removes the first scheduled fault for the request that starts with these bytes, and returns it. Browsers send
+    /// the head of a request in one piece, and the next request on a connection only after the response.
+    fn take_fault(&self, bytes: &[u8]) -> Option<ProxyFault> {
         let line = bytes.split(|byte| *byte == b'\r').next().map(String::from_utf8_lossy)?;
-        let mut book = self.book();
+        let mut state = self.lock_state();
         let place =
-            book.troubles.iter().position(|(method, ending, _)| line.starts_with(method) && line.ends_with(ending));
-        place.map(|place| book.troubles.remove(place).2)
+            state.faults.iter().position(|(method, ending, _)| line.starts_with(method) && line.ends_with(ending));
+        place.map(|place| state.faults.remove(place).2)
     }
 
-    fn has_met(&self) {
-        self.met.send_modify(|met| *met += 1);
+    /// Counts a fault that has happened.
+    fn count_fault(&self) {
+        self.faults_met.send_modify(|met| *met += 1);
     }
 
-    async fn connect(self, near: TcpStream) -> anyhow::Result<()> {
-        let port = self.book().port;
+    /// Connects to the gateway and forwards a connection with its faults, until the browser or the gateway closes it.
+    async fn forward_connection(self, near: TcpStream) -> anyhow::Result<()> {
+        let port = self.lock_state().port;
         let far = TcpStream::connect(("127.0.0.1", port)).await?;
         near.set_nodelay(true)?;
         far.set_nodelay(true)?;
         let (near_read, near_write) = near.into_split();
         let (far_read, far_write) = far.into_split();
         let current = Arc::new(Mutex::new(None));
-        tokio::spawn(self.clone().answers(far_read, near_write, Arc::clone(&current)));
-        self.requests(near_read, far_write, current).await
+        tokio::spawn(self.clone().forward_responses(far_read, near_write, Arc::clone(&current)));
+        self.forward_requests(near_read, far_write, current).await
     }
 
-    async fn requests(
+    /// Forwards requests, and notes the fault of a request in `current`. From a request that is dropped on, the
+    /// connection forwards no requests.
+    async fn forward_requests(
         self,
         mut from: OwnedReadHalf,
         mut to: OwnedWriteHalf,
-        current: Arc<Mutex<Option<Trouble>>>,
+        current: Arc<Mutex<Option<ProxyFault>>>,
     ) -> anyhow::Result<()> {
         let mut bytes = Vec::with_capacity(16 * 1024);
-        let mut swallows = false;
+        let mut drops_requests = false;
         while from.read_buf(&mut bytes).await? > 0 {
-            match self.trouble_of(&bytes) {
-                Some(Trouble::Swallowed) => {
-                    swallows = true;
-                    self.has_met();
+            match self.take_fault(&bytes) {
+                Some(ProxyFault::RequestDropped) => {
+                    drops_requests = true;
+                    self.count_fault();
                 }
-                Some(trouble) => *current.lock().unwrap_or_else(PoisonError::into_inner) = Some(trouble),
+                Some(fault) => *current.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault),
                 None => {}
             }
-            if !swallows {
+            if !drops_requests {
                 to.write_all(&bytes).await?;
             }
             bytes.clear();
@@ -157,27 +168,29 @@ impl Proxy {
         Ok(())
     }
 
-    async fn answers(
+    /// Forwards responses until one meets the fault in `current`. That ends the connection, or keeps it open in silence
+    /// if the response is dropped.
+    async fn forward_responses(
         self,
         mut from: OwnedReadHalf,
         mut to: OwnedWriteHalf,
-        current: Arc<Mutex<Option<Trouble>>>,
+        current: Arc<Mutex<Option<ProxyFault>>>,
     ) -> anyhow::Result<()> {
         const TIMEOUT: &[u8] = b"HTTP/1.1 504 Gateway Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
         let mut bytes = Vec::with_capacity(16 * 1024);
         while from.read_buf(&mut bytes).await? > 0 {
-            let trouble = current.lock().unwrap_or_else(PoisonError::into_inner).take();
-            match trouble {
-                None | Some(Trouble::Swallowed) => to.write_all(&bytes).await?,
-                Some(trouble) => {
-                    if trouble == Trouble::BrokenOff {
+            let fault = current.lock().unwrap_or_else(PoisonError::into_inner).take();
+            match fault {
+                None | Some(ProxyFault::RequestDropped) => to.write_all(&bytes).await?,
+                Some(fault) => {
+                    if fault == ProxyFault::ResponseTruncated {
                         to.write_all(&bytes[..bytes.len() / 2]).await?;
-                    } else if trouble == Trouble::TimedOut {
+                    } else if fault == ProxyFault::GatewayTimeout {
                         to.write_all(TIMEOUT).await?;
                     }
-                    self.has_met();
-                    if trouble == Trouble::Unanswered {
-                        // The line stays open, and silent.
+                    self.count_fault();
+                    if fault == ProxyFault::ResponseDropped {
+                        // The connection stays open without a response.
                         std::future::pending::<()>().await;
                     }
                     break;
@@ -189,8 +202,9 @@ impl Proxy {
     }
 }
 
-fn port(gateway: &Gateway) -> anyhow::Result<u16> {
-    let base = gateway.base();
+/// Returns the port on which the gateway listens.
+fn gateway_port(gateway: &TestGateway) -> anyhow::Result<u16> {
+    let base = gateway.base_url();
     let (_, port) = base.trim_end_matches('/').rsplit_once(':').context("an address without a port")?;
     Ok(port.parse()?)
 }

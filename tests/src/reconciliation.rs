@@ -6,24 +6,24 @@ use anyhow::{Context as _, ensure};
 use rusqlite::Connection;
 use serde_json::Value;
 
-/// A payment of the gateway.
+/// A payment in the gateway's store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatewayPayment {
-    /// Its id.
+    /// Payment id.
     pub id: String,
-    /// Its type, such as `DB`.
+    /// Payment type, such as `DB`.
     pub payment_type: String,
-    /// Its amount in minor units.
+    /// Amount in minor units.
     pub amount: u64,
-    /// Its currency.
+    /// Currency.
     pub currency: String,
     /// `result.code`.
     pub code: String,
-    /// The payment that it refers to.
+    /// Id of the payment that it refers to.
     pub referenced: Option<String>,
 }
 
-/// Reads the payments of a gateway at connectors that leave its process, and what refers to them.
+/// Reads a gateway's payments at external connectors, and the follow-up payments of these.
 ///
 /// # Errors
 /// If the store cannot be read, or holds something that is no payment.
@@ -31,11 +31,11 @@ pub fn external_payments(database: &Connection) -> anyhow::Result<Vec<GatewayPay
     let query = "SELECT document FROM payment WHERE json_extract(CAST(document AS TEXT), '$.connector') IS NOT NULL";
     let mut statement = database.prepare(query)?;
     let documents = statement.query_map([], |row| row.get::<_, Vec<u8>>(0))?.collect::<Result<Vec<_>, _>>()?;
-    documents.iter().map(|document| payment(&serde_json::from_slice(document)?)).collect()
+    documents.iter().map(|document| parse_payment(&serde_json::from_slice(document)?)).collect()
 }
 
-/// Reads a payment from its stored document. Amounts are in currencies with two decimals.
-fn payment(document: &Value) -> anyhow::Result<GatewayPayment> {
+/// Reads a payment from its stored document. Amounts are in currencies with two decimals. Fails if a field is missing.
+fn parse_payment(document: &Value) -> anyhow::Result<GatewayPayment> {
     let text = |value: &Value| value.as_str().map(str::to_owned).with_context(|| format!("no payment: {document}"));
     Ok(GatewayPayment {
         id: text(&document["id"])?,
@@ -47,18 +47,18 @@ fn payment(document: &Value) -> anyhow::Result<GatewayPayment> {
     })
 }
 
-/// The type, the amount and the currency of money that moved or is reserved.
-type Effect = (&'static str, u64, String);
+/// Type, amount and currency of moved or reserved money.
+type MoneyEffect = (&'static str, u64, String);
 
-/// Compares what has moved, or is reserved, according to both.
+/// Compares the moved and reserved money in the ledger and in the gateway.
 ///
 /// # Errors
-/// If a payment is pending, or the first difference.
-pub fn compare(ledger: &[Value], payments: &[GatewayPayment]) -> anyhow::Result<()> {
+/// If a payment is pending, or if there is a difference. The error contains the first one.
+pub fn compare_ledger(ledger: &[Value], payments: &[GatewayPayment]) -> anyhow::Result<()> {
     let pending = payments.iter().find(|payment| payment.code.starts_with("000.200."));
     ensure!(pending.is_none(), "a payment is still pending: {pending:?}");
     let host = host_effects(ledger)?;
-    let gateway = gateway_effects(payments);
+    let gateway = expected_effects(payments);
     for (id, effect) in &host {
         ensure!(gateway.get(id) == Some(effect), "{id}: the host has {effect:?}, the gateway {:?}", gateway.get(id));
     }
@@ -68,8 +68,9 @@ pub fn compare(ledger: &[Value], payments: &[GatewayPayment]) -> anyhow::Result<
     Ok(())
 }
 
-/// The effects in the host's ledger, by payment.
-fn host_effects(ledger: &[Value]) -> anyhow::Result<BTreeMap<String, Effect>> {
+/// Returns the effects in the host's ledger that were approved and not reversed, by payment id. Fails if a payment has
+/// two.
+fn host_effects(ledger: &[Value]) -> anyhow::Result<BTreeMap<String, MoneyEffect>> {
     let mut effects = BTreeMap::new();
     for entry in ledger.iter().filter(|entry| entry["approved"] == true && entry["reversed"] == false) {
         let text = |name: &str| entry[name].as_str().map(str::to_owned).with_context(|| format!("no {name}: {entry}"));
@@ -88,8 +89,10 @@ fn host_effects(ledger: &[Value]) -> anyhow::Result<BTreeMap<String, Effect>> {
     Ok(effects)
 }
 
-/// The effects of the gateway's payments. A reversal has none of its own, and takes away that of the payment it refers to.
-fn gateway_effects(payments: &[GatewayPayment]) -> BTreeMap<String, Effect> {
+/// Returns type, amount and currency that the host should have booked for each approved payment, by payment id.
+/// Reservations are included, and `PA.CP` is a debit. A reversal has no effect of its own; it removes the effect of the
+/// payment that it refers to.
+fn expected_effects(payments: &[GatewayPayment]) -> BTreeMap<String, MoneyEffect> {
     let approved = |payment: &&GatewayPayment| matches!(payment.code.as_str(), "000.100.112" | "000.000.000");
     let mut effects = BTreeMap::new();
     for payment in payments.iter().filter(approved) {
@@ -117,11 +120,19 @@ mod tests {
 
     use super::*;
 
-    fn entry(id: &str, kind: &str, amount: u64, reversed: bool) -> Value {
+    /// Returns an approved entry in EUR.
+    fn ledger_entry(id: &str, kind: &str, amount: u64, reversed: bool) -> Value {
         json!({ "paymentId": id, "kind": kind, "amount": amount, "currency": "EUR", "approved": true, "reversed": reversed })
     }
 
-    fn payment(id: &str, payment_type: &str, amount: u64, code: &str, referenced: Option<&str>) -> GatewayPayment {
+    /// Returns a payment in EUR.
+    fn gateway_payment(
+        id: &str,
+        payment_type: &str,
+        amount: u64,
+        code: &str,
+        referenced: Option<&str>,
+    ) -> GatewayPayment {
         GatewayPayment {
             id: id.to_owned(),
             payment_type: payment_type.to_owned(),
@@ -136,28 +147,28 @@ mod tests {
     fn equal_books_are_equal_and_any_cent_is_a_difference() {
         const GOOD: &str = "000.100.112";
         let ledger = [
-            entry("a", "debit", 9200, false),
-            entry("b", "authorization", 100, true),
-            entry("v", "reversal", 100, false),
+            ledger_entry("a", "debit", 9200, false),
+            ledger_entry("b", "authorization", 100, true),
+            ledger_entry("v", "reversal", 100, false),
         ];
         let payments = [
-            payment("a", "PA.CP", 9200, GOOD, None),
-            payment("b", "PA", 100, GOOD, None),
-            payment("v", "RV", 100, GOOD, Some("b")),
-            payment("d", "DB", 5, "800.100.155", None),
+            gateway_payment("a", "PA.CP", 9200, GOOD, None),
+            gateway_payment("b", "PA", 100, GOOD, None),
+            gateway_payment("v", "RV", 100, GOOD, Some("b")),
+            gateway_payment("d", "DB", 5, "800.100.155", None),
         ];
-        assert!(compare(&ledger, &payments).is_ok());
+        assert!(compare_ledger(&ledger, &payments).is_ok());
         for changed in [
-            payment("a", "DB", 9199, GOOD, None),
-            payment("a", "PA", 9200, GOOD, None),
-            payment("a", "DB", 9200, "800.100.155", None),
-            payment("a", "DB", 9200, "000.200.000", None),
+            gateway_payment("a", "DB", 9199, GOOD, None),
+            gateway_payment("a", "PA", 9200, GOOD, None),
+            gateway_payment("a", "DB", 9200, "800.100.155", None),
+            gateway_payment("a", "DB", 9200, "000.200.000", None),
         ] {
             let mut payments = payments.to_vec();
             payments[0] = changed;
-            assert!(compare(&ledger, &payments).is_err(), "{:?}", payments[0]);
+            assert!(compare_ledger(&ledger, &payments).is_err(), "{:?}", payments[0]);
         }
-        assert!(compare(&ledger[1..], &payments).is_err(), "the host lacks a payment");
-        assert!(compare(&[&ledger[..], &ledger[..1]].concat(), &payments).is_err(), "one is there twice");
+        assert!(compare_ledger(&ledger[1..], &payments).is_err(), "the host lacks a payment");
+        assert!(compare_ledger(&[&ledger[..], &ledger[..1]].concat(), &payments).is_err(), "one is there twice");
     }
 }

@@ -1,5 +1,5 @@
-//! A merchant's own site, whose pages a test writes: its options, its markup, its policy. It keeps every request it
-//! gets, so that a test can search what reached the merchant.
+//! A merchant's site whose pages are defined by a test: options, markup, content security policy. It records every
+//! request, so that a test can search the data that reached the merchant.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,27 +10,29 @@ use axum::http::{Method, Uri, header};
 use axum::response::{IntoResponse, Response};
 use tokio::net::TcpListener;
 
-use crate::{Answer, Gateway};
+use crate::{ApiResponse, TestGateway};
 
 /// A merchant's site. It ends with the test's runtime.
 #[derive(Clone, Debug)]
-pub struct Site {
-    /// Its address, with a slash at the end: `http://shop.localhost:40003/`.
+pub struct MerchantSite {
+    /// Its address, with a trailing slash: `http://shop.localhost:40003/`.
     pub public: String,
     gateway: String,
-    state: Arc<Mutex<Book>>,
+    /// Pages and requests. Tests add pages while the server reads them and records requests.
+    state: Arc<Mutex<SiteState>>,
 }
 
+/// Content and records of a site.
 #[derive(Debug, Default)]
-struct Book {
-    pages: Vec<Page>,
-    heard: Vec<String>,
+struct SiteState {
+    pages: Vec<MerchantPage>,
+    requests: Vec<String>,
     policy: String,
 }
 
-/// A page of the merchant's with a payment form in it.
+/// A merchant's page with a payment form.
 #[derive(Clone, Debug)]
-pub struct Page {
+pub struct MerchantPage {
     checkout: String,
     integrity: Option<String>,
     script: String,
@@ -41,14 +43,17 @@ pub struct Page {
     style: String,
 }
 
-impl Page {
-    /// A page with the form for the checkout that `prepared` opened.
-    pub fn of(prepared: &Answer) -> Self {
-        Self { integrity: prepared.json["integrity"].as_str().map(str::to_owned), ..Self::for_id(prepared.id()) }
+impl MerchantPage {
+    /// Creates a page with the form for the checkout in the response `prepared`.
+    pub fn for_checkout(prepared: &ApiResponse) -> Self {
+        Self {
+            integrity: prepared.json["integrity"].as_str().map(str::to_owned),
+            ..Self::for_checkout_id(prepared.id())
+        }
     }
 
-    /// A page with the form for the checkout `id`, which need not exist.
-    pub fn for_id(id: &str) -> Self {
+    /// Creates a page with the form for the checkout `id`, which need not exist.
+    pub fn for_checkout_id(id: &str) -> Self {
         Self {
             checkout: id.to_owned(),
             integrity: None,
@@ -61,49 +66,50 @@ impl Page {
         }
     }
 
-    /// Runs `script` before the loader; it sets `wpwlOptions`, and may call `witness.note(kind, detail)`.
+    /// Runs `script` before the loader. It sets `wpwlOptions`, and may call `witness.note(kind, detail)`.
     #[must_use]
-    pub fn script(mut self, script: &str) -> Self {
+    pub fn with_script(mut self, script: &str) -> Self {
         script.clone_into(&mut self.script);
         self
     }
 
-    /// Offers these brands, separated by spaces.
+    /// Sets the offered brands, separated by spaces.
     #[must_use]
-    pub fn brands(mut self, brands: &str) -> Self {
+    pub fn with_brands(mut self, brands: &str) -> Self {
         brands.clone_into(&mut self.brands);
         self
     }
 
-    /// Puts markup before the form, and so before the loader.
+    /// Inserts markup before the form, and so before the loader.
     #[must_use]
-    pub fn before(mut self, markup: &str) -> Self {
+    pub fn with_markup_before(mut self, markup: &str) -> Self {
         markup.clone_into(&mut self.before);
         self
     }
 
-    /// Puts markup into the placeholder.
+    /// Inserts markup into the placeholder.
     #[must_use]
-    pub fn inside(mut self, markup: &str) -> Self {
+    pub fn with_markup_inside(mut self, markup: &str) -> Self {
         markup.clone_into(&mut self.inside);
         self
     }
 
-    /// Puts markup behind the form.
+    /// Inserts markup after the form.
     #[must_use]
-    pub fn after(mut self, markup: &str) -> Self {
+    pub fn with_markup_after(mut self, markup: &str) -> Self {
         markup.clone_into(&mut self.after);
         self
     }
 
-    /// Gives the page a style sheet of the merchant's.
+    /// Adds a style sheet of the merchant to the page.
     #[must_use]
-    pub fn style(mut self, sheet: &str) -> Self {
+    pub fn with_style(mut self, sheet: &str) -> Self {
         sheet.clone_into(&mut self.style);
         self
     }
 
-    fn html(&self, gateway: &str, number: usize) -> String {
+    /// Returns the HTML of the page with this number, under which the site serves its script and style sheet.
+    fn render_html(&self, gateway: &str, number: usize) -> String {
         let Self { checkout, integrity, brands, before, inside, after, style, .. } = self;
         let sheet = if style.is_empty() {
             String::new()
@@ -126,19 +132,19 @@ impl Page {
     }
 }
 
-impl Site {
-    /// Starts the site on a free port. Its policy is as strict as the form permits.
+impl MerchantSite {
+    /// Starts the site on a free port. Its content security policy is as strict as the form permits.
     ///
     /// # Errors
-    /// When there is no port.
-    pub async fn start(gateway: &Gateway) -> anyhow::Result<Self> {
-        Self::start_at(&gateway.public()).await
+    /// If there is no free port.
+    pub async fn start(gateway: &TestGateway) -> anyhow::Result<Self> {
+        Self::start_at(&gateway.public_url()).await
     }
 
-    /// The same with a gateway at this address, which has a slash at the end.
+    /// Starts the site for a gateway at this address, which has a trailing slash.
     ///
     /// # Errors
-    /// When there is no port.
+    /// If there is no free port.
     pub async fn start_at(gateway: &str) -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let public = format!("http://shop.localhost:{}/", listener.local_addr()?.port());
@@ -147,66 +153,68 @@ impl Site {
             "default-src 'none'; script-src 'self' {origin} 'wasm-unsafe-eval'; style-src 'self' {origin}; \
              frame-src {origin}; img-src 'self' data:; form-action 'self' {origin}; base-uri 'none'"
         );
-        let state = Arc::new(Mutex::new(Book { policy, ..Book::default() }));
+        let state = Arc::new(Mutex::new(SiteState { policy, ..SiteState::default() }));
         let site = Self { public, gateway: gateway.to_owned(), state };
-        let router = Router::new().fallback(answer).with_state(site.clone());
+        let router = Router::new().fallback(serve_request).with_state(site.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
         Ok(site)
     }
 
-    /// Puts `page` on the site; the answer is its address.
-    pub fn add(&self, page: Page) -> String {
-        let mut book = self.book();
-        book.pages.push(page);
-        format!("{}pages/{}", self.public, book.pages.len() - 1)
+    /// Adds `page` to the site and returns its address.
+    pub fn add_page(&self, page: MerchantPage) -> String {
+        let mut state = self.lock_state();
+        state.pages.push(page);
+        format!("{}pages/{}", self.public, state.pages.len() - 1)
     }
 
-    /// Serves every page from now on with this policy, in which `{gateway}` stands for the gateway's origin.
+    /// Sets the content security policy of all pages. `{gateway}` is replaced with the gateway's origin.
     pub fn set_policy(&self, policy: &str) {
         let policy = policy.replace("{gateway}", self.gateway.trim_end_matches('/'));
-        self.book().policy = policy;
+        self.lock_state().policy = policy;
     }
 
-    /// Every request so far: method, address, headers, body.
-    pub fn heard(&self) -> Vec<String> {
-        self.book().heard.clone()
+    /// Returns every request so far: method, address, headers, body.
+    pub fn received_requests(&self) -> Vec<String> {
+        self.lock_state().requests.clone()
     }
 
-    fn book(&self) -> std::sync::MutexGuard<'_, Book> {
+    fn lock_state(&self) -> std::sync::MutexGuard<'_, SiteState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-async fn answer(
-    State(site): State<Site>,
+/// Records a request, and serves a page, its style sheet or its script, a library, or for any other path the result
+/// page, all with the content security policy.
+async fn serve_request(
+    State(site): State<MerchantSite>,
     method: Method,
     uri: Uri,
     headers: axum::http::HeaderMap,
     body: Bytes,
 ) -> Response {
-    let mut book = site.book();
-    book.heard.push(format!("{method} {uri} {headers:?} {}", String::from_utf8_lossy(&body)));
+    let mut state = site.lock_state();
+    state.requests.push(format!("{method} {uri} {headers:?} {}", String::from_utf8_lossy(&body)));
     let number = |prefix: &str, suffix: &str| -> Option<usize> {
         uri.path().strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok()
     };
-    let (kind, text) = if let Some(number) = number("/pages/", "").filter(|it| *it < book.pages.len()) {
-        ("text/html; charset=utf-8", book.pages[number].html(&site.gateway, number))
-    } else if let Some(number) = number("/styles/", ".css").filter(|it| *it < book.pages.len()) {
-        ("text/css; charset=utf-8", book.pages[number].style.clone())
-    } else if let Some(number) = number("/options/", ".js").filter(|it| *it < book.pages.len()) {
-        ("text/javascript; charset=utf-8", book.pages[number].script.clone())
+    let (kind, text) = if let Some(number) = number("/pages/", "").filter(|it| *it < state.pages.len()) {
+        ("text/html; charset=utf-8", state.pages[number].render_html(&site.gateway, number))
+    } else if let Some(number) = number("/styles/", ".css").filter(|it| *it < state.pages.len()) {
+        ("text/css; charset=utf-8", state.pages[number].style.clone())
+    } else if let Some(number) = number("/options/", ".js").filter(|it| *it < state.pages.len()) {
+        ("text/javascript; charset=utf-8", state.pages[number].script.clone())
     } else if let Some(package) = PACKAGES.iter().find(|(path, _)| *path == uri.path()) {
         ("text/javascript; charset=utf-8", read_package(package.1))
     } else {
         let result = r#"<!doctype html><html lang="en"><meta charset="utf-8"><title>Result</title><h1 id="result">Result</h1></html>"#;
         ("text/html; charset=utf-8", result.to_owned())
     };
-    let policy = book.policy.clone();
+    let policy = state.policy.clone();
     ([(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_SECURITY_POLICY, policy)], text).into_response()
 }
 
-/// What merchants bring along, by its address on the site, and where it is beside axe-core in the tools' folder. React's
-/// development build is the one that mounts everything twice in its strict mode.
+/// Third-party libraries: address on the site, and path next to axe-core in the tools' folder. React's development
+/// build is used because it mounts everything twice in strict mode.
 const PACKAGES: [(&str, &str); 4] = [
     ("/jquery.js", "jquery/dist/jquery.min.js"),
     ("/react.js", "react/umd/react.development.js"),
@@ -214,9 +222,10 @@ const PACKAGES: [(&str, &str); 4] = [
     ("/vue.js", "vue/dist/vue.runtime.global.prod.js"),
 ];
 
+/// Returns a library from the folder of the tools. If it is missing, returns a script that throws, so that the test
+/// fails.
 fn read_package(path: &str) -> String {
     let axe = std::path::PathBuf::from(std::env::var_os("TILLGATE_AXE").unwrap_or_default());
     let file = axe.parent().unwrap_or(&axe).join("..").join(path);
-    // Without it the page fails loudly, and so does the test.
     std::fs::read_to_string(&file).unwrap_or_else(|error| format!("throw new Error('{path}: {error}')"))
 }

@@ -1,50 +1,56 @@
-//! Waiting for something that another process does: asked again and again, for a bounded time.
+//! Polling for a condition that another process fulfils, with a time limit.
 
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
-/// How long anything may take before a test gives up on it. Nothing that works takes so long even on a busy machine, so that a
-/// test which gives up has found a fault.
+/// Maximum time to wait for anything. It is so long that only a fault exceeds it, even on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(120);
-/// Shortest and longest time to leave the other side alone between two questions.
+/// Shortest and longest pause between two polls.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
-/// How long to leave the other side alone after so long a wait: questions to a busy machine make it busier.
-fn pause(waited: Duration) -> Duration {
+/// Returns a sixth of the waiting time so far, but at least 20 ms and at most 1 s. It grows because polling makes a
+/// busy machine busier.
+fn next_pause(waited: Duration) -> Duration {
     (waited / 6).clamp(PAUSES.0, PAUSES.1)
 }
 
-/// Asks until there is an answer. Blocks the thread; for what happens outside of a runtime.
+/// Calls `probe` until it returns a value. Blocks the thread; for use outside of a runtime.
 ///
 /// # Errors
-/// What the question says, or, after two minutes, what was waited for.
-pub fn poll<T>(what: &str, mut question: impl FnMut() -> anyhow::Result<Option<T>>) -> anyhow::Result<T> {
+/// If `probe` fails, or after two minutes. The time-out error names `condition`.
+pub fn poll_until_blocking<T>(
+    condition: &str,
+    mut probe: impl FnMut() -> anyhow::Result<Option<T>>,
+) -> anyhow::Result<T> {
     let started = Instant::now();
     loop {
-        if let Some(answer) = question()? {
-            return Ok(answer);
+        if let Some(value) = probe()? {
+            return Ok(value);
         }
         if started.elapsed() > PATIENCE {
-            bail!("waited in vain: {what}");
+            bail!("waited in vain: {condition}");
         }
-        std::thread::sleep(pause(started.elapsed()));
+        std::thread::sleep(next_pause(started.elapsed()));
     }
 }
 
-/// Asks until there is an answer.
+/// Calls `probe` until it returns a value.
 ///
 /// # Errors
-/// What the question says, or, after two minutes, what was waited for.
-pub async fn until<T>(what: &str, mut question: impl AsyncFnMut() -> anyhow::Result<Option<T>>) -> anyhow::Result<T> {
+/// If `probe` fails, or after two minutes. The time-out error names `condition`.
+pub async fn poll_until<T>(
+    condition: &str,
+    mut probe: impl AsyncFnMut() -> anyhow::Result<Option<T>>,
+) -> anyhow::Result<T> {
     let started = Instant::now();
     loop {
-        if let Some(answer) = question().await? {
-            return Ok(answer);
+        if let Some(value) = probe().await? {
+            return Ok(value);
         }
         if started.elapsed() > PATIENCE {
-            bail!("waited in vain: {what}");
+            bail!("waited in vain: {condition}");
         }
-        tokio::time::sleep(pause(started.elapsed())).await;
+        tokio::time::sleep(next_pause(started.elapsed())).await;
     }
 }

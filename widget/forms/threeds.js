@@ -41,12 +41,13 @@ const load = (own, page) =>
     setTimeout(done, METHOD_TIME);
   });
 
-// The issuer's page stands where the form stood, once it has come; what was typed stays, for who cancels.
+// Shows the issuer's page in place of the form, once it has loaded, and unless its message says by then that nobody has to be
+// asked. The form's values stay, for a shopper who cancels.
 const show = (own, page) => {
   const { form, target } = own;
   target.title = word("challenge");
   measure(form, target);
-  target.addEventListener("load", () => setTimeout(() => own === challenge && reveal(own), 100), { once: true });
+  target.addEventListener("load", () => setTimeout(() => own === challenge && !own.over && reveal(own), 100), { once: true });
   state.leave(form, page, into(target));
   const cancel = make("button", "wpwl-button wpwl-button-small wpwl-button-cancel", { type: "button" }, [word("cancel")]);
   cancel.addEventListener("click", () => give(own));

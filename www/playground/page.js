@@ -1,12 +1,12 @@
-// The playground: makes controls of the table of options, and a form of what they say.
-// Every change takes the form away and loads it again with a checkout of its own, as a single-page application would.
+// The playground: builds controls from the table of options, and the form from their values.
+// Every change unloads the form and loads it again with a new checkout, like a single-page application.
 "use strict";
 
 (async () => {
   const $ = (id) => document.getElementById(id);
   const [stage, note, log, form] = ["stage", "note", "log", "controls"].map($);
   const table = await (await fetch("/playground/options.json")).json();
-  // `trunk serve` takes this line out of the page, and brings the page part itself.
+  // `trunk serve` removes this line from the page, and loads the page module itself.
   const underTrunk = !document.querySelector("link[data-trunk]");
 
   // ---- controls
@@ -18,7 +18,7 @@
     return element;
   };
 
-  // Text with `code` in it.
+  // Returns a text's nodes, with an element for each `code`.
   const prose = (text) => text.split("`").map((part, at) => (at % 2 ? make("code", {}, part) : part));
 
   const inputs = {
@@ -67,9 +67,9 @@
 
   // ---- the address
 
-  const given = new URLSearchParams(location.search);
+  const addressQuery = new URLSearchParams(location.search);
   for (const row of rows) {
-    const value = given.get(row.name);
+    const value = addressQuery.get(row.name);
     if (value === null) continue;
     if (row.kind === "switch") row.input.checked = value === "true";
     else if (row.kind !== "choice" || row.values.includes(value)) row.input.value = value;
@@ -80,7 +80,7 @@
     return location.pathname + (String(query) && `?${query}`);
   };
 
-  // ---- what the controls say
+  // ---- values of the controls
 
   const parsers = {
     switch: (text) => text === "true",
@@ -96,8 +96,8 @@
     object: (text) => JSON.parse(text),
   };
 
-  // Names with a dot lead into objects.
-  const put = (object, name, value) => {
+  // Sets a property; a name with dots is a path into nested objects.
+  const setPath = (object, name, value) => {
     const path = name.split(".");
     const last = path.pop();
     for (const step of path) object = object[step] ||= {};
@@ -109,7 +109,7 @@
     for (const row of rows.filter((row) => row.part === part)) {
       row.input.removeAttribute("aria-invalid");
       try {
-        if (changed(row)) put(found, row.name, (parsers[row.kind] || String)(valueOf(row)));
+        if (changed(row)) setPath(found, row.name, (parsers[row.kind] || String)(valueOf(row)));
       } catch {
         row.input.setAttribute("aria-invalid", "true");
       }
@@ -136,8 +136,8 @@
   };
   const answers = { "go on": undefined, stop: false };
   const callback = (row) =>
-    function (...all) {
-      report(row.name, all.map(shown).join(", "));
+    function (...values) {
+      report(row.name, values.map(shown).join(", "));
       if (row.name === "createCheckout") return prepare().then(({ checkoutId, error }) => checkoutId || Promise.reject(new Error(error)));
       if (row.kind === "choice" && valueOf(row) === "stop after a second") {
         return new Promise((done) => setTimeout(() => done(false), 1000));
@@ -154,7 +154,7 @@
     const lines = Object.entries(value).map(([name, it]) => `${indent}  ${key(name)}: ${literal(it, `${indent}  `)},`);
     return lines.length ? `{\n${lines.join("\n")}\n${indent}}` : "{}";
   };
-  // The checkout is made when the shopper pays.
+  // True if the checkout is prepared only when the shopper pays.
   const isLate = () => setting("createCheckout") === "true";
   const LATE = `  async createCheckout({ brand }) {
     const answer = await fetch("/your/checkout", { method: "POST", body: new URLSearchParams({ brand }) });
@@ -165,12 +165,12 @@
   const quoted = (text) => (/^[\w.,:/@=-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
 
   const write = (options, theme, { gateway, registrations = [] }) => {
-    // Of the callbacks only those that are to do something.
+    // Only callbacks that stop the form have a snippet.
     const stops = listening().filter((row) => row.kind === "choice" && changed(row));
     const functions = stops.map(({ name }) => `  async ${name}(event) {\n    return false;\n  },\n`).join("") + (isLate() ? LATE : "");
     const text = literal(options).replace(/\n?\}$/, functions ? `\n${functions}}` : "$&");
     const rules = Object.entries(theme).map(([name, value]) => `  ${name}: ${value};\n`);
-    // As one piece it would end this very script where it stood in a page.
+    // In one piece, the end tag would end this script if it were inline.
     const script = (inside, attributes = "") => `<script${attributes}>${inside}</${"script"}>`;
     $("snippet").textContent = [
       ...(rules.length ? [`<style>\n.wpwl-container {\n${rules.join("")}}\n</style>`] : []),
@@ -195,12 +195,12 @@
 
   const sheet = new CSSStyleSheet();
   sheet.insertRule("#stage .wpwl-container {}");
-  const dress = (theme) => {
+  const applyTheme = (theme) => {
     document.documentElement.classList.toggle("dark", setting("dark page") === "true");
     const { style } = sheet.cssRules[0];
     style.cssText = "";
     for (const name in theme) style.setProperty(name, theme[name]);
-    // The form's own sheets come and go; this one stays last.
+    // The form adds and removes its own sheets; this one stays last.
     document.adoptedStyleSheets = [...document.adoptedStyleSheets.filter((it) => it !== sheet), sheet];
   };
 
@@ -209,54 +209,55 @@
     return fetch("/dev/checkout", { method: "POST", body }).then((it) => it.json()).catch(() => ({}));
   };
 
-  let turn = 0;
+  let latest = 0;
   const load = async () => {
-    const mine = ++turn;
-    for (const said of document.querySelectorAll("[data-copies] + *")) said.textContent = "";
+    const current = ++latest;
+    for (const status of document.querySelectorAll("[data-copies] + *")) status.textContent = "";
     const theme = read("theme");
     const options = read("option");
     history.replaceState(null, "", address());
     note.textContent = "Asking for a checkout …";
-    const answer = await prepare();
-    if (mine !== turn) return;
+    const checkout = await prepare();
+    // A later change loads the form again.
+    if (current !== latest) return;
     if (window.wpwl) wpwl.unload();
     document.querySelectorAll("script[src*='paymentWidgets.js']").forEach((script) => script.remove());
     stage.replaceChildren();
-    const gateway = underTrunk ? `${location.origin}/` : answer.gateway;
-    if (!answer.checkoutId) {
-      note.textContent = answer.error || "No checkout: is `cargo xtask demo` running?";
+    const gateway = underTrunk ? `${location.origin}/` : checkout.gateway;
+    if (!checkout.checkoutId) {
+      note.textContent = checkout.error || "No checkout: is `cargo xtask demo` running?";
       return;
     }
     note.textContent = "";
-    dress(theme);
-    write(options, theme, answer);
-    for (const row of listening()) put(options, row.name, callback(row));
+    applyTheme(theme);
+    write(options, theme, checkout);
+    for (const row of listening()) setPath(options, row.name, callback(row));
     window.wpwlOptions = options;
     const place = make("form", { class: "paymentWidgets", action: location.href, "data-brands": setting("brands") });
-    const loader = make("script", { src: `${gateway}v1/paymentWidgets.js${isLate() ? "" : `?checkoutId=${answer.checkoutId}`}` });
+    const loader = make("script", { src: `${gateway}v1/paymentWidgets.js${isLate() ? "" : `?checkoutId=${checkout.checkoutId}`}` });
     if (underTrunk) loader.dataset.pagePart = "external";
-    else Object.assign(loader, { integrity: answer.integrity || "", crossOrigin: "anonymous" });
+    else Object.assign(loader, { integrity: checkout.integrity || "", crossOrigin: "anonymous" });
     stage.append(place, loader);
   };
 
-  // ---- what happens on the page
+  // ---- events of the page
 
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("change", ({ target }) => target.id !== "search" && load());
-  // After the reset itself.
+  // The event precedes the reset.
   form.addEventListener("reset", () => setTimeout(load));
   $("search").addEventListener("input", ({ target }) => {
-    const wanted = target.value.trim().toLowerCase();
+    const query = target.value.trim().toLowerCase();
     for (const { name, meaning, box } of rows) {
-      box.hidden = !`${name} ${meaning}`.toLowerCase().includes(wanted);
+      box.hidden = !`${name} ${meaning}`.toLowerCase().includes(query);
     }
     for (const details of document.querySelectorAll("#groups details")) {
       const some = details.querySelector(".control:not([hidden])");
       details.hidden = !some;
-      if (wanted) details.open = Boolean(some);
+      if (query) details.open = Boolean(some);
     }
     const count = rows.filter(({ box }) => !box.hidden).length;
-    $("found").textContent = wanted ? `${count} of ${rows.length} options` : "";
+    $("found").textContent = query ? `${count} of ${rows.length} options` : "";
   });
   document.addEventListener("click", async ({ target }) => {
     const source = target.dataset && target.dataset.copies;
@@ -265,8 +266,8 @@
     target.nextElementSibling.textContent = "Copied.";
   });
 
-  // Back from a payment: ask what became of it, as a merchant's server does.
-  const path = given.get("resourcePath");
+  // After the return from a payment, read its status, as a merchant's server does.
+  const path = addressQuery.get("resourcePath");
   if (path) {
     const query = new URLSearchParams({ resourcePath: path });
     const status = await fetch(`/dev/status?${query}`).then((it) => it.json()).catch((error) => ({ error: String(error) }));

@@ -1,10 +1,10 @@
-//! `tillgate-shop`: the demo shop as a process of its own. `tillgate demo` starts it beside the gateway.
+//! `tillgate-shop`: the demo shop as a separate process, which `tillgate demo` starts beside the gateway.
 
 use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use tillgate_shop::Shop;
+use tillgate_shop::ShopConfig;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
@@ -21,12 +21,14 @@ The demo shop of Tillgate. `tillgate demo` starts it; by hand, set:
 It prints its address for browsers, and ends when its standard input ends: it does not outlive the program that
 started it.";
 
+/// Serves the shop until standard input ends. Any argument prints the help instead. An error is printed and ends with
+/// status 1.
 fn main() -> ExitCode {
     if std::env::args().len() > 1 {
         println!("{HELP}");
         return ExitCode::SUCCESS;
     }
-    match run() {
+    match serve_from_environment() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("tillgate-shop: {error:#}");
@@ -35,36 +37,45 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> anyhow::Result<()> {
+/// Serves the shop, with settings from the environment, until standard input ends. Prints the shop's address for
+/// browsers once it listens.
+///
+/// # Errors
+/// If a setting other than `GATEWAY_FIELDS` is missing, or the address cannot be listened on.
+fn serve_from_environment() -> anyhow::Result<()> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
-        let address = setting("LISTEN")?;
+        let address = read_setting("LISTEN")?;
         let listener = TcpListener::bind(&address).await.with_context(|| format!("listening on {address}"))?;
-        // A site of its own, and not a port of the gateway's: browsers then treat the form's frames as on the internet.
+        // Another site, and not only another port, than the gateway: browsers then treat the form's frames as on the
+        // internet.
         let public = format!("http://shop.localhost:{}/", listener.local_addr()?.port());
-        let shop = Shop {
-            gateway: setting("GATEWAY")?,
-            gateway_public: setting("GATEWAY_PUBLIC")?,
-            gateway_fields: setting("GATEWAY_FIELDS").ok(),
+        let shop = ShopConfig {
+            gateway: read_setting("GATEWAY")?,
+            gateway_public: read_setting("GATEWAY_PUBLIC")?,
+            gateway_fields: read_setting("GATEWAY_FIELDS").ok(),
             public: public.clone(),
-            entity_id: setting("ENTITY_ID")?,
-            token: setting("TOKEN")?,
+            entity_id: read_setting("ENTITY_ID")?,
+            token: read_setting("TOKEN")?,
         };
         println!("{public}");
         std::io::stdout().flush()?;
-        tillgate_shop::serve(shop, listener, end_of_input()).await
+        tillgate_shop::serve_shop(shop, listener, wait_for_input_end()).await
     })
 }
 
-/// Reads a setting from the environment.
-fn setting(name: &str) -> anyhow::Result<String> {
+/// Reads the setting `TILLGATE_SHOP_{name}` from the environment.
+///
+/// # Errors
+/// If it is not set.
+fn read_setting(name: &str) -> anyhow::Result<String> {
     let name = format!("TILLGATE_SHOP_{name}");
     std::env::var(&name).with_context(|| format!("{name} is not set; see tillgate-shop --help"))
 }
 
-/// Completes when standard input ends.
-async fn end_of_input() {
+/// Completes when standard input ends or cannot be read.
+async fn wait_for_input_end() {
     let (ended, end) = oneshot::channel();
-    // A thread of its own: the runtime would wait for a blocking read before it ends.
+    // A separate thread: the runtime would wait for a blocking read before it ends.
     std::thread::spawn(move || {
         let mut ignored = [0; 64];
         while matches!(std::io::stdin().read(&mut ignored), Ok(1..)) {}

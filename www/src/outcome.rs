@@ -1,51 +1,52 @@
-//! What a result code means for an order. The patterns are the published groups of result codes; a merchant decides
-//! by group, never by single codes, because new ones appear.
+//! Outcomes of an order by result code. The patterns are the published groups of result codes: a merchant decides by
+//! group, never by single codes, because new ones are added.
 
-/// What the shop tells the shopper.
+/// Outcome that the shop shows to the shopper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum OrderOutcome {
     /// Paid.
     Paid,
-    /// Nothing is decided yet.
+    /// Not decided yet.
     Pending,
     /// Not paid; the shopper may try again.
     Declined,
 }
 
-/// The group that `code` is in.
-pub fn of(code: &str) -> Outcome {
+/// Returns the outcome for the group of `code`. An approval that needs a manual review counts as paid, a code of an
+/// unknown group as declined.
+pub fn classify_code(code: &str) -> OrderOutcome {
     let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| code.starts_with(prefix));
     let paid = starts(&["000.000.", "000.100.1", "000.3", "000.6", "000.400.110", "000.400.120"]);
-    // Approved, but somebody should look at the order before it leaves the house.
+    // Approved, but the merchant should check the order before the delivery.
     let review =
         code == "000.400.100" || (starts(&["000.400.0"]) && !starts(&["000.400.03"]) && code.len() > "000.400.0".len());
     if paid || review {
-        Outcome::Paid
+        OrderOutcome::Paid
     } else if starts(&["000.200", "800.400.5", "100.400.500"]) {
-        Outcome::Pending
+        OrderOutcome::Pending
     } else {
-        Outcome::Declined
+        OrderOutcome::Declined
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Outcome, of};
+    use super::{OrderOutcome, classify_code};
 
     #[test]
     fn codes_fall_into_their_groups() {
         for code in
             ["000.000.000", "000.100.110", "000.100.112", "000.600.000", "000.400.110", "000.400.100", "000.400.020"]
         {
-            assert_eq!(of(code), Outcome::Paid, "{code}");
+            assert_eq!(classify_code(code), OrderOutcome::Paid, "{code}");
         }
         for code in ["000.200.000", "000.200.100", "800.400.500", "100.400.500"] {
-            assert_eq!(of(code), Outcome::Pending, "{code}");
+            assert_eq!(classify_code(code), OrderOutcome::Pending, "{code}");
         }
         for code in
             ["800.100.151", "100.100.101", "000.400.030", "000.400.101", "100.396.101", "100.400.100", "000.400.0", ""]
         {
-            assert_eq!(of(code), Outcome::Declined, "{code}");
+            assert_eq!(classify_code(code), OrderOutcome::Declined, "{code}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The playground: a page where every option of the form can be tried, and what its script asks of the shop. The page
-//! is `www/index.html`, which `trunk serve` shows too while somebody works on the form.
+//! The playground: a page on which every option of the form can be tried, and the requests of its script. The page is
+//! `www/index.html`, which `trunk serve` also shows during work on the form.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -9,17 +9,17 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tillgate_shared::language::LANGUAGES;
-use tillgate_shared::options::{Callback, FormOption, Group, Kind, THEME};
+use tillgate_shared::options::{Callback, FormOption, OptionGroup, OptionType, THEME};
 
-use crate::gateway::{Fields, GatewayError};
+use crate::gateway::{CallFields, GatewayError};
 use crate::order::new_reference;
-use crate::routes::{App, ICON, SHEET, Shared, typed};
+use crate::routes::{ICON, STYLE_SHEET, SharedState, ShopState, with_content_type};
 use crate::{policy, resource_path};
 
-const SCRIPT: &str = "text/javascript; charset=utf-8";
-const CSS: &str = "text/css; charset=utf-8";
+const JAVASCRIPT_TYPE: &str = "text/javascript; charset=utf-8";
+const CSS_TYPE: &str = "text/css; charset=utf-8";
 
-/// What a visitor may say about a checkout, and what holds where nothing is said. Everything else is the shop's.
+/// Parameters of a checkout that a visitor may set, with their defaults. The shop sets all others.
 const CHECKOUT: [(&str, &str, &str); 4] = [
     ("amount", "92.00", "What is paid, with two decimals."),
     ("currency", "EUR", "Its currency, by the code of ISO 4217."),
@@ -31,51 +31,59 @@ const CHECKOUT: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// Not a parameter: asks for a checkout of a customer who has stored cards.
+/// A switch of the page, not a parameter: prepares the checkout for a customer with stored cards.
 const STORED_CARDS: &str = "stored cards";
 
-/// Those cards: brand, a number of the simulator's, and the month of 2035 in which it expires.
+/// The stored cards: brand, a number of the simulator, and the month of 2035 in which it expires.
 const CARDS: [(&str, &str, &str); 2] = [("VISA", "4200000000000000", "05"), ("MASTER", "5454545454545454", "11")];
 
-/// `/playground`.
-pub async fn page(State(app): Shared) -> Response {
-    let mut response = typed("text/html; charset=utf-8", include_str!("../index.html"));
-    let policy = policy::with_own_requests(&app.shop.gateway_public, app.shop.gateway_fields.as_deref());
+/// Serves `/playground`, with a policy that also allows requests to the shop.
+pub async fn show_page(State(app): SharedState) -> Response {
+    let mut response = with_content_type("text/html; charset=utf-8", include_str!("../index.html"));
+    let policy = policy::playground_policy(&app.shop.gateway_public, app.shop.gateway_fields.as_deref());
     if let Ok(policy) = HeaderValue::try_from(policy) {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     response
 }
 
-/// `/playground/{file}`: all that the page loads, in one folder, so that one line of trunk's proxy brings it.
-pub async fn file(Path(file): Path<String>) -> Response {
+/// Serves `/playground/{file}`, or 404 for an unknown file. All files of the page are in one folder, so that trunk's
+/// proxy needs one line for them.
+pub async fn serve_file(Path(file): Path<String>) -> Response {
     match file.as_str() {
-        "page.js" => typed(SCRIPT, include_str!("../playground/page.js")),
-        "page.css" => typed(CSS, include_str!("../playground/page.css")),
-        "shop.css" => typed(CSS, SHEET),
-        "icon.svg" => typed("image/svg+xml", ICON),
-        "options.json" => Json(controls()).into_response(),
+        "page.js" => with_content_type(JAVASCRIPT_TYPE, include_str!("../playground/page.js")),
+        "page.css" => with_content_type(CSS_TYPE, include_str!("../playground/page.css")),
+        "shop.css" => with_content_type(CSS_TYPE, STYLE_SHEET),
+        "icon.svg" => with_content_type("image/svg+xml", ICON),
+        "options.json" => Json(control_groups()).into_response(),
         _ => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
-fn text(part: &str, (name, value, meaning): (&str, &str, &str)) -> Value {
+/// Returns a text control. Its tuple is name, default value and meaning.
+fn text_control(part: &str, (name, value, meaning): (&str, &str, &str)) -> Value {
     json!({ "part": part, "name": name, "kind": "text", "value": value, "meaning": meaning })
 }
 
-fn switch(part: &str, name: &str, meaning: &str) -> Value {
+/// Returns a switch that is off by default.
+fn switch_control(part: &str, name: &str, meaning: &str) -> Value {
     json!({ "part": part, "name": name, "kind": "switch", "default": false, "meaning": meaning })
 }
 
-/// The controls in their groups, each as the page's script needs it.
-fn controls() -> Value {
-    let mut first: Vec<Value> = CHECKOUT.into_iter().map(|row| text("checkout", row)).collect();
-    first.push(switch("checkout", STORED_CARDS, "The customer has stored two cards: `registrations[n].id`."));
-    first.push(text("page", ("brands", "VISA MASTER AMEX", "The brands that the page offers: `data-brands`.")));
-    first.push(switch("page", "dark page", "The page around the form is dark; the form follows its text colour."));
+/// Returns the controls in their groups, in the format of the page's script: checkout and page, the options, the theme.
+/// An empty group of options is left out.
+fn control_groups() -> Value {
+    let mut first: Vec<Value> = CHECKOUT.into_iter().map(|row| text_control("checkout", row)).collect();
+    first.push(switch_control("checkout", STORED_CARDS, "The customer has stored two cards: `registrations[n].id`."));
+    first.push(text_control("page", ("brands", "VISA MASTER AMEX", "The brands that the page offers: `data-brands`.")));
+    first.push(switch_control(
+        "page",
+        "dark page",
+        "The page around the form is dark; the form follows its text colour.",
+    ));
     let mut groups = vec![json!({ "title": "Checkout and page", "rows": first })];
-    for group in Group::ALL {
-        let rows: Vec<Value> = group.options().map(control).collect();
+    for group in OptionGroup::ALL {
+        let rows: Vec<Value> = group.options().map(option_control).collect();
         if !rows.is_empty() {
             groups.push(json!({ "title": group.title(), "rows": rows }));
         }
@@ -88,65 +96,68 @@ fn controls() -> Value {
     Value::Array(groups)
 }
 
-/// The control of an option.
-fn control(option: &FormOption) -> Value {
+/// Returns the control of an option; its format depends on the option's type.
+fn option_control(option: &FormOption) -> Value {
     let mut row = match option.kind {
-        Kind::Switch(on) => json!({ "kind": "switch", "default": on }),
-        Kind::Text => json!({ "kind": "text" }),
-        Kind::OneOf(values) | Kind::Open(values) => json!({ "kind": "choice", "values": values }),
-        Kind::Locale => {
+        OptionType::Boolean(on) => json!({ "kind": "switch", "default": on }),
+        OptionType::Text => json!({ "kind": "text" }),
+        OptionType::OneOf(values) | OptionType::Suggested(values) => json!({ "kind": "choice", "values": values }),
+        OptionType::Locale => {
             let names: Vec<&str> = LANGUAGES.iter().map(|language| language.name).collect();
             json!({ "kind": "choice", "values": names })
         }
-        Kind::Brands => json!({ "kind": "brands" }),
-        Kind::Words(section) => {
-            let example = section.keys().next().map(|(key, text)| format!("{key} = {}", text.trim_matches('"')));
+        OptionType::Brands => json!({ "kind": "brands" }),
+        OptionType::Texts(section) => {
+            let example =
+                section.keys_and_texts().next().map(|(key, text)| format!("{key} = {}", text.trim_matches('"')));
             json!({ "kind": "words", "example": example })
         }
-        Kind::Object(_, example) => json!({ "kind": "object", "example": example }),
-        Kind::Function(Callback { decides: true, .. }) => {
+        OptionType::Object(_, example) => json!({ "kind": "object", "example": example }),
+        OptionType::Function(Callback { decides: true, .. }) => {
             json!({ "kind": "choice", "values": ["go on", "stop", "stop after a second"] })
         }
-        Kind::Function(Callback { returns: "void", .. }) => json!({ "kind": "switch", "default": true }),
-        // It changes how the form is loaded.
-        Kind::Function(_) => json!({ "kind": "switch", "default": false }),
+        OptionType::Function(Callback { returns: "void", .. }) => json!({ "kind": "switch", "default": true }),
+        // This option changes how the form is loaded.
+        OptionType::Function(_) => json!({ "kind": "switch", "default": false }),
     };
-    let is_callback = matches!(option.kind, Kind::Function(_));
+    let is_callback = matches!(option.kind, OptionType::Function(_));
     row["part"] = if is_callback { "callback" } else { "option" }.into();
     row["name"] = option.name.into();
     row["meaning"] = option.meaning.into();
     row
 }
 
-/// A fresh checkout, prepared as a merchant's server does it.
-pub async fn checkout(State(app): Shared, body: Bytes) -> Response {
+/// Prepares a new checkout, in the same way as a merchant's server, and returns its id and data as JSON. Missing
+/// parameters have their defaults. A parameter that visitors may not set, or that the gateway refuses, is 400; a
+/// gateway that does not respond, or does not store the cards, is 502.
+pub async fn create_checkout(State(app): SharedState, body: Bytes) -> Response {
     let Ok(reference) = new_reference() else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
-    let mut said: Vec<(String, String)> = form_urlencoded::parse(&body).into_owned().collect();
-    let with_cards = said.iter().any(|(name, value)| name == STORED_CARDS && value == "true");
-    said.retain(|(name, _)| name != STORED_CARDS);
-    if let Some((name, _)) = said.iter().find(|(name, _)| !CHECKOUT.iter().any(|(known, ..)| known == name)) {
-        return trouble(StatusCode::BAD_REQUEST, &format!("{name} is not for visitors to set"));
+    let mut sent: Vec<(String, String)> = form_urlencoded::parse(&body).into_owned().collect();
+    let with_cards = sent.iter().any(|(name, value)| name == STORED_CARDS && value == "true");
+    sent.retain(|(name, _)| name != STORED_CARDS);
+    if let Some((name, _)) = sent.iter().find(|(name, _)| !CHECKOUT.iter().any(|(known, ..)| known == name)) {
+        return json_error(StatusCode::BAD_REQUEST, &format!("{name} is not for visitors to set"));
     }
-    let value = |name: &str| said.iter().find(|(said, _)| said == name).map(|(_, value)| value.clone());
-    let mut fields: Fields = CHECKOUT
+    let value = |name: &str| sent.iter().find(|(sent, _)| sent == name).map(|(_, value)| value.clone());
+    let mut fields: CallFields = CHECKOUT
         .into_iter()
         .map(|(name, default, _)| (name, value(name).unwrap_or_else(|| default.to_owned())))
         .filter(|(_, value)| !value.is_empty())
         .collect();
     fields.push(("integrity", "true".to_owned()));
     fields.push(("merchantTransactionId", reference));
-    let ids = match stored(&app, with_cards).await {
+    let ids = match ensure_stored_cards(&app, with_cards).await {
         Ok(ids) => ids,
-        Err(error) => return trouble(StatusCode::BAD_GATEWAY, &error.to_string()),
+        Err(error) => return json_error(StatusCode::BAD_GATEWAY, &error.to_string()),
     };
     let names: Vec<String> = (0..ids.len()).map(|n| format!("registrations[{n}].id")).collect();
     fields.extend(names.iter().map(String::as_str).zip(ids.iter().cloned()));
     if with_cards {
-        fields.extend(CUSTOMER_IS_THERE.map(|(name, value)| (name, value.to_owned())));
+        fields.extend(CARDHOLDER_INITIATED.map(|(name, value)| (name, value.to_owned())));
     }
-    match app.gateway.prepare(&fields).await {
+    match app.gateway.prepare_checkout(&fields).await {
         Ok(checkout) => Json(json!({
             "checkoutId": checkout.id,
             "integrity": checkout.integrity,
@@ -154,21 +165,22 @@ pub async fn checkout(State(app): Shared, body: Bytes) -> Response {
             "registrations": ids,
         }))
         .into_response(),
-        Err(error @ GatewayError::Refused { .. }) => trouble(StatusCode::BAD_REQUEST, &error.to_string()),
-        Err(error) => trouble(StatusCode::BAD_GATEWAY, &error.to_string()),
+        Err(error @ GatewayError::Refused { .. }) => json_error(StatusCode::BAD_REQUEST, &error.to_string()),
+        Err(error) => json_error(StatusCode::BAD_GATEWAY, &error.to_string()),
     }
 }
 
-/// What a payment with stored data says of itself.
-const CUSTOMER_IS_THERE: [(&str, &str); 3] = [
+/// Parameters that mark a payment with stored data as cardholder-initiated.
+const CARDHOLDER_INITIATED: [(&str, &str); 3] = [
     ("standingInstruction.source", "CIT"),
     ("standingInstruction.mode", "REPEATED"),
     ("standingInstruction.type", "UNSCHEDULED"),
 ];
 
-/// The ids of the stored cards where they are `wanted`. They are stored once in the life of the shop.
-async fn stored(app: &App, wanted: bool) -> Result<Vec<String>, GatewayError> {
-    if !wanted {
+/// Returns the ids of the stored cards, or none without `with_cards`. The first call stores the cards at the gateway;
+/// if that fails, the next call tries again.
+async fn ensure_stored_cards(app: &ShopState, with_cards: bool) -> Result<Vec<String>, GatewayError> {
+    if !with_cards {
         return Ok(Vec::new());
     }
     let register = async || {
@@ -182,31 +194,32 @@ async fn stored(app: &App, wanted: bool) -> Result<Vec<String>, GatewayError> {
                 ("card.expiryYear", "2035"),
                 ("card.cvv", "123"),
             ];
-            ids.push(app.gateway.register(&card.map(|(name, value)| (name, value.to_owned())).to_vec()).await?);
+            ids.push(app.gateway.register_account(&card.map(|(name, value)| (name, value.to_owned())).to_vec()).await?);
         }
         Ok(ids)
     };
-    app.stored.get_or_try_init(register).await.cloned()
+    app.stored_card_ids.get_or_try_init(register).await.cloned()
 }
 
-/// What the form brought back to the page.
+/// Query parameters that the form adds to the page's address.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Returned {
+pub struct StatusQuery {
     resource_path: String,
 }
 
-/// What became of a checkout, in the gateway's words. Who knows its id, a secret, may know that.
-pub async fn status(State(app): Shared, Query(returned): Query<Returned>) -> Response {
-    if resource_path::checkout_id(&returned.resource_path).is_none() {
-        return trouble(StatusCode::BAD_REQUEST, "this is no resourcePath of a checkout");
+/// Returns the status of a checkout unchanged. The checkout's id is a secret, so its owner may see the status. Any
+/// other path is 400, an unreadable response 502.
+pub async fn show_status(State(app): SharedState, Query(query): Query<StatusQuery>) -> Response {
+    if resource_path::checkout_id(&query.resource_path).is_none() {
+        return json_error(StatusCode::BAD_REQUEST, "this is no resourcePath of a checkout");
     }
-    match app.gateway.status_as_it_is(&returned.resource_path).await {
+    match app.gateway.read_raw_status(&query.resource_path).await {
         Ok(status) => Json(status).into_response(),
-        Err(error) => trouble(StatusCode::BAD_GATEWAY, &error.to_string()),
+        Err(error) => json_error(StatusCode::BAD_GATEWAY, &error.to_string()),
     }
 }
 
-fn trouble(status: StatusCode, error: &str) -> Response {
+fn json_error(status: StatusCode, error: &str) -> Response {
     (status, Json(json!({ "error": error }))).into_response()
 }

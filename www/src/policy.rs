@@ -1,24 +1,23 @@
-//! The shop's Content-Security-Policy. It is as strict as a policy gets, and that is the point: the hosted form asks
-//! a merchant for its own origin in `script-src`, `style-src` and `frame-src`, and for permission to run wasm, and for
-//! nothing else.
+//! The shop's Content Security Policy. It is as strict as possible, to show that the hosted form needs only its own
+//! origin in `script-src`, `style-src` and `frame-src`, and permission to run wasm.
 
-/// The origin of `address`: scheme, host and port, without a slash at the end.
-pub fn origin(address: &str) -> &str {
+/// Returns the origin of `address`: scheme, host and port, without a slash at the end.
+pub fn url_origin(address: &str) -> &str {
     let host = address.find("://").map_or(0, |at| at + 3);
     let end = address[host..].find('/').map_or(address.len(), |at| host + at);
     &address[..end]
 }
 
-/// The playground's policy: its own script asks the shop for checkouts, which the form has no need of.
-pub fn with_own_requests(gateway_public: &str, gateway_fields: Option<&str>) -> String {
+/// Returns the policy of the playground, whose own script sends requests to the shop. The form does not need that.
+pub fn playground_policy(gateway_public: &str, gateway_fields: Option<&str>) -> String {
     format!("{}; connect-src 'self'", content_security_policy(gateway_public, gateway_fields))
 }
 
-/// The policy for a shop whose gateway the browser sees at `gateway_public`, and its card frames at `gateway_fields` if they
-/// have an origin of their own.
+/// Returns the policy of a shop. Browsers reach its gateway at `gateway_public`, and the card frames at
+/// `gateway_fields` if they have a separate origin.
 pub fn content_security_policy(gateway_public: &str, gateway_fields: Option<&str>) -> String {
-    let gateway = origin(gateway_public);
-    let fields = gateway_fields.map(|address| format!(" {}", origin(address))).unwrap_or_default();
+    let gateway = url_origin(gateway_public);
+    let fields = gateway_fields.map(|address| format!(" {}", url_origin(address))).unwrap_or_default();
     format!(
         "default-src 'none'; script-src 'self' {gateway} 'wasm-unsafe-eval'; style-src 'self' {gateway}; \
          frame-src {gateway}{fields}; img-src 'self' data:; form-action 'self' {gateway}{fields}; base-uri 'none'; frame-ancestors 'none'"
@@ -31,9 +30,9 @@ mod tests {
 
     #[test]
     fn an_origin_has_no_path() {
-        assert_eq!(origin("http://pay.localhost:8080/"), "http://pay.localhost:8080");
-        assert_eq!(origin("https://pay.example/base/"), "https://pay.example");
-        assert_eq!(origin("https://pay.example"), "https://pay.example");
+        assert_eq!(url_origin("http://pay.localhost:8080/"), "http://pay.localhost:8080");
+        assert_eq!(url_origin("https://pay.example/base/"), "https://pay.example");
+        assert_eq!(url_origin("https://pay.example"), "https://pay.example");
     }
 
     #[test]

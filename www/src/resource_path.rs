@@ -1,13 +1,14 @@
-//! The address that the browser brings back from the form. It comes from outside, and the shop is about to send its
-//! token there: so it is taken apart and only the exact documented shape is let through.
+//! Checks the path that the browser brings back from the form. It is untrusted, and the shop sends its token there, so
+//! only exactly the documented format passes.
 
-/// The checkout id inside `path`, when `path` is `/v<digits>/checkouts/<letters digits dot hyphen>/payment`.
+/// Returns the checkout id in `path`, if `path` is `/v<digits>/checkouts/<letters digits dot hyphen>/payment`. An id of
+/// dots and hyphens alone is refused.
 pub fn checkout_id(path: &str) -> Option<&str> {
     let rest = path.strip_prefix("/v")?;
     let (version, rest) = rest.split_once('/')?;
     let id = rest.strip_prefix("checkouts/")?.strip_suffix("/payment")?;
     let version_fits = !version.is_empty() && version.bytes().all(|b| b.is_ascii_digit());
-    // A name made of dots alone would climb out of the folder.
+    // A name of dots alone would lead to a parent folder.
     let id_fits = id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'.' || b == b'-')
         && id.bytes().any(|b| b.is_ascii_alphanumeric());
     (version_fits && id_fits).then_some(id)

@@ -1,4 +1,4 @@
-//! The shop's addresses and what happens at each of them.
+//! The shop's addresses and their handlers.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use axum::routing::{get, post};
 use serde::Deserialize;
 use tokio::sync::OnceCell;
 
-use crate::Shop;
+use crate::ShopConfig;
 use crate::catalogue::Item;
-use crate::gateway::{Fields, Gateway, GatewayError, Status};
-use crate::order::{Order, Orders, new_reference};
-use crate::outcome::{self, Outcome};
-use crate::pages::{self, Trouble};
+use crate::gateway::{CallFields, GatewayClient, GatewayError, StatusResponse};
+use crate::order::{Orders, ShopOrder, new_reference};
+use crate::outcome::{self, OrderOutcome};
+use crate::pages::{self, ErrorPage};
 use crate::playground;
 use crate::resource_path;
 use crate::view::{View, ViewQuery};
 
-/// The one customer of the demo: she is signed in, and her address is known.
+/// The only customer of the demo: she is signed in, and her address is known.
 pub mod customer {
     pub const GIVEN_NAME: &str = "Jane";
     pub const SURNAME: &str = "Jones";
@@ -32,57 +32,70 @@ pub mod customer {
     pub const COUNTRY: &str = "DE";
 }
 
-/// The shop's one style sheet.
-pub const SHEET: &str = include_str!("shop.css");
-/// The shop's sign.
+/// The shop's style sheet.
+pub const STYLE_SHEET: &str = include_str!("shop.css");
+/// The shop's icon.
 pub const ICON: &str = include_str!("icon.svg");
 
-/// Most pieces in one order.
-pub const MOST: u32 = 9;
+/// Maximum number of pieces in an order.
+pub const MAX_PIECES: u32 = 9;
 
-/// What the simulator answers when nothing was forced; sent to take a forced outcome back.
+/// The simulator's usual result code; sent to cancel a forced outcome.
 const APPROVED: &str = "000.100.110";
 
-pub struct App {
-    pub shop: Shop,
-    pub gateway: Gateway,
+/// The state of the shop, shared by its handlers.
+pub struct ShopState {
+    /// The addresses of the shop and of its gateway.
+    pub shop: ShopConfig,
+    /// The client of the gateway.
+    pub gateway: GatewayClient,
+    /// The orders of all shoppers, with a lock of their own.
     orders: Orders,
-    /// The stored cards of the playground, once they were asked for.
-    pub stored: OnceCell<Vec<String>>,
+    /// Ids of the playground's cards. The first checkout that needs the cards stores them; the cell makes others wait.
+    pub stored_card_ids: OnceCell<Vec<String>>,
 }
 
-pub type Shared = State<Arc<App>>;
+/// The state as a handler's argument.
+pub type SharedState = State<Arc<ShopState>>;
 
-pub fn router(shop: Shop) -> Router {
+/// Builds the routes of the shop, and adds its headers to every response. If the gateway's addresses do not fit into
+/// the policy's header, the policy forbids everything.
+pub fn build_router(shop: ShopConfig) -> Router {
     let policy = HeaderValue::from_str(&crate::policy::content_security_policy(
         &shop.gateway_public,
         shop.gateway_fields.as_deref(),
     ))
     .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"));
-    let app = Arc::new(App { gateway: Gateway::new(&shop), shop, orders: Orders::default(), stored: OnceCell::new() });
+    let app = Arc::new(ShopState {
+        gateway: GatewayClient::new(&shop),
+        shop,
+        orders: Orders::default(),
+        stored_card_ids: OnceCell::new(),
+    });
     Router::new()
-        .route("/", get(product))
-        .route("/checkout", post(order))
-        .route("/checkout/{order}", get(checkout))
-        .route("/checkout/{order}/again", post(again))
-        .route("/result/{order}", get(result))
-        .route("/playground", get(playground::page))
-        .route("/playground/{file}", get(playground::file))
-        .route("/dev/checkout", post(playground::checkout))
-        .route("/dev/status", get(playground::status))
-        .route("/options.js", get(options))
-        .route("/shop.css", get(async || typed("text/css; charset=utf-8", SHEET)))
-        .route("/icon.svg", get(async || typed("image/svg+xml", ICON)))
-        .fallback(async |Query(query): Query<ViewQuery>| pages::trouble(query.into(), Trouble::NotFound, None))
+        .route("/", get(show_product))
+        .route("/checkout", post(place_order))
+        .route("/checkout/{order}", get(show_checkout))
+        .route("/checkout/{order}/again", post(retry_checkout))
+        .route("/result/{order}", get(show_result))
+        .route("/playground", get(playground::show_page))
+        .route("/playground/{file}", get(playground::serve_file))
+        .route("/dev/checkout", post(playground::create_checkout))
+        .route("/dev/status", get(playground::show_status))
+        .route("/options.js", get(serve_options))
+        .route("/shop.css", get(async || with_content_type("text/css; charset=utf-8", STYLE_SHEET)))
+        .route("/icon.svg", get(async || with_content_type("image/svg+xml", ICON)))
+        .fallback(async |Query(query): Query<ViewQuery>| pages::render_error(query.into(), ErrorPage::NotFound, None))
         .layer(middleware::from_fn(move |request, next: Next| {
             let policy = policy.clone();
-            async move { guarded(next.run(request).await, policy) }
+            async move { add_headers(next.run(request).await, policy) }
         }))
         .with_state(app)
 }
 
-/// Adds what every answer of the shop carries.
-fn guarded(mut response: Response, policy: HeaderValue) -> Response {
+/// Adds the headers of every response of the shop: no sniffing, no caching, no paths to other sites, and `policy`
+/// unless the response has its own.
+fn add_headers(mut response: Response, policy: HeaderValue) -> Response {
     let headers = response.headers_mut();
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -92,22 +105,24 @@ fn guarded(mut response: Response, policy: HeaderValue) -> Response {
     response
 }
 
-pub fn typed(kind: &'static str, body: impl Into<String>) -> Response {
-    let kind: [(HeaderName, &str); 1] = [(header::CONTENT_TYPE, kind)];
-    (kind, body.into()).into_response()
+/// Makes a response with status 200.
+pub fn with_content_type(content_type: &'static str, body: impl Into<String>) -> Response {
+    let headers: [(HeaderName, &str); 1] = [(header::CONTENT_TYPE, content_type)];
+    (headers, body.into()).into_response()
 }
 
-async fn product(Query(query): Query<ViewQuery>) -> Response {
-    pages::product(query.into()).into_response()
+async fn show_product(Query(query): Query<ViewQuery>) -> Response {
+    pages::render_product(query.into()).into_response()
 }
 
-async fn options(Query(query): Query<ViewQuery>) -> Response {
-    typed("text/javascript; charset=utf-8", View::from(query).options_script())
+/// Serves the script with the options of the form.
+async fn serve_options(Query(query): Query<ViewQuery>) -> Response {
+    with_content_type("text/javascript; charset=utf-8", View::from(query).options_script())
 }
 
-/// What the product page sends.
+/// Form data of the product page.
 #[derive(Debug, Deserialize)]
-struct Choice {
+struct OrderForm {
     item: String,
     quantity: String,
     #[serde(default)]
@@ -116,13 +131,15 @@ struct Choice {
     view: ViewQuery,
 }
 
-async fn order(State(app): Shared, Form(choice): Form<Choice>) -> Response {
-    let view = View::from(choice.view);
-    let quantity = choice.quantity.trim().parse().ok().filter(|quantity| (1..=MOST).contains(quantity));
-    let (Some(item), Some(quantity)) = (Item::find(&choice.item), quantity) else {
-        return Redirect::to(&format!("/{}", view.query())).into_response();
+/// Places an order: prepares its checkout, stores it, and redirects to its checkout page. An unknown piece or a
+/// quantity that is not 1 to 9 leads back to the product page; an error of the gateway gives its page.
+async fn place_order(State(app): SharedState, Form(form): Form<OrderForm>) -> Response {
+    let view = View::from(form.view);
+    let quantity = form.quantity.trim().parse().ok().filter(|quantity| (1..=MAX_PIECES).contains(quantity));
+    let (Some(item), Some(quantity)) = (Item::find(&form.item), quantity) else {
+        return Redirect::to(&format!("/{}", view.to_query())).into_response();
     };
-    let forced = match choice.outcome.as_str() {
+    let forced = match form.outcome.as_str() {
         "decline" => Some("800.100.151"),
         "pending" => Some("000.200.000"),
         _ => None,
@@ -130,22 +147,22 @@ async fn order(State(app): Shared, Form(choice): Form<Choice>) -> Response {
     let Ok(reference) = new_reference() else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
-    let mut order = Order { reference, item, quantity, forced, checkouts: Vec::new(), paid: false };
-    match app.gateway.prepare(&fields(&app.shop, &order, view)).await {
+    let mut order = ShopOrder { reference, item, quantity, forced, checkouts: Vec::new(), paid: false };
+    match app.gateway.prepare_checkout(&checkout_fields(&app.shop, &order, view)).await {
         Ok(checkout) => order.checkouts.push(checkout),
-        Err(error) => return gateway_trouble(view, &error),
+        Err(error) => return gateway_error_page(view, &error),
     }
-    let address = format!("/checkout/{}{}", order.reference, view.query());
+    let address = format!("/checkout/{}{}", order.reference, view.to_query());
     app.orders.add(order);
     Redirect::to(&address).into_response()
 }
 
-/// Fields of a checkout for `order`. The server names the page to come back to: the gateway leads nobody by itself to an
-/// address that only a browser has named.
-fn fields(shop: &Shop, order: &Order, view: View) -> Fields<'static> {
-    let mut fields: Fields = vec![
+/// Returns the parameters of a checkout for `order`, without `entityId`. The server sends the address to return to: the
+/// gateway does not redirect by itself to an address that only a browser has sent.
+fn checkout_fields(shop: &ShopConfig, order: &ShopOrder, view: View) -> CallFields<'static> {
+    let mut fields: CallFields = vec![
         ("shopperResultUrl", order.result_url(shop, view)),
-        ("amount", order.total().wire()),
+        ("amount", order.total_price().to_amount_text()),
         ("currency", "EUR".into()),
         ("paymentType", "DB".into()),
         ("integrity", "true".into()),
@@ -164,112 +181,134 @@ fn fields(shop: &Shop, order: &Order, view: View) -> Fields<'static> {
     fields
 }
 
-async fn checkout(State(app): Shared, Path(reference): Path<String>, Query(query): Query<ViewQuery>) -> Response {
+/// Shows the checkout page of an order. A paid order redirects to its result; an unknown one, or one without a
+/// checkout, is 404.
+async fn show_checkout(
+    State(app): SharedState,
+    Path(reference): Path<String>,
+    Query(query): Query<ViewQuery>,
+) -> Response {
     let view = View::from(query);
     let Some(order) = app.orders.find(&reference) else {
-        return pages::trouble(view, Trouble::NotFound, None);
+        return pages::render_error(view, ErrorPage::NotFound, None);
     };
-    match order.current() {
-        Some(_) if order.paid => Redirect::to(&format!("/result/{reference}{}", view.query())).into_response(),
-        Some(current) => pages::checkout(view, &app.shop, &order, current).into_response(),
-        None => pages::trouble(view, Trouble::NotFound, None),
+    match order.current_checkout() {
+        Some(_) if order.paid => Redirect::to(&format!("/result/{reference}{}", view.to_query())).into_response(),
+        Some(current) => pages::render_checkout(view, &app.shop, &order, current).into_response(),
+        None => pages::render_error(view, ErrorPage::NotFound, None),
     }
 }
 
-/// Another try: with the same checkout while the gateway keeps it open, with a new one otherwise.
-async fn again(State(app): Shared, Path(reference): Path<String>, Query(query): Query<ViewQuery>) -> Response {
+/// Handles another try: with the same checkout while the gateway keeps it open, otherwise with a new one. A forced
+/// outcome is dropped. Redirects to the checkout page; does nothing else for a paid order.
+async fn retry_checkout(
+    State(app): SharedState,
+    Path(reference): Path<String>,
+    Query(query): Query<ViewQuery>,
+) -> Response {
     let view = View::from(query);
     let Some(mut order) = app.orders.find(&reference) else {
-        return pages::trouble(view, Trouble::NotFound, None);
+        return pages::render_error(view, ErrorPage::NotFound, None);
     };
-    let back = Redirect::to(&format!("/checkout/{reference}{}", view.query())).into_response();
-    let Some(current) = order.current().filter(|_| !order.paid).map(|checkout| checkout.id.clone()) else {
+    let back = Redirect::to(&format!("/checkout/{reference}{}", view.to_query())).into_response();
+    let Some(current) = order.current_checkout().filter(|_| !order.paid).map(|checkout| checkout.id.clone()) else {
         return back;
     };
-    // A decline that the visitor asked for is over after one time: the second try is an ordinary one.
+    // A decline that the visitor asked for happens once; the second try is an ordinary one.
     let change = match order.forced.take() {
         Some(_) => ("customParameters[forceResultCode]", APPROVED.to_owned()),
         None => ("merchantTransactionId", reference.clone()),
     };
-    let fresh = match app.gateway.reopen(&current, &vec![change]).await {
+    let new_checkout = match app.gateway.update_if_open(&current, &vec![change]).await {
         Ok(true) => None,
-        Ok(false) => match app.gateway.prepare(&fields(&app.shop, &order, view)).await {
-            Ok(fresh) => Some(fresh),
-            Err(error) => return gateway_trouble(view, &error),
+        Ok(false) => match app.gateway.prepare_checkout(&checkout_fields(&app.shop, &order, view)).await {
+            Ok(checkout) => Some(checkout),
+            Err(error) => return gateway_error_page(view, &error),
         },
-        Err(error) => return gateway_trouble(view, &error),
+        Err(error) => return gateway_error_page(view, &error),
     };
-    app.orders.change(&reference, |order| {
+    app.orders.update(&reference, |order| {
         order.forced = None;
-        order.checkouts.extend(fresh);
+        order.checkouts.extend(new_checkout);
     });
     back
 }
 
-/// What the browser brings back from the form.
+/// Query parameters that the browser brings back from the form.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Returned {
+struct ReturnQuery {
     id: Option<String>,
     resource_path: Option<String>,
     #[serde(flatten)]
     view: ViewQuery,
 }
 
-async fn result(State(app): Shared, Path(reference): Path<String>, Query(returned): Query<Returned>) -> Response {
-    let view = View::from(returned.view);
+/// Shows the result of an order: reads the status at the path that the browser brings back, or that of the current
+/// checkout. A path or id of another order is 400, and nothing is read then. A paid status that does not match the
+/// order is 502; one that does marks it as paid.
+async fn show_result(
+    State(app): SharedState,
+    Path(reference): Path<String>,
+    Query(query): Query<ReturnQuery>,
+) -> Response {
+    let view = View::from(query.view);
     let Some(order) = app.orders.find(&reference) else {
-        return pages::trouble(view, Trouble::NotFound, None);
+        return pages::render_error(view, ErrorPage::NotFound, None);
     };
-    let own = order.current().map(|checkout| format!("/v1/checkouts/{}/payment", checkout.id));
-    let Some(path) = returned.resource_path.or(own) else {
-        return pages::trouble(view, Trouble::NotFound, None);
+    let current_path = order.current_checkout().map(|checkout| format!("/v1/checkouts/{}/payment", checkout.id));
+    let Some(path) = query.resource_path.or(current_path) else {
+        return pages::render_error(view, ErrorPage::NotFound, None);
     };
-    let Some(checkout) = resource_path::checkout_id(&path).filter(|id| order.owns(id)) else {
-        return pages::trouble(view, Trouble::ForeignPath, None);
+    let Some(checkout) = resource_path::checkout_id(&path).filter(|id| order.has_checkout(id)) else {
+        return pages::render_error(view, ErrorPage::ForeignPath, None);
     };
-    if returned.id.is_some_and(|id| id != checkout) {
-        return pages::trouble(view, Trouble::ForeignPath, None);
+    if query.id.is_some_and(|id| id != checkout) {
+        return pages::render_error(view, ErrorPage::ForeignPath, None);
     }
-    let status = match app.gateway.status(&path).await {
+    let status = match app.gateway.read_status(&path).await {
         Ok(status) => status,
-        Err(error) => return gateway_trouble(view, &error),
+        Err(error) => return gateway_error_page(view, &error),
     };
-    let outcome = outcome::of(&status.result.code);
-    if outcome == Outcome::Paid {
-        if let Err(difference) = matches(&order, checkout, &status) {
-            return pages::trouble(view, Trouble::Mismatch, Some(&difference));
+    let outcome = outcome::classify_code(&status.result.code);
+    if outcome == OrderOutcome::Paid {
+        if let Err(difference) = check_payment(&order, checkout, &status) {
+            return pages::render_error(view, ErrorPage::Mismatch, Some(&difference));
         }
-        app.orders.change(&reference, |order| order.paid = true);
+        app.orders.update(&reference, |order| order.paid = true);
     }
-    pages::result(view, &order, &status, outcome).into_response()
+    pages::render_result(view, &order, &status, outcome).into_response()
 }
 
-/// Whether the payment that the gateway tells of is the one that was ordered; otherwise what differs.
-fn matches(order: &Order, checkout: &str, status: &Status) -> Result<(), String> {
-    let amount = order.total().wire();
+/// Checks that the payment in a status is the ordered one. A missing `merchantTransactionId` passes.
+///
+/// # Errors
+/// The first difference, for people.
+fn check_payment(order: &ShopOrder, checkout: &str, status: &StatusResponse) -> Result<(), String> {
+    let amount = order.total_price().to_amount_text();
     let comparisons = [
         ("ndc", checkout, &status.ndc, true),
         ("amount", amount.as_str(), &status.amount, true),
         ("currency", "EUR", &status.currency, true),
         ("paymentType", "DB", &status.payment_type, true),
-        // Echoed by this gateway; a missing one says nothing, a different one does.
+        // This gateway returns it, so a different value is a mismatch, while a missing one is not.
         ("merchantTransactionId", order.reference.as_str(), &status.merchant_transaction_id, false),
     ];
-    for (name, wanted, got, required) in comparisons {
-        match got.as_deref() {
-            Some(got) if got == wanted => {}
-            None if !required => {}
-            got => {
-                return Err(format!("{name}: expected {wanted}, got {}", got.unwrap_or("nothing")));
+    for (name, expected, actual, is_required) in comparisons {
+        match actual.as_deref() {
+            Some(actual) if actual == expected => {}
+            None if !is_required => {}
+            actual => {
+                return Err(format!("{name}: expected {expected}, got {}", actual.unwrap_or("nothing")));
             }
         }
     }
     Ok(())
 }
 
-fn gateway_trouble(view: View, error: &GatewayError) -> Response {
-    pages::trouble(view, Trouble::Gateway, Some(&error.to_string()))
+/// Makes the page for an error of the gateway, with the error in small print.
+fn gateway_error_page(view: View, error: &GatewayError) -> Response {
+    pages::render_error(view, ErrorPage::Gateway, Some(&error.to_string()))
 }
 
 #[cfg(test)]

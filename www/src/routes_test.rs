@@ -1,4 +1,4 @@
-//! The shop against a gateway that is played by the test: what it sends, what it believes, what it refuses.
+//! Tests of the shop against a fake gateway: the requests it sends, the responses it trusts, and those it refuses.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::HashMap;
@@ -15,22 +15,25 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tower::ServiceExt;
 
-use crate::Shop;
+use crate::ShopConfig;
 
-/// What the played gateway heard and what it says next.
+/// Requests that the fake gateway received, and its next responses.
 #[derive(Default)]
-struct Played {
-    heard: Vec<String>,
+struct FakeGateway {
+    received: Vec<String>,
     prepared: Vec<HashMap<String, String>>,
     authorization: String,
     status: Option<(StatusCode, Value)>,
     open: bool,
+    /// Response to updates, in place of the one that depends on `open`.
+    update: Option<(StatusCode, Value)>,
 }
 
-type Gateway = Arc<Mutex<Played>>;
+type SharedGateway = Arc<Mutex<FakeGateway>>;
 
-async fn prepare(
-    State(gateway): State<Gateway>,
+/// Records the fields and the token. The checkouts have the ids `AAAA1.test-1`, `AAAA2.test-1` and so on.
+async fn prepare_checkout(
+    State(gateway): State<SharedGateway>,
     headers: HeaderMap,
     Form(fields): Form<HashMap<String, String>>,
 ) -> (StatusCode, Json<Value>) {
@@ -42,48 +45,55 @@ async fn prepare(
     (StatusCode::OK, Json(json!({ "id": id, "integrity": "sha384-abc", "result": result, "news": 1 })))
 }
 
-async fn update(State(gateway): State<Gateway>, Path(id): Path<String>) -> (StatusCode, Json<Value>) {
+/// Records the call. Refuses it unless `open` is set; the response that the test has set takes precedence.
+async fn update_checkout(State(gateway): State<SharedGateway>, Path(id): Path<String>) -> (StatusCode, Json<Value>) {
     let mut gateway = gateway.lock().unwrap();
-    gateway.heard.push(format!("update {id}"));
+    gateway.received.push(format!("update {id}"));
+    if let Some((status, body)) = gateway.update.clone() {
+        return (status, Json(body));
+    }
     let (status, code) =
         if gateway.open { (StatusCode::OK, "000.200.101") } else { (StatusCode::BAD_REQUEST, "200.300.404") };
     (status, Json(json!({ "result": { "code": code, "description": "" } })))
 }
 
-async fn register(
-    State(gateway): State<Gateway>,
+/// Records the call. The registration's id is `8a0` and the brand.
+async fn register_card(
+    State(gateway): State<SharedGateway>,
     Form(fields): Form<HashMap<String, String>>,
 ) -> (StatusCode, Json<Value>) {
     let brand = &fields["paymentBrand"];
-    gateway.lock().unwrap().heard.push(format!("register {brand}"));
+    gateway.lock().unwrap().received.push(format!("register {brand}"));
     let result = json!({ "code": "000.100.110", "description": "" });
     (StatusCode::OK, Json(json!({ "id": format!("8a0{brand}"), "result": result })))
 }
 
-async fn status(State(gateway): State<Gateway>, OriginalUri(uri): OriginalUri) -> (StatusCode, Json<Value>) {
+/// Records the address, and returns the next status. Panics if the test has set none.
+async fn read_status(State(gateway): State<SharedGateway>, OriginalUri(uri): OriginalUri) -> (StatusCode, Json<Value>) {
     let mut gateway = gateway.lock().unwrap();
-    gateway.heard.push(format!("status {uri}"));
+    gateway.received.push(format!("status {uri}"));
     let (status, body) = gateway.status.clone().unwrap();
     (status, Json(body))
 }
 
-/// A shop whose gateway is `Gateway`.
-async fn shop() -> (Router, Gateway) {
-    let gateway = Gateway::default();
-    let played = Router::new()
-        .route("/v1/checkouts", post(prepare))
-        .route("/v1/registrations", post(register))
-        .route("/v1/checkouts/{id}", post(update))
-        .route("//v1/checkouts/{id}/payment", get(status))
+/// Creates a shop whose gateway is the returned one, which listens on a free port.
+async fn start_shop() -> (Router, SharedGateway) {
+    let gateway = SharedGateway::default();
+    let fake = Router::new()
+        .route("/v1/checkouts", post(prepare_checkout))
+        .route("/v1/registrations", post(register_card))
+        .route("/v1/checkouts/{id}", post(update_checkout))
+        .route("//v1/checkouts/{id}/payment", get(read_status))
         .with_state(gateway.clone());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(async move { axum::serve(listener, played).await });
+    tokio::spawn(async move { axum::serve(listener, fake).await });
     (router_for(&format!("http://{address}/")), gateway)
 }
 
+/// Creates a shop with its gateway at a base address.
 fn router_for(gateway: &str) -> Router {
-    crate::router(Shop {
+    crate::shop_router(ShopConfig {
         gateway: gateway.to_owned(),
         gateway_public: "http://pay.localhost:8080/".into(),
         gateway_fields: None,
@@ -93,35 +103,38 @@ fn router_for(gateway: &str) -> Router {
     })
 }
 
-async fn call(shop: &Router, request: Request<Body>) -> (Response, String) {
+/// Sends a request to the shop. Returns the response without its body, and the body as text.
+async fn send_request(shop: &Router, request: Request<Body>) -> (Response, String) {
     let (parts, body) = shop.clone().oneshot(request).await.unwrap().into_parts();
     let text = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
     (Response::from_parts(parts, Body::empty()), text)
 }
 
-async fn load(shop: &Router, address: &str) -> (StatusCode, String) {
-    let (response, text) = call(shop, Request::get(address).body(Body::empty()).unwrap()).await;
+/// Loads a page. Returns its HTTP status and its text.
+async fn load_page(shop: &Router, address: &str) -> (StatusCode, String) {
+    let (response, text) = send_request(shop, Request::get(address).body(Body::empty()).unwrap()).await;
     (response.status(), text)
 }
 
-/// Posts a form and returns where the answer leads.
-async fn send(shop: &Router, address: &str, form: &str) -> String {
+/// Posts a form. Returns the address of the redirect; panics if the response is none.
+async fn post_form(shop: &Router, address: &str, form: &str) -> String {
     let request = Request::post(address)
         .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
         .body(Body::from(form.to_owned()))
         .unwrap();
-    let (response, text) = call(shop, request).await;
+    let (response, text) = send_request(shop, request).await;
     assert_eq!(response.status(), StatusCode::SEE_OTHER, "{text}");
     response.headers()[header::LOCATION].to_str().unwrap().to_owned()
 }
 
-/// Orders two bowls; the answer is the order's reference.
-async fn order(shop: &Router, more: &str) -> String {
-    let address = send(shop, "/checkout", &format!("item=bowl&quantity=2{more}")).await;
+/// Orders two bowls, with more fields of the form. Returns the order's reference.
+async fn order_bowls(shop: &Router, more: &str) -> String {
+    let address = post_form(shop, "/checkout", &format!("item=bowl&quantity=2{more}")).await;
     address.strip_prefix("/checkout/").unwrap().split('?').next().unwrap().to_owned()
 }
 
-fn paid(reference: &str, amount: &str) -> (StatusCode, Value) {
+/// Returns the status of a paid first checkout.
+fn paid_status(reference: &str, amount: &str) -> (StatusCode, Value) {
     let body = json!({
         "id": "8a0000000000000000000000000000ff", "ndc": "AAAA1.test-1", "merchantTransactionId": reference,
         "paymentType": "DB", "paymentBrand": "VISA", "amount": amount, "currency": "EUR",
@@ -133,8 +146,8 @@ fn paid(reference: &str, amount: &str) -> (StatusCode, Value) {
 
 #[tokio::test]
 async fn a_checkout_is_prepared_on_the_server_and_the_page_carries_the_form() {
-    let (shop, gateway) = shop().await;
-    let reference = order(&shop, "&lang=de&style=plain").await;
+    let (shop, gateway) = start_shop().await;
+    let reference = order_bowls(&shop, "&lang=de&style=plain").await;
     {
         let gateway = gateway.lock().unwrap();
         let fields = &gateway.prepared[0];
@@ -148,7 +161,7 @@ async fn a_checkout_is_prepared_on_the_server_and_the_page_carries_the_form() {
         assert!(!fields.contains_key("customParameters[forceResultCode]"));
     }
     let request = Request::get(format!("/checkout/{reference}?lang=de")).body(Body::empty()).unwrap();
-    let (response, page) = call(&shop, request).await;
+    let (response, page) = send_request(&shop, request).await;
     let policy = response.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
     assert!(policy.contains("script-src 'self' http://pay.localhost:8080 'wasm-unsafe-eval'"), "{policy}");
     assert!(page.contains(
@@ -162,27 +175,28 @@ async fn a_checkout_is_prepared_on_the_server_and_the_page_carries_the_form() {
 
 #[tokio::test]
 async fn a_payment_that_fits_the_order_is_a_success_and_stays_one() {
-    let (shop, gateway) = shop().await;
-    let reference = order(&shop, "").await;
-    gateway.lock().unwrap().status = Some(paid(&reference, "73.00"));
+    let (shop, gateway) = start_shop().await;
+    let reference = order_bowls(&shop, "").await;
+    gateway.lock().unwrap().status = Some(paid_status(&reference, "73.00"));
     let back = format!("/result/{reference}?id=AAAA1.test-1&resourcePath=%2Fv1%2Fcheckouts%2FAAAA1.test-1%2Fpayment");
     for _ in 0..2 {
-        let (status, page) = load(&shop, &back).await;
+        let (status, page) = load_page(&shop, &back).await;
         assert_eq!(status, StatusCode::OK);
         assert!(page.contains(r#"data-outcome="paid""#), "{page}");
         assert!(page.contains("VISA") && page.contains("0000") && page.contains(&reference));
     }
-    let heard = gateway.lock().unwrap().heard.clone();
-    assert_eq!(heard[0], format!("status //v1/checkouts/AAAA1.test-1/payment?entityId={}", "e".repeat(32)));
-    // Who goes back to the checkout of a paid order is led on to its result.
-    let (response, _) = call(&shop, Request::get(format!("/checkout/{reference}")).body(Body::empty()).unwrap()).await;
+    let received = gateway.lock().unwrap().received.clone();
+    assert_eq!(received[0], format!("status //v1/checkouts/AAAA1.test-1/payment?entityId={}", "e".repeat(32)));
+    // A shopper who returns to the checkout of a paid order is redirected to its result.
+    let (response, _) =
+        send_request(&shop, Request::get(format!("/checkout/{reference}")).body(Body::empty()).unwrap()).await;
     assert_eq!(response.headers()[header::LOCATION], format!("/result/{reference}"));
 }
 
 #[tokio::test]
 async fn a_payment_that_differs_from_the_order_is_not_believed() {
-    let (shop, gateway) = shop().await;
-    let reference = order(&shop, "").await;
+    let (shop, gateway) = start_shop().await;
+    let reference = order_bowls(&shop, "").await;
     let back = format!("/result/{reference}?resourcePath=/v1/checkouts/AAAA1.test-1/payment");
     let differences = [
         ("amount", json!("1.00")),
@@ -193,10 +207,10 @@ async fn a_payment_that_differs_from_the_order_is_not_believed() {
         ("merchantTransactionId", json!("KT-ANOTHER")),
     ];
     for (name, value) in differences {
-        let (status, mut body) = paid(&reference, "73.00");
+        let (status, mut body) = paid_status(&reference, "73.00");
         body[name] = value;
         gateway.lock().unwrap().status = Some((status, body));
-        let (status, page) = load(&shop, &back).await;
+        let (status, page) = load_page(&shop, &back).await;
         assert_eq!(status, StatusCode::BAD_GATEWAY, "{name}");
         assert!(!page.contains("data-outcome"), "{name}");
     }
@@ -204,9 +218,9 @@ async fn a_payment_that_differs_from_the_order_is_not_believed() {
 
 #[tokio::test]
 async fn an_address_that_is_not_this_orders_is_refused_without_asking_anybody() {
-    let (shop, gateway) = shop().await;
-    let reference = order(&shop, "").await;
-    let others = order(&shop, "").await;
+    let (shop, gateway) = start_shop().await;
+    let reference = order_bowls(&shop, "").await;
+    let others = order_bowls(&shop, "").await;
     assert_ne!(reference, others);
     for query in [
         "resourcePath=/v1/checkouts/AAAA2.test-1/payment",
@@ -214,33 +228,59 @@ async fn an_address_that_is_not_this_orders_is_refused_without_asking_anybody() 
         "resourcePath=/v1/payments/AAAA1.test-1",
         "id=AAAA2.test-1&resourcePath=/v1/checkouts/AAAA1.test-1/payment",
     ] {
-        let (status, _) = load(&shop, &format!("/result/{reference}?{query}")).await;
+        let (status, _) = load_page(&shop, &format!("/result/{reference}?{query}")).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{query}");
     }
-    assert!(gateway.lock().unwrap().heard.is_empty());
+    assert!(gateway.lock().unwrap().received.is_empty());
 }
 
 #[tokio::test]
 async fn a_decline_offers_another_try_with_the_same_checkout_while_it_is_open() {
-    let (shop, gateway) = shop().await;
-    let reference = order(&shop, "&outcome=decline").await;
+    let (shop, gateway) = start_shop().await;
+    let reference = order_bowls(&shop, "&outcome=decline").await;
     assert_eq!(gateway.lock().unwrap().prepared[0]["customParameters[forceResultCode]"], "800.100.151");
     let declined = json!({ "result": { "code": "800.100.151", "description": "transaction declined" } });
     gateway.lock().unwrap().status = Some((StatusCode::BAD_REQUEST, declined));
-    let (status, page) = load(&shop, &format!("/result/{reference}?id=AAAA1.test-1")).await;
+    let (status, page) = load_page(&shop, &format!("/result/{reference}?id=AAAA1.test-1")).await;
     assert_eq!(status, StatusCode::OK);
     assert!(page.contains(r#"data-outcome="declined""#), "{page}");
     assert!(page.contains("800.100.151"));
 
     gateway.lock().unwrap().open = true;
-    let address = send(&shop, &format!("/checkout/{reference}/again"), "").await;
-    assert!(load(&shop, &address).await.1.contains("checkoutId=AAAA1.test-1"));
+    let address = post_form(&shop, &format!("/checkout/{reference}/again"), "").await;
+    assert!(load_page(&shop, &address).await.1.contains("checkoutId=AAAA1.test-1"));
 
     gateway.lock().unwrap().open = false;
-    let address = send(&shop, &format!("/checkout/{reference}/again"), "").await;
-    assert!(load(&shop, &address).await.1.contains("checkoutId=AAAA2.test-1"));
+    let address = post_form(&shop, &format!("/checkout/{reference}/again"), "").await;
+    assert!(load_page(&shop, &address).await.1.contains("checkoutId=AAAA2.test-1"));
     let gateway = gateway.lock().unwrap();
     assert!(!gateway.prepared[1].contains_key("customParameters[forceResultCode]"), "forced once, not twice");
+}
+
+#[tokio::test]
+async fn another_try_opens_no_new_checkout_if_the_refusal_is_about_something_else() {
+    let (shop, gateway) = start_shop().await;
+    let reference = order_bowls(&shop, "").await;
+    let at_fault = json!([{ "name": "merchantTransactionId", "message": "is too long" }]);
+    for (status, result) in [
+        (StatusCode::UNAUTHORIZED, json!({ "code": "800.900.300" })),
+        (StatusCode::BAD_REQUEST, json!({ "code": "200.300.404", "parameterErrors": at_fault })),
+        (StatusCode::BAD_REQUEST, json!({ "code": "600.200.500" })),
+        (StatusCode::SERVICE_UNAVAILABLE, json!({ "code": "200.300.404" })),
+        (StatusCode::BAD_GATEWAY, Value::Null),
+    ] {
+        gateway.lock().unwrap().update = Some((status, json!({ "result": result })));
+        let request = Request::post(format!("/checkout/{reference}/again")).body(Body::empty()).unwrap();
+        assert_eq!(send_request(&shop, request).await.0.status(), StatusCode::BAD_GATEWAY, "{status}");
+        assert_eq!(gateway.lock().unwrap().prepared.len(), 1, "{status}");
+    }
+    for status in [StatusCode::BAD_REQUEST, StatusCode::NOT_FOUND] {
+        let closed = json!({ "result": { "code": "200.300.404", "description": "closed" } });
+        gateway.lock().unwrap().update = Some((status, closed));
+        let before = gateway.lock().unwrap().prepared.len();
+        post_form(&shop, &format!("/checkout/{reference}/again"), "").await;
+        assert_eq!(gateway.lock().unwrap().prepared.len(), before + 1, "{status}");
+    }
 }
 
 #[tokio::test]
@@ -253,69 +293,70 @@ async fn a_silent_gateway_makes_a_page_and_not_a_panic() {
         .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
         .body(Body::from("item=cup&quantity=1"))
         .unwrap();
-    let (response, page) = call(&shop, request).await;
+    let (response, page) = send_request(&shop, request).await;
     assert_eq!(response.status(), StatusCode::BAD_GATEWAY);
     assert!(page.contains("not answering"), "{page}");
 }
 
 #[tokio::test]
 async fn unknown_orders_and_odd_quantities_are_answered_kindly() {
-    let (shop, gateway) = shop().await;
-    assert_eq!(load(&shop, "/checkout/KT-NOBODY").await.0, StatusCode::NOT_FOUND);
-    assert_eq!(load(&shop, "/result/KT-NOBODY").await.0, StatusCode::NOT_FOUND);
-    assert_eq!(load(&shop, "/nothing").await.0, StatusCode::NOT_FOUND);
+    let (shop, gateway) = start_shop().await;
+    assert_eq!(load_page(&shop, "/checkout/KT-NOBODY").await.0, StatusCode::NOT_FOUND);
+    assert_eq!(load_page(&shop, "/result/KT-NOBODY").await.0, StatusCode::NOT_FOUND);
+    assert_eq!(load_page(&shop, "/nothing").await.0, StatusCode::NOT_FOUND);
     for form in ["item=cup&quantity=0", "item=cup&quantity=100", "item=cup&quantity=x", "item=moon&quantity=1"] {
-        assert_eq!(send(&shop, "/checkout", form).await, "/", "{form}");
+        assert_eq!(post_form(&shop, "/checkout", form).await, "/", "{form}");
     }
     assert!(gateway.lock().unwrap().prepared.is_empty());
 }
 
 #[tokio::test]
 async fn the_playground_has_a_control_for_every_option_and_may_ask_only_the_shop() {
-    let (shop, _) = shop().await;
-    let (response, page) = call(&shop, Request::get("/playground").body(Body::empty()).unwrap()).await;
+    let (shop, _) = start_shop().await;
+    let (response, page) = send_request(&shop, Request::get("/playground").body(Body::empty()).unwrap()).await;
     let policy = response.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
     assert!(policy.ends_with("; connect-src 'self'") && !policy.contains("unsafe-inline"), "{policy}");
     for file in page.split("\"/playground/").skip(1).filter_map(|rest| rest.split('"').next()) {
-        let (status, _) = load(&shop, &format!("/playground/{file}")).await;
+        let (status, _) = load_page(&shop, &format!("/playground/{file}")).await;
         assert_eq!(status, StatusCode::OK, "{file}");
     }
-    let (_, controls) = load(&shop, "/playground/options.json").await;
+    let (_, controls) = load_page(&shop, "/playground/options.json").await;
     let controls: Value = serde_json::from_str(&controls).unwrap();
     let rows = controls.as_array().unwrap().iter().flat_map(|group| group["rows"].as_array().unwrap());
     let names: Vec<&str> = rows.map(|row| row["name"].as_str().unwrap()).collect();
     for option in tillgate_shared::options::OPTIONS {
         assert!(names.contains(&option.name), "{}", option.name);
     }
-    assert_eq!(load(&shop, "/playground/elsewhere").await.0, StatusCode::NOT_FOUND);
+    assert_eq!(load_page(&shop, "/playground/elsewhere").await.0, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]
 async fn a_visitor_of_the_playground_says_only_what_visitors_may() {
-    let (shop, gateway) = shop().await;
-    let ask = async |body: &'static str| {
-        let (response, text) = call(&shop, Request::post("/dev/checkout").body(Body::from(body)).unwrap()).await;
+    let (shop, gateway) = start_shop().await;
+    let create = async |body: &'static str| {
+        let (response, text) =
+            send_request(&shop, Request::post("/dev/checkout").body(Body::from(body)).unwrap()).await;
         (response.status(), text)
     };
-    assert_eq!(ask("amount=5.00&currency=CHF&paymentType=PA").await.0, StatusCode::OK);
-    let (status, text) = ask("amount=5.00&merchant.name=Somebody").await;
+    assert_eq!(create("amount=5.00&currency=CHF&paymentType=PA").await.0, StatusCode::OK);
+    let (status, text) = create("amount=5.00&merchant.name=Somebody").await;
     assert_eq!(status, StatusCode::BAD_REQUEST);
     assert!(text.contains("merchant.name"), "{text}");
     let prepared = gateway.lock().unwrap().prepared.clone();
     assert_eq!(prepared.len(), 1);
-    let said = ["amount", "currency", "paymentType"].map(|name| prepared[0][name].as_str());
-    assert_eq!(said, ["5.00", "CHF", "PA"]);
+    let sent = ["amount", "currency", "paymentType"].map(|name| prepared[0][name].as_str());
+    assert_eq!(sent, ["5.00", "CHF", "PA"]);
 }
 
 #[tokio::test]
 async fn the_playgrounds_customer_has_two_stored_cards_which_are_stored_once() {
-    let (shop, gateway) = shop().await;
+    let (shop, gateway) = start_shop().await;
     for _ in 0..2 {
         let request = Request::post("/dev/checkout").body(Body::from("stored+cards=true")).unwrap();
-        assert_eq!(call(&shop, request).await.0.status(), StatusCode::OK);
+        assert_eq!(send_request(&shop, request).await.0.status(), StatusCode::OK);
     }
     let gateway = gateway.lock().unwrap();
-    assert_eq!(gateway.heard, ["register VISA", "register MASTER"]);
+    assert_eq!(gateway.received, ["register VISA", "register MASTER"]);
     for prepared in &gateway.prepared {
         let ids = ["registrations[0].id", "registrations[1].id"].map(|name| prepared[name].as_str());
         assert_eq!(ids, ["8a0VISA", "8a0MASTER"]);
@@ -325,18 +366,18 @@ async fn the_playgrounds_customer_has_two_stored_cards_which_are_stored_once() {
 
 #[tokio::test]
 async fn the_playground_shows_a_status_in_the_gateways_words_and_asks_for_nothing_else() {
-    let (shop, gateway) = shop().await;
+    let (shop, gateway) = start_shop().await;
     gateway.lock().unwrap().status = Some((StatusCode::OK, json!({ "result": { "code": "000.100.110" }, "news": 1 })));
-    let (status, text) = load(&shop, "/dev/status?resourcePath=%2Fv1%2Fcheckouts%2FAAAA1.test-1%2Fpayment").await;
+    let (status, text) = load_page(&shop, "/dev/status?resourcePath=%2Fv1%2Fcheckouts%2FAAAA1.test-1%2Fpayment").await;
     assert_eq!((status, text.contains("\"news\":1")), (StatusCode::OK, true), "{text}");
-    let (status, _) = load(&shop, "/dev/status?resourcePath=%2Fv1%2Fpayments%2F1").await;
+    let (status, _) = load_page(&shop, "/dev/status?resourcePath=%2Fv1%2Fpayments%2F1").await;
     assert_eq!(status, StatusCode::BAD_REQUEST);
 }
 
 #[tokio::test]
 async fn a_checkout_for_developers_comes_as_json() {
-    let (shop, _) = shop().await;
-    let (response, text) = call(&shop, Request::post("/dev/checkout").body(Body::empty()).unwrap()).await;
+    let (shop, _) = start_shop().await;
+    let (response, text) = send_request(&shop, Request::post("/dev/checkout").body(Body::empty()).unwrap()).await;
     assert_eq!(response.status(), StatusCode::OK);
     let body: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(body["checkoutId"], "AAAA1.test-1");

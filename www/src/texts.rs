@@ -1,4 +1,4 @@
-//! What the shop says, in the two languages it speaks.
+//! Texts of the shop in its two languages.
 
 /// A language of the shop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,8 +10,9 @@ pub enum Lang {
 }
 
 impl Lang {
-    /// The language that `code` asks for; a country after it is looked past.
-    pub fn find(code: &str) -> Option<Self> {
+    /// Finds the language for `code`, and ignores a country after it. `None` for a language that the shop does not
+    /// have.
+    pub fn from_code(code: &str) -> Option<Self> {
         match code.split('-').next() {
             Some("en") => Some(Self::En),
             Some("de") => Some(Self::De),
@@ -19,7 +20,7 @@ impl Lang {
         }
     }
 
-    /// For `lang` attributes and queries.
+    /// Returns the code for `lang` attributes and queries.
     pub fn code(self) -> &'static str {
         match self {
             Self::En => "en",
@@ -27,8 +28,8 @@ impl Lang {
         }
     }
 
-    /// All texts in this language.
-    pub fn texts(self) -> &'static Texts {
+    /// Returns all texts in this language.
+    pub fn texts(self) -> &'static ShopTexts {
         match self {
             Self::En => &EN,
             Self::De => &DE,
@@ -36,9 +37,9 @@ impl Lang {
     }
 }
 
-/// One field a text; the names say where it stands.
+/// One field for each text, named after its place.
 #[allow(missing_docs)]
-pub struct Texts {
+pub struct ShopTexts {
     pub languages: &'static str,
     pub home: &'static str,
     pub demo_note: &'static str,
@@ -91,7 +92,7 @@ pub struct Texts {
     pub mismatch_text: &'static str,
 }
 
-static EN: Texts = Texts {
+static EN: ShopTexts = ShopTexts {
     languages: "Language",
     home: "Kiln & Tide, to the shop",
     demo_note: "A demo shop for Tillgate. Nothing is sold, and no money moves.",
@@ -144,7 +145,7 @@ static EN: Texts = Texts {
     mismatch_text: "The payment service tells of a payment that does not match your order. Somebody will look at it before anything is sent.",
 };
 
-static DE: Texts = Texts {
+static DE: ShopTexts = ShopTexts {
     languages: "Sprache",
     home: "Kiln & Tide, zum Laden",
     demo_note: "Ein Vorführladen für Tillgate. Hier wird nichts verkauft, und es fließt kein Geld.",
@@ -203,9 +204,9 @@ mod tests {
 
     #[test]
     fn languages_are_found_with_and_without_a_country() {
-        assert_eq!(Lang::find("de"), Some(Lang::De));
-        assert_eq!(Lang::find("de-AT"), Some(Lang::De));
-        assert_eq!(Lang::find("en-US"), Some(Lang::En));
-        assert_eq!(Lang::find("sr"), None);
+        assert_eq!(Lang::from_code("de"), Some(Lang::De));
+        assert_eq!(Lang::from_code("de-AT"), Some(Lang::De));
+        assert_eq!(Lang::from_code("en-US"), Some(Lang::En));
+        assert_eq!(Lang::from_code("sr"), None);
     }
 }

@@ -1,11 +1,11 @@
-//! How a page is to be shown: language, look of the form, dark or not. It travels in the query, so that every variant
-//! has an address of its own, and only values from closed lists survive, so that it can be written into a script.
+//! Settings of a page: language, look of the form, dark or not. They are in the query, so every variant has its own
+//! address. Only values from closed lists pass, so they can be written into a script.
 
 use serde::Deserialize;
 
 use crate::texts::Lang;
 
-/// The query parameters of all pages, as they come.
+/// Query parameters of all pages, unchecked.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ViewQuery {
@@ -15,39 +15,39 @@ pub struct ViewQuery {
     dark: Option<String>,
 }
 
-/// The same, understood. Unknown values count as absent.
+/// The checked settings. Unknown values are ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
-    /// Language; none lets the page's default stand.
+    /// Language. `None` keeps the page's default.
     pub lang: Option<Lang>,
-    /// Look of the hosted form; none lets the form's default stand.
+    /// Look of the hosted form. `None` keeps the form's default.
     pub style: Option<&'static str>,
-    /// Whether the form finds the brand from the number.
+    /// True if the form detects the brand from the number.
     pub brand_detection: bool,
-    /// Dark whatever the device prefers.
+    /// True if the page is dark, whatever the device prefers.
     pub dark: bool,
 }
 
 impl From<ViewQuery> for View {
     fn from(query: ViewQuery) -> Self {
-        let on = |value: Option<String>| value.is_some_and(|value| value == "1" || value == "true" || value == "on");
+        let is_on = |value: Option<String>| value.is_some_and(|value| value == "1" || value == "true" || value == "on");
         Self {
-            lang: query.lang.as_deref().and_then(Lang::find),
+            lang: query.lang.as_deref().and_then(Lang::from_code),
             style: query.style.and_then(|style| ["card", "plain", "none"].into_iter().find(|known| *known == style)),
-            brand_detection: on(query.brand_detection),
-            dark: on(query.dark),
+            brand_detection: is_on(query.brand_detection),
+            dark: is_on(query.dark),
         }
     }
 }
 
 impl View {
-    /// The language to write in.
+    /// Returns the language of the texts: English by default.
     pub fn language(self) -> Lang {
         self.lang.unwrap_or(Lang::En)
     }
 
-    /// The view as a query with its question mark, or nothing for the plain view.
-    pub fn query(self) -> String {
+    /// Returns the settings as a query with its question mark, or nothing for the defaults.
+    pub fn to_query(self) -> String {
         let mut pairs = Vec::new();
         if let Some(lang) = self.lang {
             pairs.push(format!("lang={}", lang.code()));
@@ -64,7 +64,8 @@ impl View {
         if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
     }
 
-    /// The script that sets `wpwlOptions` before the loader runs. A file and not an inline script: the policy forbids those.
+    /// Returns the script that sets `wpwlOptions` before the loader runs; settings with defaults are left out. It is a
+    /// file, because the policy forbids inline scripts.
     pub fn options_script(self) -> String {
         let mut options = serde_json::Map::new();
         if let Some(lang) = self.lang {
@@ -84,20 +85,20 @@ impl View {
 mod tests {
     use super::*;
 
-    fn view(lang: &str, style: &str) -> View {
+    fn sample_view(lang: &str, style: &str) -> View {
         View::from(ViewQuery { lang: Some(lang.into()), style: Some(style.into()), ..ViewQuery::default() })
     }
 
     #[test]
     fn a_view_survives_its_own_query() {
-        assert_eq!(view("de", "plain").query(), "?lang=de&style=plain");
-        assert_eq!(View::default().query(), "");
+        assert_eq!(sample_view("de", "plain").to_query(), "?lang=de&style=plain");
+        assert_eq!(View::default().to_query(), "");
     }
 
     #[test]
     fn nothing_foreign_reaches_the_script() {
-        let script = view("\"};alert(1)//", "</script>").options_script();
+        let script = sample_view("\"};alert(1)//", "</script>").options_script();
         assert_eq!(script, "window.wpwlOptions = {};\n");
-        assert!(view("de", "none").options_script().contains(r#""locale":"de""#));
+        assert!(sample_view("de", "none").options_script().contains(r#""locale":"de""#));
     }
 }

@@ -1,4 +1,5 @@
-//! `cargo xtask crash`: a gateway and an acquirer's host are killed at random moments under load, and have to have kept their word.
+//! `cargo xtask crash`: kills a gateway and an acquirer's host at random moments under load, and checks that nothing is
+//! lost.
 
 use std::process::Command;
 
@@ -12,7 +13,7 @@ Builds the form and the gateway, starts it on a store of its own, and lets clien
 bank's page and submit checkouts until the process is killed (SIGKILL) at a random moment; then it is started
 again, 200 times by default. Every answer that a client got has to be in the store, a request that is sent
 again under its Idempotency-Key does nothing twice, and in the end, when the sandbox's clock is moved, every
-pending payment ends, and everything that the merchant is told comes at least once and always under one id.
+pending payment ends, and every message to the merchant comes at least once and always under one id.
 The acquirer's host is killed as well, in two rounds of three: its ledger and the gateway's payments have to be
 equal to the cent.
 
@@ -20,17 +21,17 @@ equal to the cent.
 
 Example: cargo xtask crash --rounds 20";
 
-/// Builds everything and begins to kill.
-pub fn run(arguments: &[String]) -> Result<()> {
+/// Builds everything and runs the crash test. Fails for an unknown option, and if a guarantee is violated.
+pub fn run_crash_test(arguments: &[String]) -> Result<()> {
     let rounds = match arguments {
         [] => 200,
         [name, count] if name == "--rounds" => count.parse::<u32>().context("--rounds needs a number")?,
         _ => bail!("there is no option {:?}", arguments.join(" ")),
     };
-    form::build(form::Options::default())?;
-    let gateway = server::build(server::Profile::Development)?;
+    form::build_form(form::BuildOptions::default())?;
+    let gateway = server::build_gateway(server::Profile::Development)?;
     let status = Command::new("cargo")
-        .current_dir(crate::root())
+        .current_dir(crate::workspace_root())
         .args(["run", "--quiet", "--package", "tillgate-tests", "--bin", "crash", "--", &rounds.to_string()])
         .env("TILLGATE_BIN", gateway)
         .status()

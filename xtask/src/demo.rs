@@ -19,9 +19,9 @@ Further options go to `tillgate demo`:
 
 Example: cargo xtask demo";
 
-/// Builds everything and becomes the demo.
-pub fn run(arguments: &[String]) -> Result<()> {
-    form::build(form::Options::default())?;
+/// Builds everything, and replaces this process with the demo. Returns only if the demo cannot be started.
+pub fn run_demo(arguments: &[String]) -> Result<()> {
+    form::build_form(form::BuildOptions::default())?;
     let binary = server::build_with_shop(server::Profile::Development)?;
     let error = Command::new(&binary).arg("demo").args(arguments).exec();
     Err(error).with_context(|| format!("starting {}", binary.display()))

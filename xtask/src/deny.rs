@@ -1,6 +1,6 @@
-//! `cargo xtask deny`: what the workspace depends on has an allowed licence, comes from crates.io, is not banned, was looked
-//! up in the database of advisories, and has none that applies. The rules are those of cargo-deny (`deny.toml`); it cannot be
-//! fetched everywhere, and building it takes longer than the whole test.
+//! `cargo xtask deny`: checks that each dependency has an allowed licence, comes from crates.io, is not banned, was
+//! looked up in the database of advisories, and has none that applies. The rules are those of cargo-deny (`deny.toml`).
+//! cargo-deny itself cannot be downloaded everywhere, and building it takes longer than the whole test.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,12 +20,13 @@ The rules are in deny.toml, which cargo-deny understands as well.
 
 Example: cargo xtask deny";
 
-/// The platforms that the project is compiled for.
+/// Platforms that the project is compiled for.
 const PLATFORMS: [&str; 2] = ["x86_64-unknown-linux-gnu", "wasm32-unknown-unknown"];
 
-/// Checks this workspace.
-pub fn run(_: &[String]) -> Result<()> {
-    let root = crate::root();
+/// Checks the packages of this workspace, as Cargo.lock and `cargo metadata` name them, against deny.toml and the
+/// copied advisories. Prints a summary, or fails with all faults.
+pub fn check_dependencies(_: &[String]) -> Result<()> {
+    let root = crate::workspace_root();
     let read = |path: &str| fs::read_to_string(root.join(path)).with_context(|| format!("reading {path}"));
     let rules = Rules::parse(&read("deny.toml")?, &read("xtask/advisories.toml")?)?;
     let lock: Table = read("Cargo.lock")?.parse()?;
@@ -53,27 +54,28 @@ pub fn run(_: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// A fault of some versions of a crate.
+/// An advisory: a fault in some versions of a crate.
 struct Advisory {
     id: String,
     package: String,
     unaffected: Vec<VersionReq>,
 }
 
-/// The rules, and the advisories to check against.
+/// Rules and advisories to check against.
 struct Rules {
     licenses: BTreeSet<String>,
     registries: Vec<String>,
     banned: Vec<String>,
     ignored: Vec<String>,
     advisories: Vec<Advisory>,
-    /// The crates that were looked up for the advisories.
+    /// Crates that were looked up for the advisories.
     checked: BTreeSet<String>,
-    /// The day whose state of the database this is.
+    /// Date of the copied state of the advisory database.
     taken: String,
 }
 
 impl Rules {
+    /// Parses the texts of `deny.toml` and `xtask/advisories.toml`. Fails if a list or the date is missing.
     fn parse(deny: &str, snapshot: &str) -> Result<Self> {
         let (deny, snapshot): (Table, Table) = (deny.parse()?, snapshot.parse()?);
         let list = |section: &str, name: &str| -> Result<Vec<toml::Value>> {
@@ -94,14 +96,15 @@ impl Rules {
             registries: texts(list("sources", "allow-registry")?, ""),
             banned: texts(list("bans", "deny")?, "crate"),
             ignored: texts(list("advisories", "ignore")?, "id"),
-            advisories: snapshot_list("advisory")?.iter().map(advisory).collect::<Result<_>>()?,
+            advisories: snapshot_list("advisory")?.iter().map(parse_advisory).collect::<Result<_>>()?,
             checked: texts(snapshot_list("checked")?.clone(), "").into_iter().collect(),
             taken: taken.to_owned(),
         })
     }
 }
 
-fn advisory(row: &toml::Value) -> Result<Advisory> {
+/// Parses an advisory of `xtask/advisories.toml`: its id, its crate, and the versions that it does not affect.
+fn parse_advisory(row: &toml::Value) -> Result<Advisory> {
     let text =
         |name: &str| row.get(name).and_then(toml::Value::as_str).with_context(|| format!("an advisory has no {name}"));
     let ranges = row.get("unaffected").and_then(toml::Value::as_array).context("an advisory has no unaffected")?;
@@ -113,7 +116,8 @@ fn advisory(row: &toml::Value) -> Result<Advisory> {
     })
 }
 
-/// Checks sources, bans and advisories of everything in a `Cargo.lock`.
+/// Checks sources, checksums, bans and advisories of all packages in a `Cargo.lock`, except those of the workspace.
+/// Returns a line for each fault.
 fn check_lock(lock: &Table, rules: &Rules) -> Result<Vec<String>> {
     let packages = lock.get("package").and_then(toml::Value::as_array).context("Cargo.lock lists no packages")?;
     let mut faults = Vec::new();
@@ -152,18 +156,19 @@ fn check_lock(lock: &Table, rules: &Rules) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// Checks the licences of everything in an answer of `cargo metadata`.
+/// Checks the licences of all packages in an output of `cargo metadata`, except those of the workspace. Returns a line
+/// for each fault.
 fn check_licenses(metadata: &Value, rules: &Rules) -> Vec<String> {
     let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let foreign = packages.iter().filter(|package| !package["source"].is_null());
     let fault = |package: &Value| {
-        let what = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
-        let Some(license) = package["license"].as_str() else { return Some(format!("{what} names no licence")) };
+        let title = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
+        let Some(license) = package["license"].as_str() else { return Some(format!("{title} names no licence")) };
         let Ok(expression) = Expression::parse_mode(license, ParseMode::LAX) else {
-            return Some(format!("{what} has a licence that cannot be read: {license}"));
+            return Some(format!("{title} has a licence that cannot be read: {license}"));
         };
-        let allowed = expression.evaluate(|wanted| rules.licenses.contains(&wanted.to_string()));
-        (!allowed).then(|| format!("{what} has the licence {license}"))
+        let allowed = expression.evaluate(|requirement| rules.licenses.contains(&requirement.to_string()));
+        (!allowed).then(|| format!("{title} has the licence {license}"))
     };
     foreign.filter_map(fault).collect()
 }
@@ -174,7 +179,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn rules() -> Rules {
+    /// Returns rules with a banned crate, and with an advisory and an ignored one for the crate `broken`.
+    fn sample_rules() -> Rules {
         let deny = r#"
             licenses = { allow = ["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception"] }
             sources = { allow-registry = ["https://github.com/rust-lang/crates.io-index"] }
@@ -198,31 +204,32 @@ mod tests {
 
     const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-    fn lock(name: &str, version: &str, source: &str) -> Vec<String> {
+    /// Returns the faults of a lock with this package and one of the workspace.
+    fn check_sample_lock(name: &str, version: &str, source: &str) -> Vec<String> {
         let text = format!(
             "[[package]]\nname = \"{name}\"\nversion = \"{version}\"\nsource = \"{source}\"\nchecksum = \"00\"\n\
              [[package]]\nname = \"own\"\nversion = \"0.1.0\"\n"
         );
-        check_lock(&text.parse().unwrap(), &rules()).unwrap()
+        check_lock(&text.parse().unwrap(), &sample_rules()).unwrap()
     }
 
     #[test]
     fn a_source_other_than_crates_io_is_a_fault() {
-        assert!(lock("fine", "1.0.0", CRATES_IO).is_empty());
+        assert!(check_sample_lock("fine", "1.0.0", CRATES_IO).is_empty());
         for source in [
             "git+https://github.com/rust-lang/crates.io-index#abc",
             "registry+https://github.com/rust-lang/crates.io-index.evil.example",
             "sparse+https://crates.example/",
             "",
         ] {
-            assert_eq!(lock("fine", "1.0.0", source).len(), 1, "{source}");
+            assert_eq!(check_sample_lock("fine", "1.0.0", source).len(), 1, "{source}");
         }
     }
 
     #[test]
     fn a_package_without_checksum_is_a_fault() {
         let text = format!("[[package]]\nname = \"fine\"\nversion = \"1.0.0\"\nsource = \"{CRATES_IO}\"\n");
-        assert_eq!(check_lock(&text.parse().unwrap(), &rules()).unwrap(), ["fine 1.0.0 has no checksum"]);
+        assert_eq!(check_lock(&text.parse().unwrap(), &sample_rules()).unwrap(), ["fine 1.0.0 has no checksum"]);
     }
 
     #[test]
@@ -230,27 +237,27 @@ mod tests {
         for (version, faults) in
             [("0.9.9", 0), ("1.0.0", 1), ("1.2.2", 1), ("1.2.3", 0), ("2.0.0", 0), ("1.2.3-rc.1", 1)]
         {
-            assert_eq!(lock("broken", version, CRATES_IO).len(), faults, "{version}");
+            assert_eq!(check_sample_lock("broken", version, CRATES_IO).len(), faults, "{version}");
         }
-        assert!(lock("openssl-sys", "0.9.0", CRATES_IO)[0].contains("banned"));
+        assert!(check_sample_lock("openssl-sys", "0.9.0", CRATES_IO)[0].contains("banned"));
     }
 
     #[test]
     fn a_package_that_was_not_looked_up_is_a_fault_that_tells_the_remedy() {
-        let faults = lock("new", "0.1.0-rc.1", CRATES_IO);
+        let faults = check_sample_lock("new", "0.1.0-rc.1", CRATES_IO);
         assert_eq!(faults.len(), 1, "{faults:?}");
-        for wanted in ["new 0.1.0-rc.1 was not looked up", "https://rustsec.org/packages/new.html", "advisories.toml"] {
-            assert!(faults[0].contains(wanted), "{faults:?}");
+        for part in ["new 0.1.0-rc.1 was not looked up", "https://rustsec.org/packages/new.html", "advisories.toml"] {
+            assert!(faults[0].contains(part), "{faults:?}");
         }
-        // Names are told apart exactly.
+        // The names are compared exactly.
         for other in ["fin", "fine2", "Fine", "fine-", "open_ssl-sys", "openssl_sys"] {
-            assert_eq!(lock(other, "1.0.0", CRATES_IO).len(), 1, "{other}");
+            assert_eq!(check_sample_lock(other, "1.0.0", CRATES_IO).len(), 1, "{other}");
         }
     }
 
     #[test]
     fn a_snapshot_that_lacks_a_part_is_refused() {
-        let deny = fs::read_to_string(crate::root().join("deny.toml")).unwrap();
+        let deny = fs::read_to_string(crate::workspace_root().join("deny.toml")).unwrap();
         let whole = "taken = \"2026-11-23\"\nchecked = []\nadvisory = []\n";
         assert!(Rules::parse(&deny, whole).is_ok());
         for name in ["taken", "checked", "advisory"] {
@@ -277,13 +284,13 @@ mod tests {
                 { "name": "other", "version": "1.0.0", "source": CRATES_IO, "license": license },
                 { "name": "own", "version": "0.1.0", "source": null, "license": "Proprietary" },
             ]);
-            let faults = check_licenses(&json!({ "packages": packages }), &rules());
+            let faults = check_licenses(&json!({ "packages": packages }), &sample_rules());
             assert_eq!(faults.is_empty(), allowed, "{license}: {faults:?}");
         }
     }
 
     #[test]
     fn this_workspace_follows_its_rules() {
-        run(&[]).unwrap();
+        check_dependencies(&[]).unwrap();
     }
 }

@@ -1,30 +1,30 @@
-//! Builds the hosted form: both wasm parts, the loader, the frame document, styles and languages, into
-//! `target/form`. Nothing is rebuilt while no source has changed.
+//! Builds the hosted form: both wasm modules, the loader, the frame document, styles and languages, into `target/form`.
+//! Nothing is rebuilt while no source has changed.
 
 mod bundle;
 mod compile;
+mod dead_code;
 mod es5;
 mod fields;
 mod glue;
 mod inputs;
 mod locale;
+mod plain_js;
 mod script;
 mod sizes;
-mod snip;
-mod twin;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use self::glue::Source;
-use crate::toolchain::{self, step};
+use self::glue::ModuleSource;
+use crate::toolchain::{self, run_step};
 
 /// Text of `cargo xtask form --help`.
 pub const HELP: &str = "\
-Builds the hosted payment form into target/form: the loader, the frame document, the page part and
-the frame part (wasm), styles and languages, each with its .br and .gz. Prints what a card page
+Builds the hosted payment form into target/form: the loader, the frame document, the page module and
+the frame module (wasm), styles and languages, each with its .br and .gz. Prints what a card page
 loads. Without changes to the sources it returns at once.
 
   --stock   use the toolchain's own standard library, although its source is there to build a
@@ -35,105 +35,114 @@ loads. Without changes to the sources it returns at once.
 
 Example: cargo xtask form";
 
-/// How to build.
+/// Options of a build.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Options {
-    /// Use the standard library as it was shipped.
+pub struct BuildOptions {
+    /// Use the standard library that was shipped with the toolchain.
     pub stock: bool,
-    /// Build although nothing has changed.
+    /// Build even if nothing has changed.
     pub force: bool,
 }
 
-/// The right to build the form. One build runs at a time, and who puts the form into the gateway (`server/build.rs`) waits for
+/// Permission to build the form. Only one build runs at a time, and `server/build.rs`, which embeds the form, waits for
 /// its end.
 #[derive(Debug)]
-pub struct Turn(#[expect(dead_code, reason = "the lock goes with the file")] fs::File);
+pub struct BuildLock(#[expect(dead_code, reason = "the lock goes with the file")] fs::File);
 
-/// Waits for other builds of the form.
+/// Waits for other builds of the form, and returns the permission to build. It lasts until it is dropped.
 ///
 /// # Errors
-/// When the lock's file, `target/form.lock`, cannot be made.
-pub fn turn() -> Result<Turn> {
-    let target = crate::root().join("target");
+/// If the lock's file, `target/form.lock`, cannot be made.
+pub fn lock_build() -> Result<BuildLock> {
+    let target = crate::workspace_root().join("target");
     fs::create_dir_all(&target)?;
     let file = fs::File::create(target.join("form.lock")).context("making target/form.lock")?;
     file.lock().context("waiting for another build of the form")?;
-    Ok(Turn(file))
+    Ok(BuildLock(file))
 }
 
-/// Builds the form and prints its sizes.
-pub fn run(arguments: &[String]) -> Result<()> {
+/// Builds the form, prints its sizes, records them with `--record`, and fails if they exceed the limits. Other
+/// arguments than its options are ignored.
+pub fn build_and_report(arguments: &[String]) -> Result<()> {
     let has = |name: &str| arguments.iter().any(|a| a == name);
-    let options = Options { stock: has("--stock"), force: has("--force") };
-    let folder = build(options)?;
+    let options = BuildOptions { stock: has("--stock"), force: has("--force") };
+    let folder = build_form(options)?;
     println!("The form is in {}", folder.display());
-    sizes::print(&folder)?;
+    sizes::print_sizes(&folder)?;
     if has("--record") {
-        sizes::record(&folder, crate::root())?;
+        sizes::record_sizes(&folder, crate::workspace_root())?;
     }
     check_size(&folder)
 }
 
-/// Makes sure that `target/form` holds the form of these sources, and gives back that folder.
+/// Makes sure that `target/form` contains the form of the current sources. Returns that folder.
 ///
 /// # Errors
-/// When no toolchain builds for wasm, or the sources do not compile.
-pub fn build(options: Options) -> Result<PathBuf> {
-    build_in(&turn()?, options)
+/// If no toolchain builds for wasm, or the sources do not compile.
+pub fn build_form(options: BuildOptions) -> Result<PathBuf> {
+    build_with_lock(&lock_build()?, options)
 }
 
-/// Like [`build`], where it is this one's turn already.
+/// Same as [`build_form`], for a caller that already has the permission.
 ///
 /// # Errors
 /// The same.
-pub fn build_in(_: &Turn, options: Options) -> Result<PathBuf> {
-    let root = crate::root();
+pub fn build_with_lock(_: &BuildLock, options: BuildOptions) -> Result<PathBuf> {
+    let root = crate::workspace_root();
     let out = root.join("target/form");
     let work = root.join("target/form-build");
     let stamp_file = work.join("stamp");
-    // A compiler change is noticed by its version; a toolchain that is gone, by the build.
-    let sources = inputs::hash(root, options.stock)?;
+    // The compiler is not part of the hash: a new version alone does not make the form build again.
+    let sources = inputs::hash_inputs(root, options.stock)?;
     let known = fs::read_to_string(&stamp_file).unwrap_or_default();
     if !options.force && known == sources && out.join("manifest.json").exists() {
         return Ok(out);
     }
     eprintln!("Building the hosted form:");
-    let toolchain = toolchain::ensure()?;
-    let std = if options.stock { compile::Std::Stock } else { compile::Std::for_toolchain(&toolchain) };
+    let toolchain = toolchain::ensure_toolchain()?;
+    let std = if options.stock {
+        compile::StandardLibrary::Stock
+    } else {
+        compile::StandardLibrary::for_toolchain(&toolchain)
+    };
     let version = toolchain.version()?;
     let made_by = format!("{}, {std}", version.split(" (").next().unwrap_or_default());
     fs::create_dir_all(&work)?;
-    let page =
-        step(&format!("the page part ({std})"), || compile::part(&toolchain, std, root, &work, "page", Source::Bytes))?;
-    let frame = step("the frame part", || compile::part(&toolchain, std, root, &work, "frame", Source::Response))?;
-    step("packing", || {
+    let page = run_step(&format!("the page module ({std})"), || {
+        compile::compile_module(&toolchain, std, root, &work, "page", ModuleSource::Bytes)
+    })?;
+    let frame = run_step("the frame module", || {
+        compile::compile_module(&toolchain, std, root, &work, "frame", ModuleSource::Response)
+    })?;
+    run_step("packing", || {
         let fresh = work.join("bundle");
         let _ = fs::remove_dir_all(&fresh);
-        bundle::write(root, &fresh, &page, &frame, &made_by)?;
-        replace(&fresh, &out)
+        bundle::write_bundle(root, &fresh, &page, &frame, &made_by)?;
+        replace_folder(&fresh, &out)
     })?;
     fs::write(&stamp_file, sources)?;
     Ok(out)
 }
 
-/// Holds a build against the numbers in `widget/sizes.toml`.
+/// Fails if the build exceeds the limits in `widget/sizes.toml`.
 ///
 /// # Errors
-/// When a card page loads more than 3 % over the number for the same compiler, or more than the bound.
+/// If a card page loads over 3 % more than the number for the same compiler, or more than the absolute limit.
 pub fn check_size(folder: &Path) -> Result<()> {
-    sizes::check(folder, crate::root())
+    sizes::check_sizes(folder, crate::workspace_root())
 }
 
-/// Whether the form that [`build`] makes here has the smaller standard library inside it.
+/// Returns true if [`build_form`] includes the smaller standard library on this machine. Sets up a toolchain if there
+/// is none.
 ///
 /// # Errors
-/// When no toolchain builds for wasm.
-pub fn is_small() -> Result<bool> {
-    Ok(compile::Std::for_toolchain(&toolchain::ensure()?) == compile::Std::Small)
+/// If no toolchain builds for wasm.
+pub fn uses_small_library() -> Result<bool> {
+    Ok(compile::StandardLibrary::for_toolchain(&toolchain::ensure_toolchain()?) == compile::StandardLibrary::Small)
 }
 
-/// Puts the finished folder in the place of the old one.
-fn replace(fresh: &Path, out: &Path) -> Result<()> {
+/// Deletes the old folder if it exists, and moves the finished one to its place.
+fn replace_folder(fresh: &Path, out: &Path) -> Result<()> {
     if out.exists() {
         fs::remove_dir_all(out).context("removing the old bundle")?;
     }

@@ -1,11 +1,11 @@
-//! `cargo xtask fuzz-api`: Schemathesis against a gateway of its own, by what the gateway says of itself.
+//! `cargo xtask fuzz-api`: runs Schemathesis on a gateway, with the gateway's own OpenAPI document.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::toolchain::{output, say};
+use crate::toolchain::{print_step, run_command};
 use crate::{form, server, test};
 
 /// Text of `cargo xtask fuzz-api --help`.
@@ -20,11 +20,11 @@ shape the document does not tell. Some ten minutes; the exit code tells.
 
 Example: cargo xtask fuzz-api --examples 200";
 
-/// The fuzzer as the project uses it; a new version may find more, so it changes by decision only.
+/// Version of the fuzzer. It is pinned, because a new version may find more faults.
 const SCHEMATHESIS: &str = "schemathesis==4.32.5";
 
-/// Builds everything and lets the fuzzer loose.
-pub fn run(arguments: &[String]) -> Result<()> {
+/// Builds everything and runs the fuzzer. Arguments after `--` go to it unchanged. Fails if it finds something.
+pub fn run_fuzzer(arguments: &[String]) -> Result<()> {
     let (own, more) = match arguments.iter().position(|argument| argument == "--") {
         Some(at) => (&arguments[..at], &arguments[at + 1..]),
         None => (arguments, &[][..]),
@@ -34,11 +34,11 @@ pub fn run(arguments: &[String]) -> Result<()> {
         [name, count] if name == "--examples" => count.parse::<u32>().context("--examples needs a number")?,
         _ => bail!("there is no option {:?}", own.join(" ")),
     };
-    let fuzzer = schemathesis()?;
-    form::build(form::Options::default())?;
-    let gateway = server::build(server::Profile::Development)?;
+    let fuzzer = install_schemathesis()?;
+    form::build_form(form::BuildOptions::default())?;
+    let gateway = server::build_gateway(server::Profile::Development)?;
     let status = Command::new("cargo")
-        .current_dir(crate::root())
+        .current_dir(crate::workspace_root())
         .args(["run", "--quiet", "--package", "tillgate-tests", "--bin", "fuzz-api", "--"])
         .arg(fuzzer)
         .arg(examples.to_string())
@@ -50,20 +50,21 @@ pub fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Schemathesis in a Python environment of its own in `target/tools`.
-fn schemathesis() -> Result<PathBuf> {
-    let folder = crate::root().join("target/tools/schemathesis");
+/// Installs the pinned Schemathesis into a Python environment in `target/tools`, unless it is there. Returns its
+/// program.
+fn install_schemathesis() -> Result<PathBuf> {
+    let folder = crate::workspace_root().join("target/tools/schemathesis");
     let program = folder.join("bin/schemathesis");
-    let wanted = SCHEMATHESIS.rsplit('=').next().unwrap_or_default();
-    if program.exists() && output(Command::new(&program).arg("--version"))?.trim().ends_with(wanted) {
+    let version = SCHEMATHESIS.rsplit('=').next().unwrap_or_default();
+    if program.exists() && run_command(Command::new(&program).arg("--version"))?.trim().ends_with(version) {
         return Ok(program);
     }
-    if output(Command::new("python3").args(["-c", "import ensurepip, venv"])).is_err() {
-        test::tools::install("the fuzzer", &["python3-venv"])?;
+    if run_command(Command::new("python3").args(["-c", "import ensurepip, venv"])).is_err() {
+        test::tools::install_packages("the fuzzer", &["python3-venv"])?;
     }
-    say("Installing Schemathesis");
-    output(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
-    output(Command::new(folder.join("bin/pip")).args(["install", "--quiet", SCHEMATHESIS]))?;
+    print_step("Installing Schemathesis");
+    run_command(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
+    run_command(Command::new(folder.join("bin/pip")).args(["install", "--quiet", SCHEMATHESIS]))?;
     ensure!(program.exists(), "pip did not install Schemathesis");
     Ok(program)
 }

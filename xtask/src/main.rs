@@ -1,7 +1,8 @@
-//! `cargo xtask …`: every chore of the project, each doing all of its own set-up.
-//! A chore is a module with a `run` function and a row in the table below.
+//! `cargo xtask …`: the development tasks, each with all of its own set-up. A task is a module, with a function
+//! in a row of the table below.
 
 mod bench;
+mod check;
 mod crash;
 mod demo;
 mod deny;
@@ -13,50 +14,63 @@ mod toolchain;
 
 use std::process::ExitCode;
 
-/// One chore: its name, what it does in a line, its own help, and the function that does it.
-struct Chore {
+/// A task: its name, a summary in one line, its help, and its function.
+struct Task {
     name: &'static str,
     summary: &'static str,
     help: &'static str,
     run: fn(&[String]) -> anyhow::Result<()>,
 }
 
-const CHORES: &[Chore] = &[
-    Chore { name: "demo", summary: "run the gateway and a demo shop", help: demo::HELP, run: demo::run },
-    Chore { name: "test", summary: "run every test", help: test::HELP, run: test::run },
-    Chore {
+const TASKS: &[Task] = &[
+    Task { name: "demo", summary: "run the gateway and a demo shop", help: demo::HELP, run: demo::run_demo },
+    Task { name: "test", summary: "run every test", help: test::HELP, run: test::run_tests },
+    Task {
         name: "bench",
         summary: "measure the gateway against the machine's own floors",
         help: bench::HELP,
-        run: bench::run,
+        run: bench::run_bench,
     },
-    Chore {
+    Task {
         name: "fuzz-api",
         summary: "let a fuzzer loose on the gateway, by its own description",
         help: fuzz_api::HELP,
-        run: fuzz_api::run,
+        run: fuzz_api::run_fuzzer,
     },
-    Chore {
+    Task {
         name: "crash",
-        summary: "kill the gateway at random moments and see that it keeps its word",
+        summary: "kill the gateway at random moments and check that nothing is lost",
         help: crash::HELP,
-        run: crash::run,
+        run: crash::run_crash_test,
     },
-    Chore {
+    Task {
+        name: "check",
+        summary: "check the documents' links, the comments' words and the names",
+        help: check::HELP,
+        run: check::run_checks,
+    },
+    Task {
         name: "deny",
         summary: "check licences, sources and advisories of what the project depends on",
         help: deny::HELP,
-        run: deny::run,
+        run: deny::check_dependencies,
     },
-    Chore {
+    Task {
         name: "toolchain",
         summary: "find or set up a compiler for wasm32-unknown-unknown",
         help: toolchain::HELP,
-        run: toolchain::run,
+        run: toolchain::print_toolchain,
     },
-    Chore { name: "form", summary: "build the hosted form into target/form", help: form::HELP, run: form::run },
+    Task {
+        name: "form",
+        summary: "build the hosted form into target/form",
+        help: form::HELP,
+        run: form::build_and_report,
+    },
 ];
 
+/// Runs the task that the first argument without a dash names, or prints its help. Without one, prints the list of
+/// tasks. Fails for an unknown name, and if the task fails.
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let wants_help = arguments.iter().any(|a| a == "--help" || a == "-h");
@@ -64,17 +78,17 @@ fn main() -> ExitCode {
         print_help();
         return ExitCode::SUCCESS;
     };
-    let Some(chore) = CHORES.iter().find(|c| c.name == name) else {
-        eprintln!("There is no chore named {name:?}.\n");
+    let Some(task) = TASKS.iter().find(|c| c.name == name) else {
+        eprintln!("There is no task named {name:?}.\n");
         print_help();
         return ExitCode::FAILURE;
     };
     if wants_help {
-        println!("cargo xtask {} - {}\n\n{}", chore.name, chore.summary, chore.help);
+        println!("cargo xtask {} - {}\n\n{}", task.name, task.summary, task.help);
         return ExitCode::SUCCESS;
     }
     let rest: Vec<String> = arguments.iter().skip_while(|a| *a != name).skip(1).cloned().collect();
-    match (chore.run)(&rest) {
+    match (task.run)(&rest) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("\ncargo xtask {name} did not finish: {error:#}");
@@ -83,17 +97,18 @@ fn main() -> ExitCode {
     }
 }
 
+/// Prints the list of tasks.
 fn print_help() {
-    println!("Tillgate's chores. Each does its own set-up; running one twice is cheap.\n");
-    println!("Usage: cargo xtask <chore> [options]\n");
-    for chore in CHORES {
-        println!("  {:<10} {}", chore.name, chore.summary);
+    println!("Tillgate's tasks. Each does its own set-up; running one twice is cheap.\n");
+    println!("Usage: cargo xtask <task> [options]\n");
+    for task in TASKS {
+        println!("  {:<10} {}", task.name, task.summary);
     }
-    println!("\n`cargo xtask <chore> --help` tells more.");
+    println!("\n`cargo xtask <task> --help` tells more.");
 }
 
-/// The root folder of the workspace.
-fn root() -> &'static std::path::Path {
+/// Returns the root folder of the workspace.
+fn workspace_root() -> &'static std::path::Path {
     let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here)
 }

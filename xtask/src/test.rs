@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test, with all that they need.
+//! `cargo xtask test`: sets up the tests' tools, builds everything, and runs the tests.
 
 mod phases;
 mod programs;
@@ -11,8 +11,8 @@ use std::thread::{self, ScopedJoinHandle};
 use anyhow::{Context as _, Result, ensure};
 
 use self::phases::Phases;
-use self::programs::Test;
-use crate::toolchain::beside;
+use self::programs::TestTime;
+use crate::toolchain::run_beside;
 use crate::{form, server};
 
 /// Text of `cargo xtask test --help`.
@@ -33,58 +33,70 @@ Examples: cargo xtask test
           cargo xtask test api::refunds
           cargo xtask test -- --nocapture double_click";
 
-/// Builds everything and runs the tests.
-pub fn run(arguments: &[String]) -> Result<()> {
-    let asked = Asked::read(arguments);
+/// Builds everything, runs the selected tests, and prints the times. Fails with the names of the programs in which a
+/// test failed.
+pub fn run_tests(arguments: &[String]) -> Result<()> {
+    let selection = Selection::parse(arguments);
     let phases = Phases::start();
-    let (programs, environment) = prepare(&asked, &phases)?;
-    let (tests, failed) = programs::run(&programs, &asked.rest, &environment, &phases)?;
-    phases.print();
+    let (programs, environment) = prepare_tests(&selection, &phases)?;
+    let (tests, failed) = programs::run_programs(&programs, &selection.rest, &environment, &phases)?;
+    phases.print_times();
     print_slowest(tests);
     ensure!(failed.is_empty(), "a test failed in {}", failed.join(", "));
     Ok(())
 }
 
-/// Builds the form, the gateway and the test programs, and sets up what they need. What is fetched does not wait for what is
-/// compiled; and the form, whose compiler keeps one core busy, not for what the gateway needs besides.
-fn prepare(asked: &Asked, phases: &Phases) -> Result<(Vec<programs::Program>, tools::Environment)> {
-    let wants_form = asked.needs_form() || !crate::root().join("target/form/manifest.json").exists();
+/// Builds the form, the gateway and the test programs, and sets up their tools. Returns the programs and their
+/// environment. Downloads run beside compilations. The form's compiler keeps only one core busy, so it runs beside the
+/// gateway's compilation.
+fn prepare_tests(selection: &Selection, phases: &Phases) -> Result<(Vec<programs::Program>, tools::Environment)> {
+    let wants_form = selection.needs_form() || !crate::workspace_root().join("target/form/manifest.json").exists();
     // From here on, the gateway's build waits for the form.
-    let turn = if wants_form { Some(form::turn()?) } else { None };
+    let lock = if wants_form { Some(form::lock_build()?) } else { None };
     thread::scope(|scope| {
-        let tools = scope.spawn(|| phases.time("tools", || beside(|| tools::set_up(asked.needs_browsers()))));
-        let form = turn.map(|turn| {
+        let tools =
+            scope.spawn(|| phases.time_phase("tools", || run_beside(|| tools::set_up(selection.needs_browsers()))));
+        let form = lock.map(|lock| {
             scope.spawn(move || {
-                let folder = phases.time("form", || beside(|| form::build_in(&turn, form::Options::default())))?;
+                let folder = phases.time_phase("form", || {
+                    run_beside(|| form::build_with_lock(&lock, form::BuildOptions::default()))
+                })?;
                 form::check_size(&folder)
             })
         });
-        let programs = phases.time("gateway and test programs", || programs::build(asked.program()));
-        form.map_or(Ok(()), joined).context("the form")?;
+        let programs =
+            phases.time_phase("gateway and test programs", || programs::build_programs(selection.selected_program()));
+        form.map_or(Ok(()), join_thread).context("the form")?;
         let programs = programs?;
-        let widget = asked.needs_widget().then(|| phases.time("the widget's own tests", widget::build)).transpose()?;
-        let mut environment = joined(tools).context("setting up what the tests need")?;
-        let binary = server::folder(server::Profile::Development).join("tillgate");
+        let widget = selection
+            .needs_widget()
+            .then(|| phases.time_phase("the widget's own tests", widget::build_page))
+            .transpose()?;
+        let mut environment = join_thread(tools).context("setting up what the tests need")?;
+        let binary = server::program_folder(server::Profile::Development).join("tillgate");
         environment.push(("TILLGATE_BIN", binary.into()));
         environment.extend(widget.map(|folder| ("TILLGATE_WIDGET_TESTS", folder.into())));
         Ok((programs, environment))
     })
 }
 
-fn joined<T>(work: ScopedJoinHandle<'_, T>) -> T {
+/// Waits for a thread and returns its result, or resumes its panic.
+fn join_thread<T>(work: ScopedJoinHandle<'_, T>) -> T {
     work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Tests that the command line asks for.
-struct Asked {
-    /// `api` or `browser`, where only one of them is asked for.
+/// Selection of tests on the command line.
+struct Selection {
+    /// `api` or `browser`, if only one of them is selected.
     program: Option<String>,
     /// Arguments of the test programs.
     rest: Vec<String>,
 }
 
-impl Asked {
-    fn read(arguments: &[String]) -> Self {
+impl Selection {
+    /// Parses `api::NAME` and `browser::NAME` into a program and the argument NAME; the last one selects the program.
+    /// Other arguments stay, except `--`.
+    fn parse(arguments: &[String]) -> Self {
         let mut program = None;
         let mut rest = Vec::new();
         for argument in arguments.iter().filter(|argument| *argument != "--") {
@@ -99,28 +111,30 @@ impl Asked {
         Self { program, rest }
     }
 
-    fn program(&self) -> Option<&str> {
+    fn selected_program(&self) -> Option<&str> {
         self.program.as_deref()
     }
 
-    /// Returns true if a change of the form's sources matters to the tests.
+    /// Returns true if the tests need a form of the current sources: always, unless only HTTP tests are selected.
     fn needs_form(&self) -> bool {
-        self.program() != Some(programs::API)
+        self.selected_program() != Some(programs::API)
     }
 
-    /// Returns true if tests in browsers may be among them.
+    /// Returns true if browser tests may be selected.
     fn needs_browsers(&self) -> bool {
-        self.program().is_none_or(|name| name == programs::BROWSER)
+        self.selected_program().is_none_or(|name| name == programs::BROWSER)
     }
 
-    /// Returns true if the test that runs the widget's own ones may be among them.
+    /// Returns true if the test that runs the widget's own tests may be selected: by no argument, by a part of its
+    /// path, or by any option.
     fn needs_widget(&self) -> bool {
         let others = |argument: &String| !argument.starts_with('-') && !widget::TEST.contains(argument.as_str());
         self.needs_browsers() && (self.rest.is_empty() || !self.rest.iter().all(others))
     }
 }
 
-fn print_slowest(mut tests: Vec<Test>) {
+/// Prints the ten slowest tests.
+fn print_slowest(mut tests: Vec<TestTime>) {
     tests.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     println!("\nSlowest tests                  seconds");
     for test in tests.iter().take(10) {
@@ -128,8 +142,8 @@ fn print_slowest(mut tests: Vec<Test>) {
     }
 }
 
-/// The output of a command that has to succeed.
-fn output(command: &mut Command) -> Result<String> {
+/// Runs a call of cargo that compiles tests, which has to succeed. Returns its standard output.
+fn run_cargo(command: &mut Command) -> Result<String> {
     let done = command.stderr(std::process::Stdio::inherit()).output().context("running cargo")?;
     ensure!(done.status.success(), "the tests do not compile");
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
@@ -139,19 +153,22 @@ fn output(command: &mut Command) -> Result<String> {
 mod tests {
     use super::*;
 
-    fn asked(arguments: &[&str]) -> Asked {
-        Asked::read(&arguments.iter().map(|argument| (*argument).to_owned()).collect::<Vec<_>>())
+    fn parse_selection(arguments: &[&str]) -> Selection {
+        Selection::parse(&arguments.iter().map(|argument| (*argument).to_owned()).collect::<Vec<_>>())
     }
 
     #[test]
     fn tests_over_http_need_no_new_form() {
-        let one = asked(&["api::refunds"]);
-        assert_eq!((one.program(), &one.rest[..], one.needs_form()), (Some("api"), &["refunds".to_owned()][..], false));
-        let all = asked(&["--", "--nocapture", "double_click"]);
-        assert_eq!((all.program(), all.rest.len(), all.needs_form()), (None, 2, true));
-        // A module's path is no name of a program.
-        assert_eq!(asked(&["queries::by_day"]).program(), None);
-        assert!(asked(&["browser::"]).rest.is_empty());
+        let one = parse_selection(&["api::refunds"]);
+        assert_eq!(
+            (one.selected_program(), &one.rest[..], one.needs_form()),
+            (Some("api"), &["refunds".to_owned()][..], false)
+        );
+        let all = parse_selection(&["--", "--nocapture", "double_click"]);
+        assert_eq!((all.selected_program(), all.rest.len(), all.needs_form()), (None, 2, true));
+        // The path of a module is not the name of a program.
+        assert_eq!(parse_selection(&["queries::by_day"]).selected_program(), None);
+        assert!(parse_selection(&["browser::"]).rest.is_empty());
     }
 
     #[test]
@@ -164,7 +181,7 @@ mod tests {
             (&["browser::double_click"], false),
             (&["api::refunds"], false),
         ] {
-            assert_eq!(asked(arguments).needs_widget(), needed, "{arguments:?}");
+            assert_eq!(parse_selection(arguments).needs_widget(), needed, "{arguments:?}");
         }
     }
 }

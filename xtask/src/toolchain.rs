@@ -1,11 +1,12 @@
 //! A compiler for wasm32-unknown-unknown: finds one, or sets one up.
+//!
 //! Order: the active toolchain, a Debian compiler set up earlier, `rustup target add`, Debian's packages.
 
 pub mod binaryen;
 pub mod debian;
 mod progress;
 
-pub use progress::{beside, say, step};
+pub use progress::{print_step, run_beside, run_step};
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,10 +14,10 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// Names a program that cargo calls in the compiler's place for what is in the workspace.
+/// Environment variable that names a program which cargo runs in place of the compiler, for packages of the workspace.
 const LINTER: &str = "RUSTC_WORKSPACE_WRAPPER";
 
-/// The target that browsers run.
+/// Compilation target for browsers.
 pub const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Text of `cargo xtask toolchain --help`.
@@ -43,8 +44,8 @@ pub enum Toolchain {
 }
 
 impl Toolchain {
-    /// A command that runs `program` (cargo, rustc) of this toolchain, free of what the surrounding
-    /// cargo run has put into the environment.
+    /// Returns a command that runs `program` (cargo, rustc) of this toolchain, without the environment variables that
+    /// the surrounding cargo has set.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         for name in ["CARGO", "RUSTC", "RUSTDOC", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", LINTER] {
@@ -68,20 +69,20 @@ impl Toolchain {
         command
     }
 
-    /// A command that runs cargo of this toolchain with the linter, if there is one, in the compiler's place.
+    /// Returns a command that runs cargo of this toolchain, with the linter in place of the compiler if there is one.
     pub fn linting_cargo(&self) -> Command {
         let mut command = self.command("cargo");
         command.envs(self.linter().map(|linter| (LINTER, linter)));
         command
     }
 
-    /// The linter that the environment puts in the compiler's place (`.ci/run`). Debian's compiler comes without clippy:
-    /// what it compiles is not linted.
+    /// Returns the linter that the environment names (`.ci/run`), if any. Always `None` for Debian's compiler, which
+    /// comes without clippy: code that it compiles is not linted.
     pub fn linter(&self) -> Option<OsString> {
         std::env::var_os(LINTER).filter(|_| *self == Self::Active)
     }
 
-    /// The value for `RUSTUP_TOOLCHAIN`, where one is needed.
+    /// Returns the value for `RUSTUP_TOOLCHAIN` if the toolchain is linked in rustup, and `None` if no value is needed.
     pub fn rustup_name(&self) -> Option<&'static str> {
         match self {
             Self::Linked(name) => Some(name),
@@ -89,22 +90,24 @@ impl Toolchain {
         }
     }
 
-    /// The compiler's own words on its version; part of the form's stamp.
+    /// Returns the compiler's version text, which is several lines long.
     pub fn version(&self) -> Result<String> {
-        output(self.command("rustc").arg("-vV"))
+        run_command(self.command("rustc").arg("-vV"))
     }
 
-    /// Where this toolchain keeps the target's standard library, if one lies there.
-    fn library(&self) -> Option<PathBuf> {
-        let printed = output(self.command("rustc").args(["--print", "target-libdir", "--target", TARGET])).ok()?;
+    /// Returns the folder with this toolchain's standard library for the target, or `None` if that is not installed.
+    fn library_folder(&self) -> Option<PathBuf> {
+        let printed = run_command(self.command("rustc").args(["--print", "target-libdir", "--target", TARGET])).ok()?;
         let folder = PathBuf::from(printed.trim());
         has_std(&folder).then_some(folder)
     }
 }
 
-/// Prints the toolchain, after setting one up where needed.
-pub fn run(arguments: &[String]) -> Result<()> {
-    let toolchain = if arguments.iter().any(|a| a == "--debian") { debian::set_up()? } else { ensure()? };
+/// Prints the toolchain for the target, or only its name with `--name`. Sets one up if there is none, and with
+/// `--debian` in any case.
+pub fn print_toolchain(arguments: &[String]) -> Result<()> {
+    let toolchain =
+        if arguments.iter().any(|a| a == "--debian") { debian::set_up_wasm_compiler()? } else { ensure_toolchain()? };
     let name = toolchain.rustup_name().unwrap_or_default();
     if arguments.iter().any(|a| a == "--name") {
         println!("{name}");
@@ -124,23 +127,23 @@ pub fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Finds a toolchain for [`TARGET`], setting one up where there is none.
+/// Finds a toolchain for [`TARGET`], or sets one up if there is none.
 ///
 /// # Errors
-/// When neither rustup nor Debian's packages can provide one; the text says what to do.
-pub fn ensure() -> Result<Toolchain> {
-    if Toolchain::Active.library().is_some() {
+/// If neither rustup nor Debian's packages can provide one. The message says what to do.
+pub fn ensure_toolchain() -> Result<Toolchain> {
+    if Toolchain::Active.library_folder().is_some() {
         return Ok(Toolchain::Active);
     }
-    let debian = debian::toolchain();
+    let debian = debian::installed_toolchain();
     if let Some(ready) = debian.clone().filter(debian::is_ready) {
         return Ok(ready);
     }
-    if rustup_adds_target() && Toolchain::Active.library().is_some() {
+    if add_target() && Toolchain::Active.library_folder().is_some() {
         return Ok(Toolchain::Active);
     }
     if debian::is_debian() {
-        return debian::set_up();
+        return debian::set_up_wasm_compiler();
     }
     bail!(
         "no Rust toolchain here can build {TARGET}, and rustup could not fetch it.\n\
@@ -148,14 +151,18 @@ pub fn ensure() -> Result<Toolchain> {
     )
 }
 
-fn rustup_adds_target() -> bool {
-    if !runs("rustup", &["--version"]) {
+/// Asks rustup to download the target for the active toolchain. Returns true if it did, false also without rustup.
+fn add_target() -> bool {
+    if !can_run("rustup", &["--version"]) {
         return false;
     }
-    step(&format!("asking rustup for {TARGET}"), || quiet(Command::new("rustup").args(["target", "add", TARGET])))
-        .is_ok()
+    run_step(&format!("asking rustup for {TARGET}"), || {
+        run_quietly(Command::new("rustup").args(["target", "add", TARGET]))
+    })
+    .is_ok()
 }
 
+/// Returns true if a folder contains a compiled standard library.
 fn has_std(folder: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return false;
@@ -163,29 +170,32 @@ fn has_std(folder: &Path) -> bool {
     entries.flatten().any(|e| e.file_name().to_string_lossy().starts_with("libstd-"))
 }
 
-fn runs(program: &str, arguments: &[&str]) -> bool {
-    quiet(Command::new(program).args(arguments)).is_ok()
+/// Runs a program, and returns true if it starts and succeeds.
+fn can_run(program: &str, arguments: &[&str]) -> bool {
+    run_quietly(Command::new(program).args(arguments)).is_ok()
 }
 
-/// Returns true if the folders for programs have one of this name.
-pub fn on_path(program: &str) -> bool {
+/// Returns true if a folder of the path has a program of this name.
+pub fn is_on_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// Runs a command and gives back what it printed; its errors become ours.
-pub fn output(command: &mut Command) -> Result<String> {
+/// Runs a command without input, and returns its standard output. If it fails, the error has the last 30 lines of its
+/// error stream.
+pub fn run_command(command: &mut Command) -> Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let done = command.stdin(Stdio::null()).output().with_context(|| format!("could not start {name}"))?;
     if !done.status.success() {
-        let said = String::from_utf8_lossy(&done.stderr);
-        let tail: Vec<&str> = said.lines().rev().take(30).collect();
+        let errors = String::from_utf8_lossy(&done.stderr);
+        let tail: Vec<&str> = errors.lines().rev().take(30).collect();
         let tail: Vec<&str> = tail.into_iter().rev().collect();
         bail!("{name} failed ({}):\n{}", done.status, tail.join("\n"));
     }
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
-fn quiet(command: &mut Command) -> Result<()> {
-    output(command).map(drop)
+/// Runs a command like [`run_command`], and drops its output.
+fn run_quietly(command: &mut Command) -> Result<()> {
+    run_command(command).map(drop)
 }

@@ -1,6 +1,8 @@
-//! Entries of the ledger: one for each request that was decided.
+//! Entries of the ledger: one for each decided request.
 
 use serde::Serialize;
+
+use crate::connector::http::wire::ThreeDsData;
 
 /// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -8,17 +10,17 @@ use serde::Serialize;
 pub enum EntryKind {
     /// Reserves an amount.
     Authorization,
-    /// Takes an amount at once.
+    /// Debits an amount immediately.
     Debit,
-    /// Gives an amount.
+    /// Credits an amount.
     Credit,
-    /// Takes an authorised amount.
+    /// Captures an authorized amount.
     Capture,
-    /// Gives back what a debit or a capture took, or takes back what a credit gave.
+    /// Refunds a debit, a capture or a credit.
     Refund,
-    /// Undoes another entry.
+    /// Reverses another entry.
     Reversal,
-    /// Stands for a request that was reversed before it came.
+    /// Represents a request that was reversed before it arrived.
     Unseen,
 }
 
@@ -26,7 +28,7 @@ impl EntryKind {
     const ALL: [Self; 7] =
         [Self::Authorization, Self::Debit, Self::Credit, Self::Capture, Self::Refund, Self::Reversal, Self::Unseen];
 
-    /// The word for it in the ledger.
+    /// Returns the name of the kind in the ledger.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Authorization => "authorization",
@@ -39,10 +41,19 @@ impl EntryKind {
         }
     }
 
-    /// Finds a kind by its word.
+    /// Finds a kind by its name in the ledger.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
+}
+
+/// A page of the host on which a shopper decides about a payment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostPage {
+    /// The page's id, a secret of the shopper.
+    pub id: String,
+    /// The gateway's page that the shopper returns to.
+    pub return_url: String,
 }
 
 /// An entry before it has a number.
@@ -51,27 +62,27 @@ impl EntryKind {
 pub struct NewEntry {
     /// Idempotency key of its request.
     pub key: String,
-    /// Keyed fingerprint of its request; none of [`EntryKind::Unseen`].
+    /// Keyed fingerprint of the request. `None` for [`EntryKind::Unseen`].
     #[serde(skip)]
     pub fingerprint: Option<[u8; 32]>,
-    /// Its kind.
+    /// The kind.
     pub kind: EntryKind,
     /// The gateway's id of the merchant.
     pub merchant_id: String,
     /// The gateway's id of the payment.
     pub payment_id: String,
-    /// Number of the entry that it captures, refunds or reverses.
+    /// Number of the original: the entry that this one captures, refunds or reverses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub original: Option<i64>,
     /// Amount in minor units.
     pub amount: u64,
     /// Currency, three letters.
     pub currency: String,
-    /// True if it was done.
+    /// True if the request was executed.
     pub approved: bool,
-    /// True if it was undone.
+    /// True if the entry was reversed.
     pub reversed: bool,
-    /// True if its answer says that the outcome is unknown, which only an inquiry finds out.
+    /// True if the response says that the outcome is unknown. Only an inquiry reveals it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub undecided: bool,
     /// Response code.
@@ -83,9 +94,18 @@ pub struct NewEntry {
     /// Result of the check of the security code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cvv: Option<char>,
-    /// Account as it may be shown: first six and last four digits of a card, last four characters of a bank account.
+    /// Displayable account: first six and last four digits of a card, last four characters of a bank account.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
+    /// Result of 3-D Secure, as the gateway sent it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub three_ds: Option<ThreeDsData>,
+    /// True while the entry awaits the shopper's decision on a page of the host. No amount is booked yet.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub awaits_shopper: bool,
+    /// The shopper's page, if there is one.
+    #[serde(skip)]
+    pub page: Option<HostPage>,
     /// Time in milliseconds since 1970.
     pub created: i64,
 }
@@ -94,29 +114,29 @@ pub struct NewEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LedgerEntry {
-    /// Its number, from 1 upwards.
+    /// The entry's number, counted from 1.
     pub number: i64,
-    /// Amount that was captured of an authorisation, or refunded of anything else, in minor units.
+    /// Captured amount of an authorization, or refunded amount of any other entry, in minor units.
     pub used: u64,
-    /// The rest.
+    /// The entry's other data.
     #[serde(flatten)]
     pub entry: NewEntry,
 }
 
 impl LedgerEntry {
-    /// Returns true if it was done and not undone.
+    /// Returns true if the entry was executed and not reversed.
     pub fn is_effective(&self) -> bool {
         self.entry.approved && !self.entry.reversed
     }
 
-    /// The acquirer's id of the transaction.
+    /// Returns the acquirer's id of the transaction: the entry's number with twelve digits.
     pub fn transaction_id(&self) -> String {
         format!("{:012}", self.number)
     }
 
-    /// The number in an acquirer's id.
-    pub fn number_of(transaction_id: &str) -> Option<i64> {
-        let digits = transaction_id.len() == 12 && transaction_id.bytes().all(|byte| byte.is_ascii_digit());
-        if digits { transaction_id.parse().ok() } else { None }
+    /// Returns the entry number in an acquirer's id. `None` if the text is not twelve digits.
+    pub fn parse_transaction_id(transaction_id: &str) -> Option<i64> {
+        let is_id = transaction_id.len() == 12 && transaction_id.bytes().all(|byte| byte.is_ascii_digit());
+        if is_id { transaction_id.parse().ok() } else { None }
     }
 }

@@ -1,7 +1,7 @@
-//! Faults on request: what a network or a host does at the worst moment, so that a gateway can be tested against it.
+//! Faults on request: failures of a network or a host at the worst moment, to test a gateway against them.
 //!
-//! An authorisation, credit, capture or refund asks for one by its amount. The control route, which exists with `--control` only,
-//! plans faults for any operation, also for inquiries and reversals.
+//! The amount of an authorization, credit, capture or refund can request a fault. The control route, which exists with
+//! `--control` only, plans faults for any operation, also for inquiries and reversals.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,37 +9,37 @@ use serde::Deserialize;
 
 use crate::connector::http::wire::HostOperation;
 
-/// Amount in minor units before that of the first fault.
+/// The amount in minor units just below that of the first fault.
 const BEFORE_FIRST: u64 = 200_000;
 /// Maximum number of planned faults.
 const MAX_PLANNED: usize = 1000;
 
-/// A fault. Except for [`HostFault::Dropped`] and [`HostFault::Late`] the request is booked first.
+/// A fault. The request is booked first, except for [`HostFault::Dropped`] and [`HostFault::Late`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum HostFault {
-    /// Answers after `--slow`.
+    /// Responds after `--slow`.
     Slow,
-    /// Never answers, and keeps the connection open.
+    /// Never responds, and keeps the connection open.
     Silent,
-    /// Closes the connection in the middle of the answer.
+    /// Closes the connection in the middle of the response.
     Cut,
-    /// Sends the answer twice.
+    /// Sends the response twice.
     Twice,
-    /// Books the request and answers only after `--late`.
+    /// Books the request and responds only after `--late`.
     Late,
-    /// Answers with bytes that mean nothing.
+    /// Responds with meaningless bytes.
     Garbage,
     /// Closes the connection before the request is booked.
     Dropped,
-    /// Answers with a wrong signature.
+    /// Responds with a wrong signature.
     Forged,
-    /// Answers about another amount, with a right signature.
+    /// Responds with another amount and a valid signature.
     Mismatched,
 }
 
 impl HostFault {
-    /// Every fault, in the order of its amounts: 2000.01, 2000.02 and so on.
+    /// Every fault, in the order of the amounts: 2000.01, 2000.02 and so on.
     pub const ALL: [Self; 9] = [
         Self::Slow,
         Self::Silent,
@@ -52,14 +52,15 @@ impl HostFault {
         Self::Mismatched,
     ];
 
-    /// The fault that an amount in minor units asks for.
-    pub fn of_amount(amount: u64) -> Option<Self> {
-        let place = amount.checked_sub(BEFORE_FIRST + 1)?;
-        Self::ALL.get(usize::try_from(place).ok()?).copied()
+    /// Returns the fault that an amount in minor units requests: 200001 the first of [`Self::ALL`], 200002 the second,
+    /// and so on. `None` for any other amount.
+    pub fn from_amount(amount: u64) -> Option<Self> {
+        let index = amount.checked_sub(BEFORE_FIRST + 1)?;
+        Self::ALL.get(usize::try_from(index).ok()?).copied()
     }
 }
 
-/// The body of the control route: the next `times` requests of an operation meet a fault.
+/// Body of the control route: the next `times` requests of an operation have a fault.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlannedFault {
@@ -68,13 +69,14 @@ pub struct PlannedFault {
     times: u32,
 }
 
-/// Planned faults, oldest first.
+/// Planned faults, oldest first. Concurrent connections take faults from it; the mutex guards the whole list.
 #[derive(Debug, Default)]
 pub struct FaultPlan(Mutex<Vec<PlannedFault>>);
 
 impl FaultPlan {
-    /// Plans faults. Returns false if too many are planned already.
-    pub fn add(&self, planned: PlannedFault) -> bool {
+    /// Plans faults after the existing ones; none if `times` is zero. Returns false, and plans nothing, if 1000 entries
+    /// are planned already.
+    pub fn add_fault(&self, planned: PlannedFault) -> bool {
         let mut plan = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let has_room = plan.len() < MAX_PLANNED;
         if has_room && planned.times > 0 {
@@ -83,15 +85,16 @@ impl FaultPlan {
         has_room
     }
 
-    /// Takes the next fault of an operation.
-    pub fn take(&self, operation: HostOperation) -> Option<HostFault> {
+    /// Returns the oldest fault planned for an operation, and counts it down; after its last time it is removed. `None`
+    /// if none is planned.
+    pub fn take_fault(&self, operation: HostOperation) -> Option<HostFault> {
         let mut plan = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = plan.iter().position(|planned| planned.operation == operation)?;
-        let planned = plan.get_mut(place)?;
+        let index = plan.iter().position(|planned| planned.operation == operation)?;
+        let planned = plan.get_mut(index)?;
         let fault = planned.fault;
         planned.times -= 1;
         if planned.times == 0 {
-            plan.remove(place);
+            plan.remove(index);
         }
         Some(fault)
     }
@@ -104,10 +107,10 @@ mod tests {
 
     #[test]
     fn faults_have_the_amounts_from_2000_01_on() {
-        assert_eq!(HostFault::of_amount(200_001), Some(HostFault::Slow));
-        assert_eq!(HostFault::of_amount(200_009), Some(HostFault::Mismatched));
+        assert_eq!(HostFault::from_amount(200_001), Some(HostFault::Slow));
+        assert_eq!(HostFault::from_amount(200_009), Some(HostFault::Mismatched));
         for amount in [0, 9200, 200_000, 200_010, u64::MAX] {
-            assert_eq!(HostFault::of_amount(amount), None, "{amount}");
+            assert_eq!(HostFault::from_amount(amount), None, "{amount}");
         }
     }
 
@@ -115,11 +118,11 @@ mod tests {
     fn a_planned_fault_meets_its_operation_as_often_as_was_asked() {
         let plan = FaultPlan::default();
         let planned = |text: &str| serde_json::from_str::<PlannedFault>(text).unwrap();
-        assert!(plan.add(planned(r#"{"operation":"inquire","fault":"silent","times":2}"#)));
-        assert!(plan.add(planned(r#"{"operation":"inquire","fault":"cut","times":1}"#)));
-        assert!(plan.add(planned(r#"{"operation":"capture","fault":"cut","times":0}"#)));
-        assert_eq!(plan.take(HostOperation::Capture), None);
-        let taken: Vec<_> = (0..4).map(|_| plan.take(HostOperation::Inquire)).collect();
+        assert!(plan.add_fault(planned(r#"{"operation":"inquire","fault":"silent","times":2}"#)));
+        assert!(plan.add_fault(planned(r#"{"operation":"inquire","fault":"cut","times":1}"#)));
+        assert!(plan.add_fault(planned(r#"{"operation":"capture","fault":"cut","times":0}"#)));
+        assert_eq!(plan.take_fault(HostOperation::Capture), None);
+        let taken: Vec<_> = (0..4).map(|_| plan.take_fault(HostOperation::Inquire)).collect();
         assert_eq!(taken, [Some(HostFault::Silent), Some(HostFault::Silent), Some(HostFault::Cut), None]);
     }
 }

@@ -1,11 +1,12 @@
-//! An acquirer's host for tests and sandboxes: a process, or a part of one, that moves play money over the protocol of
-//! [`crate::connector::http`], and keeps a ledger of its own (`docs/acquirer-host.md`).
+//! An acquirer's host for tests and sandboxes: a process, or a part of one, that moves play money. It implements the
+//! protocol of [`crate::connector::http`] and has its own ledger (`docs/acquirer-host.md`).
 
-mod books;
-mod cards;
+mod bookkeeping;
+pub mod embedded;
 pub mod entry;
 mod faults;
-pub mod inside;
+mod issuer;
+mod page;
 mod reply;
 mod request;
 mod routes;
@@ -30,78 +31,84 @@ use crate::store::acquirer_ledger::AcquirerLedger;
 
 /// Settings of a host.
 pub struct HostOptions {
-    /// The address to listen on; port 0 takes a free one.
+    /// The address to listen on. Port 0 selects a free one.
     pub listen: SocketAddr,
     /// The folder of the ledger.
     pub data: PathBuf,
-    /// The key that it shares with its gateway.
+    /// The address under which shoppers' browsers reach the host. `None` if it is the address that the host listens on.
+    pub public_url: Option<String>,
+    /// The key shared with the gateway.
     pub key: SharedKey,
-    /// True if there is a route that plans faults.
+    /// True if the route that plans faults is open.
     pub control: bool,
-    /// Delay of an answer that is slow on request.
-    pub slow: Duration,
-    /// Delay of a booking that is late on request.
-    pub late: Duration,
-    /// The clock that the dates of requests are compared with.
+    /// Delay of a slow response.
+    pub slow_delay: Duration,
+    /// Delay of a late booking.
+    pub late_delay: Duration,
+    /// The clock for the comparison with the dates of requests.
     pub clock: Arc<dyn Clock>,
 }
 
 impl HostOptions {
-    /// A host on a free port of this machine, without a control route.
+    /// Makes the options of a host on a free port of this machine, without the control route. A slow response takes 2
+    /// seconds, a late booking 30.
     pub fn on_loopback(data: PathBuf, key: SharedKey) -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             data,
+            public_url: None,
             key,
             control: false,
-            slow: Duration::from_secs(2),
-            late: Duration::from_secs(30),
+            slow_delay: Duration::from_secs(2),
+            late_delay: Duration::from_secs(30),
             clock: Arc::new(SystemClock),
         }
     }
 }
 
-/// A running host. It stops when this is dropped; [`AcquirerHost::stop`] waits until it has.
+/// A running host. It stops when dropped; [`AcquirerHost::stop`] also waits for its end.
 pub struct AcquirerHost {
     address: SocketAddr,
     stop: watch::Sender<bool>,
-    served: JoinHandle<()>,
+    server_task: JoinHandle<()>,
 }
 
 impl AcquirerHost {
-    /// Starts a host inside this process.
+    /// Opens the ledger, and serves requests in a task of this process. Returns when the host listens.
     ///
     /// # Errors
-    /// If the ledger cannot be opened, or the address is taken.
+    /// If the ledger cannot be opened, or the address is in use.
     pub async fn start(options: HostOptions) -> anyhow::Result<Self> {
         let opening = || format!("opening the acquirer's ledger in {}", options.data.display());
         let ledger = AcquirerLedger::open(&options.data).with_context(opening)?;
         let listening = || format!("listening on {}", options.listen);
         let listener = TcpListener::bind(options.listen).await.with_context(listening)?;
         let address = listener.local_addr()?;
+        let public_url = options.public_url.unwrap_or_else(|| format!("http://{address}"));
         let (stop, stopping) = watch::channel(false);
         let state = HostState {
             ledger,
             key: options.key,
             clock: options.clock,
-            slow: options.slow,
-            late: options.late,
-            plan: options.control.then(FaultPlan::default),
+            slow_delay: options.slow_delay,
+            late_delay: options.late_delay,
+            fault_plan: options.control.then(FaultPlan::default),
+            page_base_url: format!("{}{}", public_url.trim_end_matches('/'), routes::PAGE_PATH),
             stopping: stopping.clone(),
         };
-        let served = tokio::spawn(server::serve(listener, Arc::new(state), stopping));
-        Ok(Self { address, stop, served })
+        let server_task = tokio::spawn(server::accept_connections(listener, Arc::new(state), stopping));
+        Ok(Self { address, stop, server_task })
     }
 
-    /// The address that it listens on.
+    /// Returns the address that the host listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Takes no more connections, answers the requests in flight, and ends.
+    /// Accepts no more connections, waits up to 5 seconds for the requests in flight, and stops.
     pub async fn stop(self) {
         let _ = self.stop.send(true);
-        let _ = self.served.await;
+        let _ = self.server_task.await;
     }
 }
 
@@ -112,14 +119,16 @@ mod tests {
     use crate::connector::http::wire::{AuthorizationRequest, EarlierRequest, HostOperation, HostOutcome};
     use crate::connector::http::{CallResult, Deadlines, HostAddress, HostClient};
 
-    fn client(host: &AcquirerHost, key: &SharedKey) -> HostClient {
+    /// Creates a client of a host with the default deadlines.
+    fn create_client(host: &AcquirerHost, key: &SharedKey) -> HostClient {
         let address = HostAddress::parse(&format!("http://{}", host.address())).unwrap();
         HostClient::new(address, key.clone(), Deadlines::default(), Arc::new(SystemClock)).unwrap()
     }
 
-    fn outcome(result: CallResult) -> HostOutcome {
-        let CallResult::Answered(answer) = result else { panic!("{result:?}") };
-        answer.outcome
+    /// Returns the outcome of a verified response. Panics if there is none.
+    fn host_outcome(result: CallResult) -> HostOutcome {
+        let CallResult::Responded(response) = result else { panic!("{result:?}") };
+        response.outcome
     }
 
     #[tokio::test]
@@ -135,20 +144,14 @@ mod tests {
         }))
         .unwrap();
         let host = AcquirerHost::start(options()).await.unwrap();
-        let authorized = client(&host, &key).authorize(HostOperation::Authorize, "p", &request).await;
-        assert_eq!(outcome(authorized), HostOutcome::Approved);
+        let authorized = create_client(&host, &key).authorize(HostOperation::Authorize, "p", &request).await;
+        assert_eq!(host_outcome(authorized), HostOutcome::Approved);
         let before = host.address();
         host.stop().await;
         assert!(tokio::net::TcpStream::connect(before).await.is_err());
         let host = AcquirerHost::start(options()).await.unwrap();
-        let about = EarlierRequest {
-            merchant_id: "m".to_owned(),
-            payment_id: "p".to_owned(),
-            original_key: "p".to_owned(),
-            amount: 9200,
-            currency: "EUR".to_owned(),
-        };
-        assert_eq!(outcome(client(&host, &key).inquire("q", &about).await), HostOutcome::Approved);
+        let inquiry = EarlierRequest { payment: request.payment.clone(), original_key: "p".to_owned() };
+        assert_eq!(host_outcome(create_client(&host, &key).inquire("q", &inquiry).await), HostOutcome::Approved);
         host.stop().await;
     }
 }

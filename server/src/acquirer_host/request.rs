@@ -1,4 +1,4 @@
-//! Reading of requests: size, signature and date first, then the body.
+//! Reads requests: first size and signature, then date and body.
 
 use std::time::Duration;
 
@@ -9,63 +9,67 @@ use hyper::body::Incoming;
 use serde::de::DeserializeOwned;
 use tillgate_shared::money::Currency;
 
-use super::books::PaymentData;
-use super::reply::Reply;
+use super::reply::UnsignedReply;
 use crate::connector::http::SharedKey;
 use crate::connector::http::signature::{
     DATE, IDEMPOTENCY_KEY, MAX_DIFFERENCE, SIGNATURE, Signature, SignedRequest, is_idempotency_key, is_recent,
 };
-use crate::connector::http::wire::{BODY_LIMIT, MAX_AMOUNT, RefusalReason};
+use crate::connector::http::wire::{BODY_LIMIT, MAX_AMOUNT, PaymentData, RefusalReason};
 
-/// Time for a body to arrive.
+/// Maximum time for a body to arrive.
 const BODY_TIME: Duration = Duration::from_secs(10);
 /// Maximum length of ids in requests, in characters.
 const ID_LIMIT: usize = 64;
 
-/// A request whose signature is right. It has no `Debug`: its body may hold a card number.
+/// A request with a valid signature. Has no `Debug`, because its body may contain a card number.
 pub struct VerifiedRequest {
     /// The method.
     pub method: Method,
     /// Path and query.
     pub uri: Uri,
-    /// Idempotency key; empty without one.
+    /// Idempotency key; empty if there is none.
     pub idempotency_key: String,
     /// The body.
     pub body: Bytes,
-    /// Its signature.
+    /// The signature.
     pub signature: Signature,
 }
 
-/// The reason why a request is not looked at.
+/// The reason why a request is not processed.
 #[derive(Debug)]
 pub enum NotVerified {
-    /// The connection is closed without an answer.
+    /// The connection is closed without a response.
     Broken,
     /// A refusal that cannot be signed.
-    Refused(Reply),
+    Refused(UnsignedReply),
 }
 
-/// Reads a request to its end, and verifies its signature.
+/// Reads a request to its end, and verifies its signature. Returns it with the value of its date header, which the
+/// caller has to check.
 ///
 /// # Errors
-/// If the request is too long, too slow or not signed.
-pub async fn read(request: Request<Incoming>, key: &SharedKey) -> Result<(VerifiedRequest, String), NotVerified> {
+/// [`NotVerified::Broken`] if the body does not arrive within 10 seconds, or the connection breaks. A refusal if the
+/// body is too long, or the signature is missing or wrong.
+pub async fn read_request(
+    request: Request<Incoming>,
+    key: &SharedKey,
+) -> Result<(VerifiedRequest, String), NotVerified> {
     let (head, body) = request.into_parts();
     let limited = Limited::new(body, BODY_LIMIT).collect();
     let body = match tokio::time::timeout(BODY_TIME, limited).await {
         Ok(Ok(body)) => body.to_bytes(),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             let message = format!("a body has at most {BODY_LIMIT} bytes");
-            return Err(NotVerified::Refused(Reply::refusal(RefusalReason::TooLarge, message)));
+            return Err(NotVerified::Refused(UnsignedReply::refusal(RefusalReason::TooLarge, message)));
         }
         Ok(Err(_)) | Err(_) => return Err(NotVerified::Broken),
     };
     let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
-    let date = header(&head.headers, DATE);
-    let idempotency_key = header(&head.headers, IDEMPOTENCY_KEY);
+    let date = header_value(&head.headers, DATE);
+    let idempotency_key = header_value(&head.headers, IDEMPOTENCY_KEY);
     let signed = SignedRequest { method: head.method.as_str(), path, date, idempotency_key, body: &body };
-    if !signed.is_signed_by(key, header(&head.headers, SIGNATURE)) {
-        let reply = Reply::refusal(RefusalReason::Signature, "the signature is missing or wrong");
+    if !signed.is_signed_by(key, header_value(&head.headers, SIGNATURE)) {
+        let reply = UnsignedReply::refusal(RefusalReason::Signature, "the signature is missing or wrong");
         return Err(NotVerified::Refused(reply));
     }
     let request = VerifiedRequest {
@@ -78,8 +82,9 @@ pub async fn read(request: Request<Incoming>, key: &SharedKey) -> Result<(Verifi
     Ok((request, date.to_owned()))
 }
 
-/// The only value of a header; empty if there is none, or several.
-fn header<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
+/// Returns the only value of a header. Returns an empty text if there is none, several, or one that is not visible
+/// ASCII.
+fn header_value<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
         (Some(value), None) => value.to_str().unwrap_or_default(),
@@ -87,11 +92,11 @@ fn header<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
     }
 }
 
-/// Checks the date of a request.
+/// Checks that the date of a request is close to the host's time.
 ///
 /// # Errors
 /// A refusal with the permitted difference.
-pub fn check_date(date: &str, now: jiff::Timestamp) -> Result<(), Reply> {
+pub fn check_date(date: &str, now: jiff::Timestamp) -> Result<(), UnsignedReply> {
     if is_recent(date, now) {
         return Ok(());
     }
@@ -100,44 +105,44 @@ pub fn check_date(date: &str, now: jiff::Timestamp) -> Result<(), Reply> {
         MAX_DIFFERENCE.as_secs(),
         now.as_second()
     );
-    Err(Reply::refusal(RefusalReason::Date, message))
+    Err(UnsignedReply::refusal(RefusalReason::Date, message))
 }
 
-/// Reads a body.
+/// Checks the format of the idempotency key, and parses the JSON body.
 ///
 /// # Errors
-/// A refusal that says what cannot be read. It shows no value of the body.
-pub fn parse<T: DeserializeOwned>(request: &VerifiedRequest) -> Result<T, Reply> {
+/// A refusal that names the key's format, or the place of the error in the body. It shows no value of the body.
+pub fn parse_body<T: DeserializeOwned>(request: &VerifiedRequest) -> Result<T, UnsignedReply> {
     if !is_idempotency_key(&request.idempotency_key) {
-        return Err(malformed(format!(
+        return Err(malformed_refusal(format!(
             "{IDEMPOTENCY_KEY} has 1 to 64 letters, digits, dots, colons, hyphens and underscores"
         )));
     }
-    // An error of the parser may quote the value at fault.
+    // The parser's own message may quote a secret value.
     serde_json::from_slice(&request.body).map_err(|error| {
-        malformed(format!("the body cannot be read: line {}, column {}", error.line(), error.column()))
+        malformed_refusal(format!("the body cannot be read: line {}, column {}", error.line(), error.column()))
     })
 }
 
-/// Checks ids, amount and currency of a payment.
+/// Checks ids, amount and currency of a payment. An amount of zero passes.
 ///
 /// # Errors
 /// A refusal that names the value at fault.
-pub fn check_payment(payment: &PaymentData) -> Result<(), Reply> {
+pub fn check_payment(payment: &PaymentData) -> Result<(), UnsignedReply> {
     let is_id = |id: &str| (1..=ID_LIMIT).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());
     if !is_id(&payment.merchant_id) || !is_id(&payment.payment_id) {
-        return Err(malformed("merchantId and paymentId have 1 to 64 visible characters"));
+        return Err(malformed_refusal("merchantId and paymentId have 1 to 64 visible characters"));
     }
     if payment.amount > MAX_AMOUNT {
-        return Err(malformed(format!("amount is at most {MAX_AMOUNT}")));
+        return Err(malformed_refusal(format!("amount is at most {MAX_AMOUNT}")));
     }
     if Currency::parse(&payment.currency).is_none() {
-        return Err(malformed("currency has to be an ISO 4217 code in use"));
+        return Err(malformed_refusal("currency has to be an ISO 4217 code in use"));
     }
     Ok(())
 }
 
-/// A refusal of a request that cannot be read.
-pub fn malformed(message: impl Into<String>) -> Reply {
-    Reply::refusal(RefusalReason::Malformed, message)
+/// Makes the refusal of a request that cannot be read.
+pub fn malformed_refusal(message: impl Into<String>) -> UnsignedReply {
+    UnsignedReply::refusal(RefusalReason::Malformed, message)
 }

@@ -1,4 +1,4 @@
-//! The routes of the host: verifies a request, books it, and answers as it is asked to.
+//! The routes of the host. They verify a request, book it, and send the response or the requested fault.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,51 +11,58 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use tokio::sync::watch;
 
-use super::books::{self, Booking, Call, PaymentData};
-use super::cards;
+use super::bookkeeping::{self, BookingResult, CallContext};
 use super::entry::{EntryKind, LedgerEntry};
 use super::faults::{FaultPlan, HostFault, PlannedFault};
-use super::reply::Reply;
-use super::request::{NotVerified, VerifiedRequest, check_date, check_payment, malformed, parse, read};
+use super::issuer;
+use super::page;
+use super::reply::UnsignedReply;
+use super::request::{
+    NotVerified, VerifiedRequest, check_date, check_payment, malformed_refusal, parse_body, read_request,
+};
 use super::stream::SharedStream;
 use crate::clock::Clock;
 use crate::connector::http::SharedKey;
-use crate::connector::http::signature::{Signature, fingerprint};
+use crate::connector::http::signature::{Signature, request_fingerprint};
 use crate::connector::http::wire::{
-    AuthorizationRequest, EarlierRequest, HostAnswer, HostOperation, ModificationRequest, RefusalReason,
+    AuthorizationRequest, EarlierRequest, HostOperation, HostResponse, ModificationRequest, RefusalReason,
 };
 use crate::store::StoreError;
 use crate::store::acquirer_ledger::AcquirerLedger;
 
 /// Route that lists the ledger.
-const LEDGER: &str = "/ledger";
+const LEDGER_ROUTE: &str = "/ledger";
+/// Path of the shoppers' pages. The id follows.
+pub const PAGE_PATH: &str = "/pay/";
 /// Route that plans faults.
-const CONTROL: &str = "/control/faults";
-/// Entries on a page of the ledger.
-const PAGE: u32 = 1000;
+const CONTROL_ROUTE: &str = "/control/faults";
+/// Number of entries on a page of the ledger.
+const ENTRIES_PER_PAGE: u32 = 1000;
 
-/// The state of a host, which its connections share. Only the ledger and the plan change, each behind a lock of its own.
+/// The state of a host, shared by its connections. Only the ledger and the plan change; each has a lock of its own.
 pub struct HostState {
     /// The ledger.
     pub ledger: AcquirerLedger,
     /// The shared key.
     pub key: SharedKey,
-    /// The clock that dates are compared with.
+    /// The clock for the comparison with the dates of requests.
     pub clock: Arc<dyn Clock>,
-    /// Delay of a slow answer.
-    pub slow: Duration,
-    /// Delay of a late one.
-    pub late: Duration,
-    /// Planned faults; none without `--control`.
-    pub plan: Option<FaultPlan>,
-    /// True from the moment in which the host is asked to stop.
+    /// Delay of a slow response.
+    pub slow_delay: Duration,
+    /// Delay of a late booking.
+    pub late_delay: Duration,
+    /// Planned faults. `None` without `--control`.
+    pub fault_plan: Option<FaultPlan>,
+    /// The address of the shoppers' pages, with a trailing slash.
+    pub page_base_url: String,
+    /// True after the host was asked to stop.
     pub stopping: watch::Receiver<bool>,
 }
 
-/// The connection is closed without an answer.
+/// The connection has to be closed without a response.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection is closed")]
-pub struct Hangup;
+pub struct ConnectionClosed;
 
 /// A page of the ledger.
 #[derive(Serialize)]
@@ -63,205 +70,236 @@ struct LedgerPage {
     entries: Vec<LedgerEntry>,
 }
 
-/// A request that is about to be booked.
-enum BookingOrder {
+/// A request to book.
+enum BookingRequest {
     Payment(EntryKind, Box<AuthorizationRequest>),
     Modification(EntryKind, ModificationRequest),
     Reversal(EarlierRequest),
     Inquiry(EarlierRequest),
 }
 
-/// Answers a request.
+/// Responds to a request: to a shopper's page without any signature, to any other route after signature and date are
+/// verified. If the request has a fault, responds with it.
 ///
 /// # Errors
-/// If the connection has to be closed without an answer.
-pub async fn answer(
+/// If the connection has to be closed without a response.
+pub async fn handle_request(
     state: Arc<HostState>,
     stream: SharedStream,
     request: Request<Incoming>,
-) -> Result<Response<Full<Bytes>>, Hangup> {
-    let (request, date) = match read(request, &state.key).await {
-        Ok(read) => read,
-        Err(NotVerified::Broken) => return Err(Hangup),
-        Err(NotVerified::Refused(reply)) => return Ok(reply.unsigned()),
+) -> Result<Response<Full<Bytes>>, ConnectionClosed> {
+    if let Some(id) = request.uri().path().strip_prefix(PAGE_PATH).map(str::to_owned) {
+        return Ok(page::handle_page_request(&state, &id, request).await);
+    }
+    let (request, date) = match read_request(request, &state.key).await {
+        Ok(verified) => verified,
+        Err(NotVerified::Broken) => return Err(ConnectionClosed),
+        Err(NotVerified::Refused(reply)) => return Ok(reply.into_unsigned_response()),
     };
     let signature = request.signature.clone();
     let (reply, fault) = match check_date(&date, state.clock.now()) {
-        Ok(()) => route(&state, &request).await?,
+        Ok(()) => route_request(&state, &request).await?,
         Err(reply) => (reply, None),
     };
     match fault {
-        Some(fault) => disturb(&state, &stream, &signature, reply, fault).await,
-        None => Ok(reply.signed(&state.key, &signature)),
+        Some(fault) => respond_with_fault(&state, &stream, &signature, reply, fault).await,
+        None => Ok(reply.into_signed_response(&state.key, &signature)),
     }
 }
 
-/// Finds the route of a request, and carries it out.
-async fn route(state: &Arc<HostState>, request: &VerifiedRequest) -> Result<(Reply, Option<HostFault>), Hangup> {
+/// Finds the route of a request, and executes it. Refuses an unknown route, another method than the route's, and the
+/// control route without `--control`. Returns the reply, and the fault of an operation.
+///
+/// # Errors
+/// Same as [`execute_operation`].
+async fn route_request(
+    state: &Arc<HostState>,
+    request: &VerifiedRequest,
+) -> Result<(UnsignedReply, Option<HostFault>), ConnectionClosed> {
     let path = request.uri.path();
-    let operation = HostOperation::find(path);
-    let is_control = path == CONTROL && state.plan.is_some();
-    let method = match (operation.is_some() || is_control, path == LEDGER) {
+    let operation = HostOperation::from_path(path);
+    let is_control = path == CONTROL_ROUTE && state.fault_plan.is_some();
+    let method = match (operation.is_some() || is_control, path == LEDGER_ROUTE) {
         (true, _) => Method::POST,
         (_, true) => Method::GET,
-        _ => return Ok((Reply::refusal(RefusalReason::Route, "there is no such route"), None)),
+        _ => return Ok((UnsignedReply::refusal(RefusalReason::Route, "there is no such route"), None)),
     };
     if request.method != method {
-        return Ok((Reply::refusal(RefusalReason::Method, format!("this route takes {method}")), None));
+        return Ok((UnsignedReply::refusal(RefusalReason::Method, format!("this route takes {method}")), None));
     }
-    match (operation, &state.plan) {
-        (Some(operation), _) => carry_out(state, operation, request).await,
+    match (operation, &state.fault_plan) {
+        (Some(operation), _) => execute_operation(state, operation, request).await,
         (None, Some(plan)) if is_control => Ok((plan_fault(plan, request), None)),
-        (None, _) => Ok((list(state, request).await, None)),
+        (None, _) => Ok((list_entries(state, request).await, None)),
     }
 }
 
-/// Books a request, and says which fault its answer meets.
-async fn carry_out(
+/// Books a request, or answers an inquiry, and returns the reply with the fault to respond with. A planned fault
+/// precedes one requested by the amount. The booking continues if the client disconnects.
+///
+/// # Errors
+/// If the fault drops the request before it is booked, the system provides no random bytes, or the booking panics.
+async fn execute_operation(
     state: &Arc<HostState>,
     operation: HostOperation,
     request: &VerifiedRequest,
-) -> Result<(Reply, Option<HostFault>), Hangup> {
-    let (order, amount) = match order(operation, request) {
-        Ok(order) => order,
+) -> Result<(UnsignedReply, Option<HostFault>), ConnectionClosed> {
+    let (booking, amount) = match parse_booking_request(operation, request) {
+        Ok(parsed) => parsed,
         Err(reply) => return Ok((reply, None)),
     };
-    let planned = state.plan.as_ref().and_then(|plan| plan.take(operation));
-    // A gateway that finds out what became of a payment names the payment's amount once more.
-    let finds_out = matches!(operation, HostOperation::Reverse | HostOperation::Inquire);
-    let fault = planned.or_else(|| HostFault::of_amount(amount).filter(|_| !finds_out));
+    let planned = state.fault_plan.as_ref().and_then(|plan| plan.take_fault(operation));
+    // Reversals and inquiries repeat the amount of the payment. That amount must not request the fault again.
+    let repeats_amount = matches!(operation, HostOperation::Reverse | HostOperation::Inquire);
+    let fault = planned.or_else(|| HostFault::from_amount(amount).filter(|_| !repeats_amount));
     let delay = match fault {
-        Some(HostFault::Dropped) => return Err(Hangup),
-        Some(HostFault::Late) => state.late,
+        Some(HostFault::Dropped) => return Err(ConnectionClosed),
+        Some(HostFault::Late) => state.late_delay,
         _ => Duration::ZERO,
     };
-    let call = Call {
+    let call = CallContext {
         operation,
         key: request.idempotency_key.clone(),
-        fingerprint: fingerprint(&state.key, request.uri.path(), &request.body),
+        fingerprint: request_fingerprint(&state.key, request.uri.path(), &request.body),
         now: state.clock.now().as_millisecond(),
+        page_id: page::new_id().ok_or(ConnectionClosed)?,
+        page_base_url: state.page_base_url.clone(),
     };
-    let booking = Arc::clone(state);
-    // Whoever hangs up does not undo what was asked for, as with any network.
-    let booked = tokio::spawn(async move {
+    let task_state = Arc::clone(state);
+    // The booking continues if the client disconnects, as it would at a real host.
+    let reply = tokio::spawn(async move {
         tokio::time::sleep(delay).await;
-        book(&booking, call, order).await
+        book_request(&task_state, call, booking).await
     });
-    let reply = booked.await.map_err(|_| Hangup)?;
+    let reply = reply.await.map_err(|_| ConnectionClosed)?;
     Ok((reply, fault))
 }
 
-/// Reads a request's body. Returns the amount beside it.
-fn order(operation: HostOperation, request: &VerifiedRequest) -> Result<(BookingOrder, u64), Reply> {
-    let (order, payment) = match operation {
+/// Parses the body of an operation, and checks its payment. Returns the request to book, and its amount in minor units.
+///
+/// # Errors
+/// A refusal of a body or value that is malformed, or of a reversal that names its own idempotency key.
+fn parse_booking_request(
+    operation: HostOperation,
+    request: &VerifiedRequest,
+) -> Result<(BookingRequest, u64), UnsignedReply> {
+    let (booking, payment) = match operation {
         HostOperation::Authorize | HostOperation::Credit => {
-            let body: AuthorizationRequest = parse(request)?;
+            let body: AuthorizationRequest = parse_body(request)?;
             let kind = match (operation, body.capture) {
                 (HostOperation::Credit, _) => EntryKind::Credit,
                 (_, true) => EntryKind::Debit,
                 (_, false) => EntryKind::Authorization,
             };
-            let payment = PaymentData {
-                merchant_id: body.merchant_id.clone(),
-                payment_id: body.payment_id.clone(),
-                amount: body.amount,
-                currency: body.currency.clone(),
-            };
-            (BookingOrder::Payment(kind, Box::new(body)), payment)
+            let payment = body.payment.clone();
+            (BookingRequest::Payment(kind, Box::new(body)), payment)
         }
         HostOperation::Capture | HostOperation::Refund => {
-            let body: ModificationRequest = parse(request)?;
+            let body: ModificationRequest = parse_body(request)?;
             let kind = if operation == HostOperation::Capture { EntryKind::Capture } else { EntryKind::Refund };
-            let payment = PaymentData::from(&body);
-            (BookingOrder::Modification(kind, body), payment)
+            let payment = body.payment.clone();
+            (BookingRequest::Modification(kind, body), payment)
         }
         HostOperation::Reverse | HostOperation::Inquire => {
-            let body: EarlierRequest = parse(request)?;
-            let payment = PaymentData::from(&body);
+            let body: EarlierRequest = parse_body(request)?;
+            let payment = body.payment.clone();
             let is_reversal = operation == HostOperation::Reverse;
-            // A reversal of itself would take its own key.
+            // The reversal of itself would be stored with its own idempotency key.
             if is_reversal && body.original_key == request.idempotency_key {
-                return Err(malformed("originalKey is the key of this request"));
+                return Err(malformed_refusal("originalKey is the key of this request"));
             }
-            (if is_reversal { BookingOrder::Reversal(body) } else { BookingOrder::Inquiry(body) }, payment)
+            (if is_reversal { BookingRequest::Reversal(body) } else { BookingRequest::Inquiry(body) }, payment)
         }
     };
     check_payment(&payment)?;
-    Ok((order, payment.amount))
+    Ok((booking, payment.amount))
 }
 
-async fn book(state: &HostState, call: Call, order: BookingOrder) -> Reply {
+/// Books a request in the ledger, or answers an inquiry. Refuses an account that cannot be read, and an idempotency key
+/// that another request has used. If the ledger fails, logs that and refuses the request as unavailable.
+async fn book_request(state: &HostState, call: CallContext, booking: BookingRequest) -> UnsignedReply {
     let today = state.clock.now().to_zoned(TimeZone::UTC).date();
-    let booked = match order {
-        BookingOrder::Payment(kind, request) => {
-            let Some(judgement) = cards::judge(&request, today) else {
-                return malformed("the account cannot be read");
+    let booked = match booking {
+        BookingRequest::Payment(kind, request) => {
+            let Some(decision) = issuer::decide_authorization(&request, today) else {
+                return malformed_refusal("the account cannot be read");
             };
-            let AuthorizationRequest { merchant_id, payment_id, amount, currency, .. } = *request;
-            let payment = PaymentData { merchant_id, payment_id, amount, currency };
-            state.ledger.write(move |books| books::book_payment(books, &call, &payment, kind, &judgement)).await
+            state
+                .ledger
+                .run_decision(move |ledger| bookkeeping::book_payment(ledger, &call, kind, &request, &decision))
+                .await
         }
-        BookingOrder::Modification(kind, request) => {
-            state.ledger.write(move |books| books::book_modification(books, &call, kind, &request)).await
+        BookingRequest::Modification(kind, request) => {
+            state.ledger.run_decision(move |ledger| bookkeeping::book_modification(ledger, &call, kind, &request)).await
         }
-        BookingOrder::Reversal(request) => {
-            state.ledger.write(move |books| books::book_reversal(books, &call, &request)).await
+        BookingRequest::Reversal(request) => {
+            state.ledger.run_decision(move |ledger| bookkeeping::book_reversal(ledger, &call, &request)).await
         }
-        BookingOrder::Inquiry(request) => state.ledger.write(move |books| books::inquire(books, &call, &request)).await,
+        BookingRequest::Inquiry(request) => {
+            state.ledger.run_decision(move |ledger| bookkeeping::answer_inquiry(ledger, &call, &request)).await
+        }
     };
     match booked {
-        Ok(Booking::Answer(answer)) => Reply::ok(&*answer),
-        Ok(Booking::KeyReused) => {
-            Reply::refusal(RefusalReason::KeyReused, "another request was sent under this idempotency key")
+        Ok(BookingResult::Response(response)) => UnsignedReply::from_body(&*response),
+        Ok(BookingResult::KeyReused) => {
+            UnsignedReply::refusal(RefusalReason::KeyReused, "another request was sent under this idempotency key")
         }
-        Err(error) => unavailable(&error),
+        Err(error) => unavailable_refusal(&error),
     }
 }
 
-fn unavailable(error: &StoreError) -> Reply {
+/// Logs an error of the ledger, and makes the refusal of the request.
+fn unavailable_refusal(error: &StoreError) -> UnsignedReply {
     tracing::error!(%error, "the acquirer's ledger");
-    Reply::refusal(RefusalReason::Unavailable, "the ledger cannot be read or written now")
+    UnsignedReply::refusal(RefusalReason::Unavailable, "the ledger cannot be read or written now")
 }
 
-async fn list(state: &HostState, request: &VerifiedRequest) -> Reply {
+/// Returns up to 1000 entries in ascending order: those after the number in the query `after=`, or the first ones
+/// without a query. Refuses any other query.
+async fn list_entries(state: &HostState, request: &VerifiedRequest) -> UnsignedReply {
     let query = request.uri.query().unwrap_or("after=0");
     let Some(after) = query.strip_prefix("after=").and_then(|number| number.parse().ok()) else {
-        return malformed("the only parameter is after, the number of an entry");
+        return malformed_refusal("the only parameter is after, the number of an entry");
     };
-    match state.ledger.entries_after(after, PAGE).await {
-        Ok(entries) => Reply::ok(&LedgerPage { entries }),
-        Err(error) => unavailable(&error),
+    match state.ledger.load_entries_after(after, ENTRIES_PER_PAGE).await {
+        Ok(entries) => UnsignedReply::from_body(&LedgerPage { entries }),
+        Err(error) => unavailable_refusal(&error),
     }
 }
 
-fn plan_fault(plan: &FaultPlan, request: &VerifiedRequest) -> Reply {
+/// Plans the fault that the body describes. Refuses another body, and any fault if too many are planned.
+fn plan_fault(plan: &FaultPlan, request: &VerifiedRequest) -> UnsignedReply {
     match serde_json::from_slice::<PlannedFault>(&request.body) {
-        Ok(planned) if plan.add(planned) => Reply::ok(&serde_json::json!({})),
-        Ok(_) => malformed("too many faults are planned"),
-        Err(_) => malformed("the body is {\"operation\": …, \"fault\": …, \"times\": …}"),
+        Ok(planned) if plan.add_fault(planned) => UnsignedReply::from_body(&serde_json::json!({})),
+        Ok(_) => malformed_refusal("too many faults are planned"),
+        Err(_) => malformed_refusal("the body is {\"operation\": …, \"fault\": …, \"times\": …}"),
     }
 }
 
-/// Answers with a fault.
-async fn disturb(
+/// Responds to a booked request with its fault. A late fault has delayed the booking already, so its response is an
+/// ordinary one.
+///
+/// # Errors
+/// If the fault closes the connection without a complete response, or after raw bytes or silence.
+async fn respond_with_fault(
     state: &HostState,
     stream: &SharedStream,
     request: &Signature,
-    reply: Reply,
+    reply: UnsignedReply,
     fault: HostFault,
-) -> Result<Response<Full<Bytes>>, Hangup> {
-    let response = || reply.clone().signed(&state.key, request);
-    let whole = reply.bytes(&state.key, request);
+) -> Result<Response<Full<Bytes>>, ConnectionClosed> {
+    let response = || reply.clone().into_signed_response(&state.key, request);
+    let whole = reply.signed_bytes(&state.key, request);
     match fault {
         HostFault::Slow => {
-            tokio::time::sleep(state.slow).await;
+            tokio::time::sleep(state.slow_delay).await;
             Ok(response())
         }
         HostFault::Late => Ok(response()),
         HostFault::Cut => {
-            let half = whole.get(..whole.len() / 2 + whole.len() / 4).unwrap_or_default();
-            let _ = stream.write_raw(half).await;
-            Err(Hangup)
+            let part = whole.get(..whole.len() / 2 + whole.len() / 4).unwrap_or_default();
+            let _ = stream.write_raw(part).await;
+            Err(ConnectionClosed)
         }
         HostFault::Twice => {
             let _ = stream.write_raw(&[whole.as_slice(), &whole].concat()).await;
@@ -269,21 +307,26 @@ async fn disturb(
         }
         HostFault::Silent => stay_silent(state).await,
         HostFault::Garbage => Ok(Response::new(Full::new(Bytes::from_static(b"\0\xff{\"outcome\":\"approved\"")))),
-        HostFault::Forged => Ok(reply.signed(&SharedKey::new([0; 32]), request)),
-        HostFault::Mismatched => Ok(about_another_amount(reply.clone()).signed(&state.key, request)),
-        HostFault::Dropped => Err(Hangup),
+        HostFault::Forged => Ok(reply.into_signed_response(&SharedKey::new([0; 32]), request)),
+        HostFault::Mismatched => Ok(with_wrong_amount(reply.clone()).into_signed_response(&state.key, request)),
+        HostFault::Dropped => Err(ConnectionClosed),
     }
 }
 
-/// Waits until the client hangs up, which ends this call, or the host is asked to stop.
-async fn stay_silent(state: &HostState) -> Result<Response<Full<Bytes>>, Hangup> {
+/// Waits until the client disconnects, which drops this future, or until the host is asked to stop, and then closes the
+/// connection.
+async fn stay_silent(state: &HostState) -> Result<Response<Full<Bytes>>, ConnectionClosed> {
     let _ = state.stopping.clone().wait_for(|stopping| *stopping).await;
-    Err(Hangup)
+    Err(ConnectionClosed)
 }
 
-fn about_another_amount(reply: Reply) -> Reply {
-    match serde_json::from_slice::<HostAnswer>(reply.body()) {
-        Ok(answer) => Reply::ok(&HostAnswer { amount: answer.amount + 1, ..answer }),
+/// Adds one minor unit to the amount of a response. A refusal stays unchanged.
+fn with_wrong_amount(reply: UnsignedReply) -> UnsignedReply {
+    match serde_json::from_slice::<HostResponse>(reply.body()) {
+        Ok(mut response) => {
+            response.payment.amount += 1;
+            UnsignedReply::from_body(&response)
+        }
         Err(_) => reply,
     }
 }

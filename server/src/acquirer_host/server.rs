@@ -1,4 +1,4 @@
-//! The host's HTTP server: as many connections as it has slots for, each with a time limit for a request's head.
+//! The host's HTTP server, with a limited number of connections and a time limit for a request's head.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,23 +10,28 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-use super::routes::{HostState, answer};
+use super::routes::{HostState, handle_request};
 use super::stream::SharedStream;
 
-/// Connections at once; more wait until one ends.
-const CONNECTIONS: usize = 1024;
-/// Time for the head of a request, and between two requests. Longer than a gateway keeps an idle connection.
+/// Maximum number of concurrent connections. Further connections wait for a free slot.
+const MAX_CONNECTIONS: usize = 1024;
+/// Maximum time for the head of a request, and between two requests. Longer than a gateway keeps an idle connection.
 const HEAD_TIME: Duration = Duration::from_secs(60);
 /// Maximum size of a request's head in bytes.
 const HEAD_LIMIT: usize = 16 * 1024;
-/// Time that requests in flight have to end when the host is asked to stop.
+/// Maximum time for requests in flight to finish when the host stops.
 const GRACE: Duration = Duration::from_secs(5);
 /// Pause after an error of `accept`, such as no free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves until asked to stop, then ends the requests in flight.
-pub(super) async fn serve(listener: TcpListener, state: Arc<HostState>, mut stopping: watch::Receiver<bool>) {
-    let slots = Arc::new(Semaphore::new(CONNECTIONS));
+/// Serves at most 1024 connections at a time until asked to stop. Then closes the listener, and waits up to 5 seconds
+/// for the requests in flight; logs a warning if some are left, and aborts them.
+pub(super) async fn accept_connections(
+    listener: TcpListener,
+    state: Arc<HostState>,
+    mut stopping: watch::Receiver<bool>,
+) {
+    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut connections = JoinSet::new();
     loop {
         let accepted = async {
@@ -60,19 +65,21 @@ pub(super) async fn serve(listener: TcpListener, state: Arc<HostState>, mut stop
     }
 }
 
+/// Serves the requests of a connection until it ends. When the host stops, completes the request in flight and closes
+/// the connection. Ignores errors: they concern this client only.
 async fn serve_connection(stream: TcpStream, state: Arc<HostState>, mut stopping: watch::Receiver<bool>) {
-    // Answers are small; waiting to fill a packet would only delay them.
+    // Responses are small, so waiting to fill a packet would only delay them.
     let _ = stream.set_nodelay(true);
     let stream = SharedStream::new(stream);
     let handle = {
         let stream = stream.clone();
-        service_fn(move |request| answer(Arc::clone(&state), stream.clone(), request))
+        service_fn(move |request| handle_request(Arc::clone(&state), stream.clone(), request))
     };
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(HEAD_LIMIT);
     let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), handle));
     let ended = tokio::select! {
-        // A connection that breaks is the client's affair.
+        // An error of a connection concerns its client only, so it is ignored.
         ended = connection.as_mut() => Some(ended),
         _ = stopping.wait_for(|stopping| *stopping) => None,
     };

@@ -1,4 +1,4 @@
-//! A connection that the HTTP server reads and writes, and that a fault can write to beside it.
+//! A connection that the HTTP server reads and writes, and that faults can also write to directly.
 
 use std::io;
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// A shared connection. It is closed when its last clone is dropped.
+/// A shared connection. It closes when its last clone is dropped.
 #[derive(Debug, Clone)]
 pub struct SharedStream(Arc<TcpStream>);
 
@@ -18,7 +18,7 @@ impl SharedStream {
         Self(Arc::new(stream))
     }
 
-    /// Writes bytes past the HTTP server.
+    /// Writes all bytes directly to the connection, bypassing the HTTP server. Waits while the client does not read.
     ///
     /// # Errors
     /// If the connection breaks.
@@ -67,7 +67,7 @@ impl AsyncWrite for SharedStream {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Closed when it is dropped.
+        // The connection closes when it is dropped.
         Poll::Ready(Ok(()))
     }
 }

@@ -1,4 +1,5 @@
-//! `/v1/checkouts`: prepared by the merchant, submitted by the shopper's browser, read by the merchant.
+//! `/v1/checkouts`: the merchant creates a checkout, the shopper's browser submits it, and the merchant reads its
+//! status.
 
 use std::sync::Arc;
 
@@ -10,262 +11,312 @@ use tillgate_shared::brand::{Brand, Flow};
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::error::ApiError;
-use super::extract::{Id, Merchant, PublicUrl};
-use super::fields::Fields;
-use super::kept::question;
-use super::received::form_parameters;
-use super::reply::{answer_at, described, ndc_of_checkout, reply, result, send};
-use super::{Edge, client, registrations, simulator, view};
-use crate::domain::checkout::{Checkout, Standing};
-use crate::domain::idempotency::Answer;
+use super::extract::{MerchantRequest, PathId, PublicUrl};
+use super::json_object::JsonObject;
+use super::payment_page::INLINE;
+use super::received::read_form_parameters;
+use super::response::{
+    build_response, encode_response, into_http_response, ndc_of_checkout, result_fields, result_with_description,
+};
+use super::response_cache::cache_key;
+use super::{AppState, client, registrations, view};
+use crate::domain::checkout::{Checkout, CheckoutStatus};
+use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
 use crate::domain::payment::{Payment, Redirect};
 use crate::gateway::Failure;
-use crate::gateway::checkout::Status;
-use crate::gateway::once::Once;
-use crate::gateway::submit::Submitted;
-use crate::store::Watched;
+use crate::gateway::checkout::StatusReport;
+use crate::gateway::response_recorder::ResponseRecorder;
+use crate::gateway::submit::SubmitResult;
+use crate::store::CacheStamp;
 
-pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) -> Result<Response, ApiError> {
+/// Handles `POST /v1/checkouts`: creates a checkout that is pinned to the current build of the form. With
+/// `integrity=true` the response has the hash of that build's loader.
+pub(super) async fn create(
+    State(state): State<Arc<AppState>>,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
     let integrity = merchant.parameters.get("integrity") == Some("true");
-    let answer = {
-        let edge = Arc::clone(&edge);
+    let to_response = {
+        let state = Arc::clone(&state);
         move |checkout: &Checkout| {
-            let integrity = integrity.then(|| edge.builds.current().loader_integrity.as_str());
-            about(checkout, codes::CHECKOUT_CREATED, integrity, checkout.created)
+            let integrity = integrity.then(|| state.builds.current_build().loader_integrity.as_str());
+            encode_checkout(checkout, codes::CHECKOUT_CREATED, integrity, checkout.created)
         }
     };
-    let once = merchant.once(answer.clone());
+    let recorder = merchant.response_recorder(to_response.clone());
     let ndc = merchant.ndc;
-    let checkout = edge
+    let checkout = state
         .gateway
-        .create_checkout(&merchant.entity, merchant.parameters, &edge.builds.current().id, once)
+        .create_checkout(&merchant.entity, merchant.parameters, &state.builds.current_build().id, recorder)
         .await
         .map_err(|failure| ApiError::new(failure, ndc))?;
-    Ok(send(answer(&checkout)))
+    Ok(into_http_response(to_response(&checkout)))
 }
 
+/// Handles `POST /v1/checkouts/{id}`: replaces and adds parameters of an open checkout.
 pub(super) async fn update(
-    State(edge): State<Arc<Edge>>,
-    Id(id): Id,
-    merchant: Merchant,
+    State(state): State<Arc<AppState>>,
+    PathId(id): PathId,
+    merchant: MerchantRequest,
 ) -> Result<Response, ApiError> {
-    let now = edge.gateway.now_of(&merchant.entity);
-    let answer = move |checkout: &Checkout| about(checkout, codes::CHECKOUT_UPDATED, None, now);
-    let once = merchant.once(answer);
-    let checkout = edge
+    let now = state.gateway.now_of(&merchant.entity);
+    let to_response = move |checkout: &Checkout| encode_checkout(checkout, codes::CHECKOUT_UPDATED, None, now);
+    let recorder = merchant.response_recorder(to_response);
+    let checkout = state
         .gateway
-        .update_checkout(&merchant.entity, &id, merchant.parameters, once)
+        .update_checkout(&merchant.entity, &id, merchant.parameters, recorder)
         .await
         .map_err(|failure| ApiError::new(failure, merchant.ndc))?;
-    Ok(send(answer(&checkout)))
+    Ok(into_http_response(to_response(&checkout)))
 }
 
-fn about(checkout: &Checkout, code: ResultCode, integrity: Option<&str>, time: Timestamp) -> Answer {
-    let mut fields = Fields::default().with("result", result(code)).with("id", checkout.id.as_str());
+/// Builds the response about a created or updated checkout: its id, `code` as the result, and `integrity` if there is
+/// one. The timestamp is `time`.
+fn encode_checkout(checkout: &Checkout, code: ResultCode, integrity: Option<&str>, time: Timestamp) -> EncodedResponse {
+    let mut fields = JsonObject::default().with("result", result_fields(code)).with("id", checkout.id.as_str());
     if let Some(integrity) = integrity {
         fields.set("integrity", integrity);
     }
-    answer_at(StatusCode::OK, fields, &Ndc::of_checkout(&checkout.id), time)
+    encode_response(StatusCode::OK, fields, &Ndc::from_checkout(&checkout.id), time)
 }
 
-pub(super) async fn status(
-    State(edge): State<Arc<Edge>>,
-    Id(id): Id,
-    merchant: Merchant,
+/// Handles `GET /v1/checkouts/{id}/payment`: responds with the status of a checkout for its merchant.
+pub(super) async fn read_status(
+    State(state): State<Arc<AppState>>,
+    PathId(id): PathId,
+    merchant: MerchantRequest,
 ) -> Result<Response, ApiError> {
-    outcome(&edge, &merchant, &id)
+    respond_with_payment_status(&state, &merchant, &id)
 }
 
-/// Pays with what the shopper has filled in before a summary page of the merchant's; the answer is the status.
-pub(super) async fn confirm(
-    State(edge): State<Arc<Edge>>,
-    Id(id): Id,
+/// Handles `POST /v1/checkouts/{id}/confirm`: pays with the data that the shopper entered before the merchant's summary
+/// page, and responds with the checkout's status. A paid checkout is not charged again.
+pub(super) async fn confirm_payment(
+    State(state): State<Arc<AppState>>,
+    PathId(id): PathId,
     PublicUrl(public): PublicUrl,
-    merchant: Merchant,
+    merchant: MerchantRequest,
 ) -> Result<Response, ApiError> {
-    let once = || {
+    let create_recorder = || {
         let ndc = merchant.ndc.clone();
-        merchant.once(move |payment: &Payment| {
-            let standing = Standing::of_payment(payment);
-            let fields = view::payment(payment).with(STANDING, standing.word());
-            answer_at(view::status(payment.result), fields, &ndc, payment.created)
+        merchant.response_recorder(move |payment: &Payment| {
+            let checkout_status = CheckoutStatus::from_payment(payment);
+            let fields = view::payment_fields(payment).with(CHECKOUT_STATE, checkout_status.as_str());
+            encode_response(view::http_status(payment.result), fields, &ndc, payment.created)
         })
     };
-    let confirmed = edge.gateway.confirm(&merchant.entity, &id, &public, &once).await;
+    let confirmed = state.gateway.confirm_checkout(&merchant.entity, &id, &public, &create_recorder).await;
     confirmed.map_err(|failure| ApiError::new(failure, merchant.ndc.clone()))?;
-    outcome(&edge, &merchant, &id)
+    respond_with_payment_status(&state, &merchant, &id)
 }
 
-/// What became of a checkout that is for a payment.
-fn outcome(edge: &Edge, merchant: &Merchant, id: &str) -> Result<Response, ApiError> {
-    let question = question(&edge.gateway.directory, &merchant.entity.id, id, std::iter::empty());
-    if let Some(answer) = edge.kept.get(&question, &edge.gateway.store.changed) {
-        return Ok(answer);
+/// Responds with the status of a checkout, from the cache if possible. Only the status of a paid checkout is cached,
+/// because it is final.
+fn respond_with_payment_status(state: &AppState, merchant: &MerchantRequest, id: &str) -> Result<Response, ApiError> {
+    let key = cache_key(&state.gateway.directory, &merchant.entity.id, id, std::iter::empty());
+    if let Some(response) = state.response_cache.get(&key, &state.gateway.store.change_log) {
+        return Ok(response);
     }
     let ndc = merchant.ndc.clone();
-    match edge.gateway.checkout_status(&merchant.entity, id) {
-        Ok(Status::Attempted(payment, standing)) => {
-            let fields = view::payment(&payment).with(STANDING, standing.word());
-            let answer = answer_at(view::status(payment.result), fields, &ndc, payment.created);
-            Ok(if standing == Standing::Paid {
-                edge.kept.keep(question, answer, Watched::settled())
+    match state.gateway.checkout_status(&merchant.entity, id) {
+        Ok(StatusReport::Attempted(payment, checkout_status)) => {
+            let fields = view::payment_fields(&payment).with(CHECKOUT_STATE, checkout_status.as_str());
+            let response = encode_response(view::http_status(payment.result), fields, &ndc, payment.created);
+            Ok(if checkout_status == CheckoutStatus::Paid {
+                state.response_cache.store_and_respond(key, response, CacheStamp::for_final_data())
             } else {
-                send(answer)
+                into_http_response(response)
             })
         }
-        other => without_payment(other, id, ndc),
+        other => build_status_response(other, id, ndc),
     }
 }
 
-pub(super) async fn registration_status(
-    State(edge): State<Arc<Edge>>,
-    Id(id): Id,
-    merchant: Merchant,
+/// Handles `GET /v1/checkouts/{id}/registration`: the status of a tokenisation checkout. 404 if the checkout is for a
+/// payment.
+pub(super) async fn read_registration_status(
+    State(state): State<Arc<AppState>>,
+    PathId(id): PathId,
+    merchant: MerchantRequest,
 ) -> Result<Response, ApiError> {
-    without_payment(edge.gateway.registration_status(&merchant.entity, &id), &id, merchant.ndc)
+    build_status_response(state.gateway.registration_status(&merchant.entity, &id), &id, merchant.ndc)
 }
 
-/// The status of a checkout in which nobody was charged.
-fn without_payment(status: Result<Status, Failure>, id: &str, ndc: Ndc) -> Result<Response, ApiError> {
-    match status {
-        Ok(Status::Attempted(payment, standing)) => {
-            let fields = view::payment(&payment).with(STANDING, standing.word());
-            Ok(send(answer_at(view::status(payment.result), fields, &ndc, payment.created)))
+/// Builds the response of a status: the last payment attempt, the registration, or without either, that the checkout is
+/// open or has expired.
+fn build_status_response(report: Result<StatusReport, Failure>, id: &str, ndc: Ndc) -> Result<Response, ApiError> {
+    match report {
+        Ok(StatusReport::Attempted(payment, checkout_status)) => {
+            let fields = view::payment_fields(&payment).with(CHECKOUT_STATE, checkout_status.as_str());
+            Ok(into_http_response(encode_response(view::http_status(payment.result), fields, &ndc, payment.created)))
         }
-        Ok(Status::Registered(registration, standing)) => {
-            let fields = registrations::fields(&registration).with(STANDING, standing.word());
-            Ok(send(answer_at(view::status(registration.result), fields, &ndc, registration.created)))
+        Ok(StatusReport::Registered(registration, checkout_status)) => {
+            let fields = registrations::registered_fields(&registration).with(CHECKOUT_STATE, checkout_status.as_str());
+            Ok(into_http_response(encode_response(
+                view::http_status(registration.result),
+                fields,
+                &ndc,
+                registration.created,
+            )))
         }
-        Ok(Status::Pending) => Ok(unpaid(id, codes::PENDING, codes::PENDING.description(), Standing::Open, &ndc)),
-        Ok(Status::Expired) => {
-            let words = "The checkout expired after 30 minutes without a payment";
-            Ok(unpaid(id, codes::SESSION_TIMEOUT, words, Standing::Expired, &ndc))
+        Ok(StatusReport::Pending) => {
+            Ok(unpaid_response(id, codes::PENDING, codes::PENDING.description(), CheckoutStatus::Open, &ndc))
+        }
+        Ok(StatusReport::Expired) => {
+            let description = "The checkout expired after 30 minutes without a payment";
+            Ok(unpaid_response(id, codes::SESSION_TIMEOUT, description, CheckoutStatus::Expired, &ndc))
         }
         Err(failure) => Err(ApiError::new(failure, ndc)),
     }
 }
 
-/// The field that tells the cases of a status apart: a decline that may be tried again from one that may not, and a
-/// checkout that still waits for its shopper from one whose payment is on its way.
-const STANDING: &str = "checkoutState";
+/// The response field that distinguishes statuses with the same result: a decline that may be retried from a final
+/// one, and a checkout whose shopper has not paid yet from one whose payment is pending.
+const CHECKOUT_STATE: &str = "checkoutState";
 
-/// No payment was attempted: either it may still come, or the half hour is over, which is final.
-fn unpaid(id: &str, code: ResultCode, description: &str, standing: Standing, ndc: &Ndc) -> Response {
-    let fields = Fields::default().with("result", described(code, description)).with("id", id);
-    reply(view::status(code), fields.with(STANDING, standing.word()), ndc)
+/// Builds the status of a checkout without a payment attempt: either it may still be paid, or its 30 minutes have
+/// passed, which is final. The timestamp is the current time.
+fn unpaid_response(
+    id: &str,
+    code: ResultCode,
+    description: &str,
+    checkout_status: CheckoutStatus,
+    ndc: &Ndc,
+) -> Response {
+    let fields = JsonObject::default().with("result", result_with_description(code, description)).with("id", id);
+    build_response(view::http_status(code), fields.with(CHECKOUT_STATE, checkout_status.as_str()), ndc)
 }
 
-/// Where a checkout stands, for the form that waits while its shopper is on a brand's page in another window. A popup cannot
-/// tell the form how it went: the brand's page may cut itself off from its opener (`Cross-Origin-Opener-Policy`), and then
-/// looks closed. So the form asks here, every second or two, from a frame of our origin:
+/// Returns the state of a checkout to the form, or 404 for an unknown one. The form polls it while its shopper is on a
+/// brand's page in another window. A popup cannot report the outcome to the form: the brand's page may sever its link
+/// to its opener (`Cross-Origin-Opener-Policy`), and then looks closed. So the form polls this address every second or
+/// two, from a frame of our origin:
 ///
 /// `{"id": "<checkout id>", "checkoutState": "PENDING", "buildNumber": …, "timestamp": …, "ndc": …}`
 ///
-/// | `checkoutState` | Means | The form |
+/// | `checkoutState` | Meaning | Action of the form |
 /// |---|---|---|
-/// | `PENDING` | the payment is not decided | asks again; stays usable for another brand |
-/// | `OPEN` | nothing is under way: the last attempt ended without a payment, or there was none | stays, and takes the next submit |
-/// | `PAID`, `REGISTERED` | the checkout has been paid, the account stored | goes to the shop's page, as after a submit with `flow` `now` |
-/// | `EXPIRED` | the half hour is over | goes to the shop's page as well; its server reads why |
+/// | `PENDING` | the payment is not decided | polls again; stays usable for another brand |
+/// | `OPEN` | no payment is pending; the last attempt ended without one | stays, and accepts the next submit |
+/// | `PAID`, `REGISTERED` | the checkout has been paid, the account stored | redirects, as for `flow` `now` |
+/// | `EXPIRED` | 30 minutes have passed | redirects to the shop's page too; its server reads the reason |
 ///
-/// The checkout's id is the capability, as it is for the submit. Nothing else is told: no brand, no result, no account.
-pub(super) async fn state(State(edge): State<Arc<Edge>>, Id(id): Id) -> Result<Response, ApiError> {
+/// `OPEN` is also the state of a checkout without any attempt.
+///
+/// The checkout's id is the capability, as it is for the submit. The response contains no brand, result or account.
+pub(super) async fn read_state(State(state): State<Arc<AppState>>, PathId(id): PathId) -> Result<Response, ApiError> {
     let ndc = ndc_of_checkout(&id);
-    match edge.gateway.standing_for_shopper(&id) {
-        Ok(standing) => {
-            let fields = Fields::default().with("id", id.as_str()).with(STANDING, standing.word());
-            Ok(reply(StatusCode::OK, fields, &ndc))
+    match state.gateway.status_for_shopper(&id) {
+        Ok(checkout_status) => {
+            let fields = JsonObject::default().with("id", id.as_str()).with(CHECKOUT_STATE, checkout_status.as_str());
+            Ok(build_response(StatusCode::OK, fields, &ndc))
         }
         Err(failure) => Err(ApiError::new(failure, ndc)),
     }
 }
 
-/// The hosted form's submit. Approved and declined answer alike: the outcome is the merchant's to tell, and a stranger
-/// who tries numbers learns nothing here. A brand that has a page of its own gets the shopper first.
+/// Handles the submit of the hosted form. The response is the same for approved and declined payments: only the
+/// merchant learns the outcome, so card numbers cannot be tested here. A brand with a page of its own redirects the
+/// shopper first.
 ///
-/// The answer to the browser, beside the envelope:
+/// The response to the browser, without the envelope:
 ///
 /// `{"result": …, "id": "<checkout id>", "resourcePath": "/v1/checkouts/<checkout id>/payment", "flow": "popup",
 /// "redirect": {"url": …, "method": "GET", "parameters": [{"name": …, "value": …}], "preconditions": []}}`
 ///
-/// - `flow` says where `redirect` leads, and in which window. `now`: to the shop's page, for the attempt has ended, well or
-///   not; `url` is null where the merchant has not set `shopperResultUrl`, and the form then takes its own. `redirect`: to the
-///   brand's page, in place of the shop's. `popup`: to the brand's page, in a window of its own; the shop's page stays, asks
-///   [`state`], and goes on from there. `inline`: as `popup`, in a frame of the form; only where the form has asked for it
-///   (`inlineFlow=true`) and the page lets itself be framed.
-/// - `method` is `GET` (the parameters are added to the address's query) or `POST` (a form with the parameters as its fields
-///   is sent there).
-/// - The `flow` of a brand stands in the frame document's configuration too (`brands.PAYPAL.flow`), where the form looks before
-///   it sends anything: a popup has to be opened in the click itself.
-/// - `saved` stands where a form with `useSummaryPage=true` was kept and nobody charged: there is no `redirect` then, and
-///   `saved` tells the page what a summary shows, `{"paymentBrand": "VISA", "card": {"last4Digits": "0000", …}}`.
-/// - `threeDSecure` stands where the page is for the authentication of a cardholder: `{"version": "2.2.0"}`. Its `flow` is
-///   `inline` where the form has asked for it, else `redirect`; each of `preconditions` is loaded in a hidden frame first.
-/// - The same brand again while its payment is pending gets the same page again.
-pub(super) async fn submit(State(edge): State<Arc<Edge>>, Id(id): Id, request: Request) -> Result<Response, ApiError> {
-    submitted(&edge, &id, false, request).await
-}
-
-/// The submit of a tokenisation form.
-pub(super) async fn register(
-    State(edge): State<Arc<Edge>>,
-    Id(id): Id,
+/// - `flow` says where `redirect` leads, and in which window. `now`: to the shop's page, because the attempt has ended,
+///   successfully or not; `url` is null if the merchant has not set `shopperResultUrl`, and the form then uses its own.
+///   `redirect`: to the brand's page, in place of the shop's. `popup`: to the brand's page, in its own window; the
+///   shop's page stays, polls [`read_state`], and continues from there. `inline`: as `popup`, in a frame of the form;
+///   only if the form has requested it (`inlineFlow=true`) and the page allows framing.
+/// - `method` is `GET` (the parameters are added to the address's query) or `POST` (a form with the parameters as its
+///   fields is sent there).
+/// - The `flow` of a brand is also in the frame document's configuration (`brands.PAYPAL.flow`). The form reads it
+///   there before it submits, because a popup has to be opened in the click itself.
+/// - `saved` is present if a form with `useSummaryPage=true` was saved and nobody was charged. There is no `redirect`
+///   then. `saved` holds what a summary page shows: `{"paymentBrand": "VISA", "card": {"last4Digits": "0000", …}}`.
+/// - `threeDSecure` is present if the page is for 3-D Secure: `{"version": "2.2.0"}`. Its `flow` is `inline` if the
+///   form has requested it, else `redirect`. Each of `preconditions` is loaded in a hidden frame first.
+/// - A second submit with the same brand while its payment is pending returns the same page.
+pub(super) async fn submit_payment(
+    State(state): State<Arc<AppState>>,
+    PathId(id): PathId,
     request: Request,
 ) -> Result<Response, ApiError> {
-    submitted(&edge, &id, true, request).await
+    handle_submit(&state, &id, false, request).await
 }
 
-async fn submitted(edge: &Arc<Edge>, id: &str, registration: bool, request: Request) -> Result<Response, ApiError> {
+/// Handles the submit of a tokenisation form, which stores an account and charges nobody. The response is that of
+/// [`submit_payment`].
+pub(super) async fn submit_registration(
+    State(state): State<Arc<AppState>>,
+    PathId(id): PathId,
+    request: Request,
+) -> Result<Response, ApiError> {
+    handle_submit(&state, &id, true, request).await
+}
+
+/// Saves the form if it is for a summary page, otherwise pays or registers with it, and responds as [`submit_payment`]
+/// describes. A refusal, such as a wrong parameter, is an error; a declined payment is not.
+async fn handle_submit(
+    state: &Arc<AppState>,
+    id: &str,
+    registration: bool,
+    request: Request,
+) -> Result<Response, ApiError> {
     let ndc = ndc_of_checkout(id);
     let (parts, body) = request.into_parts();
-    let (shopper, public_url) = (client::address(edge, &parts), client::public_url(edge, &parts));
+    let (shopper, public_url) = (client::resolve_address(state, &parts), client::public_url(state, &parts));
     let headers = parts.headers.clone();
-    let mut form = match form_parameters(Request::from_parts(parts, body)).await {
+    let mut form = match read_form_parameters(Request::from_parts(parts, body)).await {
         Ok(form) => form,
         Err(failure) => return Err(ApiError::new(failure, ndc)),
     };
-    client::tell_browser(&headers, &mut form);
+    client::add_browser_fields(&headers, &mut form);
     let inline = form.get("inlineFlow") == Some("true");
     if !registration && form.get("useSummaryPage") == Some("true") {
-        let summary = edge.gateway.save(id, form, shopper).map_err(|failure| ApiError::new(failure, ndc.clone()))?;
-        let mut saved = Fields::default().with("paymentBrand", summary.brand);
-        view::recognised(&mut saved, &summary.account);
-        let fields = Fields::default().with("result", result(codes::REQUEST_SUCCEEDED)).with("id", id);
-        return Ok(reply(StatusCode::OK, fields.with("flow", "saved").with("saved", saved), &ndc));
+        let summary =
+            state.gateway.save_form(id, form, shopper).map_err(|failure| ApiError::new(failure, ndc.clone()))?;
+        let mut saved = JsonObject::default().with("paymentBrand", summary.brand);
+        view::add_account_for_shopper(&mut saved, &summary.account);
+        let fields = JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with("id", id);
+        return Ok(build_response(StatusCode::OK, fields.with("flow", "saved").with("saved", saved), &ndc));
     }
-    let outcome = edge.gateway.submit(id, registration, form, shopper, &public_url, &Once::unnamed).await;
-    let Submitted { checkout, pending } = match outcome {
+    let outcome =
+        state.gateway.submit_form(id, registration, form, shopper, &public_url, &ResponseRecorder::disabled).await;
+    let SubmitResult { checkout, pending } = match outcome {
         Ok(submitted) => submitted,
         Err(failure) => return Err(ApiError::new(failure, ndc)),
     };
     let path = checkout.resource_path();
-    let page = pending.as_ref().and_then(|payment| Some((payment.redirect.as_ref()?, flow(payment))));
-    let inside = page.filter(|(page, _)| inline && page.page.is_some()).map(|(page, _)| {
-        let parameters = [&page.parameters[..], &[(simulator::INLINE.to_owned(), "true".to_owned())]].concat();
+    let page = pending.as_ref().and_then(|payment| Some((payment.page_to_visit()?, redirect_flow(payment))));
+    let inline_page = page.filter(|(page, _)| inline && page.is_gateway_page()).map(|(page, _)| {
+        let parameters = [&page.parameters[..], &[(INLINE.to_owned(), "true".to_owned())]].concat();
         Redirect { parameters, ..page.clone() }
     });
-    let (code, flow, redirect) = match (&inside, page) {
-        (Some(page), _) => (codes::PENDING, "inline", view::redirect(page)),
-        (None, Some((page, flow))) => (codes::PENDING, flow.as_str(), view::redirect(page)),
-        (None, None) => (codes::REQUEST_SUCCEEDED, Flow::Now.as_str(), view::way_back(&checkout, &path)),
+    let (code, flow, redirect) = match (&inline_page, page) {
+        (Some(page), _) => (codes::PENDING, "inline", view::redirect_fields(page)),
+        (None, Some((page, flow))) => (codes::PENDING, flow.as_str(), view::redirect_fields(page)),
+        (None, None) => (codes::REQUEST_SUCCEEDED, Flow::Now.as_str(), view::shop_redirect_fields(&checkout, &path)),
     };
-    let mut fields = Fields::default()
-        .with("result", result(code))
+    let mut fields = JsonObject::default()
+        .with("result", result_fields(code))
         .with("id", checkout.id.as_str())
         .with("resourcePath", path.as_str())
         .with("flow", flow);
-    if let Some(authentication) = pending.as_ref().and_then(Payment::authentication) {
-        fields.set("threeDSecure", Fields::default().with("version", authentication.version.as_str()));
+    if let Some(authentication) = page.and_then(|(page, _)| page.authentication.as_ref()) {
+        fields.set("threeDSecure", JsonObject::default().with("version", authentication.version.as_str()));
     }
-    Ok(reply(StatusCode::OK, fields.with("redirect", redirect), &ndc))
+    Ok(build_response(StatusCode::OK, fields.with("redirect", redirect), &ndc))
 }
 
-/// In which window the shopper visits the page of a pending payment.
-fn flow(payment: &Payment) -> Flow {
+/// Returns the window in which the shopper visits the page of a pending payment: that of its brand, and a redirect for
+/// 3-D Secure and for an unknown brand.
+fn redirect_flow(payment: &Payment) -> Flow {
     match Brand::find(&payment.brand) {
-        // A card itself answers at once; its issuer asks the shopper on a page.
-        Some(brand) if payment.authentication().is_none() => brand.flow,
+        // A card's own flow needs no page; only its issuer's 3-D Secure page is a redirect.
+        Some(brand) if payment.three_ds_session().is_none() => brand.flow,
         _ => Flow::Redirect,
     }
 }

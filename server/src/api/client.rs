@@ -1,4 +1,4 @@
-//! Where a request comes from, and under which address the shopper's browser reached us.
+//! Client address of a request, and the public address under which the shopper's browser reached the gateway.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,19 +7,22 @@ use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, header};
 use ipnet::IpNet;
 use tillgate_shared::format::mask::{Strictness, has_card_number};
-use tillgate_shared::parameter::{Parameters, find};
+use tillgate_shared::parameter::{Parameters, find_parameter};
 
-use super::Edge;
+use super::AppState;
 
-/// The client's address. `X-Forwarded-For` is read from its right end, and only as far as the hops are trusted
-/// proxies: everything left of the first untrusted one is the client's own invention.
-pub(super) fn address(edge: &Edge, parts: &Parts) -> IpAddr {
+/// Returns the client's address, 127.0.0.1 if the connection has none. `X-Forwarded-For` is read from its right end,
+/// and only while the hops are trusted proxies: the client can forge everything to the left of the first untrusted
+/// address.
+pub(super) fn resolve_address(state: &AppState, parts: &Parts) -> IpAddr {
     let peer =
         parts.extensions.get::<ConnectInfo<SocketAddr>>().map_or(IpAddr::from([127, 0, 0, 1]), |info| info.0.ip());
-    forwarded(peer.to_canonical(), &parts.headers, &edge.trusted_proxies)
+    forwarded_client(peer.to_canonical(), &parts.headers, &state.trusted_proxies)
 }
 
-fn forwarded(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+/// Follows `X-Forwarded-For` from `peer` to the left, as long as the address found last is trusted. Stops at an entry
+/// that is no address. IPv4 addresses inside IPv6 are converted.
+fn forwarded_client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let mut client = peer;
     let hops = headers.get_all("x-forwarded-for").iter().rev().filter_map(|value| value.to_str().ok());
     for hop in hops.flat_map(|value| value.rsplit(',')) {
@@ -34,19 +37,21 @@ fn forwarded(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     client
 }
 
-/// Returns true if a trusted proxy has sent the request.
-pub(super) fn is_behind_proxy(edge: &Edge, extensions: &Extensions) -> bool {
+/// Returns true if the connection comes from a trusted proxy.
+pub(super) fn is_behind_proxy(state: &AppState, extensions: &Extensions) -> bool {
     let peer = extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_canonical());
-    peer.is_some_and(|peer| is_trusted(peer, &edge.trusted_proxies))
+    peer.is_some_and(|peer| is_trusted(peer, &state.trusted_proxies))
 }
 
+/// Returns true if one of the trusted networks contains the address.
 fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     trusted.iter().any(|network| network.contains(&address))
 }
 
-/// Completes what the form tells of the browser with what no script can know (specification, document 2:
-/// `customer.browser`): the headers of its request.
-pub(super) fn tell_browser(headers: &HeaderMap, form: &mut Parameters) {
+/// Adds accept header, user agent and first language of the request to the browser data that the form sends
+/// (specification, document 2: `customer.browser`). Adds nothing if the form sends no such data, and replaces nothing
+/// that it sends.
+pub(super) fn add_browser_fields(headers: &HeaderMap, form: &mut Parameters) {
     if form.with_prefix("customer.browser.").next().is_none() {
         return;
     }
@@ -57,28 +62,29 @@ pub(super) fn tell_browser(headers: &HeaderMap, form: &mut Parameters) {
         ("customer.browser.userAgent", text(header::USER_AGENT)),
         ("customer.browser.language", language.filter(|tag| *tag != "*")),
     ] {
-        // What is no value of the catalogue is left out: nobody has sent it.
+        // A header value that the parameter's format does not allow is left out, because the merchant did not send it.
         if let Some(value) = value
             && !form.contains(name)
-            && find(name).is_some_and(|row| row.format.check(value).is_ok())
+            && find_parameter(name).is_some_and(|row| row.format.check_value(value).is_ok())
         {
             form.set(name, value);
         }
     }
 }
 
-/// The address that browsers use, with a slash at its end: the configured one, or what this request says.
-pub(super) fn public_url(edge: &Edge, parts: &Parts) -> String {
-    if let Some(configured) = &edge.public_url {
+/// Returns the address that browsers use, with a trailing slash: the configured one, or one derived from the request's
+/// `Host` (without a usable one, `localhost`). Its scheme is `http` unless a trusted proxy reports `https`.
+pub(super) fn public_url(state: &AppState, parts: &Parts) -> String {
+    if let Some(configured) = &state.public_url {
         return configured.clone();
     }
-    let behind_proxy = is_behind_proxy(edge, &parts.extensions);
+    let behind_proxy = is_behind_proxy(state, &parts.extensions);
     let text = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
     let scheme = match text("x-forwarded-proto") {
         Some("https") if behind_proxy => "https",
         _ => "http",
     };
-    // The host becomes part of addresses that are stored.
+    // The host becomes part of stored addresses, which must not contain a card number.
     let host =
         text(header::HOST.as_str()).filter(|host| !has_card_number(host, Strictness::InUse)).unwrap_or("localhost");
     format!("{scheme}://{host}/")
@@ -89,23 +95,24 @@ pub(super) fn public_url(edge: &Edge, parts: &Parts) -> String {
 mod tests {
     use super::*;
 
-    fn client(peer: &str, header: &str, trusted: &[&str]) -> String {
+    /// Returns the client of a request from `peer` with an `X-Forwarded-For` of `header`.
+    fn resolve_client(peer: &str, header: &str, trusted: &[&str]) -> String {
         let mut headers = HeaderMap::new();
         headers.insert("x-forwarded-for", header.parse().unwrap());
         let trusted: Vec<IpNet> = trusted.iter().map(|network| network.parse().unwrap()).collect();
-        forwarded(peer.parse().unwrap(), &headers, &trusted).to_string()
+        forwarded_client(peer.parse().unwrap(), &headers, &trusted).to_string()
     }
 
     #[test]
     fn a_forwarded_address_is_believed_from_a_trusted_proxy_only() {
-        assert_eq!(client("10.0.0.1", "203.0.113.9", &["10.0.0.0/8"]), "203.0.113.9");
-        assert_eq!(client("198.51.100.7", "203.0.113.9", &["10.0.0.0/8"]), "198.51.100.7");
-        assert_eq!(client("10.0.0.1", "203.0.113.9", &[]), "10.0.0.1");
+        assert_eq!(resolve_client("10.0.0.1", "203.0.113.9", &["10.0.0.0/8"]), "203.0.113.9");
+        assert_eq!(resolve_client("198.51.100.7", "203.0.113.9", &["10.0.0.0/8"]), "198.51.100.7");
+        assert_eq!(resolve_client("10.0.0.1", "203.0.113.9", &[]), "10.0.0.1");
     }
 
     #[test]
     fn what_a_client_invents_left_of_its_own_address_is_ignored() {
-        assert_eq!(client("10.0.0.1", "1.2.3.4, 203.0.113.9, 10.0.0.2", &["10.0.0.0/8"]), "203.0.113.9");
-        assert_eq!(client("10.0.0.1", "1.2.3.4, junk", &["10.0.0.0/8"]), "10.0.0.1");
+        assert_eq!(resolve_client("10.0.0.1", "1.2.3.4, 203.0.113.9, 10.0.0.2", &["10.0.0.0/8"]), "203.0.113.9");
+        assert_eq!(resolve_client("10.0.0.1", "1.2.3.4, junk", &["10.0.0.0/8"]), "10.0.0.1");
     }
 }

@@ -1,4 +1,4 @@
-//! `/v1/clock/{advance}`: moves a sandbox entity's clock, for tests of what happens later.
+//! `/v1/clock/{advance}`: advances a sandbox entity's clock, to test what happens later.
 
 use std::sync::Arc;
 
@@ -7,35 +7,38 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use tillgate_shared::result::codes;
 
-use super::Edge;
+use super::AppState;
 use super::error::ApiError;
-use super::extract::{Id, Merchant};
-use super::fields::Fields;
-use super::reply::{answer_at, result, send, wire_time};
-use crate::domain::idempotency::Answer;
+use super::extract::{MerchantRequest, PathId};
+use super::json_object::JsonObject;
+use super::response::{encode_response, into_http_response, result_fields, wire_time};
+use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
-use crate::gateway::clock::Time;
+use crate::gateway::clock::ClockReading;
 
+/// Moves the entity's clock forward by the duration in the path (`30m`, `25h`), and responds with its new time. 404 for
+/// a live entity.
 pub(super) async fn advance(
-    State(edge): State<Arc<Edge>>,
-    Id(by): Id,
-    merchant: Merchant,
+    State(state): State<Arc<AppState>>,
+    PathId(by): PathId,
+    merchant: MerchantRequest,
 ) -> Result<Response, ApiError> {
     let ndc = merchant.ndc.clone();
-    let once = merchant.once({
+    let recorder = merchant.response_recorder({
         let ndc = ndc.clone();
-        move |time| answer(time, &ndc)
+        move |time| encode_time(time, &ndc)
     });
-    match edge.gateway.advance_clock(&merchant.entity, &by, once).await {
-        Ok(time) => Ok(send(answer(&time, &ndc))),
+    match state.gateway.advance_clock(&merchant.entity, &by, recorder).await {
+        Ok(time) => Ok(into_http_response(encode_time(&time, &ndc))),
         Err(failure) => Err(ApiError::new(failure, ndc)),
     }
 }
 
-fn answer(time: &Time, ndc: &Ndc) -> Answer {
-    let fields = Fields::default()
-        .with("result", result(codes::REQUEST_SUCCEEDED))
+/// Builds the response with the clock's time, and with its lead over the machine's clock.
+fn encode_time(time: &ClockReading, ndc: &Ndc) -> EncodedResponse {
+    let fields = JsonObject::default()
+        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
         .with("now", wire_time(time.now))
         .with("ahead", format!("{:#}", time.ahead));
-    answer_at(StatusCode::OK, fields, ndc, time.now)
+    encode_response(StatusCode::OK, fields, ndc, time.now)
 }

@@ -1,30 +1,31 @@
-//! Answers that say no. A refusal is told in full; a failure of ours is logged with its chain and told as 500 with
-//! 999.999.999 and no detail; a fault of the disk as 503 with 999.999.888 and `Retry-After`.
+//! Error responses. A refusal is returned in full. An internal error is logged with its causes and returned as 500
+//! with 999.999.999 and no detail. A disk fault is returned as 503 with 999.999.888 and `Retry-After`.
 
 use std::any::Any;
-use std::error::Error as _;
+use std::error::Error;
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use tillgate_shared::result::codes;
 
-use super::fields::Fields;
-use super::reply::{described, fresh_ndc, reply, result};
+use super::json_object::JsonObject;
+use super::response::{build_response, new_ndc, result_fields, result_with_description};
 use crate::domain::ndc::Ndc;
 use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
-use crate::store::StoreError;
+use crate::store::{StoreError, StoreErrorKind};
 
-/// What a handler returns instead of an answer of its own.
+/// Error result of a handler.
 #[derive(Debug)]
 pub(super) enum ApiError {
     /// The request is not carried out.
     Failed(Box<Failure>, Ndc),
-    /// The request was carried out before, and this is what was answered.
+    /// The request was carried out before; this is its stored response.
     Replay(Box<Response>),
 }
 
 impl ApiError {
+    /// Creates the error of a request with this identifier.
     pub(super) fn new(failure: impl Into<Failure>, ndc: Ndc) -> Self {
         Self::Failed(Box::new(failure.into()), ndc)
     }
@@ -34,47 +35,61 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (failure, ndc) = match self {
             Self::Failed(failure, ndc) => (*failure, ndc),
-            Self::Replay(answer) => return *answer,
+            Self::Replay(response) => return *response,
         };
         match failure {
-            Failure::Refused(refusal) => refused(&refusal, &ndc),
-            Failure::Store(StoreError::NameTaken) => refused(&Refusal::under_way(), &ndc),
-            Failure::Store(StoreError::TooManyReads) => refused(&Refusal::too_many_queries(), &ndc),
-            Failure::Store(StoreError::Overloaded) => refused(&Refusal::overloaded(), &ndc),
-            failure => {
-                let fault = match &failure {
-                    Failure::Store(error) => error.fault(),
-                    _ => None,
-                };
-                let mut chain = failure.to_string();
-                let mut cause = failure.source();
-                while let Some(error) = cause {
-                    chain = format!("{chain}: {error}");
-                    cause = error.source();
-                }
-                match fault {
-                    Some(fault) => {
-                        tracing::error!(%ndc, error = %chain, fault = fault.word(), "the store is not available");
-                        refused(&Refusal::store_unavailable(fault.retry_after()), &ndc)
-                    }
-                    None => {
-                        tracing::error!(%ndc, error = %chain, "internal error");
-                        internal(&ndc)
-                    }
-                }
-            }
+            Failure::Refused(refusal) => refusal_response(&refusal, &ndc),
+            Failure::Store(error) => store_error_response(&error, &ndc),
+            failure => internal_error_response(&failure, &ndc),
         }
     }
 }
 
-fn refused(refusal: &Refusal, ndc: &Ndc) -> Response {
+/// Responds to a store error: with a refusal and `Retry-After` if a later try may succeed (409, 429, 503), otherwise as
+/// an internal error. A disk fault is logged.
+fn store_error_response(error: &StoreError, ndc: &Ndc) -> Response {
+    match error.kind() {
+        StoreErrorKind::DuplicateKey => refusal_response(&Refusal::request_in_flight(), ndc),
+        StoreErrorKind::TooManyReads => refusal_response(&Refusal::too_many_queries(), ndc),
+        StoreErrorKind::Overloaded => refusal_response(&Refusal::write_queue_full(), ndc),
+        StoreErrorKind::Disk(fault) => {
+            tracing::error!(%ndc, error = %describe_error_chain(error), fault = fault.as_str(), "the store is not available");
+            refusal_response(&Refusal::store_unavailable(fault.retry_after()), ndc)
+        }
+        StoreErrorKind::ConstraintViolated
+        | StoreErrorKind::Unreadable
+        | StoreErrorKind::InUse
+        | StoreErrorKind::Internal => internal_error_response(error, ndc),
+    }
+}
+
+/// Responds 500 to an internal error without detail, and logs its causes.
+fn internal_error_response(error: &dyn Error, ndc: &Ndc) -> Response {
+    tracing::error!(%ndc, error = %describe_error_chain(error), "internal error");
+    generic_error_response(ndc)
+}
+
+/// Returns the text of an error and of its causes, with colons between.
+fn describe_error_chain(error: &dyn Error) -> String {
+    let mut chain = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        chain = format!("{chain}: {error}");
+        cause = error.source();
+    }
+    chain
+}
+
+/// Builds the response of a refusal: its status, code, description and parameters at fault. `Retry-After` if it has
+/// one, `WWW-Authenticate` with 401.
+fn refusal_response(refusal: &Refusal, ndc: &Ndc) -> Response {
     let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
     let description = refusal.description.as_deref().unwrap_or(refusal.code.description());
-    let mut result = described(refusal.code, description);
+    let mut result = result_with_description(refusal.code, description);
     if !refusal.parameters.is_empty() {
         result.set("parameterErrors", serde_json::json!(refusal.parameters));
     }
-    let mut response = reply(status, Fields::default().with("result", result), ndc);
+    let mut response = build_response(status, JsonObject::default().with("result", result), ndc);
     let headers = response.headers_mut();
     if let Some(seconds) = refusal.retry_after {
         headers.insert("retry-after", seconds.into());
@@ -85,22 +100,27 @@ fn refused(refusal: &Refusal, ndc: &Ndc) -> Response {
     response
 }
 
-fn internal(ndc: &Ndc) -> Response {
-    reply(StatusCode::INTERNAL_SERVER_ERROR, Fields::default().with("result", result(codes::INTERNAL_ERROR)), ndc)
+/// Builds the response 500 with 999.999.999.
+fn generic_error_response(ndc: &Ndc) -> Response {
+    build_response(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        JsonObject::default().with("result", result_fields(codes::INTERNAL_ERROR)),
+        ndc,
+    )
 }
 
-/// A panic is our mistake; the connection lives on.
-pub(super) fn panicked(_: Box<dyn Any + Send>) -> Response {
+/// Logs a panic in a handler and responds 500, so that the connection stays open.
+pub(super) fn panic_response(_: Box<dyn Any + Send>) -> Response {
     tracing::error!("a request panicked");
-    internal(&fresh_ndc(None))
+    generic_error_response(&new_ndc(None))
 }
 
-/// 404 for an address that is none of ours.
+/// Responds 404 to an unknown address.
 pub(super) async fn no_such_endpoint() -> Response {
-    refused(&Refusal::not_found("There is no endpoint at this address"), &fresh_ndc(None))
+    refusal_response(&Refusal::not_found("There is no endpoint at this address"), &new_ndc(None))
 }
 
-/// 405 for a method that the address does not know.
+/// Responds 405 to a method that the address does not support.
 pub(super) async fn method_not_allowed() -> Response {
-    refused(&Refusal::method_not_allowed(), &fresh_ndc(None))
+    refusal_response(&Refusal::method_not_allowed(), &new_ndc(None))
 }

@@ -1,4 +1,4 @@
-//! From an HTTP request to parameters and the entity that sends them.
+//! Extractors: from an HTTP request to its parameters and the entity that sends them.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -7,30 +7,33 @@ use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Path, Request};
 use axum::http::request::Parts;
 use tillgate_shared::format::url;
 use tillgate_shared::parameter::{
-    Formats, ParameterError, Parameters, check_card_numbers, check_formats, check_lists, find, normalize, unknown,
+    FormatSet, ParameterError, Parameters, check_card_numbers, check_formats, check_lists, find_parameter,
+    normalize_parameters, unknown_names,
 };
 
 use super::error::ApiError;
-use super::idempotency::{Asked, Fresh, Turn, turn};
-use super::received::{Received, entity_id, entity_in_body, merchant_parameters, two_entities};
-use super::reply::ndc_of_path;
-use super::{Edge, client, credentials, transport};
-use crate::credential::Granted;
+use super::idempotency::{IdempotencyCheck, IdempotencyHeader, NewRequest, reserve_key};
+use super::received::{
+    ReceivedParameters, entity_id, read_entity_in_body, read_merchant_parameters, refuse_different_entities,
+};
+use super::response::ndc_of_path;
+use super::{AppState, client, credentials, transport};
+use crate::credential::AccessGrant;
 use crate::directory::Directory;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
-use crate::domain::idempotency::Answer;
+use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
 use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
-use crate::gateway::once::Once;
-use crate::outgoing::{ADDRESSES, Ports};
+use crate::gateway::response_recorder::ResponseRecorder;
+use crate::outgoing::{ADDRESS_PARAMETERS, Ports};
 
-/// The id in a path. One that is not even text is as unknown as any other, so that it is judged where the others are, after
-/// the credentials.
-pub(super) struct Id(pub(super) String);
+/// The `{id}` of a path. An id that is not valid UTF-8 becomes the empty id, so that it is refused as unknown after the
+/// credentials are checked, like any other unknown id.
+pub(super) struct PathId(pub(super) String);
 
-impl<S: Send + Sync> FromRequestParts<S> for Id {
+impl<S: Send + Sync> FromRequestParts<S> for PathId {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
@@ -39,112 +42,121 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     }
 }
 
-/// The address under which browsers reach the gateway, with a slash at its end.
+/// The address under which browsers reach the gateway, with a trailing slash.
 pub(super) struct PublicUrl(pub(super) String);
 
-impl FromRequestParts<Arc<Edge>> for PublicUrl {
+impl FromRequestParts<Arc<AppState>> for PublicUrl {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, edge: &Arc<Edge>) -> Result<Self, Infallible> {
-        Ok(Self(client::public_url(edge, parts)))
+    async fn from_request_parts(parts: &mut Parts, state: &Arc<AppState>) -> Result<Self, Infallible> {
+        Ok(Self(client::public_url(state, parts)))
     }
 }
 
-/// An authenticated merchant's request: who asks, and what with. Parameters are known to the catalogue, normalised and
-/// well-formed.
-pub(super) struct Merchant {
+/// An authenticated merchant's request: its entity and its parameters. The parameters are known, normalised and valid.
+pub(super) struct MerchantRequest {
     pub(super) entity: Arc<Entity>,
     pub(super) parameters: Parameters,
-    /// Identifier of the request, which its answer carries.
+    /// Identifier of the request; part of its response.
     pub(super) ndc: Ndc,
-    /// Set when the merchant has named the request (`Idempotency-Key`).
-    named: Option<Fresh>,
+    /// The reserved idempotency key, or `None` if the merchant sent none.
+    new_request: Option<NewRequest>,
 }
 
-impl Merchant {
-    /// How what this request comes to is kept, when it has a name. The answer is made inside the write, and has to be the
-    /// same when it is made again for the merchant.
-    pub(super) fn once<T>(&self, answer: impl Fn(&T) -> Answer + Send + Sync + 'static) -> Once<T> {
-        Once::new(self.named.as_ref().map(|fresh| fresh.named.clone()), answer).with_ndc(self.ndc.clone())
+impl MerchantRequest {
+    /// Creates the recorder that stores the response if the request has an idempotency key; otherwise it stores none.
+    /// `to_response` runs inside the write transaction, and has to return the same bytes when it is called again for
+    /// the response to the merchant.
+    pub(super) fn response_recorder<T>(
+        &self,
+        to_response: impl Fn(&T) -> EncodedResponse + Send + Sync + 'static,
+    ) -> ResponseRecorder<T> {
+        ResponseRecorder::new(self.new_request.as_ref().map(|new_request| new_request.request.clone()), to_response)
+            .with_ndc(self.ndc.clone())
     }
 }
 
-impl FromRequest<Arc<Edge>> for Merchant {
+impl FromRequest<Arc<AppState>> for MerchantRequest {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, edge: &Arc<Edge>) -> Result<Self, ApiError> {
+    async fn from_request(request: Request, state: &Arc<AppState>) -> Result<Self, ApiError> {
         let uri = request.uri().clone();
-        let outside = || ndc_of_path(uri.path(), None);
-        // A query by a reference that was stored before such were refused still finds it.
+        let early_ndc = || ndc_of_path(uri.path(), None);
+        // Reads skip the check for card numbers, so that a reference stored before that check existed can still be
+        // queried.
         let writes = !request.method().is_safe();
         let (parts, body) = request.into_parts();
-        let address = client::address(edge, &parts);
+        let address = client::resolve_address(state, &parts);
         let path = parts.extensions.get::<MatchedPath>().cloned();
         let request = Request::from_parts(parts, body);
         let method = request.method().clone();
-        // The header is judged before the body is read: strangers cost nothing.
-        let asked = Asked::of(&request);
-        let bearer = credentials::bearer(edge, request.headers(), address)
-            .map_err(|refusal| ApiError::new(refusal, outside()))?;
-        let plain_http = transport::fault(edge, request.headers(), request.extensions());
-        let received = merchant_parameters(request).await.map_err(|failure| ApiError::new(failure, outside()))?;
-        let Granted { entity, scopes } = match bearer {
+        // The header is checked before the body is read, so that requests without credentials are cheap to refuse.
+        let idempotency_header = IdempotencyHeader::read_from(&request);
+        let bearer = credentials::authenticate_bearer(state, request.headers(), address)
+            .map_err(|refusal| ApiError::new(refusal, early_ndc()))?;
+        let plain_http = transport::live_entity_refusal(state, request.headers(), request.extensions());
+        let received =
+            read_merchant_parameters(request).await.map_err(|failure| ApiError::new(failure, early_ndc()))?;
+        let AccessGrant { entity, scopes } = match bearer {
             Some(granted) => granted,
-            None => credentials::pair(edge, &received.parameters, address)
-                .map_err(|refusal| ApiError::new(refusal, outside()))?,
+            None => credentials::authenticate_user(state, &received.parameters, address)
+                .map_err(|refusal| ApiError::new(refusal, early_ndc()))?,
         };
-        let directory = &edge.gateway.directory;
+        let directory = &state.gateway.directory;
         let (entity, mut parameters) =
-            addressed(directory, entity, received).await.map_err(|failure| ApiError::new(failure, outside()))?;
+            resolve_entity(directory, entity, received).await.map_err(|failure| ApiError::new(failure, early_ndc()))?;
         let path = path.as_ref().map(MatchedPath::as_str).unwrap_or_default();
         if let Some(refusal) = plain_http.filter(|_| entity.live) {
-            return Err(ApiError::new(refusal, outside()));
+            return Err(ApiError::new(refusal, early_ndc()));
         }
         let ndc = ndc_of_path(uri.path(), Some(&entity.id));
-        admit(&entity, directory.formats_of(&entity), &edge.outgoing.ports, &mut parameters)
+        validate_parameters(&entity, directory.formats_of(&entity), &state.outgoing.ports, &mut parameters)
             .and_then(|()| credentials::check_scope(scopes, &method, path, &parameters))
             .and_then(|()| if writes { refuse_card_numbers(&parameters) } else { Ok(()) })
             .map_err(|refusal| ApiError::new(refusal, ndc.clone()))?;
-        let named = match asked.map(|asked| turn(edge, &entity, &parameters, asked)) {
+        let new_request = match idempotency_header.map(|header| reserve_key(state, &entity, &parameters, header)) {
             None => None,
-            Some(Ok(Turn::Fresh(fresh))) => Some(fresh),
-            Some(Ok(Turn::Replay(answer))) => return Err(ApiError::Replay(Box::new(answer))),
+            Some(Ok(IdempotencyCheck::New(new_request))) => Some(new_request),
+            Some(Ok(IdempotencyCheck::Replay(response))) => return Err(ApiError::Replay(Box::new(response))),
             Some(Err(failure)) => return Err(ApiError::new(failure, ndc)),
         };
-        Ok(Self { entity, parameters, ndc, named })
+        Ok(Self { entity, parameters, ndc, new_request })
     }
 }
 
-/// Finds the entity that a request is addressed to, which the credentials have to speak for, and refuses what only its
-/// compatibility mode would allow. The mode is known after everything is read: what was read until then is the same with
-/// and without it.
+/// Finds the entity that a request addresses, and returns it with the parameters. Only the compatibility mode accepts
+/// repeated names and an `entityId` in the body of a GET or DELETE. The mode is known only after the whole request is
+/// read. What is read until then is the same with and without the mode.
 ///
 /// # Errors
-/// An entity that is missing, malformed or foreign; what the mode of the entity does not allow.
-async fn addressed(
+/// If the entity is missing, malformed, unknown, not at or below the entity of the credentials, above the merchants, or
+/// named twice differently; if a name is repeated outside of the compatibility mode; if the body cannot be read.
+async fn resolve_entity(
     directory: &Directory,
-    speaker: Arc<Entity>,
-    received: Received,
+    credential_entity: Arc<Entity>,
+    received: ReceivedParameters,
 ) -> Result<(Arc<Entity>, Parameters), Failure> {
-    let Received { mut parameters, repeated, unread } = received;
-    let is_compatible = |entity: &Entity| directory.formats_of(entity) == Formats::Compatible;
-    let named = match entity_id(&parameters) {
-        Some(_) => Some(channel(directory, Arc::clone(&speaker), &parameters)?),
+    let ReceivedParameters { mut parameters, repeated, unread } = received;
+    let is_compatible = |entity: &Entity| directory.formats_of(entity) == FormatSet::Compatible;
+    let in_parameters = match entity_id(&parameters) {
+        Some(_) => Some(find_entity_of_parameters(directory, Arc::clone(&credential_entity), &parameters)?),
         None => None,
     };
-    let reads_body = named.as_ref().map_or_else(|| directory.has_compatible(&speaker), |entity| is_compatible(entity));
+    let reads_body = in_parameters
+        .as_ref()
+        .map_or_else(|| directory.has_compatible(&credential_entity), |entity| is_compatible(entity));
     let in_body = match unread.filter(|_| reads_body) {
-        Some(request) => entity_in_body(request).await?,
+        Some(request) => read_entity_in_body(request).await?,
         None => None,
     };
-    let entity = match (named, in_body) {
-        (Some(entity), Some(id)) if id != entity.id.as_str() => return Err(two_entities(&id).into()),
+    let entity = match (in_parameters, in_body) {
+        (Some(entity), Some(id)) if id != entity.id.as_str() => return Err(refuse_different_entities(&id).into()),
         (Some(entity), _) => entity,
         (None, None) => return Err(missing_entity().into()),
         (None, Some(id)) => {
             parameters.set("entityId", id);
-            // Its other channels may have the mode, and it does not.
-            Some(channel(directory, speaker, &parameters)?)
+            // The merchant's other channels may have the mode while this channel does not.
+            Some(find_entity_of_parameters(directory, credential_entity, &parameters)?)
                 .filter(|entity| is_compatible(entity))
                 .ok_or_else(missing_entity)?
         }
@@ -155,55 +167,71 @@ async fn addressed(
     }
 }
 
+/// Returns the refusal of an `entityId` that is missing or empty.
 fn missing_entity() -> Refusal {
-    Refusal::parameter("entityId", None, "may not be empty")
+    Refusal::invalid_parameter("entityId", None, "may not be empty")
 }
 
-/// `entityId` has to be a merchant or channel: the entity that the credentials speak for, or one below it.
-fn channel(directory: &Directory, entity: Arc<Entity>, parameters: &Parameters) -> Result<Arc<Entity>, Refusal> {
+/// Finds the merchant or channel that `entityId` names: `entity`, which is that of the credentials, or one below it.
+///
+/// # Errors
+/// 400 if the id is missing, malformed or that of a PSP or division; 403 if it is unknown or not below `entity`.
+fn find_entity_of_parameters(
+    directory: &Directory,
+    entity: Arc<Entity>,
+    parameters: &Parameters,
+) -> Result<Arc<Entity>, Refusal> {
     let id = entity_id(parameters).ok_or_else(missing_entity)?;
     let Some(id) = EntityId::parse(id) else {
-        return Err(Refusal::parameter("entityId", Some(id), "must match ^[0-9a-f]{32}$"));
+        return Err(Refusal::invalid_parameter("entityId", Some(id), "must match ^[0-9a-f]{32}$"));
     };
-    let named = if id == entity.id {
+    let found = if id == entity.id {
         entity
     } else {
-        let below = directory.entity(&id).filter(|below| directory.acts_for(&entity.id, below));
-        below.ok_or_else(Refusal::unknown_channel)?
+        let found = directory.find_entity(&id).filter(|found| directory.can_act_for(&entity.id, found));
+        found.ok_or_else(Refusal::unknown_channel)?
     };
-    if named.level.takes_payments() {
-        return Ok(named);
+    if found.level.allows_payments() {
+        return Ok(found);
     }
-    let message = format!("is a {}: name a merchant or channel below it", named.level.title());
-    Err(Refusal::parameter("entityId", Some(id.as_str()), message))
+    let message = format!("is a {}: name a merchant or channel below it", found.level.display_name());
+    Err(Refusal::invalid_parameter("entityId", Some(id.as_str()), message))
 }
 
-/// Judges formats and the ports of addresses at once, drops what the catalogue does not know, or refuses it for a strict
-/// entity.
-fn admit(entity: &Entity, formats: Formats, ports: &Ports, parameters: &mut Parameters) -> Result<(), Refusal> {
+/// Normalizes the parameters, and checks their formats, their lists and the ports of their addresses. Unknown
+/// parameters are errors if the entity is strict, and are dropped otherwise.
+///
+/// # Errors
+/// One refusal with all errors.
+fn validate_parameters(
+    entity: &Entity,
+    formats: FormatSet,
+    ports: &Ports,
+    parameters: &mut Parameters,
+) -> Result<(), Refusal> {
     let mut errors = Vec::new();
     if entity.settings.strict {
         let message = "is not a known parameter";
-        errors.extend(unknown(parameters).into_iter().map(|name| ParameterError::new(name, None, message)));
+        errors.extend(unknown_names(parameters).into_iter().map(|name| ParameterError::new(name, None, message)));
     } else {
-        parameters.retain(|name, _| find(name).is_some());
+        parameters.retain(|name, _| find_parameter(name).is_some());
     }
-    normalize(parameters);
+    normalize_parameters(parameters);
     errors.extend(check_formats(parameters, formats));
     errors.extend(check_lists(parameters));
-    for name in ADDRESSES {
+    for name in ADDRESS_PARAMETERS {
         if let Some(address) = parameters.get(name)
             && url::check(address).is_ok()
-            && let Err(message) = ports.check(address)
+            && let Err(message) = ports.check_address(address)
         {
             errors.push(ParameterError::new(name, Some(address), message));
         }
     }
-    if errors.is_empty() { Ok(()) } else { Err(Refusal::parameters(errors)) }
+    if errors.is_empty() { Ok(()) } else { Err(Refusal::invalid_parameters(errors)) }
 }
 
-/// Refuses card numbers in values that are kept to the letter.
+/// Refuses card numbers in parameters that are stored unchanged. Names all of them.
 fn refuse_card_numbers(parameters: &Parameters) -> Result<(), Refusal> {
     let errors = check_card_numbers(parameters);
-    if errors.is_empty() { Ok(()) } else { Err(Refusal::parameters(errors)) }
+    if errors.is_empty() { Ok(()) } else { Err(Refusal::invalid_parameters(errors)) }
 }

@@ -1,5 +1,6 @@
-//! The host of the card frames (`--fields-url`). Browsers isolate pages by origin: where the frames have a host of their own,
-//! no other page of the gateway can read what is typed into them. Each route names its hosts in [`docs::ROUTES`].
+//! The host of the card frames (`--fields-url`). Browsers isolate pages by origin: if the frames have their own host,
+//! no other page of the gateway can read the card data typed into them. [`docs::ROUTES`] lists the hosts of each
+//! route.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -7,26 +8,27 @@ use std::sync::LazyLock;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, Method, header};
 
-use super::docs::{self, Host};
-use super::{Edge, client};
+use super::docs::{self, RouteHost};
+use super::{AppState, client};
 
 /// The address of the card frames.
 #[derive(Debug, Clone)]
 pub struct FieldsUrl {
-    /// The address, with a slash at its end.
+    /// The address, with a trailing slash.
     base: String,
     /// Its host name in lower case, without a port.
     name: String,
 }
 
 impl FieldsUrl {
-    /// Checks the address against the public one.
+    /// Checks the address of the frames against the public one: another host name, the same scheme, and only characters
+    /// that are safe in a script.
     ///
     /// # Errors
-    /// A sentence that says what is wrong, for the operator.
+    /// A sentence for the operator that says what is wrong.
     pub fn new(base: &str, public: &str) -> Result<Self, &'static str> {
-        let (scheme, name) = parts(base);
-        let (public_scheme, public_name) = parts(public);
+        let (scheme, name) = scheme_and_host(base);
+        let (public_scheme, public_name) = scheme_and_host(public);
         if name == public_name {
             return Err("needs a host name of its own: browsers and proxies tell the frames from other pages by it");
         }
@@ -40,20 +42,21 @@ impl FieldsUrl {
         Ok(Self { base: base.to_owned(), name })
     }
 
-    /// The address, with a slash at its end.
-    pub fn base(&self) -> &str {
+    /// Returns the address, with a trailing slash.
+    pub fn as_str(&self) -> &str {
         &self.base
     }
 }
 
-/// The scheme of an address, and its host name in lower case.
-fn parts(address: &str) -> (String, String) {
+/// Returns the scheme of an address, and its host name without port, both in lower case. Both are empty if there is no
+/// `://`.
+fn scheme_and_host(address: &str) -> (String, String) {
     let (scheme, rest) = address.split_once("://").unwrap_or_default();
     let authority = rest.split('/').next().unwrap_or_default();
     (scheme.to_ascii_lowercase(), host_name(authority))
 }
 
-/// The name in `name:port`, in lower case.
+/// Returns the name in `user@name:port`, in lower case. An IPv6 address keeps its brackets.
 fn host_name(authority: &str) -> String {
     let after_user = authority.rsplit('@').next().unwrap_or_default();
     let end = match after_user.rfind(':') {
@@ -63,41 +66,47 @@ fn host_name(authority: &str) -> String {
     after_user[..end].to_ascii_lowercase()
 }
 
-/// Returns true if the route exists on the host that the browser asked.
-pub(super) fn has_route(edge: &Edge, request: &Request) -> bool {
-    let Some(fields) = &edge.fields_url else { return true };
-    let asked = if is_for(edge, fields, request) { Host::Fields } else { Host::Public };
+/// Returns true if the requested host has the route. Without a host for the frames, and for `Both`, every host has it.
+/// An address or method that is not in the table belongs to the public host.
+pub(super) fn has_route(state: &AppState, request: &Request) -> bool {
+    let Some(fields) = &state.fields_url else { return true };
+    let requested = if is_fields_host(state, fields, request) { RouteHost::Fields } else { RouteHost::Public };
     let host = request
         .extensions()
         .get::<MatchedPath>()
         .and_then(|path| HOSTS.get(path.as_str())?.iter().find(|(method, _)| is_method(request.method(), *method)));
-    // A method that a public route does not know is told as such; the fields host tells nothing of its routes.
-    host.map_or(asked == Host::Public, |(_, host)| *host == Host::Both || *host == asked)
+    // On the public host, an unsupported method gets 405; the fields host responds 404, so that it does not reveal its
+    // routes.
+    host.map_or(requested == RouteHost::Public, |(_, host)| *host == RouteHost::Both || *host == requested)
 }
 
 /// The hosts of each route, by its path and method.
-static HOSTS: LazyLock<HashMap<&'static str, Vec<(docs::Method, Host)>>> = LazyLock::new(|| {
+static HOSTS: LazyLock<HashMap<&'static str, Vec<(docs::HttpMethod, RouteHost)>>> = LazyLock::new(|| {
     let mut hosts: HashMap<_, Vec<_>> = HashMap::new();
-    for route in docs::ROUTES {
+    for route in docs::ROUTES.iter() {
         hosts.entry(route.path).or_default().push((route.method, route.host));
     }
     hosts
 });
 
-fn is_method(asked: &Method, method: docs::Method) -> bool {
-    asked.as_str() == method.as_str() || (asked == Method::HEAD && method == docs::Method::Get)
+/// Returns true if a route's method handles the requested one. GET handles HEAD too.
+fn is_method(requested: &Method, method: docs::HttpMethod) -> bool {
+    requested.as_str() == method.as_str() || (requested == Method::HEAD && method == docs::HttpMethod::Get)
 }
 
-/// Returns true if the browser asked the host of the card frames.
-fn is_for(edge: &Edge, fields: &FieldsUrl, request: &Request) -> bool {
-    let forwarded = client::is_behind_proxy(edge, request.extensions()).then(|| forwarded(request.headers())).flatten();
+/// Returns true if the browser requested the host of the card frames, whatever its port: by `X-Forwarded-Host` of a
+/// trusted proxy, otherwise by the request's address or `Host`. False if none of them is there.
+fn is_fields_host(state: &AppState, fields: &FieldsUrl, request: &Request) -> bool {
+    let forwarded =
+        client::is_behind_proxy(state, request.extensions()).then(|| forwarded_host(request.headers())).flatten();
     let host = forwarded.or_else(|| request.uri().authority().map(|authority| authority.as_str()));
     let host = host.or_else(|| request.headers().get(header::HOST)?.to_str().ok());
     host.is_some_and(|host| host_name(host.trim()) == fields.name)
 }
 
-/// The host that the proxy next to us was asked for: proxies append, so it is the last one.
-fn forwarded(headers: &HeaderMap) -> Option<&str> {
+/// Returns the last value of `X-Forwarded-Host`, which is that of the nearest proxy, because proxies append. Returns
+/// `None` if it is empty or missing.
+fn forwarded_host(headers: &HeaderMap) -> Option<&str> {
     let all = headers.get_all("x-forwarded-host").iter().next_back()?.to_str().ok()?;
     all.rsplit(',').next().map(str::trim).filter(|host| !host.is_empty())
 }
@@ -124,7 +133,7 @@ mod tests {
     fn an_address_that_would_not_separate_the_frames_is_refused() {
         let public = "https://pay.example/";
         assert_eq!(
-            FieldsUrl::new("https://fields.pay.example/", public).unwrap().base(),
+            FieldsUrl::new("https://fields.pay.example/", public).unwrap().as_str(),
             "https://fields.pay.example/"
         );
         for base in [

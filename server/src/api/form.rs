@@ -1,4 +1,4 @@
-//! What browsers load: the loader script, the frame documents with a checkout's configuration, and the static files.
+//! Files that browsers load: the loader script, the frame documents with a checkout's configuration, and static files.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,76 +10,78 @@ use axum::response::Response;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tillgate_shared::brand::{Brand, Kind};
+use tillgate_shared::brand::{AccountType, Brand};
 
-use super::reply::wire_time;
-use super::{Edge, client, relay, shopper_page};
-use crate::domain::checkout::{Checkout, State as CheckoutState};
+use super::response::wire_time;
+use super::{AppState, client, form_config, html_page};
+use crate::domain::checkout::{Checkout, CheckoutState};
 use crate::domain::id::EntityId;
-use crate::form::{Bundle, Document, Encoded, HTML};
+use crate::form::{Bundle, DocumentTemplate, EncodedFile, HTML};
 use crate::gateway::{Failure, order};
 
-/// A year, and the browser need not ask again: the address carries the content's hash.
-const IMMUTABLE: &str = "public, max-age=31536000, immutable";
+/// One year without revalidation, because the address contains the content's hash.
+const IMMUTABLE_CACHE: &str = "public, max-age=31536000, immutable";
 
-/// The query of the loader and of the frame document. Pages write it, so it is read as it comes: of a name that comes
-/// twice the later counts, and what is not known is left alone.
+/// Query parameters of the loader and of the frame documents. Merchants' pages write them, so they are not validated:
+/// the last value of a repeated name wins, and unknown names are ignored.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 pub(super) struct FormQuery(HashMap<String, String>);
 
 impl FormQuery {
+    /// Returns the value of a parameter, empty if there is none.
     pub(super) fn get(&self, name: &str) -> &str {
         self.0.get(name).map(String::as_str).unwrap_or_default()
     }
 
-    /// The checkout's id, without what asks for its tokenisation form.
-    pub(super) fn checkout(&self) -> &str {
+    /// Returns the checkout's id, without the suffix that requests the tokenisation form.
+    pub(super) fn checkout_id(&self) -> &str {
         let id = self.get("checkoutId");
         id.strip_suffix("/registration").unwrap_or(id)
     }
 }
 
-/// As long as a checkout lives: what it is pinned to does not change meanwhile.
-const CHECKOUT: &str = "private, max-age=1800";
+/// Lifetime of a checkout in seconds (30 minutes): the build that it is pinned to does not change meanwhile.
+const CHECKOUT_CACHE: &str = "private, max-age=1800";
 
-/// `paymentWidgets.js`: the bytes of the build that the checkout is pinned to. They do not depend on the checkout
-/// otherwise, so an unknown checkout gets the current build, and the form then says what is wrong.
-pub(super) async fn loader(
-    State(edge): State<Arc<Edge>>,
+/// Serves `paymentWidgets.js` from the build that the checkout is pinned to. The bytes do not depend on the checkout
+/// otherwise. An unknown checkout gets the current build, whose form then shows the error.
+pub(super) async fn serve_loader(
+    State(state): State<Arc<AppState>>,
     Query(query): Query<FormQuery>,
     headers: HeaderMap,
 ) -> Response {
-    let pinned = edge.gateway.checkout_for_shopper(query.checkout()).ok().map(|checkout| checkout.build);
-    match pinned.and_then(|build| edge.builds.get(&build)) {
-        Some(bundle) => encoded(&bundle.loader, &headers, CHECKOUT),
-        None => encoded(&edge.builds.current().loader, &headers, "no-cache"),
+    let pinned = state.gateway.load_checkout(query.checkout_id()).ok().map(|checkout| checkout.build);
+    match pinned.and_then(|build| state.builds.get(&build)) {
+        Some(bundle) => file_response(&bundle.loader, &headers, CHECKOUT_CACHE),
+        None => file_response(&state.builds.current_build().loader, &headers, "no-cache"),
     }
 }
 
-/// `/v1/static/{build}/{path}`: never changes, may be kept for a year.
-pub(super) async fn file(
-    State(edge): State<Arc<Edge>>,
+/// Serves `/v1/static/{build}/{path}`, or 404 if the build or the path is unknown. The content never changes and may be
+/// cached for a year.
+pub(super) async fn serve_file(
+    State(state): State<Arc<AppState>>,
     Path((build, path)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response {
-    match edge.builds.get(&build).and_then(|bundle| bundle.file(&path)) {
-        Some(file) => encoded(file, &headers, IMMUTABLE),
+    match state.builds.get(&build).and_then(|bundle| bundle.static_file(&path)) {
+        Some(file) => file_response(file, &headers, IMMUTABLE_CACHE),
         None => super::error::no_such_endpoint().await,
     }
 }
 
-/// `/v1/static/{build}/frame/{path}`: the same for the files of the frames.
-pub(super) async fn frame_file(
-    state: State<Arc<Edge>>,
+/// Serves the files of the frames in the same way: `/v1/static/{build}/frame/{path}`.
+pub(super) async fn serve_frame_file(
+    state: State<Arc<AppState>>,
     Path((build, path)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response {
-    file(state, Path((build, format!("frame/{path}"))), headers).await
+    serve_file(state, Path((build, format!("frame/{path}"))), headers).await
 }
 
-/// `wpwl.d.ts`: what TypeScript has to know of the form. As plain text, so that a browser shows it.
-pub(super) async fn declarations() -> Response {
+/// Serves `wpwl.d.ts`, the TypeScript declarations of the form, as plain text so that a browser shows it.
+pub(super) async fn serve_declarations() -> Response {
     let mut response = Response::new(Body::from(tillgate_shared::options::DECLARATIONS));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
@@ -88,166 +90,194 @@ pub(super) async fn declarations() -> Response {
     response
 }
 
-/// A file in the best encoding that the browser takes.
-fn encoded(file: &Encoded, headers: &HeaderMap, cache: &'static str) -> Response {
+/// Responds with a file in the best encoding that the browser accepts: Brotli, gzip or none. Any page may load it.
+/// `cache` is the `Cache-Control` header.
+fn file_response(file: &EncodedFile, headers: &HeaderMap, cache: &'static str) -> Response {
     let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let takes = |coding: &str| {
+    let accepts = |coding: &str| {
         accepted.split(',').any(|offer| {
             let (name, weight) = offer.split_once(';').unwrap_or((offer, ""));
             name.trim().eq_ignore_ascii_case(coding) && !matches!(weight.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
         })
     };
     let (body, coding) = match (&file.brotli, &file.gzip) {
-        (Some(brotli), _) if takes("br") => (brotli.clone(), Some("br")),
-        (_, Some(gzip)) if takes("gzip") => (gzip.clone(), Some("gzip")),
+        (Some(brotli), _) if accepts("br") => (brotli.clone(), Some("br")),
+        (_, Some(gzip)) if accepts("gzip") => (gzip.clone(), Some("gzip")),
         _ => (file.identity.clone(), None),
     };
     let mut response = Response::new(Body::from(body));
-    let answer = response.headers_mut();
-    answer.insert(header::CONTENT_TYPE, value(&file.media_type));
-    answer.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
-    answer.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
-    answer.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    answer.insert("cross-origin-resource-policy", HeaderValue::from_static("cross-origin"));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, header_value(&file.media_type));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("cross-origin"));
     if let Some(coding) = coding {
-        answer.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
     }
     response
 }
 
-/// The document of a frame with a field of the card, with the checkout's configuration inside it.
-pub(super) async fn frame(State(edge): State<Arc<Edge>>, Query(query): Query<FormQuery>, request: Request) -> Response {
+/// Serves the document of a frame with one field of the card, including the checkout's configuration. The frames of the
+/// other fields than the card number get only the part that every frame needs.
+pub(super) async fn serve_frame(
+    State(state): State<Arc<AppState>>,
+    Query(query): Query<FormQuery>,
+    request: Request,
+) -> Response {
     let is_text = matches!(query.get("field"), "card.holder" | "card.expiry");
-    configured(
-        &edge,
+    serve_configured_document(
+        &state,
         &query,
         request,
         |bundle| if is_text { &bundle.text } else { &bundle.frame },
         |checkout, now| match query.get("field") {
-            // The page hears everything from the number's frame.
+            // The merchant's page gets the whole configuration from the frame of the card number.
             "card.cvv" | "card.holder" | "card.expiry" => Map::new(),
             _ => {
-                let mut about = open(&edge, checkout, query.get("brands"), now);
-                // Whether there is more to show than cards; what that is, the relay knows.
-                if relay::offers_registrations(checkout) {
-                    about.insert("registrations".to_owned(), true.into());
+                let mut config = open_checkout_config(&state, checkout, query.get("brands"), now);
+                // Set if there are stored accounts to choose from. The relay frame provides them.
+                if form_config::offers_registrations(checkout) {
+                    config.insert("registrations".to_owned(), true.into());
                 }
-                about
+                config
             }
         },
     )
 }
 
-/// The document of the hidden frame that forms without a card number are told by and send by (contract, 2.2).
-pub(super) async fn relay(State(edge): State<Arc<Edge>>, Query(query): Query<FormQuery>, request: Request) -> Response {
-    configured(
-        &edge,
+/// Serves the document of the hidden relay frame: forms without a card number get their configuration from it and
+/// submit through it (contract, 2.2).
+pub(super) async fn serve_relay(
+    State(state): State<Arc<AppState>>,
+    Query(query): Query<FormQuery>,
+    request: Request,
+) -> Response {
+    serve_configured_document(
+        &state,
         &query,
         request,
         |bundle| &bundle.relay,
         |checkout, now| {
-            let mut about = open(&edge, checkout, query.get("brands"), now);
-            about.extend(relay::about(&edge, checkout));
-            // The wallet's sheet is a page of another origin then.
-            if let (Some(_), Some(public)) = (&edge.fields_url, &edge.public_url) {
-                about.insert("pages".to_owned(), public.as_str().into());
+            let mut config = open_checkout_config(&state, checkout, query.get("brands"), now);
+            config.extend(form_config::relay_config(&state, checkout));
+            // The wallet's sheet is then a page of another origin than the frame.
+            if let (Some(_), Some(public)) = (&state.fields_url, &state.public_url) {
+                config.insert("pages".to_owned(), public.as_str().into());
             }
-            about
+            config
         },
     )
 }
 
-/// A document with a checkout's configuration: what `about` says of one that is open, or why it cannot be paid.
-fn configured(
-    edge: &Edge,
+/// Serves a document with a checkout's configuration: the result of `build_config` if the checkout is open or its
+/// payment is pending, otherwise the reason why it cannot be paid (404 for an unknown one, 503 if the store fails).
+/// Without a checkout's id, the configuration has only the brands that the page names. The security code's frame gets a
+/// document of its own, without configuration, if the build has one.
+fn serve_configured_document(
+    state: &AppState,
     query: &FormQuery,
     request: Request,
-    which: impl FnOnce(&Bundle) -> &Document,
-    about: impl FnOnce(&Checkout, Timestamp) -> Map<String, Value>,
+    select_template: impl FnOnce(&Bundle) -> &DocumentTemplate,
+    build_config: impl FnOnce(&Checkout, Timestamp) -> Map<String, Value>,
 ) -> Response {
     let (parts, _) = request.into_parts();
-    let base = client::public_url(edge, &parts);
-    let (status, bundle, checkout, about) = match edge.gateway.checkout_for_shopper(query.checkout()) {
-        // The page makes its checkout when the shopper pays. Whose it will be is not known before, so any merchant's page may
-        // show the frame; which page it was, the frame tells with the submit.
-        Err(Failure::Refused(_)) if query.checkout().is_empty() => {
-            let brands = json!({ "brands": described(named(query.get("brands"))) });
-            let about = brands.as_object().cloned().unwrap_or_default();
-            (StatusCode::OK, edge.builds.current(), None, about)
+    let base = client::public_url(state, &parts);
+    let (status, bundle, checkout, config) = match state.gateway.load_checkout(query.checkout_id()) {
+        // The page creates its checkout when the shopper pays. Its merchant is unknown until then, so any merchant's
+        // page may show the frame. The submit contains the page.
+        Err(Failure::Refused(_)) if query.checkout_id().is_empty() => {
+            let brands = json!({ "brands": describe_brands(named_brands(query.get("brands"))) });
+            let config = brands.as_object().cloned().unwrap_or_default();
+            (StatusCode::OK, state.builds.current_build(), None, config)
         }
         Ok(checkout) => {
-            let now = edge.gateway.now_of_id(&checkout.entity);
-            let about = match checkout.state(now) {
-                CheckoutState::Open => about(&checkout, now),
-                // Its shopper has come back from the brand's page, and may take another brand.
-                CheckoutState::Paid if edge.gateway.is_pending(&checkout) => about(&checkout, now),
-                CheckoutState::Paid if checkout.is_tokenisation() => closed("This account has been stored already."),
-                CheckoutState::Paid => paid(),
-                CheckoutState::Expired => closed("This checkout has expired. Please start again."),
+            let now = state.gateway.now_of_id(&checkout.entity);
+            let config = match checkout.state_at(now) {
+                CheckoutState::Open => build_config(&checkout, now),
+                // The shopper has come back from the brand's page, and may choose another brand.
+                CheckoutState::Paid if state.gateway.is_pending(&checkout) => build_config(&checkout, now),
+                CheckoutState::Paid if checkout.is_tokenisation() => {
+                    closed_checkout_config("This account has been stored already.")
+                }
+                CheckoutState::Paid => paid_checkout_config(),
+                CheckoutState::Expired => closed_checkout_config("This checkout has expired. Please start again."),
             };
-            (StatusCode::OK, edge.builds.pinned(&checkout.build), Some(checkout), about)
+            (StatusCode::OK, state.builds.pinned_or_current(&checkout.build), Some(checkout), config)
         }
-        Err(Failure::Refused(_)) => {
-            (StatusCode::NOT_FOUND, edge.builds.current(), None, closed("This checkout does not exist."))
-        }
+        Err(Failure::Refused(_)) => (
+            StatusCode::NOT_FOUND,
+            state.builds.current_build(),
+            None,
+            closed_checkout_config("This checkout does not exist."),
+        ),
         Err(error) => {
             tracing::error!(%error, "frame document");
-            let about = closed("The payment form is not available at the moment. Please try again.");
-            (StatusCode::SERVICE_UNAVAILABLE, edge.builds.current(), None, about)
+            let config = closed_checkout_config("The payment form is not available at the moment. Please try again.");
+            (StatusCode::SERVICE_UNAVAILABLE, state.builds.current_build(), None, config)
         }
     };
-    let (document, ancestors) = (which(bundle), ancestors(edge, checkout.as_ref()));
+    let (document, ancestors) = (select_template(bundle), checkout_ancestors(state, checkout.as_ref()));
     let reports = checkout.as_ref().map(|checkout| checkout.id.as_str());
     if query.get("field") == "card.cvv"
         && let Some(code) = &bundle.code
     {
-        return framed(status, document, &ancestors, reports, encoded(code, &parts.headers, "no-store"));
+        return set_document_headers(
+            status,
+            document,
+            &ancestors,
+            reports,
+            file_response(code, &parts.headers, "no-store"),
+        );
     }
     let mut configuration = Map::new();
     configuration.insert("version".to_owned(), 1.into());
     configuration.insert("base".to_owned(), base.into());
     configuration.insert("build".to_owned(), bundle.id.as_str().into());
-    configuration.extend(about);
-    // Inside a script element only `<` could end it.
+    configuration.extend(config);
+    // Inside a script element, only `<` could end it.
     let configuration = Value::Object(configuration).to_string().replace('<', "\\u003c");
-    let (before, after) = &document.text;
+    let (before, after) = &document.parts;
     let mut response = Response::new(Body::from([before.as_str(), &configuration, after.as_str()].concat()));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(HTML));
-    framed(status, document, &ancestors, reports, response)
+    set_document_headers(status, document, &ancestors, reports, response)
 }
 
-/// Who may show a page of ours in a frame, as the directive `frame-ancestors` lists them: the merchant's origins where it
-/// has named them.
-pub(super) fn ancestors(edge: &Edge, checkout: Option<&Checkout>) -> String {
+/// Returns the pages that may show one of our pages in a frame, as a list for the directive `frame-ancestors`: the
+/// merchant's origins, without a checkout those of all merchants. Any page if a merchant in question has configured
+/// none.
+pub(super) fn checkout_ancestors(state: &AppState, checkout: Option<&Checkout>) -> String {
     match checkout {
-        Some(checkout) => ancestors_of(edge, &checkout.entity),
-        None => sources(&edge.gateway.directory.origins()),
+        Some(checkout) => entity_ancestors(state, &checkout.entity),
+        None => source_list(&state.gateway.directory.merchant_origins()),
     }
 }
 
-/// The same for the pages of an entity.
-pub(super) fn ancestors_of(edge: &Edge, entity: &EntityId) -> String {
-    sources(&edge.gateway.directory.origins_of(entity))
+/// Returns the same list for the pages of an entity: its origins, or those of its merchant.
+pub(super) fn entity_ancestors(state: &AppState, entity: &EntityId) -> String {
+    source_list(&state.gateway.directory.frame_origins(entity))
 }
 
-/// Any page may show ours in a frame.
-pub(super) const ANYBODY: &str = "*";
+/// Allows every page to show ours in a frame.
+pub(super) const ANY_ORIGIN: &str = "*";
 
-fn sources(origins: &[String]) -> String {
-    if origins.is_empty() { ANYBODY.to_owned() } else { origins.join(" ") }
+/// Joins origins for a directive. An empty list means any origin.
+fn source_list(origins: &[String]) -> String {
+    if origins.is_empty() { ANY_ORIGIN.to_owned() } else { origins.join(" ") }
 }
 
-/// What the form has to know of an open checkout.
-fn open(edge: &Edge, checkout: &Checkout, brands: &str, now: Timestamp) -> Map<String, Value> {
+/// Builds the form's configuration for an open checkout: its data, and those brands of `brands` (codes that the page
+/// names) that it can be paid with. A wallet says if our sandbox sheet replaces its own.
+fn open_checkout_config(state: &AppState, checkout: &Checkout, brands: &str, now: Timestamp) -> Map<String, Value> {
     let get = |name: &str| checkout.parameters.get(name);
-    // As it is charged, whatever way the merchant wrote it.
-    let amount = order::amount(&checkout.parameters).map(|amount| amount.to_string()).ok();
-    let live = edge.gateway.directory.entity(&checkout.entity).is_some_and(|entity| entity.live);
-    let offered = edge.gateway.offered(checkout, named(brands));
-    let mut brands = described(offered.iter().copied());
-    for wallet in offered.iter().filter(|brand| brand.kind == Kind::Wallet) {
-        // Whether a simulation stands in for the wallet.
-        brands[wallet.code]["sheet"] = edge.gateway.has_wallet_sheet(checkout, wallet).into();
+    // The amount as it is charged, regardless of how the merchant formatted it.
+    let amount = order::read_amount(&checkout.parameters).map(|amount| amount.to_string()).ok();
+    let live = state.gateway.directory.find_entity(&checkout.entity).is_some_and(|entity| entity.live);
+    let offered = state.gateway.payable_brands(checkout, named_brands(brands));
+    let mut brands = describe_brands(offered.iter().copied());
+    for wallet in offered.iter().filter(|brand| brand.kind == AccountType::Wallet) {
+        // True if our sandbox sheet replaces the wallet's own.
+        brands[wallet.code]["sheet"] = state.gateway.wallet_sheet(checkout, wallet).is_some().into();
     }
     let fields = json!({
         "checkout": {
@@ -268,68 +298,72 @@ fn open(edge: &Edge, checkout: &Checkout, brands: &str, now: Timestamp) -> Map<S
     }
 }
 
-/// What the form has to know of a brand; of one that is no card also which form it has. `flow` is told before anything is
-/// sent, for a popup has to be opened while the browser still knows that the shopper clicked.
-fn about_brand(brand: &Brand) -> Value {
-    let mut about = json!({ "kind": brand.kind.as_str(), "name": brand.name, "flow": brand.flow.as_str() });
-    if brand.kind != Kind::Card {
-        about["form"] = brand.form.as_str().into();
-        about["fields"] = brand.fields.into();
+/// Describes a brand for the form. A brand that is not a card also has its kind of form and its fields. `flow` is known
+/// before the submit, because a popup has to be opened while the browser still attributes it to the shopper's click.
+fn describe_brand(brand: &Brand) -> Value {
+    let mut config = json!({ "kind": brand.kind.as_str(), "name": brand.name, "flow": brand.flow.as_str() });
+    if brand.kind != AccountType::Card {
+        config["form"] = brand.form.as_str().into();
+        config["fields"] = brand.fields.into();
         if !brand.extras.is_empty() {
-            about["extras"] = brand.extras.into();
+            config["extras"] = brand.extras.into();
         }
     }
-    about
+    config
 }
 
-/// The brands that a page names, each once: a form for each is part of the answer.
-pub(super) fn named(brands: &str) -> impl Iterator<Item = &'static Brand> {
-    let mut known = Vec::new();
+/// Returns the brands whose codes a page names, separated by spaces, plus signs or commas. Each comes once, because
+/// each becomes a form in the response; unknown codes are left out.
+pub(super) fn named_brands(brands: &str) -> impl Iterator<Item = &'static Brand> {
+    let mut seen = Vec::new();
     brands.split([' ', '+', ',']).filter_map(Brand::find).filter(move |brand| {
-        let is_new = !known.contains(&brand.code);
+        let is_new = !seen.contains(&brand.code);
         if is_new {
-            known.push(brand.code);
+            seen.push(brand.code);
         }
         is_new
     })
 }
 
-/// What the form is told of its brands.
-fn described(brands: impl IntoIterator<Item = &'static Brand>) -> Map<String, Value> {
-    brands.into_iter().map(|brand| (brand.code.to_owned(), about_brand(brand))).collect()
+/// Returns the descriptions of brands by their codes.
+fn describe_brands(brands: impl IntoIterator<Item = &'static Brand>) -> Map<String, Value> {
+    brands.into_iter().map(|brand| (brand.code.to_owned(), describe_brand(brand))).collect()
 }
 
-/// A checkout that cannot be paid, and why, for the shopper.
-fn closed(message: &str) -> Map<String, Value> {
+/// Builds the configuration of a checkout that cannot be paid, with a message for the shopper.
+fn closed_checkout_config(message: &str) -> Map<String, Value> {
     Map::from_iter([("error".to_owned(), json!({ "name": "InvalidCheckoutIdError", "message": message }))])
 }
 
-/// A checkout that has been paid: who reads that it is merely closed might pay again in another.
-fn paid() -> Map<String, Value> {
-    let mut about = closed("This checkout has been paid already.");
-    about["error"]["paid"] = true.into();
-    about
+/// Builds the configuration of a paid checkout. It says so, because a shopper who reads that the checkout is merely
+/// closed might pay again in another one.
+fn paid_checkout_config() -> Map<String, Value> {
+    let mut config = closed_checkout_config("This checkout has been paid already.");
+    config["error"]["paid"] = true.into();
+    config
 }
 
-/// A document's answer with the policy under which it runs.
-fn framed(
+/// Sets the status, the content security policy and the cross-origin policy of a document's response. `reports` is the
+/// checkout's id.
+fn set_document_headers(
     status: StatusCode,
-    document: &Document,
+    document: &DocumentTemplate,
     ancestors: &str,
     reports: Option<&str>,
     mut response: Response,
 ) -> Response {
-    let policy = policy(document, ancestors, reports);
+    let policy = content_security_policy(document, ancestors, reports);
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, value(&policy));
+    headers.insert(header::CONTENT_SECURITY_POLICY, header_value(&policy));
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("cross-origin"));
     response
 }
 
-/// The headers of the frames' documents, for the inventory of scripts.
-pub(super) fn policies(edge: &Edge) -> Value {
-    let current = edge.builds.current();
+/// Returns path and headers of each of the frames' documents, for the inventory of scripts. `ORIGINS` and `CHECKOUT`
+/// stand for the values of a checkout.
+pub(super) fn list_document_headers(state: &AppState) -> Value {
+    let current = state.builds.current_build();
     let documents = [
         ("/v1/pciIframe.html?field=card.number", &current.frame),
         ("/v1/pciIframe.html?field=card.cvv", &current.frame),
@@ -338,7 +372,7 @@ pub(super) fn policies(edge: &Edge) -> Value {
         ("/v1/internalRequestIframe.html", &current.relay),
     ];
     let described = documents.map(|(path, document)| {
-        let policy = policy(document, "ORIGINS", Some("CHECKOUT"));
+        let policy = content_security_policy(document, "ORIGINS", Some("CHECKOUT"));
         let headers = json!({
             "content-security-policy": policy, "cache-control": "no-store", "referrer-policy": "no-referrer",
             "x-content-type-options": "nosniff", "cross-origin-resource-policy": "cross-origin",
@@ -348,17 +382,18 @@ pub(super) fn policies(edge: &Edge) -> Value {
     described.to_vec().into()
 }
 
-/// The policy of a document. Violations are reported under the id `reports`, by the directive that every browser knows and that
-/// reports at once.
-fn policy(document: &Document, ancestors: &str, reports: Option<&str>) -> String {
-    let Document { scripts, styles, .. } = document;
-    let reports = shopper_page::reports("", reports);
+/// Returns the content security policy of a document. Violations are reported under the id `reports`, if there is one,
+/// with `report-uri`, which every browser supports and which reports immediately.
+fn content_security_policy(document: &DocumentTemplate, ancestors: &str, reports: Option<&str>) -> String {
+    let DocumentTemplate { scripts, styles, .. } = document;
+    let reports = html_page::report_directive("", reports);
     format!(
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {scripts}; style-src {styles}; connect-src 'self'; \
          base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}{reports}"
     )
 }
 
-fn value(text: &str) -> HeaderValue {
+/// Returns the text as a header value, empty if it contains a character that headers do not allow.
+fn header_value(text: &str) -> HeaderValue {
     HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""))
 }

@@ -1,5 +1,4 @@
-//! `Idempotency-Key` at the edge: which named requests are under way, what was answered to one before, and what tells two
-//! requests of one name apart.
+//! `Idempotency-Key` headers: detects concurrent, repeated and conflicting requests by key.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,54 +9,56 @@ use axum::response::Response;
 use tillgate_shared::parameter::Parameters;
 use zeroize::Zeroizing;
 
-use super::Edge;
-use super::reply::send;
+use super::AppState;
+use super::response::into_http_response;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
-use crate::domain::idempotency::{IdempotencyKey, Named};
+use crate::domain::idempotency::{IdempotencyKey, IdempotentRequest};
 use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
 
-/// The header that names a request.
+/// The header with the idempotency key.
 const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
-/// The header that says that an answer was given before.
+/// The header that marks a replayed response.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// Names of requests that this process works on, so that a twin is told at once. That two do not both get written is not
-/// its business: the store sees to that.
+/// Idempotency keys of requests in flight in this process, so that a concurrent duplicate is refused at once. The mutex
+/// is locked only to add or remove a key. The store guarantees that only one of two such requests is written.
 #[derive(Debug, Clone, Default)]
-pub struct UnderWay(Arc<Mutex<HashSet<(EntityId, IdempotencyKey)>>>);
+pub struct InFlight(Arc<Mutex<HashSet<(EntityId, IdempotencyKey)>>>);
 
-/// A name that is under way until this is dropped.
+/// An idempotency key that is in flight until this is dropped.
 #[derive(Debug)]
-struct Held {
-    all: UnderWay,
-    name: (EntityId, IdempotencyKey),
+struct InFlightGuard {
+    in_flight: InFlight,
+    key: (EntityId, IdempotencyKey),
 }
 
-impl UnderWay {
-    fn hold(&self, name: (EntityId, IdempotencyKey)) -> Option<Held> {
-        let new = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone());
-        new.then(|| Held { all: self.clone(), name })
+impl InFlight {
+    /// Marks a key as in flight until the guard is dropped. Returns `None` if it is in flight already.
+    fn try_reserve(&self, key: (EntityId, IdempotencyKey)) -> Option<InFlightGuard> {
+        let new = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
+        new.then(|| InFlightGuard { in_flight: self.clone(), key })
     }
 }
 
-impl Drop for Held {
+impl Drop for InFlightGuard {
     fn drop(&mut self) {
-        self.all.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+        self.in_flight.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
     }
 }
 
-/// What a request says about its name, before its body is read.
-pub(super) struct Asked {
+/// The idempotency header of a request, before the body is read.
+pub(super) struct IdempotencyHeader {
     key: Result<IdempotencyKey, &'static str>,
     method: Method,
     path: String,
 }
 
-impl Asked {
-    /// The name of a request that does something; reading needs none.
-    pub(super) fn of(request: &Request) -> Option<Self> {
+impl IdempotencyHeader {
+    /// Reads the header of a POST or DELETE, without judging a malformed or repeated key: [`reserve_key`] refuses that
+    /// later. Returns `None` if the header is absent, or if the method only reads.
+    pub(super) fn read_from(request: &Request) -> Option<Self> {
         let mut values = request.headers().get_all(HEADER).iter();
         let first = values.next()?;
         if request.method().is_safe() {
@@ -71,60 +72,73 @@ impl Asked {
     }
 }
 
-/// A named request that may be carried out. Its name is under way until this is dropped.
-pub(super) struct Fresh {
-    pub(super) named: Named,
-    _held: Held,
+/// A new request with an idempotency key, which may be carried out. Its key is in flight until this is dropped.
+pub(super) struct NewRequest {
+    pub(super) request: IdempotentRequest,
+    _guard: InFlightGuard,
 }
 
-/// What is to be done with a named request.
-pub(super) enum Turn {
-    /// It is new.
-    Fresh(Fresh),
-    /// It was answered before.
+/// Result of [`reserve_key`].
+pub(super) enum IdempotencyCheck {
+    /// The request is new.
+    New(NewRequest),
+    /// The request was carried out before; this is its stored response.
     Replay(Response),
 }
 
-/// Looks what became of an earlier request of this name.
+/// Reserves the key of a request, and looks for a stored response to an earlier one. A new request keeps the
+/// reservation until it is dropped.
 ///
 /// # Errors
-/// 400 for a name that cannot be one or was another request's, 409 while its twin is under way.
-pub(super) fn turn(edge: &Edge, entity: &Entity, parameters: &Parameters, asked: Asked) -> Result<Turn, Failure> {
-    let key = asked.key.map_err(Refusal::idempotency_key)?;
-    let held = edge.under_way.hold((entity.id.clone(), key.clone())).ok_or_else(Refusal::under_way)?;
-    let request = canonical(&asked.method, &asked.path, &entity.id, parameters);
-    let fingerprint = edge.gateway.vault.fingerprint(&request);
-    match edge.gateway.store.answer(&entity.id, &key, edge.gateway.now_of(entity))? {
-        None => Ok(Turn::Fresh(Fresh { named: Named { entity: entity.id.clone(), key, fingerprint }, _held: held })),
-        Some(found) if !edge.gateway.vault.is_fingerprint(&found.fingerprint, &request) => {
-            Err(Refusal::idempotency_key("was sent with another request before; a new request needs a new key").into())
+/// 400 if the key is malformed, repeated, or was used for a different request; 409 while a request with the same key is
+/// in flight; 403 if the stored response is about a channel that the entity no longer sees.
+pub(super) fn reserve_key(
+    state: &AppState,
+    entity: &Entity,
+    parameters: &Parameters,
+    header: IdempotencyHeader,
+) -> Result<IdempotencyCheck, Failure> {
+    let key = header.key.map_err(Refusal::invalid_idempotency_key)?;
+    let guard = state.in_flight.try_reserve((entity.id.clone(), key.clone())).ok_or_else(Refusal::request_in_flight)?;
+    let request = canonical_form(&header.method, &header.path, &entity.id, parameters);
+    let fingerprint = state.gateway.vault.fingerprint_request(&request);
+    match state.gateway.store.load_response(&entity.id, &key, state.gateway.now_of(entity))? {
+        None => Ok(IdempotencyCheck::New(NewRequest {
+            request: IdempotentRequest { entity: entity.id.clone(), key, fingerprint },
+            _guard: guard,
+        })),
+        Some(found) if !state.gateway.vault.is_fingerprint(&found.fingerprint, &request) => {
+            Err(Refusal::invalid_idempotency_key("was sent with another request before; a new request needs a new key")
+                .into())
         }
-        // A response about a channel that has another merchant now is that merchant's. The request is not carried out again.
-        Some(found) if found.owner.as_ref().is_some_and(|owner| !edge.gateway.sees(entity, owner)) => {
+        // A stored response about a channel that has moved to another merchant is not shown. The request is not
+        // repeated.
+        Some(found) if found.owner.as_ref().is_some_and(|owner| !state.gateway.can_see(entity, owner)) => {
             Err(Refusal::unknown_channel().into())
         }
         Some(found) => {
-            let mut response = send(found.answer);
+            let mut response = into_http_response(found.response);
             response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
-            Ok(Turn::Replay(response))
+            Ok(IdempotencyCheck::Replay(response))
         }
     }
 }
 
-/// A request in one form, whatever the order of its parameters. Without the credentials, for a token may change between two
-/// attempts, and without the security code, of which nothing may be kept, not even a hash. Account numbers count by the part
-/// that answers show: otherwise whoever knows a key could find the hidden digits by trying them, told right from wrong by
-/// whether the stored response comes.
-fn canonical(method: &Method, path: &str, entity: &EntityId, parameters: &Parameters) -> Zeroizing<Vec<u8>> {
+/// Returns a canonical form of a request: method, path, entity and sorted parameters, each with its length before it.
+/// It excludes the credentials, because a token may change between two attempts, and the security code, of which
+/// nothing may be stored, not even a hash. Account numbers are included only with the digits that responses show:
+/// otherwise a client that knows a key could find the hidden digits by trying them, because only the right ones would
+/// return the stored response.
+fn canonical_form(method: &Method, path: &str, entity: &EntityId, parameters: &Parameters) -> Zeroizing<Vec<u8>> {
     let mut pairs: Vec<(&str, &str)> = parameters
         .iter()
         .filter(|(name, _)| !name.starts_with("authentication.") && !matches!(*name, "card.cvv" | "entityId"))
-        .flat_map(|(name, value)| shown_parts(name, value).into_iter().map(move |part| (name, part)))
+        .flat_map(|(name, value)| distinguishing_parts(name, value).into_iter().map(move |part| (name, part)))
         .collect();
     pairs.sort_unstable();
     let parts = [method.as_str(), path, entity.as_str()];
     let parts = || parts.into_iter().chain(pairs.iter().flat_map(|(name, value)| [*name, *value]));
-    // As long as it gets, so that nothing of a card stays behind in memory that was given back.
+    // The exact capacity, so that the buffer never reallocates and leaves card data in freed memory.
     let mut bytes = Zeroizing::new(Vec::with_capacity(parts().map(|part| part.len() + 8).sum()));
     for part in parts() {
         bytes.extend_from_slice(&(part.len() as u64).to_be_bytes());
@@ -133,9 +147,10 @@ fn canonical(method: &Method, path: &str, entity: &EntityId, parameters: &Parame
     bytes
 }
 
-/// The parts of a parameter that tell two requests apart: the whole value, and of an account number the beginning and the end
-/// that answers show.
-fn shown_parts<'a>(name: &str, value: &'a str) -> [&'a str; 2] {
+/// Returns the parts of a parameter that distinguish two requests: of a card number the first six and last four digits,
+/// of an IBAN the first four and last four characters, of an account number the last four digits, of any other
+/// parameter the whole value and an empty text.
+fn distinguishing_parts<'a>(name: &str, value: &'a str) -> [&'a str; 2] {
     let first = match name {
         "card.number" => 6,
         "bankAccount.iban" => 4,
@@ -152,21 +167,22 @@ mod tests {
 
     use super::*;
 
-    fn of(method: &Method, path: &str, entity: u8, pairs: &[(&str, &str)]) -> Vec<u8> {
+    /// Returns the canonical form for the entity whose id has nine bytes of `entity`.
+    fn canonical_bytes(method: &Method, path: &str, entity: u8, pairs: &[(&str, &str)]) -> Vec<u8> {
         let entity = EntityId::new(Timestamp::UNIX_EPOCH, [entity; 9]);
-        canonical(method, path, &entity, &pairs.iter().copied().collect()).to_vec()
+        canonical_form(method, path, &entity, &pairs.iter().copied().collect()).to_vec()
     }
 
     #[test]
     fn a_request_is_the_same_in_another_order_and_with_other_credentials_and_differs_in_everything_else() {
-        let one = of(&Method::POST, "/v1/payments", 1, &[("amount", "1.00"), ("currency", "EUR")]);
+        let one = canonical_bytes(&Method::POST, "/v1/payments", 1, &[("amount", "1.00"), ("currency", "EUR")]);
         let same = [
             &[("currency", "EUR"), ("amount", "1.00")][..],
             &[("amount", "1.00"), ("currency", "EUR"), ("authentication.password", "x"), ("entityId", "y")],
             &[("amount", "1.00"), ("currency", "EUR"), ("card.cvv", "123")],
         ];
         for pairs in same {
-            assert_eq!(of(&Method::POST, "/v1/payments", 1, pairs), one, "{pairs:?}");
+            assert_eq!(canonical_bytes(&Method::POST, "/v1/payments", 1, pairs), one, "{pairs:?}");
         }
         for (name, number, hidden, shown) in [
             ("card.number", "4200001234567890", "4200009876547890", "4200001234567891"),
@@ -174,19 +190,19 @@ mod tests {
             ("bankAccount.iban", "DE23100000001234567890", "DE23100000009999997890", "DE24100000001234567890"),
             ("bankAccount.number", "1234567890", "5554567890", "1234567891"),
         ] {
-            let of = |value| of(&Method::POST, "/v1/payments", 1, &[(name, value)]);
-            assert_eq!(of(number), of(hidden), "{name}");
-            assert_ne!(of(number), of(shown), "{name}");
-            assert_ne!(of(number), of(""), "{name}");
+            let bytes_of = |value| canonical_bytes(&Method::POST, "/v1/payments", 1, &[(name, value)]);
+            assert_eq!(bytes_of(number), bytes_of(hidden), "{name}");
+            assert_ne!(bytes_of(number), bytes_of(shown), "{name}");
+            assert_ne!(bytes_of(number), bytes_of(""), "{name}");
         }
         let pairs = &[("amount", "1.00"), ("currency", "EUR")][..];
         let others = [
-            of(&Method::DELETE, "/v1/payments", 1, pairs),
-            of(&Method::POST, "/v1/payments/8a", 1, pairs),
-            of(&Method::POST, "/v1/payments", 2, pairs),
-            of(&Method::POST, "/v1/payments", 1, &pairs[..1]),
-            of(&Method::POST, "/v1/payments", 1, &[("amount", "1.01"), ("currency", "EUR")]),
-            of(&Method::POST, "/v1/payments", 1, &[("amount", "1.00currency"), ("EUR", "")]),
+            canonical_bytes(&Method::DELETE, "/v1/payments", 1, pairs),
+            canonical_bytes(&Method::POST, "/v1/payments/8a", 1, pairs),
+            canonical_bytes(&Method::POST, "/v1/payments", 2, pairs),
+            canonical_bytes(&Method::POST, "/v1/payments", 1, &pairs[..1]),
+            canonical_bytes(&Method::POST, "/v1/payments", 1, &[("amount", "1.01"), ("currency", "EUR")]),
+            canonical_bytes(&Method::POST, "/v1/payments", 1, &[("amount", "1.00currency"), ("EUR", "")]),
         ];
         for other in others {
             assert_ne!(other, one);

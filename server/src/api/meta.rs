@@ -1,4 +1,4 @@
-//! What the service says about itself: its result codes and its health.
+//! Metadata of the service: its result codes and its health.
 
 use std::sync::{Arc, LazyLock};
 
@@ -9,10 +9,11 @@ use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value, json};
 use tillgate_shared::result::ResultCode;
 
-use super::Edge;
-use super::fields::Fields;
-use super::reply::{fresh_ndc, reply};
+use super::AppState;
+use super::json_object::JsonObject;
+use super::response::{build_response, new_ndc};
 
+/// The body of the list of result codes.
 static RESULT_CODES: LazyLock<Bytes> = LazyLock::new(|| {
     let codes: Vec<Value> = ResultCode::all()
         .map(|code| json!({ "code": code.code(), "group": code.group().as_str(), "description": code.description() }))
@@ -20,8 +21,8 @@ static RESULT_CODES: LazyLock<Bytes> = LazyLock::new(|| {
     Bytes::from(json!({ "resultCodes": codes }).to_string())
 });
 
-/// Every result code with its group and its description; the same bytes for a build's whole life.
-pub(super) async fn result_codes() -> Response {
+/// Lists every result code with its group and its description. The bytes are the same for the life of a build.
+pub(super) async fn list_result_codes() -> Response {
     let headers = [
         (header::CONTENT_TYPE, "application/json;charset=UTF-8"),
         (header::CACHE_CONTROL, "public, max-age=3600"),
@@ -30,18 +31,19 @@ pub(super) async fn result_codes() -> Response {
     (headers, RESULT_CODES.clone()).into_response()
 }
 
-/// 200 while the store writes and reads, 503 with the reason otherwise. A row is written, at most once a second.
-pub(super) async fn health(State(edge): State<Arc<Edge>>) -> Response {
-    let ndc = fresh_ndc(None);
-    match edge.gateway.store.check_health().await {
-        Ok(()) => reply(StatusCode::OK, Fields::default().with("status", "ok"), &ndc),
-        Err(sickness) => {
-            let fields = Fields::default()
+/// Responds 200 while the store can write and read, otherwise 503 with the reason. The check writes a row, at most
+/// once per second; in between, the last result is repeated.
+pub(super) async fn read_health(State(state): State<Arc<AppState>>) -> Response {
+    let ndc = new_ndc(None);
+    match state.gateway.store.check_health().await {
+        Ok(()) => build_response(StatusCode::OK, JsonObject::default().with("status", "ok"), &ndc),
+        Err(fault) => {
+            let fields = JsonObject::default()
                 .with("status", "unavailable")
-                .with("reason", sickness.word())
-                .with("description", sickness.description());
-            let mut response = reply(StatusCode::SERVICE_UNAVAILABLE, fields, &ndc);
-            response.headers_mut().insert(header::RETRY_AFTER, sickness.retry_after().into());
+                .with("reason", fault.as_str())
+                .with("description", fault.description());
+            let mut response = build_response(StatusCode::SERVICE_UNAVAILABLE, fields, &ndc);
+            response.headers_mut().insert(header::RETRY_AFTER, fault.retry_after().into());
             response
         }
     }

@@ -1,6 +1,8 @@
-//! The HTTP edge: one file a resource. Decodes, authenticates, calls the gateway, encodes. No rules about money here.
+//! The HTTP API, with one file per resource. It decodes, authenticates, calls the gateway, and encodes; it contains no
+//! business rules about money.
 
 mod access_log;
+mod brand_page;
 mod browsers;
 mod checkouts;
 mod client;
@@ -8,31 +10,32 @@ mod clock;
 mod credentials;
 pub mod docs;
 mod error;
-pub(crate) mod event;
 mod extract;
-mod fields;
 mod fields_host;
 mod form;
+mod form_config;
+mod html_page;
 mod idempotency;
-mod kept;
+mod json_object;
 mod meta;
+mod payment_page;
+mod payment_state;
 mod payments;
 mod plain;
 mod policy_reports;
 mod query;
 mod received;
 mod registrations;
-mod relay;
-mod reply;
+mod response;
+mod response_cache;
 mod scripts;
-mod shopper_page;
-mod simulator;
+mod shopper_return;
 mod sprite;
-mod state;
-mod three_d_secure;
+mod three_ds;
 mod transport;
 mod view;
 mod wallet_sheet;
+pub(crate) mod webhook_payload;
 mod wrong_credentials;
 
 use std::sync::Arc;
@@ -50,118 +53,134 @@ use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
+use crate::connector::registry;
 use crate::form::Builds;
 use crate::gateway::Gateway;
-use crate::outgoing::Outgoing;
+use crate::outgoing::OutgoingClient;
 pub use fields_host::FieldsUrl;
-pub use idempotency::UnderWay;
-pub use kept::Kept;
+pub use idempotency::InFlight;
 pub use policy_reports::ReportLimiter;
+pub use response_cache::ResponseCache;
 pub use wrong_credentials::WrongCredentials;
 
-/// Longest request body that is read.
+/// Maximum size of a request body, in bytes.
 const BODY_LIMIT: usize = 1024 * 1024;
 
-/// What every request may need.
-pub struct Edge {
+/// State shared by all request handlers.
+pub struct AppState {
     /// The use cases.
     pub gateway: Gateway,
-    /// Requests to merchants.
-    pub outgoing: Outgoing,
+    /// HTTP client for requests to merchants.
+    pub outgoing: OutgoingClient,
     /// The builds of the hosted form that are served.
     pub builds: Builds,
-    /// Answers that are ready to be sent again.
-    pub kept: Kept,
-    /// Names of requests that are being worked on.
-    pub under_way: UnderWay,
-    /// Bounds how often browsers may report violations of policies.
+    /// Cached responses.
+    pub response_cache: ResponseCache,
+    /// Idempotency keys of requests in flight.
+    pub in_flight: InFlight,
+    /// Limits the rate of policy violation reports from browsers.
     pub report_limiter: ReportLimiter,
-    /// The address that shoppers' browsers reach, with a slash at its end; derived from each request when absent.
+    /// The address that shoppers' browsers use, with a trailing slash. If absent, it is derived from each request.
     pub public_url: Option<String>,
     /// The address of the card frames, if they have a host of their own.
     pub fields_url: Option<FieldsUrl>,
     /// Limit on wrong credentials.
     pub wrong_credentials: WrongCredentials,
-    /// Networks whose `X-Forwarded-For`, `-Host` and `-Proto` are believed.
+    /// Networks whose `X-Forwarded-For`, `-Host` and `-Proto` headers are trusted.
     pub trusted_proxies: Vec<IpNet>,
 }
 
-/// Every route of the service. What each is for stands in [`docs::ROUTES`].
-pub fn router(edge: Arc<Edge>) -> Router {
-    // Whoever can ask for a frame document knows the one secret in it, the checkout's id: its length tells nothing.
+/// Builds every route of the service. [`docs::ROUTES`] describes them.
+pub fn build_router(state: Arc<AppState>) -> Router {
+    // Compression is safe here: a client that requests a frame document already knows its only secret, the checkout's
+    // id, so the compressed length reveals nothing.
     let compressed = CompressionLayer::new().quality(CompressionLevel::Precise(5));
     Router::new()
         .route("/v1/checkouts", post(checkouts::create))
         .route("/v1/checkouts/{id}", post(checkouts::update))
-        .route("/v1/checkouts/{id}/payment", get(checkouts::status).post(checkouts::submit))
-        .route("/v1/checkouts/{id}/confirm", post(checkouts::confirm))
-        .route("/v1/checkouts/{id}/state", get(checkouts::state))
+        .route("/v1/checkouts/{id}/payment", get(checkouts::read_status).post(checkouts::submit_payment))
+        .route("/v1/checkouts/{id}/confirm", post(checkouts::confirm_payment))
+        .route("/v1/checkouts/{id}/state", get(checkouts::read_state))
         .route("/v1/payments", post(payments::create))
-        .route("/v1/payments/{id}", get(payments::read).post(payments::refer))
-        .route("/v1/query", get(query::many))
-        .route("/v1/query/{id}", get(query::one))
-        .route("/v3/query", get(query::many))
-        .route("/v3/query/{id}", get(query::one))
-        .route("/v1/simulator/{id}", get(simulator::page).post(simulator::answer))
-        .route("/v1/simulator.js", get(simulator::script))
-        .route("/v1/threeDSecure/{id}", get(three_d_secure::page).post(three_d_secure::answer))
-        .route("/v1/threeDSecure/{id}/method", get(three_d_secure::method))
-        .route("/v1/threeDSecure.js", get(three_d_secure::script))
-        .route("/v1/simulator/wallet/{id}", get(wallet_sheet::page).post(wallet_sheet::answer))
-        .route("/v1/simulator/wallet.js", get(wallet_sheet::script))
-        .route("/v1/checkouts/{id}/registration", get(checkouts::registration_status).post(checkouts::register))
+        .route("/v1/payments/{id}", get(payments::read).post(payments::modify))
+        .route("/v1/query", get(query::query_payments))
+        .route("/v1/query/{id}", get(query::query_by_id))
+        .route("/v3/query", get(query::query_payments))
+        .route("/v3/query/{id}", get(query::query_by_id))
+        .route("/v1/return/{id}", get(shopper_return::show_outcome).post(shopper_return::show_outcome))
+        .route("/v1/threeDSecure/{id}", get(three_ds::handle_visit).post(three_ds::handle_challenge_result))
+        .route("/v1/threeDSecure/{id}/method", get(three_ds::complete_method))
+        .route("/v1/threeDSecure.js", get(three_ds::serve_script))
+        .route(
+            "/v1/checkouts/{id}/registration",
+            get(checkouts::read_registration_status).post(checkouts::submit_registration),
+        )
         .route("/v1/registrations", post(registrations::create))
         .route("/v1/registrations/{id}", get(registrations::read).delete(registrations::delete))
         .route("/v1/registrations/{id}/extendlife", post(registrations::extend))
-        .route("/v1/registrations/{id}/payments", post(registrations::pay))
-        .route("/v1/paymentWidgets.js", get(form::loader))
-        .route("/v1/checkouts/{id}/registrations/{registration}", delete(relay::delete))
-        .route("/v1/pciIframe.html", get(form::frame).layer(compressed.clone()))
-        .route("/v1/static/{build}/img/brand.png", get(sprite::sheet))
-        .route("/v1/internalRequestIframe.html", get(form::relay).layer(compressed.clone()))
-        .route("/v1/plainForm.html", get(plain::show).post(plain::pay))
-        .route("/v1/wpwl.d.ts", get(form::declarations))
-        .route("/v1/static/{build}/frame/{*path}", get(form::frame_file))
-        .route("/v1/static/{build}/{*path}", get(form::file))
-        .route("/v1/paymentWidgets/img/brand.png", get(sprite::sheet))
-        .route("/v1/scripts", get(scripts::inventory))
+        .route("/v1/registrations/{id}/payments", post(registrations::pay_by_registration))
+        .route("/v1/paymentWidgets.js", get(form::serve_loader))
+        .route("/v1/checkouts/{id}/registrations/{registration}", delete(form_config::delete_registration))
+        .route("/v1/pciIframe.html", get(form::serve_frame).layer(compressed.clone()))
+        .route("/v1/static/{build}/img/brand.png", get(sprite::serve_sheet))
+        .route("/v1/internalRequestIframe.html", get(form::serve_relay).layer(compressed.clone()))
+        .route("/v1/plainForm.html", get(plain::show_form).post(plain::submit_form))
+        .route("/v1/wpwl.d.ts", get(form::serve_declarations))
+        .route("/v1/static/{build}/frame/{*path}", get(form::serve_frame_file))
+        .route("/v1/static/{build}/{*path}", get(form::serve_file))
+        .route("/v1/paymentWidgets/img/brand.png", get(sprite::serve_sheet))
+        .route("/v1/scripts", get(scripts::serve_inventory))
         .route("/v1/policyReports", get(policy_reports::list))
-        .route("/v1/policyReports/{id}", post(policy_reports::add).options(policy_reports::ask_first))
+        .route(
+            "/v1/policyReports/{id}",
+            post(policy_reports::receive_report).options(policy_reports::respond_to_preflight),
+        )
         .route("/v1/clock/{advance}", post(clock::advance))
-        .route("/v1/resultcodes", get(meta::result_codes))
-        .route("/openapi.json", get(docs::openapi).layer(compressed.clone()))
-        .route("/reference", get(docs::reference).layer(compressed))
-        .route("/health", get(meta::health))
+        .route("/v1/resultcodes", get(meta::list_result_codes))
+        .route("/openapi.json", get(docs::serve_openapi).layer(compressed.clone()))
+        .route("/reference", get(docs::serve_reference).layer(compressed))
+        .route("/health", get(meta::read_health))
+        .merge(build_sandbox_routes())
         .fallback(error::no_such_endpoint)
         .method_not_allowed_fallback(error::method_not_allowed)
-        // One layer made of all: the router would box every one of several. The first is the outermost. Each middleware that
-        // is a function clones everything below it for each request, so there are few.
+        // One combined layer, because the router would box each of several. The first is the outermost. Each
+        // middleware function clones everything below it for each request, so there are few.
         .layer(
             ServiceBuilder::new()
-                .layer(middleware::from_fn(access_log::log))
-                .layer(CatchPanicLayer::custom(error::panicked))
+                .layer(middleware::from_fn(access_log::log_request))
+                .layer(CatchPanicLayer::custom(error::panic_response))
                 .layer(MapResponseLayer::new(set_default_headers))
                 .layer(DefaultBodyLimit::max(BODY_LIMIT))
-                .layer(middleware::from_fn_with_state(Arc::clone(&edge), admit)),
+                .layer(middleware::from_fn_with_state(Arc::clone(&state), enforce_access_rules)),
         )
-        .with_state(edge)
+        .with_state(state)
 }
 
-/// Refuses a request that asks the wrong host, that came over plain HTTP for a live entity, or that a browser may not make.
-async fn admit(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) -> Response {
-    if !fields_host::has_route(&edge, &request) {
+/// Builds the sandbox pages that replace those of brands and wallets, for every connector that has them.
+fn build_sandbox_routes() -> Router<Arc<AppState>> {
+    let brand_pages =
+        registry::all_sandboxes().filter_map(|sandbox| sandbox.brand_page.as_ref()).map(brand_page::build_router);
+    let sheets =
+        registry::all_sandboxes().filter_map(|sandbox| sandbox.wallet_sheet.as_ref()).map(wallet_sheet::build_router);
+    brand_pages.chain(sheets).fold(Router::new(), Router::merge)
+}
+
+/// Responds 404 to a route that the requested host does not have, refuses a plain HTTP request about a checkout or
+/// payment page of a live entity, and a request that a browser may not make. Passes on all others.
+async fn enforce_access_rules(State(state): State<Arc<AppState>>, mut request: Request, next: Next) -> Response {
+    if !fields_host::has_route(&state, &request) {
         return error::no_such_endpoint().await;
     }
-    if let Some(response) = transport::refuse(&edge, &mut request).await {
+    if let Some(response) = transport::refuse_insecure_request(&state, &mut request).await {
         return response;
     }
-    if let Some(response) = browsers::refuse(&edge, &request) {
+    if let Some(response) = browsers::refuse_browser_request(&state, &request) {
         return response;
     }
     next.run(request).await
 }
 
-/// Sets the headers of a response that its handler has not set itself.
+/// Adds `no-store`, `nosniff` and `no-referrer` headers, each unless the handler has set that header.
 fn set_default_headers(mut response: Response) -> Response {
     const DEFAULTS: [(HeaderName, HeaderValue); 3] = [
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
@@ -174,8 +193,8 @@ fn set_default_headers(mut response: Response) -> Response {
     response
 }
 
-/// `//v1/checkouts` is `/v1/checkouts`: merchants join a base address that ends with a slash and a resourcePath that
-/// begins with one.
+/// Replaces runs of slashes in the path by one, and leaves the query alone: merchants join a base address that ends
+/// with a slash and a `resourcePath` that begins with one. A path that is not valid then stays.
 pub fn merge_slashes<B>(mut request: axum::http::Request<B>) -> axum::http::Request<B> {
     let uri = request.uri();
     if uri.path().contains("//") {

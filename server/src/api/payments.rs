@@ -1,4 +1,4 @@
-//! `/v1/payments`: pay server to server, capture, reverse or refund what was paid, and read what came of it.
+//! `/v1/payments`: server-to-server payments, their captures, reversals and refunds, and their status.
 
 use std::sync::Arc;
 
@@ -7,65 +7,85 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::error::ApiError;
-use super::extract::{Id, Merchant, PublicUrl};
-use super::reply::{answer_at, send};
-use super::{Edge, registrations, state, view};
-use crate::domain::idempotency::Answer;
+use super::extract::{MerchantRequest, PathId, PublicUrl};
+use super::response::{encode_response, into_http_response};
+use super::{AppState, payment_state, registrations, view};
+use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
 use crate::domain::payment::Payment;
 use crate::gateway::pay::Addresses;
 
+/// Handles `POST /v1/payments`: makes a payment, or a follow-up payment if the parameters refer to an earlier one. A
+/// declined payment is a response with 400, not an error.
 pub(super) async fn create(
-    State(edge): State<Arc<Edge>>,
+    State(state): State<Arc<AppState>>,
     PublicUrl(public): PublicUrl,
-    merchant: Merchant,
+    merchant: MerchantRequest,
 ) -> Result<Response, ApiError> {
     let ndc = merchant.ndc.clone();
-    let once = merchant.once({
+    let recorder = merchant.response_recorder({
         let ndc = ndc.clone();
-        move |payment| answer(payment, &ndc)
+        move |payment| encode_payment(payment, &ndc)
     });
     let addresses = Addresses { public: &public, result: None, shop_origin: None, shopper: None };
-    match edge.gateway.pay(&merchant.entity, merchant.parameters, addresses, once).await {
-        Ok(payment) => Ok(send(answer(&payment, &ndc))),
+    match state.gateway.pay(&merchant.entity, merchant.parameters, addresses, recorder).await {
+        Ok(payment) => Ok(into_http_response(encode_payment(&payment, &ndc))),
         Err(failure) => Err(ApiError::new(failure, ndc)),
     }
 }
 
-pub(super) async fn read(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Merchant) -> Result<Response, ApiError> {
+/// Handles `GET /v1/payments/{id}`: the payment with its state after follow-up payments. If there is no such payment,
+/// looks for a registration with this id; the error is that of the payment.
+pub(super) async fn read(
+    State(state): State<Arc<AppState>>,
+    PathId(id): PathId,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
     let ndc = merchant.ndc.clone();
-    match edge.gateway.payment(&merchant.entity, &id) {
-        Ok((payment, standing)) => {
-            let mut fields = view::payment(&payment);
-            state::add(&mut fields, &standing);
-            Ok(send(answer_at(status(&payment), fields, &ndc, payment.created)))
+    match state.gateway.load_payment(&merchant.entity, &id) {
+        Ok((payment, status)) => {
+            let mut fields = view::payment_fields(&payment);
+            payment_state::add_state_fields(&mut fields, &status);
+            Ok(into_http_response(encode_response(payment_http_status(&payment), fields, &ndc, payment.created)))
         }
-        // Shops ask for whatever id they were given at this address (contract, 0.20).
-        Err(failure) => match edge.gateway.live_registration(&merchant.entity, &id) {
-            Ok(registration) => Ok(send(registrations::answer(&registration, registrations::REGISTERED, &ndc))),
+        // Shops request any id that they were given at this address, also a registration's (contract, 0.20).
+        Err(failure) => match state.gateway.load_live_registration(&merchant.entity, &id) {
+            Ok(registration) => Ok(into_http_response(registrations::encode_registration(
+                &registration,
+                registrations::REGISTERED,
+                &ndc,
+            ))),
             Err(_) => Err(ApiError::new(failure, ndc)),
         },
     }
 }
 
-pub(super) async fn refer(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Merchant) -> Result<Response, ApiError> {
+/// Handles `POST /v1/payments/{id}`: captures, reverses, refunds or charges back the payment. The response is about the
+/// follow-up payment.
+pub(super) async fn modify(
+    State(state): State<Arc<AppState>>,
+    PathId(id): PathId,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
     let ndc = merchant.ndc.clone();
-    let once = merchant.once({
+    let recorder = merchant.response_recorder({
         let ndc = ndc.clone();
-        move |payment| answer(payment, &ndc)
+        move |payment| encode_payment(payment, &ndc)
     });
-    match edge.gateway.refer(&merchant.entity, &id, merchant.parameters, once).await {
-        Ok(payment) => Ok(send(answer(&payment, &ndc))),
+    match state.gateway.modify_payment(&merchant.entity, &id, merchant.parameters, recorder).await {
+        Ok(payment) => Ok(into_http_response(encode_payment(&payment, &ndc))),
         Err(failure) => Err(ApiError::new(failure, ndc)),
     }
 }
 
-/// What was carried out is 200, also where its code is the reason of a chargeback.
-fn status(payment: &Payment) -> StatusCode {
-    if payment.approved() { StatusCode::OK } else { view::status(payment.result) }
+/// Returns 200 for an approved payment, also if its code is the reason of a chargeback, otherwise the status of its
+/// code.
+fn payment_http_status(payment: &Payment) -> StatusCode {
+    if payment.is_approved() { StatusCode::OK } else { view::http_status(payment.result) }
 }
 
-/// A payment as its own answer.
-pub(super) fn answer(payment: &Payment, ndc: &Ndc) -> Answer {
-    answer_at(status(payment), view::payment(payment), ndc, payment.created)
+/// Builds the response about a payment, without its follow-up payments. Its timestamp is the payment's creation, so
+/// that it has the same bytes each time.
+pub(super) fn encode_payment(payment: &Payment, ndc: &Ndc) -> EncodedResponse {
+    encode_response(payment_http_status(payment), view::payment_fields(payment), ndc, payment.created)
 }

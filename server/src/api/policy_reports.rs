@@ -1,53 +1,57 @@
-//! `/v1/policyReports`: browsers report violations of policies, ours and merchants', and merchants read them.
+//! `/v1/policyReports`: browsers report policy violations of our pages and of merchants' pages, and merchants read
+//! them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use tillgate_shared::result::codes;
 
-use super::Edge;
+use super::AppState;
 use super::error::ApiError;
-use super::extract::{Id, Merchant};
-use super::fields::{Field, Fields};
-use super::reply::{ndc_of_checkout, reply, result, wire_time};
+use super::extract::{MerchantRequest, PathId};
+use super::json_object::{FieldValue, JsonObject};
+use super::received::read_limited_body;
+use super::response::{build_response, ndc_of_checkout, result_fields, wire_time};
 use crate::domain::id::EntityId;
 use crate::domain::policy_report;
 use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
 
-/// Longest body that is read.
+/// Maximum size of a body, in bytes.
 const BODY_LIMIT: usize = 16 * 1024;
-/// Longest time for a body to arrive.
-const BODY_TIMEOUT: Duration = Duration::from_secs(15);
+/// Time after which the counts start again.
 const WINDOW: Duration = Duration::from_secs(60);
-/// Most requests with reports about one entity in a window, and about all together.
-const MOST_OF_ENTITY: u32 = 60;
-const MOST: u32 = 600;
+/// Maximum number of requests with reports in a window, for one entity.
+const MAX_REQUESTS_PER_ENTITY: u32 = 60;
+/// The same for all entities.
+const MAX_REQUESTS: u32 = 600;
 
-/// Counts the requests of the current window: each costs a write.
+/// Counts the requests of the current window, because each costs a write.
 #[derive(Default)]
 pub struct ReportLimiter {
-    /// Shared by all requests; locked for a look-up.
+    /// Shared by all requests; locked only for a look-up.
     window: Mutex<Window>,
 }
 
+/// The counts of the current window.
 #[derive(Default)]
 struct Window {
     since: Option<Instant>,
     all: u32,
     of_entity: HashMap<EntityId, u32>,
-    /// Requests that were not taken, since the start.
+    /// Number of refused requests since the start of the process.
     dropped: HashMap<EntityId, u64>,
 }
 
 impl ReportLimiter {
-    /// Returns true if another request about this entity may be written.
-    fn admits(&self, entity: &EntityId) -> bool {
+    /// Counts a request about this entity, and returns true if it may be written. A refused one is counted as dropped
+    /// instead. A window begins with the first request after the end of the one before.
+    fn allows_request(&self, entity: &EntityId) -> bool {
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         if window.since.is_none_or(|since| now.duration_since(since) > WINDOW) {
@@ -56,7 +60,7 @@ impl ReportLimiter {
             window.of_entity.clear();
         }
         let of_entity = window.of_entity.get(entity).copied().unwrap_or(0);
-        let admitted = window.all < MOST && of_entity < MOST_OF_ENTITY;
+        let admitted = window.all < MAX_REQUESTS && of_entity < MAX_REQUESTS_PER_ENTITY;
         if admitted {
             window.all += 1;
             window.of_entity.insert(entity.clone(), of_entity + 1);
@@ -66,49 +70,67 @@ impl ReportLimiter {
         admitted
     }
 
-    fn dropped(&self, entity: &EntityId) -> u64 {
+    /// Returns the number of refused requests about this entity since the start of the process.
+    fn dropped_count(&self, entity: &EntityId) -> u64 {
         let window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         window.dropped.get(entity).copied().unwrap_or(0)
     }
 }
 
-/// A browser's report. The id is a checkout's, in the policies of our own pages, or an entity's, in the merchants'.
-pub(super) async fn add(State(edge): State<Arc<Edge>>, Id(id): Id, request: Request) -> Response {
+/// Stores a browser's report, and responds to any origin. The id is that of a checkout in the policies of our own
+/// pages, or of an entity in those of merchants.
+pub(super) async fn receive_report(
+    State(state): State<Arc<AppState>>,
+    PathId(id): PathId,
+    request: Request,
+) -> Response {
     let ndc = ndc_of_checkout(&id);
-    let taken = match take(&edge, &id, request).await {
-        Ok(()) => reply(StatusCode::OK, Fields::default().with("result", result(codes::REQUEST_SUCCEEDED)), &ndc),
+    let response = match store_report(&state, &id, request).await {
+        Ok(()) => build_response(
+            StatusCode::OK,
+            JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)),
+            &ndc,
+        ),
         Err(failure) => ApiError::new(failure, ndc).into_response(),
     };
-    open_to_all(taken)
+    allow_any_origin(response)
 }
 
-async fn take(edge: &Edge, id: &str, request: Request) -> Result<(), Failure> {
-    let entity = match EntityId::parse(id).filter(|id| edge.gateway.directory.entity(id).is_some()) {
+/// Stores the reports in a body for the entity, or the checkout's entity, with this id. A body without a report of a
+/// violation stores nothing.
+///
+/// # Errors
+/// 404 for an unknown id; 400 for another content type, or a body that cannot be parsed or ends early; 413 above 16
+/// KiB, 408 after 15 seconds, 429 if there are too many.
+async fn store_report(state: &AppState, id: &str, request: Request) -> Result<(), Failure> {
+    let entity = match EntityId::parse(id).filter(|id| state.gateway.directory.find_entity(id).is_some()) {
         Some(entity) => entity,
-        None => edge.gateway.checkout_for_shopper(id)?.entity,
+        None => state.gateway.load_checkout(id)?.entity,
     };
-    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if !["application/csp-report", "application/reports+json", "application/json"].contains(&kind.as_str()) {
-        return Err(Refusal::malformed("The body must be application/csp-report or application/reports+json").into());
+    let content_type =
+        request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let content_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if !["application/csp-report", "application/reports+json", "application/json"].contains(&content_type.as_str()) {
+        return Err(
+            Refusal::malformed_body("The body must be application/csp-report or application/reports+json").into()
+        );
     }
-    if !edge.report_limiter.admits(&entity) {
-        return Err(Refusal::too_many_attempts(60).into());
+    if !state.report_limiter.allows_request(&entity) {
+        return Err(Refusal::too_many_reports(60).into());
     }
-    let Ok(body) = tokio::time::timeout(BODY_TIMEOUT, to_bytes(request.into_body(), BODY_LIMIT)).await else {
-        return Err(Refusal::too_slow().into());
-    };
-    let body = body.map_err(|_| Refusal::too_large())?;
-    let reports = policy_report::parse(&body).ok_or_else(|| Refusal::malformed("The body holds no policy report"))?;
+    let body = read_limited_body(request, BODY_LIMIT).await?;
+    let reports = policy_report::parse_reports(&body)
+        .ok_or_else(|| Refusal::malformed_body("The body holds no policy report"))?;
     if !reports.is_empty() {
-        edge.gateway.store.add_policy_reports(entity, reports, edge.gateway.now()).await?;
+        state.gateway.store.add_policy_reports(entity, reports, state.gateway.now()).await?;
     }
     Ok(())
 }
 
-/// The browser asks before it reports from another origin, as the type of the body is not that of a form.
-pub(super) async fn ask_first() -> Response {
-    let mut response = open_to_all(Response::new(Body::empty()));
+/// Responds to the browser's CORS preflight request: any origin may POST with a content type. Browsers send one because
+/// the content type is not that of a form.
+pub(super) async fn respond_to_preflight() -> Response {
+    let mut response = allow_any_origin(Response::new(Body::empty()));
     *response.status_mut() = StatusCode::NO_CONTENT;
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST"));
@@ -117,35 +139,37 @@ pub(super) async fn ask_first() -> Response {
     response
 }
 
-fn open_to_all(mut response: Response) -> Response {
+/// Allows pages of every origin to read the response.
+fn allow_any_origin(mut response: Response) -> Response {
     response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     response
 }
 
-/// Lists what was reported about a merchant's pages and forms.
-pub(super) async fn list(State(edge): State<Arc<Edge>>, merchant: Merchant) -> Result<Response, ApiError> {
+/// Lists the violations about a merchant's pages and forms, the latest first, and the number of requests that were
+/// dropped.
+pub(super) async fn list(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> Result<Response, ApiError> {
     let ndc = merchant.ndc;
-    let violations = match edge.gateway.store.policy_reports(&merchant.entity.id) {
+    let violations = match state.gateway.store.load_policy_reports(&merchant.entity.id) {
         Ok(violations) => violations,
         Err(error) => return Err(ApiError::new(error, ndc)),
     };
-    let violations: Vec<Fields<'_>> = violations
+    let violations: Vec<JsonObject<'_>> = violations
         .iter()
         .map(|violation| {
-            Fields::default()
+            JsonObject::default()
                 .with("directive", violation.report.directive.as_str())
                 .with("blocked", violation.report.blocked.as_str())
                 .with("document", violation.report.document.as_str())
                 .with("source", violation.report.source.as_str())
                 .with("disposition", if violation.report.enforced { "enforce" } else { "report" })
-                .with("count", Field::Value(violation.count.into()))
+                .with("count", FieldValue::Json(violation.count.into()))
                 .with("first", wire_time(violation.first))
                 .with("last", wire_time(violation.last))
         })
         .collect();
-    let fields = Fields::default()
-        .with("result", result(codes::REQUEST_SUCCEEDED))
+    let fields = JsonObject::default()
+        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
         .with("policyReports", violations)
-        .with("dropped", Field::Value(edge.report_limiter.dropped(&merchant.entity.id).into()));
-    Ok(reply(StatusCode::OK, fields, &ndc))
+        .with("dropped", FieldValue::Json(state.report_limiter.dropped_count(&merchant.entity.id).into()));
+    Ok(build_response(StatusCode::OK, fields, &ndc))
 }

@@ -1,4 +1,4 @@
-//! `/v1/query`: payments by id, by the number on the statement, by the merchant's reference, and by day.
+//! `/v1/query`: payments by id, by short id, by the merchant's reference, and by date.
 
 use std::sync::Arc;
 
@@ -10,90 +10,105 @@ use serde_json::Value;
 use tillgate_shared::result::codes;
 
 use super::error::ApiError;
-use super::extract::{Id, Merchant};
-use super::fields::Fields;
-use super::kept::question;
-use super::reply::{answer_at, result, send, wire_time};
-use super::{Edge, payments, view};
+use super::extract::{MerchantRequest, PathId};
+use super::json_object::JsonObject;
+use super::response::{encode_response, into_http_response, result_fields, wire_time};
+use super::response_cache::cache_key;
+use super::{AppState, payments, view};
 use crate::domain::entity::Entity;
-use crate::domain::idempotency::Answer;
+use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
-use crate::gateway::query::{Effort, Found, Page};
+use crate::gateway::query::{QueryCost, QueryPage, QueryResult};
 use crate::gateway::{Failure, Gateway};
-use crate::store::Cancelled;
+use crate::store::Cancellation;
 
-/// A payment by its id or short id: alone, it answers as its own status does; with what belongs to it, as a list.
-pub(super) async fn one(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Merchant) -> Result<Response, ApiError> {
-    let Merchant { entity, parameters, ndc, .. } = merchant;
-    let error = ndc.clone();
-    let found = run(&edge, Arc::clone(&entity), move |gateway, effort| {
-        let found = gateway.query_id(&entity, &id, &parameters, effort)?;
+/// Handles `GET /v1/query/{id}`: a payment by its id or short id, alone in the form of its status, or with its linked
+/// payments as a list.
+pub(super) async fn query_by_id(
+    State(state): State<Arc<AppState>>,
+    PathId(id): PathId,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    let MerchantRequest { entity, parameters, ndc, .. } = merchant;
+    let error_ndc = ndc.clone();
+    let found = run_query(&state, Arc::clone(&entity), move |gateway, cost| {
+        let found = gateway.query_by_id(&entity, &id, &parameters, cost)?;
         Ok(found.map(|found| match found {
-            Found::One(payment) => payments::answer(&payment, &ndc),
-            Found::Linked(payments) => {
-                list(&entity, &Page { payments, cursor: None, pages: None, watched: None }, &ndc)
+            QueryResult::One(payment) => payments::encode_payment(&payment, &ndc),
+            QueryResult::Linked(payments) => {
+                encode_list(&entity, &QueryPage { payments, cursor: None, pages: None, cache_stamp: None }, &ndc)
             }
         }))
     });
-    found.await.map(send).map_err(|failure| ApiError::new(failure, error))
+    found.await.map(into_http_response).map_err(|failure| ApiError::new(failure, error_ndc))
 }
 
-/// The payments that a query finds.
-pub(super) async fn many(State(edge): State<Arc<Edge>>, merchant: Merchant) -> Result<Response, ApiError> {
-    let asked = merchant.parameters.iter().filter(|(name, _)| !name.starts_with("authentication."));
-    let question = question(&edge.gateway.directory, &merchant.entity.id, "query", asked);
-    if let Some(answer) = edge.kept.get(&question, &edge.gateway.store.changed) {
-        return Ok(answer);
+/// Handles `GET /v1/query`: the payments that match a query. The response is cached, by all parameters but the
+/// credentials, if its data can be watched for changes.
+pub(super) async fn query_payments(
+    State(state): State<Arc<AppState>>,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    let filters = merchant.parameters.iter().filter(|(name, _)| !name.starts_with("authentication."));
+    let key = cache_key(&state.gateway.directory, &merchant.entity.id, "query", filters);
+    if let Some(response) = state.response_cache.get(&key, &state.gateway.store.change_log) {
+        return Ok(response);
     }
-    let Merchant { entity, parameters, ndc, .. } = merchant;
-    let error = ndc.clone();
-    let found = run(&edge, Arc::clone(&entity), move |gateway, effort| {
-        let page = gateway.query(&entity, &parameters, effort)?;
-        Ok(page.map(|page| (list(&entity, &page, &ndc), page.watched)))
+    let MerchantRequest { entity, parameters, ndc, .. } = merchant;
+    let error_ndc = ndc.clone();
+    let found = run_query(&state, Arc::clone(&entity), move |gateway, cost| {
+        let page = gateway.query_payments(&entity, &parameters, cost)?;
+        Ok(page.map(|page| (encode_list(&entity, &page, &ndc), page.cache_stamp)))
     });
     match found.await {
-        Ok((answer, Some(watched))) => Ok(edge.kept.keep(question, answer, watched)),
-        Ok((answer, None)) => Ok(send(answer)),
-        Err(failure) => Err(ApiError::new(failure, error)),
+        Ok((response, Some(stamp))) => Ok(state.response_cache.store_and_respond(key, response, stamp)),
+        Ok((response, None)) => Ok(into_http_response(response)),
+        Err(failure) => Err(ApiError::new(failure, error_ndc)),
     }
 }
 
-/// Runs a query at once if it is brief, otherwise among the long reads of its merchant.
-async fn run<T: Send + 'static>(
-    edge: &Arc<Edge>,
+/// Runs a query immediately if it is brief (`query` does not return `None`), otherwise in the queue of its merchant's
+/// long reads.
+///
+/// # Errors
+/// Those of `query`, and 429 if the queue is full or the wait too long.
+async fn run_query<T: Send + 'static>(
+    state: &Arc<AppState>,
     entity: Arc<Entity>,
-    query: impl Fn(&Gateway, Effort<'_>) -> Result<Option<T>, Failure> + Send + 'static,
+    query: impl Fn(&Gateway, QueryCost<'_>) -> Result<Option<T>, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
-    if let Some(found) = query(&edge.gateway, Effort::Brief)? {
+    if let Some(found) = query(&state.gateway, QueryCost::Brief)? {
         return Ok(found);
     }
-    // Channels share their merchant's turns.
+    // Channels share the queue of their merchant.
     let tenant = entity.merchant_or_self();
-    let long = Arc::clone(edge);
-    let read = move |cancelled: &Cancelled<'_>| query(&long.gateway, Effort::Long(cancelled));
-    let found = edge.gateway.store.long_reads.run(tenant, read).await??;
-    // A long read of a client that is gone finds less, and nobody sees it.
-    found.ok_or_else(|| Refusal::nothing_found().into())
+    let shared = Arc::clone(state);
+    let read = move |cancelled: &Cancellation<'_>| query(&shared.gateway, QueryCost::Long(cancelled));
+    let found = state.gateway.store.long_reads.run_read(tenant, read).await??;
+    // A long read is cancelled if its client disconnects. Its incomplete result is sent to nobody.
+    found.ok_or_else(|| Refusal::no_payment_found().into())
 }
 
-fn list(entity: &Entity, page: &Page, ndc: &Ndc) -> Answer {
-    let entries: Vec<Fields<'_>> = page.payments.iter().map(|payment| entry(entity, payment)).collect();
-    let mut fields = Fields::default().with("result", result(codes::REQUEST_SUCCEEDED)).with("payments", entries);
+/// Builds the response with a page of payments. `cursor` and `pages` are left out if the page has none.
+fn encode_list(entity: &Entity, page: &QueryPage, ndc: &Ndc) -> EncodedResponse {
+    let entries: Vec<JsonObject<'_>> = page.payments.iter().map(|payment| list_entry_fields(entity, payment)).collect();
+    let mut fields =
+        JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with("payments", entries);
     if let Some(cursor) = &page.cursor {
         fields.set("cursor", cursor.as_str());
     }
     if let Some(pages) = page.pages {
         fields.set("pages", Value::from(pages));
     }
-    answer_at(StatusCode::OK, fields, ndc, Timestamp::now())
+    encode_response(StatusCode::OK, fields, ndc, Timestamp::now())
 }
 
-/// A payment among others: what its own answer has, what it refers to, and when it was made; and, where a merchant asks
-/// for all of its channels, whose it is.
-fn entry<'a>(entity: &Entity, payment: &'a Payment) -> Fields<'a> {
-    let mut fields = view::payment(payment);
+/// Builds the entry of a payment in a list: the fields of its own response, the payment it refers to, and its time;
+/// also its entity, if that is not the one that queries.
+fn list_entry_fields<'a>(entity: &Entity, payment: &'a Payment) -> JsonObject<'a> {
+    let mut fields = view::payment_fields(payment);
     if let Some(referenced) = &payment.referenced {
         fields.set("referencedId", referenced.as_str());
     }

@@ -1,151 +1,215 @@
-//! Parameters of a request as they arrive: which part of it holds them, how much of it is read, and which names came twice.
+//! Parameters of a request as received: where they are read from, size limits, and repeated names.
 
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::extract::{FromRequest as _, Request};
-use axum::http::{HeaderMap, Method, StatusCode, header};
-use axum::response::IntoResponse as _;
-use tillgate_shared::form::{Decoded, FormError, decode};
+use axum::extract::Request;
+use axum::http::{HeaderMap, Method, header};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use tillgate_shared::parameter::Parameters;
+use tillgate_shared::urlencoded::{BodyError, DecodedBody, decode_body};
 use zeroize::Zeroizing;
 
 use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
 
-/// How long a body may take to arrive.
-const BODY_PATIENCE: Duration = Duration::from_secs(15);
+/// Maximum time for a body to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Parameters of a merchant's request, before it is known whose it is.
-pub(super) struct Received {
-    /// Each name once; of a name that came twice, the last value.
+/// Parameters of a merchant's request, before its entity is known.
+pub(super) struct ReceivedParameters {
+    /// Each name once; the last value of a repeated name.
     pub(super) parameters: Parameters,
-    /// Names the first parameter that came twice. Only the compatibility mode takes such a request.
+    /// Set if a name was repeated, with the first such name. Only the compatibility mode accepts the request then.
     pub(super) repeated: Option<Refusal>,
-    /// The request with its body unread, where its parameters are in its query.
+    /// The request with its body unread, if the parameters are in its query.
     pub(super) unread: Option<Request>,
 }
 
-/// Reads the parameters of a browser's form: its query for GET, its body otherwise. The last value of a name counts: pages
-/// have pairs of hidden inputs and checkboxes.
+/// Reads the parameters of a browser's form: the query of a GET or DELETE, otherwise the body. The last value of a
+/// repeated name wins, because pages have pairs of hidden inputs and checkboxes.
 ///
 /// # Errors
-/// A body that is no form, too large or too slow.
-pub(super) async fn form_parameters(request: Request) -> Result<Parameters, Failure> {
+/// If the body or the query is not a form, or if the body is compressed, too large or too slow.
+pub(super) async fn read_form_parameters(request: Request) -> Result<Parameters, Failure> {
     let encoded = match has_body(request.method()) {
-        true => form_body(request).await?,
-        false => query(&request),
+        true => read_form_body(request).await?,
+        false => query_bytes(&request),
     };
-    Ok(decode(&encoded).map_err(|error| refuse(&error))?.parameters)
+    Ok(decode_body(&encoded).map_err(|error| refuse_form(&error))?.parameters)
 }
 
-/// Reads the parameters of a merchant's request: its query for GET and DELETE, its body otherwise. Beside a body, the query
-/// may say who asks: the older pair of credentials stands in either place (contract, 3.2). Nothing else of that query counts.
+/// Reads the parameters of a merchant's request: the query of a GET or DELETE, otherwise the body. If there is a body,
+/// the query may still contain `entityId` and the older pair of credentials, which are accepted in either place
+/// (contract, 3.2); the body wins. The rest of that query is ignored.
 ///
 /// # Errors
-/// A body that is no form, too large or too slow; a parameter with two values that may have only one.
-pub(super) async fn merchant_parameters(request: Request) -> Result<Received, Failure> {
+/// If the body or the query is not a form, if the body is compressed, too large or too slow, or if a parameter that may
+/// have only one value has two different ones.
+pub(super) async fn read_merchant_parameters(request: Request) -> Result<ReceivedParameters, Failure> {
     if !has_body(request.method()) {
-        let decoded = read(&query(&request))?;
-        let repeated = decoded.repeated.map(|error| refuse(&error));
-        return Ok(Received { parameters: decoded.parameters, repeated, unread: Some(request) });
+        let decoded = decode_parameters(&query_bytes(&request))?;
+        let repeated = decoded.repeated.map(|error| refuse_form(&error));
+        return Ok(ReceivedParameters { parameters: decoded.parameters, repeated, unread: Some(request) });
     }
-    let mut beside = read(&query(&request))?;
-    beside.parameters.retain(|name, _| name == "entityId" || name.starts_with("authentication."));
-    let decoded = read(&form_body(request).await?)?;
+    let mut in_query = decode_parameters(&query_bytes(&request))?;
+    in_query.parameters.retain(|name, _| name == "entityId" || name.starts_with("authentication."));
+    let decoded = decode_parameters(&read_form_body(request).await?)?;
     let mut parameters = decoded.parameters;
-    parameters.extend_missing(&beside.parameters);
-    let repeated = decoded.repeated.or(beside.repeated).map(|error| refuse(&error));
-    Ok(Received { parameters, repeated, unread: None })
+    parameters.extend_missing(&in_query.parameters);
+    let repeated = decoded.repeated.or(in_query.repeated).map(|error| refuse_form(&error));
+    Ok(ReceivedParameters { parameters, repeated, unread: None })
 }
 
-/// Reads the `entityId` in the form-encoded body of a GET or DELETE (contract, 0.23). Returns `None` if there is none.
+/// Reads the `entityId` or `authentication.entityId` in the form-encoded body of a GET or DELETE (contract, 0.23).
+/// Returns `None` if there is none, or if the body has another content type.
 ///
 /// # Errors
-/// Same as [`merchant_parameters`], and two ids that differ.
-pub(super) async fn entity_in_body(request: Request) -> Result<Option<String>, Failure> {
+/// Those of [`read_merchant_parameters`], and if the two ids differ.
+pub(super) async fn read_entity_in_body(request: Request) -> Result<Option<String>, Failure> {
     if !is_form(request.headers()) {
         return Ok(None);
     }
-    let parameters = read(&form_body(request).await?)?.parameters;
-    match (id(&parameters, "entityId"), id(&parameters, "authentication.entityId")) {
-        (Some(one), Some(other)) if one != other => Err(two_entities(other).into()),
-        (one, other) => Ok(one.or(other).map(str::to_owned)),
+    let parameters = decode_parameters(&read_form_body(request).await?)?.parameters;
+    match (non_empty_id(&parameters, "entityId"), non_empty_id(&parameters, "authentication.entityId")) {
+        (Some(id), Some(other)) if id != other => Err(refuse_different_entities(other).into()),
+        (id, other) => Ok(id.or(other).map(str::to_owned)),
     }
 }
 
-/// Returns the id of the entity that parameters name.
+/// Returns the value of `entityId`, or of `authentication.entityId` without one. Returns `None` if it is empty.
 pub(super) fn entity_id(parameters: &Parameters) -> Option<&str> {
     parameters.get("entityId").or_else(|| parameters.get("authentication.entityId")).filter(|id| !id.is_empty())
 }
 
-/// Two parts of a request name different entities.
-pub(super) fn two_entities(id: &str) -> Refusal {
-    Refusal::parameter("entityId", Some(id), "is sent more than once, with different values")
+/// Refuses a request whose parts name different entities.
+pub(super) fn refuse_different_entities(id: &str) -> Refusal {
+    Refusal::invalid_parameter("entityId", Some(id), "is sent more than once, with different values")
 }
 
-fn id<'a>(parameters: &'a Parameters, name: &str) -> Option<&'a str> {
+/// Returns the value of a parameter, or `None` if it is missing or empty.
+fn non_empty_id<'a>(parameters: &'a Parameters, name: &str) -> Option<&'a str> {
     parameters.get(name).filter(|id| !id.is_empty())
 }
 
+/// Returns true if the parameters of this method are in its body: not for GET, HEAD, OPTIONS, TRACE and DELETE.
 fn has_body(method: &Method) -> bool {
     !method.is_safe() && *method != Method::DELETE
 }
 
-fn query(request: &Request) -> Zeroizing<Vec<u8>> {
+/// Returns a copy of the query, empty if there is none, that is zeroed after use.
+fn query_bytes(request: &Request) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(request.uri().query().unwrap_or_default().as_bytes().to_vec())
 }
 
-/// Decodes parameters of a merchant.
-fn read(encoded: &[u8]) -> Result<Decoded, Refusal> {
-    let decoded = decode(encoded).map_err(|error| refuse(&error))?;
-    // Whatever mode the entity has: nobody may have to guess who asks, or what is paid.
+/// Decodes the parameters of a merchant. Repeated names are left to the caller.
+///
+/// # Errors
+/// If they are not form-encoded, or if a parameter that may have only one value has two different ones.
+fn decode_parameters(encoded: &[u8]) -> Result<DecodedBody, Refusal> {
+    let decoded = decode_body(encoded).map_err(|error| refuse_form(&error))?;
+    // Contradictory values are refused in every mode: the entity and the payment must be unambiguous.
     match &decoded.contradictory {
-        Some(error) => Err(refuse(error)),
+        Some(error) => Err(refuse_form(error)),
         None => Ok(decoded),
     }
 }
 
-fn refuse(error: &FormError) -> Refusal {
+/// Returns the refusal of a form that cannot be decoded, with the parameter at fault if it is known.
+fn refuse_form(error: &BodyError) -> Refusal {
     match error.parameter() {
-        Some(name) => Refusal::parameter(name, None, error.message()),
-        None => Refusal::malformed(error.message()),
+        Some(name) => Refusal::invalid_parameter(name, None, error.message()),
+        None => Refusal::malformed_body(error.message()),
     }
 }
 
-/// Returns true if a body is form-encoded, as far as its headers tell.
+/// Returns true if the content type is that of a form, or is missing.
 fn is_form(headers: &HeaderMap) -> bool {
-    headers.get(header::CONTENT_TYPE).is_none_or(|kind| {
-        let essence = kind.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
-        essence.eq_ignore_ascii_case("application/x-www-form-urlencoded")
+    headers.get(header::CONTENT_TYPE).is_none_or(|content_type| {
+        let media_type = content_type.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+        media_type.eq_ignore_ascii_case("application/x-www-form-urlencoded")
     })
 }
 
-/// The bytes of a form-encoded body; they hold card data, so they are zeroed when they have been read.
-async fn form_body(request: Request) -> Result<Zeroizing<Vec<u8>>, Refusal> {
+/// Reads a form-encoded body. Its bytes contain card data, so they are zeroed after use.
+///
+/// # Errors
+/// 400 if the content type is another, if the body is compressed or ends early; 413 above 1 MiB; 408 after 15 seconds.
+async fn read_form_body(request: Request) -> Result<Zeroizing<Vec<u8>>, Refusal> {
     if !is_form(request.headers()) {
-        return Err(Refusal::malformed("The body must be application/x-www-form-urlencoded"));
+        return Err(Refusal::malformed_body("The body must be application/x-www-form-urlencoded"));
     }
-    // Nothing is unpacked: what a few bytes can unpack to has no limit.
+    // Compressed bodies are refused, because a few bytes can decompress to any size.
     if let Some(coding) = request.headers().get(header::CONTENT_ENCODING)
         && !coding.as_bytes().eq_ignore_ascii_case(b"identity")
     {
-        return Err(Refusal::malformed("The body may not be compressed (Content-Encoding)"));
+        return Err(Refusal::malformed_body("The body may not be compressed (Content-Encoding)"));
     }
+    let body = read_limited_body(request, super::BODY_LIMIT).await?;
+    Ok(Zeroizing::new(body.to_vec()))
+}
+
+/// Reads a body of at most `limit` bytes.
+///
+/// # Errors
+/// 413 if it is larger, 408 if it does not arrive within 15 seconds, 400 if it ends early.
+pub(super) async fn read_limited_body(request: Request, limit: usize) -> Result<Bytes, Refusal> {
     let announced =
         request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if announced.is_some_and(|length| length > super::BODY_LIMIT) {
-        return Err(Refusal::too_large());
+    if announced.is_some_and(|length| length > limit) {
+        return Err(Refusal::body_too_large(limit));
     }
-    // Who holds a body back may not hold a connection, nor a stopping server, for ever.
-    let Ok(body) = tokio::time::timeout(BODY_PATIENCE, Bytes::from_request(request, &())).await else {
-        return Err(Refusal::too_slow());
-    };
-    match body {
-        Ok(bytes) => Ok(Zeroizing::new(bytes.to_vec())),
-        Err(rejection) => Err(match rejection.into_response().status() {
-            StatusCode::PAYLOAD_TOO_LARGE => Refusal::too_large(),
-            _ => Refusal::malformed("The body ended early"),
-        }),
+    // A client that delays its body must not occupy a connection, or delay a shutdown, forever.
+    let limited = Limited::new(request.into_body(), limit).collect();
+    match tokio::time::timeout(BODY_TIMEOUT, limited).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Refusal::body_too_large(limit)),
+        Ok(Err(_)) => Err(Refusal::malformed_body("The body ended early")),
+        Err(_) => Err(Refusal::body_too_slow()),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::io;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    use axum::body::{Body, HttpBody};
+    use hyper::body::Frame;
+
+    use super::*;
+
+    /// A body that arrives in parts, without an announced length.
+    struct PartedBody(VecDeque<io::Result<Vec<u8>>>);
+
+    impl HttpBody for PartedBody {
+        type Data = Bytes;
+        type Error = io::Error;
+
+        fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+            Poll::Ready(self.0.pop_front().map(|part| part.map(|bytes| Frame::data(bytes.into()))))
+        }
+    }
+
+    /// Reads a body of at most 16 KiB. Returns the status and the description of its refusal.
+    async fn read_refused(parts: Vec<io::Result<Vec<u8>>>) -> (u16, String) {
+        let request = Request::new(Body::new(PartedBody(parts.into())));
+        let refusal = read_limited_body(request, 16 * 1024).await.unwrap_err();
+        (refusal.status, refusal.description.unwrap_or_default().into_owned())
+    }
+
+    #[tokio::test]
+    async fn a_body_is_too_large_only_above_its_limit_which_the_refusal_names() {
+        let (status, description) = read_refused(vec![Ok(vec![b'x'; 16 * 1024]), Ok(vec![b'x'])]).await;
+        assert_eq!((status, description.as_str()), (413, "The request body is larger than 16 KiB"));
+        let broken = io::Error::from(io::ErrorKind::ConnectionReset);
+        let (status, description) = read_refused(vec![Ok(vec![b'x'; 5]), Err(broken)]).await;
+        assert_eq!((status, description.as_str()), (400, "The body ended early"));
+        let announced = Request::builder().header(header::CONTENT_LENGTH, "1048577").body(Body::empty()).unwrap();
+        let refusal = read_limited_body(announced, super::super::BODY_LIMIT).await.unwrap_err();
+        assert_eq!(refusal.description.unwrap(), "The request body is larger than 1 MiB");
     }
 }

@@ -1,4 +1,4 @@
-//! `/v1/registrations`: stored payment data, made, read, paid with, kept for longer and deleted.
+//! `/v1/registrations`: stored payment data, which merchants create, read, pay with, extend and delete.
 
 use std::sync::Arc;
 
@@ -6,91 +6,123 @@ use axum::extract::State;
 use axum::response::Response;
 
 use super::error::ApiError;
-use super::extract::{Id, Merchant, PublicUrl};
-use super::fields::Fields;
-use super::reply::{answer_at, send};
-use super::{Edge, payments, view};
-use crate::domain::idempotency::Answer;
+use super::extract::{MerchantRequest, PathId, PublicUrl};
+use super::json_object::JsonObject;
+use super::response::{encode_response, into_http_response};
+use super::{AppState, payments, view};
+use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
 use crate::domain::registration::Registration;
 use crate::gateway::Failure;
 use crate::gateway::pay::Addresses;
 
-/// What a registration's answer is about, as its `paymentType` says.
+/// The `paymentType` in responses about a registration that is created or read.
 pub(super) const REGISTERED: &str = "RG";
+/// The same if its retention is extended.
 const EXTENDED: &str = "TE";
+/// The same if it is deleted.
 const DEREGISTERED: &str = "DR";
 
-pub(super) async fn create(State(edge): State<Arc<Edge>>, merchant: Merchant) -> Result<Response, ApiError> {
+/// Handles `POST /v1/registrations`: stores an account under a new id.
+pub(super) async fn create(
+    State(state): State<Arc<AppState>>,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
     let ndc = merchant.ndc.clone();
-    let once = merchant.once(about(REGISTERED, &ndc));
-    let outcome = edge.gateway.register(&merchant.entity, merchant.parameters, once).await;
-    reply(outcome, REGISTERED, ndc)
+    let recorder = merchant.response_recorder(registration_encoder(REGISTERED, &ndc));
+    let outcome = state.gateway.register_account(&merchant.entity, merchant.parameters, recorder).await;
+    respond_with_registration(outcome, REGISTERED, ndc)
 }
 
-pub(super) async fn read(State(edge): State<Arc<Edge>>, Id(id): Id, merchant: Merchant) -> Result<Response, ApiError> {
+/// Handles `GET /v1/registrations/{id}`: responds with a registration that has not ended, or with the code of its end.
+pub(super) async fn read(
+    State(state): State<Arc<AppState>>,
+    PathId(id): PathId,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
     let ndc = merchant.ndc.clone();
-    reply(edge.gateway.live_registration(&merchant.entity, &id), REGISTERED, ndc)
+    respond_with_registration(state.gateway.load_live_registration(&merchant.entity, &id), REGISTERED, ndc)
 }
 
+/// Handles `DELETE /v1/registrations/{id}`: deletes the account, and ends its standing instructions.
 pub(super) async fn delete(
-    State(edge): State<Arc<Edge>>,
-    Id(id): Id,
-    merchant: Merchant,
+    State(state): State<Arc<AppState>>,
+    PathId(id): PathId,
+    merchant: MerchantRequest,
 ) -> Result<Response, ApiError> {
     let ndc = merchant.ndc.clone();
-    let once = merchant.once(about(DEREGISTERED, &ndc));
-    reply(edge.gateway.deregister(&merchant.entity, &id, once).await, DEREGISTERED, ndc)
+    let recorder = merchant.response_recorder(registration_encoder(DEREGISTERED, &ndc));
+    respond_with_registration(
+        state.gateway.delete_registration(&merchant.entity, &id, recorder).await,
+        DEREGISTERED,
+        ndc,
+    )
 }
 
+/// Handles `POST /v1/registrations/{id}/extendlife`: extends the retention of a registration.
 pub(super) async fn extend(
-    State(edge): State<Arc<Edge>>,
-    Id(id): Id,
-    merchant: Merchant,
+    State(state): State<Arc<AppState>>,
+    PathId(id): PathId,
+    merchant: MerchantRequest,
 ) -> Result<Response, ApiError> {
     let ndc = merchant.ndc.clone();
-    let once = merchant.once(about(EXTENDED, &ndc));
-    let outcome = edge.gateway.extend_registration(&merchant.entity, &id, &merchant.parameters, once).await;
-    reply(outcome, EXTENDED, ndc)
+    let recorder = merchant.response_recorder(registration_encoder(EXTENDED, &ndc));
+    let outcome = state.gateway.extend_registration(&merchant.entity, &id, &merchant.parameters, recorder).await;
+    respond_with_registration(outcome, EXTENDED, ndc)
 }
 
-pub(super) async fn pay(
-    State(edge): State<Arc<Edge>>,
-    Id(id): Id,
+/// Handles `POST /v1/registrations/{id}/payments`: makes a payment with the stored account.
+pub(super) async fn pay_by_registration(
+    State(state): State<Arc<AppState>>,
+    PathId(id): PathId,
     PublicUrl(public): PublicUrl,
-    merchant: Merchant,
+    merchant: MerchantRequest,
 ) -> Result<Response, ApiError> {
     let ndc = merchant.ndc.clone();
-    let once = merchant.once({
+    let recorder = merchant.response_recorder({
         let ndc = ndc.clone();
-        move |payment| payments::answer(payment, &ndc)
+        move |payment| payments::encode_payment(payment, &ndc)
     });
     let addresses = Addresses { public: &public, result: None, shop_origin: None, shopper: None };
-    match edge.gateway.pay_by_registration(&merchant.entity, &id, merchant.parameters, addresses, once).await {
-        Ok(payment) => Ok(send(payments::answer(&payment, &ndc))),
+    match state.gateway.pay_by_registration(&merchant.entity, &id, merchant.parameters, addresses, recorder).await {
+        Ok(payment) => Ok(into_http_response(payments::encode_payment(&payment, &ndc))),
         Err(failure) => Err(ApiError::new(failure, ndc)),
     }
 }
 
-/// The answer about a registration, for a named request to keep.
-fn about(what: &'static str, ndc: &Ndc) -> impl Fn(&Registration) -> Answer + Send + Sync + 'static {
+/// Returns the function with which the response recorder builds the response about a registration.
+fn registration_encoder(
+    payment_type: &'static str,
+    ndc: &Ndc,
+) -> impl Fn(&Registration) -> EncodedResponse + Send + Sync + 'static {
     let ndc = ndc.clone();
-    move |registration| answer(registration, what, &ndc)
+    move |registration| encode_registration(registration, payment_type, &ndc)
 }
 
-fn reply(outcome: Result<Registration, Failure>, what: &'static str, ndc: Ndc) -> Result<Response, ApiError> {
+/// Builds the response about a registration or its failure. `payment_type` says what was done with it.
+fn respond_with_registration(
+    outcome: Result<Registration, Failure>,
+    payment_type: &'static str,
+    ndc: Ndc,
+) -> Result<Response, ApiError> {
     match outcome {
-        Ok(registration) => Ok(send(answer(&registration, what, &ndc))),
+        Ok(registration) => Ok(into_http_response(encode_registration(&registration, payment_type, &ndc))),
         Err(failure) => Err(ApiError::new(failure, ndc)),
     }
 }
 
-/// The fields of a registration, as the status of the checkout that made it shows them.
-pub(super) fn fields(registration: &Registration) -> Fields<'_> {
-    view::registration(registration, REGISTERED)
+/// Returns the fields of a created registration, for the status of its checkout and for webhooks.
+pub(super) fn registered_fields(registration: &Registration) -> JsonObject<'_> {
+    view::registration_fields(registration, REGISTERED)
 }
 
-pub(super) fn answer(registration: &Registration, what: &'static str, ndc: &Ndc) -> Answer {
-    let fields = view::registration(registration, what);
-    answer_at(view::status(registration.result), fields, ndc, registration.created)
+/// Builds the response about a registration, 400 if it was rejected. Its timestamp is the registration's creation, so
+/// that it has the same bytes each time.
+pub(super) fn encode_registration(
+    registration: &Registration,
+    payment_type: &'static str,
+    ndc: &Ndc,
+) -> EncodedResponse {
+    let fields = view::registration_fields(registration, payment_type);
+    encode_response(view::http_status(registration.result), fields, ndc, registration.created)
 }

@@ -1,5 +1,5 @@
-//! `/v1/scripts`: the inventory of every script that the gateway puts into payment pages and frames, each with why it is
-//! there and its hash, and of the headers of the documents (PCI DSS 4.0.1, 6.4.3 and 11.6.1).
+//! `/v1/scripts`: inventory of every script that the gateway puts into payment pages and frames, each with its purpose
+//! and its hash, and of the headers of the documents (PCI DSS 4.0.1, 6.4.3 and 11.6.1).
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use axum::response::Response;
 use serde_json::{Value, json};
 use tillgate_shared::result::codes;
 
-use super::fields::{Field, Fields};
-use super::reply::{fresh_ndc, reply, result};
-use super::{Edge, FieldsUrl, form};
+use super::json_object::{FieldValue, JsonObject};
+use super::response::{build_response, new_ndc, result_fields};
+use super::{AppState, FieldsUrl, form};
 
-/// Reasons of files, by the beginning of their path; the first that fits counts.
+/// Purposes of files by path prefix; the first match wins.
 const PURPOSES: &[(&str, &str)] = &[
     ("paymentWidgets.js", "Puts the payment form into the merchant's page and the card's fields into frames"),
     ("static/js/static.min.js", "Checks the fields of the page, shows errors, and asks the frames to send"),
@@ -30,9 +30,10 @@ const PURPOSES: &[(&str, &str)] = &[
     ("internalRequestIframe.html", "Document of the hidden frame that sends forms without a card number"),
 ];
 
-/// The inventory, for everybody: it tells nothing that a browser does not load.
-pub(super) async fn inventory(State(edge): State<Arc<Edge>>) -> Response {
-    let scripts: Vec<Value> = edge
+/// Serves the inventory of the current build: scripts, headers of documents, and the manifest with its signature (null
+/// if it is not signed). It is public, because every browser can load these scripts anyway.
+pub(super) async fn serve_inventory(State(state): State<Arc<AppState>>) -> Response {
+    let scripts: Vec<Value> = state
         .builds
         .inventory()
         .iter()
@@ -40,29 +41,30 @@ pub(super) async fn inventory(State(edge): State<Arc<Edge>>) -> Response {
             let reason =
                 PURPOSES.iter().find(|(path, _)| entry.path.starts_with(path)).map_or("", |(_, reason)| reason);
             json!({
-                "path": entry.path, "address": address(&edge, &entry.path), "reason": reason,
+                "path": entry.path, "address": public_path(&state, &entry.path), "reason": reason,
                 "sha256": entry.sha256, "integrity": entry.integrity, "bytes": entry.bytes,
             })
         })
         .collect();
-    let signed = edge.builds.manifest();
-    let fields = Fields::default()
-        .with("result", result(codes::REQUEST_SUCCEEDED))
-        .with("build", edge.builds.current().id.as_str())
-        .with("fieldsUrl", Field::Value(json!(edge.fields_url.as_ref().map(FieldsUrl::base))))
-        .with("scripts", Field::Value(scripts.into()))
-        .with("documents", Field::Value(form::policies(&edge)))
-        .with("manifest", signed.text.as_str())
-        .with("signature", Field::Value(json!(signed.signature)));
-    let mut response = reply(StatusCode::OK, fields, &fresh_ndc(None));
+    let manifest = state.builds.manifest();
+    let fields = JsonObject::default()
+        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
+        .with("build", state.builds.current_build().id.as_str())
+        .with("fieldsUrl", FieldValue::Json(json!(state.fields_url.as_ref().map(FieldsUrl::as_str))))
+        .with("scripts", FieldValue::Json(scripts.into()))
+        .with("documents", FieldValue::Json(form::list_document_headers(&state)))
+        .with("manifest", manifest.text.as_str())
+        .with("signature", FieldValue::Json(json!(manifest.signature)));
+    let mut response = build_response(StatusCode::OK, fields, &new_ndc(None));
     response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     response
 }
 
-/// The path under which browsers load a file; `None` for one that is served as a part of another.
-fn address(edge: &Edge, path: &str) -> Option<String> {
+/// Returns the path under which browsers load a file of the current build, or `None` for a document, which is served
+/// with a configuration.
+fn public_path(state: &AppState, path: &str) -> Option<String> {
     if let Some(file) = path.strip_prefix("static/") {
-        return Some(format!("/v1/static/{}/{file}", edge.builds.current().id));
+        return Some(format!("/v1/static/{}/{file}", state.builds.current_build().id));
     }
     (path == "paymentWidgets.js").then(|| "/v1/paymentWidgets.js".to_owned())
 }

@@ -1,5 +1,5 @@
-//! The sheet of brand marks that merchants' style sheets point at. Neutral tiles with the brands' names: no scheme's
-//! artwork is copied.
+//! The sprite sheet of brand marks to which merchants' style sheets refer. It has neutral tiles with the brands'
+//! names; no artwork of a card scheme is copied.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::IntoResponse;
 use tillgate_shared::brand::Brand;
 
-/// Width and height of a tile in CSS pixels; the brands stand below each other in the order of their codes.
+/// Width and height of a tile in CSS pixels. The brands are below each other in the order of their codes.
 const TILE: (usize, usize) = (60, 38);
 
 static SHEET: LazyLock<String> = LazyLock::new(|| {
@@ -17,9 +17,9 @@ static SHEET: LazyLock<String> = LazyLock::new(|| {
         r##"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{}" font-family="Arial,sans-serif" font-weight="700" text-anchor="middle">"##,
         height * brands.len()
     );
-    for (place, brand) in brands.iter().enumerate() {
-        let top = place * height;
-        // As large as the name permits: a capital is some seven tenths of its size wide.
+    for (index, brand) in brands.iter().enumerate() {
+        let top = index * height;
+        // The largest size that the name allows: a capital is about 0.7 of its font size wide.
         let size = (72 / brand.name.chars().count().max(1)).clamp(6, 15);
         let _ = write!(
             sheet,
@@ -35,9 +35,9 @@ static SHEET: LazyLock<String> = LazyLock::new(|| {
     sheet + "</svg>"
 });
 
-/// `/v1/paymentWidgets/img/brand.png` and its newer address. The name says PNG, the type says what it is: a drawing
-/// stays sharp on every screen, and browsers go by the type.
-pub(super) async fn sheet() -> impl IntoResponse {
+/// Serves `/v1/paymentWidgets/img/brand.png` and its newer address. The name says PNG but the content type says SVG:
+/// browsers use the type, and a vector image is sharp on every screen.
+pub(super) async fn serve_sheet() -> impl IntoResponse {
     let headers: [(HeaderName, HeaderValue); 3] = [
         (header::CONTENT_TYPE, HeaderValue::from_static("image/svg+xml")),
         (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=86400")),

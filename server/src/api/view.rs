@@ -1,70 +1,74 @@
-//! How stored things look on the wire (specification, document 3, payment response fields).
+//! JSON representation of stored objects (specification, document 3, payment response fields).
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
-use tillgate_shared::parameter::{Parameters, check_lists, index as index_of};
+use tillgate_shared::parameter::{Parameters, check_lists, parse_index as index_of};
 use tillgate_shared::result::ResultCode;
 
-use super::fields::Fields;
-use super::reply::{result, wire_time};
+use super::json_object::JsonObject;
+use super::response::{result_fields, wire_time};
 use crate::domain::checkout::Checkout;
 use crate::domain::payment::{Account, BankSummary, CardSummary, Payment, Precondition, Redirect, TransferAccount};
 use crate::domain::registration::Registration;
 
-/// The HTTP status of an outcome: clients raise errors for 400 and read the code from the body (contract, 3.4).
-pub(super) fn status(code: ResultCode) -> StatusCode {
+/// Returns 200 for a success or a pending result, otherwise 400: clients raise errors for 400 and read the code from
+/// the body (contract, 3.4).
+pub(super) fn http_status(code: ResultCode) -> StatusCode {
     if code.is_success() || code.is_pending() { StatusCode::OK } else { StatusCode::BAD_REQUEST }
 }
 
-/// A payment's fields. A decline shows no amount; one that may yet succeed does.
-pub(super) fn payment(payment: &Payment) -> Fields<'_> {
-    let mut fields = Fields::new()
+/// Returns a payment's fields, and its parameters as nested JSON. Only an approved or pending payment has amount,
+/// currency and descriptor; details, redirect, account for a transfer and registration are left out if there are none.
+pub(super) fn payment_fields(payment: &Payment) -> JsonObject<'_> {
+    let mut fields = JsonObject::new()
         .with("id", payment.id.as_str())
         .with("paymentType", payment.payment_type.code())
         .with("paymentBrand", payment.brand.as_str());
-    if payment.approved() || payment.result.is_pending() {
+    if payment.is_approved() || payment.result.is_pending() {
         fields.set("amount", payment.amount.to_string());
         fields.set("currency", payment.amount.currency().code());
         fields.set("descriptor", payment.descriptor.as_str());
     }
-    fields.set("result", outcome(payment));
-    account(&mut fields, &payment.account);
+    fields.set("result", payment_result_fields(payment));
+    add_account(&mut fields, &payment.account);
     if !payment.details.is_empty() || !payment.connector_tx_ids.is_empty() {
         fields.set("resultDetails", result_details(payment));
     }
-    if let Some(page) = payment.redirect.as_ref().filter(|_| payment.result.is_pending()) {
-        fields.set("redirect", redirect(page));
+    if let Some(page) = payment.page_to_visit() {
+        fields.set("redirect", redirect_fields(page));
     }
     if let Some(account) = &payment.pay_to {
-        fields.set("merchant", Fields::default().with("bankAccount", pay_to(account)));
+        fields.set("merchant", JsonObject::default().with("bankAccount", transfer_account_fields(account)));
     }
     if let Some(registration) = &payment.registration {
         fields.set("registrationId", registration.as_str());
     }
-    nest(&mut fields, &payment.parameters);
+    echo_parameters(&mut fields, &payment.parameters);
     fields
 }
 
-/// The page that the shopper's browser is sent to, and what it loads in a hidden frame before (contract, 3.3).
-pub(super) fn redirect(page: &Redirect) -> Fields<'_> {
+/// Returns the page to which the browser is redirected, and the pages it loads in hidden frames before (contract, 3.3).
+pub(super) fn redirect_fields(page: &Redirect) -> JsonObject<'_> {
     let parameters: Vec<Value> =
         page.parameters.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
-    Fields::default()
+    JsonObject::default()
         .with("url", page.url.as_str())
         .with("method", page.method.as_str())
         .with("parameters", Value::Array(parameters))
-        .with("preconditions", page.preconditions.iter().map(precondition).collect::<Value>())
+        .with("preconditions", page.preconditions.iter().map(describe_precondition).collect::<Value>())
 }
 
-/// The acquirer's data beyond the result code, and its ids of the transaction.
-fn result_details(payment: &Payment) -> Fields<'_> {
+/// Returns the acquirer's data beyond the result code, and its first three transaction ids as `ConnectorTxID1` to
+/// `ConnectorTxID3`.
+fn result_details(payment: &Payment) -> JsonObject<'_> {
     const IDS: [&str; 3] = ["ConnectorTxID1", "ConnectorTxID2", "ConnectorTxID3"];
     let details = payment.details.iter().map(|(name, value)| (name.as_str(), value));
     let ids = IDS.into_iter().zip(&payment.connector_tx_ids);
-    details.chain(ids).fold(Fields::default(), |all, (name, value)| all.with(name, value.as_str()))
+    details.chain(ids).fold(JsonObject::default(), |all, (name, value)| all.with(name, value.as_str()))
 }
 
-fn precondition(page: &Precondition) -> Value {
+/// Describes a page that the browser loads in a hidden frame, and waits for, before it visits the redirect page.
+fn describe_precondition(page: &Precondition) -> Value {
     json!({
         "origin": "iframe#hidden",
         "waitUntil": "iframe#load",
@@ -75,9 +79,10 @@ fn precondition(page: &Precondition) -> Value {
     })
 }
 
-/// The merchant's page, with what it needs to ask for the outcome.
-pub(super) fn way_back<'a>(checkout: &'a Checkout, path: &str) -> Fields<'a> {
-    Fields::default().with("url", json!(checkout.parameters.get("shopperResultUrl"))).with("method", "GET").with(
+/// Returns the `redirect` to `shopperResultUrl` with the checkout's id and `path` as `resourcePath`. The `url` is null
+/// if the merchant has sent none.
+pub(super) fn shop_redirect_fields<'a>(checkout: &'a Checkout, path: &str) -> JsonObject<'a> {
+    JsonObject::default().with("url", json!(checkout.parameters.get("shopperResultUrl"))).with("method", "GET").with(
         "parameters",
         json!([
             { "name": "id", "value": checkout.id.as_str() },
@@ -86,31 +91,34 @@ pub(super) fn way_back<'a>(checkout: &'a Checkout, path: &str) -> Fields<'a> {
     )
 }
 
-fn pay_to(account: &TransferAccount) -> Fields<'_> {
-    Fields::default()
+/// Returns the account to which the shopper has to transfer the amount.
+fn transfer_account_fields(account: &TransferAccount) -> JsonObject<'_> {
+    JsonObject::default()
         .with("holder", account.holder.as_str())
         .with("number", account.number.as_str())
         .with("bic", account.bic.as_str())
         .with("country", account.country.as_str())
 }
 
-/// A registration's fields; `what` says what the answer is about.
-pub(super) fn registration<'a>(registration: &'a Registration, what: &'a str) -> Fields<'a> {
-    let mut fields = Fields::new()
+/// Returns a registration's fields, and its parameters as nested JSON. `payment_type` says what was done with it.
+/// `retainedUntil` is left out if it has no end.
+pub(super) fn registration_fields<'a>(registration: &'a Registration, payment_type: &'a str) -> JsonObject<'a> {
+    let mut fields = JsonObject::new()
         .with("id", registration.id.as_str())
-        .with("paymentType", what)
+        .with("paymentType", payment_type)
         .with("paymentBrand", registration.brand.as_str())
-        .with("result", result(registration.result));
-    account(&mut fields, &registration.account);
+        .with("result", result_fields(registration.result));
+    add_account(&mut fields, &registration.account);
     if let Some(end) = registration.retained_until {
         fields.set("retainedUntil", wire_time(end));
     }
-    nest(&mut fields, &registration.parameters);
+    echo_parameters(&mut fields, &registration.parameters);
     fields
 }
 
-fn outcome(payment: &Payment) -> Fields<'_> {
-    let mut outcome = result(payment.result);
+/// Returns the `result` of a payment, with the letters of the address and security code checks if there are any.
+fn payment_result_fields(payment: &Payment) -> JsonObject<'_> {
+    let mut outcome = result_fields(payment.result);
     for (name, letter) in [("avsResponse", payment.avs), ("cvvResponse", payment.cvv)] {
         if let Some(letter) = letter {
             outcome.set(name, letter.to_string());
@@ -119,43 +127,48 @@ fn outcome(payment: &Payment) -> Fields<'_> {
     outcome
 }
 
-/// The account, as far as it may be shown.
-pub(super) fn account<'a>(fields: &mut Fields<'a>, account: &'a Account) {
-    let (group, shown) = match account {
-        Account::Card(card) => ("card", self::card(card)),
-        Account::Bank(bank) => ("bankAccount", self::bank(bank)),
+/// Adds the part of an account that may be shown, under `card`, `bankAccount` or `virtualAccount`. Adds nothing for an
+/// unknown account.
+pub(super) fn add_account<'a>(fields: &mut JsonObject<'a>, account: &'a Account) {
+    let (group, account_fields) = match account {
+        Account::Card(card) => ("card", self::card_fields(card)),
+        Account::Bank(bank) => ("bankAccount", self::bank_fields(bank)),
         Account::Virtual(account) => {
-            let id = Fields::default().with("accountId", account.account_id.as_str());
-            ("virtualAccount", with_some(id, [("holder", &account.holder)]))
+            let id = JsonObject::default().with("accountId", account.account_id.as_str());
+            ("virtualAccount", with_present_fields(id, [("holder", &account.holder)]))
         }
         Account::Unknown => return,
     };
-    fields.set(group, shown);
+    fields.set(group, account_fields);
 }
 
-/// An account as its shopper recognises it, for the merchant's page: without the first digits.
-pub(super) fn recognised<'a>(fields: &mut Fields<'a>, account: &'a Account) {
+/// Adds the part of an account by which its shopper recognises it, for the merchant's page: of a card all that may be
+/// shown but the first digits, of other accounts the same as [`add_account`].
+pub(super) fn add_account_for_shopper<'a>(fields: &mut JsonObject<'a>, account: &'a Account) {
     match account {
         Account::Card(card) => {
-            let shown = Fields::default().with("last4Digits", card.last4.as_str());
-            let shown = with_some(shown, [("holder", &card.holder)]);
-            let month = shown.with("expiryMonth", card.expiry_month.as_str());
-            fields.set("card", month.with("expiryYear", card.expiry_year.as_str()));
+            let card_fields = JsonObject::default().with("last4Digits", card.last4.as_str());
+            let card_fields = with_present_fields(card_fields, [("holder", &card.holder)])
+                .with("expiryMonth", card.expiry_month.as_str())
+                .with("expiryYear", card.expiry_year.as_str());
+            fields.set("card", card_fields);
         }
-        other => self::account(fields, other),
+        other => self::add_account(fields, other),
     }
 }
 
-fn card(card: &CardSummary) -> Fields<'_> {
-    let shown = Fields::default().with("bin", card.bin.as_str()).with("last4Digits", card.last4.as_str());
-    with_some(shown, [("holder", &card.holder)])
+/// Returns first and last digits, expiry date, and the holder if there is one.
+fn card_fields(card: &CardSummary) -> JsonObject<'_> {
+    let fields = JsonObject::default().with("bin", card.bin.as_str()).with("last4Digits", card.last4.as_str());
+    with_present_fields(fields, [("holder", &card.holder)])
         .with("expiryMonth", card.expiry_month.as_str())
         .with("expiryYear", card.expiry_year.as_str())
 }
 
-fn bank(bank: &BankSummary) -> Fields<'_> {
-    with_some(
-        Fields::default(),
+/// Returns those of holder, masked IBAN, last digits, BIC, bank code, bank name and country that are present.
+fn bank_fields(bank: &BankSummary) -> JsonObject<'_> {
+    with_present_fields(
+        JsonObject::default(),
         [
             ("holder", &bank.holder),
             ("iban", &bank.iban),
@@ -168,52 +181,59 @@ fn bank(bank: &BankSummary) -> Fields<'_> {
     )
 }
 
-fn with_some<'a, const N: usize>(fields: Fields<'a>, more: [(&'a str, &'a Option<String>); N]) -> Fields<'a> {
+/// Adds the fields that have a value.
+fn with_present_fields<'a, const N: usize>(
+    fields: JsonObject<'a>,
+    more: [(&'a str, &'a Option<String>); N],
+) -> JsonObject<'a> {
     more.into_iter().fold(fields, |fields, (name, value)| match value {
         Some(value) => fields.with(name, value.as_str()),
         None => fields,
     })
 }
 
-/// Echoes parameters as nested JSON: `customer.givenName` inside `customer`, `cart.items[3].name` inside the item 3 of the
-/// `items`, and `customParameters[a.b]` under its whole key. An index that was not sent is `null`.
-pub(super) fn nest<'a>(fields: &mut Fields<'a>, parameters: &'a Parameters) {
-    // Requests with such lists are refused; what was stored before is no reason for an answer of megabytes.
+/// Echoes parameters as nested JSON: `customer.givenName` inside `customer`, `cart.items[3].name` inside item 3 of
+/// `items`, and `customParameters[a.b]` under its whole key. An index that was not sent is `null`. Of a name that is
+/// both a value and a group (`a=1&a.b=2`), only the value stays.
+pub(super) fn echo_parameters<'a>(fields: &mut JsonObject<'a>, parameters: &'a Parameters) {
+    // Requests with long sparse lists are refused, but older stored payments may have them; those omit the `null`
+    // items, so that the response does not grow to megabytes.
     let in_place = check_lists(parameters).is_none();
     for (name, value) in parameters.iter() {
-        let mut place = &mut *fields;
+        let mut target = &mut *fields;
         let mut rest = name;
         loop {
-            let (part, index, after) = step(rest);
+            let (part, index, after) = split_first_part(rest);
             if after.is_empty() {
-                place.set(part, value);
+                target.set(part, value);
                 break;
             }
             let inner = match index {
-                Some(index) => place.item(part, index, in_place),
-                None => place.group(part),
+                Some(index) => target.list_item(part, index, in_place),
+                None => target.nested_object(part),
             };
             // A name that is both a value and a group (`a=1&a.b=2`) keeps the value.
             let Some(inner) = inner else { break };
-            (place, rest) = (inner, after);
+            (target, rest) = (inner, after);
         }
     }
 }
 
-/// The first part of a name, its index if it has one, and what comes after. An index is a number in brackets with more of
-/// the name behind it; anything else in brackets is a key, one part with dots and all.
-fn step(name: &str) -> (&str, Option<u16>, &str) {
+/// Splits a name into its first part, its index if it has one, and the rest without a leading dot. An index is a number
+/// in brackets with more of the name after it. Anything else in brackets is a key, which is one part even if it
+/// contains dots. The rest of a last part is empty.
+fn split_first_part(name: &str) -> (&str, Option<u16>, &str) {
     if let Some((key, after)) = name.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
         return (key, None, after.trim_start_matches('.'));
     }
     let end = name.bytes().skip(1).position(|byte| matches!(byte, b'.' | b'[')).map_or(name.len(), |end| end + 1);
-    let (step, after) = name.split_at(end);
+    let (part, after) = name.split_at(end);
     if let Some((index, more)) = after.strip_prefix('[').and_then(|inner| inner.split_once("]."))
         && let Some(index) = index_of(index)
     {
-        return (step, Some(index), more);
+        return (part, Some(index), more);
     }
-    (step, None, after.trim_start_matches('.'))
+    (part, None, after.trim_start_matches('.'))
 }
 
 #[cfg(test)]
@@ -238,8 +258,8 @@ mod tests {
         ] {
             parameters.set(name, value);
         }
-        let mut fields = Fields::default();
-        nest(&mut fields, &parameters);
+        let mut fields = JsonObject::default();
+        echo_parameters(&mut fields, &parameters);
         assert_eq!(
             serde_json::to_value(&fields).unwrap(),
             json!({
@@ -258,10 +278,10 @@ mod tests {
         for passenger in 0..1000 {
             parameters.set(format!("airline.passengers[{passenger}].legs[999].fareBasis"), "Y");
         }
-        let mut fields = Fields::default();
-        nest(&mut fields, &parameters);
-        let told = serde_json::to_value(&fields).unwrap();
-        assert_eq!(told["airline"]["passengers"][999]["legs"], json!([{ "fareBasis": "Y" }]));
-        assert!(told.to_string().len() < 40_000);
+        let mut fields = JsonObject::default();
+        echo_parameters(&mut fields, &parameters);
+        let json = serde_json::to_value(&fields).unwrap();
+        assert_eq!(json["airline"]["passengers"][999]["legs"], json!([{ "fareBasis": "Y" }]));
+        assert!(json.to_string().len() < 40_000);
     }
 }

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 
-use super::{Common, open_existing};
+use super::{CommonOptions, open_existing};
 
 /// Copy the whole store to a new file.
 #[derive(Debug, Args)]
@@ -16,30 +16,32 @@ use super::{Common, open_existing};
     The vault's key is not in the copy: keep it apart, a copy without it opens no card number.")]
 pub(super) struct Backup {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     /// The file to write; it must not exist.
     #[arg(long, value_name = "FILE")]
     to: PathBuf,
 }
 
 #[derive(Serialize)]
-struct Copied {
+struct BackupOutput {
     file: PathBuf,
     bytes: u64,
 }
 
 impl Backup {
+    /// Copies the store to a new file that only its owner can read, and prints path and size. Never changes an existing
+    /// file, and removes an incomplete copy.
     pub(super) fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
         let writing = || format!("writing {}", self.to.display());
-        // An empty file of its owner's alone, which is then filled; one that exists is never touched.
+        // Creates an empty file that only its owner can read, and then fills it. An existing file is never changed.
         fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.to).with_context(writing)?;
         if let Err(error) = store.backup(&self.to) {
             let _ = fs::remove_file(&self.to);
             return Err(error).with_context(writing);
         }
         let bytes = std::fs::metadata(&self.to)?.len();
-        self.common.print(&Copied { file: self.to.clone(), bytes }, |copied| {
+        self.common.print_output(&BackupOutput { file: self.to.clone(), bytes }, |copied| {
             format!("{} ({} bytes)", copied.file.display(), copied.bytes)
         })
     }

@@ -1,34 +1,34 @@
-//! The options that say what an entity offers as a channel, for the commands that make and change entities.
+//! Options for an entity's settings as a channel, for the commands that create and change entities.
 
 use clap::{Args, ValueEnum};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::money::Currency;
 
 use crate::connector::registry;
-use crate::domain::channel::{Channel, ThreeD};
+use crate::domain::channel::{Channel, ThreeDsPolicy};
 
-/// The word that takes a limit away.
+/// The value that removes a limit.
 const ALL: &str = "all";
-/// The word that takes the connector away.
-const NO_CONNECTOR: &str = "none";
+/// The value that removes the connector, or the acquirer's id.
+const NONE: &str = "none";
 
-/// What an entity offers as a channel.
+/// Settings of an entity as a channel.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Channel")]
 pub(super) struct ChannelOptions {
     /// The brands that it offers, with commas between; all of them without this.
-    #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = brand)]
+    #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = parse_brand)]
     brands: Option<Vec<String>>,
     /// The currencies that it takes, with commas between; all of them without this.
-    #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = currency)]
+    #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = parse_currency)]
     currencies: Option<Vec<String>>,
     /// The test modes that it takes as a sandbox, INTERNAL or EXTERNAL; both without this.
     #[arg(long, value_name = "MODES", value_delimiter = ',', value_parser = ["INTERNAL", "EXTERNAL", ALL])]
     test_modes: Option<Vec<String>>,
-    /// When cards are authenticated; where they are enrolled without this.
+    /// The cards that need 3-D Secure; those that are enrolled without this.
     #[arg(long = "3d", value_name = "WHEN", value_enum)]
-    three_d: Option<When>,
-    /// Whether payments pass the risk check; they do not without this.
+    three_ds: Option<ThreeDsChoice>,
+    /// Pass payments through the risk check; off without this.
     #[arg(long, value_name = "on|off", value_enum)]
     risk: Option<OnOff>,
     /// Demand the security code of a card that is typed into a form, whatever its page asks for; off without this.
@@ -37,16 +37,17 @@ pub(super) struct ChannelOptions {
     /// Demand the security code of a stored card in a form, whatever its page asks for; off without this.
     #[arg(long, value_name = "on|off", value_enum)]
     registrations_require_cvv: Option<OnOff>,
-    /// The connector that its payments take, or `none`. `http` is the host that `serve --acquirer` names. Without
-    /// one a sandbox takes the simulator, and a live entity no payment.
-    #[arg(long, value_name = "NAME", value_parser = connector)]
+    #[arg(long, value_name = "NAME", value_parser = parse_connector, help = connector_help())]
     connector: Option<String>,
+    /// The id by which the acquirer knows it, 1 to 64 visible characters, or `none`; its entityId without this.
+    #[arg(long, value_name = "ID", value_parser = parse_acquirer_merchant)]
+    acquirer_merchant: Option<String>,
     /// Its place among the merchant's channels: the lowest that takes a payment gets it; 100 without this.
     #[arg(long, value_name = "NUMBER")]
     priority: Option<u32>,
 }
 
-/// A choice between two.
+/// A switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum OnOff {
     On,
@@ -54,7 +55,7 @@ pub(super) enum OnOff {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum When {
+enum ThreeDsChoice {
     Required,
     #[value(name = "when-enrolled")]
     Enrolled,
@@ -62,21 +63,22 @@ enum When {
 }
 
 impl ChannelOptions {
-    /// Puts what was given in place of what was there.
+    /// Replaces the settings that were given. `all` empties a list, and `none` removes the connector or the acquirer's
+    /// id.
     pub(super) fn apply(&self, channel: &mut Channel) {
-        let limit = |place: &mut Vec<String>, given: &Option<Vec<String>>| match given {
-            Some(words) if words.iter().any(|word| word == ALL) => place.clear(),
-            Some(words) => place.clone_from(words),
+        let set_list = |setting: &mut Vec<String>, given: &Option<Vec<String>>| match given {
+            Some(words) if words.iter().any(|word| word == ALL) => setting.clear(),
+            Some(words) => setting.clone_from(words),
             None => {}
         };
-        limit(&mut channel.brands, &self.brands);
-        limit(&mut channel.currencies, &self.currencies);
-        limit(&mut channel.test_modes, &self.test_modes);
-        if let Some(when) = self.three_d {
+        set_list(&mut channel.brands, &self.brands);
+        set_list(&mut channel.currencies, &self.currencies);
+        set_list(&mut channel.test_modes, &self.test_modes);
+        if let Some(when) = self.three_ds {
             channel.three_d = match when {
-                When::Required => ThreeD::Required,
-                When::Enrolled => ThreeD::WhenEnrolled,
-                When::Never => ThreeD::Never,
+                ThreeDsChoice::Required => ThreeDsPolicy::Required,
+                ThreeDsChoice::Enrolled => ThreeDsPolicy::WhenEnrolled,
+                ThreeDsChoice::Never => ThreeDsPolicy::Never,
             };
         }
         if let Some(risk) = self.risk {
@@ -89,27 +91,33 @@ impl ChannelOptions {
             channel.registrations_require_cvv = require == OnOff::On;
         }
         if let Some(name) = &self.connector {
-            channel.connector = Some(name.clone()).filter(|name| name != NO_CONNECTOR);
+            channel.connector = Some(name.clone()).filter(|name| name != NONE);
+        }
+        if let Some(id) = &self.acquirer_merchant {
+            channel.acquirer_merchant = Some(id.clone()).filter(|id| id != NONE);
         }
         channel.priority = self.priority.unwrap_or(channel.priority);
     }
 
-    /// The settings that are inherited, by the names of their options, and whether each was given.
-    pub(super) fn given(&self) -> [(&'static str, bool); 8] {
+    /// Returns the inheritable settings by the names of their options, and true for each that was given. A channel's
+    /// priority cannot be inherited.
+    pub(super) fn given_options(&self) -> [(&'static str, bool); 9] {
         [
             ("brands", self.brands.is_some()),
             ("currencies", self.currencies.is_some()),
             ("test-modes", self.test_modes.is_some()),
-            ("3d", self.three_d.is_some()),
+            ("3d", self.three_ds.is_some()),
             ("risk", self.risk.is_some()),
             ("require-cvv", self.require_cvv.is_some()),
             ("registrations-require-cvv", self.registrations_require_cvv.is_some()),
             ("connector", self.connector.is_some()),
+            ("acquirer-merchant", self.acquirer_merchant.is_some()),
         ]
     }
 }
 
-fn brand(text: &str) -> Result<String, String> {
+/// Checks that a text is the code of a known brand, or `all`.
+fn parse_brand(text: &str) -> Result<String, String> {
     if text == ALL || Brand::find(text).is_some() {
         Ok(text.to_owned())
     } else {
@@ -117,7 +125,8 @@ fn brand(text: &str) -> Result<String, String> {
     }
 }
 
-fn currency(text: &str) -> Result<String, String> {
+/// Checks that a text is the code of a currency in use, or `all`.
+fn parse_currency(text: &str) -> Result<String, String> {
     if text == ALL || Currency::parse(text).is_some() {
         Ok(text.to_owned())
     } else {
@@ -125,11 +134,28 @@ fn currency(text: &str) -> Result<String, String> {
     }
 }
 
-/// Checks the name of a connector.
-fn connector(text: &str) -> Result<String, String> {
-    if text == NO_CONNECTOR || registry::names().any(|name| name == text) {
+/// Describes the option that names a connector.
+fn connector_help() -> String {
+    format!(
+        "The connector that its payments take, or `none`. `http` is the host that `serve --acquirer` names. Without one a \
+         sandbox takes the {}, and a live entity no payment",
+        registry::default_name()
+    )
+}
+
+/// Checks that a text is the name of a connector, or `none`.
+fn parse_connector(text: &str) -> Result<String, String> {
+    if text == NONE || registry::connector_names().any(|name| name == text) {
         return Ok(text.to_owned());
     }
-    let names: Vec<&str> = registry::names().chain([NO_CONNECTOR]).collect();
+    let names: Vec<&str> = registry::connector_names().chain([NONE]).collect();
     Err(format!("is not a connector of this gateway, which are {}", names.join(", ")))
+}
+
+/// Checks an acquirer's id of a merchant: 1 to 64 visible ASCII characters, among them the word `none`.
+fn parse_acquirer_merchant(text: &str) -> Result<String, String> {
+    if (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Ok(text.to_owned());
+    }
+    Err("has 1 to 64 visible characters, without blanks".to_owned())
 }

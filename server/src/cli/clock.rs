@@ -1,31 +1,31 @@
-//! `tillgate clock`: what a sandbox entity takes the time to be.
+//! `tillgate clock`: the clocks of sandbox entities.
 
 use anyhow::{bail, ensure};
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::options::existing;
-use super::token::entity_id;
-use super::{Common, open_existing};
+use super::options::load_existing_entity;
+use super::token::parse_entity_id;
+use super::{CommonOptions, open_existing};
 use crate::domain::entity::Entity;
 
 /// The clocks of sandbox entities.
 #[derive(Debug, Subcommand)]
 pub(super) enum ClockCommand {
     /// Move a clock forward, for tests of what happens later; a running server notices within a second.
-    Advance(Advance),
+    Advance(AdvanceClock),
     /// Show what a clock shows.
-    Show(Show),
+    Show(ShowClock),
 }
 
 /// Move the clock of a sandbox entity forward. A merchant and its channels share one, and it never goes back.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate clock advance 30m --data ./tillgate-data --entity 8a01…")]
-pub(super) struct Advance {
+pub(super) struct AdvanceClock {
     #[command(flatten)]
-    common: Common,
-    /// How far: 30m, 25h, 2h 30m.
+    common: CommonOptions,
+    /// The time to advance by: 30m, 25h, 2h 30m.
     #[arg(value_name = "DURATION", allow_hyphen_values = true)]
     by: String,
     /// The entity's id.
@@ -36,16 +36,16 @@ pub(super) struct Advance {
 /// Show what the clock of an entity shows.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate clock show --data ./tillgate-data --entity 8a01… --json")]
-pub(super) struct Show {
+pub(super) struct ShowClock {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct ClockOutput {
     now: Timestamp,
     ahead: SignedDuration,
 }
@@ -59,36 +59,40 @@ impl ClockCommand {
     }
 }
 
-impl Advance {
+impl AdvanceClock {
+    /// Moves the clock in one transaction, and prints its new time. Refuses PSPs, divisions and live entities, negative
+    /// durations, and more than ten years ahead of the machine's clock.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
-        let id = entity_id(&self.entity)?;
+        let id = parse_entity_id(&self.entity)?;
         let entity = store.in_transaction(|store| {
-            let entity = existing(store, &id)?;
+            let entity = load_existing_entity(store, &id)?;
             let level = entity.level;
-            ensure!(level.takes_payments(), "{id} is a {}: each merchant below it has a clock", level.title());
-            let by = entity.advance(&self.by).or_else(|refusal| match refusal.parameters.first() {
+            ensure!(level.allows_payments(), "{id} is a {}: each merchant below it has a clock", level.display_name());
+            let by = entity.parse_clock_advance(&self.by).or_else(|refusal| match refusal.parameters.first() {
                 Some(error) => bail!("{} {}", self.by, error.message),
                 None => bail!("{id} is live: its clock cannot be moved"),
             })?;
-            ensure!(store.advance_clock(entity.clock(), by)?, "the clock of {id} cannot be moved");
-            existing(store, &id)
+            store.move_clock(&entity, by)?;
+            load_existing_entity(store, &id)
         })?;
-        self.common.print(&shown(&entity), text)
+        self.common.print_output(&describe_clock(&entity), format_clock)
     }
 }
 
-impl Show {
+impl ShowClock {
+    /// Prints the time of the entity's clock. An entity without a clock of its own shows the machine's time.
     fn run(self) -> anyhow::Result<()> {
-        let entity = existing(&open_existing(&self.common.data)?, &entity_id(&self.entity)?)?;
-        self.common.print(&shown(&entity), text)
+        let entity = load_existing_entity(&open_existing(&self.common.data)?, &parse_entity_id(&self.entity)?)?;
+        self.common.print_output(&describe_clock(&entity), format_clock)
     }
 }
 
-fn shown(entity: &Entity) -> Shown {
-    Shown { now: Timestamp::now() + entity.ahead, ahead: entity.ahead }
+/// Returns the time that the entity's clock shows, and by how much it is ahead of the machine's.
+fn describe_clock(entity: &Entity) -> ClockOutput {
+    ClockOutput { now: Timestamp::now() + entity.ahead, ahead: entity.ahead }
 }
 
-fn text(shown: &Shown) -> String {
-    format!("{:.0}, {:#} ahead", shown.now, shown.ahead)
+fn format_clock(clock: &ClockOutput) -> String {
+    format!("{:.0}, {:#} ahead", clock.now, clock.ahead)
 }

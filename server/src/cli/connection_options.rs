@@ -1,4 +1,4 @@
-//! The options for connections, of every command that serves.
+//! Options for connections, for every command that runs the gateway.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 use crate::listener::ConnectionLimits;
 use crate::process;
 
-/// File descriptors that are not connections of clients: the store, requests to merchants, log, listener.
+/// File descriptors that are not client connections: the store, requests to merchants, log, listener.
 const OTHER_FILES: u64 = 512;
 
 /// Limits on the number of connections and on their slowness.
@@ -24,21 +24,22 @@ pub(super) struct ConnectionOptions {
     #[arg(long, value_name = "N", env = "TILLGATE_CONNECTIONS_PER_ADDRESS", default_value_t = 256)]
     connections_per_address: u32,
     /// Longest time for the head of a request to arrive.
-    #[arg(long, value_name = "DURATION", env = "TILLGATE_HEAD_TIMEOUT", default_value = "10s", value_parser = timeout)]
+    #[arg(long, value_name = "DURATION", env = "TILLGATE_HEAD_TIMEOUT", default_value = "10s", value_parser = parse_timeout)]
     head_timeout: Duration,
     /// Longest idle time of a connection between two requests. Longer than a proxy keeps it.
-    #[arg(long, value_name = "DURATION", env = "TILLGATE_IDLE_TIMEOUT", default_value = "75s", value_parser = timeout)]
+    #[arg(long, value_name = "DURATION", env = "TILLGATE_IDLE_TIMEOUT", default_value = "75s", value_parser = parse_timeout)]
     idle_timeout: Duration,
     /// Longest time for a client to take 32 KiB of its answer.
-    #[arg(long, value_name = "DURATION", env = "TILLGATE_SEND_TIMEOUT", default_value = "30s", value_parser = timeout)]
+    #[arg(long, value_name = "DURATION", env = "TILLGATE_SEND_TIMEOUT", default_value = "30s", value_parser = parse_timeout)]
     send_timeout: Duration,
 }
 
 impl ConnectionOptions {
-    /// The options as the listener takes them. Raises the process's limit of open files as far as it may.
-    pub(super) fn limits(&self, trusted_proxies: &[IpNet]) -> ConnectionLimits {
+    /// Returns the limits for the listener. Raises the process's limit of open files as far as the system allows, and
+    /// warns if it allows fewer connections than the option.
+    pub(super) fn listener_limits(&self, trusted_proxies: &[IpNet]) -> ConnectionLimits {
         let files = process::raise_file_limit();
-        // A small limit is halved.
+        // If the limit is small, half of it is used for connections.
         let possible = files.saturating_sub(OTHER_FILES).max(files / 2);
         let connections = u64::from(self.connections).min(possible);
         if connections < u64::from(self.connections) {
@@ -58,8 +59,8 @@ impl ConnectionOptions {
 /// Reads a timeout, such as `10s`.
 ///
 /// # Errors
-/// It is not one, or no time at all.
-pub(super) fn timeout(text: &str) -> Result<Duration, String> {
+/// If the text is not a duration, or the duration is zero or negative.
+pub(super) fn parse_timeout(text: &str) -> Result<Duration, String> {
     let duration: SignedDuration = text.parse().map_err(|error| format!("{error}; examples: 10s, 2m"))?;
     match Duration::try_from(duration) {
         Ok(duration) if !duration.is_zero() => Ok(duration),

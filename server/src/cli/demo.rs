@@ -1,4 +1,4 @@
-//! `tillgate demo`: the gateway and a demo shop on another site, ready to pay in a browser.
+//! `tillgate demo`: the gateway and a demo shop on another site, ready for a payment in a browser.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,10 +10,10 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::Common;
+use super::CommonOptions;
 use super::demo_shop::{DemoShop, ShopSettings};
-use super::serve::{Settings, asked_to_stop, bind, runtime, serve};
-use super::wallet::create;
+use super::serve::{GatewaySettings, bind_listener, create_runtime, serve_until_stopped, stop_signal};
+use super::wallet::create_key;
 use crate::domain::id::EntityId;
 use crate::store::AdminStore;
 
@@ -22,7 +22,7 @@ use crate::store::AdminStore;
 #[command(after_help = "Example:\n  tillgate demo --data ./tillgate-data")]
 pub(super) struct Demo {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     /// The gateway's address; port 0 takes a free one.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
@@ -30,54 +30,56 @@ pub(super) struct Demo {
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8081")]
     shop: SocketAddr,
     #[command(flatten)]
-    settings: Settings,
+    settings: GatewaySettings,
 }
 
-/// The demo merchant's credentials. A real merchant keeps its token in its own place; the demo's lies in the data folder,
-/// readable by its owner only, so that the printed lines stay true from one start to the next.
+/// The demo merchant's credentials. A real merchant keeps its token in a place of its own. The demo's token is in the
+/// data folder, readable only by its owner, so that the printed commands work again after a restart.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Merchant {
+struct DemoMerchant {
     entity_id: String,
     token: String,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Started {
+struct DemoOutput {
     shop: String,
     gateway: String,
     fields: String,
     #[serde(flatten)]
-    merchant: Merchant,
+    merchant: DemoMerchant,
     curl: String,
 }
 
 impl Demo {
+    /// Opens the gateway, starts the shop, prints addresses and credentials, and serves until SIGTERM or SIGINT.
+    /// Creates the store, the demo merchant and its wallet key if they are missing.
     pub(super) fn run(mut self) -> anyhow::Result<()> {
         self.settings.allow_loopback();
         self.settings.start_log();
-        let shop_program = DemoShop::program()?;
-        let merchant = merchant(&self.common.data)?;
-        runtime()?.block_on(async {
-            let listener = bind(self.listen).await?;
+        let shop_program = DemoShop::find_program()?;
+        let merchant = ensure_demo_merchant(&self.common.data)?;
+        create_runtime()?.block_on(async {
+            let listener = bind_listener(self.listen).await?;
             let gateway = listener.local_addr()?;
-            let mut started = started(gateway, &merchant);
+            let mut started = describe_demo(gateway, &merchant);
             if self.settings.public_url.is_none() {
                 self.settings.public_url = Some(started.gateway.clone());
                 self.settings.fields_url = Some(started.fields.clone());
             }
-            let edge = self.settings.open(&self.common.data).await?;
+            let state = self.settings.open_gateway(&self.common.data).await?;
             let store = AdminStore::open(&self.common.data)?;
             let entity = EntityId::parse(&merchant.entity_id).context("the demo merchant's entityId")?;
-            // What the simulated wallets encrypt for.
-            if store.wallet_keys(&entity)?.is_empty() {
-                create(&store, &edge.gateway.vault, entity)?;
+            // A key for the simulated wallets.
+            if store.load_wallet_keys(&entity)?.is_empty() {
+                create_key(&store, &state.gateway.vault, entity)?;
             }
             drop(store);
             let limits = self.settings.connection_limits();
-            let stop = asked_to_stop()?;
-            // It ends when this is dropped, after the gateway.
+            let stop = stop_signal()?;
+            // Dropping the shop ends its process. It is dropped after the gateway.
             let shop = DemoShop::start(
                 shop_program,
                 &ShopSettings {
@@ -90,21 +92,22 @@ impl Demo {
                 },
             )?;
             started.shop.clone_from(&shop.public);
-            self.common.print(&started, text)?;
+            self.common.print_output(&started, format_demo)?;
             std::io::stdout().flush()?;
-            serve(edge, listener, limits, stop).await
+            serve_until_stopped(state, listener, limits, stop).await
         })
     }
 }
 
-/// Sites of their own, not ports of one: browsers then treat the form's frames as they would on the internet.
-fn started(gateway: SocketAddr, merchant: &Merchant) -> Started {
+/// Builds the addresses to print; that of the shop is still empty. Gateway and frames have host names of their own
+/// instead of ports of one host, so that browsers treat the form's frames as cross-site, as on the internet.
+fn describe_demo(gateway: SocketAddr, merchant: &DemoMerchant) -> DemoOutput {
     let curl = format!(
         "curl -H 'Authorization: Bearer {}' -d entityId={} -d amount=92.00 -d currency=EUR -d paymentType=DB http://{gateway}/v1/checkouts",
         merchant.token, merchant.entity_id
     );
-    Started {
-        // The shop says it when it listens.
+    DemoOutput {
+        // Known only when the shop listens.
         shop: String::new(),
         gateway: format!("http://pay.localhost:{}/", gateway.port()),
         fields: format!("http://fields.localhost:{}/", gateway.port()),
@@ -113,7 +116,8 @@ fn started(gateway: SocketAddr, merchant: &Merchant) -> Started {
     }
 }
 
-fn text(started: &Started) -> String {
+/// Formats addresses, credentials, a test card and a command for a checkout as text.
+fn format_demo(started: &DemoOutput) -> String {
     format!(
         "\n  Demo shop   {}\n  Playground  {}playground\n  Gateway     {}\n  entityId    {}\n  token       {}\n\n  Pay with 4200 0000 0000 0000, any expiry in the future, code 123.\n  \
          Prepare a checkout yourself:\n\n  {}\n",
@@ -121,23 +125,25 @@ fn text(started: &Started) -> String {
     )
 }
 
-/// The demo merchant of a data folder, made on first start.
-fn merchant(data: &Path) -> anyhow::Result<Merchant> {
+/// Returns the demo merchant that `demo.json` in the data folder names. If the file is missing or the store does not
+/// know the merchant, creates another merchant and writes the file, readable only by its owner.
+fn ensure_demo_merchant(data: &Path) -> anyhow::Result<DemoMerchant> {
     let store = AdminStore::open(data)?;
     let path = data.join("demo.json");
     if let Ok(text) = fs::read_to_string(&path) {
-        let merchant: Merchant = serde_json::from_str(&text).with_context(|| format!("reading {}", path.display()))?;
-        let known = EntityId::parse(&merchant.entity_id).map(|id| store.entity(&id)).transpose()?.flatten();
+        let merchant: DemoMerchant =
+            serde_json::from_str(&text).with_context(|| format!("reading {}", path.display()))?;
+        let known = EntityId::parse(&merchant.entity_id).map(|id| store.load_entity(&id)).transpose()?.flatten();
         if known.is_some() {
             return Ok(merchant);
         }
     }
-    let (entity, pair) = super::entity::create(&store, "Demo shop", |entity| {
-        // The playground shows the box that saves a card.
+    let (entity, pair) = super::entity::create_entity(&store, "Demo shop", |entity| {
+        // The demo shows the checkbox for storing a card.
         entity.settings.browser_registrations = true;
         Ok(())
     })?;
-    let merchant = Merchant { entity_id: entity.id.to_string(), token: pair.token() };
+    let merchant = DemoMerchant { entity_id: entity.id.to_string(), token: pair.bearer_token() };
     let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
     file.write_all(serde_json::to_string_pretty(&merchant)?.as_bytes())?;
     Ok(merchant)

@@ -1,5 +1,5 @@
-//! The demo shop of `tillgate demo`: a process of its own, as a merchant's server is. It is the program `tillgate-shop`,
-//! which lies beside this one.
+//! The demo shop of `tillgate demo`. It runs in a process of its own, like a merchant's server: the program
+//! `tillgate-shop`, which is in the same folder as this one.
 
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader};
@@ -14,24 +14,24 @@ const PROGRAM: &str = "tillgate-shop";
 
 /// Settings of the shop. All addresses end with a slash.
 pub(super) struct ShopSettings<'a> {
-    /// The shop's own address; port 0 takes a free one.
+    /// The shop's own address; port 0 selects a free port.
     pub(super) listen: SocketAddr,
-    /// The gateway for calls from the shop's server.
+    /// The gateway's address for calls from the shop's server.
     pub(super) gateway: &'a str,
-    /// The gateway for browsers.
+    /// The gateway's address for browsers.
     pub(super) gateway_public: &'a str,
-    /// The host of the card frames; `None` if they have none of their own.
+    /// The host of the card frames, or `None` if they have no host of their own.
     pub(super) gateway_fields: Option<&'a str>,
-    /// The channel that it sells through.
+    /// The channel that processes the shop's payments.
     pub(super) entity_id: &'a str,
-    /// Its access token.
+    /// The shop's access token.
     pub(super) token: &'a str,
 }
 
 /// A running demo shop. Dropping it ends the process.
 pub(super) struct DemoShop {
     process: Child,
-    /// The shop's address for browsers, with a slash at the end.
+    /// The shop's address for browsers, with a trailing slash.
     pub(super) public: String,
 }
 
@@ -39,8 +39,8 @@ impl DemoShop {
     /// Finds the shop's program.
     ///
     /// # Errors
-    /// When it is not beside this program; the text says how to build it.
-    pub(super) fn program() -> anyhow::Result<PathBuf> {
+    /// If the program is not in the folder of this program; the text says how to build it.
+    pub(super) fn find_program() -> anyhow::Result<PathBuf> {
         let path = std::env::current_exe().context("looking for this program")?.with_file_name(PROGRAM);
         ensure!(
             path.exists(),
@@ -50,14 +50,14 @@ impl DemoShop {
         Ok(path)
     }
 
-    /// Starts the shop, and waits until it listens.
+    /// Starts the shop, and waits until it prints its address, which means that it listens.
     ///
     /// # Errors
-    /// When it cannot be started or ends at once, for example because its address is taken.
+    /// If the shop cannot be started or exits at once, for example because its address is in use.
     pub(super) fn start(program: PathBuf, settings: &ShopSettings<'_>) -> anyhow::Result<Self> {
         let listen = settings.listen.to_string();
         let mut command = Command::new(&program);
-        // The token travels in the environment, which only this user can read; arguments are for everybody to see.
+        // The token is passed in the environment, which only this user can read; all users can see arguments.
         let mut set = |name: &str, value: &dyn AsRef<OsStr>| {
             command.env(format!("TILLGATE_SHOP_{name}"), value.as_ref());
         };
@@ -70,7 +70,7 @@ impl DemoShop {
             Some(fields) => set("GATEWAY_FIELDS", &fields),
             None => drop(command.env_remove("TILLGATE_SHOP_GATEWAY_FIELDS")),
         }
-        // Its input ends with this process, however that ends, and the shop with it.
+        // The shop's standard input is closed when this process exits for any reason, and the shop then exits too.
         let process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut process = process.with_context(|| format!("starting {}", program.display()))?;
         let mut line = String::new();

@@ -4,27 +4,27 @@ use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::entity_tree::{Listed, list_text, shown, text};
-use super::options::{EntityOptions, existing};
-use super::token::{entity_id, issue};
-use super::{Common, open_existing};
-use crate::domain::entity::{Entity, Settings};
+use super::entity_tree::{EntityListItem, collect_output, format_entity, format_tree};
+use super::options::{EntityOptions, load_existing_entity};
+use super::token::{issue_credentials, parse_entity_id};
+use super::{CommonOptions, open_existing};
+use crate::domain::entity::{Entity, EntitySettings};
 use crate::domain::id::EntityId;
 use crate::domain::level::Level;
-use crate::gateway::random;
+use crate::gateway::random_bytes;
 use crate::store::AdminStore;
 
 /// Entities.
 #[derive(Debug, Subcommand)]
 pub(super) enum EntityCommand {
     /// Create an entity with a first access token, which is shown this once.
-    Create(Create),
+    Create(CreateEntity),
     /// Change an entity's name and settings; a running server follows within a second.
-    Set(Set),
+    Set(SetEntity),
     /// Show an entity with its settings, what it is below, and its channels.
-    Show(Show),
+    Show(ShowEntity),
     /// List the entities as a tree.
-    List(List),
+    List(ListEntities),
 }
 
 /// Create an entity.
@@ -32,11 +32,11 @@ pub(super) enum EntityCommand {
 #[command(
     after_help = "Example:\n  tillgate entity create --data ./tillgate-data --name 'Corner Bakery' --json\n\nA channel of it, for two brands in euro:\n  tillgate entity create --data ./tillgate-data --name 'Corner Bakery EU' --merchant 8a01… \\\n      --brands VISA,MASTER --currencies EUR\n\nA PSP with a division, and a merchant below that:\n  tillgate entity create --data ./tillgate-data --name 'Acme Payments' --level psp --3d required\n  tillgate entity create --data ./tillgate-data --name 'Acme North' --level division --parent 8a02…\n  tillgate entity create --data ./tillgate-data --name 'Corner Bakery' --parent 8a03…"
 )]
-pub(super) struct Create {
+pub(super) struct CreateEntity {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     /// Its name; shoppers see it on their statement.
-    #[arg(long, value_parser = name)]
+    #[arg(long, value_parser = parse_name)]
     name: String,
     #[command(flatten)]
     options: EntityOptions,
@@ -47,14 +47,14 @@ pub(super) struct Create {
 #[command(
     after_help = "Example:\n  tillgate entity set --data ./tillgate-data --entity 8a01… --brands VISA,MASTER --currencies all --strict off --3d required"
 )]
-pub(super) struct Set {
+pub(super) struct SetEntity {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
     /// Its name.
-    #[arg(long, value_parser = name)]
+    #[arg(long, value_parser = parse_name)]
     name: Option<String>,
     #[command(flatten)]
     options: EntityOptions,
@@ -63,9 +63,9 @@ pub(super) struct Set {
 /// Show an entity.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate entity show --data ./tillgate-data --entity 8a01… --json")]
-pub(super) struct Show {
+pub(super) struct ShowEntity {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
@@ -74,14 +74,14 @@ pub(super) struct Show {
 /// List the entities.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate entity list --data ./tillgate-data --json")]
-pub(super) struct List {
+pub(super) struct ListEntities {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Created {
+struct CreatedEntity {
     entity_id: String,
     name: String,
     live: bool,
@@ -106,61 +106,66 @@ impl EntityCommand {
     }
 }
 
-impl Create {
+impl CreateEntity {
+    /// Creates an entity and a token, and prints both. Creates the store, too, if it is missing and the entity has no
+    /// parent.
     fn run(self) -> anyhow::Result<()> {
-        let store = match self.options.names_parent() {
+        let store = match self.options.has_new_parent() {
             true => open_existing(&self.common.data)?,
             false => AdminStore::open(&self.common.data)?,
         };
         let options = &self.options;
-        let (entity, pair) = create(&store, &self.name, |entity| options.apply(&store, entity).map(drop))?;
-        let created = Created {
+        let (entity, pair) = create_entity(&store, &self.name, |entity| options.apply(&store, entity).map(drop))?;
+        let created = CreatedEntity {
             entity_id: entity.id.to_string(),
-            merchant: entity.merchant().map(ToString::to_string),
+            merchant: entity.parent_merchant().map(ToString::to_string),
             name: entity.name,
             live: entity.live,
             level: entity.level,
             parent: entity.parent.map(|parent| parent.to_string()),
-            token: pair.token(),
+            token: pair.bearer_token(),
             user_id: pair.user_id,
             password: pair.password,
         };
-        self.common.print(&created, |created| {
+        self.common.print_output(&created, |created| {
             format!("entityId  {}\ntoken     {}\n\nThe token is shown this once.", created.entity_id, created.token)
         })
     }
 }
 
-/// Creates an entity, a sandbox unless `choose` says otherwise, and its first token in one transaction.
-pub(super) fn create(
+/// Creates an entity and its first token in one transaction, after `configure` has changed it or refused. Before that
+/// it is a sandbox merchant at the top, with default settings.
+pub(super) fn create_entity(
     store: &AdminStore,
     name: &str,
-    choose: impl FnOnce(&mut Entity) -> anyhow::Result<()>,
-) -> anyhow::Result<(Entity, super::token::Pair)> {
+    configure: impl FnOnce(&mut Entity) -> anyhow::Result<()>,
+) -> anyhow::Result<(Entity, super::token::IssuedCredentials)> {
     let now = Timestamp::now();
     store.in_transaction(|store| {
         let mut entity = Entity {
-            id: EntityId::new(now, random()?),
+            id: EntityId::new(now, random_bytes()?),
             name: name.to_owned(),
             live: false,
             level: Level::Merchant,
             parent: None,
             ahead: SignedDuration::ZERO,
-            settings: Settings::default(),
+            settings: EntitySettings::default(),
         };
-        choose(&mut entity)?;
+        configure(&mut entity)?;
         store.add_entity(&entity, now)?;
-        let pair = issue(store, &entity.id, "first token", now)?;
+        let pair = issue_credentials(store, &entity.id, "first token", now)?;
         Ok((entity, pair))
     })
 }
 
-impl Set {
+impl SetEntity {
+    /// Changes an entity, and those below it that become live or sandbox with it, in one transaction. Prints the
+    /// entity.
     fn run(self) -> anyhow::Result<()> {
-        let id = entity_id(&self.entity)?;
+        let id = parse_entity_id(&self.entity)?;
         let store = open_existing(&self.common.data)?;
         let entity = store.in_transaction(|store| {
-            let mut entity = existing(store, &id)?;
+            let mut entity = load_existing_entity(store, &id)?;
             if let Some(name) = self.name {
                 entity.name = name;
             }
@@ -170,28 +175,30 @@ impl Set {
             store.update_entity(&entity)?;
             anyhow::Ok(entity)
         })?;
-        self.common.print(&shown(&store, entity)?, text)
+        self.common.print_output(&collect_output(&store, entity)?, format_entity)
     }
 }
 
-impl Show {
+impl ShowEntity {
+    /// Prints an entity with its relatives and its effective settings.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
-        let entity = existing(&store, &entity_id(&self.entity)?)?;
-        self.common.print(&shown(&store, entity)?, text)
+        let entity = load_existing_entity(&store, &parse_entity_id(&self.entity)?)?;
+        self.common.print_output(&collect_output(&store, entity)?, format_entity)
     }
 }
 
-impl List {
+impl ListEntities {
+    /// Prints all entities of the store, as text in a tree.
     fn run(self) -> anyhow::Result<()> {
-        let entities = open_existing(&self.common.data)?.entities()?;
-        let listed: Vec<Listed> = entities.into_iter().map(Listed::from).collect();
-        self.common.print(&listed, |listed| list_text(listed))
+        let entities = open_existing(&self.common.data)?.load_entities()?;
+        let listed: Vec<EntityListItem> = entities.into_iter().map(EntityListItem::from).collect();
+        self.common.print_output(&listed, |listed| format_tree(listed))
     }
 }
 
-/// Checks a name: something to read, on one line, that fits on a statement.
-fn name(text: &str) -> Result<String, String> {
+/// Checks a name and removes the spaces around it: 1 to 100 characters on one line.
+fn parse_name(text: &str) -> Result<String, String> {
     let length = text.trim().chars().count();
     if (1..=100).contains(&length) && !text.chars().any(char::is_control) {
         Ok(text.trim().to_owned())

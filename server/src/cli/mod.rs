@@ -1,4 +1,5 @@
-//! The command line. Every command works beside a running server, takes `--json`, and shows an example in `--help`.
+//! The command line. Every command can run while a server is running, accepts `--json`, and shows an example in
+//! `--help`.
 
 mod acquirer;
 mod acquirer_host;
@@ -15,6 +16,8 @@ mod options;
 mod place;
 mod ports;
 mod restore;
+mod risk;
+mod risk_input;
 mod serve;
 mod token;
 mod vault;
@@ -68,15 +71,18 @@ enum Command {
     /// Give everything that is sealed another key, and list and retire keys.
     #[command(subcommand)]
     Vault(vault::VaultCommand),
+    /// Check rules of the fraud check, and try them out.
+    #[command(subcommand)]
+    Risk(risk::RiskCommand),
     /// Copy the whole store to a new file, while a server may be running on it.
     Backup(backup::Backup),
     /// Put a backup in the place of the store.
     Restore(restore::Restore),
 }
 
-/// What every command takes.
+/// Options of every command.
 #[derive(Debug, Args)]
-struct Common {
+struct CommonOptions {
     /// The data folder. It holds one SQLite file.
     #[arg(long, value_name = "DIR", env = "TILLGATE_DATA", default_value = "tillgate-data")]
     data: PathBuf,
@@ -85,23 +91,25 @@ struct Common {
     json: bool,
 }
 
-impl Common {
-    /// Prints the outcome of a command: JSON for programs, lines for people.
-    fn print<T: serde::Serialize>(&self, outcome: &T, text: impl FnOnce(&T) -> String) -> anyhow::Result<()> {
+impl CommonOptions {
+    /// Prints the outcome of a command to standard output: with `--json` as JSON, otherwise as `text` formats it. A
+    /// closed pipe is no error.
+    fn print_output<T: serde::Serialize>(&self, outcome: &T, text: impl FnOnce(&T) -> String) -> anyhow::Result<()> {
         use std::io::Write as _;
         let output = if self.json { serde_json::to_string(outcome)? } else { text(outcome) };
-        // A closed pipe (`tillgate token list | head -1`) is not an error of ours.
+        // A closed pipe (`tillgate token list | head -1`) is not an error.
         let _ = writeln!(std::io::stdout(), "{output}");
         Ok(())
     }
 }
 
-/// Opens a store that is there, for commands that make none: a mistyped folder is told instead of filled.
+/// Opens an existing store. A mistyped folder is reported as an error; no store is created in it.
 fn open_existing(data: &Path) -> anyhow::Result<AdminStore> {
     AdminStore::open_existing(data)?.with_context(|| format!("there is no store in {}", data.display()))
 }
 
-/// Runs the command line of this process.
+/// Runs the command line of this process. An error is printed to the standard error stream with its causes, and gives
+/// the exit code 1.
 pub fn run() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Serve(command) => command.run(),
@@ -114,6 +122,7 @@ pub fn run() -> ExitCode {
         Command::Webhook(command) => command.run(),
         Command::Clock(command) => command.run(),
         Command::Vault(command) => command.run(),
+        Command::Risk(command) => command.run(),
         Command::Backup(command) => command.run(),
         Command::Restore(command) => command.run(),
     };
@@ -122,6 +131,33 @@ pub fn run() -> ExitCode {
         Err(error) => {
             eprintln!("tillgate: {error:#}");
             ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_operating_page_lists_every_option_of_serve_with_its_variable_and_default() {
+        let page = include_str!("../../../docs/operating.md");
+        let cli = Cli::command();
+        let options: Vec<_> = cli.find_subcommand("serve").unwrap().get_arguments().collect();
+        assert!(options.len() > 30, "{}", options.len());
+        for option in options {
+            let Some(name) = option.get_long().filter(|name| *name != "json") else { continue };
+            let is_row =
+                |line: &&str| line.starts_with(&format!("| `--{name} ")) || line.starts_with(&format!("| `--{name}` "));
+            let row = page.lines().find(is_row).unwrap_or_else(|| panic!("docs/operating.md lacks --{name}"));
+            let variable = option.get_env().map(|variable| variable.to_string_lossy().into_owned());
+            let defaults = option.get_default_values().iter().map(|value| value.to_string_lossy().into_owned());
+            for text in variable.into_iter().chain(defaults) {
+                assert!(row.contains(&format!("| `{text}` |")), "{text} of --{name}: {row}");
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Settings that an operator may choose for an entity: one list of options, for the commands that make and change entities.
+//! Options for the settings of an entity, shared by the commands that create and change entities.
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
@@ -6,26 +6,26 @@ use clap::Args;
 use super::channel::{ChannelOptions, OnOff};
 use super::place::PlaceOptions;
 use crate::connector::registry::is_for_sandboxes_only;
-use crate::domain::entity::{Entity, Settings};
+use crate::domain::entity::{Entity, EntitySettings};
 use crate::domain::id::EntityId;
 use crate::domain::inheritance;
 use crate::store::AdminStore;
 
-/// The word that allows every origin.
+/// The value that allows every origin.
 const ANY: &str = "any";
 
-/// What is not given stays as it is; a new entity is a sandbox with nothing chosen.
+/// Options that are not given change nothing. A new entity is a sandbox with default settings.
 #[derive(Debug, Args)]
 pub(super) struct EntityOptions {
     #[command(flatten)]
     place: PlaceOptions,
-    /// Whether parameters that the specification does not know are refused, instead of ignored.
+    /// Refuse parameters that the specification does not know, instead of ignoring them.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     strict: Option<OnOff>,
-    /// Whether customer parameters are taken without given name and surname.
+    /// Accept customer parameters without given name and surname.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     customer_names_optional: Option<OnOff>,
-    /// Whether a payment whose merchantTransactionId has been paid is declined, with 800.110.100.
+    /// Decline a payment whose merchantTransactionId has been paid, with 800.110.100.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     refuse_duplicates: Option<OnOff>,
     /// Let browsers have the account stored (createRegistration); registrationsCreatable=true allows it for one
@@ -38,31 +38,37 @@ pub(super) struct EntityOptions {
     /// Let a sandbox take card numbers that are no documented test numbers. For generated data; never send real cards.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     sandbox_any_number: Option<OnOff>,
-    /// Compatibility mode, for clients that were written for another gateway of this contract: short references, telephone
-    /// numbers with letters, a name twice, entityId in the body of a GET, dates with a time. Channels have it with their
-    /// merchant; docs/compatibility.md lists what it allows.
+    /// Compatibility mode, for clients that were written for another gateway of this contract: short references,
+    /// telephone numbers with letters, a name twice, entityId in the body of a GET, dates with a time. Channels have
+    /// it with their merchant; docs/compatibility.md lists what it allows.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     compatible: Option<OnOff>,
-    /// The origins whose pages may embed the form, such as https://shop.example, in place of those before; `any` allows all.
-    #[arg(long = "origin", value_name = "ORIGIN", value_parser = origin)]
+    /// The origins whose pages may embed the form, such as https://shop.example, in place of those before; `any`
+    /// allows all.
+    #[arg(long = "origin", value_name = "ORIGIN", value_parser = parse_origin)]
     origins: Vec<String>,
-    /// The settings, with commas between, that it shall not have of its own any more but inherit, by the names of their options.
-    #[arg(long, value_name = "OPTIONS", value_delimiter = ',', value_parser = inherited)]
+    /// The settings, with commas between, that it shall inherit instead of having its own, by the names of their
+    /// options.
+    #[arg(long, value_name = "OPTIONS", value_delimiter = ',', value_parser = parse_inherited)]
     inherit: Vec<String>,
     #[command(flatten)]
     channel: ChannelOptions,
 }
 
 impl EntityOptions {
-    /// Returns true if a parent is named, which has to be there already.
-    pub(super) fn names_parent(&self) -> bool {
-        self.place.names_parent()
+    /// Returns true if the options put the entity below another one, and not at the top with `none`. Both that entity
+    /// and the store have to exist already.
+    pub(super) fn has_new_parent(&self) -> bool {
+        self.place.has_new_parent()
     }
 
-    /// Puts what was given in place of what was there. Returns the entities below it that become live, or sandbox, with it.
+    /// Replaces the settings that were given, in memory. Returns the entities below the entity that become live, or
+    /// sandbox, with it; the caller stores all of them.
     ///
     /// # Errors
-    /// A parent that cannot be one, or a change between sandbox and live of what has been used.
+    /// If the level or the parent is not possible, an entity that has been used would change between sandbox and live,
+    /// the entity is live and gets `--sandbox-any-number`, or the entity or one that becomes live with it has a
+    /// connector for sandboxes.
     pub(super) fn apply(&self, store: &AdminStore, entity: &mut Entity) -> anyhow::Result<Vec<Entity>> {
         self.apply_settings(&mut entity.settings);
         let changed = self.place.apply(store, entity)?;
@@ -71,21 +77,18 @@ impl EntityOptions {
             "{} is live and takes real cards: --sandbox-any-number is for a sandbox",
             entity.id
         );
-        if let Some(name) = entity.settings.channel.connector.as_deref().filter(|_| entity.live) {
-            ensure!(
-                !is_for_sandboxes_only(name),
-                "{} is live, and the connector {name} moves no real money: it is for a sandbox",
-                entity.id
-            );
-        }
+        check_connector(entity)?;
+        changed.iter().try_for_each(check_connector)?;
         Ok(changed)
     }
 
-    fn apply_settings(&self, settings: &mut Settings) {
-        for setting in self.inherit.iter().filter_map(|name| inheritance::find(name)) {
-            setting.inherit(settings);
+    /// Resets the settings of `--inherit`, then replaces those that were given and marks them as the entity's own.
+    fn apply_settings(&self, settings: &mut EntitySettings) {
+        for setting in self.inherit.iter().filter_map(|name| inheritance::find_setting(name)) {
+            setting.reset_to_inherited(settings);
         }
-        let set = |place: &mut bool, given: Option<OnOff>| *place = given.map_or(*place, |given| given == OnOff::On);
+        let set =
+            |setting: &mut bool, given: Option<OnOff>| *setting = given.map_or(*setting, |given| given == OnOff::On);
         set(&mut settings.strict, self.strict);
         set(&mut settings.customer_names_optional, self.customer_names_optional);
         set(&mut settings.refuse_duplicates, self.refuse_duplicates);
@@ -99,13 +102,13 @@ impl EntityOptions {
             settings.origins.clone_from(&self.origins);
         }
         self.channel.apply(&mut settings.channel);
-        for setting in self.given().filter_map(inheritance::find) {
-            setting.choose(settings);
+        for setting in self.given_options().filter_map(inheritance::find_setting) {
+            setting.mark_chosen(settings);
         }
     }
 
-    /// The settings that were given, by the names of their options.
-    fn given(&self) -> impl Iterator<Item = &'static str> {
+    /// Returns the names of the inheritable settings that were given.
+    fn given_options(&self) -> impl Iterator<Item = &'static str> {
         let own = [
             ("strict", self.strict.is_some()),
             ("customer-names-optional", self.customer_names_optional.is_some()),
@@ -116,25 +119,39 @@ impl EntityOptions {
             ("compatible", self.compatible.is_some()),
             ("origin", !self.origins.is_empty()),
         ];
-        own.into_iter().chain(self.channel.given()).filter_map(|(name, given)| given.then_some(name))
+        own.into_iter().chain(self.channel.given_options()).filter_map(|(name, given)| given.then_some(name))
     }
 }
 
-/// An entity that has to be there.
-pub(super) fn existing(store: &AdminStore, id: &EntityId) -> anyhow::Result<Entity> {
-    store.entity(id)?.with_context(|| format!("there is no entity {id}"))
+/// Checks that a live entity has no connector of its own that is for sandboxes only.
+fn check_connector(entity: &Entity) -> anyhow::Result<()> {
+    if let Some(name) = entity.settings.channel.connector.as_deref().filter(|_| entity.live) {
+        ensure!(
+            !is_for_sandboxes_only(name),
+            "{} cannot be live with its connector {name}, which moves no real money: give it another one",
+            entity.id
+        );
+    }
+    Ok(())
 }
 
-fn inherited(text: &str) -> Result<String, String> {
-    let known = inheritance::find(text).map(|setting| setting.name.to_owned());
+/// Loads an entity. An unknown id is an error.
+pub(super) fn load_existing_entity(store: &AdminStore, id: &EntityId) -> anyhow::Result<Entity> {
+    store.load_entity(id)?.with_context(|| format!("there is no entity {id}"))
+}
+
+/// Checks the name of a setting that can be inherited.
+fn parse_inherited(text: &str) -> Result<String, String> {
+    let known = inheritance::find_setting(text).map(|setting| setting.name.to_owned());
     known.ok_or_else(|| {
         let names: Vec<&str> = inheritance::SETTINGS.iter().map(|setting| setting.name).collect();
         format!("is no setting that is inherited, which are {}", names.join(", "))
     })
 }
 
-/// Checks an origin: scheme, host and perhaps a port, nothing else; it goes into a policy header as it is.
-fn origin(text: &str) -> Result<String, String> {
+/// Checks an origin, or the word `any`: scheme, host and optional port, nothing else, because it is copied into a
+/// policy header unchanged.
+fn parse_origin(text: &str) -> Result<String, String> {
     let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let valid = host.is_some_and(|host| {
         !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))

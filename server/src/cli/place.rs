@@ -1,16 +1,16 @@
-//! The options that say where an entity stands: its level, what it is below, and whether its tree moves real money.
+//! Options for the place of an entity in the tree: its level, its parent, and whether its tree moves real money.
 
 use anyhow::ensure;
 use clap::Args;
 use jiff::SignedDuration;
 
-use super::options::existing;
+use super::options::load_existing_entity;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::domain::level::Level;
 use crate::store::AdminStore;
 
-/// The word that takes an entity out of what it is below.
+/// The value that removes an entity's parent.
 const NONE: &str = "none";
 
 /// An entity's place in the tree.
@@ -22,103 +22,112 @@ pub(super) struct PlaceOptions {
     /// No real money, which is what an entity is without --live.
     #[arg(long, conflicts_with = "live")]
     sandbox: bool,
-    /// psp, division, merchant or channel; a new entity is a merchant without this. PSPs and divisions take no payments: their
-    /// settings and tokens hold for what is below them. docs/entities.md explains them.
-    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    /// psp, division, merchant or channel; a new entity is a merchant without this. PSPs and divisions take no
+    /// payments: their settings and tokens hold for what is below them. docs/entities.md explains them.
+    #[arg(long, value_name = "LEVEL", value_parser = parse_level)]
     level: Option<Level>,
-    /// The entity that it stands directly below: a division below a PSP, a merchant below either, a channel below a merchant.
-    /// `none` puts it at the top.
-    #[arg(long, value_name = "ENTITY_ID|none", value_parser = parent)]
-    parent: Option<Parent>,
-    /// The merchant whose channel it becomes, as --level channel --parent ID does: payments of the merchant go to the first
-    /// channel that takes them. `none` makes a channel stand for itself again.
-    #[arg(long, value_name = "ENTITY_ID|none", value_parser = parent, conflicts_with_all = ["level", "parent"])]
-    merchant: Option<Parent>,
+    /// The entity that it stands directly below: a division below a PSP, a merchant below either, a channel below a
+    /// merchant. `none` puts it at the top.
+    #[arg(long, value_name = "ENTITY_ID|none", value_parser = parse_parent)]
+    parent: Option<ParentChoice>,
+    /// The merchant whose channel it becomes, as --level channel --parent ID does: payments of the merchant go to the
+    /// first channel that takes them. `none` makes a channel stand for itself again.
+    #[arg(long, value_name = "ENTITY_ID|none", value_parser = parse_parent, conflicts_with_all = ["level", "parent"])]
+    merchant: Option<ParentChoice>,
 }
 
-/// What an entity is put below.
+/// The parent of an entity.
 #[derive(Debug, Clone)]
-enum Parent {
-    Of(EntityId),
-    Nobody,
+enum ParentChoice {
+    Entity(EntityId),
+    NoParent,
 }
 
 impl PlaceOptions {
-    /// Returns true if a parent is named, which has to be there already.
-    pub(super) fn names_parent(&self) -> bool {
-        [&self.merchant, &self.parent].into_iter().any(|named| matches!(named, Some(Parent::Of(_))))
+    /// Returns true if the options put the entity below another one, and not at the top with `none`. Both that entity
+    /// and the store have to exist already.
+    pub(super) fn has_new_parent(&self) -> bool {
+        [&self.merchant, &self.parent].into_iter().any(|choice| matches!(choice, Some(ParentChoice::Entity(_))))
     }
 
-    /// Puts the entity where the options say. Returns the entities below it that become live, or sandbox, with it.
+    /// Moves the entity to the place that the options name, in memory. A channel takes over the clock of its new
+    /// merchant. Returns the entities below it that become live, or sandbox, with it; the caller stores them.
     ///
     /// # Errors
-    /// A parent that cannot be one, a level that it cannot have, or a change between sandbox and live of what has been used.
+    /// If the parent or the level is not possible, an entity that has been used would change between sandbox and live,
+    /// or a channel's clock is ahead of that of its merchant.
     pub(super) fn apply(&self, store: &AdminStore, entity: &mut Entity) -> anyhow::Result<Vec<Entity>> {
         let level = entity.level;
         self.apply_place(entity);
-        let below = store.entities_below(&entity.id)?;
-        check_below(store, entity, level, &below)?;
+        let below = store.load_descendants(&entity.id)?;
+        check_children(store, entity, level, &below)?;
         let parent = match &entity.parent {
             Some(id) => {
-                let whose = if entity.level == Level::Channel { "merchant" } else { "parent" };
-                ensure!(*id != entity.id, "{id} cannot be its own {whose}");
-                Some(existing(store, id)?)
+                let role = if entity.level == Level::Channel { "merchant" } else { "parent" };
+                ensure!(*id != entity.id, "{id} cannot be its own {role}");
+                Some(load_existing_entity(store, id)?)
             }
             None => None,
         };
         check_parent(entity, parent.as_ref())?;
-        if let Some(merchant) = parent.as_ref().filter(|_| self.names_parent() && entity.level == Level::Channel) {
+        if let Some(merchant) = parent.as_ref().filter(|_| self.has_new_parent() && entity.level == Level::Channel) {
             ensure!(entity.ahead <= merchant.ahead, "the clock of {} is behind: clocks go forward only", merchant.id);
             entity.ahead = merchant.ahead;
         }
-        self.apply_kind(store, entity, parent.as_ref(), below)
+        self.apply_live_flag(store, entity, parent.as_ref(), below)
     }
 
+    /// Sets level and parent, unchecked. `--merchant none` makes a channel a merchant at the top, and changes nothing
+    /// else.
     fn apply_place(&self, entity: &mut Entity) {
         match &self.merchant {
-            Some(Parent::Of(merchant)) => {
+            Some(ParentChoice::Entity(merchant)) => {
                 (entity.level, entity.parent) = (Level::Channel, Some(merchant.clone()));
             }
-            Some(Parent::Nobody) if entity.level == Level::Channel => {
+            Some(ParentChoice::NoParent) if entity.level == Level::Channel => {
                 (entity.level, entity.parent) = (Level::Merchant, None);
             }
             _ => {}
         }
         entity.level = self.level.unwrap_or(entity.level);
         match &self.parent {
-            Some(Parent::Of(parent)) => entity.parent = Some(parent.clone()),
-            Some(Parent::Nobody) => entity.parent = None,
+            Some(ParentChoice::Entity(parent)) => entity.parent = Some(parent.clone()),
+            Some(ParentChoice::NoParent) => entity.parent = None,
             None => {}
         }
     }
 
-    /// Sandbox or live: an entity is what its parent is, and what is below it follows.
-    fn apply_kind(
+    /// Makes an entity live or a sandbox: as its parent is, or else as the options say, or else as before. A change
+    /// resets its clock. Returns the entities below it, changed in the same way; none if it stays the same.
+    ///
+    /// # Errors
+    /// If the options contradict the parent, or if one of these entities has been used.
+    fn apply_live_flag(
         &self,
         store: &AdminStore,
         entity: &mut Entity,
         parent: Option<&Entity>,
         below: Vec<Entity>,
     ) -> anyhow::Result<Vec<Entity>> {
-        let asked = (self.live || self.sandbox).then_some(self.live);
+        let requested = (self.live || self.sandbox).then_some(self.live);
         let live = match parent {
             Some(parent) => {
                 let kind = if parent.live { "live" } else { "a sandbox" };
                 let too =
                     if parent.level == Level::Merchant { "so are its channels" } else { "so is everything below it" };
-                ensure!(asked.is_none_or(|live| live == parent.live), "{} is {kind}, and {too}", parent.id);
+                ensure!(requested.is_none_or(|live| live == parent.live), "{} is {kind}, and {too}", parent.id);
                 parent.live
             }
-            None => asked.unwrap_or(entity.live),
+            None => requested.unwrap_or(entity.live),
         };
         if live == entity.live {
             return Ok(Vec::new());
         }
-        // Test payments could be refunded with real money afterwards, and real ones nowhere.
-        let known = store.entity(&entity.id)?;
+        // Otherwise test payments could be refunded with real money, and real payments could not be refunded.
+        let known = store.load_entity(&entity.id)?;
         for entity in below.iter().chain(&known) {
             let kind = if entity.live { "live" } else { "a sandbox" };
-            let used = store.is_used(&entity.id)?;
+            let used = store.is_entity_used(&entity.id)?;
             ensure!(!used, "{} is {kind} and has been used: it stays so, make another entity", entity.id);
         }
         entity.live = live;
@@ -127,24 +136,31 @@ impl PlaceOptions {
     }
 }
 
-/// Checks an entity's level, which was `before`, against what it has and what is below it.
-fn check_below(store: &AdminStore, entity: &Entity, before: Level, below: &[Entity]) -> anyhow::Result<()> {
+/// Checks a change of an entity's level from `before`: a PSP or division may have no payments, and the entities
+/// directly below it must fit the new level. Without a change everything passes.
+fn check_children(store: &AdminStore, entity: &Entity, before: Level, below: &[Entity]) -> anyhow::Result<()> {
     let id = &entity.id;
     if entity.level == before {
         return Ok(());
     }
-    let used = !entity.level.takes_payments() && store.is_used(id)?;
+    let used = !entity.level.allows_payments() && store.is_entity_used(id)?;
     ensure!(!used, "{id} has taken or stored something, and stays a {before}");
     for child in below.iter().filter(|child| child.parent.as_ref() == Some(id)) {
         let channels = entity.level == Level::Channel && child.level == Level::Channel;
         ensure!(!channels, "{id} has channels, and cannot be one");
-        let fits = child.level.fits_below(entity.level);
-        ensure!(fits, "{} is a {} below {id}, which stays a {}", child.id, child.level.title(), before.title());
+        let fits = child.level.can_be_below(entity.level);
+        ensure!(
+            fits,
+            "{} is a {} below {id}, which stays a {}",
+            child.id,
+            child.level.display_name(),
+            before.display_name()
+        );
     }
     Ok(())
 }
 
-/// Checks what an entity is put below.
+/// Checks that an entity's level can be below its parent, or at the top. A channel always has a merchant.
 fn check_parent(entity: &Entity, parent: Option<&Entity>) -> anyhow::Result<()> {
     let level = entity.level;
     let Some(parent) = parent else {
@@ -155,22 +171,23 @@ fn check_parent(entity: &Entity, parent: Option<&Entity>) -> anyhow::Result<()> 
     let channels = level == Level::Channel && parent.level == Level::Channel;
     ensure!(!channels, "{id} is a channel itself, and a channel has no channels");
     ensure!(
-        level.fits_below(parent.level),
+        level.can_be_below(parent.level),
         "{id} is a {}, and a {} cannot stand below it",
-        parent.level.title(),
-        level.title()
+        parent.level.display_name(),
+        level.display_name()
     );
     Ok(())
 }
 
-fn level(text: &str) -> Result<Level, String> {
+fn parse_level(text: &str) -> Result<Level, String> {
     Level::parse(text).ok_or_else(|| "a level is psp, division, merchant or channel".to_owned())
 }
 
-fn parent(text: &str) -> Result<Parent, String> {
+/// Reads an entity's id, or `none`.
+fn parse_parent(text: &str) -> Result<ParentChoice, String> {
     if text == NONE {
-        return Ok(Parent::Nobody);
+        return Ok(ParentChoice::NoParent);
     }
     let id = EntityId::parse(text);
-    id.map(Parent::Of).ok_or_else(|| "an entity id has 32 lowercase hexadecimal characters".to_owned())
+    id.map(ParentChoice::Entity).ok_or_else(|| "an entity id has 32 lowercase hexadecimal characters".to_owned())
 }

@@ -7,12 +7,12 @@ use jiff::tz::TimeZone;
 use jiff::{Span, SpanRelativeTo, Timestamp, civil};
 use serde::Serialize;
 
-use super::{Common, open_existing};
+use super::{CommonOptions, open_existing};
 use crate::credential::Credential;
-use crate::directory::bearer;
-use crate::domain::id::{EntityId, hex};
+use crate::directory::bearer_token;
+use crate::domain::id::{EntityId, to_hex};
 use crate::domain::scope::{Scope, Scopes};
-use crate::gateway::random;
+use crate::gateway::random_bytes;
 use crate::store::AdminStore;
 use crate::store::token::TokenInfo;
 
@@ -20,11 +20,11 @@ use crate::store::token::TokenInfo;
 #[derive(Debug, Subcommand)]
 pub(super) enum TokenCommand {
     /// Create an access token for an entity. It is shown this once; the store keeps a hash.
-    Create(Create),
+    Create(CreateToken),
     /// List the tokens, without their secret half.
-    List(List),
+    List(ListTokens),
     /// Revoke a token; a running server stops taking it within a second.
-    Revoke(Revoke),
+    Revoke(RevokeToken),
 }
 
 /// Create an access token.
@@ -33,21 +33,21 @@ pub(super) enum TokenCommand {
     after_help = "Example:\n  tillgate token create --data ./tillgate-data --entity 8a01… --label 'web shop' \\\n      \
     --scope read --scope pay --network 192.0.2.0/24 --expires 90d --json"
 )]
-pub(super) struct Create {
+pub(super) struct CreateToken {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// What the token is for.
+    /// The purpose of the token.
     #[arg(long, default_value = "")]
     label: String,
-    /// When it ends: after a time such as 90d or 12h, at the beginning of a day (2027-01-31, UTC), or at a moment
-    /// (2027-01-31T12:00:00Z). Never, if not given.
-    #[arg(long, value_name = "TIME", value_parser = expiry)]
+    /// The time at which it ends: after a time such as 90d or 12h, at the beginning of a day (2027-01-31, UTC), or at
+    /// a moment (2027-01-31T12:00:00Z). Never, if not given.
+    #[arg(long, value_name = "TIME", value_parser = parse_expiry)]
     expires: Option<Timestamp>,
     /// A network that it may be used from, such as 192.0.2.0/24. May be repeated; every network, if not given.
-    #[arg(long = "network", value_name = "CIDR", value_parser = network)]
+    #[arg(long = "network", value_name = "CIDR", value_parser = parse_network)]
     networks: Vec<IpNet>,
     /// A kind of requests that it may make: read, pay, refund or admin. May be repeated; all of them, if not given.
     #[arg(long = "scope", value_name = "SCOPE")]
@@ -57,9 +57,9 @@ pub(super) struct Create {
 /// List the tokens.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate token list --data ./tillgate-data --entity 8a01…")]
-pub(super) struct List {
+pub(super) struct ListTokens {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     /// Only those of this entity.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: Option<String>,
@@ -68,41 +68,49 @@ pub(super) struct List {
 /// Revoke a token.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate token revoke --data ./tillgate-data --user 8a02…")]
-pub(super) struct Revoke {
+pub(super) struct RevokeToken {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     /// The token's user id, as `token list` shows it.
     #[arg(long, value_name = "USER_ID")]
     user: String,
 }
 
-/// A credential pair, at the one moment when both halves are known.
-pub(super) struct Pair {
+/// A user id and password. The password is known only when the pair is created.
+pub(super) struct IssuedCredentials {
     pub(super) user_id: String,
     pub(super) password: String,
 }
 
-impl Pair {
-    /// The bearer token of the pair.
-    pub(super) fn token(&self) -> String {
-        bearer(&self.user_id, &self.password)
+impl IssuedCredentials {
+    /// Returns the bearer token of the pair.
+    pub(super) fn bearer_token(&self) -> String {
+        bearer_token(&self.user_id, &self.password)
     }
 }
 
-/// Makes and stores a pair without limits.
-pub(super) fn issue(store: &AdminStore, entity: &EntityId, label: &str, now: Timestamp) -> anyhow::Result<Pair> {
-    issue_with(store, entity, label, now, |credential| credential)
+/// Creates and stores random credentials of an entity that never expire and allow all requests from every network.
+pub(super) fn issue_credentials(
+    store: &AdminStore,
+    entity: &EntityId,
+    label: &str,
+    now: Timestamp,
+) -> anyhow::Result<IssuedCredentials> {
+    issue_limited_credentials(store, entity, label, now, |credential| credential)
 }
 
-/// Makes and stores a pair with the limits that `limit` puts in.
-fn issue_with(
+/// Creates and stores random credentials of an entity, with the limits that `limit` sets.
+fn issue_limited_credentials(
     store: &AdminStore,
     entity: &EntityId,
     label: &str,
     now: Timestamp,
     limit: impl FnOnce(Credential) -> Credential,
-) -> anyhow::Result<Pair> {
-    let pair = Pair { user_id: EntityId::new(now, random()?).to_string(), password: hex(&random::<16>()?) };
+) -> anyhow::Result<IssuedCredentials> {
+    let pair = IssuedCredentials {
+        user_id: EntityId::new(now, random_bytes()?).to_string(),
+        password: to_hex(&random_bytes::<16>()?),
+    };
     let credential = limit(Credential::new(pair.user_id.clone(), &pair.password, entity.clone()));
     store.add_token(&credential, label, now)?;
     Ok(pair)
@@ -110,7 +118,7 @@ fn issue_with(
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Created {
+struct CreatedToken {
     entity_id: String,
     user_id: String,
     password: String,
@@ -119,7 +127,7 @@ struct Created {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Revoked {
+struct RevokedToken {
     user_id: String,
     revoked: bool,
 }
@@ -134,44 +142,43 @@ impl TokenCommand {
     }
 }
 
-impl Create {
+impl CreateToken {
+    /// Creates a token with the limits of the options, and prints it. An unknown entity is an error.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
-        let entity = entity_id(&self.entity)?;
-        if store.entity(&entity)?.is_none() {
+        let entity = parse_entity_id(&self.entity)?;
+        if store.load_entity(&entity)?.is_none() {
             bail!("there is no entity {entity}");
         }
         let scopes = if self.scopes.is_empty() { Scopes::all() } else { self.scopes.iter().copied().collect() };
-        let pair = issue_with(&store, &entity, &self.label, Timestamp::now(), |credential| Credential {
-            expires: self.expires,
-            networks: self.networks.clone(),
-            scopes,
-            ..credential
+        let pair = issue_limited_credentials(&store, &entity, &self.label, Timestamp::now(), |credential| {
+            Credential { expires: self.expires, networks: self.networks.clone(), scopes, ..credential }
         })?;
-        let created = Created {
+        let created = CreatedToken {
             entity_id: entity.to_string(),
-            token: pair.token(),
+            token: pair.bearer_token(),
             user_id: pair.user_id,
             password: pair.password,
         };
-        self.common.print(&created, |created| format!("{}\n\nThe token is shown this once.", created.token))
+        self.common.print_output(&created, |created| format!("{}\n\nThe token is shown this once.", created.token))
     }
 }
 
-impl List {
+impl ListTokens {
+    /// Prints the tokens of an entity, or of all, including revoked ones.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
-        let entity = self.entity.as_deref().map(entity_id).transpose()?;
-        let tokens = store.tokens(entity.as_ref())?;
-        self.common.print(&tokens, |tokens| {
-            let lines = tokens.iter().map(line);
+        let entity = self.entity.as_deref().map(parse_entity_id).transpose()?;
+        let tokens = store.load_tokens(entity.as_ref())?;
+        self.common.print_output(&tokens, |tokens| {
+            let lines = tokens.iter().map(format_token);
             lines.collect::<Vec<_>>().join("\n")
         })
     }
 }
 
-/// A token as a line of `token list`.
-fn line(token: &TokenInfo) -> String {
+/// Formats a token as a line of `token list`: ids, creation, state, last use, scopes, networks, label.
+fn format_token(token: &TokenInfo) -> String {
     let state = match (token.revoked, token.expires) {
         (Some(since), _) => format!("revoked {since:.0}"),
         (None, Some(expires)) if expires <= Timestamp::now() => format!("expired {expires:.0}"),
@@ -184,24 +191,26 @@ fn line(token: &TokenInfo) -> String {
     format!("{user}  {entity}  {:.0}  {state}  {used}  {scopes}  {networks}  {}", token.created, token.label)
 }
 
-impl Revoke {
+impl RevokeToken {
+    /// Revokes a token, and prints its user id. An unknown or revoked token is an error.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
         if !store.revoke_token(&self.user, Timestamp::now())? {
             bail!("there is no valid token of user {}", self.user);
         }
-        let revoked = Revoked { user_id: self.user.clone(), revoked: true };
-        self.common.print(&revoked, |revoked| format!("{} is revoked", revoked.user_id))
+        let revoked = RevokedToken { user_id: self.user.clone(), revoked: true };
+        self.common.print_output(&revoked, |revoked| format!("{} is revoked", revoked.user_id))
     }
 }
 
-/// Reads an entity's id from the command line.
-pub(super) fn entity_id(text: &str) -> anyhow::Result<EntityId> {
+/// Reads an entity's id from the command line. The error repeats the text.
+pub(super) fn parse_entity_id(text: &str) -> anyhow::Result<EntityId> {
     EntityId::parse(text).with_context(|| format!("{text} is not an entity id (32 lowercase hexadecimal characters)"))
 }
 
-/// Reads the moment at which a token ends.
-fn expiry(text: &str) -> Result<Timestamp, String> {
+/// Reads the expiry time of a token: a span from now with days of 24 hours, the beginning of a day in UTC, or a moment.
+/// Refuses times that are not in the future.
+fn parse_expiry(text: &str) -> Result<Timestamp, String> {
     let now = Timestamp::now();
     let moment = if let Ok(moment) = text.parse::<Timestamp>() {
         moment
@@ -215,8 +224,8 @@ fn expiry(text: &str) -> Result<Timestamp, String> {
     if moment > now { Ok(moment) } else { Err("a token cannot end in the past".to_owned()) }
 }
 
-/// Reads a network, or the network of one address.
-fn network(text: &str) -> Result<IpNet, String> {
+/// Reads a network, or a single address as a network. An IPv4 address in IPv6 form becomes IPv4.
+fn parse_network(text: &str) -> Result<IpNet, String> {
     let network = text.parse().or_else(|_| text.parse().map(|address: std::net::IpAddr| address.to_canonical().into()));
     network.map_err(|_| "a network looks like 192.0.2.0/24, 2001:db8::/32 or 192.0.2.1".to_owned())
 }
@@ -230,12 +239,12 @@ mod tests {
     fn the_end_of_a_token_is_a_time_a_day_or_a_moment_that_is_yet_to_come() {
         let now = Timestamp::now().as_second();
         for (text, seconds) in [("90d", 90 * 86_400), ("12h", 43_200), ("1d 1h", 90_000)] {
-            assert!((expiry(text).unwrap().as_second() - now - seconds).abs() <= 5, "{text}");
+            assert!((parse_expiry(text).unwrap().as_second() - now - seconds).abs() <= 5, "{text}");
         }
-        assert_eq!(expiry("2999-01-31").unwrap().to_string(), "2999-01-31T00:00:00Z");
-        assert_eq!(expiry("2999-01-31T12:00:00Z").unwrap().to_string(), "2999-01-31T12:00:00Z");
+        assert_eq!(parse_expiry("2999-01-31").unwrap().to_string(), "2999-01-31T00:00:00Z");
+        assert_eq!(parse_expiry("2999-01-31T12:00:00Z").unwrap().to_string(), "2999-01-31T12:00:00Z");
         for text in ["", "0d", "-1d", "2001-01-31", "2001-01-31T12:00:00Z", "tomorrow", "99999999y"] {
-            assert!(expiry(text).is_err(), "{text}");
+            assert!(parse_expiry(text).is_err(), "{text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `tillgate vault`: another key for everything that is sealed, beside a running server, and the end of the keys of before.
+//! `tillgate vault`: rotates the vault's key while a server may be running, and retires earlier keys.
 
 use std::io::Write as _;
 use std::time::{Duration, Instant};
@@ -8,77 +8,79 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::vault_key::VaultKey;
-use super::{Common, open_existing};
-use crate::gateway::on_file::reseal;
+use super::vault_key::VaultKeyOptions;
+use super::{CommonOptions, open_existing};
+use crate::gateway::stored_credentials::reseal_record;
+use crate::gateway::vault_key::{self, RetireError};
 use crate::store::{self, AdminStore};
-use crate::vault::{KeyId, KeySource, MasterKey, Vault};
+use crate::vault::{KeyId, KeySource, MasterKey, Sealed, Vault};
 
-/// A running server loads a new key within so long.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Progress is printed so often at most.
-const OFTEN: Duration = Duration::from_millis(200);
+/// Maximum time for a running server to load a new key.
+const RELOAD_TIMEOUT: Duration = Duration::from_secs(30);
+/// Minimum time between two progress lines.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Subcommand)]
 pub(super) enum VaultCommand {
-    Rotate(Rotate),
-    List(List),
-    Retire(Retire),
+    Rotate(RotateVaultKey),
+    List(ListVaultKeys),
+    Retire(RetireVaultKey),
 }
 
-/// Make a new key and seal everything under it, while a server may be running. Run it again if it was interrupted: it goes on.
+/// Make a new key and seal everything under it, while a server may be running. Run it again if it was interrupted: it
+/// continues.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate vault rotate --data ./tillgate-data\n\n\
     Progress is printed as lines, with --json as objects. Keys that come from TILLGATE_VAULT_KEY are not made here: put\n\
     the new key on a line before the old one, restart the server, and run this command with the same variable.")]
-pub(super) struct Rotate {
+pub(super) struct RotateVaultKey {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     #[command(flatten)]
-    vault: VaultKey,
+    vault: VaultKeyOptions,
 }
 
 /// List the vault's keys with what is sealed under each. The keys themselves are never shown.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate vault list --data ./tillgate-data")]
-pub(super) struct List {
+pub(super) struct ListVaultKeys {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     #[command(flatten)]
-    vault: VaultKey,
+    vault: VaultKeyOptions,
 }
 
 /// End a key under which nothing is sealed any more, and remove it from the key file.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate vault retire --key 1a2b3c4d\n\n\
     A backup from before the rotation needs the retired key: keep the key with that backup, or destroy both.")]
-pub(super) struct Retire {
+pub(super) struct RetireVaultKey {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     #[command(flatten)]
-    vault: VaultKey,
+    vault: VaultKeyOptions,
     /// The key's id, as `vault list` shows it.
-    #[arg(long, value_name = "ID", value_parser = key_id)]
+    #[arg(long, value_name = "ID", value_parser = parse_key_id)]
     key: KeyId,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Progress {
+struct RotationProgress {
     resealed: u64,
     of: u64,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Rotated {
+struct RotationOutput {
     key: String,
     resealed: u64,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ShownKey {
+struct VaultKeyOutput {
     key: String,
     state: &'static str,
     created: Timestamp,
@@ -95,30 +97,35 @@ impl VaultCommand {
     }
 }
 
-impl Rotate {
+impl RotateVaultKey {
+    /// Makes a key (or takes the first one of the variable), waits until a running server has it, and seals every
+    /// record under it. Continues an interrupted rotation, prints progress, and truncates the write-ahead log. Records
+    /// that cannot be opened stay as they are; they are an error at the end.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
-        let (source, keys) = self.vault.keys(&store, &self.common.data)?;
-        let keys = rotated(&store, &source, keys)?;
+        let (source, keys) = self.vault.load_keys(&store, &self.common.data)?;
+        let keys = prepare_rotation_keys(&store, &source, keys)?;
         let vault = Vault::with_keys(&keys).context("the vault has no key")?;
         let id = *vault.key_ids().first().context("the vault has no key")?;
         store.register_vault_key(id, Timestamp::now())?;
-        self.await_server(&store, id, &source)?;
-        let of = store.count_sealed_by_others(id)?.iter().map(|(_, count)| count).sum();
-        let (mut resealed, mut told) = (0, None::<Instant>);
-        let reseal = |record: &str, entity: Option<&_>, sealed: &[u8]| reseal(&vault, record, entity, sealed);
+        self.wait_for_server(&store, id, &source)?;
+        let total = store.count_sealed_by_others(id)?.iter().map(|(_, count)| count).sum();
+        let (mut resealed, mut printed) = (0, None::<Instant>);
+        let reseal = |record: &str, entity: Option<&_>, sealed: &Sealed| reseal_record(&vault, record, entity, sealed);
         let failed = store.reseal_all(id, reseal, |done| {
             resealed = done;
-            if told.is_none_or(|told| told.elapsed() >= OFTEN) {
-                told = Some(Instant::now());
-                let progress = Progress { resealed, of };
-                let _ = self.common.print(&progress, |Progress { resealed, of }| format!("{resealed} of {of} records"));
+            if printed.is_none_or(|printed| printed.elapsed() >= PROGRESS_INTERVAL) {
+                printed = Some(Instant::now());
+                let progress = RotationProgress { resealed, of: total };
+                let _ = self
+                    .common
+                    .print_output(&progress, |RotationProgress { resealed, of }| format!("{resealed} of {of} records"));
                 let _ = std::io::stdout().flush();
             }
         })?;
-        store::empty_log(&self.common.data)?;
+        store::truncate_wal(&self.common.data)?;
         ensure!(failed == 0, "{failed} records cannot be opened, and stay as they are: their bytes are damaged");
-        self.common.print(&Rotated { key: id.to_string(), resealed }, |rotated| {
+        self.common.print_output(&RotationOutput { key: id.to_string(), resealed }, |rotated| {
             format!(
                 "{} records sealed under {}\n\n`tillgate vault list` shows the keys of before, and `vault retire` ends them",
                 rotated.resealed, rotated.key
@@ -126,24 +133,31 @@ impl Rotate {
         })
     }
 
-    /// Waits until a running server has loaded the key: it could not open what is sealed under it.
-    fn await_server(&self, store: &AdminStore, id: KeyId, source: &KeySource) -> anyhow::Result<()> {
+    /// Waits up to 30 s until a running server has loaded the key: without it, the server could not open the records
+    /// sealed under it. Returns at once if no server is running.
+    fn wait_for_server(&self, store: &AdminStore, id: KeyId, source: &KeySource) -> anyhow::Result<()> {
         let began = Instant::now();
         while store::is_served(&self.common.data)? && !store.is_vault_key_loaded(id)? {
             ensure!(
-                began.elapsed() < PATIENCE,
+                began.elapsed() < RELOAD_TIMEOUT,
                 "the running server has not loaded the key {id}: it reads its keys from another place than {source}, or \
                  cannot read them; see its log. Nothing was sealed anew"
             );
-            store.announce_vault_key(id)?;
+            store.touch_vault_key(id)?;
             std::thread::sleep(Duration::from_millis(50));
         }
         Ok(())
     }
 }
 
-/// The keys to go on with: those that are there if a rotation was interrupted, else a new one before them.
-fn rotated(store: &AdminStore, source: &KeySource, keys: Vec<MasterKey>) -> anyhow::Result<Vec<MasterKey>> {
+/// Returns the keys for the rotation, the one that seals first. If records are still sealed under others than the
+/// first, these are the existing keys. Otherwise a new key is put before them, and the key file replaced; an error if
+/// the keys come from a variable.
+fn prepare_rotation_keys(
+    store: &AdminStore,
+    source: &KeySource,
+    keys: Vec<MasterKey>,
+) -> anyhow::Result<Vec<MasterKey>> {
     let first = keys.first().map(MasterKey::id).context("the vault has no key")?;
     if !store.count_sealed_by_others(first)?.is_empty() {
         return Ok(keys);
@@ -154,19 +168,21 @@ fn rotated(store: &AdminStore, source: &KeySource, keys: Vec<MasterKey>) -> anyh
         }
         KeySource::File(path) => {
             let keys: Vec<MasterKey> = std::iter::once(MasterKey::random()?).chain(keys).collect();
-            KeySource::replace(path, &keys)?;
+            KeySource::replace_file(path, &keys)?;
             Ok(keys)
         }
     }
 }
 
-impl List {
+impl ListVaultKeys {
+    /// Prints the keys that the store has recorded, each with its state (it seals, opens, is missing or is retired),
+    /// and the number of records sealed under it.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
-        let held = self.vault.source(&self.common.data)?.read()?.unwrap_or_default();
+        let held = self.vault.find_source(&self.common.data)?.read_keys()?.unwrap_or_default();
         let held: Vec<KeyId> = held.iter().map(MasterKey::id).collect();
         let mut shown = Vec::new();
-        for key in store.vault_keys()? {
+        for key in store.load_vault_keys()? {
             let state = match held.iter().position(|id| *id == key.id) {
                 _ if key.retired.is_some() => "retired",
                 Some(0) => "seals",
@@ -174,10 +190,10 @@ impl List {
                 None => "missing",
             };
             let records = store.count_sealed_by(key.id)?.iter().map(|(_, count)| count).sum();
-            shown.push(ShownKey { key: key.id.to_string(), state, created: key.created, records });
+            shown.push(VaultKeyOutput { key: key.id.to_string(), state, created: key.created, records });
         }
-        self.common.print(&shown, |shown| {
-            let lines = shown.iter().map(|ShownKey { key, state, created, records }| {
+        self.common.print_output(&shown, |shown| {
+            let lines = shown.iter().map(|VaultKeyOutput { key, state, created, records }| {
                 format!("{key}  {state:<8}  {records} records  since {created:.0}")
             });
             lines.collect::<Vec<_>>().join("\n")
@@ -185,33 +201,40 @@ impl List {
     }
 }
 
-impl Retire {
+impl RetireVaultKey {
+    /// Retires a key in the store, and removes it from the key file. Refuses a key that is unknown, seals, or is still
+    /// needed by records or by responses that may be replayed.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
-        let (source, keys) = self.vault.keys(&store, &self.common.data)?;
+        let (source, keys) = self.vault.load_keys(&store, &self.common.data)?;
         let id = self.key;
-        let known = store.vault_keys()?.iter().any(|key| key.id == id);
+        let known = store.load_vault_keys()?.iter().any(|key| key.id == id);
         ensure!(known, "the store knows no vault key {id}; `tillgate vault list` shows those it knows");
         let first = keys.first().map(MasterKey::id);
         ensure!(first != Some(id), "{id} is the key that seals: run `tillgate vault rotate` first");
-        let left = store.retire_vault_key(id, Timestamp::now())?;
-        if !left.is_empty() {
-            let left: Vec<String> = left.iter().map(|(table, count)| format!("{count} {table}")).collect();
-            bail!("{id} is in use ({}): run `tillgate vault rotate`, or try again later", left.join(", "));
+        match vault_key::retire_key(&store, id, Timestamp::now()) {
+            Err(RetireError::InUse { records, replays }) => {
+                let mut uses: Vec<String> = records.iter().map(|(table, count)| format!("{count} {table}")).collect();
+                if replays > 0 {
+                    uses.push(format!("{replays} responses that may be replayed within 24 hours"));
+                }
+                bail!("{id} is in use ({}): run `tillgate vault rotate`, or try again later", uses.join(", "));
+            }
+            retired => retired?,
         }
         if let KeySource::File(path) = &source {
             let keys: Vec<MasterKey> = keys.into_iter().filter(|key| key.id() != id).collect();
-            KeySource::replace(path, &keys)?;
+            KeySource::replace_file(path, &keys)?;
         }
-        store.announce_vault_key(id)?;
+        store.touch_vault_key(id)?;
         let retired = serde_json::json!({ "key": id.to_string(), "state": "retired" });
-        self.common.print(&retired, |_| match source {
+        self.common.print_output(&retired, |_| match source {
             KeySource::File(path) => format!("{id} is retired, and removed from {}", path.display()),
             KeySource::Variable(name) => format!("{id} is retired: remove it from {name}, and restart the server"),
         })
     }
 }
 
-fn key_id(text: &str) -> Result<KeyId, String> {
+fn parse_key_id(text: &str) -> Result<KeyId, String> {
     KeyId::parse(text).ok_or_else(|| "a key's id has eight lowercase hexadecimal digits".to_owned())
 }

@@ -1,4 +1,4 @@
-//! The keys of the vault, for the commands that seal or open something.
+//! The keys of the vault, for the commands that seal or open records.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,16 +14,18 @@ const VARIABLE: &str = "TILLGATE_VAULT_KEY";
 
 /// The source of the vault's keys.
 #[derive(Debug, Args)]
-pub(super) struct VaultKey {
-    /// The file with the vault's keys, one a line: the first seals, all open. Made on first use. Default: the data folder's name
-    /// with `.key` at its end, beside it. The environment variable TILLGATE_VAULT_KEY (the keys themselves) overrides the file.
+pub(super) struct VaultKeyOptions {
+    /// The file with the vault's keys, one a line: the first seals, all open. Made on first use. Default: the data
+    /// folder's name with `.key` at its end, beside it. The environment variable TILLGATE_VAULT_KEY (the keys
+    /// themselves) overrides the file.
     #[arg(long, value_name = "FILE", env = "TILLGATE_KEY_FILE")]
     key_file: Option<PathBuf>,
 }
 
-impl VaultKey {
-    /// The source of the keys: the environment, else a file, which is never inside the data folder.
-    pub(super) fn source(&self, data: &Path) -> anyhow::Result<KeySource> {
+impl VaultKeyOptions {
+    /// Returns the source of the keys: the environment variable, or else the file of the option, or else the file
+    /// beside the data folder. A file inside the data folder is refused.
+    pub(super) fn find_source(&self, data: &Path) -> anyhow::Result<KeySource> {
         if std::env::var_os(VARIABLE).is_some() {
             return Ok(KeySource::Variable(VARIABLE));
         }
@@ -35,18 +37,21 @@ impl VaultKey {
                 beside.into()
             }
         };
-        let inside = real_place(&path)?.starts_with(data.canonicalize()?);
+        let inside = resolve_path(&path)?.starts_with(data.canonicalize()?);
         anyhow::ensure!(!inside, "{} is inside the data folder: a copy of the data would open itself", path.display());
         Ok(KeySource::File(path))
     }
 
-    /// Reads the keys. Makes a key file if there is none, but never beside records that are sealed already. Refuses keys that
-    /// cannot open what the store holds.
-    pub(super) fn keys(&self, store: &AdminStore, data: &Path) -> anyhow::Result<(KeySource, Vec<MasterKey>)> {
-        let source = self.source(data)?;
-        let found = source.read()?;
+    /// Reads the keys and their source, and checks them. Creates a key file if there is none, but never if the store
+    /// already has sealed records.
+    ///
+    /// # Errors
+    /// If a key is missing that records are sealed under, the variable is empty, or the first key is retired.
+    pub(super) fn load_keys(&self, store: &AdminStore, data: &Path) -> anyhow::Result<(KeySource, Vec<MasterKey>)> {
+        let source = self.find_source(data)?;
+        let found = source.read_keys()?;
         let ids: Vec<KeyId> = found.iter().flatten().map(MasterKey::id).collect();
-        let missing = store.missing_vault_keys(&ids)?;
+        let missing = store.find_missing_vault_keys(&ids)?;
         if !missing.is_empty() {
             let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
             let missing = missing.join(", ");
@@ -63,10 +68,10 @@ impl VaultKey {
         }
         let keys = match (found, &source) {
             (Some(keys), _) => keys,
-            (None, KeySource::File(path)) => KeySource::make(path)?,
+            (None, KeySource::File(path)) => KeySource::create_file(path)?,
             (None, KeySource::Variable(name)) => bail!("{name} is empty"),
         };
-        let retired = store.vault_keys()?;
+        let retired = store.load_vault_keys()?;
         let retired: Vec<KeyId> = retired.iter().filter(|key| key.retired.is_some()).map(|key| key.id).collect();
         if let Some(first) = keys.first().map(MasterKey::id).filter(|first| retired.contains(first)) {
             bail!("the vault key {first} is retired, and is the first in {source}: remove its line");
@@ -74,9 +79,9 @@ impl VaultKey {
         Ok((source, keys))
     }
 
-    /// Opens the vault. Its key is known to the store before anything is sealed.
-    pub(super) fn open(&self, store: &AdminStore, data: &Path) -> anyhow::Result<(KeySource, Vault)> {
-        let (source, keys) = self.keys(store, data)?;
+    /// Opens the vault, whose first key seals. Records that key in the store before anything is sealed.
+    pub(super) fn open_vault(&self, store: &AdminStore, data: &Path) -> anyhow::Result<(KeySource, Vault)> {
+        let (source, keys) = self.load_keys(store, data)?;
         let vault = Vault::with_keys(&keys).context("the vault has no key")?;
         if let Some(first) = vault.key_ids().first() {
             store.register_vault_key(*first, Timestamp::now())?;
@@ -85,8 +90,8 @@ impl VaultKey {
     }
 }
 
-/// The path at which a file is, or will be when it is made, whatever links and dots lead there.
-fn real_place(path: &Path) -> anyhow::Result<PathBuf> {
+/// Resolves symbolic links and dots in the path of a file. The file may not exist yet, but its folder has to.
+fn resolve_path(path: &Path) -> anyhow::Result<PathBuf> {
     if path.exists() {
         return Ok(path.canonicalize()?);
     }

@@ -1,4 +1,4 @@
-//! `tillgate wallet-key` and `tillgate wallet-token`: what wallets encrypt for, and tokens to try it out with.
+//! `tillgate wallet-key` and `tillgate wallet-token`: the keys for which wallets encrypt, and tokens to test them.
 
 use anyhow::{Context as _, ensure};
 use base64::Engine as _;
@@ -7,43 +7,43 @@ use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::vault_key::VaultKey;
-use super::{Common, open_existing};
+use super::vault_key::VaultKeyOptions;
+use super::{CommonOptions, open_existing};
 use crate::domain::entity::Entity;
-use crate::domain::id::{EntityId, hex};
-use crate::gateway::random;
-use crate::gateway::wallet::{fresh_key, seal_key};
+use crate::domain::id::{EntityId, to_hex};
+use crate::gateway::random_bytes;
+use crate::gateway::wallet::{generate_key, seal_key};
 use crate::store::AdminStore;
-use crate::store::wallet::KeptKey;
+use crate::store::wallet::StoredWalletKey;
 use crate::vault::Vault;
-use crate::wallet::{Content, Derivation, PublicWalletKey, Token};
+use crate::wallet::{Derivation, PublicWalletKey, Token, WalletTokenContent};
 
 /// The keys that wallets encrypt for.
 #[derive(Debug, Subcommand)]
 pub(super) enum WalletKeyCommand {
     /// Create a key pair for an entity. The secret half is sealed in the vault and never shown.
-    Create(CreateKey),
+    Create(CreateWalletKey),
     /// List an entity's keys, public halves only, and which of them are active.
-    List(ListKeys),
+    List(ListWalletKeys),
     /// Retire a key: its tokens are refused from now on, and its secret half is deleted for good.
-    Retire(RetireKey),
+    Retire(RetireWalletKey),
 }
 
 /// Tokens to try out a sandbox entity with.
 #[derive(Debug, Subcommand)]
 pub(super) enum WalletTokenCommand {
     /// Make a token as a wallet would. Test cards only: what stands on a command line is no secret.
-    Make(MakeToken),
+    Make(MakeWalletToken),
 }
 
 /// Create a key pair.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate wallet-key create --data ./tillgate-data --entity 8a01… --json")]
-pub(super) struct CreateKey {
+pub(super) struct CreateWalletKey {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     #[command(flatten)]
-    vault: VaultKey,
+    vault: VaultKeyOptions,
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
@@ -52,9 +52,9 @@ pub(super) struct CreateKey {
 /// List keys.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate wallet-key list --data ./tillgate-data --entity 8a01…")]
-pub(super) struct ListKeys {
+pub(super) struct ListWalletKeys {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
@@ -65,9 +65,9 @@ pub(super) struct ListKeys {
 #[command(
     after_help = "Example:\n  tillgate wallet-key retire --data ./tillgate-data --entity 8a01… --key 256b1be32745d1d1"
 )]
-pub(super) struct RetireKey {
+pub(super) struct RetireWalletKey {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
@@ -81,16 +81,16 @@ pub(super) struct RetireKey {
 #[command(
     after_help = "Example:\n  tillgate wallet-token make --data ./tillgate-data --entity 8a01… --number 4200000000000000"
 )]
-pub(super) struct MakeToken {
+pub(super) struct MakeWalletToken {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     /// The entity's id. It must be a sandbox entity with a key.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// Which of the entity's active keys; the newest one by default.
+    /// The id of one of the entity's active keys; the newest one by default.
     #[arg(long, value_name = "KEY_ID")]
     key: Option<String>,
-    /// How the token's key is derived.
+    /// The derivation of the token's key.
     #[arg(long, value_enum, default_value_t = Derivation::Hkdf)]
     kdf: Derivation,
     /// The card number.
@@ -108,27 +108,27 @@ pub(super) struct MakeToken {
     /// The electronic commerce indicator.
     #[arg(long, default_value = "05")]
     eci: String,
-    /// How long the token is valid; at most 24h is accepted, and a negative time gives an expired token.
+    /// The time for which the token is valid; at most 24h is accepted, and a negative time gives an expired token.
     #[arg(long, default_value = "10m", allow_hyphen_values = true)]
     valid: SignedDuration,
 }
 
-/// A key as the commands show it.
+/// A key in the output of the commands.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown {
+struct WalletKeyOutput {
     entity_id: String,
     key_id: String,
     /// The uncompressed point in base64.
     public_key: String,
     created: Timestamp,
-    /// Since when its tokens are refused; null of an active key.
+    /// Time since which the key's tokens are refused; null for an active key.
     retired: Option<Timestamp>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Made {
+struct WalletTokenOutput {
     payment_token: String,
 }
 
@@ -150,39 +150,47 @@ impl WalletTokenCommand {
     }
 }
 
-impl CreateKey {
+impl CreateWalletKey {
+    /// Creates a key pair for a merchant or channel, and prints its public half. Refuses PSPs and divisions.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
-        let entity = entity(&store, &self.entity)?;
+        let entity = load_entity(&store, &self.entity)?;
         let (id, level) = (&entity.id, entity.level);
-        ensure!(level.takes_payments(), "{id} is a {}: each merchant or channel below it has keys", level.title());
-        let (_, vault) = self.vault.open(&store, &self.common.data)?;
-        let kept = create(&store, &vault, entity.id)?;
-        self.common.print(&shown(&kept), |key| format!("keyId      {}\npublicKey  {}", key.key_id, key.public_key))
+        ensure!(
+            level.allows_payments(),
+            "{id} is a {}: each merchant or channel below it has keys",
+            level.display_name()
+        );
+        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
+        let key = create_key(&store, &vault, entity.id)?;
+        self.common.print_output(&describe_key(&key), |key| {
+            format!("keyId      {}\npublicKey  {}", key.key_id, key.public_key)
+        })
     }
 }
 
-/// Makes a key and keeps it.
-pub(super) fn create(store: &AdminStore, vault: &Vault, entity: EntityId) -> anyhow::Result<KeptKey> {
-    let key = fresh_key()?;
-    let kept = KeptKey {
+/// Creates a key pair and stores it, with the secret half sealed for the entity.
+pub(super) fn create_key(store: &AdminStore, vault: &Vault, entity: EntityId) -> anyhow::Result<StoredWalletKey> {
+    let key = generate_key()?;
+    let stored = StoredWalletKey {
         sealed: seal_key(vault, &entity, &key)?,
         entity,
-        id: key.public().id(),
-        public: key.public().bytes(),
+        id: key.public_key().id(),
+        public: key.public_key().to_bytes(),
         created: Timestamp::now(),
         retired: None,
     };
-    store.add_wallet_key(&kept)?;
-    Ok(kept)
+    store.add_wallet_key(&stored)?;
+    Ok(stored)
 }
 
-impl ListKeys {
+impl ListWalletKeys {
+    /// Prints the public halves of an entity's keys, active and retired ones.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
-        let entity = entity(&store, &self.entity)?;
-        let shown: Vec<Shown> = store.wallet_keys(&entity.id)?.iter().map(shown).collect();
-        self.common.print(&shown, |keys| {
+        let entity = load_entity(&store, &self.entity)?;
+        let keys: Vec<WalletKeyOutput> = store.load_wallet_keys(&entity.id)?.iter().map(describe_key).collect();
+        self.common.print_output(&keys, |keys| {
             let lines = keys.iter().map(|key| {
                 let state = key.retired.map_or_else(|| "active".to_owned(), |since| format!("retired {since:.0}"));
                 format!("{}  {}  {state}", key.key_id, key.public_key)
@@ -192,51 +200,57 @@ impl ListKeys {
     }
 }
 
-impl RetireKey {
+impl RetireWalletKey {
+    /// Retires an active key of an entity, which deletes its secret half. An unknown or retired key is an error.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
-        let entity = entity(&store, &self.entity)?;
+        let entity = load_entity(&store, &self.entity)?;
         let retired = store.retire_wallet_key(&entity.id, &self.key, Timestamp::now())?;
         ensure!(retired, "entity {} has no active key {}; see: tillgate wallet-key list", entity.id, self.key);
-        let key = store.wallet_keys(&entity.id)?.into_iter().find(|key| key.id == self.key);
+        let key = store.load_wallet_keys(&entity.id)?.into_iter().find(|key| key.id == self.key);
         let key = key.context("the key is gone")?;
-        self.common.print(&shown(&key), |key| format!("{} is retired", key.key_id))
+        self.common.print_output(&describe_key(&key), |key| format!("{} is retired", key.key_id))
     }
 }
 
-impl MakeToken {
+impl MakeWalletToken {
+    /// Prints a token for an active key of a sandbox entity, by default its newest one. Refuses live entities. The card
+    /// is not checked, and nothing is stored.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
-        let entity = entity(&store, &self.entity)?;
+        let entity = load_entity(&store, &self.entity)?;
         ensure!(!entity.live, "entity {} is live: its tokens come from wallets only", entity.id);
-        let wanted = |key: &KeptKey| key.retired.is_none() && self.key.as_ref().is_none_or(|id| *id == key.id);
-        let key = store.wallet_keys(&entity.id)?.into_iter().rfind(wanted);
+        let is_selected =
+            |key: &StoredWalletKey| key.retired.is_none() && self.key.as_ref().is_none_or(|id| *id == key.id);
+        let key = store.load_wallet_keys(&entity.id)?.into_iter().rfind(is_selected);
         let key = key.with_context(|| format!("entity {} has no such key; see: tillgate wallet-key", entity.id))?;
         let public = PublicWalletKey::from_bytes(&key.public).context("the stored key is damaged")?;
-        let content = Content {
-            token_id: hex(&random::<16>()?),
+        let content = WalletTokenContent {
+            token_id: to_hex(&random_bytes::<16>()?),
             expires: Timestamp::now() + self.valid,
             number: self.number,
             expiry_month: self.expiry_month,
             expiry_year: self.expiry_year,
             holder: self.holder,
-            cryptogram: STANDARD.encode(random::<20>()?),
+            cryptogram: STANDARD.encode(random_bytes::<20>()?),
             eci: self.eci,
         };
-        let token = Token::seal(&content, &entity.id, &public, self.kdf, &fresh_key()?, random()?);
+        let token = Token::seal(&content, &entity.id, &public, self.kdf, &generate_key()?, random_bytes()?);
         let token = token.context("the token cannot be encrypted")?;
-        let made = Made { payment_token: serde_json::to_string(&token)? };
-        self.common.print(&made, |made| made.payment_token.clone())
+        let output = WalletTokenOutput { payment_token: serde_json::to_string(&token)? };
+        self.common.print_output(&output, |output| output.payment_token.clone())
     }
 }
 
-fn entity(store: &AdminStore, id: &str) -> anyhow::Result<Entity> {
+/// Loads an entity by the text of its id. A malformed or unknown id is an error.
+fn load_entity(store: &AdminStore, id: &str) -> anyhow::Result<Entity> {
     let id = EntityId::parse(id).context("an entity id has 32 lowercase hexadecimal digits")?;
-    store.entity(&id)?.with_context(|| format!("there is no entity {id}"))
+    store.load_entity(&id)?.with_context(|| format!("there is no entity {id}"))
 }
 
-fn shown(key: &KeptKey) -> Shown {
-    Shown {
+/// Returns a key for the output: its public half, and its state.
+fn describe_key(key: &StoredWalletKey) -> WalletKeyOutput {
+    WalletKeyOutput {
         entity_id: key.entity.to_string(),
         key_id: key.id.clone(),
         public_key: STANDARD.encode(&key.public),

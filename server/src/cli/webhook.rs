@@ -1,4 +1,4 @@
-//! `tillgate webhook`: where an entity is told what becomes of its payments and registrations.
+//! `tillgate webhook`: notifications about an entity's payments and registrations.
 
 use std::collections::BTreeSet;
 
@@ -9,45 +9,45 @@ use jiff::Timestamp;
 use serde::Serialize;
 use tillgate_shared::format::url;
 
-use super::options::existing;
+use super::options::load_existing_entity;
 use super::ports::PortOptions;
-use super::serve::runtime;
-use super::token::entity_id;
-use super::vault_key::VaultKey;
-use super::webhook_rotation::Rotate;
-use super::{Common, open_existing};
-use crate::domain::id::{MessageId, hex};
-use crate::gateway::random;
-use crate::outgoing::Outgoing;
+use super::serve::create_runtime;
+use super::token::parse_entity_id;
+use super::vault_key::VaultKeyOptions;
+use super::webhook_rotation::RotateWebhookSecret;
+use super::{CommonOptions, open_existing};
+use crate::domain::id::{MessageId, to_hex};
+use crate::gateway::random_bytes;
+use crate::outgoing::OutgoingClient;
 use crate::store::AdminStore;
-use crate::store::webhook::{Delivery, Webhook};
-use crate::vault::Vault;
-use crate::webhook::{Letter, Secret, test_text};
+use crate::store::webhook::{DeliveryLogEntry, Webhook};
+use crate::vault::{Sealed, Vault};
+use crate::webhook::{Secret, WebhookDelivery, build_test_event};
 
 /// The webhooks of entities.
 #[derive(Debug, Subcommand)]
 pub(super) enum WebhookCommand {
     /// Create a webhook. Its key is shown this once; nothing is sent before `webhook test` was taken.
-    Create(Create),
+    Create(CreateWebhook),
     /// List webhooks, without their keys.
-    List(List),
+    List(ListWebhooks),
     /// Send a test event. When the receiver takes it (2xx), the webhook is active from then on.
-    Test(Test),
+    Test(TestWebhook),
     /// Rotate a webhook's secret: make the next one, and put it in the old one's place once the receiver takes it.
-    Rotate(Rotate),
+    Rotate(RotateWebhookSecret),
     /// Delete a webhook, with what waits for it.
-    Delete(Delete),
+    Delete(DeleteWebhook),
     /// Show what was sent, how it was taken, and what waits.
-    Log(Log),
+    Log(ShowWebhookLog),
     /// Send a message again, taken or not.
-    Replay(Replay),
+    Replay(ReplayMessage),
 }
 
-/// What a webhook tells of.
+/// Kind of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 #[value(rename_all = "UPPER")]
-enum Type {
-    /// What becomes of payments.
+enum EventType {
+    /// Payments and their follow-up payments.
     Payment,
     /// Registrations that are made, changed or deleted.
     Registration,
@@ -57,7 +57,7 @@ enum Type {
     Risk,
 }
 
-/// Which fields it tells.
+/// Fields in the payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FieldFilter {
     #[value(name = "ALL")]
@@ -71,23 +71,23 @@ enum FieldFilter {
 #[command(
     after_help = "Example:\n  tillgate webhook create --data ./tillgate-data --entity 8a01… --url https://shop.example/events --json"
 )]
-pub(super) struct Create {
+pub(super) struct CreateWebhook {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     #[command(flatten)]
-    vault: VaultKey,
+    vault: VaultKeyOptions,
     /// The entity's id; a merchant's webhook tells of its channels too.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// Where to, with http or https.
+    /// The address of the receiver, with http or https.
     #[arg(long)]
     url: String,
     #[command(flatten)]
     ports: PortOptions,
-    /// What it tells of, with commas between.
+    /// The events that it tells of, with commas between.
     #[arg(long, value_enum, value_delimiter = ',', ignore_case = true, default_value = "PAYMENT,REGISTRATION")]
-    types: Vec<Type>,
-    /// Whether it tells everything, or nothing of the shopper.
+    types: Vec<EventType>,
+    /// ALL tells everything, NON_CUSTOMER_DATA nothing of the shopper.
     #[arg(long, value_enum, ignore_case = true, default_value = "ALL")]
     fields: FieldFilter,
     /// Send JSON, {"encryptedBody": …}, in place of plain text.
@@ -98,9 +98,9 @@ pub(super) struct Create {
 /// List webhooks.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate webhook list --data ./tillgate-data --json")]
-pub(super) struct List {
+pub(super) struct ListWebhooks {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     /// Only those of this entity.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: Option<String>,
@@ -109,11 +109,11 @@ pub(super) struct List {
 /// Send a test event.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate webhook test --data ./tillgate-data --webhook 8a02…")]
-pub(super) struct Test {
+pub(super) struct TestWebhook {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     #[command(flatten)]
-    vault: VaultKey,
+    vault: VaultKeyOptions,
     /// The webhook's id.
     #[arg(long, value_name = "WEBHOOK_ID")]
     webhook: String,
@@ -127,9 +127,9 @@ pub(super) struct Test {
 /// Delete a webhook.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate webhook delete --data ./tillgate-data --webhook 8a02…")]
-pub(super) struct Delete {
+pub(super) struct DeleteWebhook {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     /// The webhook's id.
     #[arg(long, value_name = "WEBHOOK_ID")]
     webhook: String,
@@ -138,13 +138,13 @@ pub(super) struct Delete {
 /// Show what was sent in the last 31 days.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate webhook log --data ./tillgate-data --webhook 8a02… --limit 20")]
-pub(super) struct Log {
+pub(super) struct ShowWebhookLog {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     /// The webhook's id.
     #[arg(long, value_name = "WEBHOOK_ID")]
     webhook: String,
-    /// So many lines at most.
+    /// The maximum number of lines.
     #[arg(long, default_value_t = 100)]
     limit: u32,
 }
@@ -152,18 +152,18 @@ pub(super) struct Log {
 /// Send a message again.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate webhook replay --data ./tillgate-data --message 8a03…")]
-pub(super) struct Replay {
+pub(super) struct ReplayMessage {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     /// The message's id, as `webhook log` shows it.
     #[arg(long, value_name = "MESSAGE_ID")]
     message: String,
 }
 
-/// A webhook as the commands show it.
+/// A webhook in the output of the commands.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown {
+struct WebhookOutput {
     webhook_id: String,
     entity_id: String,
     url: String,
@@ -172,33 +172,33 @@ struct Shown {
     wrapper: bool,
     active: bool,
     created: Timestamp,
-    /// Shown when it is made, and never again.
+    /// Shown when it is created, and never again.
     #[serde(flatten)]
-    secret: Option<ShownSecret>,
-    /// True while the next secret waits to take the place of the one in use.
+    secret: Option<SecretOutput>,
+    /// True while a rotation is not finished.
     rotating: bool,
 }
 
-/// A secret, at the one moment when it is shown.
+/// A secret in the output. It is shown only when it is created.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ShownSecret {
+pub(super) struct SecretOutput {
     pub(super) key: String,
     pub(super) signature_key: String,
     pub(super) key_id: String,
 }
 
-impl ShownSecret {
-    /// Makes a secret and seals it for a webhook.
-    pub(super) fn make(vault: &Vault, id: &MessageId) -> anyhow::Result<(Self, Vec<u8>)> {
-        let bytes = zeroize::Zeroizing::new(random::<64>()?);
-        let secret = Secret::read(&*bytes).context("a secret has two keys")?;
+impl SecretOutput {
+    /// Creates a random secret. Returns its output and the bytes sealed for this webhook; the caller stores them.
+    pub(super) fn create_sealed(vault: &Vault, id: &MessageId) -> anyhow::Result<(Self, Sealed)> {
+        let bytes = zeroize::Zeroizing::new(random_bytes::<64>()?);
+        let secret = Secret::from_bytes(&*bytes).context("a secret has two keys")?;
         let shown = Self { key: secret.encryption_hex(), signature_key: secret.signature_hex(), key_id: secret.id() };
-        Ok((shown, vault.seal(&Webhook::record(id), &*bytes)?))
+        Ok((shown, vault.seal(&Webhook::vault_record_id(id), &*bytes)?))
     }
 
-    /// The lines for people.
-    pub(super) fn lines(&self) -> String {
+    /// Formats the secret as text.
+    pub(super) fn format_lines(&self) -> String {
         format!("key           {}\nsignatureKey  {}\nkeyId         {}", self.key, self.signature_key, self.key_id)
     }
 }
@@ -217,24 +217,26 @@ impl WebhookCommand {
     }
 }
 
-impl Create {
+impl CreateWebhook {
+    /// Creates an inactive webhook, and prints it with its secret. Refuses an address that is not http or https, or
+    /// whose port is not allowed.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
-        let entity = existing(&store, &entity_id(&self.entity)?)?;
+        let entity = load_existing_entity(&store, &parse_entity_id(&self.entity)?)?;
         ensure!(url::check(&self.url).is_ok(), "{} is no address of http or https", self.url);
-        if let Err(message) = self.ports.ports().check(&self.url) {
+        if let Err(message) = self.ports.allowed_ports().check_address(&self.url) {
             bail!("{} {message}; an operator may allow it: --allow-port", self.url);
         }
-        let (_, vault) = self.vault.open(&store, &self.common.data)?;
+        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
         let now = Timestamp::now();
-        let id = MessageId::new(now, random()?);
-        let (secret, sealed) = ShownSecret::make(&vault, &id)?;
-        let types: BTreeSet<Type> = self.types.iter().copied().collect();
+        let id = MessageId::new(now, random_bytes()?);
+        let (secret, sealed) = SecretOutput::create_sealed(&vault, &id)?;
+        let types: BTreeSet<EventType> = self.types.iter().copied().collect();
         let types: Vec<String> =
             types.iter().filter_map(|kind| Some(kind.to_possible_value()?.get_name().to_owned())).collect();
-        let made = Webhook {
+        let webhook = Webhook {
             sealed,
-            next: None,
+            next_secret: None,
             id,
             entity: entity.id,
             url: self.url,
@@ -244,24 +246,25 @@ impl Create {
             active: false,
             created: now,
         };
-        store.add_webhook(&made)?;
-        let made = Shown { secret: Some(secret), ..shown(&made) };
-        self.common.print(&made, |made| {
-            let secret = made.secret.as_ref().map(ShownSecret::lines).unwrap_or_default();
+        store.add_webhook(&webhook)?;
+        let created = WebhookOutput { secret: Some(secret), ..describe_webhook(&webhook) };
+        self.common.print_output(&created, |created| {
+            let secret = created.secret.as_ref().map(SecretOutput::format_lines).unwrap_or_default();
             format!(
                 "webhookId     {}\n{secret}\n\nThe keys are shown this once. Give them to the receiver, then: tillgate webhook test",
-                made.webhook_id
+                created.webhook_id
             )
         })
     }
 }
 
-impl List {
+impl ListWebhooks {
+    /// Prints the webhooks of an entity, or of all, without their secrets.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
-        let entity = self.entity.as_deref().map(entity_id).transpose()?;
-        let webhooks: Vec<Shown> = store.webhooks(entity.as_ref())?.iter().map(shown).collect();
-        self.common.print(&webhooks, |webhooks| {
+        let entity = self.entity.as_deref().map(parse_entity_id).transpose()?;
+        let webhooks: Vec<WebhookOutput> = store.load_webhooks(entity.as_ref())?.iter().map(describe_webhook).collect();
+        self.common.print_output(&webhooks, |webhooks| {
             let lines = webhooks.iter().map(|webhook| {
                 let state = match (webhook.active, webhook.rotating) {
                     (true, false) => "active",
@@ -275,81 +278,95 @@ impl List {
     }
 }
 
-impl Test {
+impl TestWebhook {
+    /// Sends a test event, and activates the webhook if the receiver accepts it. Otherwise the webhook keeps its state.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
-        let found = find(&store, &self.webhook)?;
-        let (_, vault) = self.vault.open(&store, &self.common.data)?;
-        let outgoing = Outgoing::new(&self.allowed_networks, self.ports.ports())?;
-        send_test(&found, &found.sealed, &vault, &outgoing)
-            .with_context(|| format!("the webhook stays {}", state(&found)))?;
-        store.activate_webhook(&found.id)?;
-        let active = shown(&Webhook { active: true, ..found });
-        self.common.print(&active, |active| format!("{} is active", active.webhook_id))
+        let webhook = find_webhook(&store, &self.webhook)?;
+        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
+        let outgoing = OutgoingClient::new(&self.allowed_networks, self.ports.allowed_ports())?;
+        send_test_event(&webhook, &webhook.sealed, &vault, &outgoing)
+            .with_context(|| format!("the webhook stays {}", activity_state(&webhook)))?;
+        store.activate_webhook(&webhook.id)?;
+        let active = describe_webhook(&Webhook { active: true, ..webhook });
+        self.common.print_output(&active, |active| format!("{} is active", active.webhook_id))
     }
 }
 
-/// Sends a test event under a sealed secret of a webhook.
+/// Sends a test event once to a webhook, under the given one of its sealed secrets, and waits for the response. Runs
+/// its own runtime, so it must not be called inside another one.
 ///
 /// # Errors
-/// When the receiver does not take it.
-pub(super) fn send_test(found: &Webhook, sealed: &[u8], vault: &Vault, outgoing: &Outgoing) -> anyhow::Result<()> {
-    let secret = vault.open(&Webhook::record(&found.id), sealed)?;
-    let secret = Secret::read(&secret).context("the stored key is damaged")?;
+/// If the receiver does not answer with a status 2xx, or the secret cannot be opened.
+pub(super) fn send_test_event(
+    webhook: &Webhook,
+    sealed: &Sealed,
+    vault: &Vault,
+    outgoing: &OutgoingClient,
+) -> anyhow::Result<()> {
+    let secret = vault.open(&Webhook::vault_record_id(&webhook.id), sealed)?;
+    let secret = Secret::from_bytes(&secret).context("the stored key is damaged")?;
     let now = Timestamp::now();
-    let id = MessageId::new(now, random()?);
+    let id = MessageId::new(now, random_bytes()?);
     let time = now.strftime("%Y-%m-%d %H:%M:%S+0000").to_string();
-    let ndc = format!("{}_{}", found.entity, hex(&random::<16>()?));
-    let text = test_text(crate::BUILD_NUMBER, &time, &ndc);
-    let letter = Letter { url: &found.url, id: id.as_str(), now, text: &text, wrapped: found.wrapped };
-    let request = letter.request(&secret, &random()?).with_context(|| format!("{} is no address", found.url))?;
-    let answered = runtime()?.block_on(outgoing.send(request)).with_context(|| found.url.clone())?;
-    ensure!(answered.status.is_success(), "{} answered {}", found.url, answered.status);
+    let ndc = format!("{}_{}", webhook.entity, to_hex(&random_bytes::<16>()?));
+    let text = build_test_event(crate::BUILD_NUMBER, &time, &ndc);
+    let delivery = WebhookDelivery { url: &webhook.url, id: id.as_str(), now, text: &text, wrapped: webhook.wrapped };
+    let request =
+        delivery.build_request(&secret, &random_bytes()?).with_context(|| format!("{} is no address", webhook.url))?;
+    let response = create_runtime()?.block_on(outgoing.send(request)).with_context(|| webhook.url.clone())?;
+    ensure!(response.status.is_success(), "{} answered {}", webhook.url, response.status);
     Ok(())
 }
 
-impl Delete {
+impl DeleteWebhook {
+    /// Deletes a webhook with its secret, its messages and its log.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
-        let found = store.in_transaction(|store| {
-            let found = find(store, &self.webhook)?;
-            store.delete_webhook(&found.id)?;
-            anyhow::Ok(found)
+        let webhook = store.in_transaction(|store| {
+            let webhook = find_webhook(store, &self.webhook)?;
+            store.delete_webhook(&webhook.id)?;
+            anyhow::Ok(webhook)
         })?;
-        let gone = shown(&Webhook { active: false, ..found });
-        self.common.print(&gone, |gone| format!("{} is deleted", gone.webhook_id))
+        let deleted = describe_webhook(&Webhook { active: false, ..webhook });
+        self.common.print_output(&deleted, |deleted| format!("{} is deleted", deleted.webhook_id))
     }
 }
 
-impl Log {
+impl ShowWebhookLog {
+    /// Prints the latest attempts and pending messages of a webhook, the latest message first.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
-        let found = find(&store, &self.webhook)?;
-        let lines = store.webhook_log(&found.id, self.limit)?;
-        self.common.print(&lines, |lines| lines.iter().map(line).collect::<Vec<_>>().join("\n"))
+        let webhook = find_webhook(&store, &self.webhook)?;
+        let lines = store.load_webhook_log(&webhook.id, self.limit)?;
+        self.common.print_output(&lines, |lines| lines.iter().map(format_delivery).collect::<Vec<_>>().join("\n"))
     }
 }
 
-impl Replay {
+impl ReplayMessage {
+    /// Queues a message of a webhook to be sent again at once by a running server, whatever became of it. Sends nothing
+    /// itself.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
         let known = store.replay_message(&self.message, Timestamp::now())?;
         ensure!(known, "there is no message {} of a webhook; see: tillgate webhook log", self.message);
-        let again = serde_json::json!({ "messageId": self.message });
-        self.common.print(&again, |_| format!("{} is sent again", self.message))
+        let replayed = serde_json::json!({ "messageId": self.message });
+        self.common.print_output(&replayed, |_| format!("{} is sent again", self.message))
     }
 }
 
-pub(super) fn find(store: &AdminStore, id: &str) -> anyhow::Result<Webhook> {
-    store.webhook(id)?.with_context(|| format!("there is no webhook {id}; see: tillgate webhook list"))
+/// Loads a webhook. An unknown id is an error.
+pub(super) fn find_webhook(store: &AdminStore, id: &str) -> anyhow::Result<Webhook> {
+    store.load_webhook(id)?.with_context(|| format!("there is no webhook {id}; see: tillgate webhook list"))
 }
 
-fn state(webhook: &Webhook) -> &'static str {
+fn activity_state(webhook: &Webhook) -> &'static str {
     if webhook.active { "active" } else { "inactive" }
 }
 
-fn shown(webhook: &Webhook) -> Shown {
-    Shown {
+/// Returns a webhook for the output, without its secret.
+fn describe_webhook(webhook: &Webhook) -> WebhookOutput {
+    WebhookOutput {
         webhook_id: webhook.id.to_string(),
         entity_id: webhook.entity.to_string(),
         url: webhook.url.clone(),
@@ -359,17 +376,19 @@ fn shown(webhook: &Webhook) -> Shown {
         active: webhook.active,
         created: webhook.created,
         secret: None,
-        rotating: webhook.next.is_some(),
+        rotating: webhook.next_secret.is_some(),
     }
 }
 
-fn line(delivery: &Delivery) -> String {
+/// Formats an attempt, or a message that waits, as a line of `webhook log`: the status or the fault, and the next
+/// attempt.
+fn format_delivery(delivery: &DeliveryLogEntry) -> String {
     let at = delivery.at.map_or_else(|| "waits".to_owned(), |at| format!("{at:.0}"));
-    let taken = match (delivery.status, &delivery.fault) {
+    let outcome = match (delivery.status, &delivery.fault) {
         (Some(status), _) => status.to_string(),
         (None, Some(fault)) => fault.clone(),
         (None, None) => "not tried yet".to_owned(),
     };
     let next = delivery.next.map(|next| format!("  next {next:.0}")).unwrap_or_default();
-    format!("{}  {:<20}  {at:<20}  {taken}{next}", delivery.message_id, delivery.what)
+    format!("{}  {:<20}  {at:<20}  {outcome}{next}", delivery.message_id, delivery.what)
 }

@@ -1,4 +1,4 @@
-//! `tillgate webhook rotate`: another secret for a webhook, without losing an event.
+//! `tillgate webhook rotate`: replaces the secret of a webhook without losing an event.
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
@@ -6,26 +6,26 @@ use ipnet::IpNet;
 use serde::Serialize;
 
 use super::ports::PortOptions;
-use super::vault_key::VaultKey;
-use super::webhook::{ShownSecret, find, send_test};
-use super::{Common, open_existing};
-use crate::outgoing::Outgoing;
+use super::vault_key::VaultKeyOptions;
+use super::webhook::{SecretOutput, find_webhook, send_test_event};
+use super::{CommonOptions, open_existing};
+use crate::outgoing::OutgoingClient;
 
-/// Rotate a webhook's secret. Without --finish and --cancel, the next secret is made and shown; events still come under the old
-/// one. The receiver takes both, told apart by the header webhook-key-id.
+/// Rotate a webhook's secret. Without --finish and --cancel, the next secret is made and shown; events still come
+/// under the old one. The receiver takes both, told apart by the header webhook-key-id.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate webhook rotate --data ./tillgate-data --webhook 8a02…\n  \
     tillgate webhook rotate --data ./tillgate-data --webhook 8a02… --finish")]
-pub(super) struct Rotate {
+pub(super) struct RotateWebhookSecret {
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
     #[command(flatten)]
-    vault: VaultKey,
+    vault: VaultKeyOptions,
     /// The webhook's id.
     #[arg(long, value_name = "WEBHOOK_ID")]
     webhook: String,
-    /// Send a test event under the next secret. When the receiver takes it (2xx), all events come under that secret, and the
-    /// old one is deleted.
+    /// Send a test event under the next secret. When the receiver takes it (2xx), all events come under that secret,
+    /// and the old one is deleted.
     #[arg(long)]
     finish: bool,
     /// Delete the next secret; the old one stays in use.
@@ -41,38 +41,40 @@ pub(super) struct Rotate {
 /// The outcome of a step.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Rotation {
+struct SecretRotation {
     webhook_id: String,
     rotating: bool,
-    /// Shown when it is made, and never again.
+    /// Shown when it is created, and never again.
     #[serde(flatten)]
-    secret: Option<ShownSecret>,
+    secret: Option<SecretOutput>,
 }
 
-impl Rotate {
+impl RotateWebhookSecret {
+    /// Begins a rotation with a new secret, which it prints; or ends it: `--cancel` deletes the next secret, `--finish`
+    /// replaces the old one after the receiver has accepted a test event. Refuses to begin twice, and to end none.
     pub(super) fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
-        let found = find(&store, &self.webhook)?;
-        let none = || format!("{} has no next secret; make one first: tillgate webhook rotate", found.id);
-        let mut rotation = Rotation { webhook_id: found.id.to_string(), rotating: false, secret: None };
+        let webhook = find_webhook(&store, &self.webhook)?;
+        let no_next_secret = || format!("{} has no next secret; make one first: tillgate webhook rotate", webhook.id);
+        let mut rotation = SecretRotation { webhook_id: webhook.id.to_string(), rotating: false, secret: None };
         if self.cancel {
-            ensure!(store.set_next_webhook_secret(&found.id, None)?, none());
-            return self.common.print(&rotation, |done| format!("{} keeps its secret", done.webhook_id));
+            ensure!(store.set_next_webhook_secret(&webhook.id, None)?, no_next_secret());
+            return self.common.print_output(&rotation, |done| format!("{} keeps its secret", done.webhook_id));
         }
-        let (_, vault) = self.vault.open(&store, &self.common.data)?;
+        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
         if self.finish {
-            let next = found.next.as_deref().with_context(none)?;
-            let outgoing = Outgoing::new(&self.allowed_networks, self.ports.ports())?;
-            send_test(&found, next, &vault, &outgoing).context("the old secret stays in use")?;
-            ensure!(store.finish_webhook_rotation(&found.id, next)?, "somebody else has rotated {}", found.id);
-            return self.common.print(&rotation, |done| format!("{} uses its new secret", done.webhook_id));
+            let next = webhook.next_secret.as_ref().with_context(no_next_secret)?;
+            let outgoing = OutgoingClient::new(&self.allowed_networks, self.ports.allowed_ports())?;
+            send_test_event(&webhook, next, &vault, &outgoing).context("the old secret stays in use")?;
+            ensure!(store.finish_webhook_rotation(&webhook.id, next)?, "somebody else has rotated {}", webhook.id);
+            return self.common.print_output(&rotation, |done| format!("{} uses its new secret", done.webhook_id));
         }
-        let (secret, sealed) = ShownSecret::make(&vault, &found.id)?;
-        let begun = store.set_next_webhook_secret(&found.id, Some(&sealed))?;
-        ensure!(begun, "{} has a next secret already; end that rotation with --finish or --cancel", found.id);
+        let (secret, sealed) = SecretOutput::create_sealed(&vault, &webhook.id)?;
+        let begun = store.set_next_webhook_secret(&webhook.id, Some(&sealed))?;
+        ensure!(begun, "{} has a next secret already; end that rotation with --finish or --cancel", webhook.id);
         (rotation.rotating, rotation.secret) = (true, Some(secret));
-        self.common.print(&rotation, |begun| {
-            let secret = begun.secret.as_ref().map(ShownSecret::lines).unwrap_or_default();
+        self.common.print_output(&rotation, |begun| {
+            let secret = begun.secret.as_ref().map(SecretOutput::format_lines).unwrap_or_default();
             format!(
                 "webhookId     {}\n{secret}\n\nThe keys are shown this once. Give them to the receiver beside the old ones, then: \
                  tillgate webhook rotate --finish",

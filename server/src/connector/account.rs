@@ -1,4 +1,4 @@
-//! The account that an order is about, whole: as a connector needs it, and as it lives in memory only.
+//! The full account of an order, as a connector needs it. It exists in memory only.
 
 use std::fmt;
 
@@ -10,42 +10,42 @@ use zeroize::Zeroizing;
 
 use crate::domain::payment::{Account, BankSummary, CardSummary, VirtualSummary};
 
-/// An account with everything that is secret about it. What is kept and shown of it is an [`Account`].
+/// An account with its secret parts. Its stored and displayed summary is an [`Account`].
 #[derive(Debug, Clone)]
 pub enum FullAccount {
     /// A card.
     Card(FullCard),
     /// A bank account.
     Bank(FullBank),
-    /// An account with a provider, which holds no secret of the shopper's.
+    /// An account with a provider. It has no secret part.
     Virtual(VirtualSummary),
-    /// The provider asks the shopper itself.
+    /// An account that is not known here: the shopper enters it on the provider's page.
     Unknown,
 }
 
 /// A card.
 #[derive(Debug, Clone)]
 pub struct FullCard {
-    /// Its number.
+    /// The card number.
     pub number: CardNumber,
-    /// Until when it is valid.
+    /// The expiry date.
     pub expiry: Expiry,
-    /// The name on it.
+    /// The cardholder's name.
     pub holder: Option<String>,
     /// The security code. Never stored.
-    pub code: Option<SecurityCode>,
-    /// A wallet's authentication, in place of the code.
+    pub security_code: Option<SecurityCode>,
+    /// The wallet's cryptogram, in place of the security code.
     pub cryptogram: Option<Cryptogram>,
-    /// Where its data come from.
-    pub entry: Entry,
+    /// The source of the card data.
+    pub source: CardSource,
 }
 
-/// A wallet's authentication of one payment, which a connector passes on to the scheme.
+/// A wallet's authentication of one payment. A connector passes it on to the scheme.
 #[derive(Clone)]
 pub struct Cryptogram {
-    /// The authentication value, base64 of 20 bytes. It is good once, and a secret until then.
+    /// The authentication value, base64 of 20 bytes. It is valid once, and a secret until then.
     pub value: Zeroizing<String>,
-    /// The electronic commerce indicator, two digits.
+    /// The electronic commerce indicator (ECI), two digits.
     pub eci: String,
 }
 
@@ -55,51 +55,52 @@ impl fmt::Debug for Cryptogram {
     }
 }
 
-/// Where a card's data come from, which decides whether its security code can be expected.
+/// The source of card data. It determines whether a security code can be expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entry {
-    /// Somebody typed them for this payment.
+pub enum CardSource {
+    /// Typed for this payment, or sent by the merchant.
     Keyed,
-    /// A registration holds them.
+    /// Stored in a registration.
     Stored,
-    /// A wallet handed them out, with a cryptogram of its own in place of the code.
+    /// Provided by a wallet, with the wallet's cryptogram in place of the security code.
     Wallet,
 }
 
 /// A bank account.
 #[derive(Debug, Clone)]
 pub struct FullBank {
-    /// Its IBAN or its national number, when it is known.
+    /// The IBAN or national number, if it is known.
     pub number: Option<BankNumber>,
-    /// What else is known of it; without IBAN and last digits, which follow from the number.
-    pub about: BankSummary,
+    /// The displayable data of the account. IBAN and last digits are empty, because they follow from the number.
+    pub summary: BankSummary,
 }
 
-/// How a bank account is numbered.
+/// The number of a bank account.
 #[derive(Debug, Clone)]
 pub enum BankNumber {
-    /// Internationally.
+    /// An IBAN.
     Iban(Iban),
-    /// As its country does.
+    /// A national number.
     National(NationalNumber),
 }
 
-/// A bank account's national number, 3 to 64 letters and digits. A secret: no `Display`, a `Debug` that shows a mask.
+/// A bank account's national number, 3 to 64 letters and digits. A secret: it has no `Display`, and its `Debug` shows a
+/// mask.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NationalNumber(Zeroizing<String>);
 
 impl NationalNumber {
-    /// Takes a number that the catalogue's format has been checked for.
+    /// Wraps a number whose format has been checked already.
     pub fn new(text: &str) -> Self {
         Self(Zeroizing::new(text.to_owned()))
     }
 
-    /// All of its characters. Whoever takes them is responsible for where they go.
+    /// Returns all characters of the number. The caller must protect them.
     pub fn characters(&self) -> &str {
         &self.0
     }
 
-    /// The last four characters; none of a number that is hardly longer than that.
+    /// Returns the last four characters. `None` if the number has fewer than eight characters.
     pub fn last4(&self) -> Option<&str> {
         self.0.len().checked_sub(4).filter(|before| *before >= 4).and_then(|before| self.0.get(before..))
     }
@@ -112,7 +113,7 @@ impl fmt::Debug for NationalNumber {
 }
 
 impl FullAccount {
-    /// The first digits of a card, which name its issuer.
+    /// Returns the first digits of a card number (BIN), which identify the issuer. `None` for any other account.
     pub fn bin(&self) -> Option<&str> {
         match self {
             Self::Card(card) => Some(card.number.bin()),
@@ -120,8 +121,9 @@ impl FullAccount {
         }
     }
 
-    /// What may be kept and shown.
-    pub fn shown(&self) -> Account {
+    /// Returns the summary that may be stored and displayed: a card's BIN, last digits, holder and expiry date, or a
+    /// bank account with its IBAN masked and its last digits.
+    pub fn summary(&self) -> Account {
         match self {
             Self::Card(card) => Account::Card(CardSummary {
                 bin: card.number.bin().to_owned(),
@@ -140,16 +142,16 @@ impl FullAccount {
                     Some(BankNumber::National(number)) => number.last4().map(str::to_owned),
                     None => None,
                 },
-                ..bank.about.clone()
+                ..bank.summary.clone()
             }),
             Self::Virtual(account) => Account::Virtual(account.clone()),
             Self::Unknown => Account::Unknown,
         }
     }
 
-    /// What has to be sealed when the account is kept: the number, padded, so that a record's length tells nothing.
-    /// None where nothing about the account is secret.
-    pub fn secret(&self) -> Option<Zeroizing<String>> {
+    /// Returns the text to seal when the account is stored: the number, padded with spaces to the maximum length of its
+    /// kind, so that a record's length reveals nothing. Returns `None` if the account has no secret part.
+    pub fn padded_secret(&self) -> Option<Zeroizing<String>> {
         let text = match self {
             Self::Card(card) => format!("{:<19}", card.number.digits()),
             Self::Bank(FullBank { number: Some(BankNumber::Iban(iban)), .. }) => format!("{:<34}", iban.characters()),
@@ -161,18 +163,19 @@ impl FullAccount {
         Some(Zeroizing::new(text))
     }
 
-    /// The account again, from what is shown and what was sealed: the reverse of [`Self::shown`] and [`Self::secret`].
-    /// `None` when the two do not belong together.
-    pub fn restored(shown: &Account, secret: Option<&str>) -> Option<Self> {
+    /// Rebuilds an account from its summary and its sealed text: the inverse of [`Self::summary`] and
+    /// [`Self::padded_secret`]. Security code and cryptogram are lost. Returns `None` if a card has no text, or the
+    /// text is no valid card number or IBAN.
+    pub fn from_stored(summary: &Account, secret: Option<&str>) -> Option<Self> {
         let secret = secret.map(|secret| secret.trim_end_matches(' '));
-        Some(match shown {
+        Some(match summary {
             Account::Card(card) => Self::Card(FullCard {
                 number: CardNumber::parse(secret?).ok()?,
                 expiry: Expiry::parse(&card.expiry_month, &card.expiry_year).ok()?,
                 holder: card.holder.clone(),
-                code: None,
+                security_code: None,
                 cryptogram: None,
-                entry: Entry::Stored,
+                source: CardSource::Stored,
             }),
             Account::Bank(bank) => {
                 let number = match (secret, &bank.iban) {
@@ -180,7 +183,7 @@ impl FullAccount {
                     (Some(secret), None) => Some(BankNumber::National(NationalNumber::new(secret))),
                     (None, _) => None,
                 };
-                Self::Bank(FullBank { number, about: BankSummary { iban: None, last4: None, ..bank.clone() } })
+                Self::Bank(FullBank { number, summary: BankSummary { iban: None, last4: None, ..bank.clone() } })
             }
             Account::Virtual(account) => Self::Virtual(account.clone()),
             Account::Unknown => Self::Unknown,
@@ -193,13 +196,15 @@ impl FullAccount {
 mod tests {
     use super::*;
 
-    fn again(account: &FullAccount) -> FullAccount {
-        FullAccount::restored(&account.shown(), account.secret().as_deref().map(String::as_str)).unwrap()
+    /// Rebuilds an account from its own summary and sealed text.
+    fn store_and_restore(account: &FullAccount) -> FullAccount {
+        FullAccount::from_stored(&account.summary(), account.padded_secret().as_deref().map(String::as_str)).unwrap()
     }
 
-    fn bank(number: Option<BankNumber>) -> FullAccount {
-        let about = BankSummary { holder: Some("Jane Jones".to_owned()), ..BankSummary::default() };
-        FullAccount::Bank(FullBank { number, about })
+    /// Makes a bank account with a holder and this number.
+    fn bank_account(number: Option<BankNumber>) -> FullAccount {
+        let summary = BankSummary { holder: Some("Jane Jones".to_owned()), ..BankSummary::default() };
+        FullAccount::Bank(FullBank { number, summary })
     }
 
     #[test]
@@ -208,23 +213,26 @@ mod tests {
             number: CardNumber::parse("4200000000000000").unwrap(),
             expiry: Expiry::parse("05", "2034").unwrap(),
             holder: Some("Jane Jones".to_owned()),
-            code: Some(SecurityCode::parse("123").unwrap()),
+            security_code: Some(SecurityCode::parse("123").unwrap()),
             cryptogram: None,
-            entry: Entry::Keyed,
+            source: CardSource::Keyed,
         });
-        let FullAccount::Card(card) = again(&card) else { panic!("a card stays a card") };
+        let FullAccount::Card(card) = store_and_restore(&card) else { panic!("a card stays a card") };
         assert_eq!((card.number.digits(), card.expiry.month_text().as_str()), ("4200000000000000", "05"));
-        assert!(card.code.is_none(), "a code is never stored");
+        assert!(card.security_code.is_none(), "a code is never stored");
 
-        let iban = bank(Some(BankNumber::Iban(Iban::parse("DE23100000001234567890").unwrap())));
-        assert_eq!(format!("{:?}", again(&iban).shown()), format!("{:?}", iban.shown()));
-        let FullAccount::Bank(FullBank { number: Some(BankNumber::Iban(number)), .. }) = again(&iban) else {
+        let iban = bank_account(Some(BankNumber::Iban(Iban::parse("DE23100000001234567890").unwrap())));
+        assert_eq!(format!("{:?}", store_and_restore(&iban).summary()), format!("{:?}", iban.summary()));
+        let FullAccount::Bank(FullBank { number: Some(BankNumber::Iban(number)), .. }) = store_and_restore(&iban)
+        else {
             panic!("an IBAN stays an IBAN")
         };
         assert_eq!(number.characters(), "DE23100000001234567890");
 
-        let national = bank(Some(BankNumber::National(NationalNumber::new("1234567890"))));
-        let FullAccount::Bank(FullBank { number: Some(BankNumber::National(number)), .. }) = again(&national) else {
+        let national = bank_account(Some(BankNumber::National(NationalNumber::new("1234567890"))));
+        let FullAccount::Bank(FullBank { number: Some(BankNumber::National(number)), .. }) =
+            store_and_restore(&national)
+        else {
             panic!("a number stays a number")
         };
         assert_eq!(number.characters(), "1234567890");
@@ -236,16 +244,16 @@ mod tests {
             (BankNumber::Iban(Iban::parse("DE23100000001234567890").unwrap()), "100000001234567890"),
             (BankNumber::National(NationalNumber::new("12345")), "12345"),
         ] {
-            let account = bank(Some(number));
-            let shown = format!("{:?} {account:?}", account.shown());
-            assert!(!shown.contains(secret), "{shown}");
+            let account = bank_account(Some(number));
+            let printed = format!("{:?} {account:?}", account.summary());
+            assert!(!printed.contains(secret), "{printed}");
         }
     }
 
     #[test]
     fn records_of_one_kind_have_one_length() {
         let lengths: Vec<usize> = ["NO9386011117947", "MT84MALT011000012345MTLCAST001S"]
-            .map(|iban| bank(Some(BankNumber::Iban(Iban::parse(iban).unwrap()))).secret().unwrap().len())
+            .map(|iban| bank_account(Some(BankNumber::Iban(Iban::parse(iban).unwrap()))).padded_secret().unwrap().len())
             .into();
         assert_eq!(lengths, [34, 34]);
     }

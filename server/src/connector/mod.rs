@@ -1,7 +1,8 @@
-//! Connectors: an order goes to one of them, and an outcome comes back.
+//! Connectors: they execute orders and return outcomes.
 //!
-//! A [`Connector`] moves money; an [`Authenticator`] authenticates cardholders. The [`registry`] picks both for a payment, by the
-//! mode that it is processed in and the setting of its channel. [`simulator`] implements both inside this process.
+//! A [`Connector`] moves money; a [`ThreeDsAuthenticator`] authenticates cardholders. The [`registry`] selects both
+//! for a payment, by its mode and by the setting of its channel. An in-process connector also has pages and test data:
+//! its [`sandbox`].
 
 mod account;
 mod capabilities;
@@ -10,63 +11,63 @@ mod not_configured;
 mod order;
 mod outcome;
 pub mod registry;
-pub mod simulator;
+pub mod sandbox;
 pub mod three_ds;
 
 use async_trait::async_trait;
 use tillgate_shared::result::ResultCode;
 
-pub use account::{BankNumber, Cryptogram, Entry, FullAccount, FullBank, FullCard, NationalNumber};
-pub use capabilities::Capabilities;
-pub use order::{Address, Inquiry, Modification, Order, OrderContext, OrderRequest, StandingInstructionData};
-pub use outcome::{ConnectorResult, Outcome, ShopperPage};
-pub use registry::{Registry, Route};
-pub use three_ds::Authenticator;
+pub use account::{BankNumber, CardSource, Cryptogram, FullAccount, FullBank, FullCard, NationalNumber};
+pub use capabilities::{Capabilities, CaptureSupport, MissingCapability};
+pub use order::{AvsAddress, Inquiry, Modification, Order, OrderContext, OrderRequest, StandingInstructionParameters};
+pub use outcome::{ConnectorOutcome, ConnectorResult, ShopperPage};
+pub use registry::{PaymentRoute, Registry};
+pub use three_ds::ThreeDsAuthenticator;
 
-/// A connection to somebody who moves money.
+/// A connection to an acquirer or another institution that moves money.
 ///
-/// A request is carried out once, however often it is sent with the same reference. [`Outcome::Unknown`] says that nobody knows
-/// whether it was; [`Connector::inquire`] finds out.
+/// A request is executed once, however often it is sent with the same reference. [`ConnectorOutcome::Unknown`] means
+/// that it is unknown whether the request was executed; [`Connector::inquire`] finds out.
 #[async_trait]
 pub trait Connector: Send + Sync {
-    /// Returns its name, which `--connector` takes.
+    /// Returns the connector's name, for `--connector`.
     fn name(&self) -> &str;
 
-    /// Returns its abilities.
+    /// Returns the connector's capabilities.
     fn capabilities(&self) -> &Capabilities;
 
-    /// Returns the result code with which every order of this account is declined, without anything being asked or kept; or
-    /// `None` if there is no such reason.
+    /// Returns the result code with which the connector declines every order of this account, without asking or storing
+    /// anything. `None` if it does not.
     fn refused_account(&self, _order: &Order) -> Option<ResultCode> {
         None
     }
 
-    /// Returns the result code of the decline if the connector knows without asking anybody that an order is declined. The
-    /// cardholder is then not authenticated.
+    /// Returns the result code of a decline that the connector can determine without a request. The cardholder is then
+    /// not authenticated. `None` if there is no such decline.
     fn known_decline(&self, _request: &OrderRequest<'_>) -> Option<ResultCode> {
         None
     }
 
-    /// Reserves or takes the amount of an order.
-    async fn authorize(&self, request: &OrderRequest<'_>) -> Outcome;
+    /// Authorizes or debits the amount of an order.
+    async fn authorize(&self, request: &OrderRequest<'_>) -> ConnectorOutcome;
 
-    /// Pays the amount of an order out to the account.
-    async fn credit(&self, request: &OrderRequest<'_>) -> Outcome;
+    /// Pays out the amount of an order to the account.
+    async fn credit(&self, request: &OrderRequest<'_>) -> ConnectorOutcome;
 
-    /// Verifies the account of an order, which moves nothing. The shopper is sent nowhere: an account with a brand that has a
-    /// page of its own is confirmed there when it pays.
-    async fn verify(&self, request: &OrderRequest<'_>) -> Outcome;
+    /// Verifies the account of an order without moving money. The shopper is not redirected: if the brand has a page of
+    /// its own, the shopper confirms the account there with the first payment.
+    async fn verify(&self, request: &OrderRequest<'_>) -> ConnectorOutcome;
 
-    /// Takes a preauthorized amount, or a part of it.
-    async fn capture(&self, modification: &Modification) -> Outcome;
+    /// Captures a preauthorized amount, or a part of it.
+    async fn capture(&self, modification: &Modification) -> ConnectorOutcome;
 
-    /// Gives back what was taken, or a part of it.
-    async fn refund(&self, modification: &Modification) -> Outcome;
+    /// Refunds an amount, or a part of it.
+    async fn refund(&self, modification: &Modification) -> ConnectorOutcome;
 
-    /// Undoes a payment as a whole, also one whose own outcome is unknown: an approval says that nothing of it stands.
-    async fn reverse(&self, modification: &Modification) -> Outcome;
+    /// Reverses a payment as a whole, also one with an unknown outcome. After an approval the payment has no effect.
+    async fn reverse(&self, modification: &Modification) -> ConnectorOutcome;
 
-    /// Finds out what has become of an earlier request. The outcome is unknown if the connector does not know the request: it
-    /// may still be on its way.
-    async fn inquire(&self, inquiry: &Inquiry) -> Outcome;
+    /// Asks for the outcome of an earlier request. The outcome is unknown if the connector does not know the request,
+    /// which may still arrive.
+    async fn inquire(&self, inquiry: &Inquiry) -> ConnectorOutcome;
 }

@@ -1,14 +1,14 @@
-//! The connector of payments that no connector takes: it declines everything with the code that says so.
+//! The connector of payments for which no connector is configured. It declines every request with 600.200.201.
 
 use async_trait::async_trait;
 use tillgate_shared::result::codes;
 
-use super::{Capabilities, Connector, Inquiry, Modification, OrderRequest, Outcome};
+use super::{Capabilities, Connector, ConnectorOutcome, Inquiry, Modification, OrderRequest};
 
 /// A connector that declines everything with 600.200.201.
 pub(super) struct NotConfigured;
 
-const CAPABILITIES: Capabilities = Capabilities::EVERYTHING_IN_PROCESS;
+static CAPABILITIES: Capabilities = Capabilities::without_limits(false);
 
 #[async_trait]
 impl Connector for NotConfigured {
@@ -20,31 +20,31 @@ impl Connector for NotConfigured {
         &CAPABILITIES
     }
 
-    async fn authorize(&self, _: &OrderRequest<'_>) -> Outcome {
+    async fn authorize(&self, _: &OrderRequest<'_>) -> ConnectorOutcome {
         codes::METHOD_NOT_CONFIGURED.into()
     }
 
-    async fn credit(&self, _: &OrderRequest<'_>) -> Outcome {
+    async fn credit(&self, _: &OrderRequest<'_>) -> ConnectorOutcome {
         codes::METHOD_NOT_CONFIGURED.into()
     }
 
-    async fn verify(&self, _: &OrderRequest<'_>) -> Outcome {
+    async fn verify(&self, _: &OrderRequest<'_>) -> ConnectorOutcome {
         codes::METHOD_NOT_CONFIGURED.into()
     }
 
-    async fn capture(&self, _: &Modification) -> Outcome {
+    async fn capture(&self, _: &Modification) -> ConnectorOutcome {
         codes::METHOD_NOT_CONFIGURED.into()
     }
 
-    async fn refund(&self, _: &Modification) -> Outcome {
+    async fn refund(&self, _: &Modification) -> ConnectorOutcome {
         codes::METHOD_NOT_CONFIGURED.into()
     }
 
-    async fn reverse(&self, _: &Modification) -> Outcome {
+    async fn reverse(&self, _: &Modification) -> ConnectorOutcome {
         codes::METHOD_NOT_CONFIGURED.into()
     }
 
-    async fn inquire(&self, _: &Inquiry) -> Outcome {
+    async fn inquire(&self, _: &Inquiry) -> ConnectorOutcome {
         codes::METHOD_NOT_CONFIGURED.into()
     }
 }

@@ -1,5 +1,5 @@
-//! Requests to a connector: the order of a payment that refers to no other, the modification of an earlier payment, and the
-//! inquiry about a request whose outcome is unknown.
+//! Requests to a connector: the order of an initial payment, the modification of an earlier payment, and the inquiry
+//! about a request with an unknown outcome.
 
 use jiff::civil::Date;
 use tillgate_shared::brand::Brand;
@@ -7,14 +7,14 @@ use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 
 use super::FullAccount;
-use crate::domain::authentication::Proof;
 use crate::domain::payment::PaymentType;
 use crate::domain::standing_instruction::INITIAL_TRANSACTION;
+use crate::domain::three_ds::Proof;
 
-/// Everything a connector needs to carry out a payment that refers to no other. Lives in memory only.
+/// Everything that a connector needs to process an initial payment. Exists in memory only.
 #[derive(Debug)]
 pub struct Order {
-    /// The kind of payment.
+    /// The payment type.
     pub payment_type: PaymentType,
     /// The amount.
     pub amount: Amount,
@@ -23,35 +23,35 @@ pub struct Order {
     /// The account that is charged or credited.
     pub account: FullAccount,
     /// Street and postcode of the billing address, for the address check.
-    pub address: Address,
+    pub address: AvsAddress,
     /// `bankAccount.mandate.dateOfSignature`.
     pub mandate_signed: Option<Date>,
-    /// True if the shopper takes part; a merchant's repeated payment goes without.
+    /// True if the shopper takes part; false for a merchant-initiated payment.
     pub shopper_present: bool,
-    /// The authentication of the cardholder, ours or one that the merchant brings.
+    /// The proof of cardholder authentication, by this gateway or from the merchant.
     pub proof: Option<Proof>,
-    /// True if a sandbox takes card numbers that are no documented test numbers.
-    pub any_number: bool,
-    /// The outcome that a sandbox merchant asks for (`customParameters[forceResultCode]`).
-    pub forced: Option<String>,
-    /// Data about the merchant and the agreement, for connectors that pass them on.
+    /// True if a sandbox accepts card numbers that are no documented test numbers.
+    pub accepts_any_number: bool,
+    /// The outcome that a sandbox merchant requests (`customParameters[forceResultCode]`).
+    pub forced_result_code: Option<String>,
+    /// Data about the merchant and the standing instruction, for connectors that pass them on.
     pub context: OrderContext,
 }
 
-/// Data of an order that do not decide it, and that an acquirer passes on to the scheme.
+/// Data of an order that do not affect its outcome here, but are passed on to the scheme.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OrderContext {
     /// The parameters `merchant.*`, by name.
     pub merchant: Vec<(String, String)>,
     /// `transactionCategory`.
     pub category: Option<String>,
-    /// `standingInstruction.*`, if the payment is a step of an agreement.
-    pub standing_instruction: Option<StandingInstructionData>,
+    /// `standingInstruction.*`, if the payment is part of a standing instruction.
+    pub standing_instruction: Option<StandingInstructionParameters>,
 }
 
-/// The step of an agreement, in the words of the request.
+/// The step of a standing instruction, as the request describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StandingInstructionData {
+pub struct StandingInstructionParameters {
     /// `standingInstruction.mode`.
     pub mode: Option<String>,
     /// `standingInstruction.source`.
@@ -64,21 +64,27 @@ pub struct StandingInstructionData {
 
 /// Street and postcode, for the address check.
 #[derive(Debug, Clone, Default)]
-pub struct Address {
+pub struct AvsAddress {
     /// `billing.street1`.
     pub street: Option<String>,
     /// `billing.postcode`.
     pub postcode: Option<String>,
 }
 
-/// An order together with the gateway's own data about it.
+/// An order with the gateway's own data about it.
 #[derive(Debug, Clone, Copy)]
 pub struct OrderRequest<'a> {
-    /// The id of the payment or registration: the idempotency key of the request, and its reference in an inquiry.
+    /// The id of the payment or registration. It is the idempotency key of the request, and its reference in an
+    /// inquiry.
     pub reference: &'a str,
+    /// The acquirer's id of the merchant.
+    pub merchant_id: &'a str,
+    /// The gateway's page that the shopper returns to from a page of the acquirer. `None` if the shopper must not be
+    /// redirected.
+    pub return_url: Option<&'a str>,
     /// The text on the shopper's statement.
     pub descriptor: &'a str,
-    /// The day on the entity's clock, UTC.
+    /// The current day by the entity's clock, UTC.
     pub today: Date,
     /// The order.
     pub order: &'a Order,
@@ -87,50 +93,56 @@ pub struct OrderRequest<'a> {
 /// A capture, a refund or a reversal of an earlier payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Modification {
-    /// The id of the new payment: the idempotency key of the request, and its reference in an inquiry.
+    /// The id of the new payment. It is the idempotency key of the request, and its reference in an inquiry.
     pub reference: String,
-    /// The id of the payment that it refers to, which was the reference of that payment's own request.
-    pub referenced: String,
-    /// The connector's ids of the payment that it refers to.
+    /// The id of the earlier payment, which was the reference of that payment's own request.
+    pub original_reference: String,
+    /// The acquirer's id of the merchant.
+    pub merchant_id: String,
+    /// The connector's ids of the earlier payment.
     pub connector_tx_ids: Vec<String>,
-    /// The amount: a part of the payment's, or the whole.
+    /// The amount: that of the earlier payment, or a part of it.
     pub amount: Amount,
-    /// The outcome that a sandbox merchant asks for (`customParameters[forceResultCode]`).
-    pub forced: Option<String>,
-    /// True if the request may have been sent before: even if this time it does not arrive, the earlier one may have.
+    /// The outcome that a sandbox merchant requests (`customParameters[forceResultCode]`).
+    pub forced_result_code: Option<String>,
+    /// True if the request may have been sent before. If the request fails this time, the earlier one may still have
+    /// arrived.
     pub is_repeated: bool,
 }
 
-/// A question about an earlier request whose outcome is unknown.
+/// An inquiry about an earlier request with an unknown outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inquiry {
-    /// The reference of that request.
+    /// The reference of the earlier request.
     pub reference: String,
-    /// The type of the payment that it was to make.
+    /// The acquirer's id of the merchant.
+    pub merchant_id: String,
+    /// The type of the requested payment.
     pub payment_type: PaymentType,
-    /// The amount of that payment.
+    /// The amount of the requested payment.
     pub amount: Amount,
 }
 
 impl Order {
-    /// Returns true if the cardholder is authenticated, as far as an issuer asks for it.
+    /// Returns true if there is a proof that the cardholder is authenticated, or that the issuer confirms the attempt.
     pub fn is_authenticated(&self) -> bool {
         self.proof.as_ref().is_some_and(Proof::is_authenticated)
     }
 
-    /// Returns true if the brand's own page decides: not that of a brand which answers at once, nor where the merchant charges
-    /// an account with a provider without the shopper, who agreed to that before.
+    /// Returns true if the payment is decided on the brand's own page. False for a synchronous brand, and if the
+    /// merchant charges an account with a provider without the shopper, who has agreed to such charges before.
     pub fn requires_redirect(&self) -> bool {
-        let agreed = !self.shopper_present && matches!(self.account, FullAccount::Virtual(_));
-        !self.brand.synchronous() && !agreed
+        let is_agreed_charge = !self.shopper_present && matches!(self.account, FullAccount::Virtual(_));
+        !self.brand.is_synchronous() && !is_agreed_charge
     }
 }
 
 impl OrderContext {
-    /// Reads the data from the parameters of a payment.
-    pub fn of(parameters: &Parameters) -> Self {
+    /// Reads `merchant.*`, `transactionCategory` and `standingInstruction.*` from the parameters of a payment. Without
+    /// any value of the last there is no standing instruction.
+    pub fn from_parameters(parameters: &Parameters) -> Self {
         let text = |name: &str| parameters.get(name).map(str::to_owned);
-        let data = StandingInstructionData {
+        let instruction = StandingInstructionParameters {
             mode: text("standingInstruction.mode"),
             source: text("standingInstruction.source"),
             kind: text("standingInstruction.type"),
@@ -142,7 +154,8 @@ impl OrderContext {
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
             category: text("transactionCategory"),
-            standing_instruction: Some(data).filter(|data| *data != StandingInstructionData::default()),
+            standing_instruction: Some(instruction)
+                .filter(|instruction| *instruction != StandingInstructionParameters::default()),
         }
     }
 }

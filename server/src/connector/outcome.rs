@@ -1,4 +1,4 @@
-//! The outcome of a request to a connector.
+//! Outcomes of requests to a connector.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,18 @@ use crate::domain::payment::TransferAccount;
 
 /// The outcome of an authorization, a credit, a verification or a modification.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// The connector has carried it out.
+pub enum ConnectorOutcome {
+    /// The connector has executed the request.
     Approved(ConnectorResult),
-    /// The connector has not carried it out, and never will.
+    /// The connector has not executed the request, and never will.
     Declined(ConnectorResult),
-    /// The connector waits for something other than the shopper's visit, such as a transfer: nobody is sent anywhere.
+    /// The connector awaits an event other than the shopper's visit, such as a transfer. The shopper is not redirected.
     Pending(ConnectorResult),
-    /// The shopper has to visit a page before there is an outcome. Only for connectors inside this process so far: a payment at
-    /// another one stays pending, and is inquired about, until the outcome is an approval or a decline.
+    /// The shopper has to visit a page before there is an outcome. The outcome at an external connector is determined
+    /// by inquiries, whatever the shopper's browser reports.
     Redirect(ConnectorResult, ShopperPage),
-    /// Nobody knows whether the connector has carried it out: it did not answer in time, or not in a form that can be read.
+    /// It is unknown whether the connector has executed the request: it did not respond in time, or its response cannot
+    /// be read.
     Unknown,
 }
 
@@ -33,25 +34,25 @@ pub struct ConnectorResult {
     pub cvv: Option<char>,
     /// `resultDetails`: the acquirer's data beyond the result code.
     pub details: BTreeMap<String, String>,
-    /// `merchant.bankAccount`: the account to which the shopper transfers the money.
+    /// `merchant.bankAccount`: the account that the shopper transfers the money to.
     pub transfer_account: Option<TransferAccount>,
-    /// The connector's ids of the transaction (`connectorTxId1` to `connectorTxId3`), three at most.
+    /// The connector's ids of the transaction (`connectorTxId1` to `connectorTxId3`), at most three.
     pub connector_tx_ids: Vec<String>,
 }
 
 /// The page that a shopper has to visit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShopperPage {
-    /// A page of this gateway that stands in for the brand's. The path below the public address, with a slash at its end;
-    /// the id of the page follows.
+    /// A page of this gateway that replaces the brand's: the path below the public address, with a trailing slash. The
+    /// id of the page follows.
     Own(&'static str),
-    /// A page of the brand's or the acquirer's.
+    /// A page of the brand or the acquirer.
     Foreign {
-        /// Its address.
+        /// The address.
         url: String,
         /// `GET` or `POST`.
         method: String,
-        /// Names and values that the browser sends there, in order.
+        /// Names and values that the browser sends to the page, in order.
         parameters: Vec<(String, String)>,
     },
 }
@@ -78,9 +79,10 @@ impl ConnectorResult {
     }
 }
 
-impl Outcome {
-    /// Returns the outcome that a result code stands for, without a redirect.
-    pub fn of(result: ConnectorResult) -> Self {
+impl ConnectorOutcome {
+    /// Returns the outcome for a result by its code: approved for a success, pending, or declined for any other code.
+    /// Never a redirect.
+    pub fn from_result(result: ConnectorResult) -> Self {
         if result.code.is_success() {
             Self::Approved(result)
         } else if result.code.is_pending() {
@@ -90,7 +92,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the data of the outcome. `None` if it is unknown.
+    /// Returns the data of the outcome. `None` if the outcome is unknown.
     pub fn result(&self) -> Option<&ConnectorResult> {
         match self {
             Self::Approved(result) | Self::Declined(result) | Self::Pending(result) | Self::Redirect(result, _) => {
@@ -101,8 +103,8 @@ impl Outcome {
     }
 }
 
-impl From<ResultCode> for Outcome {
+impl From<ResultCode> for ConnectorOutcome {
     fn from(code: ResultCode) -> Self {
-        Self::of(code.into())
+        Self::from_result(code.into())
     }
 }

@@ -1,74 +1,107 @@
-//! The registry of connectors: which of them takes a payment.
+//! The registry of connectors. It selects the connector of a payment.
 //!
 //! | Mode | Connector |
 //! |---|---|
-//! | internal | the one that `--connector` names, if it answers inside this process; the simulator otherwise |
-//! | external, live | the one that `--connector` names, if it leaves this process; the default one for external payments of a sandbox |
+//! | internal | the one that `--connector` names, if it is in-process; otherwise the first in-process one |
+//! | external, sandbox | the one that `--connector` names, if it is external; otherwise the default external one |
+//! | live | the one that `--connector` names, if it is external |
 //!
-//! Where there is none, payments are declined with 600.200.201. That is also so in a channel whose setting names a connector
-//! that does not exist: the command line refuses such a name, but an older one may stand in the store.
+//! If there is no such connector, payments are declined with 600.200.201. This also applies to a channel whose setting
+//! names a connector that does not exist: the command line refuses such a name, but the store may contain an older one.
 
 use std::sync::Arc;
 
 use super::not_configured::NotConfigured;
-use super::simulator::{self, Simulator};
-use super::{Authenticator, Connector, http};
+use super::sandbox::Sandbox;
+use super::{Connector, ThreeDsAuthenticator, http};
 use crate::domain::channel::Channel;
-use crate::domain::mode::Mode;
+use crate::domain::mode::ProcessingMode;
 
-/// The names of connectors inside this process, which move no real money.
-const IN_PROCESS: &[&str] = &[simulator::NAME];
-/// The names of connectors that leave this process.
-const EXTERNAL: &[&str] = &[http::NAME];
+// The module is declared here and private: the rest of the gateway knows the simulator only by its row below.
+#[path = "simulator/mod.rs"]
+mod simulator;
 
-/// Returns the names that `--connector` takes.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    IN_PROCESS.iter().chain(EXTERNAL).copied()
+/// An in-process connector, which moves no real money.
+struct InProcessConnector {
+    name: &'static str,
+    sandbox: &'static Sandbox,
+    /// Makes the route of its payments.
+    create_route: fn() -> PaymentRoute,
 }
 
-/// Returns true if a connector of this name moves no real money, so that a live entity cannot have it.
+/// The in-process connectors. The first one processes the internal payments of channels that name none of them.
+static IN_PROCESS: &[InProcessConnector] = &[InProcessConnector {
+    name: simulator::NAME,
+    sandbox: &simulator::SANDBOX,
+    create_route: || PaymentRoute {
+        mode: ProcessingMode::Internal,
+        connector: Arc::new(simulator::Simulator),
+        authenticator: Some(Arc::new(simulator::Simulator)),
+    },
+}];
+/// The names of external connectors.
+const EXTERNAL: &[&str] = &[http::NAME];
+
+/// Returns the names that `--connector` accepts: the in-process connectors, then the external ones.
+pub fn connector_names() -> impl Iterator<Item = &'static str> {
+    IN_PROCESS.iter().map(|row| row.name).chain(EXTERNAL.iter().copied())
+}
+
+/// Returns the name of the connector that sandboxes use if `--connector` names none.
+pub fn default_name() -> &'static str {
+    IN_PROCESS[0].name
+}
+
+/// Returns true if a connector of this name moves no real money, so that a live entity cannot use it.
 pub fn is_for_sandboxes_only(name: &str) -> bool {
-    IN_PROCESS.contains(&name)
+    IN_PROCESS.iter().any(|row| row.name == name)
+}
+
+/// Returns the pages and the test data of the in-process connectors.
+pub fn all_sandboxes() -> impl Iterator<Item = &'static Sandbox> {
+    IN_PROCESS.iter().map(|row| row.sandbox)
+}
+
+/// Returns the pages and the test data that a channel has as a sandbox: those of the in-process connector that its
+/// setting names, otherwise those of the first one.
+pub fn sandbox_of(channel: &Channel) -> &'static Sandbox {
+    let found = IN_PROCESS.iter().find(|row| channel.connector.as_deref() == Some(row.name));
+    found.unwrap_or(&IN_PROCESS[0]).sandbox
 }
 
 /// The connectors of this gateway.
 pub struct Registry {
-    simulator: Arc<Simulator>,
-    /// The connectors of external payments of sandboxes, each under its own name.
+    /// The routes of internal payments, in the order of the table.
+    internal: Vec<PaymentRoute>,
+    /// The external connectors of sandboxes, each with its own name.
     external: Vec<Arc<dyn Connector>>,
-    /// The connectors of real payments, each under its own name.
+    /// The connectors of real payments, each with its own name.
     live: Vec<Arc<dyn Connector>>,
-    /// The connector of external payments of a sandbox whose channel names none.
+    /// The default connector of external payments of a sandbox.
     default_external: Option<Arc<dyn Connector>>,
-    not_configured: Arc<NotConfigured>,
 }
 
-/// The way of a payment: its mode, and who takes it.
+/// The route of a payment: its mode, connector and authenticator.
 #[derive(Clone)]
-pub struct Route {
+pub struct PaymentRoute {
     /// The mode.
-    pub mode: Mode,
+    pub mode: ProcessingMode,
     /// The connector.
     pub connector: Arc<dyn Connector>,
-    /// The authenticator of cardholders. `None` where nobody is authenticated.
-    pub authenticator: Option<Arc<dyn Authenticator>>,
+    /// The authenticator of cardholders. `None` if cardholders are not authenticated.
+    pub authenticator: Option<Arc<dyn ThreeDsAuthenticator>>,
 }
 
 impl Default for Registry {
     fn default() -> Self {
-        Self {
-            simulator: Arc::new(Simulator),
-            external: Vec::new(),
-            live: Vec::new(),
-            default_external: None,
-            not_configured: Arc::new(NotConfigured),
-        }
+        let internal = IN_PROCESS.iter().map(|row| (row.create_route)()).collect();
+        Self { internal, external: Vec::new(), live: Vec::new(), default_external: None }
     }
 }
 
 impl Registry {
-    /// Adds a connector that leaves this process, for sandboxes. `is_default`: it takes the external payments of those whose
-    /// channels name no other.
+    /// Adds an external connector for sandboxes. `is_default`: it processes the external payments of channels that name
+    /// no other connector.
     #[must_use]
     pub fn with_external(mut self, connector: Arc<dyn Connector>, is_default: bool) -> Self {
         if is_default {
@@ -85,31 +118,34 @@ impl Registry {
         self
     }
 
-    /// Returns the way of the payments of a channel in a mode.
-    pub fn route(&self, channel: &Channel, mode: Mode) -> Route {
-        let connector = self.connector(channel.connector.as_deref(), mode);
-        let connector = connector.unwrap_or_else(|| Arc::clone(&self.not_configured) as Arc<dyn Connector>);
-        let authenticator = connector.name() == simulator::NAME;
-        let authenticator = authenticator.then(|| Arc::clone(&self.simulator) as Arc<dyn Authenticator>);
-        Route { mode, connector, authenticator }
+    /// Returns the route of a channel's payments in a mode, by the table of this module. If it has no connector, the
+    /// route declines everything. Cardholders are authenticated except in live mode and on a route that declines
+    /// everything.
+    pub fn select_route(&self, channel: &Channel, mode: ProcessingMode) -> PaymentRoute {
+        let name = channel.connector.as_deref();
+        let external = name.and_then(|name| self.find_external(name, mode));
+        let is_unknown = name.is_some_and(|name| external.is_none() && !connector_names().any(|known| known == name));
+        let connector = match mode {
+            _ if is_unknown => None,
+            ProcessingMode::Internal => {
+                let internal = self.internal.iter().find(|route| name == Some(route.connector.name()));
+                return internal.unwrap_or(&self.internal[0]).clone();
+            }
+            ProcessingMode::External => external.or_else(|| self.default_external.clone()),
+            ProcessingMode::Live => external,
+        };
+        // The simulated issuers cannot authenticate real cardholders, and a payment without a connector needs no
+        // authentication.
+        let has_authenticator = mode != ProcessingMode::Live && connector.is_some();
+        let authenticator = self.internal[0].authenticator.clone().filter(|_| has_authenticator);
+        PaymentRoute { mode, connector: connector.unwrap_or_else(|| Arc::new(NotConfigured)), authenticator }
     }
 
-    /// Returns the connector of this name that leaves this process. `None` if it is not set up any more.
-    pub fn external(&self, name: &str, mode: Mode) -> Option<Arc<dyn Connector>> {
-        let connectors = if mode == Mode::Live { &self.live } else { &self.external };
+    /// Returns the connector of real payments in live mode, or the external connector of sandboxes in any other mode,
+    /// with this name. `None` if it is no longer configured.
+    pub fn find_external(&self, name: &str, mode: ProcessingMode) -> Option<Arc<dyn Connector>> {
+        let connectors = if mode == ProcessingMode::Live { &self.live } else { &self.external };
         connectors.iter().find(|connector| connector.name() == name).cloned()
-    }
-
-    fn connector(&self, name: Option<&str>, mode: Mode) -> Option<Arc<dyn Connector>> {
-        let named = name.and_then(|name| self.external(name, mode));
-        if name.is_some_and(|name| named.is_none() && !names().any(|known| known == name)) {
-            return None;
-        }
-        match mode {
-            Mode::Internal => Some(Arc::clone(&self.simulator) as Arc<dyn Connector>),
-            Mode::External => named.or_else(|| self.default_external.clone()),
-            Mode::Live => named,
-        }
     }
 }
 
@@ -117,31 +153,37 @@ impl Registry {
 mod tests {
     use super::*;
 
-    fn route(connector: Option<&str>, mode: Mode) -> Route {
-        let channel = Channel { connector: connector.map(str::to_owned), ..Channel::default() };
-        Registry::default().route(&channel, mode)
+    /// Returns the route of a channel with this setting in a registry without external connectors.
+    fn select_default_route(name: Option<&str>, mode: ProcessingMode) -> PaymentRoute {
+        let channel = Channel { connector: name.map(str::to_owned), ..Channel::default() };
+        Registry::default().select_route(&channel, mode)
     }
 
     #[test]
     fn a_sandbox_goes_to_the_simulator_unless_its_channel_names_an_unknown_connector() {
-        for (named, mode, connector) in [
-            (None, Mode::Internal, "simulator"),
-            (Some("simulator"), Mode::Internal, "simulator"),
-            (Some("acquirer-1"), Mode::Internal, "none"),
-            (None, Mode::External, "none"),
-            (Some("simulator"), Mode::External, "none"),
-            (None, Mode::Live, "none"),
-            (Some("simulator"), Mode::Live, "none"),
-            (Some("http"), Mode::Internal, "simulator"),
-            (Some("http"), Mode::Live, "none"),
+        for (name, mode, connector) in [
+            (None, ProcessingMode::Internal, "simulator"),
+            (Some("simulator"), ProcessingMode::Internal, "simulator"),
+            (Some("acquirer-1"), ProcessingMode::Internal, "none"),
+            (None, ProcessingMode::External, "none"),
+            (Some("simulator"), ProcessingMode::External, "none"),
+            (None, ProcessingMode::Live, "none"),
+            (Some("simulator"), ProcessingMode::Live, "none"),
+            (Some("http"), ProcessingMode::Internal, "simulator"),
+            (Some("http"), ProcessingMode::Live, "none"),
         ] {
-            assert_eq!(route(named, mode).connector.name(), connector, "{named:?} {mode:?}");
+            assert_eq!(select_default_route(name, mode).connector.name(), connector, "{name:?} {mode:?}");
         }
     }
 
     #[test]
-    fn cardholders_are_authenticated_where_the_simulator_takes_the_payment() {
-        assert!(route(None, Mode::Internal).authenticator.is_some());
-        assert!(route(None, Mode::External).authenticator.is_none());
+    fn cardholders_are_authenticated_in_a_sandbox_whose_payments_somebody_takes() {
+        assert!(select_default_route(None, ProcessingMode::Internal).authenticator.is_some());
+        assert!(select_default_route(None, ProcessingMode::External).authenticator.is_none());
+        let registry = Registry::default().with_external(Arc::new(NotConfigured), true);
+        let registry = registry.with_live(Arc::new(NotConfigured));
+        let channel = Channel { connector: Some("none".to_owned()), ..Channel::default() };
+        assert!(registry.select_route(&Channel::default(), ProcessingMode::External).authenticator.is_some());
+        assert!(registry.select_route(&channel, ProcessingMode::Live).authenticator.is_none());
     }
 }

@@ -1,6 +1,7 @@
-//! Who may ask: entities and credentials in memory, so that authentication reads no database.
+//! Entities and credentials in memory, so that authentication reads no database.
 //!
-//! Entities have their effective settings here: their own, and those inherited from above. The store fills it at start and again within half a second of a change by the command line.
+//! Entities have their effective settings here: their own, and those inherited from above. The store fills it at start
+//! and again within half a second of a change by the command line.
 
 mod tree;
 
@@ -12,17 +13,17 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use subtle::ConstantTimeEq as _;
-use tillgate_shared::parameter::Formats;
+use tillgate_shared::parameter::FormatSet;
 use zeroize::Zeroizing;
 
 use crate::connector::registry;
-use crate::credential::{Credential, Denied, Granted, HashKey, Usage, hash_password};
+use crate::credential::{AccessDenied, AccessGrant, Credential, HashKey, Usage, hash_password};
 use crate::domain::channel;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::domain::level::Level;
 
-/// Everything that authentication needs to know.
+/// Loaded entities and credentials.
 #[derive(Debug, Default)]
 pub struct Credentials {
     /// Valid credentials by user id.
@@ -31,198 +32,215 @@ pub struct Credentials {
     pub entities: HashMap<EntityId, Arc<Entity>>,
 }
 
-/// What is known at a moment, and what follows from it.
+/// A snapshot of entities and credentials, with data derived from it.
 #[derive(Debug, Default)]
-struct Known {
+struct Snapshot {
     credentials: Credentials,
-    /// The channels of each merchant, in the order in which they are asked.
+    /// The channels of each merchant, in routing order.
     channels: HashMap<EntityId, Arc<[Arc<Entity>]>>,
-    /// Entities that have the compatibility mode, and every entity above one that has.
+    /// Entities with the compatibility mode, and every entity above one.
     compatible: HashSet<EntityId>,
-    /// Number of times that a channel has come, gone or changed its merchant. Responses that are kept from before such a
-    /// change are not sent again.
+    /// Number of reloads that added, removed or moved a channel. Cached responses from before
+    /// such a change are not sent again.
     moves: u64,
-    /// There is a live entity.
+    /// True if there is a live entity.
     has_live: bool,
 }
 
-/// More origins than this do not fit into a header.
-const MOST_ORIGINS: usize = 100;
+/// Maximum number of origins that fit into a header.
+const MAX_ORIGINS: usize = 100;
 
-/// The current credentials. Cheap to ask from many threads.
+/// Directory of entities and credentials. Reads from many threads are cheap.
 #[derive(Debug, Default)]
 pub struct Directory {
-    /// Replaced as a whole, so that a request sees the state of one moment.
-    known: RwLock<Arc<Known>>,
-    /// The key of stored hashes, once the vault has opened it.
+    /// Replaced as a whole, so that a request sees one consistent snapshot.
+    snapshot: RwLock<Arc<Snapshot>>,
+    /// The key of stored hashes. Empty until the vault has opened it.
     hash_key: OnceLock<HashKey>,
 }
 
 impl Directory {
-    /// Puts a newly loaded set in place.
-    pub fn replace(&self, mut credentials: Credentials) {
-        tree::inherit(&mut credentials.entities);
+    /// Replaces the snapshot with newly loaded credentials: adds inherited settings, sorts the channels, and keeps the
+    /// times of use of known tokens. Logs an error for a new connector that does not exist.
+    pub fn replace_credentials(&self, mut credentials: Credentials) {
+        tree::inherit_settings(&mut credentials.entities);
         let mut channels: HashMap<EntityId, Vec<Arc<Entity>>> = HashMap::new();
         for entity in credentials.entities.values() {
-            if let Some(merchant) = entity.merchant() {
+            if let Some(merchant) = entity.parent_merchant() {
                 channels.entry(merchant.clone()).or_default().push(Arc::clone(entity));
             }
         }
         let in_order = |(merchant, mut channels): (EntityId, Vec<Arc<Entity>>)| {
-            channel::sort(&mut channels);
+            channel::sort_by_priority(&mut channels);
             (merchant, Arc::from(channels))
         };
         let channels = channels.into_iter().map(in_order).collect();
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut snapshot = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
         let merchants = |credentials: &Credentials| -> BTreeMap<EntityId, EntityId> {
-            let merchant = |entity: &Arc<Entity>| Some((entity.id.clone(), entity.merchant()?.clone()));
+            let merchant = |entity: &Arc<Entity>| Some((entity.id.clone(), entity.parent_merchant()?.clone()));
             credentials.entities.values().filter_map(merchant).collect()
         };
         for (user_id, credential) in &mut credentials.by_user {
-            if let Some(before) = known.credentials.by_user.get(user_id) {
+            if let Some(before) = snapshot.credentials.by_user.get(user_id) {
                 credential.usage = Arc::clone(&before.usage);
             }
         }
-        let moved = merchants(&known.credentials) != merchants(&credentials);
-        let moves = known.moves + u64::from(moved);
-        warn_of_unknown_connectors(&known.credentials, &credentials);
+        let moved = merchants(&snapshot.credentials) != merchants(&credentials);
+        let moves = snapshot.moves + u64::from(moved);
+        warn_of_unknown_connectors(&snapshot.credentials, &credentials);
         let has_live = credentials.entities.values().any(|entity| entity.live);
-        let compatible = tree::with_compatible(&credentials.entities);
-        *known = Arc::new(Known { credentials, channels, compatible, moves, has_live });
+        let compatible = tree::compatible_and_ancestors(&credentials.entities);
+        *snapshot = Arc::new(Snapshot { credentials, channels, compatible, moves, has_live });
     }
 
-    /// Returns a number that changes when a channel comes, goes or changes its merchant.
+    /// Returns the number of reloads so far that added, removed or moved a channel.
     pub fn channel_moves(&self) -> u64 {
-        self.current().moves
+        self.current_snapshot().moves
     }
 
-    /// Returns true if there is a live entity.
-    pub fn has_live(&self) -> bool {
-        self.current().has_live
+    /// Returns true if there is a live entity, of whatever level.
+    pub fn has_live_entity(&self) -> bool {
+        self.current_snapshot().has_live
     }
 
-    fn current(&self) -> Arc<Known> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Returns the current snapshot, which later reloads do not change.
+    fn current_snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Sets the key of stored hashes, once.
+    /// Sets the key of stored hashes. Later calls have no effect.
     pub fn set_hash_key(&self, key: HashKey) {
         let _ = self.hash_key.set(key);
     }
 
-    /// The hashes that have no key yet, by user id, keyed.
+    /// Computes keyed versions of the hashes that the store still has without a key, by user id. Returns none until the
+    /// key is set. Stores nothing.
     pub fn keyed_hashes(&self) -> Vec<(String, [u8; 32])> {
-        let (known, Some(key)) = (self.current(), self.hash_key.get()) else { return Vec::new() };
-        let unkeyed = known.credentials.by_user.values().filter(|credential| !credential.keyed);
+        let (snapshot, Some(key)) = (self.current_snapshot(), self.hash_key.get()) else { return Vec::new() };
+        let unkeyed = snapshot.credentials.by_user.values().filter(|credential| !credential.keyed);
         unkeyed.map(|credential| (credential.user_id.clone(), key.apply(&credential.hash))).collect()
     }
 
-    /// The tokens whose latest use the store does not know.
+    /// Returns the tokens whose latest use is not stored yet: user id, time of use in milliseconds, and the usage to
+    /// mark as written afterwards.
     pub fn unwritten_usage(&self) -> Vec<(String, i64, Arc<Usage>)> {
-        let known = self.current();
+        let snapshot = self.current_snapshot();
         let used = |credential: &Credential| {
-            Some((credential.user_id.clone(), credential.usage.unwritten()?, Arc::clone(&credential.usage)))
+            Some((credential.user_id.clone(), credential.usage.unwritten_time()?, Arc::clone(&credential.usage)))
         };
-        known.credentials.by_user.values().filter_map(used).collect()
+        snapshot.credentials.by_user.values().filter_map(used).collect()
     }
 
-    /// The entity that a pair of user id and password speaks for.
+    /// Authenticates a user id and password, records the use, and returns their entity and scopes. The time does not
+    /// reveal if the user id exists.
     ///
     /// # Errors
-    /// [`Denied::Wrong`] for a wrong pair, whichever half is wrong; otherwise the limit that forbids a right one.
+    /// [`AccessDenied::Wrong`] if either half is wrong, or the entity is gone; otherwise the limit that forbids a right
+    /// pair.
     pub fn authenticate(
         &self,
         user_id: &str,
         password: &str,
         address: IpAddr,
         now: Timestamp,
-    ) -> Result<Granted, Denied> {
-        let known = self.current();
-        let credentials = &known.credentials;
+    ) -> Result<AccessGrant, AccessDenied> {
+        let snapshot = self.current_snapshot();
+        let credentials = &snapshot.credentials;
         let plain = hash_password(password);
         let keyed = self.hash_key.get().map_or(plain, |key| key.apply(&plain));
-        // An unknown user is compared as well, so that the time tells nothing.
+        // An unknown user's password is compared as well, so that both cases take the same time.
         let credential = credentials.by_user.get(user_id);
         let presented = if credential.is_none_or(|credential| credential.keyed) { keyed } else { plain };
         let expected = credential.map_or([0; 32], |credential| credential.hash);
         let equal: bool = presented.ct_eq(&expected).into();
-        let (true, Some(credential)) = (equal, credential) else { return Err(Denied::Wrong) };
-        let entity = credentials.entities.get(&credential.entity).cloned().ok_or(Denied::Wrong)?;
-        credential.check(address, now)?;
-        credential.usage.note(now);
-        Ok(Granted { entity, scopes: credential.scopes })
+        let (true, Some(credential)) = (equal, credential) else { return Err(AccessDenied::Wrong) };
+        let entity = credentials.entities.get(&credential.entity).cloned().ok_or(AccessDenied::Wrong)?;
+        credential.check_limits(address, now)?;
+        credential.usage.record_use(now);
+        Ok(AccessGrant { entity, scopes: credential.scopes })
     }
 
-    /// Same as [`Directory::authenticate`], with a bearer token: base64 of `userId|password`.
+    /// Authenticates a bearer token: base64 of `userId|password`.
     ///
     /// # Errors
-    /// Same as [`Directory::authenticate`].
-    pub fn authenticate_bearer(&self, token: &str, address: IpAddr, now: Timestamp) -> Result<Granted, Denied> {
-        let pair = Zeroizing::new(STANDARD.decode(token).map_err(|_| Denied::Wrong)?);
+    /// Those of [`Directory::authenticate`]; [`AccessDenied::Wrong`] for a malformed token.
+    pub fn authenticate_bearer(
+        &self,
+        token: &str,
+        address: IpAddr,
+        now: Timestamp,
+    ) -> Result<AccessGrant, AccessDenied> {
+        let pair = Zeroizing::new(STANDARD.decode(token).map_err(|_| AccessDenied::Wrong)?);
         let pair = std::str::from_utf8(&pair).ok().and_then(|pair| pair.split_once('|'));
-        let (user_id, password) = pair.ok_or(Denied::Wrong)?;
+        let (user_id, password) = pair.ok_or(AccessDenied::Wrong)?;
         self.authenticate(user_id, password, address, now)
     }
 
-    /// An entity by id.
-    pub fn entity(&self, id: &EntityId) -> Option<Arc<Entity>> {
-        self.current().credentials.entities.get(id).cloned()
+    /// Returns an entity by id, with its effective settings. `None` if it is unknown.
+    pub fn find_entity(&self, id: &EntityId) -> Option<Arc<Entity>> {
+        self.current_snapshot().credentials.entities.get(id).cloned()
     }
 
-    /// The origins of all merchants' pages, where everyone has named its own and they are not too many to say; empty otherwise.
-    pub fn origins(&self) -> Vec<String> {
-        let known = self.current();
+    /// Returns the origins of all merchants' pages, sorted. Returns an empty list, which means any origin, if a
+    /// merchant has configured none, or if there are more than 100.
+    pub fn merchant_origins(&self) -> Vec<String> {
+        let snapshot = self.current_snapshot();
         let merchants: Vec<_> =
-            known.credentials.entities.values().filter(|entity| entity.level == Level::Merchant).collect();
+            snapshot.credentials.entities.values().filter(|entity| entity.level == Level::Merchant).collect();
         let mut origins: Vec<String> = merchants.iter().flat_map(|entity| entity.settings.origins.clone()).collect();
         origins.sort();
         origins.dedup();
         let all = merchants.iter().all(|entity| !entity.settings.origins.is_empty());
-        if all && origins.len() <= MOST_ORIGINS { origins } else { Vec::new() }
+        if all && origins.len() <= MAX_ORIGINS { origins } else { Vec::new() }
     }
 
-    /// The origins whose pages may show the pages of an entity: its own, or those of its merchant; empty if neither named any.
-    pub fn origins_of(&self, entity: &EntityId) -> Vec<String> {
-        let named = |id: &EntityId| self.entity(id).map(|entity| entity.settings.origins.clone()).unwrap_or_default();
-        let own = named(entity);
+    /// Returns the origins whose pages may show the pages of an entity in a frame: its own, or else those of its
+    /// merchant. Returns an empty list if neither has configured any, or the entity is unknown.
+    pub fn frame_origins(&self, entity: &EntityId) -> Vec<String> {
+        let origins_of =
+            |id: &EntityId| self.find_entity(id).map(|entity| entity.settings.origins.clone()).unwrap_or_default();
+        let own = origins_of(entity);
         if !own.is_empty() {
             return own;
         }
-        self.entity(entity)
-            .and_then(|entity| entity.merchant().cloned())
-            .map(|merchant| named(&merchant))
+        self.find_entity(entity)
+            .and_then(|entity| entity.parent_merchant().cloned())
+            .map(|merchant| origins_of(&merchant))
             .unwrap_or_default()
     }
 
-    /// Returns the formats that an entity's requests are judged by: the compatibility mode is its own, or its merchant's.
-    pub fn formats_of(&self, entity: &Entity) -> Formats {
-        let merchant = entity.merchant().and_then(|merchant| self.entity(merchant));
+    /// Returns the parameter formats for an entity's requests: compatible if it or its merchant has the compatibility
+    /// mode, otherwise as specified.
+    pub fn formats_of(&self, entity: &Entity) -> FormatSet {
+        let merchant = entity.parent_merchant().and_then(|merchant| self.find_entity(merchant));
         let compatible = entity.settings.compatible || merchant.is_some_and(|merchant| merchant.settings.compatible);
-        if compatible { Formats::Compatible } else { Formats::Specified }
+        if compatible { FormatSet::Compatible } else { FormatSet::Specified }
     }
 
-    /// Returns true if an entity or one below it has the compatibility mode.
+    /// Returns true if an entity, its merchant or an entity below it has the compatibility mode.
     pub fn has_compatible(&self, entity: &Entity) -> bool {
-        self.formats_of(entity) == Formats::Compatible || self.current().compatible.contains(&entity.id)
+        self.formats_of(entity) == FormatSet::Compatible || self.current_snapshot().compatible.contains(&entity.id)
     }
 
-    /// Returns true if the credentials of an entity act for another one: for itself, and for everything below it.
-    pub fn acts_for(&self, holder: &EntityId, entity: &Entity) -> bool {
+    /// Returns true if the credentials of `holder` are valid for `entity`: if it is `holder` itself or below it.
+    pub fn can_act_for(&self, holder: &EntityId, entity: &Entity) -> bool {
         entity.id == *holder
-            || tree::above(&self.current().credentials.entities, entity).any(|above| above.id == *holder)
+            || tree::ancestors_of(&self.current_snapshot().credentials.entities, entity)
+                .any(|above| above.id == *holder)
     }
 
-    /// The channels of a merchant, in the order in which they are asked; none of any other entity.
-    pub fn channels(&self, merchant: &EntityId) -> Arc<[Arc<Entity>]> {
-        self.current().channels.get(merchant).cloned().unwrap_or_default()
+    /// Returns the channels of a merchant, in routing order. Returns an empty list for any other entity.
+    pub fn merchant_channels(&self, merchant: &EntityId) -> Arc<[Arc<Entity>]> {
+        self.current_snapshot().channels.get(merchant).cloned().unwrap_or_default()
     }
 }
 
-/// Logs the entities, newly loaded or changed, whose connector does not exist.
+/// Logs an error for each entity whose connector does not exist, if the entity is new or had another connector before.
 fn warn_of_unknown_connectors(before: &Credentials, credentials: &Credentials) {
     let connector = |entity: &Entity| entity.settings.channel.connector.clone();
     for (id, entity) in &credentials.entities {
-        let Some(name) = connector(entity).filter(|name| !registry::names().any(|known| known == name)) else {
+        let Some(name) = connector(entity).filter(|name| !registry::connector_names().any(|known| known == name))
+        else {
             continue;
         };
         if before.entities.get(id).is_none_or(|before| connector(before).as_ref() != Some(&name)) {
@@ -235,7 +253,7 @@ fn warn_of_unknown_connectors(before: &Credentials, credentials: &Credentials) {
     }
 }
 
-/// The bearer token of a pair.
-pub fn bearer(user_id: &str, password: &str) -> String {
+/// Encodes a user id and password as a bearer token: base64 of `userId|password`.
+pub fn bearer_token(user_id: &str, password: &str) -> String {
     STANDARD.encode(format!("{user_id}|{password}"))
 }

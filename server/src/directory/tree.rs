@@ -1,35 +1,37 @@
-//! The tree of the entities in memory: the way up, and the settings that are inherited along it.
+//! The tree of entities in memory: ancestors, and the settings inherited from them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
-use crate::domain::inheritance::resolve;
+use crate::domain::inheritance::resolve_settings;
 
 type Entities = HashMap<EntityId, Arc<Entity>>;
 
-/// The entities above one, nearest first. Ends where a parent is not of a higher level, so that it ends at all.
-pub(super) fn above<'a>(entities: &'a Entities, entity: &'a Entity) -> impl Iterator<Item = &'a Entity> {
+/// Returns the entities above one, nearest first, without itself. Stops at a parent that is missing or not of a higher
+/// level, so that damaged data cannot cause an endless loop.
+pub(super) fn ancestors_of<'a>(entities: &'a Entities, entity: &'a Entity) -> impl Iterator<Item = &'a Entity> {
     let parent = |entity: &Entity| {
         let parent = entities.get(entity.parent.as_ref()?)?;
-        entity.level.fits_below(parent.level).then(|| &**parent)
+        entity.level.can_be_below(parent.level).then(|| &**parent)
     };
     std::iter::successors(parent(entity), move |entity| parent(entity))
 }
 
-/// Puts the settings that each entity inherits in the place of those that it does not have itself.
-pub(super) fn inherit(entities: &mut Entities) {
-    if entities.values().all(|entity| entity.level.takes_payments()) {
+/// Adds to the settings of each entity those that it inherits from the divisions and PSPs above it. Channels inherit
+/// nothing from their merchant.
+pub(super) fn inherit_settings(entities: &mut Entities) {
+    if entities.values().all(|entity| entity.level.allows_payments()) {
         return;
     }
-    // All are resolved from what the store says before any is replaced.
+    // All entities are resolved from the stored settings before any is replaced.
     let resolved: Vec<Entity> = entities
         .values()
         .filter(|entity| entity.parent.is_some())
         .filter_map(|entity| {
-            let above: Vec<&Entity> = above(entities, entity).collect();
-            let effective = resolve(entity, &above);
+            let above: Vec<&Entity> = ancestors_of(entities, entity).collect();
+            let effective = resolve_settings(entity, &above);
             let inherits = !effective.inherited.is_empty();
             inherits.then(|| Entity { settings: effective.settings, ..Entity::clone(entity) })
         })
@@ -37,11 +39,11 @@ pub(super) fn inherit(entities: &mut Entities) {
     entities.extend(resolved.into_iter().map(|entity| (entity.id.clone(), Arc::new(entity))));
 }
 
-/// Returns the entities with the compatibility mode, and those above one.
-pub(super) fn with_compatible(entities: &Entities) -> HashSet<EntityId> {
+/// Returns the ids of the entities with the compatibility mode, and of all entities above one.
+pub(super) fn compatible_and_ancestors(entities: &Entities) -> HashSet<EntityId> {
     let compatible = entities.values().filter(|entity| entity.settings.compatible);
     compatible
-        .flat_map(|entity| std::iter::once(&**entity).chain(above(entities, entity)))
+        .flat_map(|entity| std::iter::once(&**entity).chain(ancestors_of(entities, entity)))
         .map(|entity| entity.id.clone())
         .collect()
 }

@@ -1,9 +1,11 @@
-//! The merchant's addresses: the page that a shopper comes back to, and where the merchant is told, with what they are told.
+//! Merchant addresses: the page that the shopper returns to and the notification URL, with the parameters added to
+//! them.
 
 use form_urlencoded::byte_serialize;
 
-/// An address with parameters added to its query; what it already has stays, also its fragment.
-pub fn with_parameters(address: &str, parameters: &[(&str, &str)]) -> String {
+/// Adds parameters, form-encoded, to the end of an address's query. Keeps the existing query and the fragment, and
+/// replaces no parameter of the same name.
+pub fn add_parameters(address: &str, parameters: &[(&str, &str)]) -> String {
     let (before, fragment) = address.split_at(address.find('#').unwrap_or(address.len()));
     let mut result = before.to_owned();
     for (name, value) in parameters {
@@ -19,13 +21,16 @@ pub fn with_parameters(address: &str, parameters: &[(&str, &str)]) -> String {
     result + fragment
 }
 
-/// The host of an address that [`tillgate_shared::format::url::check`] has passed, with its port: what a shopper knows it by.
-pub fn host(address: &str) -> &str {
+/// Returns the host of an address that [`tillgate_shared::format::url::check`] has accepted, with the port if there is
+/// one. The host is the part of the address that a shopper recognises.
+pub fn host_and_port(address: &str) -> &str {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     rest.split(['/', '?', '#']).next().unwrap_or_default()
 }
 
-/// Returns true if a text is an origin as browsers write it: scheme, host and port, nothing that ends a source in a policy.
+/// Returns true if a text is an origin in the form that browsers send: `http://` or `https://`, then a host in
+/// lowercase letters, with an optional port, and no path. Such a text contains no character that ends a source in a
+/// Content-Security-Policy.
 pub fn is_origin(text: &str) -> bool {
     let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-._:[]".contains(&byte);
@@ -38,14 +43,14 @@ mod tests {
 
     #[test]
     fn parameters_join_what_is_there() {
-        let add = |address| with_parameters(address, &[("id", "A.b"), ("resourcePath", "/v1")]);
+        let add = |address| add_parameters(address, &[("id", "A.b"), ("resourcePath", "/v1")]);
         assert_eq!(add("https://a/b"), "https://a/b?id=A.b&resourcePath=%2Fv1");
         assert_eq!(add("https://a"), "https://a?id=A.b&resourcePath=%2Fv1");
         assert_eq!(add("https://a/?x=1"), "https://a/?x=1&id=A.b&resourcePath=%2Fv1");
         assert_eq!(add("https://a/?"), "https://a/?id=A.b&resourcePath=%2Fv1");
         assert_eq!(add("https://a/b?x=1&#c?d"), "https://a/b?x=1&id=A.b&resourcePath=%2Fv1#c?d");
         assert_eq!(add("https://a/#c?d"), "https://a/?id=A.b&resourcePath=%2Fv1#c?d");
-        assert_eq!(with_parameters("https://a/", &[("n&", "ü=\r\n")]), "https://a/?n%26=%C3%BC%3D%0D%0A");
+        assert_eq!(add_parameters("https://a/", &[("n&", "ü=\r\n")]), "https://a/?n%26=%C3%BC%3D%0D%0A");
     }
 
     #[test]
@@ -55,7 +60,7 @@ mod tests {
             ("http://localhost:8080?x=/y", "localhost:8080"),
             ("HTTPS://shop.example#z", "shop.example"),
         ] {
-            assert_eq!(host(address), expected);
+            assert_eq!(host_and_port(address), expected);
         }
     }
 

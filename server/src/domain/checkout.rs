@@ -1,7 +1,7 @@
-//! A checkout: half an hour in which a shopper may pay, once.
+//! Checkouts: 30 minutes in which a shopper may pay once.
 //!
-//! The rules: at most one successful or pending payment, a decline leaves it open for another try, and the merchant may
-//! change it until it is paid.
+//! A checkout has at most one successful or pending payment. A decline leaves it open for another attempt. The
+//! merchant may change it until it is paid.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -12,91 +12,92 @@ use super::payment::Payment;
 use super::refusal::Refusal;
 use super::registration::Registration;
 
-/// How long a checkout may be paid (specification, document 1, limits).
-pub const LIFETIME: SignedDuration = SignedDuration::from_mins(30);
+/// Time in which a checkout can be paid (specification, document 1, limits).
+pub const CHECKOUT_LIFETIME: SignedDuration = SignedDuration::from_mins(30);
 
-/// Time from the last submit of a checkout to the reminder of a merchant who does not ask for the outcome (specification,
+/// Time from the last submit of a checkout to the reminder of a merchant that has not read the outcome (specification,
 /// document 1, events).
-pub const REMINDER: SignedDuration = SignedDuration::from_mins(29);
+pub const REMINDER_DELAY: SignedDuration = SignedDuration::from_mins(29);
 
-/// A checkout as it is stored. Who only asks where it stands may leave its parameters unread (another `P`).
+/// A checkout in its stored form. Code that needs only its state may use another `P` and skip the parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checkout<P = Parameters> {
-    /// Its id, the capability that the shopper's browser holds.
+    /// The id: the capability that the shopper's browser holds.
     pub id: CheckoutId,
-    /// Whose it is.
+    /// The entity that owns it.
     pub entity: EntityId,
-    /// When it was made.
+    /// The time of creation.
     pub created: Timestamp,
-    /// Counts the writes; an answer prepared on an older version is prepared again.
+    /// Number of writes. A response that was prepared for an older version is prepared again.
     pub version: u64,
-    /// The build of the form that its `integrity` was given for.
+    /// Id of the build of the form that the checkout's `integrity` belongs to.
     pub build: String,
-    /// What the merchant set, server to server.
+    /// Parameters set by the merchant, server to server.
     pub parameters: P,
-    /// The last attempt.
+    /// The last payment attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<PaymentId>,
-    /// The channel that took that attempt, where the checkout is the merchant's.
+    /// The channel that processed the last attempt, if the checkout belongs to the merchant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<EntityId>,
-    /// The registration that the last attempt of a tokenisation checkout made, approved or rejected.
+    /// The registration made by the last attempt of a tokenisation checkout, approved or rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<RegistrationId>,
-    /// Whether that attempt succeeded, or may yet: while one is pending, nobody pays again.
+    /// True if the last attempt succeeded or may still succeed. While a payment is pending, no other one is accepted.
     pub paid: bool,
-    /// How often somebody has tried to pay.
+    /// Number of attempts to pay.
     #[serde(default)]
     pub attempts: u32,
 }
 
-/// Where a checkout stands at a moment.
+/// State of a checkout at a given time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// It may be paid.
+pub enum CheckoutState {
+    /// It can be paid.
     Open,
-    /// It has been paid, or a payment of it is pending.
+    /// It is paid, or has a pending payment.
     Paid,
-    /// Its half hour is over and it was not paid.
+    /// Its 30 minutes passed without payment.
     Expired,
 }
 
-/// Where a checkout stands, as its status tells the merchant.
+/// Status of a checkout as reported to the merchant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum CheckoutStatus {
     /// The shopper may pay, for the first time or again after a decline.
     Open,
-    /// A payment is on its way.
+    /// A payment is pending.
     Pending,
-    /// It has been paid.
+    /// It is paid.
     Paid,
-    /// The account of a tokenisation checkout has been stored.
+    /// The account of a tokenisation checkout is stored.
     Registered,
-    /// Its half hour is over, and it was not paid.
+    /// Its 30 minutes passed without payment.
     Expired,
 }
 
-impl Standing {
-    /// Where a tokenisation checkout stands.
-    pub fn of_registration(state: State) -> Self {
+impl CheckoutStatus {
+    /// Returns the status of a tokenisation checkout: [`Self::Registered`] instead of paid.
+    pub fn from_tokenisation_state(state: CheckoutState) -> Self {
         match state {
-            State::Open => Self::Open,
-            State::Paid => Self::Registered,
-            State::Expired => Self::Expired,
+            CheckoutState::Open => Self::Open,
+            CheckoutState::Paid => Self::Registered,
+            CheckoutState::Expired => Self::Expired,
         }
     }
 
-    /// Where an open checkout stands after an attempt.
-    pub fn of_payment(payment: &Payment) -> Self {
-        match payment.counts() {
+    /// Returns the status of a checkout after an attempt: pending, paid, or open if the payment was declined. Ignores
+    /// the checkout's 30 minutes and whether the shopper abandoned the payment.
+    pub fn from_payment(payment: &Payment) -> Self {
+        match payment.is_approved_or_pending() {
             true if payment.result.is_pending() => Self::Pending,
             true => Self::Paid,
             false => Self::Open,
         }
     }
 
-    /// The word on the wire.
-    pub fn word(self) -> &'static str {
+    /// Returns the status in its JSON form.
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Open => "OPEN",
             Self::Pending => "PENDING",
@@ -108,41 +109,44 @@ impl Standing {
 }
 
 impl<P> Checkout<P> {
-    /// Returns the id of its last attempt: a payment, or the registration of a tokenisation checkout.
-    pub fn last_attempt(&self) -> Option<&str> {
+    /// Returns the id of its last attempt: a payment, or the registration of a tokenisation checkout. Returns `None`
+    /// before the first attempt.
+    pub fn last_attempt_id(&self) -> Option<&str> {
         let payment = self.attempt.as_ref().map(PaymentId::as_str);
         payment.or_else(|| self.registration.as_ref().map(RegistrationId::as_str))
     }
 
-    /// Whose its last attempt is: a channel's, where the checkout is the merchant's.
-    pub fn owner_of_attempt(&self) -> &EntityId {
+    /// Returns the entity that owns the last attempt: a channel, if the checkout belongs to the merchant and a channel
+    /// processed the attempt.
+    pub fn attempt_owner(&self) -> &EntityId {
         self.channel.as_ref().unwrap_or(&self.entity)
     }
 
-    /// Where it stands at a moment, with the outcome of its last attempt.
-    pub fn standing(&self, attempt: &Payment, now: Timestamp) -> Standing {
-        match self.state(now) {
-            State::Paid if attempt.result.is_pending() => Standing::Pending,
-            State::Paid => Standing::Paid,
-            State::Open => Standing::Open,
-            State::Expired => Standing::Expired,
+    /// Returns the status of a checkout for payments at a given time. `attempt` is its last attempt; its result decides
+    /// between pending and paid.
+    pub fn status_at(&self, attempt: &Payment, now: Timestamp) -> CheckoutStatus {
+        match self.state_at(now) {
+            CheckoutState::Paid if attempt.result.is_pending() => CheckoutStatus::Pending,
+            CheckoutState::Paid => CheckoutStatus::Paid,
+            CheckoutState::Open => CheckoutStatus::Open,
+            CheckoutState::Expired => CheckoutStatus::Expired,
         }
     }
 
-    /// Where it stands.
-    pub fn state(&self, now: Timestamp) -> State {
+    /// Returns the state at a given time. A checkout that is paid, or has a pending payment, does not expire.
+    pub fn state_at(&self, now: Timestamp) -> CheckoutState {
         if self.paid {
-            State::Paid
-        } else if now.duration_since(self.created) >= LIFETIME {
-            State::Expired
+            CheckoutState::Paid
+        } else if now.duration_since(self.created) >= CHECKOUT_LIFETIME {
+            CheckoutState::Expired
         } else {
-            State::Open
+            CheckoutState::Open
         }
     }
 }
 
 impl Checkout {
-    /// A new, open checkout.
+    /// Creates an open checkout of version 0, without attempts.
     pub fn new(id: CheckoutId, entity: EntityId, created: Timestamp, build: String, parameters: Parameters) -> Self {
         Self {
             id,
@@ -159,56 +163,60 @@ impl Checkout {
         }
     }
 
-    /// Whether it can be paid now.
+    /// Checks that it can be paid now.
     ///
     /// # Errors
-    /// A refusal where it is paid or expired.
+    /// 400 if it is paid, has a pending payment, or is expired.
     pub fn check_open(&self, now: Timestamp) -> Result<(), Refusal> {
-        match self.state(now) {
-            State::Open => Ok(()),
-            State::Paid => Err(Refusal::checkout_closed()),
-            State::Expired => Err(Refusal::checkout_expired()),
+        match self.state_at(now) {
+            CheckoutState::Open => Ok(()),
+            CheckoutState::Paid => Err(Refusal::checkout_closed()),
+            CheckoutState::Expired => Err(Refusal::checkout_expired()),
         }
     }
 
-    /// Whether it may be tried once more, where at most `limit` attempts are allowed: numbers are not tested here.
+    /// Checks that it may be tried once more. At most `limit` attempts are allowed, successful or not; `None` allows
+    /// any number. The limit prevents card testing.
     ///
     /// # Errors
-    /// 429 from the last attempt to the end of the half hour.
-    pub fn may_be_tried(&self, limit: Option<u32>, now: Timestamp) -> Result<(), Refusal> {
+    /// 429 if the limit is reached, with the seconds until the checkout expires.
+    pub fn check_attempt_limit(&self, limit: Option<u32>, now: Timestamp) -> Result<(), Refusal> {
         if limit.is_none_or(|limit| self.attempts < limit) {
             return Ok(());
         }
-        let left = (self.created + LIFETIME).duration_since(now).as_secs();
-        Err(Refusal::checkout_exhausted(u32::try_from(left).unwrap_or_default() + 1))
+        let remaining = (self.created + CHECKOUT_LIFETIME).duration_since(now).as_secs();
+        Err(Refusal::checkout_exhausted(u32::try_from(remaining).unwrap_or_default() + 1))
     }
 
-    /// The path under which the merchant reads the outcome.
+    /// Returns the path at which the merchant reads the outcome: `/v1/checkouts/{id}/payment`, or `…/registration` for
+    /// a tokenisation checkout.
     pub fn resource_path(&self) -> String {
-        let what = if self.is_tokenisation() { "registration" } else { "payment" };
-        format!("/v1/checkouts/{}/{what}", self.id.as_str())
+        let resource = if self.is_tokenisation() { "registration" } else { "payment" };
+        format!("/v1/checkouts/{}/{resource}", self.id.as_str())
     }
 
-    /// Whether it stores an account and charges nobody (contract, 3.1).
+    /// Returns true if the checkout stores an account and charges nothing (contract, 3.1).
     pub fn is_tokenisation(&self) -> bool {
         is_tokenisation(&self.parameters)
     }
 
-    /// Whether a registration is one of those that the checkout offers to the shopper.
-    pub fn offers(&self, registration: &str) -> bool {
+    /// Returns true if a registration is one of those that the merchant offers to the shopper (`registrations[n].id`).
+    pub fn has_offered_registration(&self, registration: &str) -> bool {
         self.parameters.with_prefix("registrations[").any(|(_, id)| id == registration)
     }
 
-    /// Whether the shopper may delete the registrations that it offers. The merchant says so; a browser cannot.
-    pub fn lets_delete(&self) -> bool {
+    /// Returns true if the shopper may delete the offered registrations (`registrationsDeletable`). Only the merchant
+    /// can allow it, not the browser.
+    pub fn allows_registration_deletion(&self) -> bool {
         self.parameters.get("registrationsDeletable") == Some("true")
     }
 
-    /// The merchant's update: what it sends replaces what it sent before.
+    /// Returns the checkout after an update by the merchant: new values replace earlier ones, and other parameters
+    /// stay. The version increases.
     ///
     /// # Errors
-    /// A paid or expired checkout cannot change.
-    pub fn updated(&self, update: &Parameters, now: Timestamp) -> Result<Self, Refusal> {
+    /// 400 if the checkout is paid, has a pending payment, or is expired.
+    pub fn with_update(&self, update: &Parameters, now: Timestamp) -> Result<Self, Refusal> {
         self.check_open(now)?;
         let mut next = self.clone();
         for (name, value) in update.iter() {
@@ -218,42 +226,45 @@ impl Checkout {
         Ok(next)
     }
 
-    /// Takes the outcome of an attempt.
+    /// Returns the checkout after an attempt, with one attempt and one version more. It is paid if the payment is
+    /// approved or pending, and open otherwise. The limit of attempts is not checked.
     ///
     /// # Errors
-    /// An expired checkout takes none. Whether it has been paid meanwhile is for the caller to look at first: a second
-    /// click is not a mistake of the shopper's.
-    pub fn attempted(&self, payment: &Payment, now: Timestamp) -> Result<Self, Refusal> {
+    /// 400 if the checkout is paid, has a pending payment, or is expired. The caller has to check for an earlier
+    /// payment first, because a second click is not the shopper's mistake.
+    pub fn with_attempt(&self, payment: &Payment, now: Timestamp) -> Result<Self, Refusal> {
         self.check_open(now)?;
         Ok(Self {
             version: self.version + 1,
             attempts: self.attempts.saturating_add(1),
             attempt: Some(payment.id.clone()),
             channel: (payment.entity != self.entity).then(|| payment.entity.clone()),
-            // It may have been for a registration before, which failed.
+            // An earlier attempt may have been a registration that failed.
             registration: None,
-            paid: payment.counts(),
+            paid: payment.is_approved_or_pending(),
             ..self.clone()
         })
     }
 
-    /// Takes the outcome of an attempt to register.
+    /// Returns the checkout after an attempt to register an account, with one attempt and one version more. It is paid
+    /// if the account was stored.
     ///
     /// # Errors
-    /// As [`Checkout::attempted`].
-    pub fn registered(&self, registration: &Registration, now: Timestamp) -> Result<Self, Refusal> {
+    /// Same as [`Checkout::with_attempt`].
+    pub fn with_registration(&self, registration: &Registration, now: Timestamp) -> Result<Self, Refusal> {
         self.check_open(now)?;
         Ok(Self {
             version: self.version + 1,
             registration: Some(registration.id.clone()),
-            paid: registration.approved(),
+            paid: registration.is_approved(),
             attempts: self.attempts.saturating_add(1),
             ..self.clone()
         })
     }
 }
 
-/// Whether a checkout with these parameters stores an account and charges nobody.
+/// Returns true if a checkout with these parameters stores an account and charges nothing: `createRegistration` is
+/// true, and there is no `paymentType`.
 pub fn is_tokenisation(parameters: &Parameters) -> bool {
     parameters.get("createRegistration") == Some("true") && !parameters.contains("paymentType")
 }
@@ -267,7 +278,7 @@ mod tests {
     use super::super::payment::{Account, CardSummary, PaymentType};
     use super::*;
 
-    fn parameters(pairs: &[(&str, &str)]) -> Parameters {
+    fn build_parameters(pairs: &[(&str, &str)]) -> Parameters {
         let mut parameters = Parameters::default();
         for (name, value) in pairs {
             parameters.set(*name, *value);
@@ -275,21 +286,22 @@ mod tests {
         parameters
     }
 
-    fn checkout() -> Checkout {
+    fn create_checkout() -> Checkout {
         Checkout::new(
             CheckoutId::new(Timestamp::UNIX_EPOCH, [1; 10], "tx01"),
             EntityId::new(Timestamp::UNIX_EPOCH, [2; 9]),
             Timestamp::UNIX_EPOCH,
             "build".to_owned(),
-            parameters(&[("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")]),
+            build_parameters(&[("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")]),
         )
     }
 
-    fn payment(approved: bool) -> Payment {
+    /// Creates a payment of the checkout, approved or declined.
+    fn create_payment(approved: bool) -> Payment {
         Payment {
             id: PaymentId::new(Timestamp::UNIX_EPOCH, [3; 9]),
-            entity: checkout().entity,
-            checkout: Some(checkout().id),
+            entity: create_checkout().entity,
+            checkout: Some(create_checkout().id),
             ndc: None,
             created: Timestamp::UNIX_EPOCH,
             payment_type: PaymentType::Debit,
@@ -305,7 +317,9 @@ mod tests {
             redirect: None,
             pay_to: None,
             connector: None,
+            acquirer_merchant: None,
             connector_tx_ids: Vec::new(),
+            unannounced: false,
             account: Account::Card(CardSummary {
                 bin: "420000".to_owned(),
                 last4: "0000".to_owned(),
@@ -318,56 +332,56 @@ mod tests {
         }
     }
 
-    fn minutes(minutes: i64) -> Timestamp {
+    fn at_minute(minutes: i64) -> Timestamp {
         Timestamp::from_second(minutes * 60).unwrap()
     }
 
     #[test]
     fn a_checkout_may_be_tried_again_after_a_decline_and_never_after_a_success() {
-        let declined = checkout().attempted(&payment(false), minutes(1)).unwrap();
-        assert_eq!(declined.state(minutes(1)), State::Open);
-        let paid = declined.attempted(&payment(true), minutes(2)).unwrap();
-        assert_eq!(paid.state(minutes(2)), State::Paid);
-        assert!(paid.attempted(&payment(true), minutes(3)).is_err());
-        assert!(paid.updated(&Parameters::default(), minutes(3)).is_err());
+        let declined = create_checkout().with_attempt(&create_payment(false), at_minute(1)).unwrap();
+        assert_eq!(declined.state_at(at_minute(1)), CheckoutState::Open);
+        let paid = declined.with_attempt(&create_payment(true), at_minute(2)).unwrap();
+        assert_eq!(paid.state_at(at_minute(2)), CheckoutState::Paid);
+        assert!(paid.with_attempt(&create_payment(true), at_minute(3)).is_err());
+        assert!(paid.with_update(&Parameters::default(), at_minute(3)).is_err());
     }
 
     #[test]
     fn a_checkout_may_be_tried_as_often_as_is_allowed_and_says_when_it_ends() {
-        let once = checkout().attempted(&payment(false), minutes(1)).unwrap();
-        let twice = once.attempted(&payment(false), minutes(2)).unwrap();
-        assert!(once.may_be_tried(Some(2), minutes(2)).is_ok());
-        let refusal = twice.may_be_tried(Some(2), minutes(10)).unwrap_err();
+        let tried_once = create_checkout().with_attempt(&create_payment(false), at_minute(1)).unwrap();
+        let tried_twice = tried_once.with_attempt(&create_payment(false), at_minute(2)).unwrap();
+        assert!(tried_once.check_attempt_limit(Some(2), at_minute(2)).is_ok());
+        let refusal = tried_twice.check_attempt_limit(Some(2), at_minute(10)).unwrap_err();
         assert_eq!((refusal.status, refusal.retry_after), (429, Some(20 * 60 + 1)));
-        assert!(twice.may_be_tried(None, minutes(10)).is_ok());
+        assert!(tried_twice.check_attempt_limit(None, at_minute(10)).is_ok());
     }
 
     #[test]
     fn a_pending_payment_closes_the_checkout_as_a_success_does() {
-        let pending = Payment { result: codes::PENDING, ..payment(false) };
-        let next = checkout().attempted(&pending, minutes(1)).unwrap();
-        assert_eq!(next.state(minutes(2)), State::Paid);
-        assert!(next.attempted(&payment(true), minutes(2)).is_err());
+        let pending = Payment { result: codes::PENDING, ..create_payment(false) };
+        let next = create_checkout().with_attempt(&pending, at_minute(1)).unwrap();
+        assert_eq!(next.state_at(at_minute(2)), CheckoutState::Paid);
+        assert!(next.with_attempt(&create_payment(true), at_minute(2)).is_err());
     }
 
     #[test]
     fn a_checkout_tells_a_decline_that_may_be_tried_again_from_one_that_may_not() {
-        let declined = checkout().attempted(&payment(false), minutes(1)).unwrap();
-        assert_eq!(declined.standing(&payment(false), minutes(29)), Standing::Open);
-        assert_eq!(declined.standing(&payment(false), minutes(30)), Standing::Expired);
-        let paid = checkout().attempted(&payment(true), minutes(1)).unwrap();
-        assert_eq!(paid.standing(&payment(true), minutes(31)), Standing::Paid);
-        let pending = Payment { result: codes::PENDING, ..payment(false) };
-        let waits = checkout().attempted(&pending, minutes(1)).unwrap();
-        assert_eq!(waits.standing(&pending, minutes(31)), Standing::Pending);
+        let declined = create_checkout().with_attempt(&create_payment(false), at_minute(1)).unwrap();
+        assert_eq!(declined.status_at(&create_payment(false), at_minute(29)), CheckoutStatus::Open);
+        assert_eq!(declined.status_at(&create_payment(false), at_minute(30)), CheckoutStatus::Expired);
+        let paid = create_checkout().with_attempt(&create_payment(true), at_minute(1)).unwrap();
+        assert_eq!(paid.status_at(&create_payment(true), at_minute(31)), CheckoutStatus::Paid);
+        let pending = Payment { result: codes::PENDING, ..create_payment(false) };
+        let checkout = create_checkout().with_attempt(&pending, at_minute(1)).unwrap();
+        assert_eq!(checkout.status_at(&pending, at_minute(31)), CheckoutStatus::Pending);
     }
 
     #[test]
     fn a_checkout_expires_after_thirty_minutes_and_a_paid_one_does_not() {
-        assert_eq!(checkout().state(minutes(29)), State::Open);
-        assert_eq!(checkout().state(minutes(30)), State::Expired);
-        assert!(checkout().attempted(&payment(true), minutes(30)).is_err());
-        let paid = checkout().attempted(&payment(true), minutes(1)).unwrap();
-        assert_eq!(paid.state(minutes(31)), State::Paid);
+        assert_eq!(create_checkout().state_at(at_minute(29)), CheckoutState::Open);
+        assert_eq!(create_checkout().state_at(at_minute(30)), CheckoutState::Expired);
+        assert!(create_checkout().with_attempt(&create_payment(true), at_minute(30)).is_err());
+        let paid = create_checkout().with_attempt(&create_payment(true), at_minute(1)).unwrap();
+        assert_eq!(paid.state_at(at_minute(31)), CheckoutState::Paid);
     }
 }

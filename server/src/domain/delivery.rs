@@ -1,35 +1,36 @@
-//! Messages to merchants: the queue of each, the time at which one that was not taken is sent again (contract, 3.6), and how long
-//! it is kept.
+//! Delivery of messages to merchants: the queue of a message, the retry schedule (contract, 3.6), and the retention.
 
 use jiff::SignedDuration;
 
-/// How long a message and its attempts are kept, so that they can be looked at.
+/// Retention of a message and its delivery attempts, for inspection by the operator.
 pub const RETENTION: SignedDuration = SignedDuration::from_hours(31 * 24);
 
-/// The waits after each failure: minutes, an hour, then a day, for a month.
-const LADDER: [i64; 7] = [1, 2, 4, 8, 15, 30, 60];
-const DAY: i64 = 24 * 60;
-const DAYS: u32 = 30;
+/// Retry schedule in minutes after each of the first failures. Then follows one attempt a day for 30 days.
+const RETRY_MINUTES: [i64; 7] = [1, 2, 4, 8, 15, 30, 60];
+const MINUTES_PER_DAY: i64 = 24 * 60;
+const DAILY_RETRIES: u32 = 30;
 
-/// Returns the queue of the messages to an address: its host, so that everything for one server stands in one queue. The name is
-/// logged, so it is without what may be a password in the address.
-pub fn queue_of(address: &str) -> String {
+/// Returns the queue of the messages to an address: its host and port in lowercase letters, so that all messages to one
+/// server share a queue. Empty if the text is not an address. The name is logged, so it leaves out the user and
+/// password of the address.
+pub fn queue_name(address: &str) -> String {
     let host = address.split(['/', '?', '#']).nth(2).unwrap_or_default();
     host.rsplit('@').next().unwrap_or_default().to_ascii_lowercase()
 }
 
-/// How long to wait after so many failures in a row; none where it is time to give up. `chance` spreads what failed together
-/// by a tenth in both directions; a receiver that asks for a longer wait gets it.
-pub fn wait(failures: u32, chance: u8, asked: Option<SignedDuration>) -> Option<SignedDuration> {
+/// Returns the time to wait after this many failures in a row, or `None` after 37 (seven quick retries and 30 daily
+/// ones), when delivery has to end. `chance` spreads messages that failed together, from a tenth earlier (0) to a tenth
+/// later (255). `requested` is the wait that the receiver asks for; it applies if it is longer.
+pub fn retry_delay(failures: u32, chance: u8, requested: Option<SignedDuration>) -> Option<SignedDuration> {
     let step = failures.saturating_sub(1) as usize;
-    let minutes = match LADDER.get(step) {
+    let minutes = match RETRY_MINUTES.get(step) {
         Some(minutes) => *minutes,
-        None if failures <= LADDER.len() as u32 + DAYS => DAY,
+        None if failures <= RETRY_MINUTES.len() as u32 + DAILY_RETRIES => MINUTES_PER_DAY,
         None => return None,
     };
     let milliseconds = minutes * 60_000;
     let spread = milliseconds / 5 * i64::from(chance) / 255 - milliseconds / 10;
-    Some(SignedDuration::from_millis(milliseconds + spread).max(asked.unwrap_or_default()))
+    Some(SignedDuration::from_millis(milliseconds + spread).max(requested.unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -39,29 +40,29 @@ mod tests {
 
     #[test]
     fn the_waits_are_those_of_the_contract_and_end_after_thirty_days() {
-        let minutes = [1, 2, 4, 8, 15, 30, 60].into_iter().chain([DAY; 30]);
+        let minutes = [1, 2, 4, 8, 15, 30, 60].into_iter().chain([MINUTES_PER_DAY; 30]);
         for (failures, minutes) in (1..).zip(minutes) {
             let exact = SignedDuration::from_mins(minutes);
-            let (low, high) = (wait(failures, 0, None).unwrap(), wait(failures, 255, None).unwrap());
+            let (low, high) = (retry_delay(failures, 0, None).unwrap(), retry_delay(failures, 255, None).unwrap());
             assert_eq!((low, high), (exact * 9 / 10, exact * 11 / 10), "{failures}");
         }
-        assert_eq!(wait(38, 0, None), None);
+        assert_eq!(retry_delay(38, 0, None), None);
     }
 
     #[test]
     fn messages_to_one_server_stand_in_one_queue_whose_name_is_no_secret() {
         for address in ["https://Shop.example/a?b#c", "https://user:password@shop.example", "https://shop.example?x=/"]
         {
-            assert_eq!(queue_of(address), "shop.example", "{address}");
+            assert_eq!(queue_name(address), "shop.example", "{address}");
         }
-        assert_eq!(queue_of("http://127.0.0.1:8080/"), "127.0.0.1:8080");
-        assert_eq!(queue_of("nonsense"), "");
+        assert_eq!(queue_name("http://127.0.0.1:8080/"), "127.0.0.1:8080");
+        assert_eq!(queue_name("nonsense"), "");
     }
 
     #[test]
     fn a_receiver_may_ask_for_a_longer_wait_and_not_for_a_shorter_one() {
         let hour = SignedDuration::from_hours(1);
-        assert_eq!(wait(1, 0, Some(hour)), Some(hour));
-        assert_eq!(wait(8, 0, Some(hour)), wait(8, 0, None));
+        assert_eq!(retry_delay(1, 0, Some(hour)), Some(hour));
+        assert_eq!(retry_delay(8, 0, Some(hour)), retry_delay(8, 0, None));
     }
 }

@@ -1,7 +1,7 @@
-//! What follows from a change: the events that webhooks are told, the notification that a merchant is sent, and the timers that
-//! start and stop. Pure: from what was there before and what is there now.
+//! Effects of a change: the events for webhooks, the merchant's notification, and the timers that start and stop. They
+//! are computed only from the state before and after the change.
 //!
-//! The store calls these functions inside the write, and writes what they return in the same transaction.
+//! The store calls these functions during a write and stores the effects in the same transaction.
 
 use jiff::Timestamp;
 
@@ -10,10 +10,10 @@ use super::id::{CheckoutId, EntityId};
 use super::payment::Payment;
 use super::registration::Registration;
 
-/// An event that webhooks are told.
+/// An event that is sent to webhooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// A payment was made, with whatever result.
+    /// A payment was created, with any result.
     PaymentCreated,
     /// The result of a payment changed.
     PaymentUpdated,
@@ -21,12 +21,12 @@ pub enum Event {
     RegistrationCreated,
     /// A registration changed.
     RegistrationUpdated,
-    /// A registration ended: its merchant deleted it, or its retention was over.
+    /// A registration ended: the merchant deleted it, or its retention ended.
     RegistrationDeleted,
 }
 
 impl Event {
-    /// Its name in the log of a webhook and in the payload, such as `PAYMENT CREATED`.
+    /// Returns the name in a webhook's log and in the payload, such as `PAYMENT CREATED`.
     pub fn name(self) -> &'static str {
         match self {
             Self::PaymentCreated => "PAYMENT CREATED",
@@ -37,8 +37,8 @@ impl Event {
         }
     }
 
-    /// The type that a webhook lists to be told of it.
-    pub fn listed_as(self) -> &'static str {
+    /// Returns the type that a webhook subscribes to in order to receive the event.
+    pub fn subscription_type(self) -> &'static str {
         match self {
             Self::PaymentCreated | Self::PaymentUpdated => "PAYMENT",
             Self::RegistrationCreated | Self::RegistrationUpdated | Self::RegistrationDeleted => "REGISTRATION",
@@ -48,93 +48,105 @@ impl Event {
 
 /// Effect on the timer that ends a pending payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EndTimer {
-    /// Nothing changes.
-    Stays,
-    /// It runs since this moment of the entity's clock, unless it runs already.
-    Runs(Timestamp),
-    /// It is deleted.
-    Stops,
+pub enum EndTimerEffect {
+    /// The timer does not change.
+    Unchanged,
+    /// The timer starts at this moment of the entity's clock, unless it is already running.
+    Start(Timestamp),
+    /// The timer is deleted.
+    Stop,
 }
 
 /// Effects of the write of a payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentEffects {
-    /// The event, if webhooks are told.
+    /// The event for webhooks, if any.
     pub event: Option<Event>,
-    /// The address that is asked for, if the merchant is notified.
+    /// The notification URL with its parameters, if the merchant is notified.
     pub notification: Option<String>,
-    /// The timer that ends the payment.
-    pub end_timer: EndTimer,
-    /// Checkout whose reminder of this payment was waiting, and runs from now on.
-    pub released: Option<CheckoutId>,
+    /// The effect on the timer that ends the payment.
+    pub end_timer: EndTimerEffect,
+    /// Checkout whose reminder was paused by this payment and starts now.
+    pub resumed_reminder: Option<CheckoutId>,
 }
 
-/// Effects of the write of a payment: `before` is `None` if it is new.
-pub fn of_payment(before: Option<&Payment>, after: &Payment) -> PaymentEffects {
+/// Computes the effects of the write of a payment. `before` is `None` for a new payment.
+///
+/// The event is "created" at the first write that announces the payment, and "updated" if the result changes. The
+/// merchant is notified of an announced follow-up payment and of the outcome of a pending one, if the payment has a
+/// `notificationUrl`. The timer starts while the payment waits for its shopper, and stops afterwards. The checkout's
+/// reminder resumes when nothing is awaited any more.
+pub fn compute_payment_effects(before: Option<&Payment>, after: &Payment) -> PaymentEffects {
     let was_pending = before.is_some_and(|before| before.result.is_pending());
+    // A payment whose connector answers in time causes a single event.
+    let is_first_event = !after.unannounced && before.is_none_or(|before| before.unannounced);
     let event = match before {
-        None => Some(Event::PaymentCreated),
+        _ if is_first_event => Some(Event::PaymentCreated),
         Some(before) if before.result != after.result => Some(Event::PaymentUpdated),
-        Some(_) => None,
+        _ => None,
     };
     // A new payment is returned in the response, so only later outcomes and follow-up payments are notified.
-    let comes_later = match before {
-        None => after.referenced.is_some(),
-        Some(_) => was_pending && !after.result.is_pending(),
-    };
-    let end_timer = match (after.waits(), was_pending) {
-        (true, _) => EndTimer::Runs(after.created),
-        (false, true) => EndTimer::Stops,
-        (false, false) => EndTimer::Stays,
+    let is_notified = (is_first_event && after.referenced.is_some()) || (was_pending && !after.result.is_pending());
+    let awaits_outcome = after.awaits_outcome();
+    let end_timer = match (after.awaits_shopper(), was_pending) {
+        (true, _) => EndTimerEffect::Start(after.created),
+        (false, true) => EndTimerEffect::Stop,
+        (false, false) => EndTimerEffect::Unchanged,
     };
     PaymentEffects {
         event,
-        notification: if comes_later { after.notification() } else { None },
+        notification: if is_notified { after.notification_address() } else { None },
         end_timer,
-        released: if end_timer == EndTimer::Stops { after.checkout.clone() } else { None },
+        resumed_reminder: after.checkout.clone().filter(|_| was_pending && !awaits_outcome),
     }
 }
 
-/// Returns the event of the write of a registration: `before` is `None` if it is new. A rejected one is not stored, and nobody is
-/// told of it.
-pub fn of_registration(before: Option<&Registration>, after: &Registration) -> Option<Event> {
+/// Returns the event for the write of a registration. `before` is `None` for a new registration. A new one that was
+/// rejected is not stored and causes no event; an ended one counts as deleted, and every other change as an update.
+pub fn registration_event(before: Option<&Registration>, after: &Registration) -> Option<Event> {
     match before {
-        None => after.approved().then_some(Event::RegistrationCreated),
+        None => after.is_approved().then_some(Event::RegistrationCreated),
         Some(_) if after.ended.is_some() => Some(Event::RegistrationDeleted),
         Some(_) => Some(Event::RegistrationUpdated),
     }
 }
 
-/// A reminder of a submit whose outcome the merchant has not asked for.
+/// A reminder of a submit whose outcome the merchant has not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reminder {
-    /// The checkout; it has one reminder at most.
+    /// The checkout. A checkout has at most one reminder.
     pub checkout: CheckoutId,
-    /// Its entity.
+    /// The entity of the checkout.
     pub entity: EntityId,
     /// The id of the attempt: a payment's or a registration's.
     pub attempt: String,
     /// The moment of the attempt, by the clock of the entity.
     pub since: Timestamp,
-    /// Address at which the merchant is reminded. `None` if this attempt names none.
+    /// Address that the reminder is sent to. `None` if this attempt names none.
     pub address: Option<String>,
-    /// True while the shopper of the attempt is with the issuer or on a brand's page. The time does not run meanwhile.
-    pub waits: bool,
+    /// True while the shopper of the attempt is at the issuer's or the brand's page. The reminder's time does not run
+    /// meanwhile.
+    pub is_paused: bool,
 }
 
 impl Reminder {
-    /// Returns the reminder of the last attempt of a checkout. `None` if there is no attempt, or if it is the first one and
-    /// names no address.
-    pub fn of_attempt(checkout: &Checkout, address: Option<String>, since: Timestamp, waits: bool) -> Option<Self> {
-        let attempt = checkout.last_attempt().filter(|_| address.is_some() || checkout.attempts > 1)?.to_owned();
+    /// Returns the reminder of the last attempt of a checkout, at `since`. Returns `None` if there is no attempt, or if
+    /// it is the first one and names no `address`.
+    pub fn from_attempt(
+        checkout: &Checkout,
+        address: Option<String>,
+        since: Timestamp,
+        is_paused: bool,
+    ) -> Option<Self> {
+        let attempt = checkout.last_attempt_id().filter(|_| address.is_some() || checkout.attempts > 1)?.to_owned();
         let (entity, checkout) = (checkout.entity.clone(), checkout.id.clone());
-        Some(Self { checkout, entity, attempt, since, address, waits })
+        Some(Self { checkout, entity, attempt, since, address, is_paused })
     }
 
-    /// Returns the reminder that takes the place of an earlier attempt's, whose address serves if this one has none: `earlier` is
-    /// that address, or `None` if no reminder runs. Returns `None` if nobody named an address.
-    pub fn in_place_of(self, earlier: Option<String>) -> Option<Self> {
+    /// Returns the reminder that replaces the one of an earlier attempt. `earlier` is the address of that reminder, or
+    /// `None` if no reminder runs; it is used if this attempt names no address. Returns `None` if neither names an
+    /// address.
+    pub fn replace_earlier(self, earlier: Option<String>) -> Option<Self> {
         let address = Some(self.address.or(earlier)?);
         Some(Self { address, ..self })
     }
@@ -153,40 +165,46 @@ mod tests {
     use super::*;
     use crate::domain::id::{PaymentId, RegistrationId};
     use crate::domain::payment::{Account, NOTIFICATION_URL, PaymentType, Redirect};
-    use crate::domain::registration::Ended;
+    use crate::domain::registration::RegistrationEnd;
 
-    /// What may become of a payment in one write. Its result changes only while it is pending.
+    /// A possible change of a payment in one write. The result changes only while the payment is pending.
     #[derive(Debug, Clone, Copy)]
-    enum Step {
+    enum PaymentChange {
         Same,
+        Announce,
         Abandon,
         ForgetRedirect,
         End(ResultCode),
     }
 
-    impl Step {
-        fn apply(self, payment: &Payment) -> Payment {
+    impl PaymentChange {
+        /// Returns the payment after the change. An end changes only a pending payment, and announces it.
+        fn apply_to(self, payment: &Payment) -> Payment {
             let mut next = payment.clone();
             match self {
                 Self::Same => {}
+                Self::Announce => next.unannounced = false,
                 Self::Abandon => next.redirect.iter_mut().for_each(|redirect| redirect.abandoned = true),
                 Self::ForgetRedirect => next.redirect = None,
-                Self::End(result) if payment.result.is_pending() => next.result = result,
+                Self::End(result) if payment.result.is_pending() => {
+                    next.result = result;
+                    next.unannounced = false;
+                }
                 Self::End(_) => {}
             }
             next
         }
     }
 
-    fn entity() -> EntityId {
+    fn entity_id() -> EntityId {
         EntityId::new(Timestamp::UNIX_EPOCH, [1; 9])
     }
 
-    fn checkout() -> CheckoutId {
+    fn checkout_id() -> CheckoutId {
         CheckoutId::new(Timestamp::UNIX_EPOCH, [2; 10], "tx01")
     }
 
-    fn redirect() -> Redirect {
+    fn create_redirect() -> Redirect {
         Redirect {
             url: "https://brand.example/".to_owned(),
             method: "GET".to_owned(),
@@ -197,27 +215,30 @@ mod tests {
             page: None,
             abandoned: false,
             authentication: None,
+            asked: None,
         }
     }
 
     prop_compose! {
+        /// Generates a first version of a payment, which may be unannounced only while it is pending.
         fn payments()(
             result in prop::sample::select(vec![codes::PENDING, codes::TEST_INTERNAL, codes::CARD_EXPIRED]),
             is_redirected in any::<bool>(),
             in_checkout in any::<bool>(),
             refers in any::<bool>(),
             names_address in any::<bool>(),
+            is_unannounced in any::<bool>(),
             created in 0..1_000_000_i64,
         ) -> Payment {
             let id = PaymentId::new(Timestamp::UNIX_EPOCH, [3; 9]);
             let mut parameters = Parameters::default();
             if names_address {
-                parameters.set(NOTIFICATION_URL, "https://shop.example/told");
+                parameters.set(NOTIFICATION_URL, "https://shop.example/notify");
             }
             Payment {
                 id,
-                entity: entity(),
-                checkout: in_checkout.then(checkout),
+                entity: entity_id(),
+                checkout: in_checkout.then(checkout_id),
                 ndc: None,
                 referenced: refers.then(|| PaymentId::new(Timestamp::UNIX_EPOCH, [4; 9])),
                 registration: None,
@@ -229,87 +250,99 @@ mod tests {
                 avs: None,
                 cvv: None,
                 details: BTreeMap::new(),
-                redirect: is_redirected.then(redirect),
+                redirect: is_redirected.then(create_redirect),
                 pay_to: None,
                 descriptor: String::new(),
                 account: Account::Unknown,
                 parameters,
                 connector: None,
+                acquirer_merchant: None,
                 connector_tx_ids: Vec::new(),
+                unannounced: is_unannounced && result.is_pending(),
                 shares: None,
             }
         }
     }
 
-    fn steps() -> impl Strategy<Value = Vec<Step>> {
-        let step = prop_oneof![
-            Just(Step::Same),
-            Just(Step::Abandon),
-            Just(Step::ForgetRedirect),
-            prop::sample::select(vec![codes::TEST_INTERNAL, codes::CARD_EXPIRED, codes::TIMED_OUT]).prop_map(Step::End),
+    /// Generates up to seven changes.
+    fn random_changes() -> impl Strategy<Value = Vec<PaymentChange>> {
+        let change = prop_oneof![
+            Just(PaymentChange::Same),
+            Just(PaymentChange::Announce),
+            Just(PaymentChange::Abandon),
+            Just(PaymentChange::ForgetRedirect),
+            prop::sample::select(vec![codes::TEST_INTERNAL, codes::CARD_EXPIRED, codes::TIMED_OUT])
+                .prop_map(PaymentChange::End),
         ];
-        prop::collection::vec(step, 0..8)
+        prop::collection::vec(change, 0..8)
     }
 
-    /// The payment after each write, the first one included.
-    fn history(first: Payment, steps: &[Step]) -> Vec<Payment> {
+    /// Returns the payment after each write, including the first one.
+    fn apply_changes(first: Payment, changes: &[PaymentChange]) -> Vec<Payment> {
         let mut versions = vec![first];
-        for step in steps {
-            versions.extend(versions.last().map(|payment| step.apply(payment)));
+        for change in changes {
+            versions.extend(versions.last().map(|payment| change.apply_to(payment)));
         }
         versions
     }
 
-    /// The effects of each write of a history.
-    fn effects(versions: &[Payment]) -> Vec<PaymentEffects> {
+    /// Returns the effects of each write of a history.
+    fn effects_of_writes(versions: &[Payment]) -> Vec<PaymentEffects> {
         let before = std::iter::once(None).chain(versions.iter().map(Some));
-        before.zip(versions).map(|(before, after)| of_payment(before, after)).collect()
+        before.zip(versions).map(|(before, after)| compute_payment_effects(before, after)).collect()
     }
 
     proptest! {
         #[test]
-        fn webhooks_are_told_of_the_first_write_and_of_each_change_of_the_result(
-            first in payments(), steps in steps(),
+        fn webhooks_know_the_result_of_an_announced_payment_and_are_told_once_of_each(
+            first in payments(), changes in random_changes(),
         ) {
-            let versions = history(first, &steps);
-            let events: Vec<Option<Event>> = effects(&versions).into_iter().map(|effects| effects.event).collect();
-            prop_assert_eq!(events[0], Some(Event::PaymentCreated));
-            for (pair, event) in versions.windows(2).zip(&events[1..]) {
-                let expected = (pair[0].result != pair[1].result).then_some(Event::PaymentUpdated);
-                prop_assert_eq!(*event, expected);
+            let versions = apply_changes(first, &changes);
+            let mut reported = None;
+            for (payment, effects) in versions.iter().zip(effects_of_writes(&versions)) {
+                if let Some(event) = effects.event {
+                    prop_assert_eq!(event == Event::PaymentCreated, reported.is_none());
+                    prop_assert_ne!(reported, Some(payment.result));
+                    reported = Some(payment.result);
+                }
+                prop_assert_eq!(reported, (!payment.unannounced).then_some(payment.result));
             }
         }
 
         #[test]
-        fn a_merchant_is_notified_of_a_follow_up_and_once_of_an_outcome_that_comes_later(
-            first in payments(), steps in steps(),
+        fn a_merchant_is_notified_of_a_follow_up_and_once_of_an_outcome_that_is_notified(
+            first in payments(), changes in random_changes(),
         ) {
-            let versions = history(first, &steps);
-            let (first, last) = (&versions[0], &versions[versions.len() - 1]);
-            let of_follow_up = usize::from(first.referenced.is_some());
-            let of_outcome = usize::from(first.result.is_pending() && !last.result.is_pending());
-            let named = first.parameters.get(NOTIFICATION_URL).is_some();
-            let expected = if named { of_follow_up + of_outcome } else { 0 };
-            let sent = effects(&versions).into_iter().filter_map(|effects| effects.notification);
+            let versions = apply_changes(first, &changes);
+            let first = &versions[0];
+            let ended = |pair: &[Payment]| pair[0].result.is_pending() && !pair[1].result.is_pending();
+            let ends = versions.windows(2).position(ended).map(|index| index + 1);
+            let announced = versions.iter().position(|payment| !payment.unannounced);
+            // A follow-up payment that is announced together with its outcome causes one notification.
+            let of_follow_up = usize::from(first.referenced.is_some() && announced.is_some() && announced != ends);
+            let of_outcome = usize::from(ends.is_some());
+            let has_address = first.parameters.get(NOTIFICATION_URL).is_some();
+            let expected = if has_address { of_follow_up + of_outcome } else { 0 };
+            let sent = effects_of_writes(&versions).into_iter().filter_map(|effects| effects.notification);
             prop_assert_eq!(sent.count(), expected);
         }
 
         #[test]
         fn the_timer_that_ends_a_payment_runs_since_its_beginning_while_it_waits(
-            first in payments(), steps in steps(),
+            first in payments(), changes in random_changes(),
         ) {
-            let versions = history(first, &steps);
+            let versions = apply_changes(first, &changes);
             let mut running = None;
-            for (payment, effects) in versions.iter().zip(effects(&versions)) {
-                let stopped = running.is_some() && effects.end_timer == EndTimer::Stops;
+            for (payment, effects) in versions.iter().zip(effects_of_writes(&versions)) {
+                let stopped = running.is_some() && effects.end_timer == EndTimerEffect::Stop;
                 match effects.end_timer {
-                    EndTimer::Runs(since) => running = running.or(Some(since)),
-                    EndTimer::Stops => running = None,
-                    EndTimer::Stays => {}
+                    EndTimerEffect::Start(since) => running = running.or(Some(since)),
+                    EndTimerEffect::Stop => running = None,
+                    EndTimerEffect::Unchanged => {}
                 }
-                prop_assert_eq!(running, payment.waits().then_some(payment.created));
+                prop_assert_eq!(running, payment.awaits_shopper().then_some(payment.created));
                 if stopped {
-                    prop_assert_eq!(effects.released.as_ref(), payment.checkout.as_ref());
+                    prop_assert_eq!(effects.resumed_reminder.as_ref(), payment.checkout.as_ref());
                 }
             }
         }
@@ -319,21 +352,21 @@ mod tests {
             named in prop::collection::vec(any::<bool>(), 1..6),
         ) {
             let mut checkout =
-                Checkout::new(checkout(), entity(), Timestamp::UNIX_EPOCH, String::new(), Parameters::default());
+                Checkout::new(checkout_id(), entity_id(), Timestamp::UNIX_EPOCH, String::new(), Parameters::default());
             let mut running: Option<Reminder> = None;
             for (number, is_named) in (1_u8..).zip(&named) {
                 checkout.attempts += 1;
                 checkout.attempt = Some(PaymentId::new(Timestamp::UNIX_EPOCH, [number; 9]));
                 let since = Timestamp::from_second(number.into()).unwrap();
                 let address = is_named.then(|| format!("https://shop.example/{number}"));
-                let reminder = Reminder::of_attempt(&checkout, address, since, false);
+                let reminder = Reminder::from_attempt(&checkout, address, since, false);
                 let earlier = running.as_ref().and_then(|reminder| reminder.address.clone());
-                running = reminder.and_then(|reminder| reminder.in_place_of(earlier)).or(running);
+                running = reminder.and_then(|reminder| reminder.replace_earlier(earlier)).or(running);
                 let latest = named[..number.into()].iter().rposition(|is_named| *is_named);
-                let expected = latest.map(|at| format!("https://shop.example/{}", at + 1));
+                let expected = latest.map(|index| format!("https://shop.example/{}", index + 1));
                 prop_assert_eq!(running.as_ref().and_then(|reminder| reminder.address.clone()), expected);
                 if let Some(reminder) = &running {
-                    prop_assert_eq!(Some(&reminder.attempt[..]), checkout.last_attempt());
+                    prop_assert_eq!(Some(&reminder.attempt[..]), checkout.last_attempt_id());
                     prop_assert_eq!(reminder.since, since);
                 }
             }
@@ -344,7 +377,7 @@ mod tests {
     fn webhooks_are_told_of_registrations_that_hold_an_account_and_of_their_end() {
         let stored = Registration {
             id: RegistrationId::new(Timestamp::UNIX_EPOCH, [1; 9]),
-            entity: entity(),
+            entity: entity_id(),
             checkout: None,
             ndc: None,
             created: Timestamp::UNIX_EPOCH,
@@ -357,11 +390,11 @@ mod tests {
             parameters: Parameters::default(),
         };
         let rejected = Registration { result: codes::CARD_EXPIRED, ..stored.clone() };
-        assert_eq!(of_registration(None, &stored), Some(Event::RegistrationCreated));
-        assert_eq!(of_registration(None, &rejected), None);
-        assert_eq!(of_registration(Some(&stored), &stored), Some(Event::RegistrationUpdated));
-        for how in [Ended::Deregistered, Ended::Expired] {
-            assert_eq!(of_registration(Some(&stored), &stored.ended(how)), Some(Event::RegistrationDeleted));
+        assert_eq!(registration_event(None, &stored), Some(Event::RegistrationCreated));
+        assert_eq!(registration_event(None, &rejected), None);
+        assert_eq!(registration_event(Some(&stored), &stored), Some(Event::RegistrationUpdated));
+        for end in [RegistrationEnd::Deregistered, RegistrationEnd::Expired] {
+            assert_eq!(registration_event(Some(&stored), &stored.as_ended(end)), Some(Event::RegistrationDeleted));
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Identifiers. They begin with the time, which keeps inserts at the end of the store's trees, and end in random
-//! bits that the caller brings along, so that making one stays a pure function.
+//! Identifiers. Each begins with the time, which keeps inserts at the end of the store's B-trees, and ends with random
+//! bits. The caller passes the random bits, so that creating an id is a pure function.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ macro_rules! identifier {
     ($(#[$doc:meta])* capability $name:ident, $valid:expr) => {
         identifier!($(#[$doc])* $name is, $valid);
 
-        // No `Display`: an id that opens something is written to no log by accident.
+        // There is no `Display`, so that a capability is not logged by accident.
         impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "{}({})", stringify!($name), log_tag(&self.0))
@@ -34,13 +34,13 @@ macro_rules! identifier {
         pub struct $name(String);
 
         impl $name {
-            /// Reads an identifier from the wire; `None` when it cannot be one of ours.
+            /// Parses an identifier from a request. Returns `None` if it does not have the form of our identifiers.
             pub fn parse(text: &str) -> Option<Self> {
                 let valid: fn(&str) -> bool = $valid;
                 valid(text).then(|| Self(text.to_owned()))
             }
 
-            /// The identifier as it travels.
+            /// Returns the identifier as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -48,6 +48,7 @@ macro_rules! identifier {
     };
 }
 
+/// Returns true if a text consists of 32 lowercase hexadecimal digits.
 fn is_lower_hex_32(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
@@ -59,27 +60,27 @@ identifier!(
 );
 
 identifier!(
-    /// A payment: 32 lowercase hexadecimal characters that begin with `8a`, then the time in milliseconds, then 72
-    /// random bits.
+    /// A payment: 32 lowercase hexadecimal characters. They consist of `8a`, the time in milliseconds and 72 random
+    /// bits.
     PaymentId,
     is_lower_hex_32
 );
 
 identifier!(
-    /// A registration, stored payment data: 32 lowercase hexadecimal characters, made as a payment's id is.
+    /// A registration (stored payment data): 32 lowercase hexadecimal characters in the same format as a payment id.
     RegistrationId,
     is_lower_hex_32
 );
 
 identifier!(
-    /// A message to a merchant: 32 lowercase hexadecimal characters, made as a payment's id is.
+    /// A message to a merchant: 32 lowercase hexadecimal characters in the same format as a payment id.
     MessageId,
     is_lower_hex_32
 );
 
 identifier!(
-    /// A checkout: 32 uppercase hexadecimal characters, a dot and the name of the node that made it. It is a
-    /// capability: whoever knows it may pay, so 80 of its bits are random.
+    /// A checkout: 32 uppercase hexadecimal characters, a dot and the name of the node that created it. The id is a
+    /// capability: anyone who knows it may pay, so 80 of its bits are random.
     capability CheckoutId,
     |text| {
         text.split_once('.').is_some_and(|(hex, node)| {
@@ -91,85 +92,87 @@ identifier!(
 );
 
 identifier!(
-    /// A page that a shopper visits while a payment is pending: the time, then 128 random bits, in lowercase hexadecimal
-    /// characters. It is a capability of its own, and no payment's id: whoever knows it decides about the payment.
+    /// A page that a shopper visits while a payment is pending: the time and 128 random bits, in lowercase hexadecimal
+    /// characters. The id is a capability and differs from the payment's id, because anyone who knows it decides about
+    /// the payment.
     capability PageId,
     |text| (32..=44).contains(&text.len()) && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 );
 
-/// Whether a text can name a node: 1 to 15 lowercase letters, digits and hyphens, so that a checkout id stays within
-/// the specification's 48 characters.
+/// Returns true if a text is a valid node name: 1 to 15 lowercase letters, digits and hyphens, so that a checkout id
+/// has at most the 48 characters of the specification.
 pub fn is_node_name(text: &str) -> bool {
     (1..=15).contains(&text.len()) && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'z' | b'-'))
 }
 
 impl EntityId {
-    /// A new entity's id.
+    /// Creates the id of a new entity.
     pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
         Self(timed_hex(now, random))
     }
 }
 
 impl RegistrationId {
-    /// A new registration's id.
+    /// Creates the id of a new registration.
     pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
         Self(timed_hex(now, random))
     }
 
-    /// Returns the time that it begins with, or `None` if that is no time of ours.
-    pub fn time(&self) -> Option<Timestamp> {
-        time_of(self.0.get(2..14)?)
+    /// Returns the time at the beginning of the id, or `None` if that is not a valid time.
+    pub fn creation_time(&self) -> Option<Timestamp> {
+        parse_time(self.0.get(2..14)?)
     }
 }
 
 impl MessageId {
-    /// A new message's id.
+    /// Creates the id of a new message.
     pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
         Self(timed_hex(now, random))
     }
 
-    /// Returns the time that it begins with, or `None` if that is no time of ours.
-    pub fn time(&self) -> Option<Timestamp> {
-        time_of(self.0.get(2..14)?)
+    /// Returns the time at the beginning of the id, or `None` if that is not a valid time.
+    pub fn creation_time(&self) -> Option<Timestamp> {
+        parse_time(self.0.get(2..14)?)
     }
 }
 
 impl PaymentId {
-    /// A new payment's id.
+    /// Creates the id of a new payment.
     pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
         Self(timed_hex(now, random))
     }
 
-    /// Returns the time that it begins with, or `None` if that is no time of ours.
-    pub fn time(&self) -> Option<Timestamp> {
-        time_of(self.0.get(2..14)?)
+    /// Returns the time at the beginning of the id, or `None` if that is not a valid time.
+    pub fn creation_time(&self) -> Option<Timestamp> {
+        parse_time(self.0.get(2..14)?)
     }
 
-    /// The twelve digits that shoppers see on a statement, `dddd.dddd.dddd`: nine of the second in which the payment was
-    /// made and three of the id's random end. So a payment is found by them among those of one second, without an index;
-    /// two of one second may share them.
+    /// Returns the twelve digits that shoppers see on a statement, `dddd.dddd.dddd`: nine digits of the second in
+    /// which the payment was created and three from the random end of the id. A payment is found among those of the
+    /// same second without an index. Two payments of one second may have the same short id.
     pub fn short_id(&self) -> String {
         let number = |from: usize, to: usize| {
             u64::from_str_radix(self.0.get(from..to).unwrap_or_default(), 16).unwrap_or_default()
         };
-        let (second, tail) = (number(2, 14) / 1000 % SHORT_SECONDS, number(20, 32) % 1000);
+        let (second, tail) = (number(2, 14) / 1000 % SHORT_ID_PERIOD, number(20, 32) % 1000);
         let digits = format!("{second:09}{tail:03}");
         format!("{}.{}.{}", &digits[..4], &digits[4..8], &digits[8..])
     }
 
-    /// The seconds, not after now, in which a payment with a short id can have been made, the latest first: its nine
-    /// digits come again every 31 years. `now` is the latest time that ids can have. `None` when it is no short id.
+    /// Returns the seconds in which a payment with a short id can have been created, the latest first. There can be
+    /// several, because the nine digits repeat every 31 years, and none if the only one is after `now`, which is the
+    /// latest possible time of an id. Returns `None` if the text is not a short id.
     pub fn seconds_of_short_id(short_id: &str, now: Timestamp) -> Option<Vec<Timestamp>> {
         let groups: Vec<&str> = short_id.split('.').collect();
-        let shaped = groups.len() == 3
+        let is_short_id = groups.len() == 3
             && groups.iter().all(|group| group.len() == 4 && group.bytes().all(|byte| byte.is_ascii_digit()));
-        let second: i64 = shaped.then(|| groups.concat())?.get(..9)?.parse().ok()?;
-        let rounds = (now.as_second() - second).div_euclid(SHORT_SECONDS.cast_signed());
-        let moment = |round: i64| Timestamp::from_second(second + round * SHORT_SECONDS.cast_signed()).ok();
+        let second: i64 = is_short_id.then(|| groups.concat())?.get(..9)?.parse().ok()?;
+        let rounds = (now.as_second() - second).div_euclid(SHORT_ID_PERIOD.cast_signed());
+        let moment = |round: i64| Timestamp::from_second(second + round * SHORT_ID_PERIOD.cast_signed()).ok();
         Some((0..=rounds).rev().filter_map(moment).collect())
     }
 
-    /// The next id there can be.
+    /// Returns the next higher possible id, or the id itself if it is the highest.
     #[must_use]
     pub fn successor(&self) -> Self {
         match u128::from_str_radix(&self.0, 16).ok().and_then(|number| number.checked_add(1)) {
@@ -179,67 +182,69 @@ impl PaymentId {
     }
 }
 
-/// Seconds after which the first nine digits of a short id begin again.
-const SHORT_SECONDS: u64 = 1_000_000_000;
+/// Seconds after which the first nine digits of a short id repeat.
+const SHORT_ID_PERIOD: u64 = 1_000_000_000;
 
 impl CheckoutId {
-    /// A new checkout's id on a node; `node` has been checked with [`is_node_name`].
+    /// Creates the id of a new checkout on a node. The caller has checked `node` with [`is_node_name`].
     pub fn new(now: Timestamp, random: [u8; 10], node: &str) -> Self {
-        let mut id = format!("{:012X}", milliseconds(now));
+        let mut id = format!("{:012X}", unix_milliseconds(now));
         push_hex(&mut id, &random, b"0123456789ABCDEF");
         id.push('.');
         id.push_str(node);
         Self(id)
     }
 
-    /// Returns what no checkout's id of this moment or later comes before.
-    pub fn first(moment: Timestamp) -> String {
-        format!("{:012X}", milliseconds(moment))
+    /// Returns the beginning of the checkout ids of this millisecond: twelve uppercase hexadecimal digits, which sort
+    /// before every id of this moment or later.
+    pub fn lowest_prefix(moment: Timestamp) -> String {
+        format!("{:012X}", unix_milliseconds(moment))
     }
 
-    /// Returns the time that it begins with, or `None` if that is no time of ours.
-    pub fn time(&self) -> Option<Timestamp> {
-        time_of(self.0.get(..12)?)
+    /// Returns the time at the beginning of the id, or `None` if that is not a valid time.
+    pub fn creation_time(&self) -> Option<Timestamp> {
+        parse_time(self.0.get(..12)?)
     }
 }
 
 impl PageId {
-    /// A new page's id.
+    /// Creates the id of a new page.
     pub fn new(now: Timestamp, random: [u8; 16]) -> Self {
-        Self(format!("{:012x}{}", milliseconds(now), hex(&random)))
+        Self(format!("{:012x}{}", unix_milliseconds(now), to_hex(&random)))
     }
 }
 
-/// `8a`, 48 bits of time in milliseconds, then the random bytes: 32 lowercase hexadecimal characters.
+/// Formats `8a`, 48 bits of time in milliseconds and 72 random bits as 32 lowercase hexadecimal characters.
 fn timed_hex(now: Timestamp, random: [u8; 9]) -> String {
-    let mut id = format!("8a{:012x}", milliseconds(now));
+    let mut id = format!("8a{:012x}", unix_milliseconds(now));
     push_hex(&mut id, &random, b"0123456789abcdef");
     id
 }
 
 /// Length of a log tag, in hexadecimal digits.
-const LOG_TAG: usize = 12;
+const LOG_TAG_LENGTH: usize = 12;
 
-/// Returns the name of an id in log lines: the first twelve digits of its SHA-256, so that the lines of one checkout are
-/// found by who has its id, and the id by nobody (`printf %s ID | sha256sum`).
+/// Returns the name of an id in log lines: the first twelve digits of its SHA-256. The lines of a checkout can be
+/// found by anyone who has its id (`printf %s ID | sha256sum`), but the id cannot be derived from the lines.
 pub fn log_tag(id: &str) -> String {
-    hex(&Sha256::digest(id.as_bytes())[..LOG_TAG / 2])
+    to_hex(&Sha256::digest(id.as_bytes())[..LOG_TAG_LENGTH / 2])
 }
 
-/// Returns the log tag of the first segment of a path that has the form of an id. Other segments may be anything, a card
-/// number too.
+/// Returns the log tag of the first path segment that has the form of a checkout or page id, or `None` if there is
+/// none. Other segments are not logged, because they may be anything, even a card number.
 pub fn log_tag_of_path(path: &str) -> Option<String> {
     let is_id = |segment: &&str| PageId::parse(segment).is_some() || CheckoutId::parse(segment).is_some();
     path.split('/').find(is_id).map(log_tag)
 }
 
-/// Bytes as lowercase hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
+/// Formats bytes as lowercase hexadecimal digits.
+pub fn to_hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
     push_hex(&mut text, bytes, b"0123456789abcdef");
     text
 }
 
+/// Appends two digits for each byte, the higher half first. `digits` gives the case.
 fn push_hex(text: &mut String, bytes: &[u8], digits: &[u8; 16]) {
     for byte in bytes {
         text.push(char::from(digits[usize::from(byte >> 4)]));
@@ -247,12 +252,14 @@ fn push_hex(text: &mut String, bytes: &[u8], digits: &[u8; 16]) {
     }
 }
 
-/// Reads the time in an id, twelve hexadecimal digits.
-fn time_of(digits: &str) -> Option<Timestamp> {
+/// Parses the time in an id, twelve hexadecimal digits of milliseconds. Returns `None` if they are not digits or beyond
+/// the calendar.
+fn parse_time(digits: &str) -> Option<Timestamp> {
     Timestamp::from_millisecond(i64::from_str_radix(digits, 16).ok()?).ok()
 }
 
-fn milliseconds(now: Timestamp) -> u64 {
+/// Returns the lowest 48 bits of the milliseconds since 1970, and 0 for earlier times.
+fn unix_milliseconds(now: Timestamp) -> u64 {
     now.as_millisecond().max(0).cast_unsigned() & 0xffff_ffff_ffff
 }
 
@@ -295,15 +302,15 @@ mod tests {
 
     #[test]
     fn an_id_tells_its_time() {
-        let made = Timestamp::from_millisecond(1_700_000_000_001).unwrap();
-        assert_eq!(PaymentId::new(made, [255; 9]).time(), Some(made));
-        assert_eq!(RegistrationId::new(made, [0; 9]).time(), Some(made));
-        assert_eq!(MessageId::new(made, [7; 9]).time(), Some(made));
-        let checkout = CheckoutId::new(made, [0; 10], "tx01");
-        assert_eq!(checkout.time(), Some(made));
-        assert!(*CheckoutId::first(made) < *checkout.as_str());
-        // Beyond the calendar.
-        assert_eq!(PaymentId::parse("8affffffffffff000000000000000000").unwrap().time(), None);
+        let created = Timestamp::from_millisecond(1_700_000_000_001).unwrap();
+        assert_eq!(PaymentId::new(created, [255; 9]).creation_time(), Some(created));
+        assert_eq!(RegistrationId::new(created, [0; 9]).creation_time(), Some(created));
+        assert_eq!(MessageId::new(created, [7; 9]).creation_time(), Some(created));
+        let checkout = CheckoutId::new(created, [0; 10], "tx01");
+        assert_eq!(checkout.creation_time(), Some(created));
+        assert!(*CheckoutId::lowest_prefix(created) < *checkout.as_str());
+        // Beyond the range of representable times.
+        assert_eq!(PaymentId::parse("8affffffffffff000000000000000000").unwrap().creation_time(), None);
     }
 
     #[test]

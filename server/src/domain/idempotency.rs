@@ -1,26 +1,30 @@
-//! `Idempotency-Key`: a name that the merchant gives a request, so that sending it twice does it once.
+//! Idempotency keys (`Idempotency-Key`): a merchant's name for a request, so that a repeated request has no further
+//! effect.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::format::mask::{Strictness, has_card_number};
 
 use super::id::EntityId;
-use crate::vault::FINGERPRINT;
 
-/// How long the answer to a named request is kept and given again.
-pub const KEPT: SignedDuration = SignedDuration::from_hours(24);
+/// Retention of the stored response of a request with an idempotency key.
+pub const RESPONSE_RETENTION: SignedDuration = SignedDuration::from_hours(24);
 
-/// Longest name, in characters.
+/// Length of a request's fingerprint: the id of the key that was used, then the MAC.
+pub const FINGERPRINT_LENGTH: usize = 4 + 32;
+
+/// Maximum length of an idempotency key, in characters.
 pub const MAX_LENGTH: usize = 255;
 
-/// The merchant's name for a request: 1 to 255 visible ASCII characters. It means something inside one entity only.
+/// An idempotency key: 1 to 255 visible ASCII characters. It is scoped to one entity.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    /// Reads the header's value.
+    /// Parses the value of the header.
     ///
     /// # Errors
-    /// What is wrong with it, to be read after the header's name.
+    /// If it is empty, longer than 255 bytes, contains other than visible ASCII characters, or looks like a card
+    /// number. The message is phrased to follow the header's name.
     pub fn parse(value: &[u8]) -> Result<Self, &'static str> {
         if value.is_empty() {
             return Err("may not be empty");
@@ -29,7 +33,8 @@ impl IdempotencyKey {
             return Err("may not have more than 255 characters");
         }
         match std::str::from_utf8(value) {
-            // It is stored as it is, and neither masked nor hashed under a key that changes would it find the first answer.
+            // The key is stored as it was sent. Masked, or hashed with a secret that is rotated, it would not find the
+            // first response.
             Ok(text) if has_card_number(text, Strictness::InUse) => {
                 Err("looks like a card number, and such are not stored: send a random key, such as a UUID")
             }
@@ -38,30 +43,48 @@ impl IdempotencyKey {
         }
     }
 
-    /// The name as it was sent.
+    /// Returns the key as it was sent.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// A request with a name.
+/// A request with an idempotency key.
 #[derive(Debug, Clone)]
-pub struct Named {
-    /// Whose request it is.
+pub struct IdempotentRequest {
+    /// The entity that the request is for.
     pub entity: EntityId,
-    /// Its name.
+    /// The idempotency key.
     pub key: IdempotencyKey,
-    /// What tells it from another request of the same name; keyed, because card numbers go into it.
-    pub fingerprint: [u8; FINGERPRINT],
+    /// Fingerprint that distinguishes requests with the same idempotency key. It is keyed, because card numbers are
+    /// part of its input.
+    pub fingerprint: [u8; FINGERPRINT_LENGTH],
 }
 
-/// An answer as it leaves, but for its headers.
+/// A response except for its headers. It is encoded once, so that a replay returns the same bytes even if a later
+/// version would encode the same payment differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct EncodedResponse {
     /// The HTTP status.
     pub status: u16,
     /// The JSON body.
     pub body: Vec<u8>,
+}
+
+/// A response stored for replay.
+#[derive(Debug, Clone)]
+pub struct StoredResponse {
+    /// The request.
+    pub request: IdempotentRequest,
+    /// The response.
+    pub response: EncodedResponse,
+    /// The time of the response.
+    pub created: Timestamp,
+    /// The time from which the idempotency key can be used again.
+    pub expires: Timestamp,
+    /// Entity that owns the payment, registration or checkout in the response: the requested one, or its channel at
+    /// that time. `None` if the response is about none of them.
+    pub owner: Option<EntityId>,
 }
 
 #[cfg(test)]

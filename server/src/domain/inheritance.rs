@@ -1,37 +1,39 @@
-//! Inheritance of settings: those of a PSP or a division hold for every merchant and channel below it that has none of its own.
+//! Inheritance of settings: the settings of a PSP or division apply to every merchant and channel below that has no
+//! value of its own.
 //!
-//! A setting is an entity's own if it differs from the default, or if the default was chosen
-//! ([`Settings::chosen_defaults`]). Otherwise the nearest entity above decides that has it as its own. Between a merchant and
-//! its channels nothing is copied: a channel asks its merchant for the origins and the compatibility mode
-//! (`Directory::origins_of`, `Directory::formats_of`), and chooses everything else itself.
+//! A setting is an entity's own if it differs from the default, or if the default was chosen explicitly
+//! ([`EntitySettings::chosen_defaults`]). Otherwise the value of the nearest entity above that has its own applies.
+//! Nothing is copied from a merchant to its channels: a channel looks up the origins and the compatibility mode of its
+//! merchant (`Directory::frame_origins`, `Directory::formats_of`), and every other setting is its own.
 
-use super::entity::{Entity, Settings};
+use super::entity::{Entity, EntitySettings};
 
-/// A setting that is inherited.
+/// A setting that can be inherited.
 #[derive(Debug)]
 pub struct Setting {
-    /// Its name, which is the option of the command line that sets it.
+    /// The name, which is also the command line option that sets it.
     pub name: &'static str,
-    /// True if a merchant's own value also holds for its channels, and so hides those of upper levels from them.
-    of_merchant: bool,
-    is_same: fn(&Settings, &Settings) -> bool,
-    copy: fn(&Settings, &mut Settings),
+    /// True if a merchant's own value also applies to its channels and so hides the values of upper levels from them.
+    covers_channels: bool,
+    is_same: fn(&EntitySettings, &EntitySettings) -> bool,
+    copy: fn(&EntitySettings, &mut EntitySettings),
 }
 
-/// A row of the table: the option, the field, and `of_merchant`.
+/// Creates a row of the table from the option, the field, and `covers_channels`.
 macro_rules! setting {
-    ($name:literal, $($field:ident).+, $of_merchant:literal) => {
+    ($name:literal, $($field:ident).+, $covers_channels:literal) => {
         Setting {
             name: $name,
-            of_merchant: $of_merchant,
-            is_same: |one, other| one.$($field).+ == other.$($field).+,
+            covers_channels: $covers_channels,
+            is_same: |a, b| a.$($field).+ == b.$($field).+,
             copy: |from, to| to.$($field).+.clone_from(&from.$($field).+),
         }
     };
 }
 
-/// Every setting that is inherited. Name and priority are an entity's alone, and sandbox or live is the same in a whole tree.
-pub static SETTINGS: [Setting; 16] = [
+/// Every setting that can be inherited. Name and priority belong to a single entity, and sandbox or live is the same
+/// in a whole tree.
+pub static SETTINGS: [Setting; 17] = [
     setting!("strict", strict, false),
     setting!("customer-names-optional", customer_names_optional, false),
     setting!("refuse-duplicates", refuse_duplicates, false),
@@ -48,56 +50,64 @@ pub static SETTINGS: [Setting; 16] = [
     setting!("require-cvv", channel.require_cvv, false),
     setting!("registrations-require-cvv", channel.registrations_require_cvv, false),
     setting!("connector", channel.connector, false),
+    setting!("acquirer-merchant", channel.acquirer_merchant, false),
 ];
 
-/// Finds a setting by its name. Returns `None` if there is no such setting, or it is not inherited.
-pub fn find(name: &str) -> Option<&'static Setting> {
+/// Finds an inheritable setting by the name of its command line option. Returns `None` if there is no such setting or
+/// it cannot be inherited.
+pub fn find_setting(name: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.name == name)
 }
 
 impl Setting {
-    fn is_default(&self, settings: &Settings) -> bool {
-        (self.is_same)(settings, &Settings::default())
+    /// Returns true if the setting has its default value.
+    fn is_default(&self, settings: &EntitySettings) -> bool {
+        (self.is_same)(settings, &EntitySettings::default())
     }
 
-    fn is_own(&self, settings: &Settings) -> bool {
+    /// Returns true if the setting is not inherited: its value differs from the default, or the default was chosen
+    /// explicitly.
+    fn is_own(&self, settings: &EntitySettings) -> bool {
         !self.is_default(settings) || settings.chosen_defaults.iter().any(|name| name == self.name)
     }
 
-    /// Notes that the value that a setting has now was chosen.
-    pub fn choose(&self, settings: &mut Settings) {
+    /// Records that the current value of a setting was chosen explicitly, so that it is not inherited. Only a default
+    /// needs a mark; that of any other value is removed.
+    pub fn mark_chosen(&self, settings: &mut EntitySettings) {
         settings.chosen_defaults.retain(|name| name != self.name);
         if self.is_default(settings) {
             settings.chosen_defaults.push(self.name.to_owned());
         }
     }
 
-    /// Gives a setting up, so that it is inherited.
-    pub fn inherit(&self, settings: &mut Settings) {
-        (self.copy)(&Settings::default(), settings);
+    /// Resets a setting to its default and removes its mark, so that it is inherited.
+    pub fn reset_to_inherited(&self, settings: &mut EntitySettings) {
+        (self.copy)(&EntitySettings::default(), settings);
         settings.chosen_defaults.retain(|name| name != self.name);
     }
 }
 
-/// The settings that hold for an entity.
+/// The settings that apply to an entity.
 #[derive(Debug)]
-pub struct Effective<'a> {
-    /// The settings, its own and inherited ones.
-    pub settings: Settings,
-    /// The names of the inherited ones, each with the PSP or division that it comes from.
+pub struct EffectiveSettings<'a> {
+    /// The settings, own and inherited.
+    pub settings: EntitySettings,
+    /// Names of the inherited settings, each with the PSP or division that it comes from.
     pub inherited: Vec<(&'static str, &'a Entity)>,
 }
 
-/// Resolves the settings of an entity. `above` holds the entities above it, nearest first.
-pub fn resolve<'a>(entity: &Entity, above: &[&'a Entity]) -> Effective<'a> {
-    let mut effective = Effective { settings: entity.settings.clone(), inherited: Vec::new() };
+/// Resolves the settings of an entity, and lists those that it inherits. `above` holds the entities above it, nearest
+/// first. A setting that is not the entity's own is copied from the nearest PSP or division that has its own. A
+/// merchant's own value of a setting that covers its channels prevents that: such a channel keeps the default.
+pub fn resolve_settings<'a>(entity: &Entity, above: &[&'a Entity]) -> EffectiveSettings<'a> {
+    let mut effective = EffectiveSettings { settings: entity.settings.clone(), inherited: Vec::new() };
     for setting in &SETTINGS {
         if setting.is_own(&entity.settings) {
             continue;
         }
-        let mut deciding = above.iter().filter(|above| setting.of_merchant || !above.level.takes_payments());
-        let source = deciding.find(|above| setting.is_own(&above.settings));
-        if let Some(source) = source.filter(|source| !source.level.takes_payments()) {
+        let mut candidates = above.iter().filter(|above| setting.covers_channels || !above.level.allows_payments());
+        let source = candidates.find(|above| setting.is_own(&above.settings));
+        if let Some(source) = source.filter(|source| !source.level.allows_payments()) {
             (setting.copy)(&source.settings, &mut effective.settings);
             effective.inherited.push((setting.name, source));
         }
@@ -111,12 +121,13 @@ mod tests {
     use jiff::{SignedDuration, Timestamp};
 
     use super::*;
-    use crate::domain::channel::{Channel, ThreeD};
+    use crate::domain::channel::{Channel, ThreeDsPolicy};
     use crate::domain::id::EntityId;
     use crate::domain::level::Level;
 
-    fn entity(level: Level, change: impl FnOnce(&mut Settings)) -> Entity {
-        let mut settings = Settings::default();
+    /// Creates an entity of a level, with default settings except for the change.
+    fn create_entity(level: Level, change: impl FnOnce(&mut EntitySettings)) -> Entity {
+        let mut settings = EntitySettings::default();
         change(&mut settings);
         Entity {
             id: EntityId::new(Timestamp::UNIX_EPOCH, [level as u8; 9]),
@@ -129,66 +140,67 @@ mod tests {
         }
     }
 
-    fn nothing(_: &mut Settings) {}
+    fn keep_defaults(_: &mut EntitySettings) {}
 
     #[test]
     fn the_nearest_entity_that_has_a_setting_decides() {
-        let psp = entity(Level::Psp, |settings| {
+        let psp = create_entity(Level::Psp, |settings| {
             settings.strict = true;
-            settings.channel.three_d = ThreeD::Required;
+            settings.channel.three_d = ThreeDsPolicy::Required;
         });
-        let division = entity(Level::Division, |settings| settings.channel.three_d = ThreeD::Never);
-        let merchant = entity(Level::Merchant, nothing);
-        let effective = resolve(&merchant, &[&division, &psp]);
+        let division = create_entity(Level::Division, |settings| settings.channel.three_d = ThreeDsPolicy::Never);
+        let merchant = create_entity(Level::Merchant, keep_defaults);
+        let effective = resolve_settings(&merchant, &[&division, &psp]);
         assert!(effective.settings.strict);
-        assert_eq!(effective.settings.channel.three_d, ThreeD::Never);
+        assert_eq!(effective.settings.channel.three_d, ThreeDsPolicy::Never);
         let from: Vec<_> = effective.inherited.iter().map(|(name, from)| (*name, from.level)).collect();
         assert_eq!(from, [("strict", Level::Psp), ("3d", Level::Division)]);
     }
 
     #[test]
     fn a_default_that_was_chosen_hides_what_is_above_until_it_is_given_up() {
-        let division = entity(Level::Division, |settings| settings.strict = true);
-        let mut merchant = entity(Level::Merchant, |settings| find("strict").unwrap().choose(settings));
-        assert!(!resolve(&merchant, &[&division]).settings.strict);
-        find("strict").unwrap().inherit(&mut merchant.settings);
-        assert!(resolve(&merchant, &[&division]).settings.strict);
-        assert_eq!(merchant.settings, Settings::default());
+        let division = create_entity(Level::Division, |settings| settings.strict = true);
+        let mut merchant =
+            create_entity(Level::Merchant, |settings| find_setting("strict").unwrap().mark_chosen(settings));
+        assert!(!resolve_settings(&merchant, &[&division]).settings.strict);
+        find_setting("strict").unwrap().reset_to_inherited(&mut merchant.settings);
+        assert!(resolve_settings(&merchant, &[&division]).settings.strict);
+        assert_eq!(merchant.settings, EntitySettings::default());
     }
 
     #[test]
     fn a_channel_takes_what_upper_levels_choose_and_asks_its_merchant_for_origins_only() {
-        let division = entity(Level::Division, |settings| {
+        let division = create_entity(Level::Division, |settings| {
             settings.strict = true;
             settings.origins = vec!["https://division.example".to_owned()];
         });
-        let merchant = entity(Level::Merchant, |settings| {
+        let merchant = create_entity(Level::Merchant, |settings| {
             settings.refuse_duplicates = true;
             settings.origins = vec!["https://shop.example".to_owned()];
         });
-        let channel = entity(Level::Channel, nothing);
-        let settings = resolve(&channel, &[&merchant, &division]).settings;
+        let channel = create_entity(Level::Channel, keep_defaults);
+        let settings = resolve_settings(&channel, &[&merchant, &division]).settings;
         assert!(settings.strict && !settings.refuse_duplicates && settings.origins.is_empty());
-        let merchant = entity(Level::Merchant, nothing);
-        let settings = resolve(&channel, &[&merchant, &division]).settings;
+        let merchant = create_entity(Level::Merchant, keep_defaults);
+        let settings = resolve_settings(&channel, &[&merchant, &division]).settings;
         assert_eq!(settings.origins, division.settings.origins);
     }
 
     #[test]
     fn without_upper_levels_nothing_is_inherited() {
-        let merchant = entity(Level::Merchant, |settings| {
+        let merchant = create_entity(Level::Merchant, |settings| {
             settings.strict = true;
             settings.compatible = true;
         });
-        let channel = entity(Level::Channel, nothing);
-        assert_eq!(resolve(&channel, &[&merchant]).settings, channel.settings);
-        assert_eq!(resolve(&merchant, &[]).settings, merchant.settings);
+        let channel = create_entity(Level::Channel, keep_defaults);
+        assert_eq!(resolve_settings(&channel, &[&merchant]).settings, channel.settings);
+        assert_eq!(resolve_settings(&merchant, &[]).settings, merchant.settings);
     }
 
     #[test]
     fn every_setting_is_inherited_except_those_that_are_an_entitys_alone() {
-        // A new field does not compile here until it is in the table, or among those that are not.
-        let Settings {
+        // A new field does not compile here until it is added to the table or to the exceptions.
+        let EntitySettings {
             strict,
             customer_names_optional,
             origins,
@@ -206,16 +218,17 @@ mod tests {
                     three_d,
                     risk,
                     connector,
+                    acquirer_merchant,
                     priority: _,
                     require_cvv,
                     registrations_require_cvv,
                 },
-        } = Settings::default();
+        } = EntitySettings::default();
         let flags = [strict, customer_names_optional, refuse_duplicates, browser_registrations, browser_customer_ids];
         let more = [sandbox_any_number, compatible, risk, require_cvv, registrations_require_cvv];
         let lists = [origins, brands, currencies, test_modes];
-        let others = (three_d, connector);
-        assert_eq!(others, (ThreeD::WhenEnrolled, None));
-        assert_eq!(flags.len() + more.len() + lists.len() + 2, SETTINGS.len());
+        let others = (three_d, connector, acquirer_merchant);
+        assert_eq!(others, (ThreeDsPolicy::WhenEnrolled, None, None));
+        assert_eq!(flags.len() + more.len() + lists.len() + 3, SETTINGS.len());
     }
 }

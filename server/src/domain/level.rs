@@ -1,5 +1,5 @@
-//! Levels of the entity tree: PSP, division, merchant, channel. Payments are made at merchants and channels; the levels above
-//! hold settings and credentials for what is below them.
+//! Levels of the entity tree: PSP, division, merchant, channel. Payments belong to merchants and channels. The levels
+//! above hold settings and credentials for the entities below them.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// A payment service provider: the top of a tree.
+    /// A payment service provider, the top of a tree.
     Psp,
-    /// A part of a PSP, or a group of merchants that has no PSP.
+    /// A part of a PSP, or a group of merchants without a PSP.
     Division,
-    /// A merchant, with channels or without.
+    /// A merchant, with or without channels.
     #[default]
     Merchant,
     /// A channel of a merchant.
@@ -22,7 +22,7 @@ impl Level {
     /// Every level, highest first.
     pub const ALL: [Self; 4] = [Self::Psp, Self::Division, Self::Merchant, Self::Channel];
 
-    /// The word for it: in the store and on the command line.
+    /// Returns the name used in the store and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Psp => "psp",
@@ -32,24 +32,25 @@ impl Level {
         }
     }
 
-    /// The name of it in messages.
-    pub fn title(self) -> &'static str {
+    /// Returns the name used in messages: that of [`Self::as_str`], but `PSP` in capitals.
+    pub fn display_name(self) -> &'static str {
         if self == Self::Psp { "PSP" } else { self.as_str() }
     }
 
-    /// Reads the word for a level. Returns `None` if there is no such level.
+    /// Parses the name of a level. Returns `None` if there is no such level.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.as_str() == text)
     }
 
-    /// Returns true if payments are made at entities of this level.
-    pub fn takes_payments(self) -> bool {
+    /// Returns true for merchants and channels, at which payments are made, and false for the levels above.
+    pub fn allows_payments(self) -> bool {
         matches!(self, Self::Merchant | Self::Channel)
     }
 
-    /// Returns true if an entity of this level may stand directly below one of another level. A level above the merchant may
-    /// be left out.
-    pub fn fits_below(self, parent: Self) -> bool {
+    /// Returns true if an entity of this level may be directly below one of another level: a division below a PSP, a
+    /// merchant below either, a channel below a merchant. A PSP is always at the top. Levels above the merchant may be
+    /// left out.
+    pub fn can_be_below(self, parent: Self) -> bool {
         match self {
             Self::Psp => false,
             Self::Division => parent == Self::Psp,
@@ -74,7 +75,7 @@ mod tests {
         for (below, level) in Level::ALL.into_iter().enumerate() {
             assert_eq!(Level::parse(level.as_str()), Some(level));
             for (above, parent) in Level::ALL.into_iter().enumerate() {
-                assert!(!level.fits_below(parent) || above < below, "{level} below {parent}");
+                assert!(!level.can_be_below(parent) || above < below, "{level} below {parent}");
             }
         }
         assert_eq!(Level::parse("channels"), None);
@@ -82,8 +83,8 @@ mod tests {
 
     #[test]
     fn the_levels_above_a_merchant_may_be_left_out() {
-        assert!(Level::Merchant.fits_below(Level::Division) && Level::Merchant.fits_below(Level::Psp));
-        assert!(Level::Division.fits_below(Level::Psp) && Level::Channel.fits_below(Level::Merchant));
-        assert!(!Level::Channel.fits_below(Level::Psp) && !Level::Channel.fits_below(Level::Division));
+        assert!(Level::Merchant.can_be_below(Level::Division) && Level::Merchant.can_be_below(Level::Psp));
+        assert!(Level::Division.can_be_below(Level::Psp) && Level::Channel.can_be_below(Level::Merchant));
+        assert!(!Level::Channel.can_be_below(Level::Psp) && !Level::Channel.can_be_below(Level::Division));
     }
 }

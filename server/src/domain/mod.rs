@@ -1,11 +1,10 @@
-//! The rules about money, pure: (state, command, now) → new state or refusal.
+//! Business rules about money, as pure functions: (state, command, now) → new state or refusal.
 //!
-//! No I/O, no clock, no randomness, no async: time, ids and random bytes come in as arguments, so every rule
-//! can be tested without a server.
+//! No I/O, clock, randomness or async: the time, ids and random bytes are arguments, so every rule can be tested
+//! without a server.
 
 pub mod address;
 pub mod asynchronous;
-pub mod authentication;
 pub mod channel;
 pub mod checkout;
 pub mod defaults;
@@ -26,3 +25,4 @@ pub mod refusal;
 pub mod registration;
 pub mod scope;
 pub mod standing_instruction;
+pub mod three_ds;

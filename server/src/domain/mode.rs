@@ -1,12 +1,12 @@
-//! The mode that a payment is processed in: with a simulation, with an acquirer's test system, or with real money.
+//! Processing modes of payments: simulation, acquirer's test system, or real money.
 
 use tillgate_shared::parameter::Parameters;
 
 use super::refusal::Refusal;
 
-/// The mode of a payment.
+/// The processing mode of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum ProcessingMode {
     /// A simulation (`testMode=INTERNAL`, and the default of a sandbox entity).
     Internal,
     /// An acquirer's test system (`testMode=EXTERNAL`).
@@ -15,12 +15,13 @@ pub enum Mode {
     Live,
 }
 
-impl Mode {
-    /// Returns the mode of a payment of an entity that is `live`, or a sandbox.
+impl ProcessingMode {
+    /// Returns the mode of a payment from its parameters. `live` is true for a live entity and false for a sandbox,
+    /// whose mode is [`Self::Internal`] unless `testMode` is `EXTERNAL`.
     ///
     /// # Errors
-    /// A live entity takes no testMode.
-    pub fn of(live: bool, parameters: &Parameters) -> Result<Self, Refusal> {
+    /// 400 if a live entity sends `testMode`.
+    pub fn from_parameters(live: bool, parameters: &Parameters) -> Result<Self, Refusal> {
         match (live, parameters.get("testMode")) {
             (true, Some(_)) => Err(Refusal::test_mode_not_allowed()),
             (true, None) => Ok(Self::Live),

@@ -1,68 +1,67 @@
-//! A payment: its types, and the rules about what may follow what, which are one matrix: [`Command::takes`].
+//! Payments: their types, and the matrix of allowed modifications: [`ModificationType::check_state`].
 
 mod account;
-mod kind;
 mod outcome;
+mod payment_type;
 mod record;
 mod redirect;
-mod shared;
-mod standing;
+mod shared_parameters;
+mod status;
 
 use jiff::SignedDuration;
 use tillgate_shared::money::Amount;
 use tillgate_shared::result::{ResultCode, codes};
 
 pub use account::{Account, BankSummary, CardSummary, VirtualSummary};
-pub use kind::PaymentType;
 pub use outcome::PaymentOutcome;
+pub use payment_type::PaymentType;
 pub(in crate::domain) use record::code as result_code;
-pub use record::{NOTIFICATION_URL, Payment, descriptor};
+pub use record::{NOTIFICATION_URL, Payment, statement_descriptor};
 pub use redirect::{Precondition, Redirect, TransferAccount};
-pub use shared::Shared;
-pub use standing::{Link, Standing, State};
+pub use shared_parameters::SharedParameters;
+pub use status::{FollowUpSummary, PaymentState, PaymentStatus};
 
-/// What may be asked of an earlier payment.
+/// Type of a modification of an earlier payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Command {
-    /// Takes what a preauthorization reserves, at once or in parts.
+pub enum ModificationType {
+    /// Captures the amount of a preauthorization, at once or in parts.
     Capture,
-    /// Undoes a payment as a whole; the shopper sees no booking.
+    /// Reverses a whole payment. The shopper sees no booking.
     Reversal,
-    /// Gives back what was taken, at once or in parts.
+    /// Refunds a captured or debited amount, at once or in parts.
     Refund,
-    /// Tells that the shopper's bank has taken the money back.
+    /// Records that the shopper's bank has charged the amount back.
     Chargeback,
 }
 
-/// How long the things that pass are possible, counted from the payment's own time.
+/// Time limits of modifications, counted from the creation of the payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Terms {
-    /// How long a preauthorization may be captured or reversed. Afterwards what was not captured is released.
+pub struct TimeLimits {
+    /// Time in which a preauthorization may be captured or reversed. Afterwards the amount that was not captured is
+    /// released.
     pub authorization_lifetime: SignedDuration,
-    /// The connector's cut-off: how long a debit or credit may be reversed.
+    /// The connector's cut-off: time in which a debit or credit may be reversed.
     pub reversal_window: SignedDuration,
 }
 
-impl Command {
-    /// Every command.
+impl ModificationType {
+    /// Every type.
     pub const ALL: [Self; 4] = [Self::Capture, Self::Reversal, Self::Refund, Self::Chargeback];
 
-    /// The matrix: which command takes which payment, in which state; in every other case the documented code that says
-    /// why not. Sums are looked at afterwards, by [`Command::decide`].
+    /// Checks the matrix of modifications, payment types and states. Every combination that is not allowed has a
+    /// documented code. Sums are checked afterwards by [`ModificationType::decide_amount`].
     ///
-    /// A preauthorization is closed when its time is over, and what was not captured is released; a debit or credit is
-    /// closed when the connector's cut-off has passed and it is booked. Whoever wants to undo it then refunds it.
-    ///
-    /// # Errors
-    /// The code of the refusal.
-    #[rustfmt::skip] // a rule reads as a line
-    pub fn takes(self, referenced: PaymentType, state: State) -> Result<(), ResultCode> {
-        use Command::{Capture, Chargeback, Refund, Reversal};
+    /// A preauthorization is closed when its lifetime ends, and the amount that was not captured is released. A debit
+    /// or credit is closed when the connector's cut-off has passed and it is booked. After that it can only be
+    /// refunded, and a debit charged back.
+    #[rustfmt::skip] // keeps each rule on one line
+    pub fn check_state(self, referenced: PaymentType, state: PaymentState) -> Result<(), ResultCode> {
+        use ModificationType::{Capture, Chargeback, Refund, Reversal};
         use PaymentType::{Capture as CP, Credit as CD, Debit as DB, Preauthorization as PA, TwoStepDebit as PACP};
-        use State::{ChargedBack, Closed, Open, Pending, Reversed, Used};
+        use PaymentState::{ChargedBack, Closed, Open, Pending, Reversed, Used};
 
         match (self, referenced, state) {
-            // command   referenced             state                   answer
+            // change    referenced             state                   result
             (_,          _,                     Pending)             => Err(codes::REFERENCE_PENDING),
 
             (Capture,    PA,                    Open | Used)         => Ok(()),
@@ -88,30 +87,31 @@ impl Command {
         }
     }
 
-    /// Decides a command about a payment. Returns the amount that it moves: the one asked for, or the payment's own when
-    /// none is.
+    /// Checks a modification of a payment. Returns the amount of the modification: the requested one, or the payment's
+    /// whole amount if none is requested.
     ///
-    /// Captures together are at most what was authorised, refunds together at most what was taken. A reversal is about
-    /// the whole. A chargeback is at most the whole, also where refunds have been made: the bank has taken it already,
-    /// and the merchant contests what it got twice.
+    /// All captures together are at most the authorized amount, and all refunds together at most the captured or
+    /// debited amount. A reversal is always for the whole amount. A chargeback is at most the whole amount even after
+    /// refunds: the bank has already taken the money, and the merchant disputes an amount that was paid back twice.
     ///
     /// # Errors
-    /// The code of the refusal.
-    pub fn decide(self, referenced: &Standing, asked: Option<Amount>) -> Result<Amount, ResultCode> {
-        self.takes(referenced.payment_type, referenced.state)?;
+    /// The code of [`ModificationType::check_state`], then that of another currency, of an amount that is too high (for
+    /// a reversal: any other amount), and of zero, which only a reversal may have.
+    pub fn decide_amount(self, referenced: &PaymentStatus, requested: Option<Amount>) -> Result<Amount, ResultCode> {
+        self.check_state(referenced.payment_type, referenced.state)?;
         let whole = referenced.amount;
-        let amount = asked.unwrap_or(whole);
+        let amount = requested.unwrap_or(whole);
         if amount.currency() != whole.currency() {
             return Err(codes::REFERENCE_CURRENCY_DIFFERS);
         }
-        let (fits, otherwise) = match self {
-            Self::Capture => (amount.hundredths() <= referenced.left, codes::CAPTURE_VOLUME_EXCEEDED),
-            Self::Refund => (amount.hundredths() <= referenced.left, codes::REFUND_VOLUME_EXCEEDED),
+        let (fits, code) = match self {
+            Self::Capture => (amount.hundredths() <= referenced.remaining, codes::CAPTURE_VOLUME_EXCEEDED),
+            Self::Refund => (amount.hundredths() <= referenced.remaining, codes::REFUND_VOLUME_EXCEEDED),
             Self::Chargeback => (amount <= whole, codes::REFERENCE_AMOUNT_TOO_HIGH),
             Self::Reversal => (amount == whole, codes::REFERENCE_AMOUNT_DIFFERS),
         };
         if !fits {
-            return Err(otherwise);
+            return Err(code);
         }
         if amount.is_zero() && self != Self::Reversal {
             return Err(codes::AMOUNT_TOO_SMALL);
@@ -119,8 +119,8 @@ impl Command {
         Ok(amount)
     }
 
-    /// The refusal of a command that refers to no payment at all: none of these stands alone.
-    pub fn without_payment(self) -> ResultCode {
+    /// Returns the code that refuses this modification if it names no earlier payment, or an unknown one.
+    pub fn missing_payment_code(self) -> ResultCode {
         match self {
             Self::Capture => codes::CAPTURE_NEEDS_PREAUTHORIZATION,
             Self::Reversal => codes::REVERSAL_NEEDS_PAYMENT,
@@ -129,7 +129,7 @@ impl Command {
         }
     }
 
-    /// The type of the payment that the command makes.
+    /// Returns the type of the payment that the modification creates.
     pub fn payment_type(self) -> PaymentType {
         match self {
             Self::Capture => PaymentType::Capture,
@@ -139,9 +139,10 @@ impl Command {
         }
     }
 
-    /// A command by the letters of its payment type; none for a type that begins a payment.
+    /// Parses a modification from the code of its payment type, such as `CP`. Returns `None` for a type of an initial
+    /// payment and for unknown codes.
     pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|command| command.payment_type().code() == text)
+        Self::ALL.into_iter().find(|modification| modification.payment_type().code() == text)
     }
 }
 

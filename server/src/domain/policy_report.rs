@@ -1,39 +1,42 @@
-//! Reports of browsers about violations of a Content-Security-Policy. Anybody may send one, and what it holds was in a page
-//! beside card data, so only what tells a merchant where to look is kept: hosts and paths, without queries and long numbers.
+//! Browser reports about violations of a Content-Security-Policy. Anyone may send one, and the reported page contained
+//! card data. So only the data with which a merchant finds the cause is stored: hosts and paths, without queries and
+//! long numbers.
 
 use jiff::SignedDuration;
 use serde_json::Value;
 
 /// Retention of a violation that does not happen again.
 pub const RETENTION: SignedDuration = SignedDuration::from_hours(90 * 24);
-/// Most violations of an entity. Beyond that, reports are counted as [`PolicyReport::others`].
-pub const MOST_VIOLATIONS: i64 = 200;
+/// Maximum number of violations of an entity. Reports beyond it are counted as [`PolicyReport::overflow_entry`].
+pub const MAX_VIOLATIONS: i64 = 200;
 
-/// Most reports that are read from one request.
-const MOST_REPORTS: usize = 20;
-/// Most characters of an address that are kept.
-const MOST_CHARACTERS: usize = 200;
-/// A text with as many digits as the shortest card number has none of its digits kept. Less could complete the shown part of one.
-const MOST_DIGITS: usize = 8;
+/// Maximum number of reports that are read from one request.
+const MAX_REPORTS: usize = 20;
+/// Maximum number of characters of an address that are stored.
+const MAX_CHARACTERS: usize = 200;
+/// Maximum number of digits that a stored text shows. A text with more digits has all of them masked, because they
+/// could complete a partly shown card number.
+const MAX_DIGITS: usize = 8;
 
-/// A violation, as it is kept. Reports with the same fields are one violation that happened several times.
+/// A stored violation. Reports with the same fields are occurrences of one violation.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PolicyReport {
     /// The directive that was violated, such as `script-src-elem`.
     pub directive: String,
-    /// The origin of what was blocked, or a word such as `inline`.
+    /// The origin of the blocked resource, or a word such as `inline`.
     pub blocked: String,
     /// Origin and path of the page.
     pub document: String,
-    /// Origin and path of the script that caused it; empty if unknown.
+    /// Origin and path of the script that caused the violation. Empty if unknown.
     pub source: String,
-    /// True if the browser stopped it; false for a policy that reports only.
+    /// True if the browser blocked the resource, false for a report-only policy.
     pub enforced: bool,
 }
 
 impl PolicyReport {
-    /// The violation as which reports are counted that an entity has no room for.
-    pub fn others() -> Self {
+    /// Returns the violation under which further ones are counted after the entity reached its maximum: the directive
+    /// `others`, without addresses.
+    pub fn overflow_entry() -> Self {
         Self {
             directive: "others".to_owned(),
             blocked: String::new(),
@@ -44,71 +47,77 @@ impl PolicyReport {
     }
 }
 
-/// Reads the body of a request: `application/csp-report`, one report in an object, or `application/reports+json`, a list.
-/// Reports of other types are left out. Returns `None` if it is neither.
-pub fn parse(body: &[u8]) -> Option<Vec<PolicyReport>> {
+/// Parses the body of a request: `application/csp-report`, one report in an object, or `application/reports+json`, a
+/// list. Skips reports of other types or without a valid directive, and violations of a list after the twentieth.
+/// Returns `None` if the body is neither.
+pub fn parse_reports(body: &[u8]) -> Option<Vec<PolicyReport>> {
     let document: Value = serde_json::from_slice(body).ok()?;
     if let Some(report) = document.get("csp-report") {
         let names = ["effective-directive", "blocked-uri", "document-uri", "source-file"];
         return Some(
-            read(report, names)
+            read_violation(report, names)
                 .or_else(|| {
-                    // Older browsers know this name only.
-                    read(report, ["violated-directive", "blocked-uri", "document-uri", "source-file"])
+                    // Older browsers send only this name.
+                    read_violation(report, ["violated-directive", "blocked-uri", "document-uri", "source-file"])
                 })
                 .into_iter()
                 .collect(),
         );
     }
-    let reports = document.as_array()?.iter().filter(|report| report["type"] == "csp-violation").take(MOST_REPORTS);
+    let reports = document.as_array()?.iter().filter(|report| report["type"] == "csp-violation").take(MAX_REPORTS);
     let names = ["effectiveDirective", "blockedURL", "documentURL", "sourceFile"];
-    Some(reports.filter_map(|report| read(&report["body"], names)).collect())
+    Some(reports.filter_map(|report| read_violation(&report["body"], names)).collect())
 }
 
-fn read(report: &Value, [directive, blocked, document, source]: [&str; 4]) -> Option<PolicyReport> {
-    let text = |name: &str| report.get(name).and_then(Value::as_str).unwrap_or_default();
-    // "script-src 'self'" in older browsers.
-    let directive = text(directive).split_ascii_whitespace().next()?;
+/// Reads a violation from the fields of these names. Missing texts are empty, except the directive: without a valid one
+/// it returns `None`. Of the blocked address only the origin is kept.
+fn read_violation(report: &Value, [directive, blocked, document, source]: [&str; 4]) -> Option<PolicyReport> {
+    let field = |name: &str| report.get(name).and_then(Value::as_str).unwrap_or_default();
+    // Older browsers send the sources too: "script-src 'self'".
+    let directive = field(directive).split_ascii_whitespace().next()?;
     let is_directive = directive.len() <= 64 && directive.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
     is_directive.then(|| PolicyReport {
         directive: directive.to_owned(),
-        blocked: origin_and_path(text(blocked)).0,
-        document: whole(text(document)),
-        source: whole(text(source)),
-        enforced: text("disposition") != "report",
+        blocked: split_address(field(blocked)).0,
+        document: sanitize_address(field(document)),
+        source: sanitize_address(field(source)),
+        enforced: field("disposition") != "report",
     })
 }
 
-fn whole(address: &str) -> String {
-    let (origin, path) = origin_and_path(address);
+/// Returns the origin and path of an address, see [`split_address`].
+fn sanitize_address(address: &str) -> String {
+    let (origin, path) = split_address(address);
     origin + &path
 }
 
-/// The origin of an address and its path, without user, query, fragment and long numbers. What is no address is a word, such
-/// as `inline`, `eval` or `data`.
-fn origin_and_path(address: &str) -> (String, String) {
+/// Splits an address into origin and path, without user, query and fragment, and with masked digits. A text that is not
+/// an address is kept as a word, such as `inline`, `eval` or `data`, and is empty if it is no word.
+fn split_address(address: &str) -> (String, String) {
     let address = address.split(['?', '#']).next().unwrap_or_default();
     let Some((scheme, rest)) = address.split_once("://") else {
-        // Of `data:…` and `blob:…` the scheme alone.
+        // Keep only the scheme of `data:…` and `blob:…`.
         let word = address.split(':').next().unwrap_or_default();
         let is_word = word.len() <= 32 && word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');
         return (if is_word { word.to_owned() } else { String::new() }, String::new());
     };
     let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
     let authority = authority.rsplit('@').next().unwrap_or_default();
-    (masked(&format!("{scheme}://{authority}")), masked(path))
+    (mask_digits(&format!("{scheme}://{authority}")), mask_digits(path))
 }
 
-/// A text of bounded length whose digits are hidden where there are many: however they are separated, encoded or written.
-fn masked(text: &str) -> String {
-    let decoded = decoded(text);
+/// Decodes a text, removes control characters, and cuts it off after 200 characters. If it has more than eight digits,
+/// however they are separated, encoded or written, each of them becomes `*`.
+fn mask_digits(text: &str) -> String {
+    let decoded = decode_percent(text);
     let digits = decoded.chars().filter(|character| character.is_numeric()).count();
-    let hide = |character: char| if character.is_numeric() && digits > MOST_DIGITS { '*' } else { character };
-    decoded.chars().filter(|character| !character.is_control()).map(hide).take(MOST_CHARACTERS).collect()
+    let mask = |character: char| if character.is_numeric() && digits > MAX_DIGITS { '*' } else { character };
+    decoded.chars().filter(|character| !character.is_control()).map(mask).take(MAX_CHARACTERS).collect()
 }
 
-/// A text without percent encoding, however often it was applied.
-fn decoded(text: &str) -> String {
+/// Removes percent encoding from a text, even if it was applied several times. Returns an empty text if it was applied
+/// more than seven times.
+fn decode_percent(text: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..8 {
         let mut bytes = Vec::with_capacity(text.len());
@@ -132,7 +141,7 @@ fn decoded(text: &str) -> String {
         }
         text = next;
     }
-    // An address that is encoded so often hides something.
+    // An address that is encoded more often than this may hide a number.
     String::new()
 }
 
@@ -142,17 +151,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn report(document: &str, blocked: &str) -> PolicyReport {
+    /// Returns the stored violation of a report in the older format.
+    fn parse_sample(document: &str, blocked: &str) -> PolicyReport {
         let body = serde_json::json!({ "csp-report": {
             "effective-directive": "script-src-elem", "document-uri": document, "blocked-uri": blocked,
             "source-file": document, "script-sample": document,
         } });
-        parse(body.to_string().as_bytes()).unwrap().remove(0)
+        parse_reports(body.to_string().as_bytes()).unwrap().remove(0)
     }
 
     #[test]
     fn both_formats_are_read_and_what_is_neither_is_not() {
-        let one = report("https://shop.example/pay", "https://evil.example/x.js");
+        let report = parse_sample("https://shop.example/pay", "https://evil.example/x.js");
         let list = serde_json::json!([
             { "type": "csp-violation", "body": {
                 "effectiveDirective": "script-src-elem", "documentURL": "https://shop.example/pay",
@@ -162,20 +172,20 @@ mod tests {
             { "type": "deprecation", "body": { "id": "x" } },
             { "type": "csp-violation" },
         ]);
-        assert_eq!(parse(list.to_string().as_bytes()).unwrap(), [one]);
+        assert_eq!(parse_reports(list.to_string().as_bytes()).unwrap(), [report]);
         let older = br#"{"csp-report":{"violated-directive":"script-src 'self'","blocked-uri":"inline","disposition":"report"}}"#;
-        let older = parse(older).unwrap().remove(0);
+        let older = parse_reports(older).unwrap().remove(0);
         assert_eq!((older.directive.as_str(), older.blocked.as_str(), older.enforced), ("script-src", "inline", false));
         for body in ["", "{}", "1", "\"\"", "{\"csp-report\"", "\u{0}"] {
-            assert!(parse(body.as_bytes()).is_none(), "{body}");
+            assert!(parse_reports(body.as_bytes()).is_none(), "{body}");
         }
         let many = serde_json::json!(vec![list[0].clone(); 500]);
-        assert_eq!(parse(many.to_string().as_bytes()).unwrap().len(), MOST_REPORTS);
+        assert_eq!(parse_reports(many.to_string().as_bytes()).unwrap().len(), MAX_REPORTS);
     }
 
     #[test]
     fn of_an_address_origin_and_path_are_kept() {
-        for (address, kept) in [
+        for (address, stored) in [
             ("https://user:secret@shop.example/pay?card=1#x", "https://shop.example/pay"),
             ("data:text/html,4200", "data"),
             ("inline", "inline"),
@@ -183,10 +193,10 @@ mod tests {
             ("4200 0000", ""),
             ("", ""),
         ] {
-            assert_eq!(report(address, "").document, kept, "{address}");
+            assert_eq!(parse_sample(address, "").document, stored, "{address}");
         }
         assert_eq!(
-            report("", "https://evil.example/4200").blocked,
+            parse_sample("", "https://evil.example/4200").blocked,
             "https://evil.example",
             "of what is blocked the origin"
         );
@@ -205,19 +215,19 @@ mod tests {
             written[0] = number[..1].to_owned();
             let path = written.join(&separator);
             for address in [format!("https://shop.example/{path}/x"), format!("https://{number}.example/?{number}")] {
-                let kept = report(&address, &address);
-                for text in [kept.document, kept.blocked, kept.source] {
-                    prop_assert!(text.chars().filter(|character| character.is_numeric()).count() <= MOST_DIGITS, "{text}");
+                let report = parse_sample(&address, &address);
+                for text in [report.document, report.blocked, report.source] {
+                    prop_assert!(text.chars().filter(|character| character.is_numeric()).count() <= MAX_DIGITS, "{text}");
                 }
             }
         }
 
         #[test]
         fn whatever_comes_is_bounded(body in proptest::collection::vec(any::<u8>(), 0..400), address in "\\PC{0,400}") {
-            let _ = parse(&body);
-            let kept = report(&address, &address);
-            for text in [kept.document, kept.blocked, kept.source] {
-                prop_assert!(text.chars().count() <= 2 * MOST_CHARACTERS);
+            let _ = parse_reports(&body);
+            let report = parse_sample(&address, &address);
+            for text in [report.document, report.blocked, report.source] {
+                prop_assert!(text.chars().count() <= 2 * MAX_CHARACTERS);
             }
         }
     }

@@ -1,34 +1,34 @@
-//! What a query asks for: a range of time, and which payments of it.
+//! Queries: the time range, and the filter of the payments in it.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use tillgate_shared::brand::{Brand, Method};
+use tillgate_shared::brand::{Brand, PaymentMethod};
 use tillgate_shared::parameter::Parameters;
 
 use super::id::PaymentId;
 use super::payment::{Account, Payment, PaymentType};
 use super::refusal::Refusal;
 
-/// Most payments in an answer, and what it has where nothing is asked for.
-pub const PAGE: usize = 100;
+/// Maximum and default number of payments on a page.
+pub const PAGE_SIZE: usize = 100;
 
-/// Most payments of a list whose pages are numbered: all of them are counted for each page.
-pub const NUMBERED: u32 = 10_000;
+/// Maximum number of payments in a list with numbered pages, because each page counts all of them.
+pub const MAX_NUMBERED_PAYMENTS: u32 = 10_000;
 
-/// Filter by payment type and method. The default lets every payment pass.
+/// Filter by payment type and method. The default matches every payment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// The types that pass; `None` lets all pass.
+pub struct PaymentFilter {
+    /// Payment types that match. `None` matches all.
     types: Option<Vec<PaymentType>>,
-    /// The methods that pass, two letters each; `None` lets all pass.
+    /// Methods that match, two letters each. `None` matches all.
     methods: Option<Vec<String>>,
 }
 
-impl Filter {
-    /// Reads `paymentTypes` and `paymentMethods`. A value that is not known matches no payment: clients list types that
-    /// other gateways have.
-    pub fn read(parameters: &Parameters) -> Self {
+impl PaymentFilter {
+    /// Reads `paymentTypes` and `paymentMethods`, lists with commas. A missing one matches every payment. An unknown
+    /// value matches no payment and is not an error, because clients list types of other gateways.
+    pub fn from_parameters(parameters: &Parameters) -> Self {
         let list = |name: &str| parameters.get(name).map(|text| text.split(',').map(str::trim));
         Self {
             types: list("paymentTypes").map(|words| words.filter_map(PaymentType::parse).collect()),
@@ -36,114 +36,129 @@ impl Filter {
         }
     }
 
-    /// Returns true if the filter lets a payment pass.
-    pub fn wants(&self, payment: &Payment) -> bool {
-        self.wants_kind(payment.payment_type, &payment.brand, matches!(payment.account, Account::Card(_)))
+    /// Returns true if the filter matches a payment.
+    pub fn matches_payment(&self, payment: &Payment) -> bool {
+        self.matches_properties(payment.payment_type, &payment.brand, matches!(payment.account, Account::Card(_)))
     }
 
-    /// Same as [`Filter::wants`], for a payment of which only this is known.
-    pub fn wants_kind(&self, payment_type: PaymentType, brand: &str, is_card: bool) -> bool {
+    /// Same as [`PaymentFilter::matches_payment`], for a payment of which only these properties are known.
+    pub fn matches_properties(&self, payment_type: PaymentType, brand: &str, is_card: bool) -> bool {
         let has_type = self.types.as_ref().is_none_or(|types| types.contains(&payment_type));
-        let has = |methods: &Vec<String>| methods.iter().any(|wanted| wanted == kind_of_method(brand, is_card));
-        has_type && self.methods.as_ref().is_none_or(has)
+        let has_method = |methods: &Vec<String>| methods.iter().any(|code| code == brand_method_code(brand, is_card));
+        has_type && self.methods.as_ref().is_none_or(has_method)
     }
 
-    /// Returns true if the filter lets every payment pass.
-    pub fn wants_all(&self) -> bool {
+    /// Returns true if the filter matches every payment.
+    pub fn matches_all(&self) -> bool {
         self.types.is_none() && self.methods.is_none()
     }
 }
 
-/// A payment's method, as `paymentMethods` names it: CC credit card, DC debit card, DD direct debit, PP prepayment, OT
-/// online transfer, VA virtual account.
-pub fn method(payment: &Payment) -> &'static str {
-    kind_of_method(&payment.brand, matches!(payment.account, Account::Card(_)))
+/// Returns a payment's method in the form of `paymentMethods`, which is its brand's `method`: CC credit card, DC debit
+/// card, DD direct debit, PP prepayment, OT online transfer, VA virtual account. A card from a wallet or of an unknown
+/// brand is CC, any other account of an unknown brand VA.
+pub fn method_code(payment: &Payment) -> &'static str {
+    brand_method_code(&payment.brand, matches!(payment.account, Account::Card(_)))
 }
 
-fn kind_of_method(brand: &str, is_card: bool) -> &'static str {
+/// Returns the code of a brand's method. A card of a brand without card numbers, such as one from a wallet, is a credit
+/// card, as is a card of an unknown brand; any other account of an unknown brand is a virtual account.
+fn brand_method_code(brand: &str, is_card: bool) -> &'static str {
     let method = match Brand::find(brand) {
         Some(brand) if brand.method.is_card() || !is_card => brand.method,
-        _ if is_card => Method::CreditCard,
-        _ => Method::VirtualAccount,
+        _ if is_card => PaymentMethod::CreditCard,
+        _ => PaymentMethod::VirtualAccount,
     };
     method.as_str()
 }
 
-/// A range of payment ids, which is a range of time: ids begin with the millisecond in which they were made.
+/// A range of payment ids, which is also a range of time: ids begin with the millisecond of the payment's creation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Range {
-    /// The first id that may be in it.
+pub struct PaymentRange {
+    /// The first id of the range.
     pub from: PaymentId,
-    /// The first id behind it; none where it has no end.
+    /// The first id after the range. `None` if the range has no end.
     pub until: Option<PaymentId>,
 }
 
-impl Range {
-    /// All of time.
-    pub fn all() -> Self {
-        Self { from: first(Timestamp::UNIX_EPOCH), until: None }
+impl PaymentRange {
+    /// Returns the range of all ids since 1970.
+    pub fn all_time() -> Self {
+        Self { from: lowest_id(Timestamp::UNIX_EPOCH), until: None }
     }
 
-    /// Days, or moments to the second, both ends included, in UTC.
+    /// Reads `date.from` and `date.to`: days, or times to the second, in UTC, both included. Returns `None` if neither
+    /// is sent.
     ///
     /// # Errors
-    /// A refusal that names `date.to` when it lies before `date.from`, and either when the other is sent alone.
-    pub fn read(parameters: &Parameters) -> Result<Option<Self>, Refusal> {
+    /// 400 if `date.to` is before `date.from`, a date is not valid, or only one of the two is sent. The refusal names
+    /// the parameter at fault.
+    pub fn from_parameters(parameters: &Parameters) -> Result<Option<Self>, Refusal> {
         let (from, to) = (parameters.get("date.from"), parameters.get("date.to"));
         let (from, to) = match (from, to) {
             (None, None) => return Ok(None),
             (Some(from), Some(to)) => (from, to),
-            (None, Some(_)) => return Err(Refusal::parameter("date.from", None, "may not be empty with date.to")),
-            (Some(_), None) => return Err(Refusal::parameter("date.to", None, "may not be empty with date.from")),
+            (None, Some(_)) => {
+                return Err(Refusal::invalid_parameter("date.from", None, "may not be empty with date.to"));
+            }
+            (Some(_), None) => {
+                return Err(Refusal::invalid_parameter("date.to", None, "may not be empty with date.from"));
+            }
         };
-        let wrong = |name, value| Refusal::parameter(name, Some(value), "must be a day in the form yyyy-MM-dd");
-        let begin = moment(from, Time::midnight()).ok_or_else(|| wrong("date.from", from))?;
-        let end = moment(to, Time::constant(23, 59, 59, 0)).ok_or_else(|| wrong("date.to", to))?;
+        let invalid_day =
+            |name, value| Refusal::invalid_parameter(name, Some(value), "must be a day in the form yyyy-MM-dd");
+        let begin = parse_date_time(from, Time::midnight()).ok_or_else(|| invalid_day("date.from", from))?;
+        let end = parse_date_time(to, Time::constant(23, 59, 59, 0)).ok_or_else(|| invalid_day("date.to", to))?;
         if end < begin {
-            return Err(Refusal::parameter("date.to", Some(to), "must not lie before date.from"));
+            return Err(Refusal::invalid_parameter("date.to", Some(to), "must not lie before date.from"));
         }
-        // No payment is made on the last day of the calendar.
-        let until = end.checked_add(SignedDuration::from_secs(1)).ok().and_then(in_utc).map(first);
-        Ok(Some(Self { from: first(in_utc(begin).unwrap_or(Timestamp::MAX)), until }))
+        // No payment is created on the last day of the calendar.
+        let until = end.checked_add(SignedDuration::from_secs(1)).ok().and_then(to_utc_timestamp).map(lowest_id);
+        Ok(Some(Self { from: lowest_id(to_utc_timestamp(begin).unwrap_or(Timestamp::MAX)), until }))
     }
 
-    /// The second in which a payment with a short id can have been made, the latest first.
-    pub fn of_short_id(short_id: &str, now: Timestamp) -> Option<Vec<Self>> {
+    /// Returns the ranges, one second each, in which a payment with a short id can have been created, the latest first.
+    /// `now` is the latest possible time of an id; later seconds are left out. Returns `None` if the text is not a
+    /// short id.
+    pub fn from_short_id(short_id: &str, now: Timestamp) -> Option<Vec<Self>> {
         let seconds = PaymentId::seconds_of_short_id(short_id, now)?;
-        let of =
-            |second: Timestamp| Self { from: first(second), until: Some(first(second + SignedDuration::from_secs(1))) };
-        Some(seconds.into_iter().map(of).collect())
+        let range_of = |second: Timestamp| Self {
+            from: lowest_id(second),
+            until: Some(lowest_id(second + SignedDuration::from_secs(1))),
+        };
+        Some(seconds.into_iter().map(range_of).collect())
     }
 
-    /// What is in both.
+    /// Returns the intersection of two ranges. It contains no id if they do not overlap.
     #[must_use]
-    pub fn and(&self, other: &Self) -> Self {
+    pub fn intersect_with(&self, other: &Self) -> Self {
         let until = match (&self.until, &other.until) {
-            (Some(one), Some(two)) => Some(one.min(two).clone()),
-            (one, two) => one.clone().or_else(|| two.clone()),
+            (Some(a), Some(b)) => Some(a.min(b).clone()),
+            (a, b) => a.clone().or_else(|| b.clone()),
         };
         Self { from: (&self.from).max(&other.from).clone(), until }
     }
 
-    /// What is left behind a payment.
+    /// Returns the part of the range after a payment, without it.
     #[must_use]
-    pub fn after(&self, id: &PaymentId) -> Self {
-        self.and(&Self { from: id.successor(), until: None })
+    pub fn after_payment(&self, id: &PaymentId) -> Self {
+        self.intersect_with(&Self { from: id.successor(), until: None })
     }
 
-    /// Whether a payment is in it.
+    /// Returns true if a payment is in the range.
     pub fn contains(&self, id: &PaymentId) -> bool {
         *id >= self.from && self.until.as_ref().is_none_or(|until| id < until)
     }
 }
 
-/// The first id of a moment.
-fn first(moment: Timestamp) -> PaymentId {
+/// Returns the lowest possible payment id of a millisecond.
+fn lowest_id(moment: Timestamp) -> PaymentId {
     PaymentId::new(moment, [0; 9])
 }
 
-/// Reads a day, or a day with a time after a space or a letter T; `time` is that of a day alone.
-fn moment(text: &str, time: Time) -> Option<DateTime> {
+/// Parses a day, or a day with a time after a space or a letter T. `time` applies to a day without a time. Returns
+/// `None` for any other text.
+fn parse_date_time(text: &str, time: Time) -> Option<DateTime> {
     let (day, rest) = text.split_at_checked(10)?;
     let time = match rest.strip_prefix([' ', 'T']) {
         Some(clock) => clock.parse().ok()?,
@@ -153,7 +168,8 @@ fn moment(text: &str, time: Time) -> Option<DateTime> {
     Some(day.parse::<Date>().ok()?.to_datetime(time))
 }
 
-fn in_utc(moment: DateTime) -> Option<Timestamp> {
+/// Returns the moment of a date and time in UTC, or `None` at the end of the calendar, which timestamps do not reach.
+fn to_utc_timestamp(moment: DateTime) -> Option<Timestamp> {
     moment.to_zoned(TimeZone::UTC).ok().map(|moment| moment.timestamp())
 }
 
@@ -164,18 +180,20 @@ mod tests {
 
     use super::*;
 
-    fn parameters(pairs: &[(&str, &str)]) -> Parameters {
+    fn build_parameters(pairs: &[(&str, &str)]) -> Parameters {
         pairs.iter().copied().collect()
     }
 
-    fn at(text: &str) -> Timestamp {
+    fn parse_timestamp(text: &str) -> Timestamp {
         text.parse().unwrap()
     }
 
     #[test]
     fn a_range_has_its_first_and_its_last_millisecond() {
         let range =
-            Range::read(&parameters(&[("date.from", "2026-11-20"), ("date.to", "2026-11-21")])).unwrap().unwrap();
+            PaymentRange::from_parameters(&build_parameters(&[("date.from", "2026-11-20"), ("date.to", "2026-11-21")]))
+                .unwrap()
+                .unwrap();
         for (moment, inside) in [
             ("2026-11-19T23:59:59.999Z", false),
             ("2026-11-20T00:00:00Z", true),
@@ -183,33 +201,36 @@ mod tests {
             ("2026-11-22T00:00:00Z", false),
         ] {
             for random in [[0; 9], [255; 9]] {
-                assert_eq!(range.contains(&PaymentId::new(at(moment), random)), inside, "{moment}");
+                assert_eq!(range.contains(&PaymentId::new(parse_timestamp(moment), random)), inside, "{moment}");
             }
         }
     }
 
     #[test]
     fn a_range_has_two_ends_in_the_right_order() {
-        assert_eq!(Range::read(&parameters(&[])).unwrap(), None);
+        assert_eq!(PaymentRange::from_parameters(&build_parameters(&[])).unwrap(), None);
         for (pairs, name) in [
             (vec![("date.from", "2026-11-20")], "date.to"),
             (vec![("date.to", "2026-11-20")], "date.from"),
             (vec![("date.from", "2026-11-20"), ("date.to", "2026-11-19")], "date.to"),
         ] {
-            assert_eq!(Range::read(&parameters(&pairs)).unwrap_err().parameters[0].name, name);
+            assert_eq!(PaymentRange::from_parameters(&build_parameters(&pairs)).unwrap_err().parameters[0].name, name);
         }
         for end in ["0001-01-01", "9999-12-31"] {
-            assert!(Range::read(&parameters(&[("date.from", end), ("date.to", end)])).is_ok(), "{end}");
+            assert!(
+                PaymentRange::from_parameters(&build_parameters(&[("date.from", end), ("date.to", end)])).is_ok(),
+                "{end}"
+            );
         }
     }
 
     proptest! {
         #[test]
         fn a_short_id_leads_back_to_the_second_of_its_payment(milliseconds in 0i64..4_000_000_000_000, random: [u8; 9]) {
-            let made = Timestamp::from_millisecond(milliseconds).unwrap();
-            let id = PaymentId::new(made, random);
-            let now = made + SignedDuration::from_hours(24 * 365);
-            let ranges = Range::of_short_id(&id.short_id(), now).unwrap();
+            let created = Timestamp::from_millisecond(milliseconds).unwrap();
+            let id = PaymentId::new(created, random);
+            let now = created + SignedDuration::from_hours(24 * 365);
+            let ranges = PaymentRange::from_short_id(&id.short_id(), now).unwrap();
             prop_assert!(ranges.iter().any(|range| range.contains(&id)));
             prop_assert!(ranges.len() <= 5);
         }
@@ -217,7 +238,7 @@ mod tests {
         #[test]
         fn what_comes_after_a_payment_is_everything_but_it_and_what_was_before(one: [u8; 9], two: [u8; 9]) {
             let (one, two) = (PaymentId::new(Timestamp::UNIX_EPOCH, one), PaymentId::new(Timestamp::UNIX_EPOCH, two));
-            prop_assert_eq!(Range::all().after(&one).contains(&two), two > one);
+            prop_assert_eq!(PaymentRange::all_time().after_payment(&one).contains(&two), two > one);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! A refusal: an answer that says no, with a documented result code and an HTTP status. Made in `domain` and
-//! `gateway`; anything that is not a refusal and not an answer is an internal error.
+//! Refusals: responses that reject a request with a documented result code and an HTTP status. They are created in
+//! `domain` and `gateway`. Every other failure is an internal error.
 
 use std::borrow::Cow;
 
@@ -9,119 +9,127 @@ use tillgate_shared::result::{ResultCode, codes};
 
 use super::scope::Scope;
 
-/// Why a request is not carried out.
+/// Reason for not carrying out a request.
 #[derive(Debug, Clone)]
 pub struct Refusal {
-    /// The HTTP status of the answer.
+    /// HTTP status of the response.
     pub status: u16,
-    /// The result code that clients branch on.
+    /// Result code on which clients base their decisions.
     pub code: ResultCode,
-    /// More than the code's own description, where a case needs telling apart.
+    /// Description of this case, if it needs more than the code's own description.
     pub description: Option<Cow<'static, str>>,
-    /// The parameters at fault, each with what is wrong with it.
+    /// The parameters at fault, each with an error message.
     pub parameters: Vec<ParameterError>,
-    /// After how many seconds the same request may go better (`Retry-After`); none where waiting does not help.
+    /// Seconds after which the same request may succeed (`Retry-After`). `None` if waiting does not help.
     pub retry_after: Option<u32>,
 }
 
-/// Most parameters that a refusal names. A body has room for 20,000, and each is longer in the answer.
-const MOST_PARAMETERS: usize = 100;
+/// Maximum number of parameters that a refusal names. A body has room for 20,000, and each is longer in the response.
+const MAX_PARAMETERS: usize = 100;
 
 impl Refusal {
+    /// Creates a refusal with a description of its own, without parameters at fault.
     fn new(status: u16, code: ResultCode, description: impl Into<Cow<'static, str>>) -> Self {
-        Self { description: Some(description.into()), ..Self::bare(status, code) }
+        Self { description: Some(description.into()), ..Self::from_code(status, code) }
     }
 
-    /// A refusal in the code's own words.
-    fn bare(status: u16, code: ResultCode) -> Self {
+    /// Creates a refusal with the code's own description.
+    fn from_code(status: u16, code: ResultCode) -> Self {
         Self { status, code, description: None, parameters: Vec::new(), retry_after: None }
     }
 
     /// 400: parameters are missing or invalid; `parameterErrors` names each, up to the first hundred.
-    pub fn parameters(mut parameters: Vec<ParameterError>) -> Self {
-        parameters.truncate(MOST_PARAMETERS);
-        Self { parameters, ..Self::bare(400, codes::INVALID_PARAMETER) }
+    pub fn invalid_parameters(mut parameters: Vec<ParameterError>) -> Self {
+        parameters.truncate(MAX_PARAMETERS);
+        Self { parameters, ..Self::from_code(400, codes::INVALID_PARAMETER) }
     }
 
-    /// 400: one parameter is missing or invalid.
-    pub fn parameter(name: &str, value: Option<&str>, message: impl Into<String>) -> Self {
-        Self::parameters(vec![ParameterError::new(name, value, message)])
+    /// 400: one parameter is missing (without `value`) or invalid. `message` follows the name. A secret value and card
+    /// numbers are not repeated.
+    pub fn invalid_parameter(name: &str, value: Option<&str>, message: impl Into<String>) -> Self {
+        Self::invalid_parameters(vec![ParameterError::new(name, value, message)])
     }
 
-    /// 400: a parameter is none of the words that it may be.
-    pub fn one_of(name: &str, value: &str, words: &[&str]) -> Self {
-        Self::parameter(name, Some(value), choice::message(words))
+    /// 400: a parameter has none of its allowed values, which the message lists.
+    pub fn invalid_choice(name: &str, value: &str, choices: &[&str]) -> Self {
+        Self::invalid_parameter(name, Some(value), choice::error_message(choices))
     }
 
-    /// The same refusal, because of what a parameter names.
+    /// Sets the parameter at fault, in place of those that the refusal names so far.
     #[must_use]
-    pub fn naming(self, name: &str, value: &str, message: &str) -> Self {
+    pub fn with_parameter(self, name: &str, value: &str, message: &str) -> Self {
         let parameters = vec![ParameterError::new(name, Some(value), message)];
         Self { parameters, ..self }
     }
 
-    /// The same refusal of a parameter with another name.
+    /// Gives every parameter at fault this name: the one under which the client sent the value.
     #[must_use]
-    pub fn about(mut self, name: &str) -> Self {
+    pub fn with_parameter_name(mut self, name: &str) -> Self {
         for parameter in &mut self.parameters {
             name.clone_into(&mut parameter.name);
         }
         self
     }
 
-    /// 400: the body cannot be read as parameters at all.
-    pub fn malformed(description: impl Into<Cow<'static, str>>) -> Self {
+    /// 400: the body cannot be parsed as parameters, for the reason in `description`.
+    pub fn malformed_body(description: impl Into<Cow<'static, str>>) -> Self {
         Self::new(400, codes::INVALID_PARAMETER, description)
     }
 
-    /// 413: the body is longer than the service reads.
-    pub fn too_large() -> Self {
-        Self::new(413, codes::INVALID_PARAMETER, "The request body is larger than 1 MiB")
+    /// 413: the body is larger than `limit`, in bytes.
+    pub fn body_too_large(limit: usize) -> Self {
+        const KIB: usize = 1024;
+        const MIB: usize = 1024 * KIB;
+        let size =
+            if limit.is_multiple_of(MIB) { format!("{} MiB", limit / MIB) } else { format!("{} KiB", limit / KIB) };
+        Self::new(413, codes::INVALID_PARAMETER, format!("The request body is larger than {size}"))
     }
 
-    /// 408: the body does not come.
-    pub fn too_slow() -> Self {
+    /// 408: the body does not arrive in time.
+    pub fn body_too_slow() -> Self {
         Self::new(408, codes::INVALID_PARAMETER, "The request body did not arrive within 15 seconds")
     }
 
-    /// 401: there is no usable Authorization header. `reason` names the half that fails, never what exists.
-    pub fn unauthenticated(reason: &'static str) -> Self {
+    /// 401: there is no usable Authorization header. `reason` names the part that fails, and never reveals which
+    /// credentials exist.
+    pub fn missing_credentials(reason: &'static str) -> Self {
         Self::new(401, codes::AUTHENTICATION_FAILED, reason)
     }
 
-    /// 403: the credentials are well-formed and wrong.
+    /// 403: the credentials are well-formed and wrong. `reason` never reveals which credentials exist.
     pub fn wrong_credentials(reason: &'static str) -> Self {
         Self::new(403, codes::AUTHENTICATION_FAILED, reason)
     }
 
-    /// 429: more wrong credentials from one address than its limit. Right ones are never refused so.
+    /// 429: too many wrong credentials from one address; `seconds` is the time to wait. Correct credentials are never
+    /// refused this way.
     pub fn too_many_wrong_credentials(seconds: u32) -> Self {
         let description = format!("Too many wrong credentials from this address; try again in {seconds} seconds");
         Self { retry_after: Some(seconds), ..Self::new(429, codes::THROTTLED, description) }
     }
 
-    /// 403: the token is valid, and may not make requests of this kind.
+    /// 403: the token is valid, but does not allow requests of this kind.
     pub fn missing_scope(scope: Scope) -> Self {
         let description = format!("The access token does not have the scope {}", scope.as_str());
         Self::new(403, codes::INSUFFICIENT_RIGHTS, description)
     }
 
-    /// 403: a request for a live entity came over plain HTTP, as far as the gateway can know.
-    pub fn plain_http() -> Self {
-        let text = "A live entity is served over HTTPS only: send the request to https://, through a proxy that is named in \
+    /// 403: a request for a live entity arrived over plain HTTP, as far as the gateway can detect it behind a proxy.
+    pub fn https_required() -> Self {
+        let description = "A live entity is served over HTTPS only: send the request to https://, through a proxy that is named in \
                     --trusted-proxy and sends X-Forwarded-Proto";
-        Self::new(403, codes::AUTHENTICATION_FAILED, text)
+        Self::new(403, codes::AUTHENTICATION_FAILED, description)
     }
 
     /// 403: the gateway runs without `--public-url`, which live entities need.
     pub fn no_live_entities() -> Self {
-        let text = "This gateway serves no live entities: start it with --public-url https://";
-        Self::new(403, codes::AUTHENTICATION_FAILED, text)
+        let description = "This gateway serves no live entities: start it with --public-url https://";
+        Self::new(403, codes::AUTHENTICATION_FAILED, description)
     }
 
-    /// 403: the credentials do not cover this entityId; says nothing about whether it exists.
+    /// 403: the credentials do not cover this entityId. The response is the same whether it exists or not.
     pub fn unknown_channel() -> Self {
-        Self::bare(403, codes::UNKNOWN_CHANNEL)
+        Self::from_code(403, codes::UNKNOWN_CHANNEL)
     }
 
     /// 403: the request was made by a browser, and the route is for servers.
@@ -138,33 +146,35 @@ impl Refusal {
         Self::new(403, codes::SENDER_NOT_ALLOWED, "Only the frames of the payment form may ask here")
     }
 
-    /// 400: what refers to an earlier payment is sent without one; no transaction is made.
-    pub fn without_payment(code: ResultCode) -> Self {
+    /// 400: a follow-up payment is sent without the earlier payment. No transaction is created. `code` depends on the
+    /// type.
+    pub fn missing_referenced_payment(code: ResultCode) -> Self {
         Self::new(400, code, "This payment type refers to an earlier payment: send it to /v1/payments/{id}")
     }
 
-    /// 400: a follow-up payment (capture, reversal, refund, chargeback) of a payment that does not exist, or is another
-    /// entity's. Clients look for the code of the type (contract, 0.20).
+    /// 400: a follow-up payment (capture, reversal, refund, chargeback) of a payment that does not exist or belongs to
+    /// another entity. Clients check the code of the type (contract, 0.20).
     pub fn unknown_referenced_payment(code: ResultCode) -> Self {
         Self::new(400, code, "There is no payment with this id")
     }
 
-    /// 404: the resource does not exist, or is another entity's, which is the same answer.
-    pub fn not_found(what: &'static str) -> Self {
-        Self::new(404, codes::INVALID_PARAMETER, what)
+    /// 404: the resource does not exist or belongs to another entity. The response is the same in both cases.
+    /// `description` is a whole sentence without its period.
+    pub fn not_found(description: &'static str) -> Self {
+        Self::new(404, codes::INVALID_PARAMETER, description)
     }
 
-    /// 404: a query finds no payment; another entity's is none.
-    pub fn nothing_found() -> Self {
-        Self::bare(404, codes::TRANSACTION_UNKNOWN)
+    /// 404: a query finds no payment. Payments of other entities are not found.
+    pub fn no_payment_found() -> Self {
+        Self::from_code(404, codes::TRANSACTION_UNKNOWN)
     }
 
-    /// 400: the checkout's half hour is over.
+    /// 400: the checkout's 30 minutes are over.
     pub fn checkout_expired() -> Self {
         Self::new(400, codes::INVALID_PARAMETER, "The checkout has expired: it was open for 30 minutes")
     }
 
-    /// 400: the checkout has been paid, or a payment of it is under way, and cannot change any more.
+    /// 400: the checkout is paid or has a payment in progress, and cannot be changed any more.
     pub fn checkout_closed() -> Self {
         Self::new(400, codes::INVALID_PARAMETER, "The checkout has been submitted and cannot be changed any more")
     }
@@ -181,98 +191,117 @@ impl Refusal {
         }
     }
 
-    /// 400: nothing processes this method for this entity.
+    /// 400: no connector of this entity processes the method.
     pub fn method_not_configured() -> Self {
-        Self::bare(400, codes::METHOD_NOT_CONFIGURED)
+        Self::from_code(400, codes::METHOD_NOT_CONFIGURED)
     }
 
-    /// 400: no channel takes the brand, the currency or the test mode.
-    pub fn not_set_up(code: ResultCode) -> Self {
-        Self::bare(400, code)
+    /// 400: no channel accepts the brand, the currency or the test mode; `code` depends on which.
+    pub fn not_configured(code: ResultCode) -> Self {
+        Self::from_code(400, code)
     }
 
-    /// 400: the registration cannot be used any more, or never could be; the code says why.
-    pub fn registration(code: ResultCode) -> Self {
-        Self::bare(400, code)
+    /// 400: the registration cannot be used, or not any more. The code gives the reason.
+    pub fn unusable_registration(code: ResultCode) -> Self {
+        Self::from_code(400, code)
     }
 
-    /// 400: what is to be stored names no account; the brand's own page would ask the shopper for it.
-    pub fn no_account(name: &str) -> Self {
-        let missing = vec![ParameterError::new(name, None, "may not be empty: there is no account to store")];
-        Self { parameters: missing, ..Self::bare(400, codes::NO_ACCOUNT) }
+    /// 400: a request to store an account contains none; `name` is the parameter that is missing. Only the brand's own
+    /// page would ask the shopper for it.
+    pub fn account_required(name: &str) -> Self {
+        let parameters = vec![ParameterError::new(name, None, "may not be empty: there is no account to store")];
+        Self { parameters, ..Self::from_code(400, codes::NO_ACCOUNT) }
     }
 
-    /// 400: a parameter names a registration that does not exist, or is another entity's, which is the same answer.
+    /// 400: a parameter names a registration that does not exist or belongs to another entity. The response is the
+    /// same in both cases.
     pub fn unknown_registration(name: &str, id: &str) -> Self {
-        Self::bare(400, codes::REGISTRATION_UNKNOWN).naming(name, id, "is not a registration that may be used here")
+        Self::from_code(400, codes::REGISTRATION_UNKNOWN).with_parameter(
+            name,
+            id,
+            "is not a registration that may be used here",
+        )
     }
 
-    /// 400: the agreement that a charge without the cardholder refers to does not exist.
+    /// 400: a merchant-initiated payment refers to a standing instruction that does not exist.
     pub fn unknown_initial_transaction(name: &str, id: &str) -> Self {
-        Self::bare(400, codes::REFERENCE_UNKNOWN).naming(name, id, "is not an initial transaction of this entity")
+        Self::from_code(400, codes::REFERENCE_UNKNOWN).with_parameter(
+            name,
+            id,
+            "is not an initial transaction of this entity",
+        )
     }
 
-    /// 400: a charge without the cardholder refers to what was agreed for another account.
-    pub fn other_account() -> Self {
-        Self::bare(400, codes::CROSS_LINKAGE)
+    /// 400: a merchant-initiated payment refers to a standing instruction for another account (700.100.710).
+    pub fn account_mismatch() -> Self {
+        Self::from_code(400, codes::CROSS_LINKAGE)
     }
 
-    /// 400: what was agreed with the cardholder does not allow this charge; the parameter says what of it.
-    pub fn not_agreed(name: &str, value: &str, message: &str) -> Self {
-        Self::bare(400, codes::RECURRING_NOT_ALLOWED).naming(name, value, message)
+    /// 400: the standing instruction does not allow this payment. The refusal names the parameter of the violated term,
+    /// with its value.
+    pub fn violated_term(name: &str, value: &str, message: &str) -> Self {
+        Self::from_code(400, codes::RECURRING_NOT_ALLOWED).with_parameter(name, value, message)
     }
 
-    /// 405: the address exists and takes another method.
+    /// 405: the address exists but has another method.
     pub fn method_not_allowed() -> Self {
-        Self::bare(405, codes::METHOD_NOT_SUPPORTED)
+        Self::from_code(405, codes::METHOD_NOT_SUPPORTED)
     }
 
-    /// 503: more work is queued than the store takes; the client may try again.
-    pub fn overloaded() -> Self {
+    /// 503: the write queue of the store is full. The client may try again.
+    pub fn write_queue_full() -> Self {
         Self { retry_after: Some(1), ..Self::new(503, codes::THROTTLED, "The service is busy; try again in a second") }
     }
 
-    /// 503: the disk is full, busy, failing or damaged. Nothing was written; the operator reads more in the log.
+    /// 503: the disk is full, busy, failing or damaged. Nothing was written; the client may try again after `seconds`.
+    /// The log has the details for the operator.
     pub fn store_unavailable(seconds: u32) -> Self {
         let description = "The service cannot store or read anything at the moment; nothing was done. Try again later";
         Self { retry_after: Some(seconds), ..Self::new(503, codes::STORE_UNAVAILABLE, description) }
     }
 
-    /// 429: more attempts to pay than one source is allowed. Says for how long, and not which of the caps it is: who tests
-    /// cards learns nothing.
+    /// 429: too many attempts to pay from one source. The response gives the time to wait, but not which limit was
+    /// reached, so that it does not help card testers.
     pub fn too_many_attempts(seconds: u32) -> Self {
         let description = format!("Too many attempts to pay; try again in {seconds} seconds");
         Self { retry_after: Some(seconds), ..Self::new(429, codes::THROTTLED, description) }
     }
 
-    /// 429: more queries than an entity may have waiting, or one that waited for its turn too long.
+    /// 429: too many reports of policy violations about one entity, or about all. `seconds` is the time to wait.
+    pub fn too_many_reports(seconds: u32) -> Self {
+        let description = format!("Too many reports; try again in {seconds} seconds");
+        Self { retry_after: Some(seconds), ..Self::new(429, codes::THROTTLED, description) }
+    }
+
+    /// 429: the queue of an entity's queries is full, or a query waited in it too long.
     pub fn too_many_queries() -> Self {
         let description = "Too many queries of this entity at once; try again in a second";
         Self { retry_after: Some(1), ..Self::new(429, codes::THROTTLED, description) }
     }
 
-    /// 429: a checkout has been tried as often as it may. It ends after so many seconds; the shop may prepare a new one.
+    /// 429: a checkout has reached its limit of attempts. It expires after this many seconds. The shop may create a new
+    /// one.
     pub fn checkout_exhausted(seconds: u32) -> Self {
         let description = "This checkout has been tried too often; prepare a new one";
         Self { retry_after: Some(seconds), ..Self::new(429, codes::THROTTLED, description) }
     }
 
-    /// 429: more forms wait for the merchant's confirmation than there is room for. Some expire after so many seconds.
+    /// 429: too many forms wait for the merchant's confirmation. Some of them expire after this many seconds.
     pub fn too_many_forms(seconds: u32) -> Self {
         let description = "Too many forms wait for the merchant's confirmation; try again later";
         Self { retry_after: Some(seconds), ..Self::new(429, codes::THROTTLED, description) }
     }
 
-    /// 400: the header `Idempotency-Key` cannot be taken.
-    pub fn idempotency_key(message: &'static str) -> Self {
+    /// 400: the header `Idempotency-Key` is not valid. `message` follows the header's name in the description.
+    pub fn invalid_idempotency_key(message: &'static str) -> Self {
         Self {
             description: Some(format!("The header Idempotency-Key {message}").into()),
-            ..Self::parameter("Idempotency-Key", None, message)
+            ..Self::invalid_parameter("Idempotency-Key", None, message)
         }
     }
 
-    /// 409: a request with this `Idempotency-Key` is under way; its answer can be had in a moment.
-    pub fn under_way() -> Self {
+    /// 409: a request with this `Idempotency-Key` is in flight. Its response will be available in a moment.
+    pub fn request_in_flight() -> Self {
         Self {
             retry_after: Some(1),
             ..Self::new(

@@ -10,20 +10,20 @@ pub enum Scope {
     Read,
     /// Takes money and stores accounts: checkouts, payments, captures, registrations.
     Pay,
-    /// Gives money back or pays it out: refunds, reversals, chargebacks, credits.
+    /// Returns or pays out money: refunds, reversals, chargebacks, credits.
     Refund,
     /// Administers the entity, such as a sandbox's clock.
     Admin,
 }
 
-/// Payment types that give money away. A stolen token that may only take payments is of no use to send money elsewhere.
+/// Payment types that pay out money. A stolen token with the scope `pay` alone cannot send money elsewhere.
 const PAY_OUT: [&str; 4] = ["RF", "RV", "CB", "CD"];
 
 impl Scope {
     /// Every scope.
     pub const ALL: [Self; 4] = [Self::Read, Self::Pay, Self::Refund, Self::Admin];
 
-    /// Its name.
+    /// Returns its name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -33,11 +33,12 @@ impl Scope {
         }
     }
 
-    /// The scope that a request needs on a route with this scope, by its `paymentType`.
+    /// Returns the scope that a request needs on a route with this scope. It is [`Self::Refund`] on a route of
+    /// [`Self::Pay`] if the `paymentType` pays out money, and otherwise the route's own.
     #[must_use]
     pub fn for_payment_type(self, payment_type: Option<&str>) -> Self {
         match payment_type {
-            Some(kind) if self == Self::Pay && PAY_OUT.contains(&kind) => Self::Refund,
+            Some(code) if self == Self::Pay && PAY_OUT.contains(&code) => Self::Refund,
             _ => self,
         }
     }
@@ -57,17 +58,17 @@ impl FromStr for Scope {
 pub struct Scopes(u8);
 
 impl Scopes {
-    /// Every scope, which is what a token has by default.
+    /// Returns every scope, which is the default of a token.
     pub fn all() -> Self {
         Self::from_iter(Scope::ALL)
     }
 
-    /// Returns true if a scope is among them.
+    /// Returns true if the scope is in the set.
     pub fn allows(self, scope: Scope) -> bool {
         self.0 & (1 << scope as u8) != 0
     }
 
-    /// Reads scopes as they are stored. Words that this build does not know allow nothing.
+    /// Parses scopes in their stored form, names with commas. Unknown names are ignored.
     pub fn parse(text: &str) -> Self {
         text.split(',').filter_map(|word| word.parse::<Scope>().ok()).collect()
     }

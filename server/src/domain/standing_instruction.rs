@@ -1,8 +1,9 @@
-//! Card on file: what a cardholder agreed to once, and what a merchant may then do without them.
+//! Standing instructions: agreements with a cardholder about later payments that the merchant initiates.
 //!
-//! The first payment (INITIAL, by the cardholder) opens a chain under the `initialTransactionId` in its answer. Every later
-//! payment by the merchant (REPEATED, MIT) names it and is judged here: not after the expiry, not sooner than the frequency
-//! allows, not more often than there are installments (specification, document 3).
+//! The first payment (INITIAL, by the cardholder) opens an instruction under the `initialTransactionId` in its
+//! response. Every later payment by the merchant (REPEATED, MIT) names that id. This module checks that it is not after
+//! the expiry, not sooner than the frequency allows, and not beyond the number of installments (specification, document
+//! 3).
 
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -14,24 +15,25 @@ use super::refusal::Refusal;
 const EXPIRY: &str = "standingInstruction.expiry";
 const FREQUENCY: &str = "standingInstruction.frequency";
 const INSTALLMENTS: &str = "standingInstruction.numberOfInstallments";
-/// The name of the parameter, and of the response field, that ties a chain together.
+/// Name of the parameter and response field that links the payments of a standing instruction.
 pub const INITIAL_TRANSACTION: &str = "standingInstruction.initialTransactionId";
 
-/// What a payment is in the life of an agreement.
+/// Role of a payment in a standing instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// No part of any, or the cardholder is there and pays with what is stored.
+pub enum InstructionRole {
+    /// Not part of a standing instruction, or the cardholder is present and pays with a stored credential.
     Single,
-    /// The cardholder agrees.
+    /// The cardholder agrees to the standing instruction.
     First,
-    /// The merchant charges, the cardholder is absent.
+    /// The merchant charges while the cardholder is absent.
     Repeated,
 }
 
-impl Step {
-    /// Reads mode and source. Where no source is named, a first payment is the cardholder's and a repeated one the
-    /// merchant's, as the specification describes the modes. `presence` is decided by the sender.
-    pub fn of(parameters: &Parameters, presence: Presence) -> Self {
+impl InstructionRole {
+    /// Reads the mode and the source. An INITIAL payment opens an instruction unless its source is MIT. A REPEATED one
+    /// is a charge if `presence` says that the merchant initiates it, which the caller derives from the sender of the
+    /// request. Every other payment is [`Self::Single`].
+    pub fn from_parameters(parameters: &Parameters, presence: Presence) -> Self {
         let source = parameters.get("standingInstruction.source");
         match parameters.get("standingInstruction.mode") {
             Some("INITIAL") if source != Some("MIT") => Self::First,
@@ -41,108 +43,114 @@ impl Step {
     }
 }
 
-/// What the answer of a pending payment does to an agreement.
+/// Effect of a pending payment's outcome on a standing instruction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Pending {
-    /// It opens this chain when it succeeds.
-    First(Chain),
-    /// It is a charge of a chain already, so that no two take the same place, and gives it back when it fails.
+pub enum PendingInstruction {
+    /// Opens this instruction if the payment succeeds.
+    First(StandingInstruction),
+    /// The payment already counts as a charge of the standing instruction, so that no other one takes its place. The
+    /// charge is removed if the payment fails.
     Charge {
-        /// The chain's `initialTransactionId`.
+        /// The instruction's `initialTransactionId`.
         initial: String,
-        /// The day of the charge.
+        /// The date of the charge.
         day: Date,
-        /// The day of the one before.
+        /// The date of the previous charge.
         before: Option<Date>,
     },
 }
 
-/// How often, how long and how many times a merchant may charge.
+/// Limits of the charges by a merchant: end date, interval and number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Terms {
-    /// The last day.
+pub struct InstructionTerms {
+    /// The last date for a charge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expiry: Option<Date>,
-    /// Days from one charge to the next, at least.
+    /// Minimum number of days from one charge to the next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frequency: Option<u16>,
-    /// Charges in all, the first one included.
+    /// Maximum number of charges, including the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub installments: Option<u16>,
 }
 
-impl Terms {
-    /// Reads them from a request. An unscheduled agreement has no interval, and only installments are counted.
-    pub fn of(parameters: &Parameters) -> Self {
-        let kind = parameters.get("standingInstruction.type");
+impl InstructionTerms {
+    /// Reads the terms from a request. Missing and unreadable ones are `None`. An unscheduled instruction has no
+    /// interval. The number of installments applies only to installment plans and to instructions without a type.
+    pub fn from_parameters(parameters: &Parameters) -> Self {
+        let instruction_type = parameters.get("standingInstruction.type");
         let number = |name: &str| parameters.get(name).and_then(|text| text.parse().ok());
         Self {
             expiry: parameters.get(EXPIRY).and_then(|text| text.parse().ok()),
-            frequency: number(FREQUENCY).filter(|_| kind != Some("UNSCHEDULED")),
-            installments: number(INSTALLMENTS).filter(|_| matches!(kind, None | Some("INSTALLMENT"))),
+            frequency: number(FREQUENCY).filter(|_| instruction_type != Some("UNSCHEDULED")),
+            installments: number(INSTALLMENTS).filter(|_| matches!(instruction_type, None | Some("INSTALLMENT"))),
         }
     }
 
-    /// What was agreed, and what a later request says, whichever is stricter: a merchant cannot loosen it alone.
-    fn and(self, said: Self) -> Self {
-        let earlier = |one: Option<Date>, other: Option<Date>| one.into_iter().chain(other).min();
+    /// Combines the agreed terms with those of a later request: the earlier expiry, the longer interval, the lower
+    /// number of installments. A merchant cannot loosen the agreement alone.
+    fn tighten_with(self, requested: Self) -> Self {
+        let earlier = |a: Option<Date>, b: Option<Date>| a.into_iter().chain(b).min();
         Self {
-            expiry: earlier(self.expiry, said.expiry),
-            frequency: self.frequency.max(said.frequency),
-            installments: self.installments.into_iter().chain(said.installments).min(),
+            expiry: earlier(self.expiry, requested.expiry),
+            frequency: self.frequency.max(requested.frequency),
+            installments: self.installments.into_iter().chain(requested.installments).min(),
         }
     }
 }
 
-/// An agreement and the charges made on it.
+/// A standing instruction and the charges made on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Chain {
-    /// Its `initialTransactionId`.
+pub struct StandingInstruction {
+    /// The `initialTransactionId`.
     pub initial: String,
-    /// Whose it is.
+    /// The entity that owns it.
     pub entity: EntityId,
-    /// The payment that opened it; none for one that was opened elsewhere, or without a payment.
+    /// The payment that opened it. `None` if it was opened elsewhere or without a payment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payment: Option<PaymentId>,
-    /// The registration that the account is stored in.
+    /// The registration that stores the account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<RegistrationId>,
-    /// The part of the account that answers show; none of a chain from before this was kept. No more is compared: a charge
-    /// or a registration with the wrong hidden digits must not differ from one with the right ones.
+    /// The part of the account that responses show. `None` for an instruction from before this was stored. Only this
+    /// part is compared: a charge or registration with wrong hidden digits must not be distinguishable from one with
+    /// the right digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<String>,
-    /// What was agreed.
-    pub terms: Terms,
-    /// Charges so far.
+    /// The agreed terms.
+    pub terms: InstructionTerms,
+    /// Number of charges so far.
     pub charges: u32,
-    /// The day of the latest.
+    /// The date of the latest charge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latest: Option<Date>,
 }
 
-impl Chain {
-    /// Takes one more charge on a day.
+impl StandingInstruction {
+    /// Returns the instruction with a charge on a date more. The `requested` terms apply to this charge only, and only
+    /// if they are stricter than the agreed ones.
     ///
     /// # Errors
-    /// 700.100.710 for an account that shows another number than the agreed one; 600.200.501, with the parameter that forbids it, for a charge
-    /// after the expiry, too soon, or one too many.
-    pub fn charged(&self, account: &str, said: Terms, today: Date) -> Result<Self, Refusal> {
-        if !self.is_of(Some(account)) {
-            return Err(Refusal::other_account());
+    /// 400: 700.100.710 for an account that shows another number than the agreed one. 600.200.501, with the parameter
+    /// of the violated term, for a charge after the expiry, too soon after the latest one, or beyond the number of
+    /// installments.
+    pub fn with_charge(&self, account: &str, requested: InstructionTerms, today: Date) -> Result<Self, Refusal> {
+        if !self.allows_account(Some(account)) {
+            return Err(Refusal::account_mismatch());
         }
-        let terms = self.terms.and(said);
+        let terms = self.terms.tighten_with(requested);
         self.check_open(terms, today)?;
         if let (Some(frequency), Some(latest)) = (terms.frequency, self.latest)
-            && days(latest, today) < i64::from(frequency)
+            && days_between(latest, today) < i64::from(frequency)
         {
             let message = "fewer days have passed since the latest charge";
-            return Err(Refusal::not_agreed(FREQUENCY, &frequency.to_string(), message));
+            return Err(Refusal::violated_term(FREQUENCY, &frequency.to_string(), message));
         }
         if let Some(installments) = terms.installments
             && self.charges >= u32::from(installments)
         {
-            return Err(Refusal::not_agreed(
+            return Err(Refusal::violated_term(
                 INSTALLMENTS,
                 &installments.to_string(),
                 "that many charges have been made already",
@@ -150,37 +158,38 @@ impl Chain {
         }
         Ok(Self { charges: self.charges + 1, latest: Some(today), ..self.clone() })
     }
-}
 
-impl Chain {
-    /// Returns true if an account may be the agreed one, by the part of it that answers show.
-    pub fn is_of(&self, shown: Option<&str>) -> bool {
+    /// Returns true if an account may be charged: responses show the same of it as of the agreed account. An
+    /// instruction from before that was stored allows any account, also an unknown one (`None`); other instructions
+    /// refuse an unknown one.
+    pub fn allows_account(&self, shown: Option<&str>) -> bool {
         self.shown.is_none() || self.shown.as_deref() == shown
     }
 
-    /// Gives back a charge of a day that came to nothing, after another one or as the first.
+    /// Returns the instruction without the charge of a date, whose payment failed. `before` is the date of the previous
+    /// charge, if there was one; it becomes the latest one unless another charge has followed.
     #[must_use]
-    pub fn given_back(&self, day: Date, before: Option<Date>) -> Self {
+    pub fn without_charge(&self, day: Date, before: Option<Date>) -> Self {
         let latest = if self.latest == Some(day) { before } else { self.latest };
         Self { charges: self.charges.saturating_sub(1), latest, ..self.clone() }
     }
 
-    /// Whether charges may be made on a day at all.
+    /// Checks that these terms still allow charges on a date. The day of the expiry is included.
     ///
     /// # Errors
-    /// 600.200.501 when the last day has passed.
-    pub fn check_open(&self, terms: Terms, today: Date) -> Result<(), Refusal> {
+    /// 400 with 600.200.501 if the last date has passed.
+    pub fn check_open(&self, terms: InstructionTerms, today: Date) -> Result<(), Refusal> {
         match terms.expiry {
             Some(expiry) if today > expiry => {
-                Err(Refusal::not_agreed(EXPIRY, &expiry.to_string(), "the last day for a charge has passed"))
+                Err(Refusal::violated_term(EXPIRY, &expiry.to_string(), "the last day for a charge has passed"))
             }
             _ => Ok(()),
         }
     }
 }
 
-/// Days from one day to another.
-fn days(from: Date, to: Date) -> i64 {
+/// Returns the number of days between two dates, negative if `to` is earlier.
+fn days_between(from: Date, to: Date) -> i64 {
     from.duration_until(to).as_hours() / 24
 }
 
@@ -193,16 +202,17 @@ mod tests {
 
     use super::*;
 
-    fn parameters(pairs: &[(&str, &str)]) -> Parameters {
+    fn build_parameters(pairs: &[(&str, &str)]) -> Parameters {
         pairs.iter().map(|(name, value)| (format!("standingInstruction.{name}"), *value)).collect()
     }
 
-    fn day(text: &str) -> Date {
+    fn parse_date(text: &str) -> Date {
         text.parse().unwrap()
     }
 
-    fn chain(terms: Terms) -> Chain {
-        Chain {
+    /// Creates an instruction with one charge, on 31 January 2026, for the account "same".
+    fn create_instruction(terms: InstructionTerms) -> StandingInstruction {
+        StandingInstruction {
             initial: "A".to_owned(),
             entity: EntityId::new(Timestamp::UNIX_EPOCH, [2; 9]),
             payment: None,
@@ -210,11 +220,13 @@ mod tests {
             shown: Some("same".to_owned()),
             terms,
             charges: 1,
-            latest: Some(day("2026-01-31")),
+            latest: Some(parse_date("2026-01-31")),
         }
     }
 
-    fn refused(outcome: Result<Chain, Refusal>) -> String {
+    /// Returns the name of the parameter that a refusal with 600.200.501 names, without its prefix. Panics for any
+    /// other outcome.
+    fn violated_parameter(outcome: Result<StandingInstruction, Refusal>) -> String {
         let refusal = outcome.unwrap_err();
         assert_eq!(refusal.code, codes::RECURRING_NOT_ALLOWED);
         refusal.parameters[0].name.trim_start_matches("standingInstruction.").to_owned()
@@ -222,72 +234,118 @@ mod tests {
 
     #[test]
     fn mode_and_source_say_what_a_payment_is() {
-        for (pairs, step) in [
-            (&[][..], Step::Single),
-            (&[("mode", "INITIAL")], Step::First),
-            (&[("mode", "INITIAL"), ("source", "CIT")], Step::First),
-            (&[("mode", "INITIAL"), ("source", "MIT")], Step::Single),
-            (&[("mode", "REPEATED")], Step::Repeated),
-            (&[("mode", "REPEATED"), ("source", "MIT")], Step::Repeated),
-            (&[("mode", "REPEATED"), ("source", "CIT")], Step::Single),
+        for (pairs, role) in [
+            (&[][..], InstructionRole::Single),
+            (&[("mode", "INITIAL")], InstructionRole::First),
+            (&[("mode", "INITIAL"), ("source", "CIT")], InstructionRole::First),
+            (&[("mode", "INITIAL"), ("source", "MIT")], InstructionRole::Single),
+            (&[("mode", "REPEATED")], InstructionRole::Repeated),
+            (&[("mode", "REPEATED"), ("source", "MIT")], InstructionRole::Repeated),
+            (&[("mode", "REPEATED"), ("source", "CIT")], InstructionRole::Single),
         ] {
-            let parameters = parameters(pairs);
-            assert_eq!(Step::of(&parameters, Presence::of_server_request(&parameters)), step, "{pairs:?}");
-            assert_ne!(Step::of(&parameters, Presence::Cardholder), Step::Repeated, "{pairs:?}");
+            let parameters = build_parameters(pairs);
+            assert_eq!(
+                InstructionRole::from_parameters(&parameters, Presence::from_server_request(&parameters)),
+                role,
+                "{pairs:?}"
+            );
+            assert_ne!(
+                InstructionRole::from_parameters(&parameters, Presence::Cardholder),
+                InstructionRole::Repeated,
+                "{pairs:?}"
+            );
         }
     }
 
     #[test]
     fn an_unscheduled_agreement_has_no_interval_and_only_installments_are_counted() {
-        let all = |kind| Terms::of(&parameters(&[("type", kind), ("frequency", "30"), ("numberOfInstallments", "3")]));
-        assert_eq!(all("UNSCHEDULED"), Terms::default());
-        assert_eq!(all("RECURRING"), Terms { frequency: Some(30), ..Terms::default() });
-        assert_eq!(all("INSTALLMENT"), Terms { frequency: Some(30), installments: Some(3), ..Terms::default() });
+        let terms_of = |instruction_type| {
+            InstructionTerms::from_parameters(&build_parameters(&[
+                ("type", instruction_type),
+                ("frequency", "30"),
+                ("numberOfInstallments", "3"),
+            ]))
+        };
+        assert_eq!(terms_of("UNSCHEDULED"), InstructionTerms::default());
+        assert_eq!(terms_of("RECURRING"), InstructionTerms { frequency: Some(30), ..InstructionTerms::default() });
+        assert_eq!(
+            terms_of("INSTALLMENT"),
+            InstructionTerms { frequency: Some(30), installments: Some(3), ..InstructionTerms::default() }
+        );
     }
 
     #[test]
     fn a_charge_is_taken_through_the_day_of_the_expiry_and_not_after() {
-        let agreed = chain(Terms { expiry: Some(day("2026-06-30")), ..Terms::default() });
-        assert!(agreed.charged("same", Terms::default(), day("2026-06-30")).is_ok());
-        assert_eq!(refused(agreed.charged("same", Terms::default(), day("2026-07-01"))), "expiry");
+        let instruction = create_instruction(InstructionTerms {
+            expiry: Some(parse_date("2026-06-30")),
+            ..InstructionTerms::default()
+        });
+        assert!(instruction.with_charge("same", InstructionTerms::default(), parse_date("2026-06-30")).is_ok());
+        assert_eq!(
+            violated_parameter(instruction.with_charge("same", InstructionTerms::default(), parse_date("2026-07-01"))),
+            "expiry"
+        );
     }
 
     #[test]
     fn a_charge_waits_for_the_days_that_were_agreed() {
-        let agreed = chain(Terms { frequency: Some(28), ..Terms::default() });
-        assert_eq!(refused(agreed.charged("same", Terms::default(), day("2026-02-27"))), "frequency");
-        assert!(agreed.charged("same", Terms::default(), day("2026-02-28")).is_ok());
+        let instruction = create_instruction(InstructionTerms { frequency: Some(28), ..InstructionTerms::default() });
+        assert_eq!(
+            violated_parameter(instruction.with_charge("same", InstructionTerms::default(), parse_date("2026-02-27"))),
+            "frequency"
+        );
+        assert!(instruction.with_charge("same", InstructionTerms::default(), parse_date("2026-02-28")).is_ok());
     }
 
     #[test]
     fn a_merchant_can_make_the_terms_stricter_and_never_looser() {
-        let agreed = chain(Terms { expiry: Some(day("2026-06-30")), frequency: Some(7), installments: Some(2) });
-        let said = Terms { expiry: Some(day("2030-01-01")), frequency: Some(1), installments: Some(99) };
-        assert_eq!(refused(agreed.charged("same", said, day("2026-07-01"))), "expiry");
-        assert_eq!(refused(agreed.charged("same", said, day("2026-02-02"))), "frequency");
-        let second = agreed.charged("same", said, day("2026-02-07")).unwrap();
-        assert_eq!(refused(second.charged("same", said, day("2026-02-14"))), "numberOfInstallments");
-        let stricter = Terms { frequency: Some(30), ..Terms::default() };
-        assert_eq!(refused(agreed.charged("same", stricter, day("2026-02-07"))), "frequency");
+        let instruction = create_instruction(InstructionTerms {
+            expiry: Some(parse_date("2026-06-30")),
+            frequency: Some(7),
+            installments: Some(2),
+        });
+        let requested =
+            InstructionTerms { expiry: Some(parse_date("2030-01-01")), frequency: Some(1), installments: Some(99) };
+        assert_eq!(violated_parameter(instruction.with_charge("same", requested, parse_date("2026-07-01"))), "expiry");
+        assert_eq!(
+            violated_parameter(instruction.with_charge("same", requested, parse_date("2026-02-02"))),
+            "frequency"
+        );
+        let second = instruction.with_charge("same", requested, parse_date("2026-02-07")).unwrap();
+        assert_eq!(
+            violated_parameter(second.with_charge("same", requested, parse_date("2026-02-14"))),
+            "numberOfInstallments"
+        );
+        let stricter = InstructionTerms { frequency: Some(30), ..InstructionTerms::default() };
+        assert_eq!(
+            violated_parameter(instruction.with_charge("same", stricter, parse_date("2026-02-07"))),
+            "frequency"
+        );
     }
 
     #[test]
     fn a_charge_that_came_to_nothing_leaves_room_for_another_and_no_later_charge_is_forgotten() {
-        let agreed = chain(Terms { frequency: Some(7), installments: Some(3), ..Terms::default() });
-        let first = agreed.charged("same", Terms::default(), day("2026-02-07")).unwrap();
-        assert_eq!(first.given_back(day("2026-02-07"), agreed.latest), agreed);
-        let second = first.charged("same", Terms::default(), day("2026-02-14")).unwrap();
-        let left = second.given_back(day("2026-02-07"), agreed.latest);
-        assert_eq!((left.charges, left.latest), (2, Some(day("2026-02-14"))));
+        let instruction = create_instruction(InstructionTerms {
+            frequency: Some(7),
+            installments: Some(3),
+            ..InstructionTerms::default()
+        });
+        let first = instruction.with_charge("same", InstructionTerms::default(), parse_date("2026-02-07")).unwrap();
+        assert_eq!(first.without_charge(parse_date("2026-02-07"), instruction.latest), instruction);
+        let second = first.with_charge("same", InstructionTerms::default(), parse_date("2026-02-14")).unwrap();
+        let remaining = second.without_charge(parse_date("2026-02-07"), instruction.latest);
+        assert_eq!((remaining.charges, remaining.latest), (2, Some(parse_date("2026-02-14"))));
     }
 
     #[test]
     fn another_account_than_the_agreed_one_is_refused() {
-        let refusal = chain(Terms::default()).charged("other", Terms::default(), day("2026-02-07")).unwrap_err();
+        let refusal = create_instruction(InstructionTerms::default())
+            .with_charge("other", InstructionTerms::default(), parse_date("2026-02-07"))
+            .unwrap_err();
         assert_eq!(refusal.code.code(), "700.100.710");
-        // A chain from before does not say whose it is.
-        let old = Chain { shown: None, ..chain(Terms::default()) };
-        assert!(old.charged("other", Terms::default(), day("2026-02-07")).is_ok());
+        // An instruction from before the account was stored with it accepts any account.
+        let old = StandingInstruction { shown: None, ..create_instruction(InstructionTerms::default()) };
+        assert!(old.with_charge("other", InstructionTerms::default(), parse_date("2026-02-07")).is_ok());
     }
 
     proptest! {
@@ -298,22 +356,22 @@ mod tests {
             length in 0_i32..400,
             steps in prop::collection::vec(0_i32..30, 0..60),
         ) {
-            let start = day("2026-01-31");
+            let start = parse_date("2026-01-31");
             let expiry = start.saturating_add(jiff::Span::new().days(length));
-            let terms = Terms { expiry: Some(expiry), frequency: Some(frequency), installments: Some(installments) };
-            let mut chain = chain(terms);
+            let terms = InstructionTerms { expiry: Some(expiry), frequency: Some(frequency), installments: Some(installments) };
+            let mut instruction = create_instruction(terms);
             let mut today = start;
-            let mut taken = vec![start];
+            let mut charged = vec![start];
             for step in steps {
                 today = today.saturating_add(jiff::Span::new().days(step));
-                if let Ok(next) = chain.charged("same", Terms::default(), today) {
-                    chain = next;
-                    taken.push(today);
+                if let Ok(next) = instruction.with_charge("same", InstructionTerms::default(), today) {
+                    instruction = next;
+                    charged.push(today);
                 }
             }
-            prop_assert!(taken.len() <= usize::from(installments).max(1));
-            prop_assert!(taken.iter().skip(1).all(|taken| *taken <= expiry));
-            prop_assert!(taken.windows(2).all(|pair| days(pair[0], pair[1]) >= i64::from(frequency)));
+            prop_assert!(charged.len() <= usize::from(installments).max(1));
+            prop_assert!(charged.iter().skip(1).all(|day| *day <= expiry));
+            prop_assert!(charged.windows(2).all(|pair| days_between(pair[0], pair[1]) >= i64::from(frequency)));
         }
     }
 }

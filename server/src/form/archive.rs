@@ -1,5 +1,5 @@
-//! Builds in the store, so that a page that was given an `integrity` before an upgrade still loads its form after it. Each is
-//! sealed by the vault and served only as it was stored.
+//! Builds of the form in the store, so that a page with an `integrity` value from before an upgrade still loads its
+//! form. Each build is sealed by the vault and served only if it is unchanged.
 
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
@@ -9,22 +9,23 @@ use crate::store::form_build::StoredBuild;
 use crate::store::{Store, StoreError};
 use crate::vault::Vault;
 
-/// How long a build is served after a server last started with it or ran on it. A checkout lives for half an hour.
-const KEPT: SignedDuration = SignedDuration::from_hours(24);
+/// Time for which a build is served after a server last started with it or ran on it. A checkout lives for 30 minutes.
+const BUILD_RETENTION: SignedDuration = SignedDuration::from_hours(24);
 
-/// Returns true if the files are those that were stored: whoever can write to the store alone cannot make a seal.
+/// Returns true if the files are unchanged: their digest is the one in the seal. A build without a seal, or with one
+/// that the vault cannot open, is not intact. An attacker with write access to the store alone cannot create a seal.
 pub(super) fn is_intact(stored: &StoredBuild, vault: &Vault) -> bool {
-    let sealed = stored.seal.as_ref().and_then(|seal| vault.open(&record(&stored.id), seal).ok());
-    sealed.is_some_and(|sealed| **sealed == digest(&stored.files)[..])
+    let sealed = stored.seal.as_ref().and_then(|seal| vault.open(&vault_record_id(&stored.id), seal).ok());
+    sealed.is_some_and(|sealed| **sealed == digest_files(&stored.files)[..])
 }
 
-/// The id of a build's seal as a record of the vault.
-fn record(build: &str) -> String {
+/// Returns the id of a build's seal as a record of the vault.
+fn vault_record_id(build: &str) -> String {
     format!("form build {build}")
 }
 
-/// SHA-256 of paths and contents, in the order of the paths.
-fn digest(files: &Files) -> [u8; 32] {
+/// Returns the SHA-256 of paths and contents with their lengths, in the order of the paths.
+fn digest_files(files: &Files) -> [u8; 32] {
     let mut sorted: Vec<_> = files.iter().collect();
     sorted.sort();
     let mut hasher = Sha256::new();
@@ -37,21 +38,27 @@ fn digest(files: &Files) -> [u8; 32] {
     hasher.finalize().into()
 }
 
-/// Notes that a build is in use now, stores it if it is not there or not as it should be, and forgets those not used for a
-/// day.
-pub(super) async fn keep(store: &Store, vault: &Vault, bundle: &Bundle, now: Timestamp) -> Result<(), StoreError> {
+/// Records that a build is in use, and stores and seals it if it is missing or changed. An error is logged if a sealed
+/// one was changed. Also deletes builds that have not been used for a day.
+pub(super) async fn archive_build(
+    store: &Store,
+    vault: &Vault,
+    bundle: &Bundle,
+    now: Timestamp,
+) -> Result<(), StoreError> {
     let (id, files) = (bundle.id.clone(), bundle.source.clone());
-    let stored = store.form_build(&id)?;
-    let is_current =
-        stored.as_ref().is_some_and(|stored| is_intact(stored, vault) && digest(&stored.files) == digest(&files));
-    if stored.is_some_and(|stored| stored.seal.is_some()) && !is_current {
+    let stored = store.load_form_build(&id)?;
+    let is_archived = stored
+        .as_ref()
+        .is_some_and(|stored| is_intact(stored, vault) && digest_files(&stored.files) == digest_files(&files));
+    if stored.is_some_and(|stored| stored.seal.is_some()) && !is_archived {
         tracing::error!(build = id, "the stored form is not what this gateway stored: it is stored anew");
     }
-    store.purge_form_builds(now - KEPT).await?;
-    if is_current && store.note_form_build_used(id.clone(), now).await? {
+    store.delete_old_form_builds(now - BUILD_RETENTION).await?;
+    if is_archived && store.mark_form_build_used(id.clone(), now).await? {
         return Ok(());
     }
-    // Where the system gives no randomness there is no seal, and the build is not served after an upgrade.
-    let seal = vault.seal(&record(&id), &digest(&files)).ok();
+    // Without randomness from the system there is no seal, and the build is not served after an upgrade.
+    let seal = vault.seal(&vault_record_id(&id), &digest_files(&files)).ok();
     store.save_form_build(StoredBuild { id, seal, files }, now).await
 }

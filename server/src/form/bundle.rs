@@ -1,4 +1,4 @@
-//! One build of the form: its files in memory, each as it is and compressed.
+//! One build of the form: its files in memory, uncompressed and compressed.
 
 use std::collections::HashMap;
 use std::fs;
@@ -7,18 +7,18 @@ use std::path::Path;
 use axum::body::Bytes;
 use serde::Deserialize;
 
-/// Why a build cannot be served.
+/// Reason why a build cannot be served.
 #[derive(Debug, thiserror::Error)]
-pub enum FormError {
+pub enum FormBuildError {
     /// This binary was compiled before the form was built.
     #[error(
         "this binary carries no hosted form; build it with `cargo xtask form` and compile again, or name a folder with --form"
     )]
     Missing,
-    /// A file that the manifest names is not there.
+    /// A file in the manifest is missing.
     #[error("the form's build lacks {0}")]
     Incomplete(String),
-    /// A file is not what the manifest says.
+    /// A file differs from the manifest.
     #[error("{0} of the form is not what was built: build or fetch the form again")]
     Changed(String),
     /// The manifest is not signed by the owner of the key.
@@ -38,12 +38,12 @@ struct Manifest {
     build: String,
     loader: Loader,
     frame: Hashes,
-    /// Builds from before there were these two have none.
+    /// Builds of earlier versions do not have these two.
     #[serde(default)]
     text: Hashes,
     #[serde(default)]
     relay: Hashes,
-    files: HashMap<String, Entry>,
+    files: HashMap<String, ManifestFile>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -58,17 +58,17 @@ struct Hashes {
 }
 
 #[derive(Debug, Deserialize)]
-struct Entry {
+struct ManifestFile {
     #[serde(rename = "type")]
     media_type: String,
 }
 
-/// A file in the encodings that browsers ask for.
+/// A file in the encodings that browsers accept.
 #[derive(Debug, Clone)]
-pub struct Encoded {
-    /// Its media type, with charset.
+pub struct EncodedFile {
+    /// The media type, with charset.
     pub media_type: String,
-    /// As it is.
+    /// Uncompressed.
     pub identity: Bytes,
     /// Brotli (RFC 7932).
     pub brotli: Option<Bytes>,
@@ -79,86 +79,91 @@ pub struct Encoded {
 /// A build in memory.
 #[derive(Debug)]
 pub struct Bundle {
-    /// 32 hexadecimal digits over everything in it: the `cacheVersion` of its addresses.
+    /// 32 hexadecimal digits of a hash over the whole build: the `cacheVersion` of its addresses.
     pub id: String,
     /// The Subresource Integrity value of the loader, `sha384-…`.
     pub loader_integrity: String,
     /// `paymentWidgets.js`.
-    pub loader: Encoded,
-    /// The document of the card number's and the code's frames.
-    pub frame: Document,
-    /// The same for the code's frame, which wants no configuration; builds from before there was it have none.
-    pub code: Option<Encoded>,
-    /// The document of the frames that hold the card's holder and its expiry date, where the merchant wants that.
-    pub text: Document,
-    /// The document of the hidden frame that forms without a card number send by.
-    pub relay: Document,
-    files: HashMap<String, Encoded>,
-    /// Everything as it was read, for the store.
+    pub loader: EncodedFile,
+    /// The document of the frames of the card number and of the security code.
+    pub frame: DocumentTemplate,
+    /// The document of the security code's frame, which needs no configuration. `None` for builds of earlier versions.
+    pub code: Option<EncodedFile>,
+    /// The document of the frames of the card's holder and expiry date, for merchants that use such frames.
+    pub text: DocumentTemplate,
+    /// The document of the hidden relay frame, through which forms without a card number submit.
+    pub relay: DocumentTemplate,
+    files: HashMap<String, EncodedFile>,
+    /// All files as they were read, for the store.
     pub(super) source: Files,
 }
 
-/// A document that takes a checkout's configuration.
+/// A document into which a checkout's configuration is inserted.
 #[derive(Debug, Default)]
-pub struct Document {
-    /// What stands before the configuration, and what after it.
-    pub text: (String, String),
-    /// Hashes of its own scripts, for its policy.
+pub struct DocumentTemplate {
+    /// The parts before and after the configuration.
+    pub parts: (String, String),
+    /// Hashes of the document's scripts, for its policy.
     pub scripts: String,
-    /// Hashes of its own styles.
+    /// Hashes of the document's styles.
     pub styles: String,
 }
 
-impl Document {
+impl DocumentTemplate {
+    /// Splits a template at the placeholder, which is left out. Returns `None` if there is none.
     fn new(template: &str, hashes: &Hashes) -> Option<Self> {
         let (before, after) = template.split_once(CONFIGURATION)?;
         Some(Self {
-            text: (before.to_owned(), after.to_owned()),
+            parts: (before.to_owned(), after.to_owned()),
             scripts: hashes.csp_script.join(" "),
             styles: hashes.csp_style.join(" "),
         })
     }
 }
 
-/// The type of documents.
+/// The media type of documents.
 pub const HTML: &str = "text/html; charset=utf-8";
 
-/// Where a document takes its configuration.
+/// The placeholder for the configuration.
 const CONFIGURATION: &str = "{{config}}";
 
 impl Bundle {
-    /// Reads a build from its files, by path inside the build's folder.
-    pub(super) fn new(source: Files) -> Result<Self, FormError> {
+    /// Reads a build from its files, by path inside the build's folder. Documents that earlier versions did not have
+    /// may be missing, and are empty or `None` then; so may the compressed versions. Hashes of files are not checked.
+    ///
+    /// # Errors
+    /// If there are no files, the manifest cannot be read, or another file or a document's placeholder is missing.
+    pub(super) fn from_files(source: Files) -> Result<Self, FormBuildError> {
         if source.is_empty() {
-            return Err(FormError::Missing);
+            return Err(FormBuildError::Missing);
         }
         let by_path: HashMap<&str, &Vec<u8>> = source.iter().map(|(path, content)| (path.as_str(), content)).collect();
-        let lacks = |path: &str| FormError::Incomplete(path.to_owned());
-        let content = |path: &str| by_path.get(path).copied().ok_or_else(|| lacks(path));
-        let encoded = |path: &str, media_type: &str| -> Result<Encoded, FormError> {
-            let twin = |suffix: &str| {
+        let incomplete = |path: &str| FormBuildError::Incomplete(path.to_owned());
+        let content = |path: &str| by_path.get(path).copied().ok_or_else(|| incomplete(path));
+        let encoded = |path: &str, media_type: &str| -> Result<EncodedFile, FormBuildError> {
+            let compressed = |suffix: &str| {
                 by_path.get(format!("{path}.{suffix}").as_str()).map(|bytes| Bytes::from((*bytes).clone()))
             };
-            Ok(Encoded {
+            Ok(EncodedFile {
                 media_type: media_type.to_owned(),
                 identity: Bytes::from(content(path)?.clone()),
-                brotli: twin("br"),
-                gzip: twin("gz"),
+                brotli: compressed("br"),
+                gzip: compressed("gz"),
             })
         };
         let manifest: Manifest = serde_json::from_slice(content("manifest.json")?)?;
         let document = |path: &str, hashes: &Hashes| {
             let template = content(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned())?;
-            Document::new(&template, hashes).ok_or_else(|| lacks(&format!("{CONFIGURATION} in {path}")))
+            DocumentTemplate::new(&template, hashes).ok_or_else(|| incomplete(&format!("{CONFIGURATION} in {path}")))
         };
         let frame = document("pciIframe.html", &manifest.frame)?;
         let code = by_path.contains_key("codeIframe.html").then(|| encoded("codeIframe.html", HTML)).transpose()?;
-        let later = |path: &str, hashes: &Hashes| match by_path.contains_key(path) {
+        let optional_document = |path: &str, hashes: &Hashes| match by_path.contains_key(path) {
             true => document(path, hashes),
-            false => Ok(Document::default()),
+            false => Ok(DocumentTemplate::default()),
         };
-        let text = later("textIframe.html", &manifest.text)?;
-        let relay = later("internalRequestIframe.html", &manifest.relay)?;
+        let text = optional_document("textIframe.html", &manifest.text)?;
+        let relay = optional_document("internalRequestIframe.html", &manifest.relay)?;
         let mut files = HashMap::new();
         for (path, entry) in &manifest.files {
             files.insert(path.clone(), encoded(&format!("static/{path}"), &entry.media_type)?);
@@ -176,8 +181,8 @@ impl Bundle {
         })
     }
 
-    /// A static file by its path inside the build.
-    pub fn file(&self, path: &str) -> Option<&Encoded> {
+    /// Returns a static file by its path below `static/`, or `None` if the manifest does not list it.
+    pub fn static_file(&self, path: &str) -> Option<&EncodedFile> {
         self.files.get(path)
     }
 }
@@ -185,18 +190,21 @@ impl Bundle {
 /// A build's files, by path.
 pub(super) type Files = Vec<(String, Vec<u8>)>;
 
-/// Every file below a folder, by its path inside it.
-pub(super) fn read_folder(folder: &Path) -> Result<Files, FormError> {
+/// Reads every file below a folder, by its path inside the folder, in no particular order.
+///
+/// # Errors
+/// If the folder, or anything in it, cannot be read.
+pub(super) fn read_folder(folder: &Path) -> Result<Files, FormBuildError> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(current) = folders.pop() {
-        let failed = |error| FormError::File(current.clone(), error);
-        for entry in fs::read_dir(&current).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
+        let unreadable = |error| FormBuildError::File(current.clone(), error);
+        for entry in fs::read_dir(&current).map_err(unreadable)? {
+            let path = entry.map_err(unreadable)?.path();
             if path.is_dir() {
                 folders.push(path);
             } else if let Ok(inside) = path.strip_prefix(folder) {
-                let content = fs::read(&path).map_err(|error| FormError::File(path.clone(), error))?;
+                let content = fs::read(&path).map_err(|error| FormBuildError::File(path.clone(), error))?;
                 files.push((inside.to_string_lossy().into_owned(), content));
             }
         }

@@ -1,8 +1,8 @@
-//! The hosted form's builds: what the server hands to browsers.
+//! The hosted form's builds, which the server serves to browsers.
 //!
-//! A build is a folder that `cargo xtask form` writes: the loader, the frame document, and static files with their
-//! compressed twins. The current one is inside the binary. A checkout pins the build that its `integrity` was given for,
-//! so earlier builds are kept in the store and stay served.
+//! A build is a folder that `cargo xtask form` writes: the loader, the frame documents, and static files with their
+//! compressed versions. The current build is inside the binary. A checkout is pinned to the build for which its
+//! `integrity` was returned, so earlier builds are kept in the store and are still served.
 
 mod archive;
 mod bundle;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-pub use bundle::{Bundle, Document, Encoded, FormError, HTML};
+pub use bundle::{Bundle, DocumentTemplate, EncodedFile, FormBuildError, HTML};
 pub use inventory::{InventoryEntry, SignedManifest};
 
 use crate::store::{Store, StoreError};
@@ -23,7 +23,7 @@ use crate::vault::Vault;
 
 include!(concat!(env!("OUT_DIR"), "/form.rs"));
 
-/// The builds that are served, the current one first among them.
+/// The served builds.
 pub struct Builds {
     current: Arc<Bundle>,
     all: HashMap<String, Arc<Bundle>>,
@@ -34,34 +34,41 @@ pub struct Builds {
 }
 
 impl Builds {
-    /// The build inside this binary, or the one in a folder, with its frames at `fields` if they have a host of their own. With
-    /// a `key` it has to be signed by the owner of that key.
+    /// Loads the build in a folder, or without one the build inside this binary. If the frames have a host of their
+    /// own, `frame_base` is their address there, with a trailing slash. If there is a `key`, the build has to be signed
+    /// by its owner.
     ///
     /// # Errors
-    /// When there is none, or it is incomplete, changed or not signed as it should be.
-    pub fn load(folder: Option<&Path>, fields: Option<&str>, key: Option<&[u8]>) -> Result<Self, FormError> {
+    /// If there is no build, or if it is incomplete, changed or not signed as required.
+    pub fn load(folder: Option<&Path>, frame_base: Option<&str>, key: Option<&[u8]>) -> Result<Self, FormBuildError> {
         let files = match folder {
             Some(folder) => bundle::read_folder(folder)?,
             None => EMBEDDED.iter().map(|(path, content)| ((*path).to_owned(), content.to_vec())).collect(),
         };
-        let manifest = SignedManifest::check(&files, key)?;
-        let files = match fields {
-            Some(base) => frames::set_base(files, base)?,
+        let manifest = SignedManifest::verify_build(&files, key)?;
+        let files = match frame_base {
+            Some(base) => frames::set_frame_base(files, base)?,
             None => files,
         };
-        let inventory = inventory::list(&files);
-        let current = Arc::new(Bundle::new(files)?);
+        let inventory = inventory::list_entries(&files);
+        let current = Arc::new(Bundle::from_files(files)?);
         let all = HashMap::from([(current.id.clone(), Arc::clone(&current))]);
         Ok(Self { current, all, manifest, inventory })
     }
 
-    /// Puts the current build into the store and takes the earlier ones that are still to be served out of it.
+    /// Stores the current build, and loads the earlier ones that are still served: those that were in use within the
+    /// last day. One that was changed or cannot be read is left out and logged.
     ///
     /// # Errors
-    /// When the store fails. An earlier build that was changed or cannot be read is left out, and logged.
-    pub async fn with_earlier(mut self, store: &Store, vault: &Vault, now: Timestamp) -> Result<Self, StoreError> {
-        archive::keep(store, vault, &self.current, now).await?;
-        for stored in store.other_form_builds(&self.current.id)? {
+    /// If the store fails.
+    pub async fn with_earlier_builds(
+        mut self,
+        store: &Store,
+        vault: &Vault,
+        now: Timestamp,
+    ) -> Result<Self, StoreError> {
+        archive::archive_build(store, vault, &self.current, now).await?;
+        for stored in store.load_other_form_builds(&self.current.id)? {
             if !archive::is_intact(&stored, vault) {
                 tracing::error!(
                     build = stored.id,
@@ -69,7 +76,7 @@ impl Builds {
                 );
                 continue;
             }
-            match Bundle::new(stored.files) {
+            match Bundle::from_files(stored.files) {
                 Ok(bundle) => {
                     self.all.insert(stored.id, Arc::new(bundle));
                 }
@@ -81,36 +88,36 @@ impl Builds {
         Ok(self)
     }
 
-    /// Notes in the store that the current build is still in use.
+    /// Records in the store that the current build is still in use. Does nothing if it is not stored.
     ///
     /// # Errors
-    /// When the store fails.
-    pub async fn touch(&self, store: &Store, now: Timestamp) -> Result<(), StoreError> {
-        store.note_form_build_used(self.current.id.clone(), now).await.map(drop)
+    /// If the store fails.
+    pub async fn mark_in_use(&self, store: &Store, now: Timestamp) -> Result<(), StoreError> {
+        store.mark_form_build_used(self.current.id.clone(), now).await.map(drop)
     }
 
-    /// The manifest of the current build, as it was built.
+    /// Returns the manifest of the current build, as it was built.
     pub fn manifest(&self) -> &SignedManifest {
         &self.manifest
     }
 
-    /// The scripts and documents of the current build, as they are served.
+    /// Returns the scripts and documents of the current build, as they are served.
     pub fn inventory(&self) -> &[InventoryEntry] {
         &self.inventory
     }
 
-    /// The build that new checkouts are pinned to.
-    pub fn current(&self) -> &Bundle {
+    /// Returns the build to which new checkouts are pinned.
+    pub fn current_build(&self) -> &Bundle {
         &self.current
     }
 
-    /// A build by its id.
+    /// Returns a build by its id, or `None` if it is not or no longer served.
     pub fn get(&self, id: &str) -> Option<&Bundle> {
         self.all.get(id).map(Arc::as_ref)
     }
 
-    /// The build that a checkout is pinned to; the current one when that is served no longer.
-    pub fn pinned(&self, id: &str) -> &Bundle {
+    /// Returns the build to which a checkout is pinned, or the current one if that build is no longer served.
+    pub fn pinned_or_current(&self, id: &str) -> &Bundle {
         self.get(id).unwrap_or(&self.current)
     }
 }

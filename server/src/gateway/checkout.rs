@@ -1,192 +1,210 @@
-//! A checkout's life as the merchant sees it: create, update, read.
+//! The lifecycle of a checkout as the merchant sees it: create, update, read.
 
-use tillgate_shared::parameter::{Operation, Parameters, check_complete, check_lists, find};
+use tillgate_shared::parameter::{Operation, Parameters, check_complete, check_lists, find_parameter};
 
-use super::once::Once;
-use super::{Failure, Gateway, dispatch, order, random};
-use crate::domain::checkout::{Checkout, Standing, State, is_tokenisation};
+use super::response_recorder::ResponseRecorder;
+use super::{Failure, Gateway, order, random_bytes, routing};
+use crate::domain::checkout::{Checkout, CheckoutState, CheckoutStatus, is_tokenisation};
 use crate::domain::entity::Entity;
 use crate::domain::id::CheckoutId;
-use crate::domain::mode::Mode;
+use crate::domain::mode::ProcessingMode;
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
-use crate::store::{Changes, Keys};
+use crate::store::{Changes, RecordKeys};
 
-/// What the status of a checkout says.
+/// Status of a checkout.
 #[derive(Debug)]
-pub enum Status {
-    /// A payment was attempted; its outcome, readable for good, and where the checkout stands.
-    Attempted(Box<Payment>, Standing),
-    /// An account was to be stored, in a tokenisation checkout.
-    Registered(Box<Registration>, Standing),
+pub enum StatusReport {
+    /// A payment was attempted: the payment, which stays readable, and the checkout's status.
+    Attempted(Box<Payment>, CheckoutStatus),
+    /// An account was submitted for registration, in a tokenisation checkout.
+    Registered(Box<Registration>, CheckoutStatus),
     /// Open and not yet submitted.
     Pending,
-    /// The half hour passed and nobody paid.
+    /// The half hour of the checkout's lifetime has passed without a payment.
     Expired,
 }
 
 impl Gateway {
-    /// Opens a checkout whose form comes from a build.
+    /// Creates a checkout without the secrets among its parameters. `build` is the build of its form.
     ///
     /// # Errors
-    /// A refusal that names what is missing or invalid.
+    /// A refusal that names a parameter that is missing, invalid or accepted by no channel, or an offered registration
+    /// that is not usable.
     pub async fn create_checkout(
         &self,
         entity: &Entity,
         parameters: Parameters,
         build: &str,
-        once: Once<Checkout>,
+        recorder: ResponseRecorder<Checkout>,
     ) -> Result<Checkout, Failure> {
-        let errors = check_complete(&parameters, Operation::CreateCheckout, &entity.requirements());
+        let errors = check_complete(&parameters, Operation::CreateCheckout, &entity.parameter_requirements());
         if !errors.is_empty() {
-            return Err(Refusal::parameters(errors).into());
+            return Err(Refusal::invalid_parameters(errors).into());
         }
-        for (name, kind) in parameters.with_prefix("overridePaymentType[") {
-            PaymentType::initial(Some(kind)).map_err(|refusal| refusal.about(name))?;
+        for (name, code) in parameters.with_prefix("overridePaymentType[") {
+            PaymentType::parse_initial(Some(code)).map_err(|refusal| refusal.with_parameter_name(name))?;
         }
         check_purpose(&parameters)?;
-        Mode::of(entity.live, &parameters)?;
-        dispatch::choose(entity, &self.directory.channels(&entity.id), &parameters)?;
-        self.check_offered(entity, &parameters)?;
+        ProcessingMode::from_parameters(entity.live, &parameters)?;
+        routing::select_channel_and_brand(entity, &self.directory.merchant_channels(&entity.id), &parameters)?;
+        self.check_offered_registrations(entity, &parameters)?;
         let now = self.now_of(entity);
-        let id = CheckoutId::new(self.next_id_time(entity), random()?, &self.options.node);
+        let id = CheckoutId::new(self.next_id_time(entity), random_bytes()?, &self.options.node);
         let checkout = Checkout::new(id, entity.id.clone(), now, build.to_owned(), without_secrets(parameters));
-        let changes = once.keep(Changes::default().checkout(&checkout), &checkout, now);
-        self.store.update(Keys::none(), move |_| Ok((changes, ()))).await??;
+        let changes = recorder.record_response(Changes::default().with_checkout(&checkout), &checkout, now);
+        self.store.update(RecordKeys::none(), move |_| Ok((changes, ()))).await??;
         Ok(checkout)
     }
 
-    /// The merchant's update of a checkout that is still open.
+    /// Adds or replaces parameters of a checkout that is still open, at its merchant's request. A channel's checkout
+    /// may be updated by its merchant.
     ///
     /// # Errors
-    /// 404 for an unknown or foreign checkout; a refusal when it is paid or expired, or a parameter is invalid.
+    /// 404 for an unknown or foreign checkout; a refusal if it is paid or expired, or if the checkout with its new
+    /// parameters could not be created.
     pub async fn update_checkout(
         &self,
         entity: &Entity,
         id: &str,
         update: Parameters,
-        once: Once<Checkout>,
+        recorder: ResponseRecorder<Checkout>,
     ) -> Result<Checkout, Failure> {
-        let errors = check_complete(&update, Operation::UpdateCheckout, &entity.requirements());
+        let errors = check_complete(&update, Operation::UpdateCheckout, &entity.parameter_requirements());
         if !errors.is_empty() {
-            return Err(Refusal::parameters(errors).into());
+            return Err(Refusal::invalid_parameters(errors).into());
         }
-        let id = CheckoutId::parse(id).ok_or_else(unknown)?;
+        let id = CheckoutId::parse(id).ok_or_else(unknown_checkout)?;
         let entity = self.owner_of_checkout(entity, &id)?;
-        let channels = self.directory.channels(&entity.id);
-        self.check_offered(&entity, &update)?;
+        let channels = self.directory.merchant_channels(&entity.id);
+        self.check_offered_registrations(&entity, &update)?;
         let now = self.now_of(&entity);
         let update = without_secrets(update);
         let checkout = self
             .store
-            .update(Keys::checkout(&id), move |loaded| {
-                let checkout = loaded.checkout.filter(|checkout| checkout.entity == entity.id).ok_or_else(unknown)?;
-                let next = checkout.updated(&update, now)?;
+            .update(RecordKeys::for_checkout(&id), move |loaded| {
+                let checkout =
+                    loaded.checkout.filter(|checkout| checkout.entity == entity.id).ok_or_else(unknown_checkout)?;
+                let next = checkout.with_update(&update, now)?;
                 if let Some(error) = check_lists(&next.parameters) {
-                    return Err(Refusal::parameters(vec![error]));
+                    return Err(Refusal::invalid_parameters(vec![error]));
                 }
                 check_purpose(&next.parameters)?;
-                Mode::of(entity.live, &next.parameters)?;
-                dispatch::choose(&entity, &channels, &next.parameters)?;
-                Ok((once.keep(Changes::default().checkout(&next), &next, now), next))
+                ProcessingMode::from_parameters(entity.live, &next.parameters)?;
+                routing::select_channel_and_brand(&entity, &channels, &next.parameters)?;
+                Ok((recorder.record_response(Changes::default().with_checkout(&next), &next, now), next))
             })
             .await??;
         Ok(checkout)
     }
 
-    /// What became of a checkout that is for a payment.
+    /// Returns the status of a checkout, with its last payment or registration. If that has an outcome, its reminder is
+    /// cancelled.
     ///
     /// # Errors
     /// 404 for an unknown or foreign checkout.
-    pub fn checkout_status(&self, entity: &Entity, id: &str) -> Result<Status, Failure> {
-        let id = CheckoutId::parse(id).ok_or_else(unknown)?;
+    pub fn checkout_status(&self, entity: &Entity, id: &str) -> Result<StatusReport, Failure> {
+        let id = CheckoutId::parse(id).ok_or_else(unknown_checkout)?;
         let (checkout, attempt) = self
             .store
-            .checkout_with_attempt(&id)?
-            .filter(|(checkout, _)| self.sees(entity, &checkout.entity))
-            // The attempt may be a payment of a channel that has another merchant now.
-            .filter(|(checkout, attempt)| attempt.is_none() || self.sees(entity, checkout.owner_of_attempt()))
-            .ok_or_else(unknown)?;
+            .load_checkout_with_attempt(&id)?
+            .filter(|(checkout, _)| self.can_see(entity, &checkout.entity))
+            // The attempt may belong to a channel that has moved to another merchant.
+            .filter(|(checkout, attempt)| attempt.is_none() || self.can_see(entity, checkout.attempt_owner()))
+            .ok_or_else(unknown_checkout)?;
         let now = self.now_of(entity);
-        let state = checkout.state(now);
+        let state = checkout.state_at(now);
         if let Some(id) = &checkout.registration
-            && let Some(registration) = self.store.registration(&checkout.entity, id)?
+            && let Some(registration) = self.store.load_registration(&checkout.entity, id)?
         {
-            self.asked.note(&checkout.id, registration.id.as_str());
-            return Ok(Status::Registered(Box::new(registration), Standing::of_registration(state)));
+            self.status_reads.record_read(&checkout.id, registration.id.as_str());
+            return Ok(StatusReport::Registered(
+                Box::new(registration),
+                CheckoutStatus::from_tokenisation_state(state),
+            ));
         }
         Ok(match (attempt, state) {
             (Some(payment), _) => {
-                let standing = checkout.standing(&payment, now);
-                // An attempt that still waits for its shopper or its connector has no outcome that could be told.
+                let status = checkout.status_at(&payment, now);
+                // An attempt that still awaits its shopper or its connector has no outcome yet, so the reminder is
+                // still due.
                 if !payment.awaits_outcome() {
-                    self.asked.note(&checkout.id, payment.id.as_str());
+                    self.status_reads.record_read(&checkout.id, payment.id.as_str());
                 }
-                Status::Attempted(Box::new(payment), standing)
+                StatusReport::Attempted(Box::new(payment), status)
             }
-            (None, State::Expired) => Status::Expired,
-            (None, State::Open | State::Paid) => Status::Pending,
+            (None, CheckoutState::Expired) => StatusReport::Expired,
+            (None, CheckoutState::Open | CheckoutState::Paid) => StatusReport::Pending,
         })
     }
 
-    /// What became of a checkout that is for a registration.
+    /// Returns the status of a tokenisation checkout, with its registration. If there is one, its reminder is
+    /// cancelled.
     ///
     /// # Errors
-    /// 404 for an unknown or foreign checkout, and for one that is for a payment.
-    pub fn registration_status(&self, entity: &Entity, id: &str) -> Result<Status, Failure> {
-        let id = CheckoutId::parse(id).ok_or_else(unknown)?;
-        let checkout = self.store.checkout(&id)?.ok_or_else(unknown)?;
-        if !self.sees(entity, &checkout.entity) {
-            return Err(unknown().into());
+    /// 404 for an unknown or foreign checkout, and for a checkout for a payment.
+    pub fn registration_status(&self, entity: &Entity, id: &str) -> Result<StatusReport, Failure> {
+        let id = CheckoutId::parse(id).ok_or_else(unknown_checkout)?;
+        let checkout = self.store.load_checkout(&id)?.ok_or_else(unknown_checkout)?;
+        if !self.can_see(entity, &checkout.entity) {
+            return Err(unknown_checkout().into());
         }
-        check_path(&checkout, true)?;
+        check_purpose_path(&checkout, true)?;
         let registration = match &checkout.registration {
-            Some(id) => self.store.registration(&checkout.entity, id)?,
+            Some(id) => self.store.load_registration(&checkout.entity, id)?,
             None => None,
         };
-        let state = checkout.state(self.now_of(entity));
+        let state = checkout.state_at(self.now_of(entity));
         Ok(match (registration, state) {
             (Some(registration), _) => {
-                self.asked.note(&checkout.id, registration.id.as_str());
-                Status::Registered(Box::new(registration), Standing::of_registration(state))
+                self.status_reads.record_read(&checkout.id, registration.id.as_str());
+                StatusReport::Registered(Box::new(registration), CheckoutStatus::from_tokenisation_state(state))
             }
-            (None, State::Expired) => Status::Expired,
-            (None, State::Open | State::Paid) => Status::Pending,
+            (None, CheckoutState::Expired) => StatusReport::Expired,
+            (None, CheckoutState::Open | CheckoutState::Paid) => StatusReport::Pending,
         })
     }
 
-    /// A checkout by the capability that the shopper's browser holds.
+    /// Loads a checkout of any entity by its id. The id is a capability: a browser that knows it may use the checkout.
     ///
     /// # Errors
     /// 404 for an unknown checkout.
-    pub fn checkout_for_shopper(&self, id: &str) -> Result<Checkout, Failure> {
-        let id = CheckoutId::parse(id).ok_or_else(unknown)?;
-        Ok(self.store.checkout(&id)?.ok_or_else(unknown)?)
+    pub fn load_checkout(&self, id: &str) -> Result<Checkout, Failure> {
+        let id = CheckoutId::parse(id).ok_or_else(unknown_checkout)?;
+        Ok(self.store.load_checkout(&id)?.ok_or_else(unknown_checkout)?)
     }
 
-    /// The same, where it can be paid now.
+    /// Loads a checkout like [`Gateway::load_checkout`], if it can be paid now.
     ///
     /// # Errors
-    /// 404 for an unknown checkout; a refusal for one that is paid or expired.
-    pub fn open_checkout(&self, id: &str) -> Result<Checkout, Failure> {
-        let checkout = self.checkout_for_shopper(id)?;
+    /// 404 for an unknown checkout; a refusal if it is paid or expired.
+    pub fn load_open_checkout(&self, id: &str) -> Result<Checkout, Failure> {
+        let checkout = self.load_checkout(id)?;
         checkout.check_open(self.now_of_id(&checkout.entity))?;
         Ok(checkout)
     }
 }
 
-/// What a checkout is for: a payment has a type and an amount, a tokenisation needs neither.
+/// Checks the parameters that the purpose of a checkout requires: payment type and amount for a payment, nothing for a
+/// tokenisation.
+///
+/// # Errors
+/// The parameter at fault, by name.
 fn check_purpose(parameters: &Parameters) -> Result<(), Refusal> {
     if is_tokenisation(parameters) {
         return Ok(());
     }
-    PaymentType::initial(parameters.get("paymentType"))?;
-    order::amount(parameters).map(drop)
+    PaymentType::parse_initial(parameters.get("paymentType"))?;
+    order::read_amount(parameters).map(drop)
 }
 
-/// A checkout for a payment has its path, one for a registration has the other.
-pub(super) fn check_path(checkout: &Checkout, registration: bool) -> Result<(), Refusal> {
+/// Checks that the request path fits the purpose of the checkout. `registration`: the path is that of a registration,
+/// not of a payment.
+///
+/// # Errors
+/// 404 with the right path.
+pub(super) fn check_purpose_path(checkout: &Checkout, registration: bool) -> Result<(), Refusal> {
     match (checkout.is_tokenisation(), registration) {
         (true, false) => {
             Err(Refusal::not_found("This checkout is for a registration: its path ends with /registration"))
@@ -196,15 +214,16 @@ pub(super) fn check_path(checkout: &Checkout, registration: bool) -> Result<(), 
     }
 }
 
-pub(super) fn unknown() -> Refusal {
+/// Returns the refusal for a checkout that does not exist or belongs to another entity: 404.
+pub(super) fn unknown_checkout() -> Refusal {
     Refusal::not_found("There is no checkout with this id")
 }
 
-/// Credentials and one-time flags have done their work when the checkout is stored. Card data have no business in it: they
-/// come with the form, and what a merchant sends of them all the same is not kept.
+/// Removes parameters that are not stored with a checkout: credentials (`authentication.*`, `entityId`), secrets such
+/// as card numbers (the form sends those), and `integrity`, which has been evaluated by then.
 fn without_secrets(mut parameters: Parameters) -> Parameters {
     parameters.retain(|name, _| {
-        let secret = find(name).is_some_and(|row| row.secret);
+        let secret = find_parameter(name).is_some_and(|row| row.secret);
         !secret && !name.starts_with("authentication.") && !matches!(name, "entityId" | "integrity")
     });
     parameters

@@ -1,9 +1,10 @@
-//! One order, one payment: an entity may ask that a `merchantTransactionId` is paid once (`--refuse-duplicates`).
+//! Duplicate detection: an entity may require that each `merchantTransactionId` is paid at most once
+//! (`--refuse-duplicates`).
 //!
-//! Only payments that begin something are looked at, for captures and refunds carry their order's reference too; and only
-//! those that went through or may yet, for a declined shopper tries again. Whether there is one is looked up inside the
-//! write, so that of two at once one is the duplicate. A duplicate is a payment like any other, declined with 800.110.100,
-//! so that the merchant finds it under its id and in the checkout's status; no money moves for it.
+//! Follow-up payments are exempt, because captures and refunds carry the reference of their order. Only approved and
+//! pending payments are compared, because a shopper may try again after a decline. The lookup runs in the transaction
+//! of the write, so that one of two concurrent payments is the duplicate. A duplicate is stored as a payment declined
+//! with 800.110.100, so that the merchant finds it by its id and in the checkout's status; no money moves for it.
 
 use tillgate_shared::result::codes;
 
@@ -12,15 +13,17 @@ use crate::domain::id::EntityId;
 use crate::domain::payment::Payment;
 use crate::store::Changes;
 
-/// What has to be unheard of when this payment is written; nothing when the entity does not ask.
-pub(super) fn reference(entity: &Entity, payment: &Payment) -> Option<(EntityId, String)> {
-    let asked = entity.settings.refuse_duplicates && payment.referenced.is_none();
-    let reference = payment.parameters.get("merchantTransactionId").filter(|_| asked)?;
+/// Returns the `merchantTransactionId` of a payment if its entity allows each reference only once, with the entity's
+/// id. Returns `None` if duplicates are allowed, for follow-up payments, and without a reference.
+pub(super) fn unique_reference(entity: &Entity, payment: &Payment) -> Option<(EntityId, String)> {
+    let is_checked = entity.settings.refuse_duplicates && payment.referenced.is_none();
+    let reference = payment.parameters.get("merchantTransactionId").filter(|_| is_checked)?;
     Some((entity.id.clone(), reference.to_owned()))
 }
 
-/// The payment as a duplicate, and what is written of it.
-pub(super) fn declined(payment: Payment) -> (Changes, Payment) {
+/// Changes a drafted payment to one declined as a duplicate, without the data of the connector's response, and returns
+/// the changes that store it.
+pub(super) fn decline_duplicate(payment: Payment) -> (Changes, Payment) {
     let payment = Payment {
         result: codes::DUPLICATE,
         avs: None,
@@ -28,7 +31,8 @@ pub(super) fn declined(payment: Payment) -> (Changes, Payment) {
         details: std::collections::BTreeMap::new(),
         redirect: None,
         pay_to: None,
+        unannounced: false,
         ..payment
     };
-    (Changes::default().payment(&payment), payment)
+    (Changes::default().with_payment(&payment), payment)
 }

@@ -1,13 +1,14 @@
-//! Which parameters of a request are kept with what it made, and shown again.
+//! Selects the parameters of a request that are stored with its payment or registration and returned in responses.
 
-use tillgate_shared::parameter::find;
+use tillgate_shared::parameter::find_parameter;
 
 use crate::domain::payment::Account;
 
-/// Whether a parameter is kept with the payment and shown again. Secrets never are, card data in their reduced form
-/// only, and what has a field of its own is not kept twice.
+/// Returns true if a parameter is stored with the payment and returned in responses. Secrets, card data and credentials
+/// are not, nor are parameters that the payment or its account summary has in a field of its own. Unknown parameters
+/// are echoed.
 pub(super) fn is_echoed(name: &str, account: &Account) -> bool {
-    let own_field = matches!(
+    let has_own_field = matches!(
         name,
         "amount"
             | "currency"
@@ -20,18 +21,18 @@ pub(super) fn is_echoed(name: &str, account: &Account) -> bool {
             | "forceUtf8"
             | "registrationId"
     );
-    let of_account = match account {
+    let is_of_account = match account {
         Account::Bank(_) => name.starts_with("bankAccount.") && !name.starts_with("bankAccount.mandate."),
         Account::Virtual(_) => name.starts_with("virtualAccount."),
         Account::Card(_) | Account::Unknown => false,
     };
-    let secret = find(name).is_some_and(|row| row.secret);
-    !own_field && !of_account && !secret && !name.starts_with("card.") && !name.starts_with("authentication.")
+    let is_secret = find_parameter(name).is_some_and(|row| row.secret);
+    !has_own_field && !is_of_account && !is_secret && !name.starts_with("card.") && !name.starts_with("authentication.")
 }
 
 #[cfg(test)]
 mod tests {
-    use tillgate_shared::parameter::catalogue;
+    use tillgate_shared::parameter::all_parameters;
 
     use super::*;
     use crate::domain::payment::BankSummary;
@@ -39,9 +40,9 @@ mod tests {
     #[test]
     fn no_secret_of_the_catalogue_is_kept() {
         let unknown = Account::Unknown;
-        let kept: Vec<&str> =
-            catalogue().filter(|row| row.secret).map(|row| row.name).filter(|n| is_echoed(n, &unknown)).collect();
-        assert!(kept.is_empty(), "{kept:?}");
+        let echoed: Vec<&str> =
+            all_parameters().filter(|row| row.secret).map(|row| row.name).filter(|n| is_echoed(n, &unknown)).collect();
+        assert!(echoed.is_empty(), "{echoed:?}");
         for account in ["bankAccount.number", "bankAccount.iban", "walletPay.paymentToken", "card.number", "card.cvv"] {
             assert!(!is_echoed(account, &unknown), "{account}");
         }

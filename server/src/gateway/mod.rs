@@ -1,27 +1,29 @@
-//! The use cases: load → decide (domain) → connector → commit. One file each.
+//! Use cases of the gateway: load, decide (domain), ask the connector, commit. One file each.
 
 pub mod asynchronous;
 pub mod checkout;
+pub mod checkout_requirements;
 pub mod clock;
-pub mod codes;
-pub mod demands;
-mod dispatch;
+mod deferred_effects;
 mod duplicates;
 mod echo;
-pub mod on_file;
-pub mod once;
+pub mod follow_up;
+mod issuer_page;
 mod one_click;
 pub mod order;
 pub mod pay;
 pub mod payment;
-mod promise;
 pub mod query;
-pub mod reference;
 pub mod registration;
 pub mod reminder;
+pub mod response_recorder;
+mod routing;
+pub mod security_codes;
 mod sender;
+pub mod stored_credentials;
 pub mod submit;
 pub mod summary;
+pub mod vault_key;
 pub mod velocity;
 pub mod wallet;
 
@@ -29,67 +31,67 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use codes::Codes;
-use payment::Asking;
-use reminder::Asked;
+use payment::PaymentsInFlight;
+use reminder::StatusReads;
+use security_codes::SecurityCodeCache;
 use summary::SavedForms;
-use velocity::{Limits, VelocityLimiter};
+use velocity::{VelocityLimiter, VelocityLimits};
 
 use crate::clock::Clock;
 use crate::connector::{FullAccount, Registry};
 use crate::directory::Directory;
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::Terms;
+use crate::domain::payment::TimeLimits;
 use crate::domain::refusal::Refusal;
 use crate::id_clock::IdClock;
 use crate::store::{Store, StoreError};
-use crate::vault::{Vault, VaultError};
+use crate::vault::{Sealed, Vault, VaultError};
 
-/// The gateway without its HTTP edge.
+/// The gateway without its HTTP layer.
 pub struct Gateway {
-    /// Who may ask.
+    /// Entities and their credentials.
     pub directory: Arc<Directory>,
-    /// The data.
+    /// The database.
     pub store: Store,
-    /// The time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// The time of new ids.
+    /// The clock of new ids.
     pub id_clock: IdClock,
-    /// The payments whose connectors this process is asking. Other processes find out by the intents in the store.
-    pub asking: Asking,
+    /// The payments whose connectors this process is asking. Other processes find them by the intents in the store.
+    pub payments_in_flight: PaymentsInFlight,
     /// The connectors of payments.
     pub connectors: Registry,
-    /// Card data at rest.
+    /// Encryption of card data at rest.
     pub vault: Arc<Vault>,
-    /// The counts against card testing.
+    /// The velocity limits against card testing.
     pub velocity: VelocityLimiter,
-    /// What waits for a merchant's word.
-    pub saved: SavedForms,
-    /// Whose status was asked for of late.
-    pub asked: Asked,
-    /// The security codes that wait for an authentication.
-    pub codes: Codes,
-    /// What the operator chose.
-    pub options: Options,
+    /// The forms that await the merchant's confirmation.
+    pub saved_forms: SavedForms,
+    /// The attempts whose status was read recently.
+    pub status_reads: StatusReads,
+    /// The security codes of payments that await authentication.
+    pub security_codes: SecurityCodeCache,
+    /// The operator's options.
+    pub options: GatewayOptions,
 }
 
 /// The gateway's own options.
 #[derive(Debug, Clone)]
-pub struct Options {
-    /// This node's name, the end of the checkout ids that it makes.
+pub struct GatewayOptions {
+    /// This node's name, the suffix of the checkout ids that it creates.
     pub node: String,
-    /// How long the sealed number of an unregistered card is kept after a successful payment.
+    /// Time for which the sealed number of an unregistered card is kept after a successful payment.
     pub card_window: SignedDuration,
-    /// How long what was paid can be captured and reversed.
-    pub terms: Terms,
-    /// How long a payment waits for its shopper to come back.
+    /// Time limits for captures and reversals.
+    pub time_limits: TimeLimits,
+    /// Maximum time for which a payment awaits its shopper's return.
     pub pending_lifetime: SignedDuration,
-    /// How often somebody may try to pay.
-    pub limits: Limits,
+    /// The caps of the velocity limits.
+    pub limits: VelocityLimits,
 }
 
-/// No answer can be given: a refusal, which is an answer of its own, or a failure of ours.
+/// Failure of a use case: a refusal, which has a response of its own, or an internal failure.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The request is refused.
@@ -101,7 +103,7 @@ pub enum Failure {
     /// The vault failed.
     #[error(transparent)]
     Vault(#[from] VaultError),
-    /// The system gives no random bytes.
+    /// The system provides no random bytes.
     #[error("the system gives no random bytes")]
     Random,
 }
@@ -113,61 +115,69 @@ impl From<Refusal> for Failure {
 }
 
 impl Gateway {
-    /// Now, by the gateway's clock. What is an entity's goes by [`Gateway::now_of`].
+    /// Returns the current time by the gateway's clock. Times of an entity use [`Gateway::now_of`].
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// Now, as it is for an entity: a sandbox may be ahead.
+    /// Returns the current time by an entity's clock. The clock of a sandbox may be ahead.
     pub fn now_of(&self, entity: &Entity) -> Timestamp {
         self.clock.now() + entity.ahead
     }
 
-    /// Same as [`Gateway::now_of`], by the entity's id.
+    /// Returns the current time by the clock of the entity with this id, or the machine's time if the entity is
+    /// unknown.
     pub fn now_of_id(&self, entity: &EntityId) -> Timestamp {
-        self.directory.entity(entity).map_or_else(|| self.now(), |entity| self.now_of(&entity))
+        self.directory.find_entity(entity).map_or_else(|| self.now(), |entity| self.now_of(&entity))
     }
 
-    /// Returns the time of a new id of an entity's. It is the time for ids alone: it does not go back with the machine's clock.
+    /// Returns the time for a new id of an entity, by its clock. This time is for ids alone: it never goes back, also
+    /// if the machine's clock does, so it may be ahead of [`Gateway::now_of`].
     fn next_id_time(&self, entity: &Entity) -> Timestamp {
-        ahead(self.id_clock.next(self.now()), entity)
+        to_entity_time(self.id_clock.next_time(self.now()), entity)
     }
 
-    /// Same as [`Gateway::next_id_time`], by the entity's id.
+    /// Same as [`Gateway::next_id_time`], by the entity's id; by the machine's clock if the entity is unknown.
     fn next_id_time_of_id(&self, entity: &EntityId) -> Timestamp {
-        let next = self.id_clock.next(self.now());
-        self.directory.entity(entity).map_or(next, |entity| ahead(next, &entity))
+        let next = self.id_clock.next_time(self.now());
+        self.directory.find_entity(entity).map_or(next, |entity| to_entity_time(next, &entity))
     }
 
-    /// Returns the latest time that ids of an entity's can have.
+    /// Returns the latest time that an existing id of an entity can have. By the machine's clock if the entity is
+    /// unknown.
     fn latest_id_time(&self, entity: &EntityId) -> Timestamp {
-        let latest = self.id_clock.latest(self.now());
-        self.directory.entity(entity).map_or(latest, |entity| ahead(latest, &entity))
+        let latest = self.id_clock.latest_time(self.now());
+        self.directory.find_entity(entity).map_or(latest, |entity| to_entity_time(latest, &entity))
     }
 
+    /// Makes a payment id of a time and random bytes.
+    ///
+    /// # Errors
+    /// If the system provides no random bytes.
     fn new_payment_id(id_time: Timestamp) -> Result<PaymentId, Failure> {
-        Ok(PaymentId::new(id_time, random()?))
+        Ok(PaymentId::new(id_time, random_bytes()?))
     }
 
-    /// What is secret about an account, sealed for the record with this id; none where nothing is.
-    fn seal_account(&self, record: &str, account: &FullAccount) -> Result<Option<Vec<u8>>, Failure> {
-        match account.secret() {
+    /// Seals the padded number of an account for the record with this id. Returns `None` if the account has no number
+    /// to seal.
+    fn seal_account(&self, record: &str, account: &FullAccount) -> Result<Option<Sealed>, Failure> {
+        match account.padded_secret() {
             Some(secret) => Ok(Some(self.vault.seal(record, secret.as_bytes())?)),
             None => Ok(None),
         }
     }
 }
 
-/// Returns a time by the machine's clock as an entity's clock shows it; the last time there is if that lies behind it.
-fn ahead(time: Timestamp, entity: &Entity) -> Timestamp {
+/// Converts a time of the machine's clock to an entity's clock. Returns the latest possible time on overflow.
+fn to_entity_time(time: Timestamp, entity: &Entity) -> Timestamp {
     time.checked_add(entity.ahead).unwrap_or(Timestamp::MAX)
 }
 
-/// Random bytes from the system's generator.
+/// Returns random bytes from the system's generator.
 ///
 /// # Errors
-/// When it has none to give.
-pub fn random<const N: usize>() -> Result<[u8; N], Failure> {
+/// If the generator fails.
+pub fn random_bytes<const N: usize>() -> Result<[u8; N], Failure> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|_| Failure::Random)?;
     Ok(bytes)

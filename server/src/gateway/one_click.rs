@@ -1,7 +1,7 @@
-//! Stored accounts in a checkout, as its shopper's browser sees them.
+//! Stored accounts in a checkout, as the shopper's browser sees them.
 
-use super::checkout::unknown;
-use super::once::Once;
+use super::checkout::unknown_checkout;
+use super::response_recorder::ResponseRecorder;
 use super::{Failure, Gateway};
 use crate::domain::checkout::Checkout;
 use crate::domain::ndc::Ndc;
@@ -9,32 +9,32 @@ use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
 
 impl Gateway {
-    /// The registrations that a checkout offers and that can be used now, in the merchant's order. What was deleted or has
-    /// expired since the checkout was made is left out.
+    /// Returns the registrations that a checkout offers and that are usable now, in the merchant's order. Leaves out
+    /// those that were deleted or have expired since the checkout was created, and those that cannot be read.
     pub fn offered_registrations(&self, checkout: &Checkout) -> Vec<Registration> {
-        let Some(entity) = self.directory.entity(&checkout.entity) else { return Vec::new() };
+        let Some(entity) = self.directory.find_entity(&checkout.entity) else { return Vec::new() };
         let offered = checkout.parameters.with_prefix("registrations[");
-        offered.filter_map(|(name, id)| Some(self.named_registration(&entity, name, id).ok()?.0)).collect()
+        offered.filter_map(|(name, id)| Some(self.load_named_registration(&entity, name, id).ok()?.0)).collect()
     }
 
-    /// Deletes a stored account in the name of the shopper.
+    /// Deletes a registration that a checkout offers, on behalf of the shopper.
     ///
     /// # Errors
-    /// 404 for an unknown checkout and for a registration that it does not offer; a refusal where the merchant has not
-    /// allowed it, where the checkout is no longer open, or the registration has ended already.
-    pub async fn deregister_in_checkout(&self, id: &str, registration: &str) -> Result<(), Failure> {
-        let checkout = self.checkout_for_shopper(id)?;
-        if !checkout.offers(registration) {
+    /// 404 for an unknown checkout and for a registration that the checkout does not offer; a refusal if the merchant
+    /// does not allow deletion, if the checkout is no longer open, or if the registration has ended already.
+    pub async fn delete_registration_in_checkout(&self, id: &str, registration: &str) -> Result<(), Failure> {
+        let checkout = self.load_checkout(id)?;
+        if !checkout.has_offered_registration(registration) {
             return Err(Refusal::not_found("This checkout offers no registration with this id").into());
         }
-        if !checkout.lets_delete() {
+        if !checkout.allows_registration_deletion() {
             let message = "is not set: the shopper may not delete registrations in this checkout";
-            return Err(Refusal::parameter("registrationsDeletable", None, message).into());
+            return Err(Refusal::invalid_parameter("registrationsDeletable", None, message).into());
         }
         checkout.check_open(self.now_of_id(&checkout.entity))?;
-        let entity = self.directory.entity(&checkout.entity).ok_or_else(unknown)?;
-        let once = Once::unnamed().with_ndc(Ndc::of_checkout(&checkout.id));
-        self.deregister(&entity, registration, once).await?;
+        let entity = self.directory.find_entity(&checkout.entity).ok_or_else(unknown_checkout)?;
+        let recorder = ResponseRecorder::disabled().with_ndc(Ndc::from_checkout(&checkout.id));
+        self.delete_registration(&entity, registration, recorder).await?;
         Ok(())
     }
 }

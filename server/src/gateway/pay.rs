@@ -1,4 +1,4 @@
-//! A payment server to server: with account data that the merchant sends, or with a stored credential.
+//! Server-to-server payments, with account data that the merchant sends or with a stored credential.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -6,98 +6,108 @@ use std::sync::Arc;
 use tillgate_shared::format::url;
 use tillgate_shared::parameter::Parameters;
 
-use super::on_file::File;
-use super::once::Once;
-use super::payment::{Circumstances, Intake};
+use super::payment::{Intake, PaymentContext};
+use super::response_recorder::ResponseRecorder;
 use super::sender::Sender;
+use super::stored_credentials::CredentialOwner;
 use super::velocity::AttemptOutcome;
-use super::{Failure, Gateway, order, reference};
+use super::{Failure, Gateway, follow_up, order};
 use crate::domain::entity::Entity;
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
 
-/// Where a shopper who has to leave for the brand's page goes, and comes back to.
+/// Addresses of a payment request: those of the redirect to the brand's page and back, and the shopper's own.
 #[derive(Debug, Clone, Copy)]
 pub struct Addresses<'a> {
-    /// The address under which browsers reach this gateway, with a slash at its end.
+    /// The address under which browsers reach this gateway, with a trailing slash.
     pub public: &'a str,
-    /// The page that the form was on says that the shopper comes back here; the merchant's own `shopperResultUrl` stands
-    /// above it.
+    /// The page to return to, as the page of the form states it. The merchant's own `shopperResultUrl` takes
+    /// precedence.
     pub result: Option<&'a str>,
-    /// Origin of the page that the form was in, as the form's frame tells it.
+    /// Origin of the page that contained the form, as the form's frame reports it.
     pub shop_origin: Option<&'a str>,
-    /// The shopper's own, where its browser talks to us; otherwise the merchant may tell it (`customer.ip`).
+    /// The shopper's IP address if the browser sent the request. Otherwise the merchant may send it (`customer.ip`).
     pub shopper: Option<IpAddr>,
 }
 
 impl Addresses<'_> {
-    /// Returns the page that the shopper comes back to: the merchant's own, or else the form's, if that is an address at all.
+    /// Returns the page that the shopper returns to: `shopperResultUrl` of the merchant, or else the form's page if its
+    /// address is valid.
     ///
     /// # Errors
-    /// `shopperResultUrl` by name if nobody names a page, with the reason why somebody should.
-    pub(super) fn way_back(self, parameters: &Parameters, reason: &str) -> Result<String, Refusal> {
-        let own = self.result.filter(|address| url::check(address).is_ok());
-        let address = parameters.get("shopperResultUrl").or(own).map(str::to_owned);
-        address.ok_or_else(|| Refusal::parameter("shopperResultUrl", None, format!("may not be empty: {reason}")))
+    /// `shopperResultUrl` by name if there is neither; `reason` says in the refusal why one is needed.
+    pub(super) fn return_url(self, parameters: &Parameters, reason: &str) -> Result<String, Refusal> {
+        let form_page = self.result.filter(|address| url::check(address).is_ok());
+        let address = parameters.get("shopperResultUrl").or(form_page).map(str::to_owned);
+        address
+            .ok_or_else(|| Refusal::invalid_parameter("shopperResultUrl", None, format!("may not be empty: {reason}")))
     }
 
-    /// Returns the page that the shopper comes back to from the brand's page. `None` if the brand has no such page.
+    /// Returns the page that the shopper returns to from the brand's page. `None` if the order needs no redirect.
     ///
     /// # Errors
-    /// `shopperResultUrl` by name if nobody names a page.
-    pub(super) fn way_back_of_brand(self, intake: &Intake) -> Result<Option<String>, Refusal> {
+    /// `shopperResultUrl` by name if the order needs a redirect and there is no page to return to.
+    pub(super) fn brand_return_url(self, intake: &Intake) -> Result<Option<String>, Refusal> {
         let reason = "the shopper leaves for the brand's page and comes back";
-        let leaves = intake.order.requires_redirect();
-        leaves.then(|| self.way_back(&intake.parameters, reason)).transpose()
+        let redirects = intake.order.requires_redirect();
+        redirects.then(|| self.return_url(&intake.parameters, reason)).transpose()
     }
 }
 
 impl Gateway {
-    /// Makes a payment with account data that the merchant sends, or does to an earlier one what refers to it.
+    /// Makes a payment with account data that the merchant sends, or modifies the earlier payment in
+    /// `referencedPaymentId` if `paymentType` is that of a follow-up payment.
     ///
     /// # Errors
-    /// A refusal that names the parameters at fault; declines are payments, not errors.
+    /// A refusal that names the parameters at fault; 429 if a velocity limit is reached. Declines are payments, not
+    /// errors.
     pub async fn pay(
         &self,
         entity: &Arc<Entity>,
         parameters: Parameters,
         addresses: Addresses<'_>,
-        once: Once<Payment>,
+        recorder: ResponseRecorder<Payment>,
     ) -> Result<Payment, Failure> {
-        if let Some(id) = reference::named(&parameters) {
-            return self.refer(entity, &id, parameters, once).await;
+        if let Some(id) = follow_up::referenced_payment_id(&parameters) {
+            // Boxed, so that payments do not reserve the memory of modifications.
+            return Box::pin(self.modify_payment(entity, &id, parameters, recorder)).await;
         }
-        let ndc = once.ndc().cloned();
-        let sender = Sender::server(&parameters, ndc.as_ref());
-        let file = File { owner: &entity.id, used: None };
-        self.charge(entity, parameters, Circumstances { sender, file, addresses }, once).await
+        let ndc = recorder.ndc().cloned();
+        let sender = Sender::from_server_request(&parameters, ndc.as_ref());
+        let credential_owner = CredentialOwner { owner: &entity.id, used: None };
+        self.pay_with_account(entity, parameters, PaymentContext { sender, credential_owner, addresses }, recorder)
+            .await
     }
 
-    /// Makes a payment server to server, with the account among the parameters; it is a registration's when one is given.
-    pub(super) async fn charge(
+    /// Makes a server-to-server payment with the account in `parameters`; `context` has the registration, if one is
+    /// used. Writes the payment, reports its outcome to the velocity limiter, and then asks an external connector.
+    ///
+    /// # Errors
+    /// Same as [`Gateway::pay`]; also for the payment type of a follow-up payment.
+    pub(super) async fn pay_with_account(
         &self,
         entity: &Arc<Entity>,
         parameters: Parameters,
-        circumstances: Circumstances<'_>,
-        once: Once<Payment>,
+        context: PaymentContext<'_>,
+        recorder: ResponseRecorder<Payment>,
     ) -> Result<Payment, Failure> {
-        reference::refuse_alone(&parameters)?;
+        follow_up::refuse_without_reference(&parameters)?;
         order::refuse_override(&parameters)?;
-        let received = self.receive(entity, parameters)?;
-        let (mut prepared, attempt) = self.prepare(received, circumstances).await?;
-        let (ask, response) = (prepared.take_ask(), once.clone());
+        let received = self.route_request(entity, parameters)?;
+        let (mut prepared, attempt) = self.prepare_payment(received, context).await?;
+        let (request, recorder_in_write) = (prepared.take_connector_request(), recorder.clone());
         let written = self
             .store
             .update(prepared.keys.clone(), move |loaded| {
-                let (changes, payment) = prepared.settle(loaded)?;
-                Ok((response.keep(changes, &payment, payment.created), payment))
+                let (changes, payment) = prepared.decide_changes(loaded)?;
+                Ok((recorder_in_write.record_response(changes, &payment, payment.created), payment))
             })
             .await;
         let outcome = match &written {
-            Ok(Ok(payment)) => AttemptOutcome::of(payment),
+            Ok(Ok(payment)) => AttemptOutcome::of_payment(payment),
             _ => AttemptOutcome::NotMade,
         };
-        self.velocity.end(attempt, outcome, self.now());
-        Ok(self.ask(ask, written??, once).await)
+        self.velocity.end_attempt(attempt, outcome, self.now());
+        Ok(self.send_connector_request(request, written??, recorder).await)
     }
 }

@@ -1,4 +1,4 @@
-//! A registration's life: made by itself or in a checkout, read, paid with, kept for longer, deleted.
+//! Registrations: created alone or in a checkout, read, paid with, extended, deleted.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -6,326 +6,375 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use tillgate_shared::brand::Kind;
+use tillgate_shared::brand::AccountType;
 use tillgate_shared::parameter::{Operation, Parameters, check_complete};
 use tillgate_shared::result::ResultCode;
 
 use super::echo::is_echoed;
-use super::on_file::{File, new_initial};
-use super::once::Once;
 use super::pay::Addresses;
-use super::payment::{Circumstances, Intake};
+use super::payment::{Intake, PaymentContext, refuse_missing_capability};
+use super::response_recorder::ResponseRecorder;
 use super::sender::Sender;
-use super::velocity::{AttemptGuard, AttemptOutcome, Shopper};
-use super::{Failure, Gateway, order, random, wallet};
-use crate::connector::{OrderRequest, Outcome};
+use super::stored_credentials::{CredentialOwner, new_initial_transaction_id};
+use super::velocity::{AttemptGuard, AttemptOutcome, ShopperAddress};
+use super::{Failure, Gateway, order, random_bytes, wallet};
+use crate::connector::{ConnectorOutcome, OrderRequest};
 use crate::domain::entity::Entity;
 use crate::domain::id::RegistrationId;
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
-use crate::domain::registration::{Ended, Registration, extension, retained_until};
-use crate::domain::standing_instruction::{Chain, INITIAL_TRANSACTION, Step, Terms};
-use crate::store::wallet::WalletToken;
-use crate::store::{Changes, Keys, Loaded, NewRegistration, OnFileKeys, WithAccount};
+use crate::domain::registration::{Registration, RegistrationEnd, account_retention_end, parse_retention_extension};
+use crate::domain::standing_instruction::{
+    INITIAL_TRANSACTION, InstructionRole, InstructionTerms, StandingInstruction,
+};
+use crate::store::wallet::UsedWalletToken;
+use crate::store::{
+    Changes, LoadedRecords, NewRegistration, RecordKeys, RegistrationWithAccount, StoredCredentialKeys,
+};
 
-/// A registration that has been decided and not yet written.
-pub(super) struct Drafted {
+/// A registration that is decided but not yet written.
+pub(super) struct RegistrationDraft {
     registration: Registration,
-    /// The sealed account; none for one that was rejected.
+    /// The sealed account. `None` if the registration was rejected.
     new: Option<NewRegistration>,
-    /// What the cardholder agreed to, here or where the registration comes from.
-    chain: Option<Chain>,
-    /// The wallet token that the account comes from; it can be used once.
-    token: Option<WalletToken>,
+    /// The standing instruction that begins with the registration, or that comes with it from another system.
+    standing_instruction: Option<StandingInstruction>,
+    /// The wallet token that contained the account. It can be used once.
+    token: Option<UsedWalletToken>,
 }
 
 impl Gateway {
-    /// Stores an account that the merchant sends, under a new id each time.
+    /// Verifies an account that the merchant sends and stores it, under a new id each time, also if the same account is
+    /// stored already. Counts as an attempt for the velocity limits.
     ///
     /// # Errors
-    /// A refusal that names the parameters at fault; a rejected account is a registration of its own, not an error.
-    pub async fn register(
+    /// A refusal that names the parameters at fault; 429 if a velocity limit is reached. An account that the connector
+    /// rejects is returned as a rejected registration, not as an error.
+    pub async fn register_account(
         &self,
         entity: &Arc<Entity>,
         parameters: Parameters,
-        once: Once<Registration>,
+        recorder: ResponseRecorder<Registration>,
     ) -> Result<Registration, Failure> {
         order::refuse_override(&parameters)?;
-        let sender = Sender::server(&parameters, once.ndc());
-        let (drafted, attempt) = self.draft(entity, sender, parameters, None).await?;
-        let keys = drafted.keys(Keys::none());
+        let sender = Sender::from_server_request(&parameters, recorder.ndc());
+        let (draft, attempt) = self.draft_registration(entity, sender, parameters, None).await?;
+        let keys = draft.required_keys(RecordKeys::none());
         let now = self.now_of(entity);
         let written = self
             .store
             .update(keys, move |loaded| {
-                let (changes, registration) = drafted.settle(loaded)?;
-                Ok((once.keep(changes, &registration, now), registration))
+                let (changes, registration) = draft.decide_changes(loaded)?;
+                Ok((recorder.record_response(changes, &registration, now), registration))
             })
             .await;
         let outcome = match &written {
             Ok(Ok(registration)) => AttemptOutcome::of_registration(registration),
             _ => AttemptOutcome::NotMade,
         };
-        self.velocity.end(attempt, outcome, self.now());
+        self.velocity.end_attempt(attempt, outcome, self.now());
         Ok(written??)
     }
 
-    /// Takes a request to register through the pipeline as far as it concerns an account, has it verified, and prepares what is
-    /// to be written. Stores nothing.
+    /// Reads a request to register, has its account verified by a zero-amount authorization at the connector, and
+    /// prepares the registration. Stores nothing. The card in a wallet's token is decrypted. The caller must report the
+    /// outcome to the returned attempt.
     ///
-    /// An account is verified as cards are, by an authorisation of nothing; a wallet's token is opened, and the card inside is
-    /// what is stored.
-    pub(super) async fn draft(
+    /// # Errors
+    /// A refusal that names the parameters at fault, for example if no account was sent; 429 if a velocity limit is
+    /// reached; a refusal if the connector's outcome is neither an approval nor a decline.
+    pub(super) async fn draft_registration(
         &self,
         entity: &Arc<Entity>,
         sender: Sender<'_>,
         parameters: Parameters,
         shopper: Option<IpAddr>,
-    ) -> Result<(Drafted, AttemptGuard), Failure> {
-        // What no channel takes could never be paid with.
-        let mut received = self.receive(entity, parameters)?;
-        let route = self.route(&received.payer, &received.parameters)?;
+    ) -> Result<(RegistrationDraft, AttemptGuard), Failure> {
+        // An account that no channel accepts could never be used.
+        let mut received = self.route_request(entity, parameters)?;
+        let route = self.select_route(&received.payer, &received.parameters)?;
         let errors = check_complete(&received.parameters, Operation::CreateRegistration, &sender.requirements(entity));
         if !errors.is_empty() {
-            return Err(Refusal::parameters(errors).into());
+            return Err(Refusal::invalid_parameters(errors).into());
         }
-        set_order_of_nothing(&mut received.parameters);
+        set_zero_amount_order(&mut received.parameters);
         let intake = self.read_intake(received, sender, false, false)?;
-        if intake.account.canonical(intake.order.brand.code).is_none() {
-            return Err(Refusal::no_account(account_parameter(intake.order.brand.kind)).into());
+        if intake.account.canonical_form(intake.order.brand.code).is_none() {
+            return Err(Refusal::account_required(account_parameter(intake.order.brand.kind)).into());
         }
+        route.connector.capabilities().check_brand(intake.order.brand).map_err(refuse_missing_capability)?;
         let now = self.now_of(entity);
-        let shopper = Shopper::of(shopper, &intake.parameters);
-        let attempt = self.velocity.begin(entity, shopper, &intake.order.account, self.now())?;
-        let id = RegistrationId::new(self.next_id_time(entity), random()?);
+        let shopper = ShopperAddress::from_request(shopper, &intake.parameters);
+        let attempt = self.velocity.begin_attempt(entity, shopper, &intake.order.account, self.now())?;
+        let id = RegistrationId::new(self.next_id_time(entity), random_bytes()?);
         let today = now.to_zoned(TimeZone::UTC).date();
-        let request = OrderRequest { reference: id.as_str(), descriptor: "", today, order: &intake.order };
-        // A forced outcome may be pending: nothing would ever end it.
-        let (Outcome::Approved(result) | Outcome::Declined(result)) = route.connector.verify(&request).await else {
+        let (reference, merchant_id) = (id.as_str(), intake.payer.acquirer_merchant_id());
+        let request =
+            OrderRequest { reference, merchant_id, return_url: None, descriptor: "", today, order: &intake.order };
+        // A forced outcome may be pending, but no later event would end a pending registration.
+        let (ConnectorOutcome::Approved(result) | ConnectorOutcome::Declined(result)) =
+            route.connector.verify(&request).await
+        else {
             return Err(Refusal::method_not_configured().into());
         };
-        let registration = registration(id, entity, sender, &intake, result.code, now);
+        let registration = new_registration(id, entity, sender, &intake, result.code, now);
         Ok((self.prepare_registration(registration, intake, sender, today)?, attempt))
     }
 
-    /// Seals the account of a registration and decides what the cardholder agrees to with it.
+    /// Prepares a verified registration: seals its account, and makes the standing instruction that begins with it or
+    /// is migrated with it. A rejected registration gets neither.
+    ///
+    /// # Errors
+    /// If the migration is incomplete, or the last date of the standing instruction has passed.
     fn prepare_registration(
         &self,
         mut registration: Registration,
         intake: Intake,
         sender: Sender<'_>,
         today: Date,
-    ) -> Result<Drafted, Failure> {
+    ) -> Result<RegistrationDraft, Failure> {
         let Intake { account, parameters, wallet_token: token, .. } = intake;
-        let migrated = migrated(&parameters)?;
-        if !registration.approved() {
-            return Ok(Drafted { registration, new: None, chain: None, token });
+        let migrated = read_migration(&parameters)?;
+        if !registration.is_approved() {
+            return Ok(RegistrationDraft { registration, new: None, standing_instruction: None, token });
         }
-        let chain = |initial: String, charges, latest| Chain {
+        let make_instruction = |initial: String, charges, latest| StandingInstruction {
             initial,
             entity: registration.entity.clone(),
             payment: None,
             registration: None,
-            shown: Some(registration.account.shown_part(&registration.brand)),
-            terms: Terms::of(&parameters),
+            shown: Some(registration.account.visible_part(&registration.brand)),
+            terms: InstructionTerms::from_parameters(&parameters),
             charges,
             latest,
         };
-        let chain = match migrated {
-            Some(migrated) => Some(chain(migrated.initial, 1, migrated.latest)),
-            None if Step::of(&parameters, sender.presence()) == Step::First => {
-                Some(chain(new_initial(registration.id.as_str()), 0, None))
+        let instruction = match migrated {
+            Some(migrated) => Some(make_instruction(migrated.initial_transaction_id, 1, migrated.latest)),
+            None if InstructionRole::from_parameters(&parameters, sender.presence()) == InstructionRole::First => {
+                Some(make_instruction(new_initial_transaction_id(registration.id.as_str()), 0, None))
             }
             None => None,
         };
-        if let Some(chain) = &chain {
-            chain.check_open(chain.terms, today)?;
-            registration.initial = Some(chain.initial.clone());
-            registration.parameters.set(INITIAL_TRANSACTION, chain.initial.as_str());
+        if let Some(instruction) = &instruction {
+            instruction.check_open(instruction.terms, today)?;
+            registration.initial = Some(instruction.initial.clone());
+            registration.parameters.set(INITIAL_TRANSACTION, instruction.initial.as_str());
         }
-        let new = self.sealed(registration.clone(), &account)?;
-        Ok(Drafted { registration, new, chain, token })
+        let new = self.seal_registration(registration.clone(), &account)?;
+        Ok(RegistrationDraft { registration, new, standing_instruction: instruction, token })
     }
 
-    /// A registration of this entity or of one of its channels; another entity's is as unknown as one that never was.
+    /// Loads a registration of this entity or of one of its channels, also if it was rejected or has ended.
     ///
     /// # Errors
-    /// 404 when there is none.
-    pub fn registration(&self, entity: &Entity, id: &str) -> Result<Registration, Failure> {
+    /// 404 if there is no such registration, or if it belongs to another entity.
+    pub fn load_registration(&self, entity: &Entity, id: &str) -> Result<Registration, Failure> {
         let registration = match RegistrationId::parse(id) {
-            Some(id) => self.store.registration_with_account(&self.entities_of(entity), &id)?,
+            Some(id) => self.store.load_registration_with_account(&self.visible_entities(entity), &id)?,
             None => None,
         };
-        Ok(registration.ok_or_else(unknown)?.0)
+        Ok(registration.ok_or_else(unknown_registration)?.0)
     }
 
-    /// A registration as [`Gateway::registration`] finds it that is still there, or was rejected when it was made.
+    /// Loads a registration like [`Gateway::load_registration`], unless it has ended. Rejected ones are returned as
+    /// well.
     ///
     /// # Errors
-    /// 404 when there is none; the code of its end when it has ended.
-    pub fn live_registration(&self, entity: &Entity, id: &str) -> Result<Registration, Failure> {
-        let registration = self.registration(entity, id)?;
-        if registration.approved() {
+    /// 404 if there is no such registration; 400 with the code of its end if it was deleted or its retention is over.
+    pub fn load_live_registration(&self, entity: &Entity, id: &str) -> Result<Registration, Failure> {
+        let registration = self.load_registration(entity, id)?;
+        if registration.is_approved() {
             registration.check_usable(self.now_of(entity))?;
         }
         Ok(registration)
     }
 
-    /// Makes a payment with a stored account. One that a channel holds is paid into that channel, also where its merchant
-    /// asks; one of the merchant's own goes where its other payments go.
+    /// Makes a payment with a stored account. If a channel holds the registration, the payment belongs to that channel,
+    /// also if its merchant requests it. If the merchant itself holds the registration, the payment is routed like its
+    /// other payments.
     ///
     /// # Errors
-    /// As [`Gateway::pay`]; and when the registration cannot be used, or what was agreed does not allow the charge.
+    /// Same as [`Gateway::pay`]; also if the registration cannot be used, or its standing instruction does not allow
+    /// the charge.
     pub async fn pay_by_registration(
         &self,
         entity: &Arc<Entity>,
         id: &str,
         parameters: Parameters,
         addresses: Addresses<'_>,
-        once: Once<Payment>,
+        recorder: ResponseRecorder<Payment>,
     ) -> Result<Payment, Failure> {
-        let id = RegistrationId::parse(id).ok_or_else(unknown)?;
-        let found = self.store.registration_with_account(&self.entities_of(entity), &id)?;
-        let (registration, sealed) = found.ok_or_else(unknown)?;
-        let holder = self.holder(entity, &registration);
+        let id = RegistrationId::parse(id).ok_or_else(unknown_registration)?;
+        let found = self.store.load_registration_with_account(&self.visible_entities(entity), &id)?;
+        let (registration, sealed) = found.ok_or_else(unknown_registration)?;
+        let holder = self.channel_of_registration(entity, &registration);
         let entity = holder.as_ref().unwrap_or(entity);
-        let ndc = once.ndc().cloned();
-        let sender = Sender::server(&parameters, ndc.as_ref());
+        let ndc = recorder.ndc().cloned();
+        let sender = Sender::from_server_request(&parameters, ndc.as_ref());
         let parameters = self.with_stored_account(entity, &registration, sealed, parameters, sender)?;
-        let file = File { owner: &registration.entity, used: Some(&registration) };
-        self.charge(entity, parameters, Circumstances { sender, file, addresses }, once).await
+        let credential_owner = CredentialOwner { owner: &registration.entity, used: Some(&registration) };
+        self.pay_with_account(entity, parameters, PaymentContext { sender, credential_owner, addresses }, recorder)
+            .await
     }
 
-    /// Keeps a registration for longer.
+    /// Extends the retention of a registration. A retention that ends later already is unchanged.
     ///
     /// # Errors
-    /// 404 when there is none; a refusal when it has ended, or the wish is for more than 24 months.
+    /// 404 if there is no such registration; a refusal if it was rejected or has ended, or if the extension exceeds 24
+    /// months.
     pub async fn extend_registration(
         &self,
         entity: &Entity,
         id: &str,
         parameters: &Parameters,
-        once: Once<Registration>,
+        recorder: ResponseRecorder<Registration>,
     ) -> Result<Registration, Failure> {
-        let until = extension(parameters, self.now_of(entity))?;
-        self.change_registration(entity, id, move |registration| registration.retained(until), once).await
+        let until = parse_retention_extension(parameters, self.now_of(entity))?;
+        self.change_registration(entity, id, move |registration| registration.extend_retention(until), recorder).await
     }
 
-    /// Deletes a registration: its account, its chains, and what was shown of both.
+    /// Deletes the account of a registration, its standing instructions, and the displayable data of both. The
+    /// registration remains, marked as ended.
     ///
     /// # Errors
-    /// 404 when there is none; a refusal when it has ended already.
-    pub async fn deregister(
+    /// 404 if there is no such registration; a refusal if it was rejected or has ended already.
+    pub async fn delete_registration(
         &self,
         entity: &Entity,
         id: &str,
-        once: Once<Registration>,
+        recorder: ResponseRecorder<Registration>,
     ) -> Result<Registration, Failure> {
-        let end = |registration: &Registration| registration.ended(Ended::Deregistered);
-        let ended = self.change_registration(entity, id, end, once).await?;
-        // The bytes that it left in the log are overwritten soon, by the worker.
-        self.store.something_was_deleted();
+        let end = |registration: &Registration| registration.as_ended(RegistrationEnd::Deregistered);
+        let ended = self.change_registration(entity, id, end, recorder).await?;
+        // The worker overwrites the deleted bytes in the WAL soon.
+        self.store.mark_wal_dirty();
         Ok(ended)
     }
 
+    /// Changes a usable registration under the write lock, and records the response. The changed registration carries
+    /// the identifier of this request.
+    ///
+    /// # Errors
+    /// 404 if there is no such registration; a refusal if it was rejected or has ended.
     async fn change_registration(
         &self,
         entity: &Entity,
         id: &str,
         change: impl FnOnce(&Registration) -> Registration + Send + 'static,
-        once: Once<Registration>,
+        recorder: ResponseRecorder<Registration>,
     ) -> Result<Registration, Failure> {
-        let Registration { entity: owner, id, .. } = self.registration(entity, id)?;
-        let on_file = OnFileKeys { registration: Some((owner, id)), ..OnFileKeys::default() };
+        let Registration { entity: owner, id, .. } = self.load_registration(entity, id)?;
+        let stored_credentials =
+            StoredCredentialKeys { registration: Some((owner, id)), ..StoredCredentialKeys::default() };
         let now = self.now_of(entity);
         let changed = self
             .store
-            .update(Keys { on_file, ..Keys::default() }, move |loaded| {
-                let registration = loaded.on_file.registration.ok_or_else(unknown)?;
+            .update(RecordKeys { stored_credentials, ..RecordKeys::default() }, move |loaded| {
+                let registration = loaded.stored_credentials.registration.ok_or_else(unknown_registration)?;
                 registration.check_usable(now)?;
-                let next = Registration { ndc: once.ndc().cloned(), ..change(&registration) };
-                Ok((once.keep(Changes::default().registration(&next), &next, now), next))
+                let next = Registration { ndc: recorder.ndc().cloned(), ..change(&registration) };
+                Ok((recorder.record_response(Changes::default().with_registration(&next), &next, now), next))
             })
             .await??;
         Ok(changed)
     }
 
-    /// The registrations that a checkout offers, all of them usable.
+    /// Checks that all registrations in `registrations[…]`, which a checkout offers, are usable.
     ///
     /// # Errors
-    /// A refusal with 100.150.200 that names the parameter of one that is not.
-    pub(super) fn check_offered(&self, entity: &Entity, parameters: &Parameters) -> Result<(), Failure> {
+    /// The refusal of [`Gateway::load_named_registration`] for the first one that is not.
+    pub(super) fn check_offered_registrations(&self, entity: &Entity, parameters: &Parameters) -> Result<(), Failure> {
         for (name, id) in parameters.with_prefix("registrations[") {
-            self.named_registration(entity, name, id)?;
+            self.load_named_registration(entity, name, id)?;
         }
         Ok(())
     }
 
-    /// A usable registration that a parameter names, with its sealed account.
-    pub(super) fn named_registration(&self, entity: &Entity, name: &str, id: &str) -> Result<WithAccount, Failure> {
+    /// Loads the usable registration with the id in the parameter `name`, and its sealed account.
+    ///
+    /// # Errors
+    /// A refusal that names the parameter, if the registration is unknown or belongs to another entity, was rejected,
+    /// or has ended.
+    pub(super) fn load_named_registration(
+        &self,
+        entity: &Entity,
+        name: &str,
+        id: &str,
+    ) -> Result<RegistrationWithAccount, Failure> {
         let unknown = || Refusal::unknown_registration(name, id);
         let key = RegistrationId::parse(id).ok_or_else(unknown)?;
-        let found = self.store.registration_with_account(&self.entities_of(entity), &key)?.ok_or_else(unknown)?;
+        let found =
+            self.store.load_registration_with_account(&self.visible_entities(entity), &key)?.ok_or_else(unknown)?;
         found.0.check_usable(self.now_of(entity)).map_err(|refusal| {
             let message = refusal.code.description();
-            refusal.naming(name, id, message)
+            refusal.with_parameter(name, id, message)
         })?;
         Ok(found)
     }
 }
 
-impl Drafted {
-    /// What has to be loaded to decide it.
-    pub(super) fn keys(&self, keys: Keys) -> Keys {
+impl RegistrationDraft {
+    /// Adds the keys of the records that `decide_changes` needs to `keys`: the standing instruction and the wallet
+    /// token.
+    pub(super) fn required_keys(&self, keys: RecordKeys) -> RecordKeys {
         let entity = &self.registration.entity;
-        let on_file = OnFileKeys {
-            chain: self.chain.as_ref().map(|chain| (entity.clone(), chain.initial.clone())),
-            ..OnFileKeys::default()
+        let stored_credentials = StoredCredentialKeys {
+            standing_instruction: self
+                .standing_instruction
+                .as_ref()
+                .map(|instruction| (entity.clone(), instruction.initial.clone())),
+            ..StoredCredentialKeys::default()
         };
-        Keys { on_file, wallet_token: self.token.clone(), ..keys }
+        RecordKeys { stored_credentials, wallet_token: self.token.clone(), ..keys }
     }
 
-    /// Decides under the write lock what is written.
+    /// Returns the changes to write, and the registration. Runs under the write lock. A migrated standing instruction
+    /// that is stored already keeps its charges and moves to this registration.
     ///
     /// # Errors
-    /// Its wallet token has been used already, or the initial transaction that it brings along is known, for another
-    /// account.
-    pub(super) fn settle(self, loaded: Loaded) -> Result<(Changes, Registration), Refusal> {
+    /// If the wallet token has been used already, or if the migrated initial transaction belongs to another account.
+    pub(super) fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, Registration), Refusal> {
         if loaded.token_used {
-            return Err(wallet::used());
+            return Err(wallet::used_token_refusal());
         }
-        let on_file = loaded.on_file;
         let mut changes = Changes::default();
         if let Some(token) = &self.token {
-            changes = changes.wallet_token(token);
+            changes = changes.with_used_token(token);
         }
         let Some(new) = self.new else {
-            return Ok((changes.registration(&self.registration), self.registration));
+            return Ok((changes.with_registration(&self.registration), self.registration));
         };
-        let (mut changes, kept) = new.write(changes);
-        if let Some(chain) = self.chain {
-            let chain = match on_file.chain {
-                Some(known) if !known.is_of(chain.shown.as_deref()) => return Err(Refusal::other_account()),
-                // Registered before: the charges made since count on, and the agreement is the newest registration's.
+        let (mut changes, registration) = new.write_to(changes);
+        if let Some(instruction) = self.standing_instruction {
+            let instruction = match loaded.stored_credentials.standing_instruction {
+                Some(known) if !known.allows_account(instruction.shown.as_deref()) => {
+                    return Err(Refusal::account_mismatch());
+                }
+                // The account was registered before: its standing instruction keeps its charges, and now belongs to the
+                // newest registration.
                 Some(known) => known,
-                None => chain,
+                None => instruction,
             };
-            changes = changes.chain(&Chain { registration: Some(kept.id.clone()), ..chain });
+            changes = changes.with_standing_instruction(&StandingInstruction {
+                registration: Some(registration.id.clone()),
+                ..instruction
+            });
         }
-        Ok((changes, kept))
+        Ok((changes, registration))
     }
 }
 
-/// Sets amount and payment type of an order that moves nothing.
-fn set_order_of_nothing(parameters: &mut Parameters) {
+/// Sets the parameters of a zero-amount preauthorization, in the currency that was sent or else in euros.
+fn set_zero_amount_order(parameters: &mut Parameters) {
     let currency = parameters.get("currency").unwrap_or("EUR").to_owned();
     for (name, value) in [("amount", "0.00"), ("currency", currency.as_str()), ("paymentType", "PA")] {
         parameters.set(name, value);
     }
 }
 
-/// The registration that a verified account makes, without an agreement.
-fn registration(
+/// Makes the registration of a verified account, approved or rejected by `result`, without a standing instruction. Only
+/// parameters that responses may show are stored with it.
+fn new_registration(
     id: RegistrationId,
     entity: &Entity,
     sender: Sender<'_>,
@@ -333,8 +382,8 @@ fn registration(
     result: ResultCode,
     now: Timestamp,
 ) -> Registration {
-    let account = intake.order.account.shown();
-    let shown = intake.parameters.iter().filter(|(name, _)| is_echoed(name, &account)).collect();
+    let account = intake.order.account.summary();
+    let echoed = intake.parameters.iter().filter(|(name, _)| is_echoed(name, &account)).collect();
     Registration {
         id,
         entity: entity.id.clone(),
@@ -343,46 +392,51 @@ fn registration(
         created: now,
         brand: intake.order.brand.code.to_owned(),
         result,
-        retained_until: retained_until(&account),
+        retained_until: account_retention_end(&account),
         account,
         initial: None,
         ended: None,
-        parameters: shown,
+        parameters: echoed,
     }
 }
 
-/// The first payment of a registration that comes from another system.
-struct Migrated {
-    initial: String,
+/// The first payment of a registration that is migrated from another system.
+struct MigratedPayment {
+    initial_transaction_id: String,
     latest: Option<Date>,
 }
 
-/// Reads `recurringMigration.*`.
-fn migrated(parameters: &Parameters) -> Result<Option<Migrated>, Refusal> {
+/// Reads `recurringMigration.*`. Returns `None` if no such parameter was sent. The initial transaction is the one of
+/// `standingInstruction.initialTransactionId`, or else `recurringMigration.connectorTxId1`.
+///
+/// # Errors
+/// The missing payment type or transaction, by name.
+fn read_migration(parameters: &Parameters) -> Result<Option<MigratedPayment>, Refusal> {
     if parameters.with_prefix("recurringMigration.").next().is_none() {
         return Ok(None);
     }
-    let missing = |name: &str| Refusal::parameter(name, None, "may not be empty");
+    let missing = |name: &str| Refusal::invalid_parameter(name, None, "may not be empty");
     let get = |name: &str| parameters.get(&format!("recurringMigration.{name}"));
     get("paymentType").ok_or_else(|| missing("recurringMigration.paymentType"))?;
     let initial = parameters
         .get(INITIAL_TRANSACTION)
         .or_else(|| get("connectorTxId1"))
         .ok_or_else(|| missing("recurringMigration.connectorTxId1"))?;
-    // The format has been judged; the day is all that counts.
+    // The format has been checked. Only the date is needed.
     let latest = get("requestTimestamp").and_then(|text| text.get(..10)?.parse().ok());
-    Ok(Some(Migrated { initial: initial.to_owned(), latest }))
+    Ok(Some(MigratedPayment { initial_transaction_id: initial.to_owned(), latest }))
 }
 
-/// What names an account of a kind.
-fn account_parameter(kind: Kind) -> &'static str {
+/// Returns the parameter that identifies an account of this kind.
+fn account_parameter(kind: AccountType) -> &'static str {
     match kind {
-        Kind::Card | Kind::Wallet => "card.number",
-        Kind::Bank => "bankAccount.iban",
-        Kind::Virtual => "virtualAccount.accountId",
+        AccountType::Card | AccountType::Wallet => "card.number",
+        AccountType::Bank => "bankAccount.iban",
+        AccountType::Virtual => "virtualAccount.accountId",
     }
 }
 
-fn unknown() -> Refusal {
+/// Returns the refusal for a registration that does not exist or belongs to another entity: 404.
+fn unknown_registration() -> Refusal {
     Refusal::not_found("There is no registration with this id")
 }

@@ -1,81 +1,86 @@
-//! The reminder: a merchant who has not asked for the outcome of a checkout is told to, 29 minutes after the last submit
-//! (specification, document 1, events), but not before the attempt has ended.
+//! Reminders: if a merchant has not read the outcome of a checkout, the gateway sends a reminder 29 minutes after the
+//! last submit (specification, document 1, events), but not before the attempt has ended.
 //!
-//! A submit is an attempt that the checkout took, approved, declined or pending, by whichever form or by the merchant's word
-//! after a summary page. One that is refused, or that repeats an attempt under way, is none. A checkout has one reminder at
-//! most, for its last attempt; while that attempt's shopper is with the issuer or on a brand's page, the reminder waits, in
-//! the store: the write that ends the attempt lets it run.
+//! A submit is an attempt that the checkout accepted, whether approved, declined or pending, by any form or by the
+//! merchant's confirmation after a summary page. A submit that is refused, or that repeats a pending attempt, is none.
+//! A checkout has at most one reminder, for its last attempt. While that attempt's shopper is on the issuer's or the
+//! brand's page, the reminder is suspended in the store; the write that ends the attempt resumes it.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use super::{Failure, Gateway};
-use crate::domain::address::with_parameters;
+use crate::domain::address::add_parameters;
 use crate::domain::id::CheckoutId;
 use crate::store::message::REMINDER;
-use crate::store::timer::{Kind, Timer};
-use crate::store::{Changes, Keys, StoreError};
+use crate::store::timer::{Timer, TimerKind};
+use crate::store::{Changes, RecordKeys, StoreError};
 
-/// Attempts whose outcome was asked for lately, each with its checkout. Nothing is written while the merchant waits for it:
-/// the worker takes their reminders back every second, and what a crash forgets is one reminder too many.
+/// Attempts whose outcome was read recently, each with its checkout. Reading an outcome writes nothing to the store, to
+/// keep the response fast: the worker cancels these reminders every second. After a crash, a merchant may get one
+/// reminder too many. The mutex is for concurrent requests.
 #[derive(Default)]
-pub struct Asked(Mutex<HashSet<(CheckoutId, String)>>);
+pub struct StatusReads(Mutex<HashSet<(CheckoutId, String)>>);
 
-impl Asked {
-    /// Notes that the merchant was told the outcome of this attempt. Later attempts still have their reminder.
-    pub(super) fn note(&self, checkout: &CheckoutId, attempt: &str) {
-        self.lock().insert((checkout.clone(), attempt.to_owned()));
+impl StatusReads {
+    /// Records in memory that the merchant has read the outcome of this attempt. Later attempts still have their
+    /// reminder.
+    pub(super) fn record_read(&self, checkout: &CheckoutId, attempt: &str) {
+        self.lock_reads().insert((checkout.clone(), attempt.to_owned()));
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<(CheckoutId, String)>> {
+    /// Locks the reads, also after a panic in another thread.
+    fn lock_reads(&self) -> std::sync::MutexGuard<'_, HashSet<(CheckoutId, String)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Gateway {
-    /// Takes back the reminders of attempts whose outcome was asked for.
+    /// Deletes the reminders of the attempts whose outcome was read since the last call.
     ///
     /// # Errors
-    /// When the store cannot be written; they are taken back later then.
-    pub async fn take_reminders_back(&self) -> Result<(), StoreError> {
-        let asked: Vec<(CheckoutId, String)> = self.asked.lock().drain().collect();
-        if asked.is_empty() {
+    /// If the store cannot be written; the reminders are then cancelled by the next call.
+    pub async fn cancel_reminders(&self) -> Result<(), StoreError> {
+        let reads: Vec<(CheckoutId, String)> = self.status_reads.lock_reads().drain().collect();
+        if reads.is_empty() {
             return Ok(());
         }
-        let attempts = asked.iter().map(|(id, attempt)| (id.as_str().to_owned(), attempt.clone())).collect();
+        let attempts = reads.iter().map(|(id, attempt)| (id.as_str().to_owned(), attempt.clone())).collect();
         let stopped = self.store.stop_reminders(attempts).await;
         if stopped.is_err() {
-            self.asked.lock().extend(asked);
+            self.status_reads.lock_reads().extend(reads);
         }
         stopped
     }
 
-    /// Reminds the merchant of a checkout.
+    /// Queues the reminder of a checkout's attempt, with id and resource path added to the address, and deletes its
+    /// timer. Queues nothing if the merchant has read the outcome, there is no address or the checkout is gone. A timer
+    /// of an earlier attempt than the last is ignored.
     ///
     /// # Errors
-    /// When the store cannot be read or written.
-    pub async fn remind(&self, timer: &Timer) -> Result<(), Failure> {
+    /// If the store cannot be read or written.
+    pub async fn send_reminder(&self, timer: &Timer) -> Result<(), Failure> {
         let Some(id) = CheckoutId::parse(&timer.subject) else {
-            return Ok(self.store.stop_timer(Kind::Remind, timer.subject.clone()).await?);
+            return Ok(self.store.stop_timer(TimerKind::Remind, timer.subject.clone()).await?);
         };
-        let was_asked = {
+        let was_read = {
             let attempt = timer.attempt.clone().unwrap_or_default();
-            self.asked.lock().contains(&(id.clone(), attempt))
+            self.status_reads.lock_reads().contains(&(id.clone(), attempt))
         };
         let timer = timer.clone();
-        let written = self.store.update(Keys::checkout(&id), move |loaded| {
+        let written = self.store.update(RecordKeys::for_checkout(&id), move |loaded| {
             let mut changes = Changes::default();
             let Some(checkout) = loaded.checkout else {
-                return Ok((changes.without_timer(Kind::Remind, &timer.subject), ()));
+                return Ok((changes.without_timer(TimerKind::Remind, &timer.subject), ()));
             };
-            // A submit that came meanwhile has a reminder of its own, in the same row.
-            if timer.attempt.is_some() && timer.attempt.as_deref() != checkout.last_attempt() {
+            // A later submit has a reminder of its own, in the same row.
+            if timer.attempt.is_some() && timer.attempt.as_deref() != checkout.last_attempt_id() {
                 return Ok((changes, ()));
             }
-            changes = changes.without_timer(Kind::Remind, &timer.subject);
-            if let Some(page) = timer.detail.filter(|_| !was_asked) {
-                let told = [("id", checkout.id.as_str()), ("resourcePath", &checkout.resource_path())];
-                changes = changes.get(&timer.entity, REMINDER, with_parameters(&page, &told));
+            changes = changes.without_timer(TimerKind::Remind, &timer.subject);
+            if let Some(page) = timer.detail.filter(|_| !was_read) {
+                let parameters = [("id", checkout.id.as_str()), ("resourcePath", &checkout.resource_path())];
+                changes = changes.with_outgoing_get(&timer.entity, REMINDER, add_parameters(&page, &parameters));
             }
             Ok((changes, ()))
         });

@@ -1,5 +1,5 @@
-//! Sender of a payment or registration, decided where the request comes in. Whether the cardholder is present follows from
-//! the sender; nothing later derives it from the text of parameters.
+//! Sender of a payment or registration, determined by the route of the request. The sender determines whether the
+//! cardholder is present; nothing derives it later from the text of parameters.
 
 use tillgate_shared::parameter::{Parameters, Presence, Requirements};
 
@@ -22,12 +22,12 @@ pub(super) enum Sender<'a> {
 }
 
 impl<'a> Sender<'a> {
-    /// The merchant's server, outside of any checkout.
-    pub(super) fn server(parameters: &Parameters, ndc: Option<&'a Ndc>) -> Self {
-        Self::Server { presence: Presence::of_server_request(parameters), ndc }
+    /// Makes the sender of a merchant's request outside of any checkout. The parameters state the cardholder's part.
+    pub(super) fn from_server_request(parameters: &Parameters, ndc: Option<&'a Ndc>) -> Self {
+        Self::Server { presence: Presence::from_server_request(parameters), ndc }
     }
 
-    /// Returns the identifier of a server's request; what a form makes carries its checkout's id.
+    /// Returns the identifier of a server's request. `None` for a form: payments from a form carry their checkout's id.
     pub(super) fn ndc(self) -> Option<&'a Ndc> {
         match self {
             Self::Form(_) => None,
@@ -43,7 +43,7 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// Returns the cardholder's part: in a checkout the shopper is present, whatever the browser sends.
+    /// Returns the cardholder's part. In a checkout the shopper is present, whatever the browser sends.
     pub(super) fn presence(self) -> Presence {
         match self {
             Self::Form(_) => Presence::Cardholder,
@@ -51,12 +51,13 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// Returns what an entity asks of a payment by this sender beyond the formats.
+    /// Returns the requirements for parameters of a payment, beyond their formats: those of the entity's settings, and
+    /// those that depend on the sender.
     pub(super) fn requirements(self, entity: &Entity) -> Requirements {
         Requirements {
             collected_by_form: self.checkout().is_some(),
             presence: self.presence(),
-            ..entity.requirements()
+            ..entity.parameter_requirements()
         }
     }
 }

@@ -1,249 +1,283 @@
-//! The form's submit: one charge per checkout, whatever the browser sends and however often.
+//! Submits of forms. A checkout is charged at most once, however often its browser submits.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use tillgate_shared::format::url;
-use tillgate_shared::parameter::{Parameters, check_card_numbers, check_formats, normalize};
+use tillgate_shared::parameter::{Parameters, check_card_numbers, check_formats, normalize_parameters};
 
-use super::checkout::{check_path, unknown};
-use super::on_file::File;
-use super::once::Once;
+use super::checkout::{check_purpose_path, unknown_checkout};
 use super::pay::Addresses;
-use super::payment::{Circumstances, Received};
+use super::payment::{PaymentContext, RoutedRequest};
+use super::response_recorder::ResponseRecorder;
 use super::sender::Sender;
+use super::stored_credentials::CredentialOwner;
 use super::velocity::AttemptOutcome;
 use super::{Failure, Gateway};
 use crate::domain::address::is_origin;
-use crate::domain::asynchronous::abandon;
-use crate::domain::checkout::{Checkout, State};
+use crate::domain::asynchronous::abandon_payment;
+use crate::domain::checkout::{Checkout, CheckoutState};
 use crate::domain::entity::Entity;
 use crate::domain::form_input::{BrowserRights, check_size};
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
-use crate::store::{Changes, Keys, WithAccount, Written};
+use crate::store::{Changes, RecordKeys, RegistrationWithAccount, UpdateResult};
 
-/// What became of a submit.
+/// Result of a submit.
 #[derive(Debug)]
-pub struct Submitted {
+pub struct SubmitResult {
     /// The checkout.
     pub checkout: Checkout,
-    /// The payment that is pending: its shopper has to visit the brand's page first.
+    /// The payment if it is pending: its shopper has to visit a page, or its connector has not answered.
     pub pending: Option<Payment>,
 }
 
-/// How a merchant's request to pay keeps its answer; made anew for every try. A shopper's has no name.
-pub type Naming<'a> = &'a (dyn Fn() -> Once<Payment> + Send + Sync);
+/// Creates the response recorder of a merchant's request, for each attempt. Shopper requests have no idempotency key.
+pub type RecorderFactory<'a> = &'a (dyn Fn() -> ResponseRecorder<Payment> + Send + Sync);
 
-/// What the write found.
-enum Outcome {
-    /// This attempt is written, with the payment that it made.
+/// Result of writing an attempt.
+enum AttemptWrite {
+    /// The attempt is written, with the payment that it made.
     Settled { attempt: AttemptOutcome, payment: Option<Box<Payment>> },
-    /// The checkout changed since the attempt was prepared, or has been paid by another.
+    /// The checkout has changed since the attempt was prepared, for example because another attempt has paid it.
     Stale,
 }
 
-impl Submitted {
-    /// The checkout open again and the pending payment abandoned, where the form comes with another brand than that of the
-    /// payment. Asking twice for the same is asking once.
-    fn given_up_for(&self, form: &Parameters, now: Timestamp) -> Option<(Checkout, Payment)> {
+impl SubmitResult {
+    /// Returns the reopened checkout and the abandoned payment, if the form comes with another brand or account than
+    /// the pending payment. Returns `None` if the form repeats the pending payment, if none is pending, or if the
+    /// payment cannot be abandoned any more. Writes nothing.
+    fn abandon_pending(&self, form: &Parameters, now: Timestamp) -> Option<(Checkout, Payment)> {
         let pending = self.pending.as_ref()?;
         let (merged, _) = self.checkout.merged_with_form(form, BrowserRights::default());
-        let same = merged.get("paymentBrand") == Some(&pending.brand)
+        let is_same = merged.get("paymentBrand") == Some(&pending.brand)
             && !merged.contains("registrationId")
-            && merged.get("card.number").is_none_or(|number| pending.account.card().is_none_or(|card| card.is(number)));
-        if same { None } else { abandon(&self.checkout, pending.clone(), now) }
+            && merged
+                .get("card.number")
+                .is_none_or(|number| pending.account.as_card().is_none_or(|card| card.matches_number(number)));
+        if is_same { None } else { abandon_payment(&self.checkout, pending.clone(), now) }
     }
 
+    /// Makes the result of a submit. The attempt is left out unless it is pending.
     fn new(checkout: Checkout, attempt: Option<Payment>) -> Self {
         Self { checkout, pending: attempt.filter(|payment| payment.result.is_pending()) }
     }
 }
 
 impl Gateway {
-    /// Takes what the hosted form posts. Returns the checkout once an attempt is durable, approved or declined alike,
-    /// with the page that the shopper has to visit where the brand has one; a checkout that has been paid already
-    /// answers the same way and charges nobody.
+    /// Processes a submitted form. Returns the checkout once an attempt is written, approved or declined, with the
+    /// payment if it is pending. A checkout that has been paid already gives the same result without another charge; a
+    /// pending payment of another brand or account is abandoned first. Tries again if the checkout changes meanwhile.
     ///
     /// # Errors
-    /// A refusal that names the parameters at fault, or says that the checkout is unknown or expired.
-    pub async fn submit(
+    /// A refusal that names the parameters at fault, or says that the checkout is unknown or expired; 404 if its
+    /// purpose does not fit `registration`.
+    pub async fn submit_form(
         &self,
         id: &str,
         registration: bool,
         form: Parameters,
         shopper: IpAddr,
         public_url: &str,
-        once: Naming<'_>,
-    ) -> Result<Submitted, Failure> {
-        let mut checkout = self.checkout_for_shopper(id)?;
-        check_path(&checkout, registration)?;
+        create_recorder: RecorderFactory<'_>,
+    ) -> Result<SubmitResult, Failure> {
+        let mut checkout = self.load_checkout(id)?;
+        check_purpose_path(&checkout, registration)?;
         loop {
             let now = self.now_of_id(&checkout.entity);
-            let abandoned = match checkout.state(now) {
-                State::Open => None,
-                State::Expired => return Err(Refusal::checkout_expired().into()),
-                State::Paid => {
-                    let attempt = self.attempt_of(&checkout)?;
-                    if attempt.as_ref().is_some_and(|attempt| !attempt.counts()) {
-                        // It has ended since the checkout was read, and has opened it.
-                        checkout = self.checkout_for_shopper(id)?;
+            let abandoned = match checkout.state_at(now) {
+                CheckoutState::Open => None,
+                CheckoutState::Expired => return Err(Refusal::checkout_expired().into()),
+                CheckoutState::Paid => {
+                    let attempt = self.load_last_attempt(&checkout)?;
+                    if attempt.as_ref().is_some_and(|attempt| !attempt.is_approved_or_pending()) {
+                        // The attempt has failed since the checkout was read, and the checkout is open again.
+                        checkout = self.load_checkout(id)?;
                         continue;
                     }
-                    // Somebody has paid, or is about to: the shopper may have lost the page.
-                    let submitted = Submitted::new(checkout, attempt);
-                    let Some((open, abandoned)) = submitted.given_up_for(&form, now) else { return Ok(submitted) };
+                    // The checkout is paid, or its payment is pending. The shopper may have lost the page and submitted
+                    // again.
+                    let submitted = SubmitResult::new(checkout, attempt);
+                    let Some((open, abandoned)) = submitted.abandon_pending(&form, now) else { return Ok(submitted) };
                     checkout = open;
                     Some(abandoned)
                 }
             };
-            let outcome = self.attempt(&checkout, abandoned, &form, shopper, public_url, once()).await?;
-            if let Outcome::Settled { payment, .. } = outcome {
-                return Ok(Submitted::new(checkout, payment.map(|payment| *payment)));
+            let outcome =
+                self.attempt_payment(&checkout, abandoned, &form, shopper, public_url, create_recorder()).await?;
+            if let AttemptWrite::Settled { payment, .. } = outcome {
+                return Ok(SubmitResult::new(checkout, payment.map(|payment| *payment)));
             }
-            checkout = self.checkout_for_shopper(id)?;
+            checkout = self.load_checkout(id)?;
         }
     }
 
-    /// Returns true if the merchant itself has named the page that a shopper comes back to: its server in the checkout, or
-    /// its operator by an origin. Other addresses come from a browser, which may be anybody's.
+    /// Returns true if the page that the shopper returns to is the merchant's choice: the checkout has a
+    /// `shopperResultUrl`, or `address` is on an origin that the operator has set. Other addresses come from a browser
+    /// and cannot be trusted.
     pub fn is_named_by_merchant(&self, checkout: &Checkout, address: &str) -> bool {
         checkout.parameters.contains("shopperResultUrl")
-            || self.directory.entity(&checkout.entity).is_some_and(|entity| entity.settings.has_named_page(address))
+            || self
+                .directory
+                .find_entity(&checkout.entity)
+                .is_some_and(|entity| entity.settings.has_named_origin(address))
     }
 
-    /// The last attempt of a checkout.
-    pub(super) fn attempt_of(&self, checkout: &Checkout) -> Result<Option<Payment>, Failure> {
+    /// Loads the payment of the last attempt of a checkout. `None` if there was no attempt to pay.
+    pub(super) fn load_last_attempt(&self, checkout: &Checkout) -> Result<Option<Payment>, Failure> {
         match &checkout.attempt {
-            Some(id) => Ok(self.store.payment(checkout.owner_of_attempt(), id)?),
+            Some(id) => Ok(self.store.load_payment(checkout.attempt_owner(), id)?),
             None => Ok(None),
         }
     }
 
-    /// The earlier attempt of a checkout that stores the parameters which its attempts share.
-    pub(super) fn attempt_to_share_with(&self, checkout: &Checkout) -> Result<Option<Payment>, Failure> {
-        let last = self.attempt_of(checkout)?;
+    /// Loads the earlier attempt of a checkout that stores the parameters shared by its attempts: the one that the last
+    /// attempt refers to, or else the last attempt itself. `None` if there is none.
+    pub(super) fn load_sharing_attempt(&self, checkout: &Checkout) -> Result<Option<Payment>, Failure> {
+        let last = self.load_last_attempt(checkout)?;
         match last.as_ref().and_then(|last| Some((&last.entity, last.shares.as_ref()?))) {
-            Some((entity, shared)) => Ok(self.store.payment(entity, &shared.payment)?),
+            Some((entity, shared)) => Ok(self.store.load_payment(entity, &shared.payment)?),
             None => Ok(last),
         }
     }
 
-    async fn attempt(
+    /// Tries to pay a checkout with a form, or to register its account in a tokenisation checkout. Writes the payment,
+    /// the checkout and the abandoned payment in one transaction, and then asks an external connector. Writes nothing
+    /// if the checkout has changed meanwhile ([`AttemptWrite::Stale`]).
+    ///
+    /// # Errors
+    /// A refusal that names the parameters at fault; 429 if a limit of attempts is reached.
+    async fn attempt_payment(
         &self,
         checkout: &Checkout,
         abandoned: Option<Payment>,
         form: &Parameters,
         shopper: IpAddr,
         public_url: &str,
-        once: Once<Payment>,
-    ) -> Result<Outcome, Failure> {
-        let entity: Arc<Entity> = self.directory.entity(&checkout.entity).ok_or_else(unknown)?;
+        recorder: ResponseRecorder<Payment>,
+    ) -> Result<AttemptWrite, Failure> {
+        let entity: Arc<Entity> = self.directory.find_entity(&checkout.entity).ok_or_else(unknown_checkout)?;
         let limit = self.options.limits.checkout_attempts(&entity);
-        checkout.may_be_tried(limit, self.now_of(&entity))?;
-        let parameters = self.filled_in(checkout, &entity, form, shopper)?;
-        // The form's address is taken for the way back alone; it is not the merchant's word, and nothing repeats it. It has
-        // to be one of the merchant's pages, where the entity says which those are.
-        let result = form.get("shopperResultUrl").filter(|address| entity.settings.has_page(address));
+        checkout.check_attempt_limit(limit, self.now_of(&entity))?;
+        let parameters = self.merge_form(checkout, &entity, form, shopper)?;
+        // The address in the form is used only for the redirect back and is never repeated, because the merchant has
+        // not confirmed it. If the entity has a list of its pages, the address has to be one of them.
+        let result = form.get("shopperResultUrl").filter(|address| entity.settings.allows_page(address));
         let reminder = reminder_address(checkout, &entity, result);
         if checkout.is_tokenisation() {
             return self.attempt_registration(checkout, &entity, parameters, shopper, reminder).await;
         }
-        let (used, received) = self.placed(checkout, entity, parameters)?;
+        let (used, received) = self.receive_payment(checkout, entity, parameters)?;
         let shop_origin = form.get("shopOrigin").filter(|origin| is_origin(origin));
         let addresses = Addresses { public: public_url, result, shop_origin, shopper: Some(shopper) };
-        let file = File { owner: used.as_ref().map_or(&checkout.entity, |used| &used.entity), used: used.as_ref() };
-        let circumstances = Circumstances { sender: Sender::Form(checkout), file, addresses };
-        let (mut prepared, attempt) = self.prepare(received, circumstances).await?;
-        let (ask, response) = (prepared.take_ask(), once.clone());
+        let credential_owner =
+            CredentialOwner { owner: used.as_ref().map_or(&checkout.entity, |used| &used.entity), used: used.as_ref() };
+        let context = PaymentContext { sender: Sender::Form(checkout), credential_owner, addresses };
+        let (mut prepared, attempt) = self.prepare_payment(received, context).await?;
+        let (request, recorder_in_write) = (prepared.take_connector_request(), recorder.clone());
         let (version, now) = (checkout.version, self.now_of_id(&checkout.entity));
-        let unless = abandoned.as_ref().map(|payment| payment.id.clone());
-        let gives_up = unless.is_some();
-        let keys = Keys { checkout: Some(checkout.id.clone()), unless, ..prepared.keys.clone() };
+        let ignored_payment = abandoned.as_ref().map(|payment| payment.id.clone());
+        let abandons = ignored_payment.is_some();
+        let keys = RecordKeys { checkout: Some(checkout.id.clone()), ignored_payment, ..prepared.keys.clone() };
         let open = checkout.clone();
         let outcome = self
             .store
-            .update(keys, move |mut loaded| match ready(loaded.checkout.take(), version)? {
-                None => Ok((Changes::default(), Outcome::Stale)),
+            .update(keys, move |mut loaded| match unchanged_checkout(loaded.checkout.take(), version)? {
+                None => Ok((Changes::default(), AttemptWrite::Stale)),
                 Some(_) => {
-                    open.may_be_tried(limit, now)?;
-                    let (mut changes, payment) = prepared.settle(loaded)?;
+                    open.check_attempt_limit(limit, now)?;
+                    let (mut changes, payment) = prepared.decide_changes(loaded)?;
                     if let Some(abandoned) = abandoned {
-                        changes = changes.payment(&abandoned).without_promise(&abandoned.id);
+                        changes = changes.with_payment(&abandoned).without_deferred_effects(&abandoned.id);
                     }
-                    let next = open.attempted(&payment, now)?;
-                    changes = changes.remind(&next, reminder, now, payment.awaits_outcome());
-                    let changes = response.keep(changes.checkout(&next), &payment, payment.created);
-                    let attempt = AttemptOutcome::of(&payment);
-                    Ok((changes, Outcome::Settled { attempt, payment: Some(Box::new(payment)) }))
+                    let next = open.with_attempt(&payment, now)?;
+                    changes = changes.with_reminder(&next, reminder, now, payment.awaits_outcome());
+                    let changes =
+                        recorder_in_write.record_response(changes.with_checkout(&next), &payment, payment.created);
+                    let attempt = AttemptOutcome::of_payment(&payment);
+                    Ok((changes, AttemptWrite::Settled { attempt, payment: Some(Box::new(payment)) }))
                 }
             })
             .await;
-        if gives_up {
-            self.store.something_was_deleted();
+        if abandons {
+            self.store.mark_wal_dirty();
         }
-        self.velocity.end(attempt, attempt_outcome(&outcome), self.now());
+        self.velocity.end_attempt(attempt, attempt_outcome(&outcome), self.now());
         let mut outcome = outcome??;
-        if let Outcome::Settled { payment: Some(payment), .. } = &mut outcome {
-            **payment = self.ask(ask, (**payment).clone(), once).await;
+        if let AttemptWrite::Settled { payment: Some(payment), .. } = &mut outcome {
+            **payment = self.send_connector_request(request, (**payment).clone(), recorder).await;
         }
         Ok(outcome)
     }
 
-    /// What the form makes of a checkout: everything that a payment is judged on, well-formed.
-    pub(super) fn filled_in(
+    /// Merges the form into the checkout's parameters, and checks their formats. Leaves out what a browser may not set.
+    /// Sets `customer.ip` to the shopper's address unless the merchant sent one.
+    ///
+    /// # Errors
+    /// `shopOrigin` if it is not an origin of the merchant, and malformed parameters, by name.
+    pub(super) fn merge_form(
         &self,
         checkout: &Checkout,
         entity: &Entity,
         form: &Parameters,
         shopper: IpAddr,
     ) -> Result<Parameters, Failure> {
-        // The frame of a page without a checkout is shown before it is known whose the checkout will be.
-        if let Some(page) = form.get("shopOrigin").filter(|page| !entity.settings.has_page(page)) {
+        // The form of a page without a checkout is shown before its merchant is known, so the page's origin is checked
+        // here.
+        if let Some(page) = form.get("shopOrigin").filter(|page| !entity.settings.allows_page(page)) {
             let message = "is not among the origins of this merchant's pages";
-            return Err(Refusal::parameter("shopOrigin", Some(page), message).into());
+            return Err(Refusal::invalid_parameter("shopOrigin", Some(page), message).into());
         }
         check_size(form)?;
-        let (mut parameters, refused) = checkout.merged_with_form(form, BrowserRights::of(&entity.settings));
+        let (mut parameters, refused) = checkout.merged_with_form(form, BrowserRights::from_settings(&entity.settings));
         if !refused.is_empty() {
             tracing::debug!(names = ?refused, "parameters that a browser may not set");
         }
         if !checkout.parameters.contains("customer.ip") {
             parameters.set("customer.ip", shopper.to_string());
         }
-        normalize(&mut parameters);
+        normalize_parameters(&mut parameters);
         let mut errors = check_formats(&parameters, self.directory.formats_of(entity));
         if errors.is_empty() {
             errors = check_card_numbers(&parameters);
         }
         if !errors.is_empty() {
-            return Err(Refusal::parameters(errors).into());
+            return Err(Refusal::invalid_parameters(errors).into());
         }
         Ok(parameters)
     }
 
-    /// Receives a payment, with the stored account that the shopper chose among its parameters.
-    pub(super) fn placed(
+    /// Routes a payment. If the shopper chose a stored account, its registration is returned too, and its account
+    /// parameters are among those of the request.
+    ///
+    /// # Errors
+    /// A refusal if the registration is not usable, or no channel accepts the payment.
+    pub(super) fn receive_payment(
         &self,
         checkout: &Checkout,
         entity: Arc<Entity>,
         parameters: Parameters,
-    ) -> Result<(Option<Registration>, Received), Failure> {
-        let used = self.chosen(checkout, &entity, &parameters)?;
+    ) -> Result<(Option<Registration>, RoutedRequest), Failure> {
+        let used = self.chosen_registration(checkout, &entity, &parameters)?;
         let (used, entity, parameters) = match used {
             Some((used, sealed)) => {
-                let entity = self.holder(&entity, &used).unwrap_or(entity);
+                let entity = self.channel_of_registration(&entity, &used).unwrap_or(entity);
                 let parameters =
                     self.with_stored_account(&entity, &used, sealed, parameters, Sender::Form(checkout))?;
                 (Some(used), entity, parameters)
             }
             None => (None, entity, parameters),
         };
-        Ok((used, self.receive(&entity, parameters)?))
+        Ok((used, self.route_request(&entity, parameters)?))
     }
 
+    /// Tries to register the account of a form in a tokenisation checkout. Writes the registration, approved or
+    /// rejected, and the checkout. Writes nothing if the checkout has changed meanwhile ([`AttemptWrite::Stale`]).
+    ///
+    /// # Errors
+    /// A refusal that names the parameters at fault; 429 if a limit of attempts is reached.
     async fn attempt_registration(
         &self,
         checkout: &Checkout,
@@ -251,70 +285,75 @@ impl Gateway {
         parameters: Parameters,
         shopper: IpAddr,
         reminder: Option<String>,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<AttemptWrite, Failure> {
         let limit = self.options.limits.checkout_attempts(entity);
-        let (drafted, attempt) = self.draft(entity, Sender::Form(checkout), parameters, Some(shopper)).await?;
+        let (draft, attempt) =
+            self.draft_registration(entity, Sender::Form(checkout), parameters, Some(shopper)).await?;
         let (version, now) = (checkout.version, self.now_of_id(&checkout.entity));
-        let keys = drafted.keys(Keys::checkout(&checkout.id));
+        let keys = draft.required_keys(RecordKeys::for_checkout(&checkout.id));
         let outcome = self
             .store
-            .update(keys, move |mut loaded| match ready(loaded.checkout.take(), version)? {
-                None => Ok((Changes::default(), Outcome::Stale)),
+            .update(keys, move |mut loaded| match unchanged_checkout(loaded.checkout.take(), version)? {
+                None => Ok((Changes::default(), AttemptWrite::Stale)),
                 Some(current) => {
-                    current.may_be_tried(limit, now)?;
-                    let (changes, registration) = drafted.settle(loaded)?;
-                    let next = current.registered(&registration, now)?;
-                    let changes = changes.remind(&next, reminder, now, false);
+                    current.check_attempt_limit(limit, now)?;
+                    let (changes, registration) = draft.decide_changes(loaded)?;
+                    let next = current.with_registration(&registration, now)?;
+                    let changes = changes.with_reminder(&next, reminder, now, false);
                     let attempt = AttemptOutcome::of_registration(&registration);
-                    Ok((changes.checkout(&next), Outcome::Settled { attempt, payment: None }))
+                    Ok((changes.with_checkout(&next), AttemptWrite::Settled { attempt, payment: None }))
                 }
             })
             .await;
-        self.velocity.end(attempt, attempt_outcome(&outcome), self.now());
+        self.velocity.end_attempt(attempt, attempt_outcome(&outcome), self.now());
         Ok(outcome??)
     }
 
-    /// The registration that the shopper chose among those that the checkout offers, with its sealed account.
+    /// Returns the registration in `registrationId`, with its sealed account. `None` if none was sent, or if a number
+    /// was entered, which takes precedence.
     ///
     /// # Errors
-    /// One that the checkout does not offer is refused as one that never was.
-    fn chosen(
+    /// A registration that the checkout does not offer is refused like an unknown one; also one that is not usable.
+    fn chosen_registration(
         &self,
         checkout: &Checkout,
         entity: &Entity,
         parameters: &Parameters,
-    ) -> Result<Option<WithAccount>, Failure> {
+    ) -> Result<Option<RegistrationWithAccount>, Failure> {
         const NAME: &str = "registrationId";
         let Some(id) = parameters.get(NAME) else { return Ok(None) };
-        // Who fills in a new account has not taken the stored one.
         if ["card.number", "bankAccount.iban", "bankAccount.number"].iter().any(|name| parameters.contains(name)) {
             return Ok(None);
         }
-        if !checkout.offers(id) {
+        if !checkout.has_offered_registration(id) {
             return Err(Refusal::unknown_registration(NAME, id).into());
         }
-        Ok(Some(self.named_registration(entity, NAME, id)?))
+        Ok(Some(self.load_named_registration(entity, NAME, id)?))
     }
 }
 
-/// The address at which the merchant is reminded: its own page, or else the form's (`result`). The gateway itself sends the
-/// reminder: a browser may choose the page, but not the host.
+/// Returns the valid address for the merchant's reminder: `shopperResultUrl` of the checkout, or else the form's
+/// (`result`) on an origin that the operator has set. The gateway itself sends the reminder, so a browser must not
+/// choose its host.
 fn reminder_address(checkout: &Checkout, entity: &Entity, result: Option<&str>) -> Option<String> {
-    let named = result.filter(|address| entity.settings.has_named_page(address));
-    let reminder = checkout.parameters.get("shopperResultUrl").or(named).map(str::to_owned);
+    let trusted = result.filter(|address| entity.settings.has_named_origin(address));
+    let reminder = checkout.parameters.get("shopperResultUrl").or(trusted).map(str::to_owned);
     reminder.filter(|address| url::check(address).is_ok())
 }
 
-/// The outcome to report to the velocity limiter.
-fn attempt_outcome(written: &Written<Outcome>) -> AttemptOutcome {
+/// Returns the outcome to report to the velocity limiter. An attempt that was refused, or not written, was not made.
+fn attempt_outcome(written: &UpdateResult<AttemptWrite>) -> AttemptOutcome {
     match written {
-        Ok(Ok(Outcome::Settled { attempt, .. })) => attempt.clone(),
+        Ok(Ok(AttemptWrite::Settled { attempt, .. })) => attempt.clone(),
         _ => AttemptOutcome::NotMade,
     }
 }
 
-/// The checkout, when it is still the version that an attempt was prepared for: nothing has happened to it since.
-fn ready(checkout: Option<Checkout>, version: u64) -> Result<Option<Checkout>, Refusal> {
-    let current = checkout.ok_or_else(unknown)?;
+/// Returns the checkout if it still has the version that the attempt was prepared for. `None` if it has changed since.
+///
+/// # Errors
+/// 404 if it is gone.
+fn unchanged_checkout(checkout: Option<Checkout>, version: u64) -> Result<Option<Checkout>, Refusal> {
+    let current = checkout.ok_or_else(unknown_checkout)?;
     Ok(Some(current).filter(|current| current.version == version))
 }

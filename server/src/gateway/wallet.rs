@@ -1,5 +1,5 @@
-//! Encrypted wallet tokens: opened with the channel's key, and good for one payment. In a test system the gateway makes them
-//! too, in a wallet's place.
+//! Encrypted wallet tokens: decrypted with the channel's key, and valid for one payment. In a test system the gateway
+//! also creates tokens, in place of a wallet.
 
 use std::sync::Arc;
 
@@ -9,119 +9,129 @@ use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::expiry::Expiry;
-use tillgate_shared::parameter::find;
+use tillgate_shared::parameter::find_parameter;
 
-use super::checkout::unknown;
-use super::{Failure, Gateway, random};
-use crate::connector::{Cryptogram, Entry, FullCard};
+use super::checkout::unknown_checkout;
+use super::{Failure, Gateway, random_bytes};
+use crate::connector::sandbox::{SheetCard, WalletSheet};
+use crate::connector::{CardSource, Cryptogram, FullCard, registry};
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
-use crate::domain::id::{EntityId, hex};
+use crate::domain::id::{EntityId, to_hex};
 use crate::domain::refusal::Refusal;
-use crate::store::wallet::{KeptKey, WalletToken};
-use crate::vault::{Vault, VaultError};
-use crate::wallet::{Content, Derivation, Fault, PublicWalletKey, Token, WalletKey};
+use crate::store::wallet::{StoredWalletKey, UsedWalletToken};
+use crate::vault::{Sealed, Vault, VaultError};
+use crate::wallet::{Derivation, PublicWalletKey, Token, WalletKey, WalletTokenContent, WalletTokenError};
 
-/// The parameter that every refusal of a token names.
-const NAME: &str = "walletPay.paymentToken";
+/// The parameter that refusals of a token name.
+const TOKEN_PARAMETER: &str = "walletPay.paymentToken";
 
-/// A card in the simulated wallet.
-#[derive(Debug)]
-pub struct SheetCard {
-    /// What the shopper knows it as.
-    pub name: &'static str,
-    /// Its number, a documented test number.
-    pub number: &'static str,
-}
+/// Validity of a simulated token.
+const TOKEN_VALIDITY: SignedDuration = SignedDuration::from_mins(10);
 
-/// The cards in the simulated wallet.
-pub static SHEET_CARDS: [SheetCard; 2] = [
-    SheetCard { name: "Visa", number: "4200000000000000" },
-    SheetCard { name: "Mastercard", number: "5454545454545454" },
-];
-
-/// How long a simulated token is valid.
-const VALID: SignedDuration = SignedDuration::from_mins(10);
-
-/// What came out of a token.
-pub(super) struct Opened {
+/// Content of a decrypted token.
+pub(super) struct DecryptedToken {
     pub(super) card: FullCard,
-    /// The token itself, to be remembered with the payment.
-    pub(super) token: WalletToken,
+    /// Identifies the token. Stored with the payment, so that the token cannot be used again.
+    pub(super) token: UsedWalletToken,
 }
 
 impl Gateway {
-    /// Whether a simulation stands in for a wallet: the channel is a sandbox, and has a key to encrypt for.
-    pub fn has_wallet_sheet(&self, checkout: &Checkout, brand: &Brand) -> bool {
-        self.sheet(checkout, brand).is_ok()
+    /// Returns the sheet that replaces a wallet's own in a sandbox. `None` if the channel is live or has no key to
+    /// encrypt for, or if its connector has no sheet.
+    pub fn wallet_sheet(&self, checkout: &Checkout, brand: &Brand) -> Option<&'static WalletSheet> {
+        let (entity, _) = self.select_wallet_key(checkout, brand).ok()?;
+        registry::sandbox_of(&entity.settings.channel).wallet_sheet.as_ref()
     }
 
-    /// Makes a token as a wallet would, of a test card.
+    /// Creates a token for a test card, in place of a wallet: valid for ten minutes, encrypted for the newest key of
+    /// the channel. Stores nothing.
     ///
     /// # Errors
-    /// 404 where no simulation stands in for the wallet; when the system gives no random bytes.
-    pub fn simulate_wallet(&self, checkout: &Checkout, brand: &Brand, card: &SheetCard) -> Result<String, Failure> {
-        let (entity, key) = self.sheet(checkout, brand)?;
+    /// 404 if the channel is live or has no key to encrypt for; a refusal if no channel accepts the brand; a failure if
+    /// the system provides no random bytes.
+    pub fn create_wallet_token(&self, checkout: &Checkout, brand: &Brand, card: &SheetCard) -> Result<String, Failure> {
+        let (entity, key) = self.select_wallet_key(checkout, brand)?;
         let public = PublicWalletKey::from_bytes(&key.public).ok_or(VaultError::damaged())?;
-        let content = Content {
-            token_id: hex(&random::<16>()?),
-            expires: self.now() + VALID,
+        let content = WalletTokenContent {
+            token_id: to_hex(&random_bytes::<16>()?),
+            expires: self.now() + TOKEN_VALIDITY,
             number: card.number.to_owned(),
             expiry_month: "05".to_owned(),
             expiry_year: "2034".to_owned(),
             holder: Some("Jane Jones".to_owned()),
-            cryptogram: STANDARD.encode(random::<20>()?),
+            cryptogram: STANDARD.encode(random_bytes::<20>()?),
             eci: "05".to_owned(),
         };
-        let token = Token::seal(&content, &entity.id, &public, Derivation::Hkdf, &fresh_key()?, random()?);
+        let token = Token::seal(&content, &entity.id, &public, Derivation::Hkdf, &generate_key()?, random_bytes()?);
         token.and_then(|token| serde_json::to_string(&token).ok()).ok_or(Failure::Random)
     }
 
-    /// The channel that a wallet's payment goes to, and the newest key that it takes tokens for.
-    fn sheet(&self, checkout: &Checkout, brand: &Brand) -> Result<(Arc<Entity>, KeptKey), Failure> {
-        let entity = self.directory.entity(&checkout.entity).ok_or_else(unknown)?;
+    /// Returns the channel that a wallet payment is routed to, and the newest key of that channel that is not retired.
+    ///
+    /// # Errors
+    /// 404 if the channel is live or has no such key; a refusal if no channel accepts the brand.
+    fn select_wallet_key(&self, checkout: &Checkout, brand: &Brand) -> Result<(Arc<Entity>, StoredWalletKey), Failure> {
+        let entity = self.directory.find_entity(&checkout.entity).ok_or_else(unknown_checkout)?;
         let mut parameters = checkout.parameters.clone();
         parameters.set("paymentBrand", brand.code);
-        let payer = self.receive(&entity, parameters)?.payer;
-        let keys = if payer.live { Vec::new() } else { self.store.wallet_keys(&payer.id)? };
+        let payer = self.route_request(&entity, parameters)?.payer;
+        let keys = if payer.live { Vec::new() } else { self.store.load_wallet_keys(&payer.id)? };
         let key = keys.into_iter().rfind(|key| key.retired.is_none());
         Ok((payer, key.ok_or_else(|| Refusal::not_found("No wallet is set up"))?))
     }
 
-    /// Opens a token that was sent to a channel.
-    pub(super) fn open_wallet_token(&self, entity: &Entity, text: &str, now: Timestamp) -> Result<Opened, Failure> {
-        let token = Token::parse(text).map_err(refusal)?;
-        let kept = self.store.wallet_key(&entity.id, token.key_id())?.ok_or_else(|| refusal(Fault::Foreign))?;
-        if kept.retired.is_some() {
-            return Err(refusal(Fault::Retired).into());
+    /// Decrypts a token that was sent to a channel, and reads the card in it. Does not check that the token is unused:
+    /// the write does.
+    ///
+    /// # Errors
+    /// A refusal that names the parameter if the token is malformed or has expired, its key is unknown or retired, or
+    /// its content is not valid.
+    pub(super) fn decrypt_wallet_token(
+        &self,
+        entity: &Entity,
+        text: &str,
+        now: Timestamp,
+    ) -> Result<DecryptedToken, Failure> {
+        let token = Token::parse(text).map_err(token_refusal)?;
+        let stored = self
+            .store
+            .load_wallet_key(&entity.id, token.key_id())?
+            .ok_or_else(|| token_refusal(WalletTokenError::UnknownKey))?;
+        if stored.retired.is_some() {
+            return Err(token_refusal(WalletTokenError::RetiredKey).into());
         }
-        let secret = self.vault.open(&record(&entity.id, &kept.id), &kept.sealed)?;
+        let secret = self.vault.open(&vault_record_id(&entity.id, &stored.id), &stored.sealed)?;
         let key = WalletKey::from_bytes(&secret).ok_or(VaultError::damaged())?;
-        let content = token.open(&entity.id, &key, now).map_err(refusal)?;
-        let card = card(&content).ok_or_else(|| refusal(Fault::Content))?;
-        // Used tokens are told apart by the millisecond, as they are stored.
+        let content = token.open(&entity.id, &key, now).map_err(token_refusal)?;
+        let card = read_card(&content).ok_or_else(|| token_refusal(WalletTokenError::InvalidContent))?;
+        // Used tokens are stored with their expiry in milliseconds, so the expiry is compared at that precision.
         let until = Timestamp::from_millisecond(content.expires.as_millisecond()).unwrap_or(content.expires);
-        Ok(Opened { card, token: WalletToken { entity: entity.id.clone(), id: content.token_id.clone(), until } })
+        Ok(DecryptedToken {
+            card,
+            token: UsedWalletToken { entity: entity.id.clone(), id: content.token_id.clone(), until },
+        })
     }
 }
 
-/// The refusal of a token that has paid already.
-pub(super) fn used() -> Refusal {
-    refusal(Fault::Used)
+/// Returns the refusal of a token that has been used already.
+pub(super) fn used_token_refusal() -> Refusal {
+    token_refusal(WalletTokenError::AlreadyUsed)
 }
 
-fn refusal(fault: Fault) -> Refusal {
-    Refusal::parameter(NAME, None, fault.to_string())
+/// Returns the refusal of a token, which names the parameter and the fault: 400.
+fn token_refusal(fault: WalletTokenError) -> Refusal {
+    Refusal::invalid_parameter(TOKEN_PARAMETER, None, fault.to_string())
 }
 
-/// A new key pair.
+/// Creates a new key pair. Stores nothing.
 ///
 /// # Errors
-/// When the system gives no randomness.
-pub fn fresh_key() -> Result<WalletKey, Failure> {
-    // One number in 2^32 is none of the curve.
+/// If the system provides no random bytes.
+pub fn generate_key() -> Result<WalletKey, Failure> {
+    // One of 2^32 random numbers is no valid key of the curve.
     for _ in 0..8 {
-        let bytes = zeroize::Zeroizing::new(random::<32>()?);
+        let bytes = zeroize::Zeroizing::new(random_bytes::<32>()?);
         if let Some(key) = WalletKey::from_bytes(&*bytes) {
             return Ok(key);
         }
@@ -129,21 +139,22 @@ pub fn fresh_key() -> Result<WalletKey, Failure> {
     Err(Failure::Random)
 }
 
-/// Seals a key's secret half for its record.
+/// Seals the private key of a key pair for its record.
 ///
 /// # Errors
-/// When the system gives no randomness.
-pub fn seal_key(vault: &Vault, entity: &EntityId, key: &WalletKey) -> Result<Vec<u8>, VaultError> {
-    vault.seal(&record(entity, &key.public().id()), &key.secret())
+/// If the system provides no random bytes.
+pub fn seal_key(vault: &Vault, entity: &EntityId, key: &WalletKey) -> Result<Sealed, VaultError> {
+    vault.seal(&vault_record_id(entity, &key.public_key().id()), &key.secret_bytes())
 }
 
-/// The name of a key's record in the vault; no other record's name looks like it.
-fn record(entity: &EntityId, key: &str) -> String {
+/// Returns the name of a key's record in the vault. Names of other records have another form.
+fn vault_record_id(entity: &EntityId, key: &str) -> String {
     format!("wallet key {entity} {key}")
 }
 
-/// The card in a token; `None` when a field is not as the catalogue wants it.
-fn card(content: &Content) -> Option<FullCard> {
+/// Reads the card in a token. Returns `None` if a field violates the format in the parameter catalogue. A missing
+/// holder is allowed.
+fn read_card(content: &WalletTokenContent) -> Option<FullCard> {
     let fields = [
         ("card.expiryMonth", content.expiry_month.as_str()),
         ("card.expiryYear", &content.expiry_year),
@@ -151,16 +162,17 @@ fn card(content: &Content) -> Option<FullCard> {
         ("threeDSecure.eci", &content.eci),
     ];
     let holder = content.holder.as_deref().map(|holder| ("card.holder", holder));
-    let good = |(name, value): (&str, &str)| find(name).is_some_and(|row| row.format.check(value).is_ok());
-    if !fields.into_iter().chain(holder).all(good) {
+    let is_valid =
+        |(name, value): (&str, &str)| find_parameter(name).is_some_and(|row| row.format.check_value(value).is_ok());
+    if !fields.into_iter().chain(holder).all(is_valid) {
         return None;
     }
     Some(FullCard {
         number: CardNumber::parse(&content.number).ok()?,
         expiry: Expiry::parse(&content.expiry_month, &content.expiry_year).ok()?,
         holder: content.holder.clone(),
-        code: None,
+        security_code: None,
         cryptogram: Some(Cryptogram { value: content.cryptogram.clone().into(), eci: content.eci.clone() }),
-        entry: Entry::Wallet,
+        source: CardSource::Wallet,
     })
 }

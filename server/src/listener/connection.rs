@@ -1,4 +1,4 @@
-//! Serves the requests of one connection until it ends, its time is over, or it has to make room.
+//! Serves the requests of one connection until it ends, a deadline passes, or the connection is evicted.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -21,32 +21,34 @@ use tower::{Service, ServiceExt as _};
 
 use super::state::ConnectionState;
 use super::stream::TrackedStream;
-use super::table::Entry;
+use super::table::ConnectionEntry;
 
-/// Maximum size of a request's head: as long as an address may be (64 KiB), and 16 KiB for the other headers.
+/// Maximum size of a request's head: 64 KiB for the address, and 16 KiB for the other headers.
 const HEAD_LIMIT: usize = 80 * 1024;
-/// Distance of the timer while no deadline runs.
+/// Interval of the timer while there is no deadline.
 const NO_DEADLINE: Duration = Duration::from_secs(60);
 
-/// Serves a connection. `entry` is its place in the connection table.
-pub(super) async fn serve<S>(stream: TcpStream, peer: SocketAddr, entry: Entry, service: S)
+/// Serves a connection until it ends, its deadline passes, or it is evicted. If it is only requested to close, the
+/// request in flight is answered first. Errors of the connection are ignored. `entry` is its entry in the connection
+/// table, which is removed at the end.
+pub(super) async fn serve_connection<S>(stream: TcpStream, peer: SocketAddr, entry: ConnectionEntry, service: S)
 where
     S: Service<Request, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
 {
     let state = Arc::clone(&entry.state);
-    let of_request = Arc::clone(&state);
+    let request_state = Arc::clone(&state);
     let handle = service_fn(move |request: hyper::Request<Incoming>| {
-        let (state, service) = (Arc::clone(&of_request), service.clone());
-        async move { Ok::<_, Infallible>(answer(request, peer, state, service).await) }
+        let (state, service) = (Arc::clone(&request_state), service.clone());
+        async move { Ok::<_, Infallible>(handle_request(request, peer, state, service).await) }
     });
     let io = TokioIo::new(TrackedStream { stream, state: Arc::clone(&state) });
     let mut connection = pin!(http1::Builder::new().max_buf_size(HEAD_LIMIT).serve_connection(io, handle));
     let mut close = pin!(state.close.notified());
-    let mut armed = state.deadline().unwrap_or_else(Instant::now);
-    let mut timer = pin!(tokio::time::sleep_until(armed.into()));
+    let mut timer_end = state.deadline().unwrap_or_else(Instant::now);
+    let mut timer = pin!(tokio::time::sleep_until(timer_end.into()));
     std::future::poll_fn(|cx| {
-        // A connection that breaks is the client's affair.
+        // A broken connection is not an error of the server.
         if connection.as_mut().poll(cx).is_ready() {
             return Poll::Ready(());
         }
@@ -56,29 +58,30 @@ where
             }
             connection.as_mut().graceful_shutdown();
             close.set(state.close.notified());
-            // What has just changed is polled for.
+            // Polls again to process the change.
             cx.waker().wake_by_ref();
         }
         // Between two requests the deadline only moves into the future, which costs the timer next to nothing.
-        if let Some(deadline) = state.deadline().filter(|deadline| *deadline != armed) {
-            armed = deadline;
-            timer.as_mut().reset(armed.into());
+        if let Some(deadline) = state.deadline().filter(|deadline| *deadline != timer_end) {
+            timer_end = deadline;
+            timer.as_mut().reset(timer_end.into());
         }
         while timer.as_mut().poll(cx).is_ready() {
             let now = Instant::now();
             match state.deadline() {
                 Some(deadline) if deadline <= now => return Poll::Ready(()),
-                deadline => armed = deadline.unwrap_or(now + NO_DEADLINE),
+                deadline => timer_end = deadline.unwrap_or(now + NO_DEADLINE),
             }
-            timer.as_mut().reset(armed.into());
+            timer.as_mut().reset(timer_end.into());
         }
         Poll::Pending
     })
     .await;
 }
 
-/// Has a request answered by the service.
-async fn answer<S>(
+/// Passes a request to the service, with the peer's address, and tracks the bodies of the request and of its response.
+/// Closes the connection after the response if the request's body may have stayed in the read buffer.
+async fn handle_request<S>(
     request: hyper::Request<Incoming>,
     peer: SocketAddr,
     state: Arc<ConnectionState>,
@@ -89,22 +92,22 @@ where
 {
     let has_body = !request.body().is_end_stream();
     state.begin_request(has_body);
-    let body = |body| TrackedBody { body, state: Arc::clone(&state), end: ConnectionState::end_request };
-    let mut request = request.map(|incoming| Body::new(body(incoming)));
+    let track = |body| TrackedBody { body, state: Arc::clone(&state), on_end: ConnectionState::end_request };
+    let mut request = request.map(|incoming| Body::new(track(incoming)));
     request.extensions_mut().insert(ConnectInfo(peer));
     let Ok(mut response) = service.oneshot(request).await;
     // See `stream.rs`: this body may stay in the read buffer until the connection is closed.
     if has_body && state.buffer_grown.load(Relaxed) {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    response.map(|body| TrackedBody { body, state, end: ConnectionState::end_answer })
+    response.map(|body| TrackedBody { body, state, on_end: ConnectionState::end_response })
 }
 
-/// A body whose end, or its being given up, is told to the connection's state.
+/// A body that reports its end, or that it was dropped, to the connection's state.
 struct TrackedBody<B> {
     body: B,
     state: Arc<ConnectionState>,
-    end: fn(&ConnectionState),
+    on_end: fn(&ConnectionState),
 }
 
 impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for TrackedBody<B> {
@@ -114,7 +117,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for TrackedBody<B> {
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(cx);
         if self.body.is_end_stream() || matches!(polled, Poll::Ready(None | Some(Err(_)))) {
-            (self.end)(&self.state);
+            (self.on_end)(&self.state);
         }
         polled
     }
@@ -130,6 +133,6 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for TrackedBody<B> {
 
 impl<B> Drop for TrackedBody<B> {
     fn drop(&mut self) {
-        (self.end)(&self.state);
+        (self.on_end)(&self.state);
     }
 }

@@ -1,8 +1,8 @@
-//! The HTTP listener: accepts connections, limits how many there are, and closes those that are too slow.
+//! The HTTP listener: accepts connections, limits their number, and closes those that are too slow.
 //!
-//! A client can hold a connection by sending a request slowly, by sending nothing, and by not reading its answer. Each has a
-//! time limit. [`ConnectionTable`] limits how many connections there are, and closes the oldest idle one first. A request
-//! costs a few atomic writes to its own connection here, and no lock.
+//! A client can hold a connection by sending a request slowly, by sending nothing, and by not reading its response.
+//! Each has a time limit. [`ConnectionTable`] limits the number of connections, and closes the oldest idle one first.
+//! A request costs a few atomic writes to its own connection here, and no lock.
 
 mod connection;
 mod state;
@@ -24,7 +24,7 @@ use tower::Service;
 
 use self::table::ConnectionTable;
 
-/// Pause after an error of `accept` that does not end by itself, such as no free file descriptor.
+/// Pause after a persistent error of `accept`, such as no free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Limits of connections.
@@ -34,19 +34,25 @@ pub struct ConnectionLimits {
     pub head_timeout: Duration,
     /// Time that a connection may be idle between two requests.
     pub idle_timeout: Duration,
-    /// Time in which a client has to take a part of its answer ([`state::PART`] bytes).
+    /// Time in which a client has to receive a part of its response ([`state::MIN_PROGRESS`] bytes).
     pub send_timeout: Duration,
     /// Maximum number of connections.
     pub connections: usize,
-    /// Maximum number of connections from one address (IPv6: one /64); 0 is without a limit.
+    /// Maximum number of connections from one address (IPv6: one /64); 0 means no limit.
     pub connections_per_address: usize,
     /// Networks of proxies. Their connections are not limited per address, and are closed last.
     pub trusted_proxies: Vec<IpNet>,
 }
 
-/// Serves until `stop` completes, then answers the requests in flight and returns.
-pub async fn serve<S>(listener: TcpListener, service: S, limits: ConnectionLimits, stop: impl Future<Output = ()>)
-where
+/// Serves until `stop` completes, then accepts no more connections, waits until those that are open have answered their
+/// requests in flight, and returns. Errors of accepting are logged; they close idle connections and pause for 50
+/// milliseconds.
+pub async fn serve_connections<S>(
+    listener: TcpListener,
+    service: S,
+    limits: ConnectionLimits,
+    stop: impl Future<Output = ()>,
+) where
     S: Service<Request, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
 {
@@ -59,9 +65,9 @@ where
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, peer)) => admit(&table, stream, peer, service.clone()),
-            // The client went away before it was accepted.
-            Err(error) if is_of_client(&error) => {}
+            Ok((stream, peer)) => spawn_connection(&table, stream, peer, service.clone()),
+            // The client disconnected before its connection was accepted.
+            Err(error) if is_client_error(&error) => {}
             Err(error) => {
                 tracing::warn!(%error, "cannot accept connections; idle ones are closed");
                 table.evict_idle();
@@ -73,23 +79,24 @@ where
         }
     }
     drop(listener);
-    table.stop().await;
+    table.close_all().await;
 }
 
-/// Serves a connection in a task of its own, or closes it if there is no room for it.
-fn admit<S>(table: &Arc<ConnectionTable>, stream: TcpStream, peer: SocketAddr, service: S)
+/// Serves a connection in a task of its own, or closes it if the table cannot admit it.
+fn spawn_connection<S>(table: &Arc<ConnectionTable>, stream: TcpStream, peer: SocketAddr, service: S)
 where
     S: Service<Request, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
 {
     if let Some(entry) = table.admit(peer.ip()) {
-        // Answers are small; waiting to fill a packet would only delay them.
+        // Responses are small; waiting to fill a packet would only delay them.
         let _ = stream.set_nodelay(true);
-        tokio::spawn(connection::serve(stream, peer, entry, service));
+        tokio::spawn(connection::serve_connection(stream, peer, entry, service));
     }
 }
 
-fn is_of_client(error: &io::Error) -> bool {
+/// Returns true for errors that concern one client, after which the next connection can be accepted at once.
+fn is_client_error(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
 }

@@ -1,4 +1,4 @@
-//! State of one connection: what it waits for, since when, and until when it may.
+//! State of one connection: the event it waits for, since when, and the deadline.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
@@ -8,8 +8,8 @@ use tokio::sync::Notify;
 
 use super::ConnectionLimits;
 
-/// Bytes of an answer that a client has to take within the send timeout: at 30 seconds about 1 kB/s.
-pub(super) const PART: u32 = 32 * 1024;
+/// Number of bytes of a response that a client has to receive within the send timeout: at 30 seconds about 1 kB/s.
+pub(super) const MIN_PROGRESS: u32 = 32 * 1024;
 
 /// Event that a connection waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,164 +21,182 @@ pub(super) enum Phase {
     Head,
     /// The client: the rest of a request's body.
     Body,
-    /// The service: the answer.
+    /// The service: the response.
     Service,
 }
 
-/// State that the connection's task writes and the connection table reads. Atomics, because they are different threads; a
-/// value that is a moment old is good enough for both.
+/// State that the connection's task writes and the connection table reads. The fields are atomics, because these are
+/// different threads; neither needs the very latest value.
 #[derive(Debug)]
 pub(super) struct ConnectionState {
-    /// Zero of the times below, in microseconds: connections that come in one millisecond have an order, too.
+    /// Zero of the times below. They are in microseconds, so that connections within the same millisecond have an
+    /// order too.
     epoch: Instant,
     head_timeout: u64,
     idle_timeout: u64,
     send_timeout: u64,
-    /// The peer is a trusted proxy, which carries the requests of many clients.
+    /// True if the peer is a trusted proxy, which carries the requests of many clients.
     pub(super) trusted: bool,
     phase: AtomicU8,
     phase_since: AtomicU64,
-    /// Since when the client has taken less than a [`PART`] of what waits for it; 0 if nothing waits.
+    /// Time since which the client has received less than a [`MIN_PROGRESS`] of the pending bytes; 0 if nothing is
+    /// pending.
     stalled_since: AtomicU64,
-    /// Bytes that the client has taken since then.
-    taken: AtomicU32,
-    /// When the answer was complete, but maybe not sent yet; 0 before.
-    answered: AtomicU64,
-    /// hyper's read buffer is larger than at first, so that the bytes of a body may stay in it.
+    /// Bytes that the client has received since then.
+    received_bytes: AtomicU32,
+    /// Time at which the response was complete, but maybe not sent yet; 0 before.
+    response_ended: AtomicU64,
+    /// True if hyper's read buffer has grown, so that the bytes of a body may stay in it.
     pub(super) buffer_grown: AtomicBool,
-    /// The connection table has given its place to another connection.
+    /// True if the connection table has evicted the connection.
     pub(super) evicted: AtomicBool,
-    /// Tells the connection's task to close the connection.
+    /// Requests the connection's task to close the connection.
     pub(super) close: Notify,
 }
 
 impl ConnectionState {
-    /// State of a connection that was just accepted. The head timeout runs from now.
+    /// Creates the state of a connection that was just accepted. The head timeout starts now.
     pub(super) fn new(epoch: Instant, limits: &ConnectionLimits, trusted: bool) -> Self {
         let state = Self {
             epoch,
-            head_timeout: microseconds(limits.head_timeout),
-            idle_timeout: microseconds(limits.idle_timeout),
-            send_timeout: microseconds(limits.send_timeout),
+            head_timeout: capped_microseconds(limits.head_timeout),
+            idle_timeout: capped_microseconds(limits.idle_timeout),
+            send_timeout: capped_microseconds(limits.send_timeout),
             trusted,
             phase: AtomicU8::new(Phase::Head as u8),
             phase_since: AtomicU64::new(0),
             stalled_since: AtomicU64::new(0),
-            taken: AtomicU32::new(0),
-            answered: AtomicU64::new(0),
+            received_bytes: AtomicU32::new(0),
+            response_ended: AtomicU64::new(0),
             buffer_grown: AtomicBool::new(false),
             evicted: AtomicBool::new(false),
             close: Notify::new(),
         };
-        state.enter(Phase::Head);
+        state.enter_phase(Phase::Head);
         state
     }
 
-    /// The client sent something.
-    pub(super) fn received(&self) {
+    /// Records that the client sent something. An idle connection then waits for the rest of a head.
+    pub(super) fn record_received(&self) {
         if self.phase() == Phase::Idle {
-            self.enter(Phase::Head);
+            self.enter_phase(Phase::Head);
         }
     }
 
-    /// The head of a request is complete.
+    /// Records that the head of a request is complete. The connection waits for the body, if there is one, or for the
+    /// service.
     pub(super) fn begin_request(&self, has_body: bool) {
-        self.answered.store(0, Relaxed);
-        self.enter(if has_body { Phase::Body } else { Phase::Service });
+        self.response_ended.store(0, Relaxed);
+        self.enter_phase(if has_body { Phase::Body } else { Phase::Service });
     }
 
-    /// The body of the request is complete, or nobody wants it.
+    /// Records that the body of the request is complete, or was dropped. The connection then waits for the service. May
+    /// be called more than once.
     pub(super) fn end_request(&self) {
         if self.phase() == Phase::Body {
-            self.enter(Phase::Service);
+            self.enter_phase(Phase::Service);
         }
     }
 
-    /// The last byte of the answer is known. It is sent when [`Self::flushed`] is called next.
-    pub(super) fn end_answer(&self) {
-        if self.answered.load(Relaxed) == 0 {
-            self.answered.store(self.now(), Relaxed);
+    /// Records that the response is complete, at the first call. It has been sent at the next call of
+    /// [`Self::record_flushed`].
+    pub(super) fn end_response(&self) {
+        if self.response_ended.load(Relaxed) == 0 {
+            self.response_ended.store(self.elapsed_microseconds(), Relaxed);
         }
     }
 
-    /// The client's side of the connection takes no more bytes at the moment.
-    pub(super) fn blocked(&self) {
+    /// Records that the client's side of the connection accepts no more bytes at the moment. The send timeout starts
+    /// now, unless it is running.
+    pub(super) fn record_blocked(&self) {
         if self.stalled_since.load(Relaxed) == 0 {
-            self.taken.store(0, Relaxed);
-            self.stalled_since.store(self.now(), Relaxed);
+            self.received_bytes.store(0, Relaxed);
+            self.stalled_since.store(self.elapsed_microseconds(), Relaxed);
         }
     }
 
-    /// The client's side has taken some bytes.
-    pub(super) fn sent(&self, count: usize) {
+    /// Records that the client's side accepted some bytes. While the send timeout runs, it starts anew after every
+    /// [`MIN_PROGRESS`] bytes.
+    pub(super) fn record_sent(&self, count: usize) {
         if self.stalled_since.load(Relaxed) != 0 {
-            let taken = self.taken.load(Relaxed).saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
-            if taken >= PART {
-                self.stalled_since.store(self.now(), Relaxed);
+            let received = self.received_bytes.load(Relaxed).saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+            if received >= MIN_PROGRESS {
+                self.stalled_since.store(self.elapsed_microseconds(), Relaxed);
             }
-            self.taken.store(if taken >= PART { 0 } else { taken }, Relaxed);
+            self.received_bytes.store(if received >= MIN_PROGRESS { 0 } else { received }, Relaxed);
         }
     }
 
-    /// All bytes have been taken.
-    pub(super) fn flushed(&self) {
+    /// Records that all bytes were accepted: the send timeout ends. If the response is complete, the connection is idle
+    /// since its end.
+    pub(super) fn record_flushed(&self) {
         self.stalled_since.store(0, Relaxed);
-        // A client may see its answer before this is called, so the answer's time counts.
-        let answered = self.answered.swap(0, Relaxed);
-        if answered != 0 {
-            self.enter_since(Phase::Idle, answered);
+        // A client may see its response before this is called, so the time of the response is used.
+        let response_ended = self.response_ended.swap(0, Relaxed);
+        if response_ended != 0 {
+            self.enter_phase_since(Phase::Idle, response_ended);
         }
     }
 
-    /// Returns when the connection is to be closed unless something happens first, or `None` while it waits for the service.
+    /// Returns the time at which the connection is closed unless something happens before: the earlier of the end of
+    /// its phase and the end of the send timeout. Returns `None` while it waits for a request's body or for the
+    /// service, and no bytes wait to be sent.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let since = self.phase_since.load(Relaxed);
-        let of_phase = match self.phase() {
+        let phase_deadline = match self.phase() {
             Phase::Idle => Some(since + self.idle_timeout),
             Phase::Head => Some(since + self.head_timeout),
-            // Whoever reads the body limits its time, and answers when it is over.
+            // The reader of the body limits its time, and responds when the limit is reached.
             Phase::Body | Phase::Service => None,
         };
-        let of_answer = match self.stalled_since.load(Relaxed) {
+        let send_deadline = match self.stalled_since.load(Relaxed) {
             0 => None,
             since => Some(since + self.send_timeout),
         };
-        let first = of_phase.into_iter().chain(of_answer).min()?;
+        let first = phase_deadline.into_iter().chain(send_deadline).min()?;
         Some(self.epoch + Duration::from_micros(first))
     }
 
-    /// Returns which connections are closed first if there are too many, smallest first: the idle ones before those in
-    /// the middle of something, the oldest first, those of proxies last. `None` if the service works for it.
+    /// Returns the order in which connections are closed if there are too many, smallest first: those that wait for a
+    /// request or its head, then for its body, then for the client to receive a response; the oldest first, those of
+    /// proxies last. Returns `None` if the service is working on a request.
     pub(super) fn eviction_order(&self) -> Option<(bool, u8, u64)> {
         let since = self.phase_since.load(Relaxed);
-        match (self.phase(), self.stalled_since.load(Relaxed)) {
-            (Phase::Idle | Phase::Head, 0) => Some((self.trusted, 0, since)),
-            (Phase::Body, 0) => Some((self.trusted, 1, since)),
-            (Phase::Service, 0) => None,
-            (_, since) => Some((self.trusted, 2, since)),
-        }
+        let (class, since) = match (self.phase(), self.stalled_since.load(Relaxed), self.response_ended.load(Relaxed)) {
+            (Phase::Idle | Phase::Head, 0, _) => (0, since),
+            (Phase::Body, 0, _) => (1, since),
+            (Phase::Service, 0, 0) => return None,
+            // The client may have its whole response already, and open its next connection before `record_flushed` is
+            // called.
+            (Phase::Service, 0, response_ended) => (2, response_ended),
+            (_, stalled_since, _) => (2, stalled_since),
+        };
+        Some((self.trusted, class, since))
     }
 
+    /// Returns the current phase.
     fn phase(&self) -> Phase {
         [Phase::Idle, Phase::Head, Phase::Body, Phase::Service][usize::from(self.phase.load(Relaxed)) % 4]
     }
 
-    fn enter(&self, phase: Phase) {
-        self.enter_since(phase, self.now());
+    fn enter_phase(&self, phase: Phase) {
+        self.enter_phase_since(phase, self.elapsed_microseconds());
     }
 
-    fn enter_since(&self, phase: Phase, since: u64) {
+    /// Changes the phase. Its time limit counts from `since`, in microseconds after the epoch.
+    fn enter_phase_since(&self, phase: Phase, since: u64) {
         self.phase.store(phase as u8, Relaxed);
         self.phase_since.store(since, Relaxed);
     }
 
-    /// Never 0, which stands for no time.
-    fn now(&self) -> u64 {
-        microseconds(self.epoch.elapsed()).max(1)
+    /// Returns the time since the epoch, never 0, because 0 means no time.
+    fn elapsed_microseconds(&self) -> u64 {
+        capped_microseconds(self.epoch.elapsed()).max(1)
     }
 }
 
-fn microseconds(duration: Duration) -> u64 {
-    // Far enough away, and without overflow in sums.
+/// Returns a duration in microseconds, capped at a quarter of the range.
+fn capped_microseconds(duration: Duration) -> u64 {
+    // Capped, so that sums cannot overflow.
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX).min(u64::MAX / 4)
 }

@@ -1,11 +1,11 @@
-//! The TCP stream under hyper. It reports reading and writing to the connection's state, and overwrites what was read
-//! before.
+//! The TCP stream below hyper. It reports reads and writes to the connection's state, and erases the bytes of earlier
+//! requests.
 //!
-//! hyper keeps one read buffer for a connection. A body with a card number would stay in it as long as the connection is
-//! idle. hyper moves to the start of its buffer before it reads the next request, so overwriting the free part of the buffer
-//! then erases the last request. That holds as long as the buffer has its first size: reads are one byte short of it, as
-//! hyper takes a larger buffer after a read that fills it. A head that comes in several pieces can make the buffer larger
-//! nevertheless; such a connection is closed after a request with a body (see `connection.rs`).
+//! hyper keeps one read buffer for a connection. A body with a card number would stay in it as long as the connection
+//! is idle. hyper moves to the start of its buffer before it reads the next request, so overwriting the free part of
+//! the buffer then erases the last request. That works as long as the buffer has its initial size: reads are one byte
+//! shorter, because hyper enlarges the buffer after a read that fills it. A head that arrives in several pieces can
+//! enlarge the buffer nevertheless; such a connection is closed after a request with a body (see `connection.rs`).
 
 use std::io;
 use std::pin::Pin;
@@ -18,10 +18,10 @@ use tokio::net::TcpStream;
 
 use super::state::ConnectionState;
 
-/// First size of hyper's read buffer.
+/// Initial size of hyper's read buffer, in bytes.
 const READ_BUFFER: usize = 8 * 1024;
 
-/// A TCP stream of a connection.
+/// The TCP stream of a connection.
 #[derive(Debug)]
 pub(super) struct TrackedStream {
     pub(super) stream: TcpStream,
@@ -33,9 +33,10 @@ impl AsyncRead for TrackedStream {
         if buffer.remaining() > READ_BUFFER {
             self.state.buffer_grown.store(true, Relaxed);
         }
-        // Without anything to read nothing comes into the buffer, and nothing has to be overwritten.
+        // If there is nothing to read, nothing has to be erased.
         ready!(self.stream.poll_read_ready(cx))?;
-        // Bytes that count as initialized may be of an earlier request; the rest is overwritten to become so.
+        // Initialized bytes may be of an earlier request and are erased here; the rest is zeroed when it is
+        // initialized.
         let initialized = buffer.initialized().len() - buffer.filled().len();
         let free = buffer.initialize_unfilled();
         free[..initialized].fill(0);
@@ -44,7 +45,7 @@ impl AsyncRead for TrackedStream {
         let polled = Pin::new(&mut self.stream).poll_read(cx, &mut part);
         let count = part.filled().len();
         if count > 0 {
-            self.state.received();
+            self.state.record_received();
         }
         buffer.advance(count);
         polled
@@ -52,10 +53,11 @@ impl AsyncRead for TrackedStream {
 }
 
 impl TrackedStream {
-    fn wrote(&self, polled: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+    /// Reports the result of a write to the connection's state, and returns it unchanged. Errors are not reported.
+    fn track_write(&self, polled: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match &polled {
-            Poll::Pending => self.state.blocked(),
-            Poll::Ready(Ok(count)) => self.state.sent(*count),
+            Poll::Pending => self.state.record_blocked(),
+            Poll::Ready(Ok(count)) => self.state.record_sent(*count),
             Poll::Ready(Err(_)) => {}
         }
         polled
@@ -65,7 +67,7 @@ impl TrackedStream {
 impl AsyncWrite for TrackedStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.wrote(polled)
+        self.track_write(polled)
     }
 
     fn poll_write_vectored(
@@ -74,18 +76,18 @@ impl AsyncWrite for TrackedStream {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write_vectored(cx, parts);
-        self.wrote(polled)
+        self.track_write(polled)
     }
 
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
     }
 
-    /// hyper flushes when its write buffer is empty.
+    /// Flushes the stream. hyper flushes when its write buffer is empty.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let polled = Pin::new(&mut self.stream).poll_flush(cx);
         if polled.is_ready() {
-            self.state.flushed();
+            self.state.record_flushed();
         }
         polled
     }

@@ -1,4 +1,4 @@
-//! The connection table: how many connections there are, from where, and which one is closed when there are too many.
+//! The connection table: number and sources of connections, and the eviction of connections if there are too many.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -11,13 +11,13 @@ use tokio::sync::Notify;
 use super::ConnectionLimits;
 use super::state::ConnectionState;
 
-/// Part of the connections that is closed at once if there are too many: one of so many. One search for the oldest then
-/// serves several newcomers.
+/// Divisor for the number of connections that are evicted at once (1/256 of the limit), so that one search for the
+/// oldest makes room for several new connections.
 const EVICTED_PART: usize = 256;
-/// Shortest time between two log lines about connections that were closed or refused.
+/// Minimum time between two log lines about connections that were closed or refused.
 const LOG_PAUSE: Duration = Duration::from_secs(10);
 
-/// All connections. The lock is taken when a connection opens and closes, never for a request.
+/// All connections. The lock is taken when a connection opens or closes, never for a request.
 #[derive(Debug)]
 pub(super) struct ConnectionTable {
     limits: ConnectionLimits,
@@ -30,15 +30,16 @@ pub(super) struct ConnectionTable {
 #[derive(Debug, Default)]
 struct Connections {
     by_source: HashMap<Source, HashMap<u64, Arc<ConnectionState>>>,
-    /// Number of connections in `by_source`: those that count.
+    /// Number of connections in `by_source`, to which the limit applies.
     counted: usize,
-    /// Number of connections that are open, with those that were evicted and are not closed yet.
+    /// Number of open connections, including those that were evicted and are not closed yet.
     open: usize,
     next_id: u64,
     last_log: Option<Instant>,
 }
 
-/// An address as it counts: an IPv4 address, or the first half of an IPv6 address, which one client has for itself.
+/// The source of connections for the limit: an IPv4 address, or the first 64 bits of an IPv6 address, which belong to
+/// one client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Source {
     V4([u8; 4]),
@@ -46,7 +47,8 @@ enum Source {
 }
 
 impl Source {
-    fn of(address: IpAddr) -> Self {
+    /// Returns the source of an address. An IPv4 address that is mapped to IPv6 counts as IPv4.
+    fn from_address(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V4(address) => Self::V4(address.octets()),
             IpAddr::V6(address) => {
@@ -57,9 +59,9 @@ impl Source {
     }
 }
 
-/// A connection's place in the table. Dropping it closes the place.
+/// A connection's entry in the table. Dropping it removes the entry.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct ConnectionEntry {
     table: Arc<ConnectionTable>,
     source: Source,
     id: u64,
@@ -71,23 +73,25 @@ impl ConnectionTable {
         Self { limits, epoch: Instant::now(), connections: Mutex::default(), empty: Notify::new() }
     }
 
-    /// Makes room for a connection from `address`. Returns `None` if every other one is in use.
-    pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Entry> {
+    /// Adds a connection from `address`. If its source has reached its limit, another connection of that source is
+    /// evicted; if all connections together have reached theirs, a batch of any source. Returns `None` if that is
+    /// necessary and none can be evicted. Sources that are proxies have no limit of their own.
+    pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionEntry> {
         let address = address.to_canonical();
-        let source = Source::of(address);
+        let source = Source::from_address(address);
         let trusted = self.limits.trusted_proxies.iter().any(|network| network.contains(&address));
-        let mut connections = self.lock();
+        let mut connections = self.lock_connections();
         let limit = self.limits.connections_per_address;
-        let same = connections.by_source.get(&source).map_or(0, HashMap::len);
-        if !trusted && limit > 0 && same >= limit {
-            connections.log("an address has reached --connections-per-address");
+        let from_source = connections.by_source.get(&source).map_or(0, HashMap::len);
+        if !trusted && limit > 0 && from_source >= limit {
+            connections.log_limit_reached("an address has reached --connections-per-address");
             if connections.evict(Some(source), 1) == 0 {
                 return None;
             }
         }
         if connections.counted >= self.limits.connections {
-            connections.log("--connections are open");
-            if connections.evict(None, self.evicted_at_once()) == 0 {
+            connections.log_limit_reached("--connections are open");
+            if connections.evict(None, self.eviction_batch()) == 0 {
                 return None;
             }
         }
@@ -98,43 +102,49 @@ impl ConnectionTable {
         connections.counted += 1;
         connections.open += 1;
         drop(connections);
-        Some(Entry { table: Arc::clone(self), source, id, state })
+        Some(ConnectionEntry { table: Arc::clone(self), source, id, state })
     }
 
-    /// Closes the oldest idle connections.
+    /// Evicts a batch of connections, the oldest idle ones first. Those whose request the service is working on stay.
     pub(super) fn evict_idle(&self) {
-        self.lock().evict(None, self.evicted_at_once());
+        self.lock_connections().evict(None, self.eviction_batch());
     }
 
-    /// Has every connection closed after the request that it is working on, and waits until all are.
-    pub(super) async fn stop(&self) {
-        for state in self.lock().by_source.values().flat_map(HashMap::values) {
+    /// Notifies every connection to close after its request in flight, and waits until all are closed, evicted ones
+    /// included. There is no time limit here.
+    pub(super) async fn close_all(&self) {
+        for state in self.lock_connections().by_source.values().flat_map(HashMap::values) {
             state.close.notify_one();
         }
         loop {
             let empty = self.empty.notified();
-            if self.lock().open == 0 {
+            if self.lock_connections().open == 0 {
                 return;
             }
             empty.await;
         }
     }
 
-    fn evicted_at_once(&self) -> usize {
+    /// Returns the number of connections that are evicted at once: 1/256 of the limit, at least one.
+    fn eviction_batch(&self) -> usize {
         (self.limits.connections / EVICTED_PART).max(1)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Connections> {
+    /// Locks the table. A panic of another holder is ignored.
+    fn lock_connections(&self) -> MutexGuard<'_, Connections> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Connections {
-    /// Closes up to `count` connections, of one source or of all, and returns how many. They no longer count.
+    /// Evicts up to `count` connections, of one source or of all, in their eviction order, and returns their number.
+    /// They are no longer counted, and their tasks are notified to close them.
     fn evict(&mut self, source: Option<Source>, count: usize) -> usize {
         let mut candidates: Vec<_> = match source {
-            Some(source) => self.by_source.get(&source).into_iter().flat_map(|all| candidates(source, all)).collect(),
-            None => self.by_source.iter().flat_map(|(source, all)| candidates(*source, all)).collect(),
+            Some(source) => {
+                self.by_source.get(&source).into_iter().flat_map(|all| eviction_candidates(source, all)).collect()
+            }
+            None => self.by_source.iter().flat_map(|(source, all)| eviction_candidates(*source, all)).collect(),
         };
         if candidates.len() > count {
             candidates.select_nth_unstable_by_key(count, |(order, ..)| *order);
@@ -149,17 +159,19 @@ impl Connections {
         candidates.len()
     }
 
+    /// Removes a connection from the counted ones. Returns `None` if it was removed before, such as by an eviction.
     fn remove(&mut self, source: Source, id: u64) -> Option<Arc<ConnectionState>> {
-        let same = self.by_source.get_mut(&source)?;
-        let state = same.remove(&id)?;
-        if same.is_empty() {
+        let from_source = self.by_source.get_mut(&source)?;
+        let state = from_source.remove(&id)?;
+        if from_source.is_empty() {
             self.by_source.remove(&source);
         }
         self.counted -= 1;
         Some(state)
     }
 
-    fn log(&mut self, reason: &str) {
+    /// Logs a warning with the reason, but none within ten seconds after the last one.
+    fn log_limit_reached(&mut self, reason: &str) {
         if self.last_log.is_none_or(|time| time.elapsed() > LOG_PAUSE) {
             self.last_log = Some(Instant::now());
             tracing::warn!(connections = self.counted, "{reason}; the oldest idle ones are closed");
@@ -167,17 +179,17 @@ impl Connections {
     }
 }
 
-/// The connections of a source that may be closed, each with its place in the order.
-fn candidates(
+/// Returns the connections of a source that may be evicted, each with its eviction order.
+fn eviction_candidates(
     source: Source,
     connections: &HashMap<u64, Arc<ConnectionState>>,
 ) -> impl Iterator<Item = ((bool, u8, u64), Source, u64)> {
     connections.iter().filter_map(move |(id, state)| Some((state.eviction_order()?, source, *id)))
 }
 
-impl Drop for Entry {
+impl Drop for ConnectionEntry {
     fn drop(&mut self) {
-        let mut connections = self.table.lock();
+        let mut connections = self.table.lock_connections();
         connections.remove(self.source, self.id);
         connections.open -= 1;
         if connections.open == 0 {

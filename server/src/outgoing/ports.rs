@@ -1,18 +1,19 @@
-//! The ports of outgoing requests: 80, 443, and from 1024 every port that belongs to no database, mail server, cache or
-//! administration service. Such a service may take a line of an HTTP request for a command of its own protocol.
+//! The ports of outgoing requests: 80, 443, and every port from 1024 that does not belong to a database, mail server,
+//! cache or administration service. Such a service may interpret a line of an HTTP request as a command of its own
+//! protocol.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Parameters whose address the gateway may send a request to.
-pub const ADDRESSES: [&str; 2] = ["notificationUrl", "shopperResultUrl"];
+/// Parameters with an address to which the gateway may send a request.
+pub const ADDRESS_PARAMETERS: [&str; 2] = ["notificationUrl", "shopperResultUrl"];
 
 /// Allowed ports below 1024.
-const LOW: [u16; 2] = [80, 443];
+const LOW_PORTS: [u16; 2] = [80, 443];
 
-/// Refused ports from 1024, with the service that they belong to. The table ends at 32768: systems give the ports from there to
-/// clients, so no service can be expected behind one.
-pub const REFUSED: &[(u16, u16, &str)] = &[
+/// Refused ports from 1024, with the service that uses them. The table ends at 32768, because systems assign higher
+/// ports to clients, so that no service is expected there.
+pub const REFUSED_PORTS: &[(u16, u16, &str)] = &[
     (1080, 1080, "SOCKS proxy"),
     (1099, 1099, "Java RMI"),
     (1433, 1434, "Microsoft SQL Server"),
@@ -82,30 +83,31 @@ pub const REFUSED: &[(u16, u16, &str)] = &[
     (28017, 28017, "MongoDB"),
 ];
 
-/// Decides which ports outgoing requests may use.
+/// The ports that outgoing requests may use.
 #[derive(Debug, Clone, Default)]
 pub struct Ports(Arc<BTreeSet<u16>>);
 
 impl Ports {
-    /// The usual ports and these.
+    /// Allows the usual ports and these, also if they are in the table of refused ports.
     pub fn new(allowed: impl IntoIterator<Item = u16>) -> Self {
         Self(Arc::new(allowed.into_iter().collect()))
     }
 
-    /// Returns true if requests may go to this port.
+    /// Returns true if requests may use this port: 80, 443, one that the operator allows, or one from 1024 that is not
+    /// in the table of refused ports.
     pub fn allows(&self, port: u16) -> bool {
-        let refused = || REFUSED.iter().any(|(first, last, _)| (*first..=*last).contains(&port));
-        LOW.contains(&port) || self.0.contains(&port) || (port >= 1024 && !refused())
+        let refused = || REFUSED_PORTS.iter().any(|(first, last, _)| (*first..=*last).contains(&port));
+        LOW_PORTS.contains(&port) || self.0.contains(&port) || (port >= 1024 && !refused())
     }
 
-    /// Checks the port of an address that has the format of an address.
+    /// Checks the port of a well-formed address. An address without a port is accepted.
     ///
     /// # Errors
-    /// The message for `parameterErrors`.
-    pub fn check(&self, address: &str) -> Result<(), &'static str> {
+    /// The message for `parameterErrors`, if the port is not allowed or no number up to 65535.
+    pub fn check_address(&self, address: &str) -> Result<(), &'static str> {
         let rest = address.split_once("://").map(|(_, rest)| rest).unwrap_or_default();
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        // Colons inside the brackets of an IPv6 address separate no port.
+        // Colons inside the brackets of an IPv6 address do not precede a port.
         let host_end = authority.rfind(']').unwrap_or_default();
         let Some((_, port)) = authority.get(host_end..).unwrap_or_default().rsplit_once(':') else { return Ok(()) };
         let digits = port.bytes().all(|byte| byte.is_ascii_digit());
@@ -126,7 +128,7 @@ mod tests {
     fn web_ports_and_high_ports_are_allowed_and_ports_of_other_services_are_not() {
         let ports = Ports::default();
         for port in 0..=u16::MAX {
-            let listed = REFUSED.iter().any(|(first, last, _)| *first <= port && port <= *last);
+            let listed = REFUSED_PORTS.iter().any(|(first, last, _)| *first <= port && port <= *last);
             assert_eq!(ports.allows(port), port == 80 || port == 443 || (port >= 1024 && !listed), "{port}");
         }
         let ports = Ports::new([25, 6379]);
@@ -137,9 +139,20 @@ mod tests {
 
     #[test]
     fn the_table_is_sorted_and_ends_below_the_ports_of_clients() {
-        assert!(REFUSED.iter().all(|(first, last, _)| first <= last));
-        assert!(REFUSED.windows(2).all(|pair| pair[0].1 < pair[1].0));
-        assert!(REFUSED.iter().all(|(first, last, _)| *first >= 1024 && *last < 32768));
+        assert!(REFUSED_PORTS.iter().all(|(first, last, _)| first <= last));
+        assert!(REFUSED_PORTS.windows(2).all(|pair| pair[0].1 < pair[1].0));
+        assert!(REFUSED_PORTS.iter().all(|(first, last, _)| *first >= 1024 && *last < 32768));
+    }
+
+    #[test]
+    fn the_document_lists_every_refused_port_beside_its_service() {
+        let document = include_str!("../../../docs/outgoing.md");
+        for (first, last, service) in REFUSED_PORTS {
+            let ports = if first == last { first.to_string() } else { format!("{first}–{last}") };
+            let row = document.lines().find(|line| line.starts_with(&format!("| {service} |"))).unwrap_or_default();
+            let listed = row.trim_matches('|').rsplit('|').next().unwrap_or_default().split(", ");
+            assert!(listed.map(str::trim).any(|listed| listed == ports), "docs/outgoing.md lacks {ports} of {service}");
+        }
     }
 
     #[test]
@@ -165,7 +178,7 @@ mod tests {
             ("https://[2001:db8::1]:25/", false),
             ("https://[2001:db8::1]:443/", true),
         ] {
-            assert_eq!(ports.check(address).is_ok(), allowed, "{address}");
+            assert_eq!(ports.check_address(address).is_ok(), allowed, "{address}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Direct access to a store's file, for the benches of this workspace: they fill files, read sizes, and measure the floor that
-//! the writer sets. Nothing of the gateway uses it.
+//! Direct access to a store's file for the benchmarks of this workspace. They fill files, read sizes, and measure the
+//! minimum time of a write. The gateway itself does not use it.
 
 use std::path::Path;
 
@@ -10,16 +10,16 @@ use super::{Changes, Sources, Store, StoreError, open_connection};
 /// Opens a store's file for writing, and migrates it.
 ///
 /// # Errors
-/// When the folder or the file cannot be made, opened or migrated.
-pub fn connect(folder: &Path) -> Result<Connection, StoreError> {
+/// If the folder or the file cannot be created, opened or migrated.
+pub fn open_store_file(folder: &Path) -> Result<Connection, StoreError> {
     open_connection(folder)
 }
 
-/// Writes changes on a connection that is inside a transaction.
+/// Writes changes on a connection that is in a transaction.
 ///
 /// # Errors
-/// When a row cannot be written.
-pub fn apply(changes: &Changes, connection: &Connection) -> Result<(), StoreError> {
+/// If a row cannot be written.
+pub fn apply_changes(changes: &Changes, connection: &Connection) -> Result<(), StoreError> {
     changes.apply(connection, &Sources::system()).map(drop)
 }
 
@@ -27,9 +27,9 @@ pub fn apply(changes: &Changes, connection: &Connection) -> Result<(), StoreErro
 ///
 /// # Errors
 /// Same as [`Store::update`].
-pub async fn write<T: Send + 'static>(
+pub async fn run_write<T: Send + 'static>(
     store: &Store,
     write: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
-    store.run(write).await
+    store.run_write(write).await
 }

@@ -1,22 +1,25 @@
-//! What a decision writes: domain values, which are encoded and written in one transaction with what follows from them.
+//! The changes of a decision: domain values that are encoded and written together with their effects in one
+//! transaction.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
-use super::changed::Slot;
-use super::clock::Advance;
+use super::change_log::Slot;
+use super::clock::ClockMove;
+use super::deferred_effects::{self, DeferredEffectsRow};
 use super::intent::IntentRow;
-use super::message::{self, Get, To};
-use super::on_file::OnFileChanges;
-use super::promise::{self, KeptPromise};
-use super::rows::document;
-use super::timer::{self, Kind};
-use super::wallet::{self, WalletToken};
-use super::{KeptAnswer, Sources, StoreError, payment};
+use super::message::{self, MessageTarget, OutgoingGet};
+use super::rows::encode_document;
+use super::stored_credentials::StoredCredentialChanges;
+use super::timer::{self, TimerKind};
+use super::wallet::{self, UsedWalletToken};
+use super::{Sources, StoreError, payment, responses};
 use crate::domain::checkout::Checkout;
 use crate::domain::effects::Reminder;
 use crate::domain::id::{EntityId, PaymentId};
+use crate::domain::idempotency::StoredResponse;
 use crate::domain::payment::Payment;
+use crate::vault::Sealed;
 
 /// Changes to write in one commit.
 #[derive(Debug, Default)]
@@ -25,17 +28,18 @@ pub struct Changes {
     payments: Vec<Payment>,
     cards: Vec<SealedCard>,
     deleted_cards: Vec<(PaymentId, Timestamp)>,
-    wallet_tokens: Vec<WalletToken>,
-    answer: Option<KeptAnswer>,
-    pub(super) promises: Vec<KeptPromise>,
-    pub(super) settled_promises: Vec<PaymentId>,
-    pub(super) on_file: OnFileChanges,
-    pub(super) clocks: Vec<Advance>,
+    wallet_tokens: Vec<UsedWalletToken>,
+    response: Option<StoredResponse>,
+    replaced_response: Option<StoredResponse>,
+    pub(super) deferred_effects: Vec<DeferredEffectsRow>,
+    /// Payments whose deferred effects are deleted.
+    pub(super) settled_payments: Vec<PaymentId>,
+    pub(super) stored_credentials: StoredCredentialChanges,
+    pub(super) clocks: Vec<ClockMove>,
     pub(super) reminders: Vec<Reminder>,
-    pub(super) gets: Vec<Get>,
-    pub(super) stopped_timers: Vec<(Kind, String)>,
+    pub(super) outgoing_gets: Vec<OutgoingGet>,
+    pub(super) stopped_timers: Vec<(TimerKind, String)>,
     pub(super) intents: Vec<IntentRow>,
-    replaced_answer: Option<KeptAnswer>,
 }
 
 /// A payment's card number, sealed by the vault.
@@ -43,145 +47,159 @@ pub struct Changes {
 struct SealedCard {
     payment: PaymentId,
     purge_at: Timestamp,
-    sealed: Vec<u8>,
+    sealed: Sealed,
 }
 
 impl Changes {
-    /// Writes a checkout, new or changed.
+    /// Writes a new or changed checkout.
     #[must_use]
-    pub fn checkout(mut self, checkout: &Checkout) -> Self {
+    pub fn with_checkout(mut self, checkout: &Checkout) -> Self {
         self.checkouts.push(checkout.clone());
         self
     }
 
-    /// Writes a payment, new or changed, with the events, the notification and the timers that follow from it.
+    /// Writes a new or changed payment, with the resulting events, notification and timers.
     #[must_use]
-    pub fn payment(mut self, payment: &Payment) -> Self {
+    pub fn with_payment(mut self, payment: &Payment) -> Self {
         self.payments.push(payment.clone());
         self
     }
 
-    /// Keeps a payment's sealed card number until a moment.
+    /// Stores a payment's sealed card number until `purge_at`. A second card of a payment with the same time fails the
+    /// write.
     #[must_use]
-    pub fn card(mut self, payment: &PaymentId, sealed: Vec<u8>, purge_at: Timestamp) -> Self {
+    pub fn with_card(mut self, payment: &PaymentId, sealed: Sealed, purge_at: Timestamp) -> Self {
         self.cards.push(SealedCard { payment: payment.clone(), purge_at, sealed });
         self
     }
 
-    /// Deletes a payment's sealed account, which is kept until that moment, now: it has paid nothing.
+    /// Deletes a payment's sealed card before its time, because the payment failed. `purge_at` is the time until which
+    /// it is stored. A missing card is no error.
     #[must_use]
     pub fn without_card(mut self, payment: &PaymentId, purge_at: Timestamp) -> Self {
         self.deleted_cards.push((payment.clone(), purge_at));
         self
     }
 
-    /// Keeps what a named request is answered.
+    /// Stores the response to a request with an idempotency key. The whole write fails with `DuplicateKey` if another
+    /// request with the key was written first.
     #[must_use]
-    pub fn answer(mut self, answer: KeptAnswer) -> Self {
-        self.answer = Some(answer);
+    pub fn with_response(mut self, response: StoredResponse) -> Self {
+        self.response = Some(response);
         self
     }
 
-    /// Puts a response in the place of the one that the same request was given while its payment was pending.
+    /// Replaces the stored response to a request, which said that its payment is pending, by the final one. Does
+    /// nothing if no response to the same request is stored any more.
     #[must_use]
-    pub fn replace_answer(mut self, answer: KeptAnswer) -> Self {
-        self.replaced_answer = Some(answer);
+    pub fn with_replaced_response(mut self, response: StoredResponse) -> Self {
+        self.replaced_response = Some(response);
         self
     }
 
-    /// Remembers a wallet token that has paid.
+    /// Records a wallet token as used for a payment. The whole write fails if it has been used before.
     #[must_use]
-    pub fn wallet_token(mut self, token: &WalletToken) -> Self {
+    pub fn with_used_token(mut self, token: &UsedWalletToken) -> Self {
         self.wallet_tokens.push(token.clone());
         self
     }
 
-    /// Entity of the payment, else of the registration or checkout that is written.
-    pub fn owner(&self) -> Option<EntityId> {
+    /// Returns the entity of the first payment that is written, else of the first registration, else of the first
+    /// checkout. Returns `None` if there is none of them.
+    pub fn owning_entity(&self) -> Option<EntityId> {
         let payment = self.payments.first().map(|payment| &payment.entity);
-        let owner = payment.or_else(|| self.on_file.owner()).or_else(|| Some(&self.checkouts.first()?.entity));
+        let owner = payment
+            .or_else(|| self.stored_credentials.owning_entity())
+            .or_else(|| Some(&self.checkouts.first()?.entity));
         owner.cloned()
     }
 
-    /// Both, in this order.
+    /// Returns these changes followed by others. If both have a response, this one's is kept.
     #[must_use]
-    pub fn and(mut self, more: Self) -> Self {
-        self.checkouts.extend(more.checkouts);
-        self.payments.extend(more.payments);
-        self.cards.extend(more.cards);
-        self.deleted_cards.extend(more.deleted_cards);
-        self.wallet_tokens.extend(more.wallet_tokens);
-        self.promises.extend(more.promises);
-        self.settled_promises.extend(more.settled_promises);
-        self.on_file.extend(more.on_file);
-        self.clocks.extend(more.clocks);
-        self.reminders.extend(more.reminders);
-        self.stopped_timers.extend(more.stopped_timers);
-        self.intents.extend(more.intents);
-        self.replaced_answer = self.replaced_answer.or(more.replaced_answer);
-        self.gets.extend(more.gets);
-        self.answer = self.answer.or(more.answer);
+    pub fn merged_with(mut self, others: Self) -> Self {
+        self.checkouts.extend(others.checkouts);
+        self.payments.extend(others.payments);
+        self.cards.extend(others.cards);
+        self.deleted_cards.extend(others.deleted_cards);
+        self.wallet_tokens.extend(others.wallet_tokens);
+        self.deferred_effects.extend(others.deferred_effects);
+        self.settled_payments.extend(others.settled_payments);
+        self.stored_credentials.extend(others.stored_credentials);
+        self.clocks.extend(others.clocks);
+        self.reminders.extend(others.reminders);
+        self.stopped_timers.extend(others.stopped_timers);
+        self.intents.extend(others.intents);
+        self.replaced_response = self.replaced_response.or(others.replaced_response);
+        self.outgoing_gets.extend(others.outgoing_gets);
+        self.response = self.response.or(others.response);
         self
     }
 
-    /// What the payments change for those who have read them, their references, or what they refer to.
-    pub(super) fn slots(&self) -> Vec<Slot> {
+    /// Returns the slots that the written payments change: of each payment, of the payment that it refers to, and of
+    /// its `merchantTransactionId`.
+    pub(super) fn changed_slots(&self) -> Vec<Slot> {
         let mut slots = Vec::new();
         for payment in &self.payments {
-            slots.push(Slot::payment(payment.id.as_str()));
-            slots.extend(payment.referenced.as_ref().map(|referenced| Slot::payment(referenced.as_str())));
-            slots.extend(payment.reference().map(|reference| Slot::reference(payment.entity.as_str(), reference)));
+            slots.push(Slot::for_payment(payment.id.as_str()));
+            slots.extend(payment.referenced.as_ref().map(|referenced| Slot::for_payment(referenced.as_str())));
+            slots.extend(
+                payment
+                    .merchant_transaction_id()
+                    .map(|reference| Slot::for_reference(payment.entity.as_str(), reference)),
+            );
         }
         slots
     }
 
-    /// Writes everything on a connection that is inside a transaction. Returns true if a message is among it.
+    /// Writes everything on a connection that is in a transaction. Returns true if a message was written. After an
+    /// error, some rows may be written, and the caller has to undo them.
     pub(super) fn apply(&self, connection: &Connection, sources: &Sources) -> Result<bool, StoreError> {
-        if let Some(answer) = &self.answer {
-            answer.apply(connection)?;
+        if let Some(response) = &self.response {
+            responses::insert_response(connection, response)?;
         }
-        if let Some(answer) = &self.replaced_answer {
-            answer.replace(connection)?;
+        if let Some(response) = &self.replaced_response {
+            responses::replace_response(connection, response)?;
         }
         for checkout in &self.checkouts {
             connection
                 .prepare_cached(
                     "INSERT INTO checkout (id, document) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET document = ?2",
                 )?
-                .execute(params![checkout.id.as_str(), document(checkout)])?;
+                .execute(params![checkout.id.as_str(), encode_document(checkout)])?;
         }
-        let mut wrote_message = payment::write_all(connection, sources, &self.payments)?;
+        let mut wrote_message = payment::write_payments(connection, sources, &self.payments)?;
         self.apply_cards(connection)?;
-        for payment in &self.settled_promises {
-            promise::forget(connection, payment)?;
+        for payment in &self.settled_payments {
+            deferred_effects::delete_effects(connection, payment)?;
         }
-        for promise in &self.promises {
-            promise.apply(connection)?;
+        for effects in &self.deferred_effects {
+            effects.insert_row(connection)?;
         }
         for reminder in &self.reminders {
-            timer::remind(connection, reminder)?;
+            timer::start_reminder(connection, reminder)?;
         }
         for intent in &self.intents {
-            intent.apply(connection)?;
+            intent.insert_row(connection)?;
         }
         for (kind, subject) in &self.stopped_timers {
-            timer::stop(connection, *kind, subject)?;
+            timer::stop_timer(connection, *kind, subject)?;
         }
-        for advance in &self.clocks {
-            advance.apply(connection)?;
+        for clock in &self.clocks {
+            clock.apply(connection)?;
         }
-        for Get { entity, what, address } in &self.gets {
-            message::write(connection, sources, entity, what, &To::Address(address))?;
+        for OutgoingGet { entity, kind, address } in &self.outgoing_gets {
+            message::write_message(connection, sources, entity, kind, &MessageTarget::Address(address))?;
             wrote_message = true;
         }
-        wrote_message |= self.on_file.apply(connection, sources)?;
+        wrote_message |= self.stored_credentials.apply(connection, sources)?;
         Ok(wrote_message)
     }
 
-    /// Writes wallet tokens and card numbers.
+    /// Writes used wallet tokens and sealed cards, and deletes sealed cards. Deletes first, so that a card can be
+    /// replaced.
     fn apply_cards(&self, connection: &Connection) -> Result<(), StoreError> {
         for token in &self.wallet_tokens {
-            wallet::remember(connection, token)?;
+            wallet::record_used_token(connection, token)?;
         }
         for (payment, purge_at) in &self.deleted_cards {
             connection

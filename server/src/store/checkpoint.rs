@@ -1,5 +1,5 @@
-//! Checkpoints off the hot path: a thread of its own copies the write-ahead log into the file while the writer goes on.
-//! Only when the log has grown far beyond that does the writer wait for it once.
+//! Checkpoints off the hot path: a separate thread copies the WAL into the file while the writer continues. The writer
+//! waits for a checkpoint only if the WAL has grown far beyond its normal size.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -8,72 +8,79 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::StoreError;
-use super::schema::{file, open_connection};
+use super::error::Cause;
+use super::schema::{open_connection, store_path};
 
-/// Log size from which a checkpoint is worth its work.
-const WORTH_IT: u64 = 16 * 1024 * 1024;
-/// Log size at which the writer lets the log start over. Recovery after a crash reads at most about this much.
-const TOO_LONG: u64 = 128 * 1024 * 1024;
-/// How long readers are waited for when the log starts over, while which nobody writes.
-const SHORT: Duration = Duration::from_millis(50);
+/// WAL size from which a checkpoint is worthwhile.
+const CHECKPOINT_SIZE: u64 = 16 * 1024 * 1024;
+/// WAL size from which the writer truncates the WAL. Recovery after a crash reads at most about this much.
+const TRUNCATE_SIZE: u64 = 128 * 1024 * 1024;
+/// Maximum time to wait for readers when truncating the WAL; writes are blocked meanwhile.
+const TRUNCATE_TIMEOUT: Duration = Duration::from_millis(50);
 
+/// The writer's part of checkpointing: it watches the size of the WAL and wakes the thread that copies it.
 pub(super) struct Checkpointer {
-    log: PathBuf,
+    wal_path: PathBuf,
     wake: SyncSender<()>,
+    /// Number of commits since the start. It wraps around.
     commits: u32,
 }
 
 impl Checkpointer {
+    /// Starts the checkpointing thread with a connection of its own. It ends when the checkpointer is dropped.
     pub(super) fn start(folder: &Path) -> Result<Self, StoreError> {
         let connection = open_connection(folder)?;
         let (wake, woken) = sync_channel(1);
         std::thread::Builder::new()
             .name("store-checkpoint".to_owned())
-            .spawn(move || run(&connection, &woken))
-            .map_err(|error| StoreError::File(folder.to_owned(), error))?;
-        let mut log = file(folder).into_os_string();
-        log.push("-wal");
-        Ok(Self { log: log.into(), wake, commits: 0 })
+            .spawn(move || run_checkpoints(&connection, &woken))
+            .map_err(|error| Cause::File(folder.to_owned(), error))?;
+        let mut wal_path = store_path(folder).into_os_string();
+        wal_path.push("-wal");
+        Ok(Self { wal_path: wal_path.into(), wake, commits: 0 })
     }
 
-    /// Called by the writer after a commit.
-    pub(super) fn committed(&mut self, writer: &Connection) {
+    /// Checks the size of the WAL after every 64th commit. A large WAL wakes the thread. A far larger one is truncated
+    /// here, on the writer's connection, which blocks writes and waits for readers. Failures are logged.
+    pub(super) fn after_commit(&mut self, writer: &Connection) {
         self.commits = self.commits.wrapping_add(1);
         if !self.commits.is_multiple_of(64) {
             return;
         }
-        let length = std::fs::metadata(&self.log).map_or(0, |metadata| metadata.len());
-        if length >= TOO_LONG {
+        let length = std::fs::metadata(&self.wal_path).map_or(0, |metadata| metadata.len());
+        if length >= TRUNCATE_SIZE {
             if let Err(error) = writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
                 tracing::warn!(%error, "starting the write-ahead log over");
             }
-        } else if length >= WORTH_IT {
-            // Full means that it has been woken already.
+        } else if length >= CHECKPOINT_SIZE {
+            // A full channel means that the thread is already woken.
             let _ = self.wake.try_send(());
         }
     }
 }
 
-/// Copies the whole log into the file and empties it, so that nothing deleted is left in either. Most is copied beside
-/// the writer; only the rest makes it wait. Returns whether that worked: somebody who reads or writes just then goes first.
-pub(super) fn start_log_over(folder: &Path) -> Result<bool, StoreError> {
+/// Copies the whole WAL into the file and truncates it, so that neither contains deleted data. Most of it is copied
+/// while the writer continues; only the rest blocks it. Returns false if another connection was reading or writing,
+/// because that has priority.
+pub(super) fn try_truncate_wal(folder: &Path) -> Result<bool, StoreError> {
     let connection = open_connection(folder)?;
-    connection.busy_timeout(SHORT)?;
+    connection.busy_timeout(TRUNCATE_TIMEOUT)?;
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
     let busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
     Ok(!busy)
 }
 
-/// Empties the write-ahead log into the file, so that nothing of what was overwritten is left in it, unless somebody is reading
-/// just then.
+/// Copies the WAL into the store's file and truncates it, so that it contains no overwritten data any more. Leaves it
+/// untruncated, without an error, if another connection is reading or writing at that moment.
 ///
 /// # Errors
-/// When the file cannot be written.
-pub fn empty_log(folder: &Path) -> Result<(), StoreError> {
-    start_log_over(folder).map(drop)
+/// If the file cannot be written.
+pub fn truncate_wal(folder: &Path) -> Result<(), StoreError> {
+    try_truncate_wal(folder).map(drop)
 }
 
-fn run(connection: &Connection, woken: &Receiver<()>) {
+/// Runs a checkpoint that blocks nobody each time it is woken, until the sender is dropped. Failures are logged.
+fn run_checkpoints(connection: &Connection, woken: &Receiver<()>) {
     while woken.recv().is_ok() {
         if let Err(error) = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())) {
             tracing::warn!(%error, "checkpoint");

@@ -1,65 +1,66 @@
-//! The clock of a sandbox entity: a row that is only ever moved forward.
+//! Clocks of sandbox entities. Moving a clock moves everything that has started by it.
 
 use jiff::SignedDuration;
 use rusqlite::{Connection, params};
 
 use super::{AdminStore, Changes, StoreError};
-use crate::domain::entity::{Entity, FURTHEST};
+use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 
-/// How far whose clock is moved.
+/// A pending change of an entity's sandbox clock.
 #[derive(Debug)]
-pub(super) struct Advance {
+pub(super) struct ClockMove {
     clock: EntityId,
     by: SignedDuration,
 }
 
 impl Changes {
-    /// Moves the clock that an entity goes by.
+    /// Moves the clock that an entity uses (a channel uses its merchant's) ahead by a duration, which the caller has
+    /// checked with [`Entity::parse_clock_advance`].
     #[must_use]
-    pub fn clock(mut self, entity: &Entity, by: SignedDuration) -> Self {
-        self.clocks.push(Advance { clock: entity.clock().clone(), by });
+    pub fn with_clock_move(mut self, entity: &Entity, by: SignedDuration) -> Self {
+        self.clocks.push(ClockMove { clock: entity.clock_owner().clone(), by });
         self
     }
 }
 
-impl Advance {
+impl ClockMove {
     pub(super) fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
-        advance(connection, &self.clock, self.by).map(drop)
+        move_clock(connection, &self.clock, self.by)
     }
 }
 
 impl AdminStore {
-    /// Moves a clock forward. Returns false if it was not moved: that of a live entity, and beyond [`FURTHEST`].
+    /// Moves the clock that an entity uses (a channel uses its merchant's) ahead by a duration, which the caller has
+    /// checked with [`Entity::parse_clock_advance`]. Run it in the transaction that loads the entity.
     ///
     /// # Errors
-    /// When the store cannot be written.
-    pub fn advance_clock(&self, clock: &EntityId, by: SignedDuration) -> Result<bool, StoreError> {
-        advance(&self.connection, clock, by)
+    /// If the store cannot be written.
+    pub fn move_clock(&self, entity: &Entity, by: SignedDuration) -> Result<(), StoreError> {
+        move_clock(&self.connection, entity.clock_owner(), by)
     }
 }
 
-/// Moves a clock forward, as [`AdminStore::advance_clock`] does.
-fn advance(connection: &Connection, clock: &EntityId, by: SignedDuration) -> Result<bool, StoreError> {
-    let moved = connection.execute(
-        "UPDATE entity SET ahead = ahead + ?2 WHERE id = ?1 AND NOT live AND ahead + ?2 <= ?3",
-        params![clock.as_str(), milliseconds(by), milliseconds(FURTHEST)],
-    )?;
-    // Whatever has begun by this clock has then begun earlier by the machine's.
+/// Moves an entity's clock ahead, and by the same duration moves the timers and unfinished messages of the entity and
+/// its channels earlier. An unknown entity changes nothing.
+fn move_clock(connection: &Connection, clock: &EntityId, by: SignedDuration) -> Result<(), StoreError> {
+    let parameters = params![clock.as_str(), to_milliseconds(by)];
+    connection.execute("UPDATE entity SET ahead = ahead + ?2 WHERE id = ?1", parameters)?;
+    // Everything that started by this clock has then started earlier by the machine's clock.
     connection.execute(
         "UPDATE timer SET since = since - ?2
-         WHERE ?3 AND (entity = ?1 OR entity IN (SELECT id FROM entity WHERE merchant = ?1))",
-        params![clock.as_str(), milliseconds(by), moved == 1],
+         WHERE entity = ?1 OR entity IN (SELECT id FROM entity WHERE merchant = ?1)",
+        parameters,
     )?;
     connection.execute(
         "UPDATE message SET due = due - ?2
-         WHERE ?3 AND due IS NOT NULL AND (entity = ?1 OR entity IN (SELECT id FROM entity WHERE merchant = ?1))",
-        params![clock.as_str(), milliseconds(by), moved == 1],
+         WHERE due IS NOT NULL AND (entity = ?1 OR entity IN (SELECT id FROM entity WHERE merchant = ?1))",
+        parameters,
     )?;
-    Ok(moved == 1)
+    Ok(())
 }
 
-/// As it is stored. A clock is years ahead at most.
-pub(super) fn milliseconds(ahead: SignedDuration) -> i64 {
+/// Returns the stored form of a clock's advance, in milliseconds. A clock is at most years ahead, so the value fits.
+pub(super) fn to_milliseconds(ahead: SignedDuration) -> i64 {
     i64::try_from(ahead.as_millis()).unwrap_or(i64::MAX)
 }

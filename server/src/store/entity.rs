@@ -6,14 +6,16 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
+use super::error::unreadable_column;
 use super::{AdminStore, StoreError, clock, token};
 use crate::directory::Credentials;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::domain::level::Level;
 
-/// Loads entities and valid tokens, as authentication wants them.
-pub(super) fn credentials(connection: &Connection) -> Result<Credentials, StoreError> {
+/// Loads all entities, and the tokens that are not revoked, for the authentication of requests. Fails if an entity's
+/// row is unreadable.
+pub(super) fn load_credentials(connection: &Connection) -> Result<Credentials, StoreError> {
     let mut entities = HashMap::new();
     let mut statement = connection.prepare(&select_entity(""))?;
     let mut rows = statement.query([])?;
@@ -21,93 +23,102 @@ pub(super) fn credentials(connection: &Connection) -> Result<Credentials, StoreE
         let entity = read_entity(row)?;
         entities.insert(entity.id.clone(), Arc::new(entity));
     }
-    Ok(Credentials { by_user: token::valid(connection)?, entities })
+    Ok(Credentials { by_user: token::load_unrevoked_tokens(connection)?, entities })
 }
 
-/// Entities, each with the clock that it goes by.
-fn select_entity(which: &str) -> String {
+/// Returns the query for entities, each with the advance of the clock that it uses. `clause` is appended: a condition
+/// or an order.
+fn select_entity(clause: &str) -> String {
     format!(
         "SELECT entity.id, entity.name, entity.live, entity.settings, entity.parent, coalesce(owner.ahead, entity.ahead),
              entity.level
-         FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant {which}"
+         FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant {clause}"
     )
 }
 
+/// Reads an entity from a row of [`select_entity`]. An unreadable parent counts as none; any other unreadable value is
+/// an error.
 fn read_entity(row: &rusqlite::Row<'_>) -> Result<Entity, StoreError> {
     let id: String = row.get(0)?;
     let settings: String = row.get(3)?;
     let parent: Option<String> = row.get(4)?;
     let level: String = row.get(6)?;
     Ok(Entity {
-        id: EntityId::parse(&id).ok_or(rusqlite::Error::InvalidQuery)?,
+        id: EntityId::parse(&id).ok_or_else(|| unreadable_column(0, "id of an entity"))?,
         name: row.get(1)?,
         live: row.get(2)?,
-        level: Level::parse(&level).ok_or(rusqlite::Error::InvalidQuery)?,
+        level: Level::parse(&level).ok_or_else(|| unreadable_column(6, "level"))?,
         parent: parent.as_deref().and_then(EntityId::parse),
         ahead: SignedDuration::from_millis(row.get(5)?),
         settings: serde_json::from_str(&settings)?,
     })
 }
 
+/// Loads an entity by id.
+pub(super) fn load_entity(connection: &Connection, id: &EntityId) -> Result<Option<Entity>, StoreError> {
+    connection
+        .query_row(&select_entity("WHERE entity.id = ?1"), [id.as_str()], |row| Ok(read_entity(row)))
+        .optional()?
+        .transpose()
+}
+
 impl AdminStore {
     /// Loads an entity by id.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn entity(&self, id: &EntityId) -> Result<Option<Entity>, StoreError> {
-        self.connection
-            .query_row(&select_entity("WHERE entity.id = ?1"), [id.as_str()], |row| Ok(read_entity(row)))
-            .optional()?
-            .transpose()
+    /// If the store cannot be read.
+    pub fn load_entity(&self, id: &EntityId) -> Result<Option<Entity>, StoreError> {
+        load_entity(&self.connection, id)
     }
 
     /// Loads all entities, in the order of their ids.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn entities(&self) -> Result<Vec<Entity>, StoreError> {
+    /// If the store cannot be read.
+    pub fn load_entities(&self) -> Result<Vec<Entity>, StoreError> {
         self.select_entities("ORDER BY entity.id", None)
     }
 
-    /// Loads the channels of a merchant.
+    /// Loads the channels of a merchant, in no particular order. Other entities have none.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn channels(&self, merchant: &EntityId) -> Result<Vec<Entity>, StoreError> {
+    /// If the store cannot be read.
+    pub fn load_channels(&self, merchant: &EntityId) -> Result<Vec<Entity>, StoreError> {
         self.select_entities("WHERE entity.merchant = ?1", Some(merchant))
     }
 
-    /// Loads the entities above one, nearest first.
+    /// Loads the entities above one, nearest first. Ends at the top, or at a parent that is not stored.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn entities_above(&self, entity: &Entity) -> Result<Vec<Entity>, StoreError> {
-        let mut above: Vec<Entity> = Vec::new();
-        while let Some(id) = &above.last().unwrap_or(entity).parent
-            && above.len() < Level::ALL.len()
-            && let Some(parent) = self.entity(id)?
+    /// If the store cannot be read.
+    pub fn load_ancestors(&self, entity: &Entity) -> Result<Vec<Entity>, StoreError> {
+        let mut ancestors: Vec<Entity> = Vec::new();
+        while let Some(id) = &ancestors.last().unwrap_or(entity).parent
+            && ancestors.len() < Level::ALL.len()
+            && let Some(parent) = self.load_entity(id)?
         {
-            above.push(parent);
+            ancestors.push(parent);
         }
-        Ok(above)
+        Ok(ancestors)
     }
 
-    /// Loads the entities below one, at every level, in the order of their ids.
+    /// Loads the entities below one, without itself, at every level, in the order of their ids.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn entities_below(&self, id: &EntityId) -> Result<Vec<Entity>, StoreError> {
-        let which = "WHERE entity.id IN (
+    /// If the store cannot be read.
+    pub fn load_descendants(&self, id: &EntityId) -> Result<Vec<Entity>, StoreError> {
+        let clause = "WHERE entity.id IN (
             WITH RECURSIVE below (id) AS (
                 SELECT id FROM entity WHERE parent = ?1
                 UNION SELECT entity.id FROM below JOIN entity ON entity.parent = below.id
             ) SELECT id FROM below) ORDER BY entity.id";
-        self.select_entities(which, Some(id))
+        self.select_entities(clause, Some(id))
     }
 
-    fn select_entities(&self, which: &str, given: Option<&EntityId>) -> Result<Vec<Entity>, StoreError> {
-        let mut statement = self.connection.prepare(&select_entity(which))?;
-        let mut rows = statement.query(params_from_iter(given.map(EntityId::as_str)))?;
+    /// Loads the entities that a clause selects. `id` is bound to its parameter, if it has one.
+    fn select_entities(&self, clause: &str, id: Option<&EntityId>) -> Result<Vec<Entity>, StoreError> {
+        let mut statement = self.connection.prepare(&select_entity(clause))?;
+        let mut rows = statement.query(params_from_iter(id.map(EntityId::as_str)))?;
         let mut entities = Vec::new();
         while let Some(row) = rows.next()? {
             entities.push(read_entity(row)?);
@@ -115,10 +126,10 @@ impl AdminStore {
         Ok(entities)
     }
 
-    /// Adds an entity.
+    /// Adds an entity, created now. Its clock starts without an advance.
     ///
     /// # Errors
-    /// When the store cannot be written.
+    /// If the store cannot be written, the id exists, or the place in the tree of entities is not allowed.
     pub fn add_entity(&self, entity: &Entity, now: Timestamp) -> Result<(), StoreError> {
         self.connection.execute(
             "INSERT INTO entity (id, name, live, settings, created, parent, level)
@@ -136,22 +147,22 @@ impl AdminStore {
         Ok(())
     }
 
-    /// Returns true if an entity has taken a payment, stored an account or opened a checkout.
+    /// Returns true if an entity has a payment, a registration or a checkout.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn is_used(&self, id: &EntityId) -> Result<bool, StoreError> {
-        // The checkouts are looked through one by one, and only where nothing else is found.
+    /// If the store cannot be read.
+    pub fn is_entity_used(&self, id: &EntityId) -> Result<bool, StoreError> {
+        // Checkouts have no index by entity and are scanned, but only if there is no payment or registration.
         let query = "SELECT EXISTS (SELECT 1 FROM payment WHERE entity = ?1)
             OR EXISTS (SELECT 1 FROM registration WHERE entity = ?1)
             OR EXISTS (SELECT 1 FROM checkout WHERE json_extract(CAST(document AS TEXT), '$.entity') = ?1)";
         Ok(self.connection.query_row(query, [id.as_str()], |row| row.get(0))?)
     }
 
-    /// Writes an entity's name, kind, level, parent, clock and settings again. Returns true if there is such an entity.
+    /// Updates an entity's name, mode, level, parent, clock and settings. Returns false if there is no such entity.
     ///
     /// # Errors
-    /// When the store cannot be written.
+    /// If the store cannot be written, or the place in the tree of entities is not allowed.
     pub fn update_entity(&self, entity: &Entity) -> Result<bool, StoreError> {
         let settings = serde_json::to_string(&entity.settings)?;
         let changed = self.connection.execute(
@@ -163,7 +174,7 @@ impl AdminStore {
                 settings,
                 entity.live,
                 entity.parent.as_ref().map(EntityId::as_str),
-                clock::milliseconds(entity.ahead),
+                clock::to_milliseconds(entity.ahead),
                 entity.level.as_str()
             ],
         )?;

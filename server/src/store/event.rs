@@ -1,16 +1,17 @@
-//! Events and notifications that follow from a write, as messages in the same transaction: to the webhooks that listen, and to
-//! the address that a payment names (`notificationUrl`).
+//! Events and notifications emitted by a write, stored as messages in the same transaction. Events go to the active
+//! webhooks; notifications go to the payment's `notificationUrl`.
 
 use rusqlite::{Connection, params};
 
-use super::message::{self, NOTIFICATION, To};
+use super::message::{self, MessageTarget, NOTIFICATION};
 use super::{Sources, StoreError};
 use crate::domain::effects::{Event, PaymentEffects};
 use crate::domain::id::EntityId;
 use crate::domain::payment::Payment;
 
-/// Writes the messages of a payment. Returns true if there is one.
-pub(super) fn of_payment(
+/// Writes the messages of a payment: the event with `document` to webhooks, and the notification to its address, as far
+/// as `effects` contain them. Returns true if there are any.
+pub(super) fn write_payment_messages(
     connection: &Connection,
     sources: &Sources,
     payment: &Payment,
@@ -18,39 +19,45 @@ pub(super) fn of_payment(
     document: &[u8],
 ) -> Result<bool, StoreError> {
     let mut wrote_message = match effects.event {
-        Some(event) => publish(connection, sources, &payment.entity, event, document)?,
+        Some(event) => publish_event(connection, sources, &payment.entity, event, document)?,
         None => false,
     };
     if let Some(address) = &effects.notification {
-        message::write(connection, sources, &payment.entity, NOTIFICATION, &To::Address(address))?;
+        message::write_message(connection, sources, &payment.entity, NOTIFICATION, &MessageTarget::Address(address))?;
         wrote_message = true;
     }
     Ok(wrote_message)
 }
 
-/// Writes a message for every active webhook, of an entity or of one above it, that lists the event's type. Returns true if
-/// there is one.
-pub(super) fn publish(
+/// Writes a message with `document` for every active webhook of an entity, or of an entity above it, that lists the
+/// event's type. Returns true if there are any.
+pub(super) fn publish_event(
     connection: &Connection,
     sources: &Sources,
     entity: &EntityId,
     event: Event,
     document: &[u8],
 ) -> Result<bool, StoreError> {
-    // One look at a table that is empty where nobody listens; otherwise the way up, which has four levels at most.
+    // Most gateways have no webhook. This query is much cheaper than setting up the recursive one.
+    let has_webhooks: bool =
+        connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM webhook)")?.query_row([], |row| row.get(0))?;
+    if !has_webhooks {
+        return Ok(false);
+    }
+    // The query climbs the tree of entities, which has at most four levels.
     let mut statement = connection.prepare_cached(
         "WITH RECURSIVE listener (entity) AS (
-             SELECT ?1 WHERE EXISTS (SELECT 1 FROM webhook)
-             UNION SELECT entity.parent FROM listener JOIN entity ON entity.id = listener.entity
+             SELECT ?1
+             UNION ALL SELECT entity.parent FROM listener JOIN entity ON entity.id = listener.entity
                  WHERE entity.parent IS NOT NULL
          ) SELECT webhook.id FROM listener JOIN webhook ON webhook.entity = listener.entity
              WHERE active AND instr(types, ?2) > 0",
     )?;
-    let mut rows = statement.query(params![entity.as_str(), event.listed_as()])?;
+    let mut rows = statement.query(params![entity.as_str(), event.subscription_type()])?;
     let mut wrote_message = false;
     while let Some(row) = rows.next()? {
         let webhook = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-        message::write(connection, sources, entity, event.name(), &To::Webhook(webhook, document))?;
+        message::write_message(connection, sources, entity, event.name(), &MessageTarget::Webhook(webhook, document))?;
         wrote_message = true;
     }
     Ok(wrote_message)

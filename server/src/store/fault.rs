@@ -1,4 +1,4 @@
-//! Faults of the disk: what SQLite reports as full, busy, failing or damaged, and the state that damage leaves behind.
+//! Disk faults: full, busy, failing or damaged, as reported by SQLite, and the state after damage was found.
 
 use std::sync::OnceLock;
 
@@ -6,22 +6,22 @@ use rusqlite::ErrorCode;
 
 use super::StoreError;
 
-/// A fault that an operator can mend. The request that meets it is answered 503, and nothing of it is written.
+/// A fault that an operator can repair. The affected request gets status 503, and nothing of it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiskFault {
-    /// There is no room left.
+    /// There is no space left.
     Full,
     /// Another process holds the write lock for too long.
     Busy,
     /// Reading or writing fails.
     Failing,
-    /// A page of the file is not what was written. Writing stops until the store is restored.
+    /// A page of the file is corrupt. Writing stops until the store is restored.
     Damaged,
 }
 
 impl DiskFault {
-    /// The fault behind an error of SQLite. `None` if the disk is not to blame.
-    pub(super) fn of(error: &rusqlite::Error) -> Option<Self> {
+    /// Returns the fault behind an SQLite error, or `None` if the error has another cause.
+    pub(super) fn from_sqlite(error: &rusqlite::Error) -> Option<Self> {
         Some(match error.sqlite_error_code()? {
             ErrorCode::DiskFull => Self::Full,
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => Self::Busy,
@@ -31,8 +31,8 @@ impl DiskFault {
         })
     }
 
-    /// The word for it in `/health`.
-    pub fn word(self) -> &'static str {
+    /// Returns its name in `/health`.
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Full => "disk-full",
             Self::Busy => "busy",
@@ -41,7 +41,7 @@ impl DiskFault {
         }
     }
 
-    /// Describes what happened, and what the operator can do.
+    /// Returns a description of the fault and of the operator's remedy.
     pub fn description(self) -> &'static str {
         match self {
             Self::Full => "The disk is full: make room in the data folder's file system",
@@ -54,7 +54,7 @@ impl DiskFault {
         }
     }
 
-    /// Seconds after which a client may try again.
+    /// Returns the seconds after which a client may try again.
     pub fn retry_after(self) -> u32 {
         match self {
             Self::Busy => 1,
@@ -65,42 +65,31 @@ impl DiskFault {
     }
 }
 
-impl StoreError {
-    /// The fault of the disk behind this error. `None` if the disk is not to blame.
-    pub fn fault(&self) -> Option<DiskFault> {
-        match self {
-            Self::Sqlite(error) => DiskFault::of(error),
-            Self::NotCommitted(fault) => *fault,
-            _ => None,
-        }
-    }
-}
-
-/// Damage that was found since the start. Set once, by whoever meets it first: the writer, a reader or the daily check.
+/// Damage found since the start. Set once by the first of the writer, the readers or the daily check that finds it.
 #[derive(Debug, Default)]
 pub struct Damage(OnceLock<String>);
 
 impl Damage {
-    /// Returns true if damage was found. The writer then takes no more writes.
+    /// Returns true if damage was found. The writer then refuses all writes.
     pub fn is_found(&self) -> bool {
         self.0.get().is_some()
     }
 
-    /// Notes damage, and says it in the log the first time.
-    pub fn report(&self, what: &str) {
-        if self.0.set(what.to_owned()).is_ok() {
+    /// Records damage, with a text about it. Logs it and keeps the text only the first time.
+    pub fn report(&self, finding: &str) {
+        if self.0.set(finding.to_owned()).is_ok() {
             tracing::error!(
-                damage = what,
+                damage = finding,
                 "the store's file is damaged: writing has stopped. Save what can be read with `tillgate backup`, stop the \
                  server, and run `tillgate restore --from FILE` with the latest good backup"
             );
         }
     }
 
-    /// Notes damage if an outcome tells of it.
-    pub(super) fn note<T>(&self, outcome: &Result<T, StoreError>) {
+    /// Records damage if the outcome is a failure because of a damaged file. Ignores all other outcomes.
+    pub(super) fn record_outcome<T>(&self, outcome: &Result<T, StoreError>) {
         if let Err(error) = outcome
-            && error.fault() == Some(DiskFault::Damaged)
+            && error.disk_fault() == Some(DiskFault::Damaged)
         {
             self.report(&error.to_string());
         }

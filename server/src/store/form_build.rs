@@ -1,18 +1,20 @@
-//! Builds of the hosted form, with the files of each. Earlier ones are served for as long as checkouts may have pinned them.
+//! Builds of the hosted form, each with its files. Earlier builds are served as long as open checkouts may refer to
+//! them.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::{Store, StoreError};
+use crate::vault::Sealed;
 
-/// A build of the form as it is stored.
+/// A build of the form in its stored form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredBuild {
-    /// Its id.
+    /// The id.
     pub id: String,
-    /// Its digest, sealed by the vault; `None` of a build from before builds were sealed.
-    pub seal: Option<Vec<u8>>,
-    /// Paths and contents of its files, in no particular order.
+    /// The digest, sealed by the vault. `None` for a build from before builds were sealed.
+    pub seal: Option<Sealed>,
+    /// Paths and contents of the files, in no particular order.
     pub files: Vec<(String, Vec<u8>)>,
 }
 
@@ -20,25 +22,25 @@ impl Store {
     /// Loads a build of the form by id.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn form_build(&self, id: &str) -> Result<Option<StoredBuild>, StoreError> {
-        self.read(|connection| Ok(load(connection, "build = ?1", id)?.pop()))
+    /// If the store cannot be read.
+    pub fn load_form_build(&self, id: &str) -> Result<Option<StoredBuild>, StoreError> {
+        self.run_read(|connection| Ok(load_builds(connection, "build = ?1", id)?.pop()))
     }
 
-    /// Loads all builds of the form but one.
+    /// Loads all builds of the form except the one with this id, in no particular order.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn other_form_builds(&self, id: &str) -> Result<Vec<StoredBuild>, StoreError> {
-        self.read(|connection| load(connection, "build <> ?1", id))
+    /// If the store cannot be read.
+    pub fn load_other_form_builds(&self, id: &str) -> Result<Vec<StoredBuild>, StoreError> {
+        self.run_read(|connection| load_builds(connection, "build <> ?1", id))
     }
 
-    /// Stores a build, in place of an earlier one with its id, as one that is in use now.
+    /// Stores a build with its files, replacing an earlier one with the same id, and marks it as in use now.
     ///
     /// # Errors
     /// Same as [`Store::update`].
     pub async fn save_form_build(&self, build: StoredBuild, now: Timestamp) -> Result<(), StoreError> {
-        self.run(move |connection| {
+        self.run_write(move |connection| {
             let StoredBuild { id, seal, files } = &build;
             connection.execute("DELETE FROM form_build WHERE build = ?1", [id])?;
             connection.execute(
@@ -54,24 +56,24 @@ impl Store {
         .await
     }
 
-    /// Notes that a build is in use now. Returns false if it is not stored.
+    /// Marks a build as in use now. Returns false, and does nothing, if it is not stored.
     ///
     /// # Errors
     /// Same as [`Store::update`].
-    pub async fn note_form_build_used(&self, id: String, now: Timestamp) -> Result<bool, StoreError> {
-        self.run(move |connection| {
+    pub async fn mark_form_build_used(&self, id: String, now: Timestamp) -> Result<bool, StoreError> {
+        self.run_write(move |connection| {
             let query = "UPDATE form_build SET seen = ?2 WHERE build = ?1";
             Ok(connection.execute(query, params![id, now.as_millisecond()])? == 1)
         })
         .await
     }
 
-    /// Deletes the builds that were in use last before a moment.
+    /// Deletes the builds that were last in use before a moment, with their files.
     ///
     /// # Errors
     /// Same as [`Store::update`].
-    pub async fn purge_form_builds(&self, before: Timestamp) -> Result<(), StoreError> {
-        self.run(move |connection| {
+    pub async fn delete_old_form_builds(&self, before: Timestamp) -> Result<(), StoreError> {
+        self.run_write(move |connection| {
             connection.execute("DELETE FROM form_build WHERE seen < ?1", [before.as_millisecond()])?;
             Ok(())
         })
@@ -79,10 +81,10 @@ impl Store {
     }
 }
 
-/// Loads the builds that a condition on the id finds.
-fn load(connection: &Connection, condition: &str, id: &str) -> Result<Vec<StoredBuild>, StoreError> {
+/// Loads the builds that match an SQL condition on the column `build`, in which `?1` is the id.
+fn load_builds(connection: &Connection, condition: &str, id: &str) -> Result<Vec<StoredBuild>, StoreError> {
     let mut builds = connection.prepare(&format!("SELECT build, seal FROM form_build WHERE {condition}"))?;
-    let found: Vec<(String, Option<Vec<u8>>)> =
+    let found: Vec<(String, Option<Sealed>)> =
         builds.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
     let mut select = connection.prepare("SELECT path, content FROM form_file WHERE build = ?1")?;
     found

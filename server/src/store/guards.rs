@@ -1,27 +1,31 @@
-//! Constraints that hold in the file whatever a program writes: a second line of defence below the rules of the domain.
+//! Constraints that SQLite enforces for every program that writes to the file: a second line of defence below the
+//! rules of the domain.
 //!
-//! | Rule | Holds by |
-//! |---|---|
-//! | Captures, or refunds, of a payment are together at most its amount | triggers on `payment_link` |
-//! | A payment is reversed once, and only while nothing was captured or refunded; it is charged back once | triggers on `payment_link` |
-//! | A follow-up payment refers to a payment of the same entity, and moves no negative amount | triggers on `payment_link` |
-//! | A checkout has one pending or approved payment at most | primary key of `checkout_payment` |
-//! | An entity stands below one of a higher level: there is no cycle, and a channel has a merchant | triggers on `entity` |
-//! | An entity is live, or a sandbox, as what it is put below | triggers on `entity` |
-//! | A payment is never deleted; its amount and its final result never change | triggers on `payment` |
+//! - The captures, or refunds, of a payment are together at most its amount (triggers on `payment_link`).
+//! - A payment is reversed once, and only while nothing was captured or refunded. It is charged back once (triggers on
+//!   `payment_link`).
+//! - A follow-up payment refers to a payment of the same entity, and its amount is not negative (triggers on
+//!   `payment_link`).
+//! - A checkout has at most one pending or approved payment (primary key and trigger of `checkout_payment`).
+//! - An entity is below one of a higher level: there is no cycle, and a channel has a merchant (triggers on `entity`).
+//! - An entity is live or a sandbox like the entity above it (triggers on `entity`).
+//! - A payment is never deleted. Its amount and its final result never change (triggers on `payment`).
 //!
-//! The migrations `0016_guards.sql` and `0027_entity_tree.sql` create them. A broken rule aborts the statement, which undoes the whole request: it is logged
-//! and answered 500.
+//! The migrations `0016_guards.sql` and `0027_entity_tree.sql` create them. A violation aborts the statement, which
+//! undoes the whole request. It is logged and answered with status 500.
 
 use rusqlite::{Connection, params};
 
 use super::StoreError;
-use crate::domain::payment::{Link, Payment};
+use crate::domain::payment::{FollowUpSummary, Payment};
 
-/// Writes a follow-up payment where the sums of its payment are made of it.
-pub(super) fn write_link(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
+/// Writes a follow-up payment to `payment_link`, from which the sums of the original payment are computed. If it is
+/// there already, updates only its column `approved`. Does nothing for a payment that refers to none. Fails if a
+/// constraint is violated.
+pub(super) fn write_payment_link(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
     let Some(referenced) = &payment.referenced else { return Ok(()) };
-    let Link { payment_type, hundredths, approved } = Link::of(payment);
+    let FollowUpSummary { payment_type, hundredths, is_approved_or_pending: approved } =
+        FollowUpSummary::from_payment(payment);
     connection
         .prepare_cached(
             "INSERT INTO payment_link (referenced, id, type, hundredths, approved, entity)
@@ -38,9 +42,10 @@ pub(super) fn write_link(connection: &Connection, payment: &Payment) -> Result<(
     Ok(())
 }
 
-/// Frees the checkout of a payment that does not hold it any more. Runs before any payment of the same commit takes it.
-pub(super) fn release_checkout(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
-    if let Some(checkout) = payment.checkout.as_ref().filter(|_| !payment.holds_checkout()) {
+/// Deletes the link from a checkout to a payment that neither pays it nor may still pay it; does nothing for other
+/// payments. Runs before another payment of the same commit is linked.
+pub(super) fn unlink_checkout(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
+    if let Some(checkout) = payment.checkout.as_ref().filter(|_| !payment.blocks_checkout()) {
         connection
             .prepare_cached("DELETE FROM checkout_payment WHERE checkout = ?1 AND payment = ?2")?
             .execute([checkout.as_str(), payment.id.as_str()])?;
@@ -48,9 +53,10 @@ pub(super) fn release_checkout(connection: &Connection, payment: &Payment) -> Re
     Ok(())
 }
 
-/// Takes the checkout for a payment that holds it. Fails if another one has it.
-pub(super) fn take_checkout(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
-    if let Some(checkout) = payment.checkout.as_ref().filter(|_| payment.holds_checkout()) {
+/// Links the checkout to a payment that pays it or may still pay it; does nothing for other payments. Fails if the
+/// checkout is linked to another payment.
+pub(super) fn link_checkout(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
+    if let Some(checkout) = payment.checkout.as_ref().filter(|_| payment.blocks_checkout()) {
         connection
             .prepare_cached(
                 "INSERT INTO checkout_payment (checkout, payment) VALUES (?1, ?2)

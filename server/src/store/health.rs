@@ -1,46 +1,47 @@
-//! The store's health: a row that is written and read again, at most once a second however often it is asked for, and the
-//! check of the whole file.
+//! Health of the store: a row that is written and read, at most once a second however often health is requested, and
+//! the check of the whole file.
 
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::sync::Mutex;
 
+use super::error::Cause;
 use super::fault::DiskFault;
 use super::schema::open_reader;
-use super::{Store, StoreError};
+use super::{Store, StoreError, StoreErrorKind};
 
-/// A result is given again for so long: who asks often writes no more often.
-const FRESH: Duration = Duration::from_secs(1);
-/// A write that takes longer is a fault of the disk.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Time for which a result is reused, so that frequent requests do not cause frequent writes.
+const REUSE_PERIOD: Duration = Duration::from_secs(1);
+/// Maximum duration of a write. A slower one is reported as [`HealthFault::Slow`].
+const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The latest result. The lock is held while a row is written, so that requests at the same time wait for one write.
+/// The latest result. The lock is held while a row is written, so that concurrent requests wait for one write.
 #[derive(Debug, Default)]
-pub(super) struct LatestCheck(Mutex<Option<(Instant, Result<(), Sickness>)>>);
+pub(super) struct LatestCheck(Mutex<Option<(Instant, Result<(), HealthFault>)>>);
 
-/// A reason why the store is not well.
+/// Reason for an unhealthy store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sickness {
-    /// The disk is to blame.
+pub enum HealthFault {
+    /// A disk fault.
     Disk(DiskFault),
     /// The write queue is full, or the disk does not answer in time.
     Slow,
-    /// Anything else, which the log tells.
+    /// Any other failure. The log has the details.
     Failed,
 }
 
-impl Sickness {
-    /// The word for it in `/health`.
-    pub fn word(self) -> &'static str {
+impl HealthFault {
+    /// Returns its name in `/health`.
+    pub fn as_str(self) -> &'static str {
         match self {
-            Self::Disk(fault) => fault.word(),
+            Self::Disk(fault) => fault.as_str(),
             Self::Slow => "slow",
             Self::Failed => "failed",
         }
     }
 
-    /// Describes what happened, and what the operator can do.
+    /// Returns a description of the problem and of the operator's remedy.
     pub fn description(self) -> &'static str {
         match self {
             Self::Disk(fault) => fault.description(),
@@ -49,7 +50,7 @@ impl Sickness {
         }
     }
 
-    /// Seconds after which it is worth to ask again.
+    /// Returns the seconds after which a new check is worthwhile.
     pub fn retry_after(self) -> u32 {
         match self {
             Self::Disk(fault) => fault.retry_after(),
@@ -57,65 +58,71 @@ impl Sickness {
         }
     }
 
-    fn of(error: &StoreError) -> Self {
-        match error {
-            StoreError::Overloaded => Self::Slow,
-            error => error.fault().map_or(Self::Failed, Self::Disk),
+    /// Returns the reason for a failed check: `Slow` for a full write queue, `Failed` for anything but that or a disk
+    /// fault.
+    fn from_error(error: &StoreError) -> Self {
+        match error.kind() {
+            StoreErrorKind::Overloaded => Self::Slow,
+            StoreErrorKind::Disk(fault) => Self::Disk(fault),
+            _ => Self::Failed,
         }
     }
 }
 
 impl Store {
-    /// Writes a row and reads it again.
+    /// Writes a row and reads it, within five seconds. Returns the result of the last check if that is less than a
+    /// second old. Concurrent callers wait for one check. Logs failures, but not a time-out.
     ///
     /// # Errors
-    /// The reason why that failed now or within the last second.
-    pub async fn check_health(&self) -> Result<(), Sickness> {
+    /// The reason, if the check fails now or failed within the last second.
+    pub async fn check_health(&self) -> Result<(), HealthFault> {
         let mut latest = self.latest_check.0.lock().await;
         if let Some((at, result)) = *latest
-            && at.elapsed() < FRESH
+            && at.elapsed() < REUSE_PERIOD
         {
             return result;
         }
-        let result = match tokio::time::timeout(PATIENCE, self.write_and_read()).await {
+        let result = match tokio::time::timeout(WRITE_TIMEOUT, self.write_and_read()).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => {
                 tracing::error!(%error, "health");
-                Err(Sickness::of(&error))
+                Err(HealthFault::from_error(&error))
             }
-            Err(_) => Err(Sickness::Slow),
+            Err(_) => Err(HealthFault::Slow),
         };
         *latest = Some((Instant::now(), result));
         result
     }
 
+    /// Commits the current time to the `health` table, then reads it on another connection. The value read is not
+    /// compared.
     async fn write_and_read(&self) -> Result<(), StoreError> {
         let now = self.sources.now().as_millisecond();
         let query = "INSERT INTO health (id, checked) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET checked = ?1";
-        self.run(move |connection| Ok(connection.prepare_cached(query)?.execute([now]).map(drop)?)).await?;
-        self.read(|connection| {
+        self.run_write(move |connection| Ok(connection.prepare_cached(query)?.execute([now]).map(drop)?)).await?;
+        self.run_read(|connection| {
             Ok(connection.prepare_cached("SELECT checked FROM health")?.query_row([], |row| row.get::<_, i64>(0))?)
         })?;
         Ok(())
     }
 
-    /// Checks the whole file (`PRAGMA quick_check`) on a connection of its own, which blocks no writer. Damage stops all
-    /// writing.
+    /// Checks the whole file (`PRAGMA quick_check`) on a thread and connection of its own, which does not block the
+    /// writer. Damage that it finds stops all writes from now on and is not returned as an error.
     ///
     /// # Errors
-    /// When the file cannot be opened or read.
+    /// If the file cannot be opened or read.
     pub async fn check_file(&self) -> Result<(), StoreError> {
         let folder = self.folder.clone();
         let (sender, receiver) = tokio::sync::oneshot::channel();
-        // A thread of its own and no task: a server that stops does not wait for it.
+        // A thread instead of a task, so that a stopping server does not wait for it.
         std::thread::Builder::new()
             .name("store-check".to_owned())
             .spawn(move || {
                 let _ = sender.send(open_reader(&folder).and_then(|connection| quick_check(&connection)));
             })
-            .map_err(|error| StoreError::File(self.folder.clone(), error))?;
-        let checked = receiver.await.unwrap_or(Err(StoreError::Stopped));
-        self.damage.note(&checked);
+            .map_err(|error| Cause::File(self.folder.clone(), error))?;
+        let checked = receiver.await.unwrap_or(Err(Cause::Stopped.into()));
+        self.damage.record_outcome(&checked);
         if let Some(finding) = checked? {
             self.damage.report(&finding);
         }
@@ -123,9 +130,9 @@ impl Store {
     }
 }
 
-/// Checks a whole file. Returns the first finding, or `None` if all is well.
+/// Checks the file behind a connection. Returns the first finding, or `None` if the file is intact.
 pub(super) fn quick_check(connection: &Connection) -> Result<Option<String>, StoreError> {
-    // A file that shrinks under a mapping would end the process.
+    // If the file shrinks while it is mapped into memory, the process is killed.
     connection.pragma_update(None, "mmap_size", 0)?;
     let finding: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     Ok(Some(finding).filter(|finding| finding != "ok"))

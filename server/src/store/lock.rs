@@ -1,48 +1,58 @@
-//! The lock of a data folder: servers share it, and a restore wants it alone. The system releases it with the process.
+//! The lock of a data folder: servers share it, and a restore takes it exclusively. The system releases it when the
+//! process ends.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use super::StoreError;
+use super::error::Cause;
+use super::{StoreError, StoreErrorKind};
 
+/// Name of the lock file in the data folder.
 const FILE: &str = "tillgate.lock";
 
-/// Takes the lock as one of several servers. Others hold it alone for a moment to see whether there is a server.
-pub(super) fn share(folder: &Path) -> Result<File, StoreError> {
+/// Takes the shared lock for a server, until the returned file is dropped. Retries for a second, because other
+/// processes take it exclusively for a moment to detect a running server. Then fails with `InUse`.
+pub(super) fn acquire_shared(folder: &Path) -> Result<File, StoreError> {
     for _ in 0..20 {
-        match lock(folder, File::try_lock_shared) {
-            Err(StoreError::InUse(_)) => std::thread::sleep(std::time::Duration::from_millis(50)),
+        match open_and_lock(folder, File::try_lock_shared) {
+            Err(error) if error.kind() == StoreErrorKind::InUse => {
+                std::thread::sleep(std::time::Duration::from_millis(50))
+            }
             taken => return taken,
         }
     }
-    lock(folder, File::try_lock_shared)
+    open_and_lock(folder, File::try_lock_shared)
 }
 
-/// Takes the lock alone.
-pub(super) fn take(folder: &Path) -> Result<File, StoreError> {
-    lock(folder, File::try_lock)
+/// Takes the lock exclusively, until the returned file is dropped. Fails at once with `InUse` if another process has
+/// it.
+pub(super) fn acquire_exclusive(folder: &Path) -> Result<File, StoreError> {
+    open_and_lock(folder, File::try_lock)
 }
 
-/// Returns true if a server has the store of a data folder open.
+/// Returns true if a server has the store of a data folder open, or a restore is running. Takes the lock for a moment,
+/// and creates its file if absent.
 ///
 /// # Errors
-/// When the lock's file cannot be opened.
+/// If the file of the lock cannot be opened.
 pub fn is_served(folder: &Path) -> Result<bool, StoreError> {
-    match take(folder) {
+    match acquire_exclusive(folder) {
         Ok(_) => Ok(false),
-        Err(StoreError::InUse(_)) => Ok(true),
+        Err(error) if error.kind() == StoreErrorKind::InUse => Ok(true),
         Err(error) => Err(error),
     }
 }
 
-fn lock(folder: &Path, lock: impl FnOnce(&File) -> Result<(), TryLockError>) -> Result<File, StoreError> {
+/// Opens the lock file, creating it with mode 0600 if absent, and locks it without waiting. Fails with `InUse` if
+/// another process has the lock.
+fn open_and_lock(folder: &Path, lock: impl FnOnce(&File) -> Result<(), TryLockError>) -> Result<File, StoreError> {
     let path = folder.join(FILE);
     let opened = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
-    let file = opened.map_err(|error| StoreError::File(path.clone(), error))?;
+    let file = opened.map_err(|error| Cause::File(path.clone(), error))?;
     match lock(&file) {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::InUse(folder.to_owned())),
-        Err(TryLockError::Error(error)) => Err(StoreError::File(path, error)),
+        Err(TryLockError::WouldBlock) => Err(Cause::InUse(folder.to_owned()).into()),
+        Err(TryLockError::Error(error)) => Err(Cause::File(path, error).into()),
     }
 }

@@ -1,8 +1,8 @@
-//! The outbox: requests that are to leave, written in the commit of what they tell of.
+//! The outbox: messages to be sent, written in the same commit as the change that they report.
 //!
-//! A message is claimed with a lease before it is sent. Who sends it and dies leaves the lease to run out, or is started again
-//! and takes its own leases back; then the message is sent again, with the same id. What was sent, or given up, stays for
-//! a while, with every attempt, so that it can be looked at.
+//! A message is claimed with a lease before it is sent. If the sender dies, the lease expires, or the restarted node
+//! releases its own leases. Then the message is sent again with the same id. Messages that were delivered or abandoned
+//! are kept for a while with every attempt, for inspection.
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -12,96 +12,97 @@ use super::{Changes, Sources, Store, StoreError};
 use crate::domain::delivery;
 use crate::domain::id::{EntityId, MessageId};
 
-/// How long a claimed message is left to who claimed it: longer than any attempt takes.
+/// Lease of a claimed message: longer than any delivery attempt.
 const LEASE: SignedDuration = SignedDuration::from_secs(60);
-/// A batch is short, for it holds up who writes meanwhile.
+/// Maximum number of messages that one write deletes. Small, because the write blocks other writers.
 const BATCH: u32 = 500;
 
-/// What a message tells, as the log names it.
+/// Kind of a message, as the log names it: a reminder.
 pub const REMINDER: &str = "reminder";
-/// As [`REMINDER`].
+/// Kind of a message, as the log names it: a notification.
 pub const NOTIFICATION: &str = "notification";
 
-/// A message that somebody has claimed.
+/// A claimed message.
 #[derive(Debug, Clone)]
 pub struct Message {
-    /// Its id, the same for every attempt.
+    /// The id, the same for every attempt.
     pub id: MessageId,
-    /// What it tells.
-    pub what: String,
-    /// The entity that it belongs to, or the merchant of that channel.
+    /// The kind of message or the event that it reports.
+    pub kind: String,
+    /// The entity that it belongs to, or the merchant if that entity is a channel.
     pub owner: String,
-    /// Messages of one queue are for one receiver.
+    /// The queue. All messages of a queue go to one receiver.
     pub queue: String,
-    /// Where to.
-    pub content: Content,
-    /// How often it was tried in vain.
+    /// The request to send.
+    pub content: MessageContent,
+    /// Number of failed attempts.
     pub failures: u32,
 }
 
-/// What is sent where.
+/// Content and receiver of a message.
 #[derive(Debug, Clone)]
-pub enum Content {
-    /// An address that is asked for with GET.
+pub enum MessageContent {
+    /// A GET request to an address.
     Get(String),
-    /// What was written, told to a webhook.
+    /// A webhook, and the document to send to it.
     Webhook(Box<Webhook>, Vec<u8>),
-    /// There is nothing to send any more.
-    Nothing,
+    /// Nothing, because the webhook was deleted.
+    DeletedWebhook,
 }
 
-/// How an attempt went.
+/// Result of a delivery attempt.
 #[derive(Debug, Clone)]
-pub struct Attempt {
-    /// When it began.
+pub struct DeliveryResult {
+    /// The time at which it began.
     pub at: Timestamp,
-    /// How long it took, in milliseconds.
+    /// Its duration in milliseconds.
     pub milliseconds: i64,
-    /// The status that was answered.
+    /// The HTTP status of the response.
     pub status: Option<u16>,
-    /// Why none was.
+    /// The reason why there was no response.
     pub fault: Option<String>,
-    /// How long to wait for the next attempt; none after the last one.
-    pub again: Option<SignedDuration>,
+    /// The wait until the next attempt. `None` if there is no further attempt.
+    pub retry_after: Option<SignedDuration>,
 }
 
-/// A request that is asked for with GET, to write.
+/// A GET request to write to the outbox.
 #[derive(Debug)]
-pub(super) struct Get {
+pub(super) struct OutgoingGet {
     pub(super) entity: EntityId,
-    pub(super) what: &'static str,
+    pub(super) kind: &'static str,
     pub(super) address: String,
 }
 
 impl Changes {
-    /// Has an address asked for.
+    /// Queues a GET request to an address, due at once. `kind` is [`REMINDER`] or [`NOTIFICATION`].
     #[must_use]
-    pub fn get(mut self, entity: &EntityId, what: &'static str, address: String) -> Self {
-        self.gets.push(Get { entity: entity.clone(), what, address });
+    pub fn with_outgoing_get(mut self, entity: &EntityId, kind: &'static str, address: String) -> Self {
+        self.outgoing_gets.push(OutgoingGet { entity: entity.clone(), kind, address });
         self
     }
 }
 
-/// Where a message goes.
-pub(super) enum To<'a> {
-    /// To an address, which is asked for.
+/// Receiver of a message.
+pub(super) enum MessageTarget<'a> {
+    /// An address, which gets a GET request.
     Address(&'a str),
-    /// To a webhook, which is told this.
+    /// A webhook, and the document to send.
     Webhook(&'a str, &'a [u8]),
 }
 
-/// Writes a message that is due at once.
-pub(super) fn write(
+/// Writes a message that is due at once. Its queue is the host of the address, or the webhook. Its owner is the entity,
+/// or the merchant if the entity is a channel.
+pub(super) fn write_message(
     connection: &Connection,
     sources: &Sources,
     entity: &EntityId,
-    what: &str,
-    to: &To<'_>,
+    kind: &str,
+    target: &MessageTarget<'_>,
 ) -> Result<(), StoreError> {
-    let (now, random) = (sources.now(), sources.random()?);
-    let (queue, address, webhook, document) = match to {
-        To::Address(address) => (delivery::queue_of(address), *address, None, None),
-        To::Webhook(id, document) => ((*id).to_owned(), "", Some(id), Some(document)),
+    let (now, random) = (sources.now(), sources.random_bytes()?);
+    let (queue, address, webhook, document) = match target {
+        MessageTarget::Address(address) => (delivery::queue_name(address), *address, None, None),
+        MessageTarget::Webhook(id, document) => ((*id).to_owned(), "", Some(id), Some(document)),
     };
     connection
         .prepare_cached(
@@ -109,10 +110,10 @@ pub(super) fn write(
              VALUES (?1, ?2, coalesce((SELECT merchant FROM entity WHERE id = ?2), ?2), ?3, ?4, ?5, ?6, ?7, ?8)",
         )?
         .execute(params![
-            MessageId::new(id_time(connection, now)?, random).as_str(),
+            MessageId::new(next_id_time(connection, now)?, random).as_str(),
             entity.as_str(),
             queue,
-            what,
+            kind,
             address,
             now.as_millisecond(),
             webhook,
@@ -121,28 +122,30 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Returns the time of the next message's id: `now`, or a millisecond after the newest id. So ids are in the order of the
-/// commits, also when the machine's clock goes back. One look at the end of the table, which is about to grow there.
-fn id_time(connection: &Connection, now: Timestamp) -> Result<Timestamp, StoreError> {
+/// Returns the time for the next message's id: `now`, or a millisecond after the newest id if that is later. So ids
+/// follow the order of the commits even if the machine's clock goes back. The query reads only the end of the table, to
+/// which the new row will be added.
+fn next_id_time(connection: &Connection, now: Timestamp) -> Result<Timestamp, StoreError> {
     let newest: Option<String> =
         connection.prepare_cached("SELECT max(id) FROM message")?.query_row([], |row| row.get(0))?;
     let after = |newest: Timestamp| newest.checked_add(SignedDuration::from_millis(1)).ok();
-    let next = newest.and_then(|id| MessageId::parse(&id)?.time()).and_then(after);
+    let next = newest.and_then(|id| MessageId::parse(&id)?.creation_time()).and_then(after);
     Ok(next.map_or(now, |next| next.max(now)))
 }
 
 impl Store {
-    /// Claims messages. Returns those that nobody has claimed meanwhile.
+    /// Claims messages for a node, for one minute. Returns those that are due and not claimed, in the given order;
+    /// skips the others. A message of a deleted webhook is returned without content.
     ///
     /// # Errors
-    /// As [`Store::update`].
+    /// Same as [`Store::update`].
     pub async fn claim_messages(
         &self,
         ids: Vec<MessageId>,
         node: String,
         now: Timestamp,
     ) -> Result<Vec<Message>, StoreError> {
-        self.run(move |connection| {
+        self.run_write(move |connection| {
             let mut claim = connection.prepare_cached(
                 "UPDATE message SET leased = ?2, node = ?3 WHERE id = ?1 AND due <= ?4 AND leased <= ?4
                  RETURNING what, queue, failures, address, webhook, document, owner",
@@ -154,29 +157,31 @@ impl Store {
                     let content: (String, Option<String>, Option<Vec<u8>>) = (row.get(3)?, row.get(4)?, row.get(5)?);
                     Ok((row.get(0)?, row.get(1)?, row.get(2)?, content, row.get(6)?))
                 });
-                let Some((what, queue, failures, content, owner)) = row.optional()? else { continue };
+                let Some((kind, queue, failures, content, owner)) = row.optional()? else { continue };
                 let content = match content {
-                    (_, Some(webhook), Some(document)) => match webhook::find(connection, &webhook)? {
-                        Some(webhook) => Content::Webhook(Box::new(webhook), document),
-                        None => Content::Nothing,
+                    (_, Some(webhook), Some(document)) => match webhook::load_webhook(connection, &webhook)? {
+                        Some(webhook) => MessageContent::Webhook(Box::new(webhook), document),
+                        None => MessageContent::DeletedWebhook,
                     },
-                    (address, _, _) => Content::Get(address),
+                    (address, _, _) => MessageContent::Get(address),
                 };
-                claimed.push(Message { id, what, owner, queue, content, failures });
+                claimed.push(Message { id, kind, owner, queue, content, failures });
             }
             Ok(claimed)
         })
         .await
     }
 
-    /// Writes how an attempt went.
+    /// Records the result of a delivery attempt and releases the claim. With `retry_after`, counts a failure, and the
+    /// message is due again after that wait, counted from the end of the attempt. Without it, the message is done,
+    /// delivered or not.
     ///
     /// # Errors
-    /// As [`Store::update`].
-    pub async fn message_tried(&self, id: MessageId, attempt: Attempt) -> Result<(), StoreError> {
-        self.run(move |connection| {
-            let Attempt { at, milliseconds, status, fault, again } = attempt;
-            let due = again.map(|wait| (at + SignedDuration::from_millis(milliseconds) + wait).as_millisecond());
+    /// Same as [`Store::update`].
+    pub async fn record_delivery_attempt(&self, id: MessageId, attempt: DeliveryResult) -> Result<(), StoreError> {
+        self.run_write(move |connection| {
+            let DeliveryResult { at, milliseconds, status, fault, retry_after } = attempt;
+            let due = retry_after.map(|wait| (at + SignedDuration::from_millis(milliseconds) + wait).as_millisecond());
             connection
                 .prepare_cached(
                     "UPDATE message SET due = ?2, leased = 0, failures = failures + (?2 IS NOT NULL) WHERE id = ?1",
@@ -193,24 +198,25 @@ impl Store {
         .await
     }
 
-    /// Gives up the claims of a node that starts: whatever it was sending when it died, it is not sending now.
+    /// Releases all claims of a node that starts. Its previous process cannot be sending any more.
     ///
     /// # Errors
-    /// As [`Store::update`].
+    /// Same as [`Store::update`].
     pub async fn release_messages(&self, node: String) -> Result<(), StoreError> {
-        self.run(move |connection| {
+        self.run_write(move |connection| {
             let query = "UPDATE message SET leased = 0 WHERE due IS NOT NULL AND leased > 0 AND node = ?1";
             Ok(connection.execute(query, [node]).map(drop)?)
         })
         .await
     }
 
-    /// How many attempts failed since a moment, by queue.
+    /// Returns the number of failed attempts since a moment for each queue that has any. An attempt fails without a
+    /// response or with a status other than 2xx.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn failures_since(&self, moment: Timestamp) -> Result<Vec<(String, u32)>, StoreError> {
-        self.read(|connection| {
+    /// If the store cannot be read.
+    pub fn count_failures_since(&self, moment: Timestamp) -> Result<Vec<(String, u32)>, StoreError> {
+        self.run_read(|connection| {
             let mut statement = connection.prepare(
                 "SELECT queue, count(*) FROM delivery JOIN message ON message.id = delivery.message
                  WHERE at >= ?1 AND (status IS NULL OR status NOT BETWEEN 200 AND 299) GROUP BY queue",
@@ -220,23 +226,23 @@ impl Store {
         })
     }
 
-    /// Forgets some of the messages that were settled long ago. Looks with a reader first, so that an idle server writes
-    /// nothing.
+    /// Deletes at most 500 messages that were created more than 31 days ago and are delivered or abandoned, with their
+    /// attempts. Checks with a reader first, so that an idle server writes nothing.
     ///
     /// # Errors
-    /// As [`Store::update`].
-    pub async fn forget_messages(&self, now: Timestamp) -> Result<(), StoreError> {
-        let first = MessageId::new(now - delivery::RETENTION, [0; 9]);
+    /// Same as [`Store::update`].
+    pub async fn delete_expired_messages(&self, now: Timestamp) -> Result<(), StoreError> {
+        let oldest_kept = MessageId::new(now - delivery::RETENTION, [0; 9]);
         let query = "SELECT id FROM message WHERE id < ?1 AND due IS NULL ORDER BY id LIMIT ?2";
-        let ids: Vec<String> = self.read(|connection| {
+        let ids: Vec<String> = self.run_read(|connection| {
             let mut statement = connection.prepare_cached(query)?;
-            let rows = statement.query_map(params![first.as_str(), BATCH], |row| row.get(0))?;
+            let rows = statement.query_map(params![oldest_kept.as_str(), BATCH], |row| row.get(0))?;
             Ok(rows.collect::<Result<_, _>>()?)
         })?;
         if ids.is_empty() {
             return Ok(());
         }
-        self.run(move |connection| {
+        self.run_write(move |connection| {
             for id in &ids {
                 connection.prepare_cached("DELETE FROM delivery WHERE message = ?1")?.execute([id])?;
                 connection.prepare_cached("DELETE FROM message WHERE id = ?1")?.execute([id])?;
@@ -256,17 +262,17 @@ mod tests {
     use crate::clock::Clock;
     use crate::randomness::{NoRandomness, Randomness};
 
-    /// A clock that stands still, and bytes that anybody can predict.
-    struct Known;
+    /// A clock with a fixed time, and predictable bytes.
+    struct FixedSources;
 
-    impl Clock for Known {
+    impl Clock for FixedSources {
         fn now(&self) -> Timestamp {
             Timestamp::from_millisecond(7_000).unwrap()
         }
     }
 
-    impl Randomness for Known {
-        fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
+    impl Randomness for FixedSources {
+        fn fill_bytes(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
             bytes.fill(9);
             Ok(())
         }
@@ -276,27 +282,28 @@ mod tests {
     fn the_time_and_the_id_of_a_message_come_from_outside() {
         let folder = tempfile::tempdir().unwrap();
         let connection = super::super::open_connection(folder.path()).unwrap();
-        let sources = Sources { clock: Arc::new(Known), randomness: Arc::new(Known) };
+        let sources = Sources { clock: Arc::new(FixedSources), randomness: Arc::new(FixedSources) };
         let entity = EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]);
-        write(&connection, &sources, &entity, REMINDER, &To::Address("https://shop.example/")).unwrap();
+        write_message(&connection, &sources, &entity, REMINDER, &MessageTarget::Address("https://shop.example/"))
+            .unwrap();
         let row: (String, i64) =
             connection.query_row("SELECT id, due FROM message", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-        assert_eq!(row, (MessageId::new(Known.now(), [9; 9]).as_str().to_owned(), 7_000));
+        assert_eq!(row, (MessageId::new(FixedSources.now(), [9; 9]).as_str().to_owned(), 7_000));
     }
 
     #[test]
     fn messages_are_in_the_order_in_which_they_were_written_although_the_clock_goes_back() {
         let folder = tempfile::tempdir().unwrap();
         let connection = super::super::open_connection(folder.path()).unwrap();
-        let mut before = None;
+        let mut previous = None;
         for now in [5_000, 5_000, 7_000, 1_000, 1_000, 6_999, 9_000] {
-            let time = id_time(&connection, Timestamp::from_millisecond(now).unwrap()).unwrap();
-            assert!(Some(time) > before && time.as_millisecond() >= now, "{before:?} {time}");
-            before = Some(time);
+            let time = next_id_time(&connection, Timestamp::from_millisecond(now).unwrap()).unwrap();
+            assert!(Some(time) > previous && time.as_millisecond() >= now, "{previous:?} {time}");
+            previous = Some(time);
             let id = MessageId::new(time, [0; 9]);
             let query = "INSERT INTO message (id, entity, queue, what, address) VALUES (?1, 'e', 'q', 'x', '')";
             connection.execute(query, [id.as_str()]).unwrap();
         }
-        assert_eq!(before.unwrap().as_millisecond(), 9_000);
+        assert_eq!(previous.unwrap().as_millisecond(), 9_000);
     }
 }

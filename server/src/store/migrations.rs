@@ -1,22 +1,23 @@
 //! The migrations of the store: numbered SQL files, applied in order.
 //!
-//! The number of a file is the schema version that it leads to. A new migration is a new file and a new line at the end of
-//! [`NAMED`]; none is ever changed. Where SQL is not enough, the line says so with `M::up_with_hook` and a function of its own.
+//! The number of a file is the schema version after it. A new migration needs a new file and a new line at the end of
+//! [`MIGRATIONS`]. Existing migrations are never changed. If SQL is not enough, the line uses `M::up_with_hook` with a
+//! function.
 
 use rusqlite::Connection;
 use rusqlite_migration::{M, Migrations};
 
 use super::StoreError;
 
-/// A name and a migration for each file.
+/// Creates a list with the name and the migration of each file.
 macro_rules! migrations {
     ($($name:literal),* $(,)?) => {
         &[$(($name, M::up(include_str!(concat!("migrations/", $name, ".sql"))))),*]
     };
 }
 
-/// Every migration by the name of its file, oldest first.
-const NAMED: &[(&str, M<'static>)] = migrations![
+/// Every migration with the name of its file, oldest first.
+const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0001_first_tables",
     "0002_payments_by_entity",
     "0003_answers",
@@ -46,16 +47,16 @@ const NAMED: &[(&str, M<'static>)] = migrations![
     "0027_entity_tree",
 ];
 
-/// Number of migrations: the schema version of a current store.
-pub(super) const VERSION: usize = NAMED.len();
+/// Number of migrations, which is the schema version of a current store.
+pub(super) const VERSION: usize = MIGRATIONS.len();
 
-/// Brings a store of any earlier version to the schema of this one.
+/// Migrates a store of any earlier version to the current schema. Fails if it has a later version.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
-    Ok(all().to_latest(connection)?)
+    Ok(all_migrations().to_latest(connection)?)
 }
 
-fn all() -> Migrations<'static> {
-    Migrations::new(NAMED.iter().map(|(_, migration)| migration.clone()).collect())
+fn all_migrations() -> Migrations<'static> {
+    Migrations::new(MIGRATIONS.iter().map(|(_, migration)| migration.clone()).collect())
 }
 
 #[cfg(test)]
@@ -65,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_migrations_are_valid() {
-        assert!(all().validate().is_ok());
+        assert!(all_migrations().validate().is_ok());
     }
 
     #[test]
@@ -74,9 +75,9 @@ mod tests {
         let mut files: Vec<String> =
             std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
         files.sort_unstable();
-        let named: Vec<String> = NAMED.iter().map(|(name, _)| format!("{name}.sql")).collect();
-        assert_eq!(named, files);
-        for (number, name) in (1..).zip(&named) {
+        let expected: Vec<String> = MIGRATIONS.iter().map(|(name, _)| format!("{name}.sql")).collect();
+        assert_eq!(expected, files);
+        for (number, name) in (1..).zip(&expected) {
             assert!(name.starts_with(&format!("{number:04}_")), "{name} is the migration number {number}");
         }
     }
@@ -84,23 +85,23 @@ mod tests {
     #[test]
     fn entities_from_before_browsers_had_to_be_allowed_to_register_still_let_them() {
         let mut connection = Connection::open_in_memory().unwrap();
-        let migrations = all();
+        let migrations = all_migrations();
         migrations.to_version(&mut connection, 18).unwrap();
         let old =
             "INSERT INTO entity (id, name, live, settings, created) VALUES ('e1', 'Old', 0, '{\"strict\":true}', 0)";
         connection.execute(old, []).unwrap();
         migrations.to_latest(&mut connection).unwrap();
         let settings: String = connection.query_row("SELECT settings FROM entity", [], |row| row.get(0)).unwrap();
-        let settings: crate::domain::entity::Settings = serde_json::from_str(&settings).unwrap();
+        let settings: crate::domain::entity::EntitySettings = serde_json::from_str(&settings).unwrap();
         assert!(settings.strict && settings.browser_registrations && settings.browser_customer_ids);
-        let new = crate::domain::entity::Settings::default();
+        let new = crate::domain::entity::EntitySettings::default();
         assert!(!new.browser_registrations && !new.browser_customer_ids);
     }
 
     #[test]
     fn entities_from_before_the_tree_are_merchants_and_channels_and_keep_what_they_are() {
         let mut connection = Connection::open_in_memory().unwrap();
-        let migrations = all();
+        let migrations = all_migrations();
         migrations.to_version(&mut connection, 26).unwrap();
         let old = "INSERT INTO entity (id, name, live, settings, created, merchant, ahead) VALUES
             ('e1', 'Merchant', 0, '{\"strict\":true}', 1, NULL, 5), ('e2', 'Channel', 0, '{}', 2, 'e1', 0),
@@ -130,23 +131,23 @@ mod tests {
     #[test]
     fn payments_of_the_first_version_are_found_by_their_entity_and_keep_their_card() {
         let mut connection = Connection::open_in_memory().unwrap();
-        let migrations = all();
+        let migrations = all_migrations();
         migrations.to_version(&mut connection, 1).unwrap();
         let document = br#"{"id":"8a1","entity":"e1","card":{"bin":"420000"},"result":"000.100.110"}"#;
         connection.execute("INSERT INTO payment (id, document) VALUES ('8a1', ?1)", [&document[..]]).unwrap();
         migrations.to_latest(&mut connection).unwrap();
-        let kept: Vec<u8> = connection
+        let document: Vec<u8> = connection
             .query_row("SELECT document FROM payment WHERE entity = 'e1' AND id = '8a1'", [], |row| row.get(0))
             .unwrap();
-        let kept: serde_json::Value = serde_json::from_slice(&kept).unwrap();
-        assert_eq!(kept["account"]["card"]["bin"], "420000");
-        assert_eq!(kept.get("card"), None);
+        let document: serde_json::Value = serde_json::from_slice(&document).unwrap();
+        assert_eq!(document["account"]["card"]["bin"], "420000");
+        assert_eq!(document.get("card"), None);
     }
 
     #[test]
     fn agreements_from_before_keep_the_shown_part_of_their_account_and_lose_its_index() {
         let mut connection = Connection::open_in_memory().unwrap();
-        let migrations = all();
+        let migrations = all_migrations();
         migrations.to_version(&mut connection, 14).unwrap();
         let card = r#"{"account":{"card":{"bin":"420000","last4":"0000"}}}"#;
         let bank = r#"{"account":{"bank":{"iban":"DE23**7890"}}}"#;
@@ -181,7 +182,7 @@ mod tests {
     #[test]
     fn reminders_from_before_are_about_the_last_attempt_and_wait_where_that_does() {
         let mut connection = Connection::open_in_memory().unwrap();
-        let migrations = all();
+        let migrations = all_migrations();
         migrations.to_version(&mut connection, 25).unwrap();
         for (checkout, document) in [
             ("pending", r#"{"attempt":"p1","registration":"r0"}"#),

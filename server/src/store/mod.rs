@@ -1,43 +1,45 @@
-//! The store: a few loads, a few queries, and one way to write.
+//! The store: loads, queries, and a single way to write.
 //!
-//! [`Store::update`] loads what a decision needs under the write lock, lets a pure function decide, and makes its
-//! [`Changes`] durable before anyone is answered. There are no conflicts and no retries inside it: fifty concurrent
-//! payments of one checkout are decided one after the other.
+//! [`Store::update`] loads the data for a decision under the write lock, calls a pure function to decide, and makes
+//! the resulting [`Changes`] durable before the response is sent. There are no conflicts and no retries: fifty
+//! concurrent payments of one checkout are decided one after the other.
 
 pub mod acquirer_ledger;
 mod admin;
-mod answers;
 pub mod bench;
-mod changed;
+mod change_log;
 mod changes;
 mod checkpoint;
 mod clock;
-pub mod due;
+mod decision_input;
+mod deferred_effects;
 mod entity;
 mod error;
 mod event;
 mod fault;
 pub mod form_build;
+mod group_commit;
 mod guards;
 mod health;
 mod intent;
 mod lock;
 mod long_reads;
 pub mod message;
+pub mod message_selection;
 mod migrations;
-mod newest;
-mod on_file;
+mod newest_id;
 mod payment;
 pub mod policy_report;
-mod promise;
 mod queries;
 mod readers;
+mod responses;
 pub mod restore;
 mod rows;
 mod schema;
 pub mod sealed;
-mod shared;
+mod shared_parameters;
 mod sources;
+mod stored_credentials;
 pub mod timer;
 pub mod token;
 pub mod vault_keys;
@@ -65,125 +67,84 @@ use tokio::sync::Notify;
 use crate::directory::Directory;
 use crate::domain::checkout::Checkout;
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
-use crate::domain::payment::{Link, Payment};
+use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
+use crate::vault::Keyring;
 
 pub use admin::AdminStore;
-pub use answers::{FoundAnswer, KeptAnswer};
-pub use changed::{Changed, Watched};
+pub use change_log::{CacheStamp, ChangeLog};
 pub use changes::Changes;
-pub use checkpoint::empty_log;
-pub use error::StoreError;
+pub use checkpoint::truncate_wal;
+pub use decision_input::{LoadedRecords, RecordKeys};
+pub use deferred_effects::DeferredEffects;
+use error::Cause;
+pub use error::{StoreError, StoreErrorKind};
 pub use fault::{Damage, DiskFault};
-pub use health::Sickness;
+pub use health::HealthFault;
 pub use lock::is_served;
-pub use long_reads::{Cancelled, LongReads};
-pub use on_file::{NewRegistration, OnFile, OnFileKeys, WithAccount};
-pub use promise::Promise;
+pub use long_reads::{Cancellation, LongReads};
 pub use queries::PaymentRow;
 use readers::Readers;
-use schema::{file, open_connection};
+pub use responses::FoundResponse;
+use schema::{open_connection, store_path};
 pub use sources::Sources;
-pub use vault_keys::Keyring;
-use wallet::WalletToken;
+pub use stored_credentials::{NewRegistration, RegistrationWithAccount, StoredCredentialKeys, StoredCredentials};
 pub use writer::WriteLimits;
 use writer::Writer;
 
-/// What a decision wants loaded before it is taken.
-#[derive(Debug, Clone, Default)]
-pub struct Keys {
-    /// A checkout, by id.
-    pub checkout: Option<CheckoutId>,
-    /// A payment of an entity, with what refers to it.
-    pub payment: Option<(EntityId, PaymentId)>,
-    /// A `merchantTransactionId` of an entity, of which is asked whether it has been paid.
-    pub reference: Option<(EntityId, String)>,
-    /// A payment that does not count as one of that `merchantTransactionId`: its shopper gives it up.
-    pub unless: Option<PaymentId>,
-    /// A wallet token that is about to pay.
-    pub wallet_token: Option<WalletToken>,
-    /// Registrations and card-on-file chains.
-    pub on_file: OnFileKeys,
-}
-
-impl Keys {
-    /// Nothing: the decision makes new aggregates only.
-    pub fn none() -> Self {
-        Self::default()
-    }
-
-    /// One checkout.
-    pub fn checkout(id: &CheckoutId) -> Self {
-        Self { checkout: Some(id.clone()), ..Self::default() }
-    }
-
-    /// One payment of an entity, with what refers to it.
-    pub fn payment(entity: &EntityId, id: &PaymentId) -> Self {
-        Self { payment: Some((entity.clone(), id.clone())), ..Self::default() }
-    }
-}
-
-/// What was loaded under the write lock.
-#[derive(Debug, Default)]
-pub struct Loaded {
-    /// The checkout asked for, when there is one.
-    pub checkout: Option<Checkout>,
-    /// The payment asked for, when there is one.
-    pub payment: Option<Payment>,
-    /// What refers to that payment, oldest first.
-    pub links: Vec<Link>,
-    /// Whether a payment of the `merchantTransactionId` asked for went through, or may yet.
-    pub reference_paid: bool,
-    /// Whether the wallet token asked for has paid already.
-    pub token_used: bool,
-    /// The registrations and the chain asked for.
-    pub on_file: OnFile,
-}
-
 /// A checkout without its parameters, and its last attempt.
-pub type Attempted = (Checkout<IgnoredAny>, Option<Payment>);
+pub type CheckoutWithAttempt = (Checkout<IgnoredAny>, Option<Payment>);
 
-/// What a write comes to: the decision's own outcome, or the store's failure.
-pub type Written<T> = Result<Result<T, Refusal>, StoreError>;
+/// Result of a write: the decision's own result, or the failure of the store.
+pub type UpdateResult<T> = Result<Result<T, Refusal>, StoreError>;
 
-/// The gateway's data in one SQLite file.
+/// The gateway's data in one SQLite file. All threads share it.
 pub struct Store {
+    /// The data folder, to open further connections.
     folder: PathBuf,
-    /// Tells `tillgate restore` that the file is in use. Released when the process ends, however it ends.
+    /// File lock that tells `tillgate restore` that the file is in use. The system releases it when the process ends,
+    /// even after a crash.
     _lock: std::fs::File,
-    /// Damage that was found; shared with the writer, which then stops, and the readers.
+    /// Damage that was found. Shared with the writer, which then refuses all writes, and with the readers.
     damage: Arc<Damage>,
-    /// The latest result of a health check.
+    /// Result of the latest health check, guarded by its own lock.
     latest_check: health::LatestCheck,
+    /// Entities and credentials in memory. Guards itself; the writer's thread refills it.
     directory: Arc<Directory>,
+    /// Time and randomness for writes.
     sources: Sources,
+    /// Pool of read-only connections, guarded by its own lock.
     readers: Readers,
     /// Threads for queries that read many rows.
     pub long_reads: LongReads,
+    /// The queue to the only thread that writes.
     writer: Writer,
-    /// What has changed since something was read.
-    pub changed: Arc<Changed>,
-    /// Whether something was deleted that the write-ahead log still holds. True at first: who was stopped may have left it.
-    leftovers: AtomicBool,
-    /// Told when a message was written.
-    written: Notify,
+    /// Log of changed payments, with which cached responses are validated.
+    pub change_log: Arc<ChangeLog>,
+    /// True while the WAL may still contain deleted data. Starts as true because a previous process may have left
+    /// some.
+    wal_dirty: AtomicBool,
+    /// Notified by [`Store::update`] after it wrote a message, so that its delivery begins at once.
+    message_written: Notify,
 }
 
 impl Store {
-    /// Opens the file in a data folder (making both when absent), migrates it, and starts the writer. The directory is
-    /// filled, and filled again within half a second of a change that another process makes.
+    /// Opens the file in a data folder, creating both if absent, migrates it, and starts the writer. Fills the
+    /// directory. The writer refills it shortly after another process has written to the store. Never reloads the
+    /// vault's keys.
     ///
     /// # Errors
-    /// When the folder or the file cannot be opened or migrated.
+    /// If the folder or the file cannot be opened or migrated, or a restore is in progress or was interrupted.
     pub fn open(folder: &Path, directory: Arc<Directory>) -> Result<Self, StoreError> {
         Self::open_inner(folder, directory, None, WriteLimits::default(), Sources::system())
     }
 
-    /// Same as [`Store::open`], for a server: its keys are read again when another process has changed them, and at most
-    /// so many writes wait for the disk as `limits` allow; more are refused at once ([`StoreError::Overloaded`]).
+    /// Same as [`Store::open`], for a server. Records which of its keys are loaded, and reloads them when another
+    /// process has changed them. At most `limits.queue` writes wait for the disk; further ones are refused at once
+    /// ([`StoreErrorKind::Overloaded`]).
     ///
     /// # Errors
-    /// When the folder or the file cannot be opened or migrated, or a restore is under way.
+    /// Same as [`Store::open`].
     pub fn open_to_serve(
         folder: &Path,
         directory: Arc<Directory>,
@@ -194,6 +155,8 @@ impl Store {
         Self::open_inner(folder, directory, Some(keys), limits, sources)
     }
 
+    /// Opens the store as described at [`Store::open`], or with `keys` as at [`Store::open_to_serve`]. Waits up to a
+    /// second for the shared lock of the data folder.
     fn open_inner(
         folder: &Path,
         directory: Arc<Directory>,
@@ -201,26 +164,26 @@ impl Store {
         limits: WriteLimits,
         sources: Sources,
     ) -> Result<Self, StoreError> {
-        let write = open_connection(folder)?;
+        let connection = open_connection(folder)?;
         if let Some(keys) = &keys {
-            vault_keys::note_loaded(&write, &keys.vault)?;
+            vault_keys::record_loaded_keys(&connection, &keys.vault)?;
         }
-        let lock = lock::share(folder)?;
-        directory.replace(entity::credentials(&write)?);
+        let lock = lock::acquire_shared(folder)?;
+        directory.replace_credentials(entity::load_credentials(&connection)?);
         let damage = Arc::new(Damage::default());
         let readers = Readers::new(folder, Arc::clone(&damage));
-        let changed = Arc::new(Changed::default());
+        let change_log = Arc::new(ChangeLog::default());
         Ok(Self {
             folder: folder.to_owned(),
             _lock: lock,
             readers,
             long_reads: LongReads::default(),
             writer: Writer::start(
-                write,
+                connection,
                 folder,
                 limits,
                 Arc::clone(&directory),
-                Arc::clone(&changed),
+                Arc::clone(&change_log),
                 Arc::clone(&damage),
                 keys,
             )?,
@@ -228,159 +191,169 @@ impl Store {
             latest_check: health::LatestCheck::default(),
             directory,
             sources,
-            changed,
-            leftovers: AtomicBool::new(true),
-            written: Notify::new(),
+            change_log,
+            wal_dirty: AtomicBool::new(true),
+            message_written: Notify::new(),
         })
     }
 
-    /// A checkout by id, as last committed.
+    /// Loads a checkout of any entity by id, as last committed.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn checkout(&self, id: &CheckoutId) -> Result<Option<Checkout>, StoreError> {
-        self.readers.with(|connection| rows::load_checkout(connection, id))
+    /// If the store cannot be read.
+    pub fn load_checkout(&self, id: &CheckoutId) -> Result<Option<Checkout>, StoreError> {
+        self.readers.with_connection(|connection| rows::load_checkout(connection, id))
     }
 
-    /// A payment of an entity by id, as last committed.
+    /// Loads a payment of an entity by id, as last committed. Returns `None` if it belongs to another entity.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
-        self.readers.with(|connection| rows::load_payment(connection, entity, id))
+    /// If the store cannot be read.
+    pub fn load_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+        self.readers.with_connection(|connection| rows::load_payment(connection, entity, id))
     }
 
-    /// The payment that sent its shopper to a page, whosever it is: the page's id is a capability, as a checkout's is.
+    /// Loads the payment that sent its shopper to a page, of any entity. The page's id is a capability, like a
+    /// checkout's id.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn payment_of_page(&self, id: &PageId) -> Result<Option<Payment>, StoreError> {
-        self.readers.with(|connection| rows::load_payment_of_page(connection, id))
+    /// If the store cannot be read.
+    pub fn load_payment_of_page(&self, id: &PageId) -> Result<Option<Payment>, StoreError> {
+        self.readers.with_connection(|connection| rows::load_payment_of_page(connection, id))
     }
 
-    /// A checkout with its last attempt, both of one moment.
+    /// Loads a checkout with the payment of its last attempt, both from one snapshot. The payment is `None` if there
+    /// was no attempt, or the attempt stored a registration.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn checkout_with_attempt(&self, id: &CheckoutId) -> Result<Option<Attempted>, StoreError> {
-        self.readers.at_one_moment(|connection| {
+    /// If the store cannot be read.
+    pub fn load_checkout_with_attempt(&self, id: &CheckoutId) -> Result<Option<CheckoutWithAttempt>, StoreError> {
+        self.readers.in_snapshot(|connection| {
             let Some(checkout) = rows::load_checkout::<IgnoredAny>(connection, id)? else {
                 return Ok(None);
             };
             let payment = match &checkout.attempt {
-                Some(id) => rows::load_payment(connection, checkout.owner_of_attempt(), id)?,
+                Some(id) => rows::load_payment(connection, checkout.attempt_owner(), id)?,
                 None => None,
             };
             Ok(Some((checkout, payment)))
         })
     }
 
-    /// Runs any read on a connection of the pool; for the rarer queries.
+    /// Runs a read on a connection of the pool, on the calling thread. Its statements do not share a snapshot.
     ///
     /// # Errors
-    /// What the read says.
-    fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        self.readers.with(read)
+    /// If the read fails.
+    fn run_read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.readers.with_connection(read)
     }
 
-    /// Loads the keys under the write lock, decides, and makes the changes durable. Returns after the commit.
+    /// Loads the records with these keys under the write lock, decides, and makes the changes durable. Returns after
+    /// the commit. A refusal writes nothing. The write also runs if the caller stops waiting. If a message was written,
+    /// wakes [`Store::wait_for_message`].
     ///
     /// # Errors
-    /// [`StoreError::Overloaded`] at once when the queue is full; otherwise when loading, applying or committing fails.
-    pub async fn update<T, D>(&self, keys: Keys, decide: D) -> Written<T>
+    /// [`StoreErrorKind::Overloaded`] at once if the queue is full, [`StoreErrorKind::DuplicateKey`] if another request
+    /// with the idempotency key was written first. Otherwise the error of loading, applying or committing.
+    pub async fn update<T, D>(&self, keys: RecordKeys, decide: D) -> UpdateResult<T>
     where
         T: Send + 'static,
-        D: FnOnce(Loaded) -> Result<(Changes, T), Refusal> + Send + 'static,
+        D: FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal> + Send + 'static,
     {
-        let decided = self.writer.update(keys, self.sources.clone(), decide).await?;
-        Ok(decided.map(|(value, told)| {
-            if told {
-                self.written.notify_one();
+        let decision = self.writer.update(keys, self.sources.clone(), decide).await?;
+        Ok(decision.map(|(value, wrote_message)| {
+            if wrote_message {
+                self.message_written.notify_one();
             }
             value
         }))
     }
 
-    /// Returns when this process has written a message since this was last asked.
-    pub async fn message_written(&self) {
-        self.written.notified().await;
+    /// Waits until [`Store::update`] or [`Store::end_expired_registrations`] of this process writes a message. Returns
+    /// at once if one of them has done so since the last call.
+    pub async fn wait_for_message(&self) {
+        self.message_written.notified().await;
     }
 
-    /// Whether there is a sealed card whose time has come.
+    /// Returns true if there is a sealed card whose retention has ended by `now`.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn cards_due(&self, now: Timestamp) -> Result<bool, StoreError> {
-        self.readers.with(|connection| {
+    /// If the store cannot be read.
+    pub fn has_expired_cards(&self, now: Timestamp) -> Result<bool, StoreError> {
+        self.readers.with_connection(|connection| {
             let query = "SELECT EXISTS (SELECT 1 FROM card WHERE purge_at <= ?1)";
             Ok(connection.prepare_cached(query)?.query_row([now.as_millisecond()], |row| row.get(0))?)
         })
     }
 
-    /// Deletes the sealed cards whose time has come. Returns how many.
+    /// Deletes the sealed cards whose retention has ended, and marks the WAL as dirty if there are any. Returns their
+    /// number.
     ///
     /// # Errors
     /// Same as [`Store::update`].
-    pub async fn purge_cards(&self, now: Timestamp) -> Result<usize, StoreError> {
+    pub async fn delete_expired_cards(&self, now: Timestamp) -> Result<usize, StoreError> {
         let deleted = self
             .writer
-            .run(move |connection| {
+            .run_write(move |connection| {
                 Ok(connection.execute("DELETE FROM card WHERE purge_at <= ?1", [now.as_millisecond()])?)
             })
             .await?;
         if deleted > 0 {
-            self.something_was_deleted();
+            self.mark_wal_dirty();
         }
         Ok(deleted)
     }
 
-    /// Notes that the write-ahead log holds something that was deleted, so that [`Store::overwrite_deleted`] has work.
-    pub fn something_was_deleted(&self) {
-        self.leftovers.store(true, Ordering::Release);
+    /// Records that the WAL contains deleted data, so that the next [`Store::scrub_wal`] has to checkpoint it.
+    pub fn mark_wal_dirty(&self) {
+        self.wal_dirty.store(true, Ordering::Release);
     }
 
-    /// Empties the write-ahead log into the file, in which deleted bytes are overwritten, when something was deleted since.
-    /// Where somebody is reading just then, the next call tries again.
+    /// Checkpoints and truncates the WAL if data was deleted since the last time, so that the deleted bytes are
+    /// overwritten; otherwise does nothing. If another connection is reading or writing at that moment, or the work
+    /// fails, the next call tries again.
     ///
     /// # Errors
-    /// When the file cannot be written.
-    pub async fn overwrite_deleted(&self) -> Result<(), StoreError> {
-        // Taken back before the work: what is deleted meanwhile asks for another round.
-        if !self.leftovers.swap(false, Ordering::AcqRel) {
+    /// If the file cannot be written.
+    pub async fn scrub_wal(&self) -> Result<(), StoreError> {
+        // Reset before the work, so that data deleted meanwhile causes another round.
+        if !self.wal_dirty.swap(false, Ordering::AcqRel) {
             return Ok(());
         }
         let folder = self.folder.clone();
-        let emptied = tokio::task::spawn_blocking(move || checkpoint::start_log_over(&folder))
+        let truncated = tokio::task::spawn_blocking(move || checkpoint::try_truncate_wal(&folder))
             .await
-            .unwrap_or(Err(StoreError::Stopped));
-        if !matches!(emptied, Ok(true)) {
-            self.something_was_deleted();
+            .unwrap_or(Err(Cause::Stopped.into()));
+        if !matches!(truncated, Ok(true)) {
+            self.mark_wal_dirty();
         }
-        emptied.map(drop)
+        truncated.map(drop)
     }
 
-    /// Fills the directory again, after a write of this process that changed entities.
+    /// Refills the directory with the stored entities and tokens. Call it after a write of this process that changed
+    /// them; writes of other processes are noticed by the writer.
     ///
     /// # Errors
     /// Same as [`Store::update`].
     pub async fn fill_directory(&self) -> Result<(), StoreError> {
-        // On the writer's thread, which also fills it when another process has written: the newest stays.
+        // Runs on the writer's thread, which also refills it after writes of other processes. So the newest data wins.
         let directory = Arc::clone(&self.directory);
-        self.run(move |connection| {
-            directory.replace(entity::credentials(connection)?);
+        self.run_write(move |connection| {
+            directory.replace_credentials(entity::load_credentials(connection)?);
             Ok(())
         })
         .await
     }
 
-    /// Runs a housekeeping write in a transaction of its own savepoint.
+    /// Runs a write that changes no payment, in a savepoint of its own. Returns after the commit. Does not wake
+    /// [`Store::wait_for_message`]; a caller that writes messages does.
     ///
     /// # Errors
     /// Same as [`Store::update`].
-    async fn run<T: Send + 'static>(
+    async fn run_write<T: Send + 'static>(
         &self,
         write: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.writer.run(write).await
+        self.writer.run_write(write).await
     }
 }

@@ -1,29 +1,37 @@
-//! The rows of a payment: its document, what it is found by, what the constraints look at, and what follows from the write.
+//! The rows of a payment: its document, the indexes to find it, the tables of the constraints, and the effects of the
+//! write.
 
 use rusqlite::{Connection, params};
 
-use super::rows::{document as encode, load_payment};
-use super::timer::{self, Kind};
+use super::rows::{encode_document as encode, load_payment};
+use super::timer::{self, TimerKind};
 use super::{Sources, StoreError, event, guards};
-use crate::domain::effects::{self, EndTimer};
+use crate::domain::effects::{self, EndTimerEffect};
 use crate::domain::payment::Payment;
 
-/// Writes payments, new or changed. Returns true if a message is among what follows from them.
-pub(super) fn write_all(connection: &Connection, sources: &Sources, payments: &[Payment]) -> Result<bool, StoreError> {
-    // One of them may take the checkout that another one gives up.
+/// Writes new or changed payments with their effects. Returns true if a message was written. Fails if a constraint is
+/// violated, such as a second pending or approved payment of a checkout.
+pub(super) fn write_payments(
+    connection: &Connection,
+    sources: &Sources,
+    payments: &[Payment],
+) -> Result<bool, StoreError> {
+    // Release checkouts first, because one payment of a commit may replace another one of the same checkout.
     for payment in payments {
-        guards::release_checkout(connection, payment)?;
+        guards::unlink_checkout(connection, payment)?;
     }
     let mut wrote_message = false;
     for payment in payments {
-        wrote_message |= write(connection, sources, payment)?;
+        wrote_message |= write_payment(connection, sources, payment)?;
     }
     Ok(wrote_message)
 }
 
-fn write(connection: &Connection, sources: &Sources, payment: &Payment) -> Result<bool, StoreError> {
+/// Writes the document of a new or changed payment, its index rows and its constraint rows. From the difference to the
+/// stored version, starts or stops timers and writes messages. Returns true if a message was written.
+fn write_payment(connection: &Connection, sources: &Sources, payment: &Payment) -> Result<bool, StoreError> {
     let (entity, id) = (payment.entity.as_str(), payment.id.as_str());
-    let stored = payment.without_shared();
+    let stored = payment.without_shared_parameters();
     let document = encode(stored.as_ref().unwrap_or(payment));
     let is_new = connection
         .prepare_cached(
@@ -37,7 +45,7 @@ fn write(connection: &Connection, sources: &Sources, payment: &Payment) -> Resul
             .prepare_cached("UPDATE payment SET document = ?3 WHERE entity = ?1 AND id = ?2")?
             .execute(params![entity, id, document])?;
     }
-    if let Some(reference) = payment.reference() {
+    if let Some(reference) = payment.merchant_transaction_id() {
         connection
             .prepare_cached("INSERT OR IGNORE INTO payment_reference (entity, reference, payment) VALUES (?1, ?2, ?3)")?
             .execute(params![entity, reference, id])?;
@@ -47,18 +55,18 @@ fn write(connection: &Connection, sources: &Sources, payment: &Payment) -> Resul
             .prepare_cached("INSERT OR IGNORE INTO page (id, entity, payment) VALUES (?1, ?2, ?3)")?
             .execute(params![page.as_str(), entity, id])?;
     }
-    guards::take_checkout(connection, payment)?;
-    guards::write_link(connection, payment)?;
-    let effects = effects::of_payment(before.as_ref(), payment);
+    guards::link_checkout(connection, payment)?;
+    guards::write_payment_link(connection, payment)?;
+    let effects = effects::compute_payment_effects(before.as_ref(), payment);
     match effects.end_timer {
-        EndTimer::Runs(since) => timer::start_end(connection, id, entity, since)?,
-        EndTimer::Stops => timer::stop(connection, Kind::End, id)?,
-        EndTimer::Stays => {}
+        EndTimerEffect::Start(since) => timer::start_end_timer(connection, id, entity, since)?,
+        EndTimerEffect::Stop => timer::stop_timer(connection, TimerKind::End, id)?,
+        EndTimerEffect::Unchanged => {}
     }
-    if let Some(checkout) = &effects.released {
-        timer::release_reminder(connection, checkout.as_str(), id)?;
+    if let Some(checkout) = &effects.resumed_reminder {
+        timer::resume_reminder(connection, checkout.as_str(), id)?;
     }
-    // Messages carry the whole payment, also what its row refers to an earlier attempt for.
-    let told = stored.map(|_| encode(&Payment { shares: None, ..payment.clone() }));
-    event::of_payment(connection, sources, payment, effects, told.as_ref().unwrap_or(&document))
+    // Messages contain the whole payment, including the parameters stored with an earlier attempt.
+    let event_document = stored.map(|_| encode(&Payment { shares: None, ..payment.clone() }));
+    event::write_payment_messages(connection, sources, payment, effects, event_document.as_ref().unwrap_or(&document))
 }

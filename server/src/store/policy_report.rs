@@ -1,28 +1,30 @@
-//! Reported violations of policies, each with how often it happened. What an entity can have is bounded: beyond that, reports
-//! are counted in one row.
+//! Reported violations of Content-Security-Policies, each with its number of reports. The number of violations of an
+//! entity is limited; further reports are counted in one row.
 
 use jiff::Timestamp;
 use rusqlite::params;
 
 use super::{Store, StoreError};
 use crate::domain::id::EntityId;
-use crate::domain::policy_report::{MOST_VIOLATIONS, PolicyReport, RETENTION};
+use crate::domain::policy_report::{MAX_VIOLATIONS, PolicyReport, RETENTION};
 
-/// A violation and how often it was reported.
+/// A violation and the number of its reports.
 #[derive(Debug)]
 pub struct ReportedViolation {
     /// The violation.
     pub report: PolicyReport,
     /// Number of reports.
     pub count: i64,
-    /// The first of them.
+    /// The time of the first report.
     pub first: Timestamp,
-    /// The last of them.
+    /// The time of the last report.
     pub last: Timestamp,
 }
 
 impl Store {
-    /// Counts reports, and forgets those that are too old.
+    /// Counts reports, each under its violation. A new violation is stored while the entity has fewer than
+    /// [`MAX_VIOLATIONS`]; reports of further ones are counted together. Deletes the entity's violations whose
+    /// retention has ended.
     ///
     /// # Errors
     /// Same as [`Store::update`].
@@ -32,12 +34,12 @@ impl Store {
         reports: Vec<PolicyReport>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.run(move |connection| {
+        self.run_write(move |connection| {
             let milliseconds = now.as_millisecond();
-            let oldest = milliseconds - i64::try_from(RETENTION.as_millis()).unwrap_or(0);
+            let oldest_kept = milliseconds - i64::try_from(RETENTION.as_millis()).unwrap_or(0);
             connection
                 .prepare_cached("DELETE FROM policy_report WHERE entity = ?1 AND last < ?2")?
-                .execute(params![entity.as_str(), oldest])?;
+                .execute(params![entity.as_str(), oldest_kept])?;
             let mut count = connection.prepare_cached(
                 "UPDATE policy_report SET count = count + 1, last = ?7
                  WHERE entity = ?1 AND directive = ?2 AND blocked = ?3 AND document = ?4 AND source = ?5 AND enforced = ?6",
@@ -47,15 +49,15 @@ impl Store {
                  SELECT ?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?7
                  WHERE ?2 = 'others' OR (SELECT count(*) FROM policy_report WHERE entity = ?1) < ?8",
             )?;
-            let others = PolicyReport::others();
+            let others = PolicyReport::overflow_entry();
             for report in &reports {
                 for report in [report, &others] {
                     let PolicyReport { directive, blocked, document, source, enforced } = report;
-                    let known =
+                    let updated =
                         count.execute(params![entity.as_str(), directive, blocked, document, source, enforced, milliseconds])?;
-                    if known > 0
+                    if updated > 0
                         || add.execute(params![
-                            entity.as_str(), directive, blocked, document, source, enforced, milliseconds, MOST_VIOLATIONS
+                            entity.as_str(), directive, blocked, document, source, enforced, milliseconds, MAX_VIOLATIONS
                         ])? > 0
                     {
                         break;
@@ -67,12 +69,12 @@ impl Store {
         .await
     }
 
-    /// The violations of an entity, the latest first.
+    /// Loads the violations of an entity, the one reported last first.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn policy_reports(&self, entity: &EntityId) -> Result<Vec<ReportedViolation>, StoreError> {
-        self.read(|connection| {
+    /// If the store cannot be read.
+    pub fn load_policy_reports(&self, entity: &EntityId) -> Result<Vec<ReportedViolation>, StoreError> {
+        self.run_read(|connection| {
             let mut select = connection.prepare_cached(
                 "SELECT directive, blocked, document, source, enforced, count, first, last FROM policy_report
                  WHERE entity = ?1 ORDER BY last DESC, directive, blocked, document, source",

@@ -1,7 +1,8 @@
-//! What queries read: payments in the order of their ids, by the merchant's reference, and what belongs together.
+//! Reads for queries: payments in the order of their ids, by the merchant's reference, and with their follow-up
+//! payments.
 //!
-//! All of them are of several entities at once, for a merchant sees the payments of all its channels, and all of them
-//! are bounded: the index leads to what is asked for, and nobody makes the store read more than a page asks.
+//! All of them cover several entities, because a merchant sees the payments of all its channels. All of them are
+//! bounded: an index leads to the requested rows, and no request makes the store read more than one page.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -10,139 +11,144 @@ use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::{CachedStatement, Connection, Rows, params};
 use serde::de::IgnoredAny;
 
-use super::{Cancelled, Store, StoreError, rows, shared};
+use super::{Cancellation, Store, StoreError, rows, shared_parameters};
 use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::{Link, Payment, PaymentOutcome, PaymentType};
-use crate::domain::query::Range;
+use crate::domain::payment::{FollowUpSummary, Payment, PaymentOutcome, PaymentType};
+use crate::domain::query::PaymentRange;
 
-/// Payments that are read in one snapshot.
-const STEP: usize = 200;
-/// The last of all ids.
-const END: &str = "ffffffffffffffffffffffffffffffff";
+/// Number of payments that are read in one snapshot.
+const PAYMENTS_PER_SNAPSHOT: usize = 200;
+/// The highest possible id.
+const MAX_ID: &str = "ffffffffffffffffffffffffffffffff";
 
 impl Store {
-    /// Visits the payments of some entities in a range, oldest first, until the visitor has seen enough. Reads in steps: a
-    /// snapshot that lasts keeps the write-ahead log from starting over.
+    /// Visits the payments of several entities in a range, ordered by id and so oldest first, until the visitor breaks
+    /// or the read is cancelled. Reads up to 200 payments in a snapshot, because a long one would keep the WAL from
+    /// being truncated.
     ///
     /// # Errors
-    /// When the store cannot be read, or what the visitor says.
-    pub fn walk_payments(
+    /// If the store cannot be read, or the visitor fails.
+    pub fn visit_payments(
         &self,
         entities: &[EntityId],
-        range: &Range,
-        cancelled: &Cancelled<'_>,
+        range: &PaymentRange,
+        cancelled: &Cancellation<'_>,
         mut visit: impl FnMut(&PaymentRow<'_>) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<(), StoreError> {
         let mut rest = range.clone();
         while !cancelled.is_cancelled() {
-            let last = self.readers.at_one_moment(|connection| walk_step(connection, entities, &rest, &mut visit))?;
+            let last =
+                self.readers.in_snapshot(|connection| visit_first_payments(connection, entities, &rest, &mut visit))?;
             let Some(last) = last else { break };
-            rest = rest.after(&last);
+            rest = rest.after_payment(&last);
             std::thread::yield_now();
         }
         Ok(())
     }
 
-    /// Counts the payments of some entities in a range, up to `most`.
+    /// Counts the payments of several entities in a range, up to `limit`. The entities do not share a snapshot.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn count_payments(&self, entities: &[EntityId], range: &Range, most: u32) -> Result<u32, StoreError> {
+    /// If the store cannot be read.
+    pub fn count_payments(&self, entities: &[EntityId], range: &PaymentRange, limit: u32) -> Result<u32, StoreError> {
         let query = "SELECT count(*) FROM
                          (SELECT 1 FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 LIMIT ?4)";
-        let until = range.until.as_ref().map_or(END, PaymentId::as_str);
+        let until = range.until.as_ref().map_or(MAX_ID, PaymentId::as_str);
         let mut count = 0;
         for entity in entities {
-            count += self.readers.with(|connection| -> Result<u32, StoreError> {
+            count += self.readers.with_connection(|connection| -> Result<u32, StoreError> {
                 let mut statement = connection.prepare_cached(query)?;
-                let values = params![entity.as_str(), range.from.as_str(), until, most - count];
+                let values = params![entity.as_str(), range.from.as_str(), until, limit - count];
                 Ok(statement.query_row(values, |row| row.get(0))?)
             })?;
         }
         Ok(count)
     }
 
-    /// The payments that carry a merchant's reference, and everything that belongs to them, oldest first: at most `most`.
+    /// Loads the payments with a merchant's reference (`merchantTransactionId`), and their direct and indirect
+    /// follow-up payments, oldest first: at most `limit` in total.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn payments_of_reference(
+    /// If the store cannot be read.
+    pub fn load_payments_by_reference(
         &self,
         entities: &[EntityId],
         reference: &str,
-        most: u32,
+        limit: u32,
     ) -> Result<Vec<Payment>, StoreError> {
-        self.readers.at_one_moment(|connection| {
+        self.readers.in_snapshot(|connection| {
             let mut found = BTreeSet::new();
             for entity in entities {
                 let mut statement = connection.prepare_cached(
                     "SELECT payment FROM payment_reference WHERE entity = ?1 AND reference = ?2 ORDER BY payment LIMIT ?3",
                 )?;
-                let mut rows = statement.query(params![entity.as_str(), reference, most])?;
+                let mut rows = statement.query(params![entity.as_str(), reference, limit])?;
                 while let Some(row) = rows.next()? {
                     let id: String = row.get(0)?;
                     found.extend(PaymentId::parse(&id).map(|id| (id, entity.clone())));
                 }
             }
-            load(connection, &referring(connection, found, most)?)
+            load_payments(connection, &collect_follow_ups(connection, found, limit)?)
         })
     }
 
-    /// A payment of one of some entities.
+    /// Loads a payment by id. Returns `None` if it belongs to none of these entities.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn payment_of(&self, entities: &[EntityId], id: &PaymentId) -> Result<Option<Payment>, StoreError> {
-        self.readers.with(|connection| find(connection, entities, id))
+    /// If the store cannot be read.
+    pub fn load_payment_of_any(&self, entities: &[EntityId], id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+        self.readers.with_connection(|connection| find_payment(connection, entities, id))
     }
 
-    /// A payment of one of some entities with what refers to it, both of one moment.
+    /// Loads a payment with its direct follow-up payments, oldest first, both from one snapshot. Returns `None` if the
+    /// payment belongs to none of these entities.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn payment_with_links(
+    /// If the store cannot be read.
+    pub fn load_with_follow_ups(
         &self,
         entities: &[EntityId],
         id: &PaymentId,
-    ) -> Result<Option<(Payment, Vec<Link>)>, StoreError> {
-        self.readers.at_one_moment(|connection| {
-            let Some(payment) = find(connection, entities, id)? else { return Ok(None) };
-            Ok(Some((payment, rows::load_links(connection, id)?)))
+    ) -> Result<Option<(Payment, Vec<FollowUpSummary>)>, StoreError> {
+        self.readers.in_snapshot(|connection| {
+            let Some(payment) = find_payment(connection, entities, id)? else { return Ok(None) };
+            Ok(Some((payment, rows::load_follow_ups(connection, id)?)))
         })
     }
 
-    /// Everything that belongs together with a payment: the one that all refer to in the end, and what refers to it,
-    /// directly or not. Oldest first, at most `most`.
+    /// Loads a payment with all related payments: the original to which its references lead, and all payments that
+    /// refer to the original directly or indirectly. Oldest first, at most `limit`.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn linked_payments(&self, payment: &Payment, most: u32) -> Result<Vec<Payment>, StoreError> {
-        self.readers.at_one_moment(|connection| {
+    /// If the store cannot be read.
+    pub fn load_related_payments(&self, payment: &Payment, limit: u32) -> Result<Vec<Payment>, StoreError> {
+        self.readers.in_snapshot(|connection| {
             let mut root = payment.clone();
             let mut steps = 0;
             while let Some(id) = &root.referenced
-                && steps < most
+                && steps < limit
                 && let Some(earlier) = rows::load_payment(connection, &root.entity, id)?
             {
                 root = earlier;
                 steps += 1;
             }
             let first = BTreeSet::from([(root.id, root.entity)]);
-            load(connection, &referring(connection, first, most)?)
+            load_payments(connection, &collect_follow_ups(connection, first, limit)?)
         })
     }
 }
 
-/// A payment as it is stored, not decoded.
+/// A payment in its stored form, not decoded.
 pub struct PaymentRow<'a> {
     /// Its id.
     pub id: &'a PaymentId,
+    /// The encoded payment, without the parameters that it shares.
     document: &'a [u8],
-    /// Loads the parameters that it shares with an earlier attempt.
+    /// Connection for loading the parameters that the payment shares with an earlier attempt.
     connection: &'a Connection,
 }
 
-/// The part of a payment that a filter looks at.
+/// The properties of a payment that a filter checks.
 #[derive(serde::Deserialize)]
 pub struct PaymentKind {
     /// Its type.
@@ -152,6 +158,7 @@ pub struct PaymentKind {
     account: AccountKind,
 }
 
+/// Kind of the account of a payment: a card, or anything else.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum AccountKind {
@@ -168,69 +175,71 @@ impl PaymentKind {
 }
 
 impl PaymentRow<'_> {
-    /// Decodes the payment.
+    /// Decodes the payment. Loads the parameters that it shares with an earlier attempt.
     ///
     /// # Errors
-    /// When it is damaged.
-    pub fn payment(&self) -> Result<Payment, StoreError> {
-        shared::read_payment(self.connection, self.document)
+    /// If its document, or that of the earlier attempt, is damaged or cannot be read.
+    pub fn decode_payment(&self) -> Result<Payment, StoreError> {
+        shared_parameters::decode_payment(self.connection, self.document)
     }
 
-    /// Decodes what a filter asks for.
+    /// Decodes the properties that a filter checks.
     ///
     /// # Errors
-    /// When it is damaged.
-    pub fn kind(&self) -> Result<PaymentKind, StoreError> {
-        Ok(rows::read(self.document)?)
+    /// If the document is damaged.
+    pub fn decode_kind(&self) -> Result<PaymentKind, StoreError> {
+        Ok(rows::decode_document(self.document)?)
     }
 }
 
-/// Visits the first payments of a range. Returns the last one if there may be more.
-fn walk_step(
+/// Visits the first payments of a range, merged from all entities in the order of their ids, at most
+/// [`PAYMENTS_PER_SNAPSHOT`]. Returns the last one if that maximum was reached. Returns `None` if the range has ended
+/// or the visitor broke.
+fn visit_first_payments(
     connection: &Connection,
     entities: &[EntityId],
-    range: &Range,
+    range: &PaymentRange,
     visit: &mut impl FnMut(&PaymentRow<'_>) -> Result<ControlFlow<()>, StoreError>,
 ) -> Result<Option<PaymentId>, StoreError> {
     let query = "SELECT id, document FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 ORDER BY id";
     let mut statements: Vec<CachedStatement<'_>> =
         entities.iter().map(|_| connection.prepare_cached(query)).collect::<Result<_, _>>()?;
-    let until = range.until.as_ref().map_or(END, PaymentId::as_str);
-    let mut runs: Vec<Rows<'_>> = Vec::with_capacity(entities.len());
+    let until = range.until.as_ref().map_or(MAX_ID, PaymentId::as_str);
+    let mut cursors: Vec<Rows<'_>> = Vec::with_capacity(entities.len());
     for (statement, entity) in statements.iter_mut().zip(entities) {
-        runs.push(statement.query(params![entity.as_str(), range.from.as_str(), until])?);
+        cursors.push(statement.query(params![entity.as_str(), range.from.as_str(), until])?);
     }
-    // The next payment of each entity; an id is one payment's, so none is in the way of another.
+    // The next payment of each entity. Ids are unique, so no entry replaces another.
     let mut heads = BTreeMap::new();
-    let advance = |heads: &mut BTreeMap<String, usize>, run: &mut Rows<'_>, index: usize| {
-        if let Some(row) = run.next()? {
+    let advance = |heads: &mut BTreeMap<String, usize>, cursor: &mut Rows<'_>, index: usize| {
+        if let Some(row) = cursor.next()? {
             heads.insert(row.get(0)?, index);
         }
         Ok::<(), StoreError>(())
     };
-    for (index, run) in runs.iter_mut().enumerate() {
-        advance(&mut heads, run, index)?;
+    for (index, cursor) in cursors.iter_mut().enumerate() {
+        advance(&mut heads, cursor, index)?;
     }
     let mut visited = 0;
     while let Some((id, index)) = heads.pop_first() {
-        let Some(run) = runs.get_mut(index) else { break };
-        if let (Some(row), Some(id)) = (run.get(), PaymentId::parse(&id)) {
+        let Some(cursor) = cursors.get_mut(index) else { break };
+        if let (Some(row), Some(id)) = (cursor.get(), PaymentId::parse(&id)) {
             let document = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
             if visit(&PaymentRow { id: &id, document, connection })?.is_break() {
                 return Ok(None);
             }
             visited += 1;
-            if visited == STEP {
+            if visited == PAYMENTS_PER_SNAPSHOT {
                 return Ok(Some(id));
             }
         }
-        advance(&mut heads, run, index)?;
+        advance(&mut heads, cursor, index)?;
     }
     Ok(None)
 }
 
-/// A payment of one of some entities.
-fn find(connection: &Connection, entities: &[EntityId], id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+/// Loads a payment by id. Returns `None` if it belongs to none of these entities.
+fn find_payment(connection: &Connection, entities: &[EntityId], id: &PaymentId) -> Result<Option<Payment>, StoreError> {
     for entity in entities {
         if let Some(payment) = rows::load_payment(connection, entity, id)? {
             return Ok(Some(payment));
@@ -239,21 +248,21 @@ fn find(connection: &Connection, entities: &[EntityId], id: &PaymentId) -> Resul
     Ok(None)
 }
 
-/// Payments with what refers to them, directly or not, at most `most`, by id. What refers to a payment is the same
-/// entity's.
-fn referring(
+/// Adds the direct and indirect follow-up payments to these payments, up to `limit` in total. Returns all, ordered by
+/// id. A follow-up payment belongs to the same entity as its payment.
+fn collect_follow_ups(
     connection: &Connection,
     first: BTreeSet<(PaymentId, EntityId)>,
-    most: u32,
+    limit: u32,
 ) -> Result<BTreeSet<(PaymentId, EntityId)>, StoreError> {
     let mut open: Vec<(PaymentId, EntityId)> = first.iter().rev().cloned().collect();
     let mut found = first;
     let mut statement =
         connection.prepare_cached("SELECT id FROM payment_link WHERE referenced = ?1 ORDER BY id LIMIT ?2")?;
     while let Some((id, entity)) = open.pop()
-        && found.len() < most as usize
+        && found.len() < limit as usize
     {
-        let mut rows = statement.query(params![id.as_str(), most])?;
+        let mut rows = statement.query(params![id.as_str(), limit])?;
         while let Some(row) = rows.next()? {
             let id: String = row.get(0)?;
             let Some(id) = PaymentId::parse(&id) else { continue };
@@ -262,24 +271,26 @@ fn referring(
             }
         }
     }
-    Ok(found.into_iter().take(most as usize).collect())
+    Ok(found.into_iter().take(limit as usize).collect())
 }
 
-fn load(connection: &Connection, found: &BTreeSet<(PaymentId, EntityId)>) -> Result<Vec<Payment>, StoreError> {
-    let mut payments = Vec::with_capacity(found.len());
-    for (id, entity) in found {
+/// Loads payments in the given order, without those that are not stored.
+fn load_payments(connection: &Connection, ids: &BTreeSet<(PaymentId, EntityId)>) -> Result<Vec<Payment>, StoreError> {
+    let mut payments = Vec::with_capacity(ids.len());
+    for (id, entity) in ids {
         payments.extend(rows::load_payment(connection, entity, id)?);
     }
     Ok(payments)
 }
 
-/// Returns true if a payment of a `merchantTransactionId` pays its order, other than the one that is given up. Oldest first:
-/// before the one that does there are a few declines, and after it nothing but duplicates.
-pub(super) fn is_paid(
+/// Returns true if a payment of the entity with this `merchantTransactionId` pays its order or may still do so, other
+/// than the payment `ignored`. Reads the oldest first: the paying one comes after a few declines, and only duplicates
+/// follow it.
+pub(super) fn is_reference_paid(
     connection: &Connection,
     entity: &EntityId,
     reference: &str,
-    unless: Option<&PaymentId>,
+    ignored: Option<&PaymentId>,
 ) -> Result<bool, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT payment.document FROM payment_reference
@@ -288,8 +299,8 @@ pub(super) fn is_paid(
     )?;
     let mut found = statement.query(params![entity.as_str(), reference])?;
     while let Some(row) = found.next()? {
-        let outcome: PaymentOutcome = rows::read(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?;
-        if outcome.pays_order() && unless != Some(&outcome.id) {
+        let outcome: PaymentOutcome = rows::decode_document(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?;
+        if outcome.pays_order() && ignored != Some(&outcome.id) {
             return Ok(true);
         }
     }

@@ -1,5 +1,5 @@
-//! Read-only connections. A point read of a recent row takes a few microseconds, less than handing it to another
-//! thread, so readers run where they are called and a connection is taken from the pool for its duration.
+//! Read-only connections. Reading a recent row takes a few microseconds, less than passing it to another thread. So
+//! reads run on the calling thread, with a connection from the pool.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -9,11 +9,13 @@ use rusqlite::Connection;
 use super::schema::open_reader;
 use super::{Damage, StoreError};
 
-/// The pool: idle connections, opened on demand, as many as are ever used at once.
+/// The pool of read-only connections. It grows to the maximum number of concurrent reads.
 pub(super) struct Readers {
+    /// The data folder, to open further connections.
     folder: PathBuf,
+    /// The connections that no read uses. The lock is held only to take or return one.
     idle: Mutex<Vec<Connection>>,
-    /// Told when a read meets a damaged page.
+    /// Records a damaged page that a read finds. Shared with the writer.
     damage: Arc<Damage>,
 }
 
@@ -22,24 +24,29 @@ impl Readers {
         Self { folder: folder.to_owned(), idle: Mutex::new(Vec::new()), damage }
     }
 
-    pub(super) fn with<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let idle = self.lock().pop();
+    /// Runs a read on an idle connection, or on a new one if there is none, and returns the connection to the pool,
+    /// also after a failure. Records the damage that the read found.
+    pub(super) fn with_connection<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let idle = self.lock_idle().pop();
         let connection = match idle {
             Some(connection) => connection,
             None => open_reader(&self.folder)?,
         };
         let outcome = read(&connection);
-        self.damage.note(&outcome);
-        self.lock().push(connection);
+        self.damage.record_outcome(&outcome);
+        self.lock_idle().push(connection);
         outcome
     }
 
-    /// As [`Readers::with`], everything that is read being of one moment.
-    pub(super) fn at_one_moment<T>(
+    /// Same as [`Readers::with_connection`], with all statements in one read transaction.
+    pub(super) fn in_snapshot<T>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.with(|connection| {
+        self.with_connection(|connection| {
             connection.prepare_cached("BEGIN")?.execute([])?;
             let outcome = read(connection);
             let ended = connection.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([]));
@@ -49,7 +56,7 @@ impl Readers {
         })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+    fn lock_idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
         self.idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

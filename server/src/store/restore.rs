@@ -1,13 +1,13 @@
-//! Puts a backup in the place of the store's file.
+//! Restores the store's file from a backup.
 //!
-//! | Step | After a crash |
-//! |---|---|
-//! | 1. the backup is copied into the folder and checked there | the store is as it was |
-//! | 2. the copy is renamed to `tillgate.db.restoring` | nothing opens the store until `tillgate restore` runs again |
-//! | 3. file, log and index of before are renamed to `….damaged-<time>` | as 2 |
-//! | 4. the copy is renamed to `tillgate.db` | the store is restored |
+//! 1. The backup is copied into the folder and checked there. After a crash, the store is unchanged.
+//! 2. The copy is renamed to `tillgate.db.restoring`. After a crash, nothing opens the store until `tillgate restore`
+//!    runs again.
+//! 3. The previous file, WAL and shared-memory index are renamed to `….damaged-<time>`. After a crash, the same as in
+//!    step 2.
+//! 4. The copy is renamed to `tillgate.db`. The store is restored.
 //!
-//! Each step is on the disk before the next begins.
+//! Each step is durable on the disk before the next one begins.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -19,19 +19,19 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
 use super::migrations::VERSION;
-use super::schema::{file, make_folder};
+use super::schema::{make_folder, store_path};
 use super::{StoreError, lock};
 
-/// A reason why nothing was restored.
+/// Reason for a failed restore.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
-    /// The store cannot be locked, or its folder not be made.
+    /// The store cannot be locked, or its folder cannot be created.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A file cannot be read, written or renamed.
     #[error("{0}: {1}")]
     File(PathBuf, io::Error),
-    /// The file is no backup that can be restored.
+    /// The file is not a backup that can be restored.
     #[error("{0} is not a good backup: {1}. The store is as it was")]
     Backup(PathBuf, String),
 }
@@ -44,24 +44,26 @@ pub struct Restored {
     pub file: PathBuf,
     /// Its size.
     pub bytes: u64,
-    /// The files of before, kept for whoever wants to save more of them.
+    /// The previous files, which remain under other names so that more of their content can be recovered.
     pub kept: Vec<PathBuf>,
 }
 
 /// Returns true if a restore was interrupted between its second and its last step.
 pub(super) fn is_interrupted(folder: &Path) -> bool {
-    beside(folder, ".restoring").exists()
+    path_with_suffix(folder, ".restoring").exists()
 }
 
-/// Puts a backup in the place of the store's file. `now` names the files of before.
+/// Replaces the store's file with a backup, in the steps described above. Renames the previous files; `now` becomes
+/// part of their names. Removes the copy again if the backup is refused.
 ///
 /// # Errors
-/// A server has the store open, the backup is damaged or of another version, or the disk fails.
-pub fn restore(folder: &Path, from: &Path, now: Timestamp) -> Result<Restored, RestoreError> {
+/// If a server has the store open, the backup is damaged or of a later version, or the disk fails. A failure of a
+/// rename may leave a store that opens only after the restore is repeated.
+pub fn restore_backup(folder: &Path, from: &Path, now: Timestamp) -> Result<Restored, RestoreError> {
     make_folder(folder)?;
-    let _lock = lock::take(folder)?;
-    let (copy, restoring) = (beside(folder, ".copying"), beside(folder, ".restoring"));
-    let copied = copy_durably(from, &copy).and_then(|bytes| check(from, &copy).map(|()| bytes));
+    let _lock = lock::acquire_exclusive(folder)?;
+    let (copy, restoring) = (path_with_suffix(folder, ".copying"), path_with_suffix(folder, ".restoring"));
+    let copied = copy_durably(from, &copy).and_then(|bytes| check_backup(from, &copy).map(|()| bytes));
     let bytes = match copied {
         Ok(bytes) => bytes,
         Err(error) => {
@@ -69,40 +71,42 @@ pub fn restore(folder: &Path, from: &Path, now: Timestamp) -> Result<Restored, R
             return Err(error);
         }
     };
-    rename(folder, &copy, &restoring)?;
+    rename_durably(folder, &copy, &restoring)?;
     let now = now.as_millisecond();
-    let mut kept = Vec::new();
-    // The log first: with another file beside it, it would be taken for that file's.
-    for end in ["-wal", "-shm", ""] {
-        let before = beside(folder, end);
-        if before.exists() {
-            let aside = beside(folder, &format!(".damaged-{now}{end}"));
-            rename(folder, &before, &aside)?;
-            kept.push(aside);
+    let mut previous_files = Vec::new();
+    // Move the WAL first, because SQLite would apply it to any other file beside it.
+    for suffix in ["-wal", "-shm", ""] {
+        let current = path_with_suffix(folder, suffix);
+        if current.exists() {
+            let aside = path_with_suffix(folder, &format!(".damaged-{now}{suffix}"));
+            rename_durably(folder, &current, &aside)?;
+            previous_files.push(aside);
         }
     }
-    rename(folder, &restoring, &file(folder))?;
-    Ok(Restored { file: file(folder), bytes, kept })
+    rename_durably(folder, &restoring, &store_path(folder))?;
+    Ok(Restored { file: store_path(folder), bytes, kept: previous_files })
 }
 
-/// The path of the store's file with something at its end.
-fn beside(folder: &Path, end: &str) -> PathBuf {
-    let mut path = OsString::from(file(folder));
-    path.push(end);
+/// Returns the path of the store's file with a suffix.
+fn path_with_suffix(folder: &Path, suffix: &str) -> PathBuf {
+    let mut path = OsString::from(store_path(folder));
+    path.push(suffix);
     path.into()
 }
 
+/// Copies a backup to a new or overwritten file, readable only by its owner, and makes it durable. Returns its size.
+/// Refuses a source with content in a WAL beside it, because that is the file of a running store.
 fn copy_durably(from: &Path, to: &Path) -> Result<u64, RestoreError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |error| RestoreError::File(path, error)
     };
-    let mut log = OsString::from(from);
-    log.push("-wal");
-    if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
-        let why =
+    let mut wal = OsString::from(from);
+    wal.push("-wal");
+    if fs::metadata(&wal).is_ok_and(|wal| wal.len() > 0) {
+        let reason =
             "a write-ahead log lies beside it, so it is the file of a running store; make one with `tillgate backup`";
-        return Err(RestoreError::Backup(from.to_owned(), why.to_owned()));
+        return Err(RestoreError::Backup(from.to_owned(), reason.to_owned()));
     }
     let mut source = File::open(from).map_err(failed(from))?;
     let mut copy =
@@ -112,11 +116,12 @@ fn copy_durably(from: &Path, to: &Path) -> Result<u64, RestoreError> {
     Ok(bytes)
 }
 
-/// Checks the copy, whose bytes nobody else changes any more.
-fn check(from: &Path, copy: &Path) -> Result<(), RestoreError> {
-    let refuse = |why: String| RestoreError::Backup(from.to_owned(), why);
+/// Checks the copy, which no other process changes any more: it is an undamaged store of this or an earlier version,
+/// and no row refers to a missing one. Any failure is an error that names the backup.
+fn check_backup(from: &Path, copy: &Path) -> Result<(), RestoreError> {
+    let refuse = |reason: String| RestoreError::Backup(from.to_owned(), reason);
     let findings = || -> rusqlite::Result<Option<String>> {
-        // Immutable: no log and no index are made beside the copy.
+        // Immutable, so that SQLite creates no WAL and no index beside the copy.
         let path = copy.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
         let address = format!("file:{path}?immutable=1");
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -149,8 +154,9 @@ fn check(from: &Path, copy: &Path) -> Result<(), RestoreError> {
     }
 }
 
-/// Renames a file, on the disk when this returns.
-fn rename(folder: &Path, from: &Path, to: &Path) -> Result<(), RestoreError> {
+/// Renames a file of a folder. The change is durable on the disk when the function returns. An error names the old
+/// path.
+fn rename_durably(folder: &Path, from: &Path, to: &Path) -> Result<(), RestoreError> {
     let renamed = fs::rename(from, to).and_then(|()| File::open(folder)?.sync_all());
     renamed.map_err(|error| RestoreError::File(from.to_owned(), error))
 }

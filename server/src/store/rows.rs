@@ -1,42 +1,51 @@
-//! Aggregates from their rows, and their encoding.
+//! Loading of aggregates from their rows, and their encoding.
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::{Keys, Loaded, StoreError, on_file, queries, shared, wallet};
+use super::{LoadedRecords, RecordKeys, StoreError, entity, queries, shared_parameters, stored_credentials, wallet};
 use crate::domain::checkout::Checkout;
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
-use crate::domain::payment::{Link, Payment, PaymentType};
+use crate::domain::payment::{FollowUpSummary, Payment, PaymentType};
 
-pub(super) fn document<T: serde::Serialize>(aggregate: &T) -> Vec<u8> {
-    // Aggregates are structs of strings and numbers; serde_json fails on neither.
+/// Encodes an aggregate as JSON.
+pub(super) fn encode_document<T: serde::Serialize>(aggregate: &T) -> Vec<u8> {
+    // Aggregates are structs of strings and numbers, which serde_json always encodes.
     #[allow(clippy::expect_used)]
     serde_json::to_vec(aggregate).expect("an aggregate is JSON")
 }
 
-pub(super) fn load(connection: &Connection, keys: &Keys) -> Result<Loaded, StoreError> {
+/// Loads the records with these keys. Records that are not requested or not stored are `None`, empty or false.
+pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result<LoadedRecords, StoreError> {
     let checkout = match &keys.checkout {
         Some(id) => load_checkout(connection, id)?,
         None => None,
     };
-    let (payment, links) = match &keys.payment {
+    let entity = match &keys.entity {
+        Some(id) => entity::load_entity(connection, id)?,
+        None => None,
+    };
+    let (payment, follow_ups) = match &keys.payment {
         Some((entity, id)) => match load_payment(connection, entity, id)? {
-            Some(payment) => (Some(payment), load_links(connection, id)?),
+            Some(payment) => (Some(payment), load_follow_ups(connection, id)?),
             None => Default::default(),
         },
         None => Default::default(),
     };
     let reference_paid = match &keys.reference {
-        Some((entity, reference)) => queries::is_paid(connection, entity, reference, keys.unless.as_ref())?,
+        Some((entity, reference)) => {
+            queries::is_reference_paid(connection, entity, reference, keys.ignored_payment.as_ref())?
+        }
         None => false,
     };
     let token_used = match &keys.wallet_token {
-        Some(token) => wallet::is_used(connection, token)?,
+        Some(token) => wallet::is_token_used(connection, token)?,
         None => false,
     };
-    let on_file = on_file::load(connection, &keys.on_file)?;
-    Ok(Loaded { checkout, payment, links, reference_paid, token_used, on_file })
+    let stored_credentials = stored_credentials::load_requested(connection, &keys.stored_credentials)?;
+    Ok(LoadedRecords { checkout, entity, payment, follow_ups, reference_paid, token_used, stored_credentials })
 }
 
+/// Loads a checkout of any entity by id. `P` is the type of its parameters; `IgnoredAny` skips them.
 pub(super) fn load_checkout<P: serde::de::DeserializeOwned>(
     connection: &Connection,
     id: &CheckoutId,
@@ -44,50 +53,55 @@ pub(super) fn load_checkout<P: serde::de::DeserializeOwned>(
     load_document(connection, "SELECT document FROM checkout WHERE id = ?1", id.as_str())
 }
 
+/// Loads a payment of an entity by id, with the parameters that it shares with an earlier attempt.
 pub(super) fn load_payment(
     connection: &Connection,
     entity: &EntityId,
     id: &PaymentId,
 ) -> Result<Option<Payment>, StoreError> {
-    shared::load_payment(connection, [entity.as_str(), id.as_str()])
+    shared_parameters::load_payment(connection, [entity.as_str(), id.as_str()])
 }
 
-/// The payment that a shopper's page is about, whosever it is.
+/// Loads the payment of a shopper's page, of any entity, with the parameters that it shares.
 pub(super) fn load_payment_of_page(connection: &Connection, id: &PageId) -> Result<Option<Payment>, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT document FROM page JOIN payment ON payment.entity = page.entity AND payment.id = page.payment
          WHERE page.id = ?1",
     )?;
     let document: Option<Vec<u8>> = statement.query_row([id.as_str()], |row| row.get(0)).optional()?;
-    document.map(|document| shared::read_payment(connection, &document)).transpose()
+    document.map(|document| shared_parameters::decode_payment(connection, &document)).transpose()
 }
 
-/// What refers to a payment, oldest first.
-pub(super) fn load_links(connection: &Connection, referenced: &PaymentId) -> Result<Vec<Link>, StoreError> {
+/// Loads the direct follow-up payments of a payment, oldest first. Leaves out unknown payment types.
+pub(super) fn load_follow_ups(
+    connection: &Connection,
+    referenced: &PaymentId,
+) -> Result<Vec<FollowUpSummary>, StoreError> {
     let mut statement =
         connection.prepare_cached("SELECT type, hundredths, approved FROM payment_link WHERE referenced = ?1")?;
     let mut rows = statement.query([referenced.as_str()])?;
-    let mut links = Vec::new();
+    let mut follow_ups = Vec::new();
     while let Some(row) = rows.next()? {
-        let kind = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-        let Some(payment_type) = PaymentType::parse(kind) else { continue };
-        links.push(Link { payment_type, hundredths: row.get(1)?, approved: row.get(2)? });
+        let code = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+        let Some(payment_type) = PaymentType::parse(code) else { continue };
+        follow_ups.push(FollowUpSummary { payment_type, hundredths: row.get(1)?, is_approved_or_pending: row.get(2)? });
     }
-    Ok(links)
+    Ok(follow_ups)
 }
 
+/// Loads the document that a query with the parameter `id` finds. Returns `None` if there is none.
 fn load_document<T: serde::de::DeserializeOwned>(
     connection: &Connection,
     query: &'static str,
     id: &str,
 ) -> Result<Option<T>, StoreError> {
     let mut statement = connection.prepare_cached(query)?;
-    let document = statement.query_row([id], |row| Ok(read(row.get_ref(0)?.as_blob()?))).optional()?;
+    let document = statement.query_row([id], |row| Ok(decode_document(row.get_ref(0)?.as_blob()?))).optional()?;
     Ok(document.transpose()?)
 }
 
-/// Whether a document is UTF-8 is looked at once and not for each of its texts.
-pub(super) fn read<T: serde::de::DeserializeOwned>(document: &[u8]) -> Result<T, serde_json::Error> {
+/// Decodes a JSON document. Validates its UTF-8 once for the whole document, not for each of its strings.
+pub(super) fn decode_document<T: serde::de::DeserializeOwned>(document: &[u8]) -> Result<T, serde_json::Error> {
     match std::str::from_utf8(document) {
         Ok(text) => serde_json::from_str(text),
         Err(_) => serde_json::from_slice(document),

@@ -1,7 +1,7 @@
 //! The store's file, and connections to it.
 //!
-//! Aggregates are stored as JSON documents under their id; columns exist only for what is searched. Ids begin with the
-//! time, so a table without a rowid grows at its end.
+//! Aggregates are stored as JSON documents under their id. Columns exist only for searches. Ids begin with the time,
+//! so a table without a rowid grows at its end.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -12,75 +12,80 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use super::error::Cause;
 use super::{StoreError, migrations, restore};
 
-/// The file's name in the data folder.
+/// Name of the file in the data folder.
 const FILE: &str = "tillgate.db";
 
-/// How long a writer waits for another process's transaction.
-pub(super) const BUSY: Duration = Duration::from_secs(10);
+/// Maximum time to wait for another process's transaction.
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How many compiled statements a connection keeps.
-const STATEMENTS: usize = 64;
+/// Number of compiled statements that a connection caches.
+const CACHED_STATEMENTS: usize = 64;
 
-/// The path of the store's file in a data folder.
-pub(super) fn file(folder: &Path) -> PathBuf {
+/// Returns the path of the store's file in a data folder.
+pub(super) fn store_path(folder: &Path) -> PathBuf {
     folder.join(FILE)
 }
 
-/// Opens the store's file for writing, makes folder (mode 0700) and file (mode 0600) when absent, and migrates.
+/// Opens the store's file for writing and migrates it. Creates folder (mode 0700) and file (mode 0600) if absent. Fails
+/// if a restore was interrupted.
 pub(super) fn open_connection(folder: &Path) -> Result<Connection, StoreError> {
     make_folder(folder)?;
     if restore::is_interrupted(folder) {
-        return Err(StoreError::HalfRestored(file(folder)));
+        return Err(Cause::RestoreInterrupted(store_path(folder)).into());
     }
-    // Made for its owner alone, in a folder of any kind; SQLite gives the files beside it the same mode.
-    let path = file(folder);
+    // The file is accessible only to its owner, whatever the folder's mode. SQLite gives its companion files the same
+    // mode.
+    let path = store_path(folder);
     match fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(StoreError::File(path, error)),
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(Cause::File(path, error).into()),
         _ => {}
     }
     let mut connection = Connection::open(&path)?;
-    settle(&connection)?;
-    // 8 KiB pages keep a whole payment document inside its leaf; the setting takes effect in a new file only.
+    configure_connection(&connection)?;
+    // 8 KiB pages keep a whole payment document inside its leaf. The setting has an effect only on a new file.
     connection.pragma_update(None, "page_size", 8192)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    // A deleted card's bytes are overwritten, not left in a free page.
+    // The bytes of deleted cards are overwritten, not left in a free page.
     connection.pragma_update(None, "secure_delete", true)?;
-    // The few pages that a savepoint may have to restore are kept in memory; else a group of requests writes them to a file.
+    // Pages that a savepoint may have to restore are kept in memory. Otherwise a group of requests writes them to a
+    // file.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     migrations::migrate(&mut connection)?;
     Ok(connection)
 }
 
-/// Makes a data folder for its owner alone, if there is none.
+/// Creates a data folder (mode 0700), with its parents, if there is none. Leaves an existing one as it is.
 pub(super) fn make_folder(folder: &Path) -> Result<(), StoreError> {
     if !folder.exists() {
-        let failed = |error| StoreError::File(folder.to_owned(), error);
-        fs::create_dir_all(folder).map_err(failed)?;
-        fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(failed)?;
+        let file_error = |error| Cause::File(folder.to_owned(), error);
+        fs::create_dir_all(folder).map_err(file_error)?;
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(file_error)?;
     }
     Ok(())
 }
 
-/// Opens the store's file for reading only.
+/// Opens the store's file for reading only. Fails if there is none, and does not migrate it.
 pub(super) fn open_reader(folder: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let connection = Connection::open_with_flags(file(folder), flags)?;
-    settle(&connection)?;
-    // 256 MiB of the file at most are mapped: reads of recent rows then copy nothing.
+    let connection = Connection::open_with_flags(store_path(folder), flags)?;
+    configure_connection(&connection)?;
+    // At most 256 MiB of the file are mapped, so that reads of recent rows copy nothing.
     connection.pragma_update(None, "mmap_size", 256 * 1024 * 1024)?;
     Ok(connection)
 }
 
-/// What every connection has, whether it writes or only reads.
-fn settle(connection: &Connection) -> Result<(), StoreError> {
-    connection.busy_timeout(BUSY)?;
-    // More than there are statements: each is compiled once.
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // A plan does not depend on what is bound, else `LIMIT ?` has the statement compiled anew at every use.
+/// Applies the settings that all connections have: waiting for a busy file, the statement cache, and stable query
+/// plans.
+fn configure_connection(connection: &Connection) -> Result<(), StoreError> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    // The cache is larger than the number of statements, so that each is compiled once.
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    // Query plans do not depend on bound values. Otherwise a statement with `LIMIT ?` would be compiled at every use.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
@@ -98,8 +103,8 @@ mod tests {
         let mut statement = connection
             .prepare_cached("SELECT id FROM payment_link WHERE referenced = ?1 ORDER BY id LIMIT ?2")
             .unwrap();
-        for most in [1, 1000] {
-            assert!(statement.query(rusqlite::params!["none", most]).unwrap().next().unwrap().is_none());
+        for limit in [1, 1000] {
+            assert!(statement.query(rusqlite::params!["none", limit]).unwrap().next().unwrap().is_none());
         }
         assert_eq!(statement.get_status(rusqlite::StatementStatus::RePrepare), 0);
     }

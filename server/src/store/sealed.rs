@@ -1,14 +1,15 @@
-//! Every column that the vault seals, as one table, and how its records get another key: in short transactions beside a running
-//! server, each record by itself, so that it may be interrupted anywhere and begun again.
+//! All columns sealed by the vault, as one table, and the resealing of their records under another key. Resealing runs
+//! in short transactions beside a running server, record by record, so that it can be interrupted and repeated at any
+//! point.
 
-use rusqlite::types::Value;
+use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params_from_iter};
 
 use super::{AdminStore, DiskFault, StoreError};
 use crate::domain::id::EntityId;
-use crate::vault::{BlindIndex, KeyId};
+use crate::vault::{BlindIndex, KeyId, Sealed};
 
-/// Records in a transaction. A server that writes meanwhile waits for no more than that.
+/// Number of records in a transaction. A running server waits at most for one transaction.
 const BATCH: usize = 50;
 
 /// A column of sealed records.
@@ -17,87 +18,136 @@ struct SealedColumn {
     column: &'static str,
     /// Columns of the primary key.
     key: &'static [&'static str],
-    /// The record's id in the vault, in SQL.
+    /// The record's id in the vault, as an SQL expression.
     record: &'static str,
-    /// True if a column `blind` holds the blind index of the account, for the entity in the column `entity`.
-    indexed: bool,
+    /// True if the column `blind` holds the account's blind index for the entity in the column `entity`.
+    has_blind_index: bool,
 }
 
+/// All columns that the vault seals.
 const COLUMNS: [SealedColumn; 9] = [
-    SealedColumn { table: "card", column: "sealed", key: &["purge_at", "payment"], record: "payment", indexed: false },
+    SealedColumn {
+        table: "card",
+        column: "sealed",
+        key: &["purge_at", "payment"],
+        record: "payment",
+        has_blind_index: false,
+    },
     SealedColumn {
         table: "registration_account",
         column: "sealed",
         key: &["registration"],
         record: "registration",
-        indexed: true,
+        has_blind_index: true,
     },
     SealedColumn {
         table: "promise",
         column: "sealed",
         key: &["payment"],
         record: "json_extract(CAST(document AS TEXT), '$[0].id')",
-        indexed: true,
+        has_blind_index: true,
     },
-    SealedColumn { table: "promise", column: "card", key: &["payment"], record: "payment", indexed: false },
+    SealedColumn { table: "promise", column: "card", key: &["payment"], record: "payment", has_blind_index: false },
     SealedColumn {
         table: "wallet_key",
         column: "sealed",
         key: &["entity", "id"],
         record: "'wallet key ' || entity || ' ' || id",
-        indexed: false,
+        has_blind_index: false,
     },
-    SealedColumn { table: "webhook", column: "sealed", key: &["id"], record: "'webhook ' || id", indexed: false },
-    SealedColumn { table: "webhook", column: "next", key: &["id"], record: "'webhook ' || id", indexed: false },
+    SealedColumn {
+        table: "webhook",
+        column: "sealed",
+        key: &["id"],
+        record: "'webhook ' || id",
+        has_blind_index: false,
+    },
+    SealedColumn { table: "webhook", column: "next", key: &["id"], record: "'webhook ' || id", has_blind_index: false },
     SealedColumn {
         table: "form_build",
         column: "seal",
         key: &["build"],
         record: "'form build ' || build",
-        indexed: false,
+        has_blind_index: false,
     },
-    SealedColumn { table: "sealed_key", column: "sealed", key: &["name"], record: "name", indexed: false },
+    SealedColumn { table: "sealed_key", column: "sealed", key: &["name"], record: "name", has_blind_index: false },
 ];
 
-/// A record sealed anew, with its blind index if it has one.
-pub type Resealed = (Vec<u8>, Option<BlindIndex>);
+/// A resealed record, with its blind index if it has one.
+pub type Resealed = (Sealed, Option<BlindIndex>);
+
+impl ToSql for Sealed {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.as_bytes().into())
+    }
+}
+
+impl FromSql for Sealed {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        Vec::column_result(value).map(Self::from_bytes)
+    }
+}
+
+impl ToSql for BlindIndex {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.as_bytes()[..].into())
+    }
+}
+
+impl FromSql for BlindIndex {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        <[u8; 32]>::column_result(value).map(Self::from)
+    }
+}
 
 impl SealedColumn {
-    fn exists(&self, connection: &Connection) -> Result<bool, StoreError> {
+    /// Returns true if the table has the column.
+    fn is_in_schema(&self, connection: &Connection) -> Result<bool, StoreError> {
         let query = "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2)";
         Ok(connection.query_row(query, [self.table, self.column], |row| row.get(0))?)
     }
 
-    /// The next records, behind `after`, that are not sealed under `id`.
-    fn batch(&self, connection: &Connection, id: KeyId, after: &[Value]) -> Result<Vec<Found>, StoreError> {
-        let Self { table, column, key, record, indexed } = self;
+    /// Loads the next records, at most [`BATCH`], that are not sealed under `id`, in the order of the primary key.
+    /// `after` is the key of the last record before them, empty at the beginning. Leaves out empty columns.
+    fn load_batch(&self, connection: &Connection, id: KeyId, after: &[Value]) -> Result<Vec<SealedRecord>, StoreError> {
+        let Self { table, column, key, record, has_blind_index } = self;
         let keys = key.join(", ");
-        let entity = if *indexed { "entity" } else { "NULL" };
-        let places: Vec<String> = (0..after.len()).map(|at| format!("?{}", at + 2)).collect();
-        let behind = if after.is_empty() { String::new() } else { format!("AND ({keys}) > ({})", places.join(", ")) };
+        let entity = if *has_blind_index { "entity" } else { "NULL" };
+        let placeholders: Vec<String> = (0..after.len()).map(|index| format!("?{}", index + 2)).collect();
+        let after_condition =
+            if after.is_empty() { String::new() } else { format!("AND ({keys}) > ({})", placeholders.join(", ")) };
         let query = format!(
             "SELECT {column}, {record}, {entity}, {keys} FROM {table}
-             WHERE length({column}) > 0 AND substr({column}, 2, 4) <> ?1 {behind} ORDER BY {keys} LIMIT {BATCH}"
+             WHERE length({column}) > 0 AND substr({column}, 2, 4) <> ?1 {after_condition} ORDER BY {keys} LIMIT {BATCH}"
         );
         let mut statement = connection.prepare(&query)?;
-        let given = std::iter::once(Value::Blob(id.0.to_vec())).chain(after.iter().cloned());
-        let rows = statement.query_map(params_from_iter(given), |row| {
+        let values = std::iter::once(Value::Blob(id.0.to_vec())).chain(after.iter().cloned());
+        let rows = statement.query_map(params_from_iter(values), |row| {
             let entity: Option<String> = row.get(2)?;
-            let place = (0..key.len()).map(|at| row.get(at + 3)).collect::<Result<_, _>>()?;
+            let key_values = (0..key.len()).map(|index| row.get(index + 3)).collect::<Result<_, _>>()?;
             let entity = entity.as_deref().and_then(EntityId::parse);
-            Ok(Found { sealed: row.get(0)?, record: row.get(1)?, entity, place })
+            Ok(SealedRecord { sealed: row.get(0)?, record: row.get(1)?, entity, key_values })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Writes a record that was sealed anew, unless it has changed meanwhile.
-    fn write(&self, connection: &Connection, found: &Found, resealed: Resealed) -> Result<(), StoreError> {
+    /// Writes a resealed record, and its blind index if it has one. Does nothing if the sealed bytes have changed
+    /// meanwhile.
+    fn write_resealed(
+        &self,
+        connection: &Connection,
+        found: &SealedRecord,
+        resealed: Resealed,
+    ) -> Result<(), StoreError> {
         let Self { table, column, key, .. } = self;
         let (sealed, blind) = resealed;
-        let at: Vec<String> = key.iter().enumerate().map(|(at, key)| format!("{key} = ?{}", at + 3)).collect();
+        let conditions: Vec<String> =
+            key.iter().enumerate().map(|(index, key)| format!("{key} = ?{}", index + 3)).collect();
         let blind_set = if blind.is_some() { format!(", blind = ?{}", key.len() + 3) } else { String::new() };
-        let query = format!("UPDATE {table} SET {column} = ?1{blind_set} WHERE {column} = ?2 AND {}", at.join(" AND "));
-        let values = [Value::Blob(sealed), Value::Blob(found.sealed.clone())].into_iter().chain(found.place.clone());
+        let query =
+            format!("UPDATE {table} SET {column} = ?1{blind_set} WHERE {column} = ?2 AND {}", conditions.join(" AND "));
+        let blob = |sealed: &Sealed| Value::Blob(sealed.as_bytes().to_vec());
+        let values = [blob(&sealed), blob(&found.sealed)].into_iter().chain(found.key_values.clone());
         let values = values.chain(blind.map(|blind| Value::Blob(blind.as_bytes().to_vec())));
         connection.prepare_cached(&query)?.execute(params_from_iter(values))?;
         Ok(())
@@ -105,59 +155,64 @@ impl SealedColumn {
 }
 
 /// A record that is sealed under another key.
-struct Found {
-    sealed: Vec<u8>,
+struct SealedRecord {
+    sealed: Sealed,
+    /// The record's id in the vault.
     record: String,
+    /// The entity of its blind index.
     entity: Option<EntityId>,
-    place: Vec<Value>,
+    /// The values of the primary key.
+    key_values: Vec<Value>,
 }
 
-/// A table, in the operator's words, and how many of its records a key has sealed; at least one.
+/// Name of a table, for the operator, and the number of records in one of its columns. The number is at least one.
 pub type SealedCount = (&'static str, u64);
 
-/// Counts the records that a key has sealed.
+/// Counts the records sealed under a key, for each column that has any.
 pub(super) fn count_by_key(connection: &Connection, id: KeyId) -> Result<Vec<SealedCount>, StoreError> {
-    count(connection, id, "=")
+    count_records(connection, id, "=")
 }
 
 impl AdminStore {
-    /// Counts the records that a key has sealed.
+    /// Counts the records sealed under a key, for each column that has any.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn count_sealed_by(&self, id: KeyId) -> Result<Vec<SealedCount>, StoreError> {
         count_by_key(&self.connection, id)
     }
 
-    /// Counts the records that any other key has sealed.
+    /// Counts the records sealed under keys other than `id`, for each column that has any.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn count_sealed_by_others(&self, id: KeyId) -> Result<Vec<SealedCount>, StoreError> {
-        count(&self.connection, id, "<>")
+        count_records(&self.connection, id, "<>")
     }
 
-    /// Seals every record that is not sealed under `id` anew. `reseal` gets the record's id in the vault, the entity of an
-    /// account and the sealed bytes; `progress` the number of records so far. Returns the number of records that could not be
-    /// opened.
+    /// Reseals every record that is not sealed under `id`. `reseal` receives the record's id in the vault, the entity
+    /// of an account and the sealed bytes; `progress` receives the number of records resealed so far, after each
+    /// batch. Returns the number of records for which `reseal` failed; they stay as they are.
     ///
     /// # Errors
-    /// When the store cannot be read or written. What was sealed anew before stays so.
+    /// If the store cannot be read or written. Records resealed before the error stay resealed.
     pub fn reseal_all<E>(
         &self,
         id: KeyId,
-        reseal: impl Fn(&str, Option<&EntityId>, &[u8]) -> Result<Resealed, E>,
+        reseal: impl Fn(&str, Option<&EntityId>, &Sealed) -> Result<Resealed, E>,
         progress: impl FnMut(u64),
     ) -> Result<u64, StoreError> {
         reseal_all(&self.connection, id, reseal, progress)
     }
 }
 
-fn count(connection: &Connection, id: KeyId, compare: &str) -> Result<Vec<SealedCount>, StoreError> {
+/// Counts the records of each column whose key compares with `id` by the SQL operator `compare`. Leaves out columns
+/// without such records, and empty values.
+fn count_records(connection: &Connection, id: KeyId, compare: &str) -> Result<Vec<SealedCount>, StoreError> {
     let mut counts = Vec::new();
     for sealed in &COLUMNS {
         let SealedColumn { table, column, .. } = sealed;
-        if sealed.exists(connection)? {
+        if sealed.is_in_schema(connection)? {
             let query = format!(
                 "SELECT count(*) FROM {table} WHERE length({column}) > 0 AND substr({column}, 2, 4) {compare} ?1"
             );
@@ -170,31 +225,31 @@ fn count(connection: &Connection, id: KeyId, compare: &str) -> Result<Vec<Sealed
     Ok(counts)
 }
 
-/// Seals every record anew, as [`AdminStore::reseal_all`] does.
+/// Reseals every record, as described at [`AdminStore::reseal_all`]. Repeats until a round reseals nothing.
 fn reseal_all<E>(
     connection: &Connection,
     id: KeyId,
-    reseal: impl Fn(&str, Option<&EntityId>, &[u8]) -> Result<Resealed, E>,
+    reseal: impl Fn(&str, Option<&EntityId>, &Sealed) -> Result<Resealed, E>,
     mut progress: impl FnMut(u64),
 ) -> Result<u64, StoreError> {
     let mut done = 0;
     loop {
-        let (before, mut failed) = (done, 0);
+        let (done_before, mut failed) = (done, 0);
         for sealed in &COLUMNS {
-            if !sealed.exists(connection)? {
+            if !sealed.is_in_schema(connection)? {
                 continue;
             }
             let mut after = Vec::new();
             loop {
-                let batch = sealed.batch(connection, id, &after)?;
+                let batch = sealed.load_batch(connection, id, &after)?;
                 let Some(last) = batch.last() else { break };
-                after.clone_from(&last.place);
+                after.clone_from(&last.key_values);
                 let began = std::time::Instant::now();
-                let transaction = begin(connection)?;
+                let transaction = begin_immediate(connection)?;
                 for found in &batch {
                     match reseal(&found.record, found.entity.as_ref(), &found.sealed) {
                         Ok(resealed) => {
-                            sealed.write(&transaction, found, resealed)?;
+                            sealed.write_resealed(&transaction, found, resealed)?;
                             done += 1;
                         }
                         Err(_) => failed += 1,
@@ -202,22 +257,23 @@ fn reseal_all<E>(
                 }
                 transaction.commit()?;
                 progress(done);
-                // As long a pause: a server that waits for the lock gets it.
+                // Pause as long as the transaction took, so that a waiting server gets the lock.
                 std::thread::sleep(began.elapsed());
             }
         }
-        // Whoever sealed while this ran may have done so with the key of before; another round finds that.
-        if done == before {
+        // A server may have sealed records under the previous key meanwhile. Another round finds them.
+        if done == done_before {
             return Ok(failed);
         }
     }
 }
 
-/// Waits for the write lock for as long as it takes: a server under load may be faster many times.
-fn begin(connection: &Connection) -> Result<Transaction<'_>, StoreError> {
+/// Begins a transaction with the write lock. Waits for the lock without a limit, because a server under load may take
+/// it first many times.
+fn begin_immediate(connection: &Connection) -> Result<Transaction<'_>, StoreError> {
     loop {
         match Transaction::new_unchecked(connection, TransactionBehavior::Immediate) {
-            Err(error) if DiskFault::of(&error) == Some(DiskFault::Busy) => {}
+            Err(error) if DiskFault::from_sqlite(&error) == Some(DiskFault::Busy) => {}
             begun => return Ok(begun?),
         }
     }
@@ -243,7 +299,7 @@ mod tests {
             assert!(known, "add {table}.{column} to the columns of store/sealed.rs");
         }
         for sealed in &COLUMNS {
-            assert!(sealed.exists(&connection).unwrap(), "{}.{}", sealed.table, sealed.column);
+            assert!(sealed.is_in_schema(&connection).unwrap(), "{}.{}", sealed.table, sealed.column);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Time and randomness, which the store takes from outside.
+//! Time and randomness, which are passed into the store.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use super::StoreError;
 use crate::clock::{Clock, SystemClock};
 use crate::randomness::{Randomness, SystemRandomness};
 
-/// Sources of what the store cannot know: the ids of messages and the key of the token hashes are random, and messages are due
-/// from the time of the write.
+/// Sources of time and randomness. The ids of messages and the key of the token hashes are random, and messages are
+/// due from the time of the write.
 #[derive(Clone)]
 pub struct Sources {
-    /// The machine's time. Shared with the writer's thread.
+    /// The machine's clock. Shared with the writer's thread.
     pub clock: Arc<dyn Clock>,
-    /// Random bytes. Shared with the writer's thread.
+    /// The source of random bytes. Shared with the writer's thread.
     pub randomness: Arc<dyn Randomness>,
 }
 
@@ -24,13 +24,15 @@ impl Sources {
         Self { clock: Arc::new(SystemClock), randomness: Arc::new(SystemRandomness) }
     }
 
+    /// Returns the machine's time.
     pub(super) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    pub(super) fn random<const N: usize>(&self) -> Result<[u8; N], StoreError> {
+    /// Returns random bytes. Fails if the source provides none.
+    pub(super) fn random_bytes<const N: usize>(&self) -> Result<[u8; N], StoreError> {
         let mut bytes = [0; N];
-        self.randomness.fill(&mut bytes)?;
+        self.randomness.fill_bytes(&mut bytes)?;
         Ok(bytes)
     }
 }

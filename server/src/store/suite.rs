@@ -1,13 +1,14 @@
-//! The conformance suite: what every backend of the store promises, as tests of the store's public methods.
+//! The conformance suite: the guarantees of every store backend, as tests of the store's public methods.
 //!
-//! A backend implements [`Backend`], and `conformance_suite!(path::of::TheBackend)` makes one test of each promise. Nothing in
-//! here knows SQL: a promise is written with what any caller of the store has.
+//! A backend implements [`Backend`], and `conformance_suite!(path::of::TheBackend)` creates one test for each
+//! guarantee. The suite does not use SQL: each guarantee is tested with the methods that every caller of the store
+//! has.
 
 pub(in crate::store) mod decisions;
 pub(in crate::store) mod outbox;
 pub(in crate::store) mod reads;
 pub(in crate::store) mod retention;
-mod samples;
+pub(in crate::store) mod samples;
 pub(in crate::store) mod timers;
 
 use std::sync::Arc;
@@ -17,22 +18,23 @@ use crate::directory::Directory;
 
 /// A backend under test.
 pub(in crate::store) trait Backend {
-    /// Makes an empty place for data, which is gone when this is dropped.
+    /// Creates a backend without data. Its data is deleted when the value is dropped.
     fn create() -> Self;
 
-    /// Opens the store as a server does. The directory is filled from it.
-    fn open_with(&self, directory: Arc<Directory>) -> Arc<Store>;
+    /// Opens the store like a server, and fills the directory from it.
+    fn open_store_with(&self, directory: Arc<Directory>) -> Arc<Store>;
 
-    /// Opens the store as a command does, beside a server.
+    /// Opens the store like a command that runs at the same time as a server.
     fn open_admin(&self) -> AdminStore;
 
-    /// Opens the store as a server does, for tests without credentials.
-    fn open(&self) -> Arc<Store> {
-        self.open_with(Arc::new(Directory::default()))
+    /// Opens the store like a server, with a directory that the test does not see.
+    fn open_store(&self) -> Arc<Store> {
+        self.open_store_with(Arc::new(Directory::default()))
     }
 }
 
-/// Makes a test of every promise for a backend. A promise that is not in this list is dead code, which the compiler reports.
+/// Creates the tests of all guarantees for a backend. A guarantee that is not in this list is dead code, which the
+/// compiler reports.
 macro_rules! conformance_suite {
     ($backend:ty) => {
         conformance_suite! {
@@ -65,6 +67,7 @@ macro_rules! conformance_suite {
                 a_reminder_waits_while_its_attempt_is_pending
                 a_reminder_is_about_the_last_attempt
                 a_clock_that_is_moved_moves_what_has_begun
+                a_move_of_a_clock_is_decided_where_the_one_before_has_left_it
             }
             outbox {
                 a_message_is_claimed_once_and_sent_until_it_is_taken
@@ -73,25 +76,29 @@ macro_rules! conformance_suite {
                 a_notification_is_written_when_the_outcome_comes_later
                 a_refused_decision_sends_nothing
                 whoever_waits_for_messages_learns_of_one
+                the_event_of_an_expired_registration_wakes_the_delivery
             }
             retention {
                 an_answer_is_replayed_until_its_day_is_over
                 the_second_request_of_a_name_writes_nothing
+                a_response_is_replaced_by_the_same_request_alone
                 a_card_is_kept_until_its_time_has_come
                 a_registration_that_ends_loses_its_account_and_its_chains
+                accounts_without_a_registration_block_no_others
                 a_promise_is_kept_until_it_is_settled_or_too_old
+                everything_that_needs_a_vault_key_is_counted_until_it_is_gone
                 velocity_counts_are_loaded_as_they_were_saved
                 a_build_of_the_form_is_loaded_as_it_was_stored
             }
         }
     };
-    ($backend:ty; $($subject:ident { $($promise:ident)* })*) => {
+    ($backend:ty; $($subject:ident { $($guarantee:ident)* })*) => {
         $(mod $subject {
             use crate::store::suite::{Backend, $subject};
 
             $(#[tokio::test(flavor = "multi_thread")]
-            async fn $promise() {
-                $subject::$promise(<$backend as Backend>::create()).await;
+            async fn $guarantee() {
+                $subject::$guarantee(<$backend as Backend>::create()).await;
             })*
         })*
     };

@@ -1,4 +1,4 @@
-//! The conformance suite against SQLite, in a file of a folder of its own.
+//! The conformance suite for SQLite, with a file in a temporary folder.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ impl Backend for Sqlite {
         Self(tempfile::tempdir().unwrap())
     }
 
-    fn open_with(&self, directory: Arc<Directory>) -> Arc<Store> {
+    fn open_store_with(&self, directory: Arc<Directory>) -> Arc<Store> {
         Arc::new(Store::open(self.0.path(), directory).unwrap())
     }
 

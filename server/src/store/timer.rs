@@ -1,7 +1,8 @@
-//! Timers: what has to happen to a payment or a checkout when enough time has passed since it began.
+//! Timers: actions on a payment or a checkout that are due a certain time after it began.
 //!
-//! A row is written in the commit of its cause, and deleted in the commit of its effect: whenever the process dies, the
-//! effect happens once. It says since when, by the machine's clock; the clock of a sandbox that is moved moves its rows.
+//! A row is written in the commit of its cause and deleted in the commit of its effect. So the effect happens exactly
+//! once, even if the process dies. The row holds the start time by the machine's clock. Moving the clock of a sandbox
+//! moves its rows.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -11,68 +12,76 @@ use crate::domain::checkout::Checkout;
 use crate::domain::effects::Reminder;
 use crate::domain::id::EntityId;
 
-/// What happens.
+/// The action of a timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A pending payment ends, for its shopper does not come back.
+pub enum TimerKind {
+    /// Ends a pending payment whose shopper has not come back.
     End,
-    /// The merchant is reminded of a checkout whose outcome nobody has asked for. One per checkout, for its last attempt.
+    /// Reminds the merchant of a checkout whose outcome has not been read. There is one per checkout, for its last
+    /// attempt.
     Remind,
-    /// A payment has no outcome because its connector has not been heard of. Once the process that asked is gone, or has given
-    /// up waiting, somebody has to find out.
-    Ask,
+    /// Looks up the outcome of a payment whose connector has not answered. Due when the process that sent the request
+    /// is gone or has stopped waiting.
+    Inquire,
 }
 
-/// A timer whose time has come.
+/// A timer that is due.
 #[derive(Debug, Clone)]
 pub struct Timer {
     /// The id of the payment or checkout.
     pub subject: String,
-    /// Whose it is.
+    /// The entity that owns it.
     pub entity: EntityId,
-    /// Address at which the merchant is reminded.
+    /// Address that a reminder is sent to, or name of the connector to inquire at.
     pub detail: Option<String>,
-    /// The attempt that a merchant is reminded of: a payment's or registration's id.
+    /// The attempt that a reminder is about: the id of a payment or registration.
     pub attempt: Option<String>,
 }
 
-impl Kind {
-    /// As it is stored.
-    fn word(self) -> &'static str {
+impl TimerKind {
+    /// Returns the name in the column `kind`.
+    fn as_str(self) -> &'static str {
         match self {
             Self::End => "end",
             Self::Remind => "remind",
-            Self::Ask => "ask",
+            Self::Inquire => "ask",
         }
     }
 }
 
 impl Changes {
-    /// Reminds the merchant at this address of the last attempt of a checkout, made at a moment, unless its outcome is asked
-    /// for before. Takes the place of the reminder of an earlier attempt, whose address serves where this one has none. One
-    /// that `waits` begins when the attempt has ended.
+    /// Starts the reminder of the last attempt of a checkout, made at `since` by the entity's clock. It replaces the
+    /// reminder of an earlier attempt, and uses that one's address if this attempt names none. Does nothing if there is
+    /// no address. A paused reminder starts when the attempt has ended.
     #[must_use]
-    pub fn remind(mut self, checkout: &Checkout, address: Option<String>, since: Timestamp, waits: bool) -> Self {
-        self.reminders.extend(Reminder::of_attempt(checkout, address, since, waits));
+    pub fn with_reminder(
+        mut self,
+        checkout: &Checkout,
+        address: Option<String>,
+        since: Timestamp,
+        is_paused: bool,
+    ) -> Self {
+        self.reminders.extend(Reminder::from_attempt(checkout, address, since, is_paused));
         self
     }
 
-    /// Takes a timer back.
+    /// Stops a timer of a payment or checkout, if it runs.
     #[must_use]
-    pub fn without_timer(mut self, kind: Kind, subject: &str) -> Self {
+    pub fn without_timer(mut self, kind: TimerKind, subject: &str) -> Self {
         self.stopped_timers.push((kind, subject.to_owned()));
         self
     }
 }
 
-/// Starts the timer that ends a pending payment, unless it runs already. `since` is by the clock of the entity.
-pub(super) fn start_end(
+/// Starts the timer that ends a pending payment, unless it is running already. `since` is by the clock of the entity,
+/// and is stored by the machine's. Does nothing if the entity is not stored.
+pub(super) fn start_end_timer(
     connection: &Connection,
     payment: &str,
     entity: &str,
     since: Timestamp,
 ) -> Result<(), StoreError> {
-    // The lead of that clock is looked up here, where nobody moves it meanwhile.
+    // The advance of that clock is read here under the write lock, so that it cannot change meanwhile.
     connection
         .prepare_cached(
             "INSERT OR IGNORE INTO timer (kind, subject, entity, since)
@@ -83,12 +92,13 @@ pub(super) fn start_end(
     Ok(())
 }
 
-/// Starts a reminder, or starts it again for the new attempt.
-pub(super) fn remind(connection: &Connection, reminder: &Reminder) -> Result<(), StoreError> {
+/// Starts a reminder, or restarts it for a new attempt. Without an address, uses the one of the running reminder, or
+/// does nothing if none runs.
+pub(super) fn start_reminder(connection: &Connection, reminder: &Reminder) -> Result<(), StoreError> {
     let query = "SELECT detail FROM timer WHERE kind = 'remind' AND subject = ?1";
     let earlier = connection.prepare_cached(query)?.query_row([reminder.checkout.as_str()], |row| row.get(0));
-    let Some(reminder) = reminder.clone().in_place_of(earlier.optional()?.flatten()) else { return Ok(()) };
-    let Reminder { checkout, entity, attempt, since, address, waits } = reminder;
+    let Some(reminder) = reminder.clone().replace_earlier(earlier.optional()?.flatten()) else { return Ok(()) };
+    let Reminder { checkout, entity, attempt, since, address, is_paused } = reminder;
     connection
         .prepare_cached(
             "INSERT INTO timer (kind, subject, entity, since, detail, attempt, waits)
@@ -97,38 +107,40 @@ pub(super) fn remind(connection: &Connection, reminder: &Reminder) -> Result<(),
              ON CONFLICT (kind, subject) DO UPDATE SET since = excluded.since, detail = excluded.detail,
                  attempt = excluded.attempt, waits = excluded.waits",
         )?
-        .execute(params![checkout.as_str(), entity.as_str(), since.as_millisecond(), address, attempt, waits])?;
+        .execute(params![checkout.as_str(), entity.as_str(), since.as_millisecond(), address, attempt, is_paused])?;
     Ok(())
 }
 
-/// Lets the reminder of an attempt that has ended run.
-pub(super) fn release_reminder(connection: &Connection, checkout: &str, attempt: &str) -> Result<(), StoreError> {
+/// Starts the paused reminder of an attempt that has ended. Does nothing if the checkout has none, or one of a later
+/// attempt.
+pub(super) fn resume_reminder(connection: &Connection, checkout: &str, attempt: &str) -> Result<(), StoreError> {
     connection
         .prepare_cached("UPDATE timer SET waits = 0 WHERE kind = 'remind' AND subject = ?1 AND attempt = ?2")?
         .execute(params![checkout, attempt])?;
     Ok(())
 }
 
-/// Takes a timer back.
-pub(super) fn stop(connection: &Connection, kind: Kind, subject: &str) -> Result<(), StoreError> {
+/// Stops a timer of a payment or checkout, if it runs.
+pub(super) fn stop_timer(connection: &Connection, kind: TimerKind, subject: &str) -> Result<(), StoreError> {
     connection
         .prepare_cached("DELETE FROM timer WHERE kind = ?1 AND subject = ?2")?
-        .execute(params![kind.word(), subject])?;
+        .execute(params![kind.as_str(), subject])?;
     Ok(())
 }
 
 impl Store {
-    /// The timers of a kind that run and began before a moment of the machine's clock, the oldest first: at most `most`.
+    /// Loads the timers of a kind that began at or before a moment of the machine's clock, oldest first, at most
+    /// `limit`. Leaves out paused reminders.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn timers_due(&self, kind: Kind, before: Timestamp, most: u32) -> Result<Vec<Timer>, StoreError> {
-        self.read(|connection| {
+    /// If the store cannot be read.
+    pub fn load_due_timers(&self, kind: TimerKind, before: Timestamp, limit: u32) -> Result<Vec<Timer>, StoreError> {
+        self.run_read(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT subject, entity, detail, attempt FROM timer
                  WHERE kind = ?1 AND since <= ?2 AND waits = 0 ORDER BY since LIMIT ?3",
             )?;
-            let mut rows = statement.query(params![kind.word(), before.as_millisecond(), most])?;
+            let mut rows = statement.query(params![kind.as_str(), before.as_millisecond(), limit])?;
             let mut due = Vec::new();
             while let Some(row) = rows.next()? {
                 let entity: String = row.get(1)?;
@@ -138,23 +150,21 @@ impl Store {
             Ok(due)
         })
     }
-}
 
-impl Store {
-    /// Takes a timer back.
+    /// Stops a timer of a payment or checkout, if it runs.
     ///
     /// # Errors
     /// Same as [`Store::update`].
-    pub async fn stop_timer(&self, kind: Kind, subject: String) -> Result<(), StoreError> {
-        self.run(move |connection| stop(connection, kind, &subject)).await
+    pub async fn stop_timer(&self, kind: TimerKind, subject: String) -> Result<(), StoreError> {
+        self.run_write(move |connection| stop_timer(connection, kind, &subject)).await
     }
 
-    /// Takes reminders back, each by its checkout and the attempt that it is about. The reminder of a later attempt stays.
+    /// Stops reminders, each identified by its checkout and its attempt. The reminder of a later attempt is kept.
     ///
     /// # Errors
     /// Same as [`Store::update`].
     pub async fn stop_reminders(&self, attempts: Vec<(String, String)>) -> Result<(), StoreError> {
-        self.run(move |connection| {
+        self.run_write(move |connection| {
             let query = "DELETE FROM timer WHERE kind = 'remind' AND subject = ?1 AND attempt = ?2";
             let mut statement = connection.prepare_cached(query)?;
             for (checkout, attempt) in &attempts {

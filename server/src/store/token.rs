@@ -1,4 +1,4 @@
-//! Access tokens: the stored halves, and the key of their hashes.
+//! Access tokens: their stored data, and the key of their hashes.
 
 use std::collections::HashMap;
 
@@ -9,48 +9,49 @@ use super::{AdminStore, Store, StoreError};
 use crate::credential::{Credential, HashKey, Usage};
 use crate::domain::id::EntityId;
 use crate::domain::scope::Scopes;
-use crate::vault::{Vault, VaultError};
+use crate::vault::{Sealed, Vault, VaultError};
 
-/// The name of the hash key, as a row and as a record of the vault.
+/// The name of the hash key, both of its row and of its record in the vault.
 const HASH_KEY: &str = "token hash key";
 
-/// A token as `token list` shows it; the secret half is nowhere.
+/// A token in the output of `token list`. Its secret half is not stored.
 #[derive(Debug, Clone, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenInfo {
     /// The public half of the pair.
     pub user_id: String,
-    /// The entity that it speaks for.
+    /// The entity that it authenticates.
     pub entity_id: String,
     /// Its purpose, in the operator's words.
     pub label: String,
-    /// When it was made.
+    /// The time of creation.
     pub created: Timestamp,
-    /// Since when it is no longer valid.
+    /// The time of its revocation.
     pub revoked: Option<Timestamp>,
-    /// The moment from which it is refused.
+    /// The time from which it is refused.
     pub expires: Option<Timestamp>,
-    /// Networks that it may be used from; empty for all.
+    /// Networks from which it may be used. Empty allows all.
     pub networks: Vec<String>,
     /// The kinds of requests that it may make.
     pub scopes: Vec<String>,
-    /// The latest use, to the minute.
+    /// The time of the latest use, to the minute.
     pub last_used: Option<Timestamp>,
 }
 
-/// Why there is no hash key.
+/// Reason for a missing hash key.
 #[derive(Debug, thiserror::Error)]
 pub enum HashKeyError {
-    /// The store does not answer.
+    /// The store cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The vault has another key than the one that sealed it.
+    /// The vault has another key than the one that sealed the hash key.
     #[error("the key of the token hashes cannot be opened: is this the vault's key of this store? {0}")]
     Vault(#[from] VaultError),
 }
 
-/// Loads valid tokens by user id.
-pub(super) fn valid(connection: &Connection) -> Result<HashMap<String, Credential>, StoreError> {
+/// Loads the tokens that are not revoked, by user id, including expired ones. Leaves out tokens with an unreadable
+/// entity or network.
+pub(super) fn load_unrevoked_tokens(connection: &Connection) -> Result<HashMap<String, Credential>, StoreError> {
     let mut by_user = HashMap::new();
     let mut statement = connection.prepare(
         "SELECT user_id, hash, entity, keyed, expires, networks, scopes, used FROM token WHERE revoked IS NULL",
@@ -59,18 +60,18 @@ pub(super) fn valid(connection: &Connection) -> Result<HashMap<String, Credentia
     while let Some(row) = rows.next()? {
         let (entity, networks, scopes): (String, String, String) = (row.get(2)?, row.get(5)?, row.get(6)?);
         let Some(entity) = EntityId::parse(&entity) else { continue };
-        // A token with a network that cannot be read is valid nowhere.
-        let networks: Result<Vec<_>, _> = words(&networks).map(str::parse).collect();
+        // Without its networks, a token could be used from anywhere.
+        let networks: Result<Vec<_>, _> = split_list(&networks).map(str::parse).collect();
         let Ok(networks) = networks else { continue };
         let credential = Credential {
             user_id: row.get(0)?,
             hash: row.get(1)?,
             keyed: row.get(3)?,
             entity,
-            expires: row.get::<_, Option<i64>>(4)?.map(instant),
+            expires: row.get::<_, Option<i64>>(4)?.map(timestamp_from_milliseconds),
             networks,
             scopes: Scopes::parse(&scopes),
-            usage: Usage::stored(row.get(7)?).into(),
+            usage: Usage::from_stored(row.get(7)?).into(),
         };
         by_user.insert(credential.user_id.clone(), credential);
     }
@@ -78,10 +79,10 @@ pub(super) fn valid(connection: &Connection) -> Result<HashMap<String, Credentia
 }
 
 impl AdminStore {
-    /// Adds a token; only the hash of its secret half is stored.
+    /// Adds a token. Only the hash of its secret half is stored.
     ///
     /// # Errors
-    /// When the store cannot be written, or there is no such entity.
+    /// If the store cannot be written, or there is no such entity.
     pub fn add_token(&self, credential: &Credential, label: &str, now: Timestamp) -> Result<(), StoreError> {
         let networks: Vec<String> = credential.networks.iter().map(ToString::to_string).collect();
         self.connection.execute(
@@ -102,11 +103,11 @@ impl AdminStore {
         Ok(())
     }
 
-    /// Loads the tokens of an entity, or all, revoked ones too, oldest first.
+    /// Loads the tokens of an entity, or of all, oldest first, including revoked ones.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn tokens(&self, entity: Option<&EntityId>) -> Result<Vec<TokenInfo>, StoreError> {
+    /// If the store cannot be read.
+    pub fn load_tokens(&self, entity: Option<&EntityId>) -> Result<Vec<TokenInfo>, StoreError> {
         let mut statement = self.connection.prepare(
             "SELECT user_id, entity, label, created, revoked, expires, networks, scopes, used FROM token
              WHERE ?1 IS NULL OR entity = ?1 ORDER BY created, user_id",
@@ -117,21 +118,21 @@ impl AdminStore {
                 user_id: row.get(0)?,
                 entity_id: row.get(1)?,
                 label: row.get(2)?,
-                created: instant(row.get(3)?),
-                revoked: row.get::<_, Option<i64>>(4)?.map(instant),
-                expires: row.get::<_, Option<i64>>(5)?.map(instant),
-                networks: words(&networks).map(str::to_owned).collect(),
-                scopes: words(&scopes).map(str::to_owned).collect(),
-                last_used: row.get::<_, Option<i64>>(8)?.map(instant),
+                created: timestamp_from_milliseconds(row.get(3)?),
+                revoked: row.get::<_, Option<i64>>(4)?.map(timestamp_from_milliseconds),
+                expires: row.get::<_, Option<i64>>(5)?.map(timestamp_from_milliseconds),
+                networks: split_list(&networks).map(str::to_owned).collect(),
+                scopes: split_list(&scopes).map(str::to_owned).collect(),
+                last_used: row.get::<_, Option<i64>>(8)?.map(timestamp_from_milliseconds),
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Makes a token invalid. Returns true if there was a valid one with this user id.
+    /// Revokes a token. Returns false if there is none with this user id, or it is revoked already.
     ///
     /// # Errors
-    /// When the store cannot be written.
+    /// If the store cannot be written.
     pub fn revoke_token(&self, user_id: &str, now: Timestamp) -> Result<bool, StoreError> {
         let changed = self.connection.execute(
             "UPDATE token SET revoked = ?2 WHERE user_id = ?1 AND revoked IS NULL",
@@ -142,27 +143,27 @@ impl AdminStore {
 }
 
 impl Store {
-    /// Opens the key of the token hashes; makes it on first use. It is random and sealed, not derived from the vault's key, so
-    /// that hashes survive when the vault gets a new key.
+    /// Opens the key of the token hashes, and creates it on first use. It is random and sealed, not derived from the
+    /// vault's key, so that the hashes stay valid after a change of the vault's key.
     ///
     /// # Errors
-    /// When the store cannot be read or written, or the vault has another key than the one that sealed it.
-    pub async fn token_hash_key(&self, vault: &Vault) -> Result<HashKey, HashKeyError> {
-        let sealed = |connection: &Connection| -> Result<Option<Vec<u8>>, StoreError> {
+    /// If the store cannot be read or written, or the vault has another key than the one that sealed the hash key.
+    pub async fn load_token_hash_key(&self, vault: &Vault) -> Result<HashKey, HashKeyError> {
+        let load_sealed = |connection: &Connection| -> Result<Option<Sealed>, StoreError> {
             let query = "SELECT sealed FROM sealed_key WHERE name = ?1";
             Ok(connection.query_row(query, [HASH_KEY], |row| row.get(0)).optional()?)
         };
-        let found = match self.read(sealed)? {
+        let found = match self.run_read(load_sealed)? {
             Some(found) => found,
             None => {
                 let mut bytes = zeroize::Zeroizing::new([0; 32]);
-                self.sources.randomness.fill(&mut *bytes).map_err(StoreError::from)?;
-                let made = vault.seal(HASH_KEY, &*bytes)?;
-                self.run(move |connection| {
+                self.sources.randomness.fill_bytes(&mut *bytes).map_err(StoreError::from)?;
+                let created = vault.seal(HASH_KEY, &*bytes)?;
+                self.run_write(move |connection| {
                     let query = "INSERT OR IGNORE INTO sealed_key (name, sealed) VALUES (?1, ?2)";
-                    connection.execute(query, params![HASH_KEY, made])?;
-                    // Another node may have been faster.
-                    Ok(sealed(connection)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
+                    connection.execute(query, params![HASH_KEY, created])?;
+                    // Another node may have inserted its key first.
+                    Ok(load_sealed(connection)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
                 })
                 .await?
             }
@@ -171,12 +172,13 @@ impl Store {
         Ok(HashKey::new(bytes.as_slice().try_into().map_err(|_| VaultError::damaged())?))
     }
 
-    /// Keys these hashes. What was stored without a key is overwritten.
+    /// Replaces the unkeyed hashes of tokens, given by user id, with keyed ones; already keyed ones stay. Marks the WAL
+    /// as dirty, so that the unkeyed hashes are overwritten on the disk, and refills the directory.
     ///
     /// # Errors
     /// Same as [`Store::update`].
-    pub async fn key_token_hashes(&self, hashes: Vec<(String, [u8; 32])>) -> Result<(), StoreError> {
-        self.run(move |connection| {
+    pub async fn replace_unkeyed_hashes(&self, hashes: Vec<(String, [u8; 32])>) -> Result<(), StoreError> {
+        self.run_write(move |connection| {
             for (user_id, hash) in &hashes {
                 let query = "UPDATE token SET hash = ?2, keyed = 1 WHERE user_id = ?1 AND NOT keyed";
                 connection.execute(query, params![user_id, hash])?;
@@ -184,16 +186,16 @@ impl Store {
             Ok(())
         })
         .await?;
-        self.something_was_deleted();
+        self.mark_wal_dirty();
         self.fill_directory().await
     }
 
-    /// Notes when tokens were used.
+    /// Records the latest use of tokens: user ids, and times in milliseconds since 1970. A later recorded use stays.
     ///
     /// # Errors
     /// Same as [`Store::update`].
-    pub async fn note_tokens_used(&self, used: Vec<(String, i64)>) -> Result<(), StoreError> {
-        self.run(move |connection| {
+    pub async fn record_token_use(&self, used: Vec<(String, i64)>) -> Result<(), StoreError> {
+        self.run_write(move |connection| {
             for (user_id, used) in &used {
                 let query = "UPDATE token SET used = max(coalesce(used, 0), ?2) WHERE user_id = ?1";
                 connection.prepare_cached(query)?.execute(params![user_id, used])?;
@@ -204,11 +206,12 @@ impl Store {
     }
 }
 
-/// The words of a list with commas.
-fn words(list: &str) -> impl Iterator<Item = &str> {
+/// Splits a comma-separated list. An empty text gives no items.
+fn split_list(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').filter(|word| !word.is_empty())
 }
 
-fn instant(milliseconds: i64) -> Timestamp {
+/// Returns the time of a column in milliseconds since 1970, or 1970 if it is out of range.
+fn timestamp_from_milliseconds(milliseconds: i64) -> Timestamp {
     Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH)
 }

@@ -1,53 +1,43 @@
-//! The vault's keys as the store knows them: their ids, never the keys. A process whose keys cannot open what the store holds is
-//! told so before it seals anything.
-
-use std::sync::Arc;
+//! The store's record of the vault's keys: their ids, never the keys. It lets a process detect that its keys cannot
+//! open stored records, before it seals anything. The vault ([`Keyring`]) and the gateway decide on the consequences.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::sealed::{SealedCount, count_by_key};
+use super::sealed::count_by_key;
 use super::{AdminStore, StoreError};
-use crate::vault::{KeyId, KeySource, Vault};
+use crate::vault::{KeyId, Keyring, Vault};
 
-/// The vault of a server, and the source of its keys, which is read again when another process has changed them.
-pub struct Keyring {
-    /// The vault.
-    pub vault: Arc<Vault>,
-    /// The source of its keys.
-    pub source: KeySource,
-}
-
-/// A key that the store knows.
+/// A recorded key.
 #[derive(Debug, Clone)]
-pub struct KnownKey {
-    /// Its id.
+pub struct VaultKeyRecord {
+    /// The id.
     pub id: KeyId,
-    /// The time when it was first used.
+    /// The time of its first use.
     pub created: Timestamp,
-    /// The time from which nothing is sealed under it any more.
+    /// The time of its retirement, from which nothing is sealed under it. `None` if it is not retired.
     pub retired: Option<Timestamp>,
 }
 
-/// Loads the keys, oldest first.
-fn list(connection: &Connection) -> Result<Vec<KnownKey>, StoreError> {
-    let instant = |milliseconds| Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH);
+/// Loads the recorded keys, oldest first, including retired ones.
+fn load_key_records(connection: &Connection) -> Result<Vec<VaultKeyRecord>, StoreError> {
+    let timestamp = |milliseconds| Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH);
     let mut statement = connection.prepare_cached("SELECT id, created, retired FROM vault_key ORDER BY created, id")?;
     let rows = statement.query_map([], |row| {
-        Ok(KnownKey {
+        Ok(VaultKeyRecord {
             id: KeyId(row.get(0)?),
-            created: instant(row.get(1)?),
-            retired: row.get::<_, Option<i64>>(2)?.map(instant),
+            created: timestamp(row.get(1)?),
+            retired: row.get::<_, Option<i64>>(2)?.map(timestamp),
         })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Returns the keys of the store that are not among `ids` and have sealed records.
-fn missing(connection: &Connection, ids: &[KeyId]) -> Result<Vec<KeyId>, StoreError> {
+/// Returns the recorded keys that are not in `ids`, not retired, and have sealed records.
+fn find_missing_keys(connection: &Connection, ids: &[KeyId]) -> Result<Vec<KeyId>, StoreError> {
     let mut missing = Vec::new();
-    for key in list(connection)? {
-        // The records are counted only where a key is not there, which is an operator's mistake.
+    for key in load_key_records(connection)? {
+        // Counts the records only if a key is missing, which is an operator's mistake.
         if key.retired.is_none() && !ids.contains(&key.id) && !count_by_key(connection, key.id)?.is_empty() {
             missing.push(key.id);
         }
@@ -55,60 +45,49 @@ fn missing(connection: &Connection, ids: &[KeyId]) -> Result<Vec<KeyId>, StoreEr
     Ok(missing)
 }
 
-/// Notes which keys a server has.
-pub(super) fn note_loaded(connection: &Connection, vault: &Vault) -> Result<(), StoreError> {
+/// Records for each recorded key if this server has loaded it. Keys that are not recorded are left out.
+pub(super) fn record_loaded_keys(connection: &Connection, vault: &Vault) -> Result<(), StoreError> {
     let ids = vault.key_ids();
-    for key in list(connection)? {
+    for key in load_key_records(connection)? {
         let query = "UPDATE vault_key SET loaded = ?2 WHERE id = ?1 AND loaded <> ?2";
         connection.execute(query, params![key.id.0, ids.contains(&key.id)])?;
     }
     Ok(())
 }
 
-/// Reads a server's keys again if the store knows others than it has. Called when another process has written.
-pub(super) fn refresh(connection: &Connection, vault: &Vault, source: &KeySource) -> Result<(), StoreError> {
-    let ids = vault.key_ids();
-    let known = list(connection)?;
-    let changed = known.iter().any(|key| key.retired.is_none() != ids.contains(&key.id));
-    if !changed {
+/// Reloads a server's keys if the store has recorded others, and records which are then loaded. If the new keys lack a
+/// needed one or cannot be read, the previous ones stay loaded, without an error. Called after another process has
+/// written.
+pub(super) fn refresh_keyring(connection: &Connection, keys: &Keyring) -> Result<(), StoreError> {
+    let records = load_key_records(connection)?;
+    if keys.is_current(records.iter().map(|key| (key.id, key.retired.is_none()))) {
         return Ok(());
     }
-    match source.read() {
-        Ok(Some(keys))
-            if missing(connection, &keys.iter().map(crate::vault::MasterKey::id).collect::<Vec<_>>())?.is_empty() =>
-        {
-            vault.replace_keys(&keys);
-            if vault.key_ids() != ids {
-                tracing::info!(keys = ?vault.key_ids().iter().map(ToString::to_string).collect::<Vec<_>>(), "vault keys");
-            }
-        }
-        Ok(_) => tracing::error!(%source, "the vault's key file lacks a key that is in use; the keys of before stay"),
-        Err(error) => tracing::error!(%error, "reading the vault's keys again; those of before stay"),
-    }
-    note_loaded(connection, vault)
+    keys.reload_keys(|ids| find_missing_keys(connection, ids))?;
+    record_loaded_keys(connection, &keys.vault)
 }
 
 impl AdminStore {
-    /// Loads the keys that the store knows, oldest first.
+    /// Loads the recorded keys, oldest first, including retired ones.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn vault_keys(&self) -> Result<Vec<KnownKey>, StoreError> {
-        list(&self.connection)
+    /// If the store cannot be read.
+    pub fn load_vault_keys(&self) -> Result<Vec<VaultKeyRecord>, StoreError> {
+        load_key_records(&self.connection)
     }
 
-    /// Returns the keys of the store that are not among `ids` and have sealed records.
+    /// Returns the recorded keys that are not in `ids`, not retired, and have sealed records.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn missing_vault_keys(&self, ids: &[KeyId]) -> Result<Vec<KeyId>, StoreError> {
-        missing(&self.connection, ids)
+    /// If the store cannot be read.
+    pub fn find_missing_vault_keys(&self, ids: &[KeyId]) -> Result<Vec<KeyId>, StoreError> {
+        find_missing_keys(&self.connection, ids)
     }
 
-    /// Notes a key that is about to seal.
+    /// Records a key before its first use for sealing. Does nothing if it is recorded already, also as retired.
     ///
     /// # Errors
-    /// When the store cannot be written.
+    /// If the store cannot be written.
     pub fn register_vault_key(&self, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
         let query = "SELECT 1 FROM vault_key WHERE id = ?1";
         let known: Option<i64> = self.connection.query_row(query, [id.0], |row| row.get(0)).optional()?;
@@ -119,43 +98,43 @@ impl AdminStore {
         Ok(())
     }
 
-    /// Returns true if a running server has loaded a key.
+    /// Returns true if the server that recorded its keys last has loaded this one. An unknown key gives false.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn is_vault_key_loaded(&self, id: KeyId) -> Result<bool, StoreError> {
         let query = "SELECT loaded FROM vault_key WHERE id = ?1";
         Ok(self.connection.query_row(query, [id.0], |row| row.get(0)).optional()?.unwrap_or(false))
     }
 
-    /// Retires a key, so that nothing is sealed under it any more. Returns the records that are still sealed under it, and
-    /// retires nothing if there are any.
+    /// Counts the stored responses, unexpired at `now`, whose requests are recognised with a key. Responses of an
+    /// earlier version do not name their key, so they are counted for every key.
     ///
     /// # Errors
-    /// When the store cannot be read or written.
-    pub fn retire_vault_key(&self, id: KeyId, now: Timestamp) -> Result<Vec<SealedCount>, StoreError> {
-        self.in_transaction(|store| {
-            let mut found = store.count_sealed_by(id)?;
-            let replays = "SELECT count(*) FROM answer
-                WHERE until > ?2 AND (substr(fingerprint, 1, 4) = ?1 OR length(fingerprint) = 32)";
-            let given = params![id.0, now.as_millisecond()];
-            let replays: i64 = store.connection.query_row(replays, given, |row| row.get(0))?;
-            if replays > 0 {
-                found.push(("responses that may be replayed within 24 hours", replays.unsigned_abs()));
-            }
-            if found.is_empty() {
-                let query = "UPDATE vault_key SET retired = ?2, loaded = 0 WHERE id = ?1 AND retired IS NULL";
-                store.connection.execute(query, params![id.0, now.as_millisecond()])?;
-            }
-            Ok(found)
-        })
+    /// If the store cannot be read.
+    pub fn count_responses_by_key(&self, id: KeyId, now: Timestamp) -> Result<u64, StoreError> {
+        let query = "SELECT count(*) FROM answer
+            WHERE until > ?2 AND (substr(fingerprint, 1, 4) = ?1 OR length(fingerprint) = 32)";
+        let count: i64 = self.connection.query_row(query, params![id.0, now.as_millisecond()], |row| row.get(0))?;
+        Ok(count.unsigned_abs())
     }
 
-    /// Touches a key's row, so that a running server looks at its keys again.
+    /// Records that nothing is sealed under a key any more, and that no server has it loaded. Does nothing if it is
+    /// retired already. Run it in the transaction that checked this.
     ///
     /// # Errors
-    /// When the store cannot be written.
-    pub fn announce_vault_key(&self, id: KeyId) -> Result<(), StoreError> {
+    /// If the store cannot be written.
+    pub fn retire_vault_key(&self, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
+        let query = "UPDATE vault_key SET retired = ?2, loaded = 0 WHERE id = ?1 AND retired IS NULL";
+        self.connection.execute(query, params![id.0, now.as_millisecond()])?;
+        Ok(())
+    }
+
+    /// Updates a key's row without a change, so that running servers notice a write and check their keys.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn touch_vault_key(&self, id: KeyId) -> Result<(), StoreError> {
         self.connection.execute("UPDATE vault_key SET created = created WHERE id = ?1", [id.0])?;
         Ok(())
     }

@@ -1,92 +1,96 @@
-//! Webhooks: where an entity is told of everything that becomes of its payments and registrations, and of those of what is below it.
+//! Webhooks: receivers of all events of an entity's payments and registrations, and of those of the entities below it.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use super::error::unreadable_column;
 use super::{AdminStore, StoreError};
 use crate::domain::id::{EntityId, MessageId};
+use crate::vault::Sealed;
 
-/// A webhook as it is stored.
+/// A webhook in its stored form.
 #[derive(Debug, Clone)]
 pub struct Webhook {
-    /// Its id.
+    /// The id.
     pub id: MessageId,
-    /// Whose it is.
+    /// The entity that owns it.
     pub entity: EntityId,
-    /// Where to.
+    /// The address of the receiver.
     pub url: String,
-    /// Its secret, sealed in the vault.
-    pub sealed: Vec<u8>,
-    /// The secret that is to take its place, sealed as the same record; `None` if no rotation is under way.
-    pub next: Option<Vec<u8>>,
-    /// What it tells of: `PAYMENT`, `REGISTRATION`, `SCHEDULE`, `RISK`, with commas between.
+    /// The secret, sealed by the vault.
+    pub sealed: Sealed,
+    /// The next secret, sealed as the same record. `None` if no rotation is in progress.
+    pub next_secret: Option<Sealed>,
+    /// The types of events that it subscribes to: `PAYMENT`, `REGISTRATION`, `SCHEDULE`, `RISK`, separated by commas.
     pub types: String,
-    /// Whether what is known of the shopper is left out.
+    /// True if the shopper's data is left out of the payload.
     pub without_customer: bool,
-    /// Whether the ciphertext goes inside JSON.
+    /// True if the ciphertext is sent inside JSON.
     pub wrapped: bool,
-    /// Whether its receiver has taken a test. Nothing is written for it before.
+    /// True if its receiver has accepted a test. Before that, no messages are written for it.
     pub active: bool,
-    /// When it was made.
+    /// The time of creation.
     pub created: Timestamp,
 }
 
-/// A line of the log.
+/// A line of the delivery log.
 #[derive(Debug, Clone, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Delivery {
-    /// The message; every attempt of it has the same.
+pub struct DeliveryLogEntry {
+    /// The id of the message, the same for all its attempts.
     pub message_id: String,
-    /// What it tells, such as `PAYMENT CREATED`.
+    /// The event that it reports, such as `PAYMENT CREATED`.
     pub what: String,
-    /// When the attempt began; none of a message that was not tried yet.
+    /// The beginning of the attempt. `None` if the message has not been tried yet.
     pub at: Option<Timestamp>,
-    /// How long it took.
+    /// The duration of the attempt.
     pub milliseconds: Option<i64>,
-    /// What was answered.
+    /// The HTTP status of the response.
     pub status: Option<u16>,
-    /// Why nothing was.
+    /// The reason why there was no response.
     pub fault: Option<String>,
-    /// When the message is tried the next time; none of one that was taken, or given up.
+    /// The time of the message's next attempt. `None` if it was delivered or abandoned.
     pub next: Option<Timestamp>,
 }
 
 impl Webhook {
-    /// The name of its key's record in the vault; no other record's name looks like it.
-    pub fn record(id: &MessageId) -> String {
+    /// Returns the id of its record in the vault, which differs from the ids of all other records.
+    pub fn vault_record_id(id: &MessageId) -> String {
         format!("webhook {id}")
     }
 
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+    /// Reads a webhook from a row with [`COLUMNS`]. An unreadable id is an error.
+    fn read_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         let (id, entity): (String, String) = (row.get(0)?, row.get(1)?);
         Ok(Self {
-            id: MessageId::parse(&id).ok_or(rusqlite::Error::InvalidQuery)?,
-            entity: EntityId::parse(&entity).ok_or(rusqlite::Error::InvalidQuery)?,
+            id: MessageId::parse(&id).ok_or_else(|| unreadable_column(0, "id of a webhook"))?,
+            entity: EntityId::parse(&entity).ok_or_else(|| unreadable_column(1, "id of an entity"))?,
             url: row.get(2)?,
             sealed: row.get(3)?,
             types: row.get(4)?,
             without_customer: row.get(5)?,
             wrapped: row.get(6)?,
             active: row.get(7)?,
-            created: instant(row.get(8)?),
-            next: row.get(9)?,
+            created: timestamp_from_milliseconds(row.get(8)?),
+            next_secret: row.get(9)?,
         })
     }
 }
 
+/// Columns of a webhook, in the order in which [`Webhook::read_row`] reads them.
 const COLUMNS: &str = "id, entity, url, sealed, types, without_customer, wrapped, active, created, next";
 
 /// Loads a webhook by id.
-pub(super) fn find(connection: &Connection, id: &str) -> Result<Option<Webhook>, StoreError> {
+pub(super) fn load_webhook(connection: &Connection, id: &str) -> Result<Option<Webhook>, StoreError> {
     let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM webhook WHERE id = ?1"))?;
-    Ok(statement.query_row([id], Webhook::read).optional()?)
+    Ok(statement.query_row([id], Webhook::read_row).optional()?)
 }
 
 impl AdminStore {
-    /// Adds a webhook.
+    /// Adds a webhook as it is, also an inactive one.
     ///
     /// # Errors
-    /// When the store cannot be written, or there is no such entity.
+    /// If the store cannot be written, or there is no such entity.
     pub fn add_webhook(&self, webhook: &Webhook) -> Result<(), StoreError> {
         self.connection.execute(
             &format!("INSERT INTO webhook ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"),
@@ -100,62 +104,67 @@ impl AdminStore {
                 webhook.wrapped,
                 webhook.active,
                 webhook.created.as_millisecond(),
-                webhook.next
+                webhook.next_secret
             ],
         )?;
         Ok(())
     }
 
-    /// Loads a webhook by id.
+    /// Loads a webhook of any entity by id.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn webhook(&self, id: &str) -> Result<Option<Webhook>, StoreError> {
-        find(&self.connection, id)
+    /// If the store cannot be read.
+    pub fn load_webhook(&self, id: &str) -> Result<Option<Webhook>, StoreError> {
+        load_webhook(&self.connection, id)
     }
 
-    /// Loads the webhooks of an entity, or all, oldest first.
+    /// Loads the webhooks of one entity, without those of other entities in the tree, or of all with `None`. Oldest
+    /// first.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn webhooks(&self, entity: Option<&EntityId>) -> Result<Vec<Webhook>, StoreError> {
+    /// If the store cannot be read.
+    pub fn load_webhooks(&self, entity: Option<&EntityId>) -> Result<Vec<Webhook>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM webhook WHERE ?1 IS NULL OR entity = ?1 ORDER BY id");
         let mut statement = self.connection.prepare(&query)?;
-        let rows = statement.query_map([entity.map(EntityId::as_str)], Webhook::read)?;
+        let rows = statement.query_map([entity.map(EntityId::as_str)], Webhook::read_row)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Notes that a webhook's receiver has taken a test.
+    /// Records that a webhook's receiver has accepted a test, so that events are written for it. An unknown id changes
+    /// nothing.
     ///
     /// # Errors
-    /// When the store cannot be written.
+    /// If the store cannot be written.
     pub fn activate_webhook(&self, id: &MessageId) -> Result<(), StoreError> {
         self.connection.execute("UPDATE webhook SET active = 1 WHERE id = ?1", [id.as_str()])?;
         Ok(())
     }
 
-    /// Begins the rotation of a secret, or cancels it with `None`. Returns false if that was done already.
+    /// Begins the rotation of a secret, or cancels it with `None`. Returns false if a rotation is in progress already,
+    /// if there is none to cancel, or if there is no such webhook.
     ///
     /// # Errors
-    /// When the store cannot be written.
-    pub fn set_next_webhook_secret(&self, id: &MessageId, next: Option<&[u8]>) -> Result<bool, StoreError> {
+    /// If the store cannot be written.
+    pub fn set_next_webhook_secret(&self, id: &MessageId, next: Option<&Sealed>) -> Result<bool, StoreError> {
         let query = "UPDATE webhook SET next = ?2 WHERE id = ?1 AND (next IS NULL) = (?2 IS NOT NULL)";
         Ok(self.connection.execute(query, params![id.as_str(), next])? == 1)
     }
 
-    /// Puts the next secret in the place of the old one, which is deleted. Returns false if it is no longer the next one.
+    /// Replaces the secret with the next one and deletes the old one. Returns false if `next` is not the next secret
+    /// any more.
     ///
     /// # Errors
-    /// When the store cannot be written.
-    pub fn finish_webhook_rotation(&self, id: &MessageId, next: &[u8]) -> Result<bool, StoreError> {
+    /// If the store cannot be written.
+    pub fn finish_webhook_rotation(&self, id: &MessageId, next: &Sealed) -> Result<bool, StoreError> {
         let query = "UPDATE webhook SET sealed = next, next = NULL WHERE id = ?1 AND next = ?2";
         Ok(self.connection.execute(query, params![id.as_str(), next])? == 1)
     }
 
-    /// Deletes a webhook with its key, its messages and its log. Returns true if there was one.
+    /// Deletes a webhook with its secret, its messages and its log. Run it in a transaction, so that either all or
+    /// nothing is deleted. Returns true if there was one.
     ///
     /// # Errors
-    /// When the store cannot be written. Run it in a transaction: else a part may be deleted.
+    /// If the store cannot be written.
     pub fn delete_webhook(&self, id: &MessageId) -> Result<bool, StoreError> {
         let id = id.as_str();
         self.connection
@@ -164,40 +173,43 @@ impl AdminStore {
         Ok(self.connection.execute("DELETE FROM webhook WHERE id = ?1", [id])? == 1)
     }
 
-    /// Loads the latest attempts of a webhook, and what was not tried yet, the latest message first: at most `most` lines.
+    /// Loads the attempts of a webhook's messages, the latest message and attempt first: at most `limit` lines. A
+    /// message without an attempt is one line.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    pub fn webhook_log(&self, id: &MessageId, most: u32) -> Result<Vec<Delivery>, StoreError> {
+    /// If the store cannot be read.
+    pub fn load_webhook_log(&self, id: &MessageId, limit: u32) -> Result<Vec<DeliveryLogEntry>, StoreError> {
         let mut statement = self.connection.prepare(
             "SELECT message.id, what, at, milliseconds, status, fault, due
              FROM message LEFT JOIN delivery ON delivery.message = message.id
              WHERE webhook = ?1 ORDER BY message.id DESC, at DESC LIMIT ?2",
         )?;
-        let rows = statement.query_map(params![id.as_str(), most], |row| {
-            Ok(Delivery {
+        let rows = statement.query_map(params![id.as_str(), limit], |row| {
+            Ok(DeliveryLogEntry {
                 message_id: row.get(0)?,
                 what: row.get(1)?,
-                at: row.get::<_, Option<i64>>(2)?.map(instant),
+                at: row.get::<_, Option<i64>>(2)?.map(timestamp_from_milliseconds),
                 milliseconds: row.get(3)?,
                 status: row.get(4)?,
                 fault: row.get(5)?,
-                next: row.get::<_, Option<i64>>(6)?.map(instant),
+                next: row.get::<_, Option<i64>>(6)?.map(timestamp_from_milliseconds),
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Has a message of a webhook sent again at once, whatever became of it. Returns true if there is one.
+    /// Queues a webhook's message to be sent again at once, whatever its state is, and forgets its failures. Returns
+    /// false if it is unknown or goes to no webhook.
     ///
     /// # Errors
-    /// When the store cannot be written.
+    /// If the store cannot be written.
     pub fn replay_message(&self, message: &str, now: Timestamp) -> Result<bool, StoreError> {
         let query = "UPDATE message SET due = ?2, failures = 0, leased = 0 WHERE id = ?1 AND webhook IS NOT NULL";
         Ok(self.connection.execute(query, params![message, now.as_millisecond()])? == 1)
     }
 }
 
-fn instant(milliseconds: i64) -> Timestamp {
+/// Returns the time of a column in milliseconds since 1970, or 1970 if it is out of range.
+fn timestamp_from_milliseconds(milliseconds: i64) -> Timestamp {
     Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH)
 }

@@ -1,101 +1,80 @@
-//! The writer: one thread that owns the write connection and commits in groups.
-//!
-//! It takes whatever is queued, opens one transaction, gives each request a savepoint of its own, commits, and then
-//! answers all of them; a commit that fails answers all of them so. There is no waiting timer: under light load a group
-//! is one request.
+//! The store's writer: decisions and housekeeping, written in groups on one thread (see [`super::group_commit`]).
+//! Between commits the thread checks for changes by other processes.
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::Connection;
-use tokio::sync::oneshot;
 
-use super::changed::{Changed, Slot};
+use super::change_log::{ChangeLog, Slot};
 use super::checkpoint::Checkpointer;
+use super::group_commit::{CommitHooks, CommitQueue};
 use super::{
-    Changes, Damage, DiskFault, Keyring, Keys, Loaded, Sources, StoreError, Written, entity, rows, vault_keys,
+    Changes, Damage, DiskFault, LoadedRecords, RecordKeys, Sources, StoreError, UpdateResult, entity, rows, vault_keys,
 };
 use crate::directory::Directory;
 use crate::domain::refusal::Refusal;
+use crate::vault::Keyring;
 
-/// Most requests that are refused together.
-const REFUSED_TOGETHER: usize = 1024;
-/// Requests in one commit.
-const GROUP: usize = 256;
-/// Interval at which the writer checks `PRAGMA data_version` for changes by other processes. A check reads shared memory
-/// only, so that a merchant made by the command line can pay at once.
-const WATCH: Duration = Duration::from_millis(50);
-
-/// Runs inside the transaction, or learns why there is none, and returns how to answer once it is known whether it became
-/// durable.
-type Job = Box<dyn FnOnce(Result<&Connection, NotDurable>) -> Answer + Send>;
-type Answer = Box<dyn FnOnce(Result<(), NotDurable>) + Send>;
-/// The fault because of which a transaction is not durable, if one is known.
-type NotDurable = Option<DiskFault>;
-
-/// Limits on what waits for the disk.
+/// Limits on requests that wait for the disk.
 #[derive(Debug, Clone, Copy)]
 pub struct WriteLimits {
-    /// Requests that may wait; more are refused at once with 503.
+    /// Maximum number of waiting requests. Further ones are refused at once with status 503.
     pub queue: usize,
-    /// How long a write waits for another process's transaction before all that wait are refused.
+    /// Maximum time to wait for another process's transaction. Afterwards all waiting requests are refused.
     pub lock_timeout: Duration,
 }
 
 impl Default for WriteLimits {
     fn default() -> Self {
-        Self { queue: 1024, lock_timeout: super::schema::BUSY }
+        Self { queue: 1024, lock_timeout: super::schema::BUSY_TIMEOUT }
     }
 }
 
+/// The only writer of the store in this process. All threads share it.
 pub(super) struct Writer {
-    queue: Option<SyncSender<Job>>,
-    changed: Arc<Changed>,
+    /// Queue to the thread that owns the connection.
+    queue: CommitQueue,
+    /// Updated on that thread after each commit; readers use it without a lock.
+    change_log: Arc<ChangeLog>,
+    /// Set on that thread when a write finds a damaged page.
     damage: Arc<Damage>,
-    thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
+    /// Starts the writer's thread, which takes over the connection, and the checkpointer's. Turns automatic checkpoints
+    /// off. The writer's thread also reloads `directory`, and `keys` if given, soon after another process has written
+    /// to the store. Only a server passes `keys`.
     pub(super) fn start(
         connection: Connection,
         folder: &Path,
         limits: WriteLimits,
         directory: Arc<Directory>,
-        changed: Arc<Changed>,
+        change_log: Arc<ChangeLog>,
         damage: Arc<Damage>,
         keys: Option<Keyring>,
     ) -> Result<Self, StoreError> {
         connection.busy_timeout(limits.lock_timeout)?;
-        // Automatic checkpoints would run inside somebody's commit.
+        // Automatic checkpoints would delay the commit of a request.
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let checkpointer = Checkpointer::start(folder)?;
-        let noted = Arc::clone(&damage);
-        let (queue, jobs) = sync_channel(limits.queue);
-        let thread = std::thread::Builder::new()
-            .name("store-writer".to_owned())
-            .spawn(move || {
-                let watched = Instant::now();
-                WriterThread { connection, directory, damage, keys, checkpointer, version: None, watched }.run(&jobs);
-            })
-            .map_err(|error| StoreError::File(folder.to_owned(), error))?;
-        Ok(Self { queue: Some(queue), changed, damage: noted, thread: Some(thread) })
+        let hooks = WriterHooks { directory, damage: Arc::clone(&damage), keys, checkpointer, version: None };
+        Ok(Self { queue: CommitQueue::start("store-writer", connection, limits.queue, hooks)?, change_log, damage })
     }
 
-    /// As [`super::Store::update`]; and whether a message was written.
-    pub(super) async fn update<T, D>(&self, keys: Keys, sources: Sources, decide: D) -> Written<(T, bool)>
+    /// Same as [`super::Store::update`], without the waking. Also returns true if a message was written.
+    pub(super) async fn update<T, D>(&self, keys: RecordKeys, sources: Sources, decide: D) -> UpdateResult<(T, bool)>
     where
         T: Send + 'static,
-        D: FnOnce(Loaded) -> Result<(Changes, T), Refusal> + Send + 'static,
+        D: FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal> + Send + 'static,
     {
-        self.run_changing(move |connection| {
-            let loaded = rows::load(connection, &keys)?;
+        self.run_tracked_write(move |connection| {
+            let loaded = rows::load_records(connection, &keys)?;
             match decide(loaded) {
                 Ok((changes, value)) => {
-                    let told = changes.apply(connection, &sources)?;
-                    Ok((Ok((value, told)), changes.slots()))
+                    let wrote_message = changes.apply(connection, &sources)?;
+                    Ok((Ok((value, wrote_message)), changes.changed_slots()))
                 }
                 Err(refusal) => Ok((Err(refusal), Vec::new())),
             }
@@ -103,151 +82,72 @@ impl Writer {
         .await
     }
 
-    /// A write that changes no payment.
-    pub(super) async fn run<T: Send + 'static>(
+    /// Runs a write that changes no payment, so that all cached responses stay valid.
+    pub(super) async fn run_write<T: Send + 'static>(
         &self,
         write: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.run_changing(move |connection| Ok((write(connection)?, Vec::new()))).await
+        self.run_tracked_write(move |connection| Ok((write(connection)?, Vec::new()))).await
     }
 
-    /// A write that tells what it changes.
-    async fn run_changing<T: Send + 'static>(
+    /// Runs a write that returns the slots that it changes. Before the caller receives the outcome, records these slots
+    /// in the change log, or the damage that the write or its commit found.
+    async fn run_tracked_write<T: Send + 'static>(
         &self,
         write: impl FnOnce(&Connection) -> Result<(T, Vec<Slot>), StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (sender, receiver) = oneshot::channel();
-        let (changed, damage) = (Arc::clone(&self.changed), Arc::clone(&self.damage));
-        let job: Job = Box::new(move |connection| {
-            let outcome = match connection {
-                Ok(connection) => in_savepoint(connection, write),
-                Err(fault) => Err(StoreError::NotCommitted(fault)),
-            };
-            Box::new(move |durable| {
-                let outcome = match (outcome, durable) {
-                    (Ok(_), Err(fault)) => Err(StoreError::NotCommitted(fault)),
-                    (Ok((value, slots)), Ok(())) => {
-                        changed.committed(&slots);
-                        Ok(value)
-                    }
-                    (Err(error), _) => Err(error),
-                };
-                damage.note(&outcome);
-                // The client may have gone; what was committed stays committed.
-                let _ = sender.send(outcome);
-            })
-        });
-        let queue = self.queue.as_ref().ok_or(StoreError::Stopped)?;
-        queue.try_send(job).map_err(|error| match error {
-            TrySendError::Full(_) => StoreError::Overloaded,
-            TrySendError::Disconnected(_) => StoreError::Stopped,
-        })?;
-        receiver.await.map_err(|_| StoreError::Stopped)?
+        let (change_log, damage) = (Arc::clone(&self.change_log), Arc::clone(&self.damage));
+        let finish = move |outcome: &Result<(T, Vec<Slot>), StoreError>| {
+            if let Ok((_, slots)) = outcome {
+                change_log.record_commit(slots);
+            }
+            damage.record_outcome(outcome);
+        };
+        Ok(self.queue.commit_write(write, finish).await?.0)
     }
 }
 
-impl Drop for Writer {
-    fn drop(&mut self) {
-        // Closing the queue lets the thread finish what is in it.
-        self.queue = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-/// Runs a write of its own inside the transaction of a group. Nothing of it stays if it fails.
-pub(super) fn in_savepoint<T>(
-    connection: &Connection,
-    write: impl FnOnce(&Connection) -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
-    connection.prepare_cached("SAVEPOINT request")?.execute([])?;
-    let outcome = write(connection);
-    if outcome.is_err() {
-        connection.prepare_cached("ROLLBACK TO request")?.execute([])?;
-    }
-    connection.prepare_cached("RELEASE request")?.execute([])?;
-    outcome
-}
-
-/// Answers everything that waits that nothing was written.
-fn refuse_all(first: Job, jobs: &Receiver<Job>, fault: NotDurable) {
-    for job in std::iter::once(first).chain(jobs.try_iter().take(REFUSED_TOGETHER)) {
-        job(Err(fault))(Err(fault));
-    }
-}
-
-struct WriterThread {
-    connection: Connection,
+/// Other work of the writer's thread.
+struct WriterHooks {
     directory: Arc<Directory>,
-    /// Set by whoever meets a damaged page; nothing is written after that.
+    /// Set by the first thread that finds a damaged page. After that, the thread refuses all writes.
     damage: Arc<Damage>,
-    /// Read again when another process has changed the vault's keys.
+    /// Reloaded when another process has changed the vault's keys.
     keys: Option<Keyring>,
     checkpointer: Checkpointer,
-    /// SQLite's `data_version`: changes when another connection has committed.
+    /// SQLite's `data_version` at the last reload, which changes when another connection has committed. `None` before.
     version: Option<i64>,
-    watched: Instant,
 }
 
-impl WriterThread {
-    fn run(mut self, jobs: &Receiver<Job>) {
-        loop {
-            match jobs.recv_timeout(WATCH) {
-                Ok(first) => self.commit_group(first, jobs),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            if self.watched.elapsed() >= WATCH {
-                self.watched = Instant::now();
-                if let Err(error) = self.watch() {
-                    tracing::error!(%error, "reading entities and tokens again");
-                }
-            }
-        }
+impl CommitHooks for WriterHooks {
+    /// Short, because reading `PRAGMA data_version` uses shared memory only. So a merchant created on the command line
+    /// can pay at once.
+    const INTERVAL: Duration = Duration::from_millis(50);
+
+    fn known_fault(&self) -> Option<DiskFault> {
+        self.damage.is_found().then_some(DiskFault::Damaged)
     }
 
-    fn commit_group(&mut self, first: Job, jobs: &Receiver<Job>) {
-        let mut answers = Vec::new();
-        if self.damage.is_found() {
-            return refuse_all(first, jobs, Some(DiskFault::Damaged));
-        }
-        let begun = self.connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.execute([]));
-        if let Err(error) = begun {
-            tracing::error!(%error, "beginning a transaction");
-            // All that wait: each by itself would wait for a busy disk anew.
-            return refuse_all(first, jobs, DiskFault::of(&error));
-        }
-        let mut next = Some(first);
-        while let Some(job) = next {
-            answers.push(job(Ok(&self.connection)));
-            // A full disk makes SQLite roll back everything; what came before in this group is gone as well.
-            let rolled_back = self.connection.is_autocommit();
-            next = if rolled_back || answers.len() == GROUP { None } else { jobs.try_recv().ok() };
-        }
-        let durable = match self.connection.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([])) {
-            Ok(_) => Ok(()),
-            Err(error) => {
-                tracing::error!(%error, requests = answers.len(), "committing");
-                if !self.connection.is_autocommit() {
-                    let _ = self.connection.execute_batch("ROLLBACK");
-                }
-                Err(DiskFault::of(&error))
-            }
-        };
-        for answer in answers {
-            answer(durable);
-        }
-        self.checkpointer.committed(&self.connection);
+    fn after_commit(&mut self, connection: &Connection) {
+        self.checkpointer.after_commit(connection);
     }
 
-    /// Reads entities and tokens again when the command line has changed them.
-    fn watch(&mut self) -> Result<(), StoreError> {
-        let version = self.connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
+    fn on_interval(&mut self, connection: &Connection) {
+        if let Err(error) = self.reload_if_changed(connection) {
+            tracing::error!(%error, "reading entities and tokens again");
+        }
+    }
+}
+
+impl WriterHooks {
+    /// Reloads entities, tokens and the vault's keys if another connection has committed since the last reload, and at
+    /// the first call. After a failure, the next call tries again.
+    fn reload_if_changed(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        let version = connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
         if self.version != Some(version) {
-            self.directory.replace(entity::credentials(&self.connection)?);
-            if let Some(Keyring { vault, source }) = &self.keys {
-                vault_keys::refresh(&self.connection, vault, source)?;
+            self.directory.replace_credentials(entity::load_credentials(connection)?);
+            if let Some(keys) = &self.keys {
+                vault_keys::refresh_keyring(connection, keys)?;
             }
             self.version = Some(version);
         }

@@ -1,54 +1,59 @@
-//! The blind index: finds the same account again without opening a record. It stays inside: no answer depends on it.
+//! The blind index, with which the records of one account are found without opening them. It is used internally only:
+//! no response depends on it.
 //!
-//! HMAC-SHA-256 (RFC 2104) of the account under a key of the entity's own, derived from the master key (HKDF-SHA-256,
-//! RFC 5869). Without the master key nobody can tell which account an index stands for by trying all of them, and two
-//! entities' indexes of one account have nothing in common.
+//! It is the HMAC-SHA-256 (RFC 2104) of the account under a key of its own for each entity, which is derived from the
+//! master key (HKDF-SHA-256, RFC 5869). Without the master key, the account of an index cannot be found by trying all
+//! accounts, and the indexes of one account for two entities are unrelated.
 
 use hkdf::Hkdf;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use super::{Key, Vault, VaultError};
+use super::{DerivedKeys, SealedAccount, Vault, VaultError};
 use crate::domain::id::EntityId;
 
-/// What an account of an entity is found by.
+/// Blind index of an account of an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlindIndex([u8; 32]);
 
 impl BlindIndex {
-    /// Its bytes, as they are stored.
+    /// Returns the bytes to store.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }
 
 impl From<[u8; 32]> for BlindIndex {
-    /// The index whose bytes have been stored.
+    /// Creates an index from its stored bytes.
     fn from(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 }
 
 impl Vault {
-    /// Encrypts an account for the record with this id, and computes the entity's blind index of the account, given in one
-    /// canonical form, under the same key. In two steps the keys could change in between: the index would be that of a key
-    /// which the record does not name, and no rotation would ever compute it anew.
+    /// Encrypts an account for the record with this id, and computes the entity's blind index of the account under the
+    /// same key. `account` is the account in its canonical form. In two separate calls the keys could change in
+    /// between. Then the index would belong to a key that the record does not name, and no rotation would recompute
+    /// it.
     ///
     /// # Errors
-    /// When the system gives no randomness.
+    /// If the system provides no random bytes.
     pub fn seal_account(
         &self,
         record: &str,
         secret: &[u8],
         entity: &EntityId,
         account: &[u8],
-    ) -> Result<(Vec<u8>, BlindIndex), VaultError> {
-        self.with_first(|key| Ok((key.seal(record, secret)?, key.blind_index(entity, account))))
+    ) -> Result<SealedAccount, VaultError> {
+        self.with_sealing_key(|key| {
+            Ok(SealedAccount { sealed: key.seal(record, secret)?, blind: key.blind_index(entity, account) })
+        })
     }
 }
 
-impl Key {
+impl DerivedKeys {
+    /// Computes the blind index of an account, under the index key that is derived for the entity.
     fn blind_index(&self, entity: &EntityId, account: &[u8]) -> BlindIndex {
         let mut key = Zeroizing::new([0; 32]);
         // HKDF expands to up to 8160 bytes, and HMAC takes a key of any length.
@@ -76,12 +81,13 @@ mod tests {
     fn an_index_finds_the_same_account_of_the_same_entity_and_nothing_else() {
         let vault = |byte| Vault::new(&MasterKey::from_bytes([byte; 32]));
         let (one, two) = (EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]), EntityId::new(Timestamp::UNIX_EPOCH, [2; 9]));
-        let of = |byte, entity, account: &[u8]| vault(byte).seal_account("8a01", b"{}", entity, account).unwrap().1;
-        let index = of(1, &one, b"4200000000000000");
-        assert_eq!(index, of(1, &one, b"4200000000000000"));
-        assert_ne!(index, of(1, &one, b"4200000000000001"));
-        assert_ne!(index, of(1, &two, b"4200000000000000"));
-        assert_ne!(index, of(2, &one, b"4200000000000000"));
+        let index_of =
+            |byte, entity, account: &[u8]| vault(byte).seal_account("8a01", b"{}", entity, account).unwrap().blind;
+        let index = index_of(1, &one, b"4200000000000000");
+        assert_eq!(index, index_of(1, &one, b"4200000000000000"));
+        assert_ne!(index, index_of(1, &one, b"4200000000000001"));
+        assert_ne!(index, index_of(1, &two, b"4200000000000000"));
+        assert_ne!(index, index_of(2, &one, b"4200000000000000"));
     }
 
     #[test]
@@ -89,19 +95,19 @@ mod tests {
         let masters = [1, 2].map(|byte| MasterKey::from_bytes([byte; 32]));
         let entity = EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]);
         let alone = masters.each_ref().map(Vault::new);
-        let indexes = alone.each_ref().map(|vault| vault.seal_account("8a01", b"{}", &entity, b"4").unwrap().1);
+        let indexes = alone.each_ref().map(|vault| vault.seal_account("8a01", b"{}", &entity, b"4").unwrap().blind);
         let vault = Vault::new(&masters[0]);
         let done = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| {
-                for turn in (0..2).cycle().take_while(|_| !done.load(Ordering::Relaxed)) {
-                    vault.replace_keys(&masters[turn..=turn]);
+                for index in (0..2).cycle().take_while(|_| !done.load(Ordering::Relaxed)) {
+                    vault.replace_keys(&masters[index..=index]);
                 }
             });
             for _ in 0..5000 {
-                let (sealed, index) = vault.seal_account("8a01", b"{}", &entity, b"4").unwrap();
+                let SealedAccount { sealed, blind } = vault.seal_account("8a01", b"{}", &entity, b"4").unwrap();
                 let opener = alone.iter().position(|vault| vault.open("8a01", &sealed).is_ok());
-                assert_eq!(opener, indexes.iter().position(|known| *known == index));
+                assert_eq!(opener, indexes.iter().position(|known| *known == blind));
             }
             done.store(true, Ordering::Relaxed);
         });

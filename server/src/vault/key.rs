@@ -6,20 +6,20 @@ use hkdf::Hkdf;
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
-use crate::domain::id::hex;
+use crate::domain::id::to_hex;
 
-/// The name of a master key in every record: four bytes of a digest, which tell nothing about the key.
+/// The id of a master key in every record: four bytes of a digest, which reveal nothing about the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId(pub [u8; 4]);
 
 impl std::fmt::Display for KeyId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&hex(&self.0))
+        f.write_str(&to_hex(&self.0))
     }
 }
 
 impl KeyId {
-    /// Reads an id as it is shown: eight lowercase hexadecimal digits.
+    /// Parses an id in its displayed form: eight lowercase hexadecimal digits. Returns `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let number = u32::from_str_radix(text, 16).ok()?;
         let id = Self(number.to_be_bytes());
@@ -27,7 +27,7 @@ impl KeyId {
     }
 }
 
-/// The key that all other keys are derived from. Its Debug shows nothing.
+/// The key from which all other keys are derived. Its Debug output contains nothing of it.
 pub struct MasterKey(Zeroizing<[u8; 32]>);
 
 impl std::fmt::Debug for MasterKey {
@@ -36,33 +36,33 @@ impl std::fmt::Debug for MasterKey {
     }
 }
 
-/// Why there is no master key.
+/// Reason for a missing master key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// The text is not one or more lines of 64 hexadecimal digits.
     #[error("{0} must hold 64 hexadecimal digits (32 bytes), or several such keys with a newline between two")]
     Malformed(String),
-    /// A key stands there twice.
+    /// The text contains a key twice.
     #[error("{0} holds a key twice")]
     Repeated(String),
-    /// Others than the owner may read the file.
+    /// Other users than the owner may read the file.
     #[error("{0} may be read by others than its owner; run: chmod 600 {0}")]
     Permissions(PathBuf),
     /// The file cannot be read or written.
     #[error("{0}: {1}")]
     File(PathBuf, std::io::Error),
-    /// The system's generator gave nothing.
+    /// The system's generator provides no random bytes.
     #[error("the system gives no random bytes")]
     Random,
 }
 
 impl MasterKey {
-    /// A key from bytes that the caller keeps secret.
+    /// Creates a key from bytes that the caller keeps secret.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(Zeroizing::new(bytes))
     }
 
-    /// Reads a key from exactly 64 hexadecimal digits.
+    /// Reads a key from exactly 64 hexadecimal digits of either case. Returns `None` for any other text.
     fn from_hex(digits: &str) -> Option<Self> {
         let digits = digits.as_bytes();
         let mut bytes = Zeroizing::new([0; 32]);
@@ -76,11 +76,11 @@ impl MasterKey {
         Some(Self(bytes))
     }
 
-    /// Reads keys, one a line: exactly 64 hexadecimal digits each, and a newline between two. One more newline may end the
-    /// text. The first key seals, all open. No key stands there twice.
+    /// Parses keys, one per line: exactly 64 hexadecimal digits each, separated by a newline. The text may end with
+    /// one more newline. The first key is used to seal, all keys to open. No key may occur twice.
     ///
     /// # Errors
-    /// [`KeyError::Malformed`], which names the source of the text.
+    /// [`KeyError::Malformed`] or [`KeyError::Repeated`], which name the source of the text.
     pub fn parse_list(text: &str, source: &str) -> Result<Vec<Self>, KeyError> {
         let text = text.strip_suffix('\n').unwrap_or(text);
         let keys: Option<Vec<Self>> = text.split('\n').map(Self::from_hex).collect();
@@ -91,28 +91,28 @@ impl MasterKey {
         if ids.len() == keys.len() { Ok(keys) } else { Err(KeyError::Repeated(source.to_owned())) }
     }
 
-    /// Makes a key from the system's random bytes.
+    /// Creates a key from the system's random bytes.
     ///
     /// # Errors
-    /// If the system gives none.
+    /// If the system provides none.
     pub fn random() -> Result<Self, KeyError> {
         let mut bytes = Zeroizing::new([0; 32]);
         getrandom::fill(&mut *bytes).map_err(|_| KeyError::Random)?;
         Ok(Self(bytes))
     }
 
-    /// Four bytes that name the key in every record and tell nothing about it.
+    /// Returns the key's id: four bytes that identify the key in every record and reveal nothing about it.
     pub fn id(&self) -> KeyId {
         let digest = Sha256::new().chain_update(b"tillgate key id").chain_update(*self.0).finalize();
         KeyId([digest[0], digest[1], digest[2], digest[3]])
     }
 
-    /// The key as a line of a key file.
+    /// Returns the key as 64 lowercase hexadecimal digits, without a newline.
     pub fn to_hex(&self) -> Zeroizing<String> {
-        Zeroizing::new(hex(&*self.0))
+        Zeroizing::new(to_hex(&*self.0))
     }
 
-    /// A key for one purpose (HKDF-SHA-256, RFC 5869).
+    /// Derives a key for one purpose (HKDF-SHA-256 without salt, RFC 5869). The same purpose always gives the same key.
     pub fn derive(&self, purpose: &[u8]) -> Zeroizing<[u8; 32]> {
         let mut key = Zeroizing::new([0; 32]);
         #[allow(clippy::expect_used)]
@@ -169,7 +169,7 @@ mod tests {
 
         #[test]
         fn every_key_is_read_as_it_was_written(bytes: [u8; 32]) {
-            let keys = MasterKey::parse_list(&hex(&bytes), "it").unwrap();
+            let keys = MasterKey::parse_list(&to_hex(&bytes), "it").unwrap();
             prop_assert_eq!(&*keys[0].0, &bytes);
         }
     }

@@ -1,5 +1,5 @@
-//! The source of the master keys: a file that only its owner may read, or the environment. Never in the data folder, so that
-//! a copy of the data alone opens nothing.
+//! Sources of the master keys: a file that only its owner may read, or the environment. The keys are never stored in
+//! the data folder, so that a copy of the data alone cannot be decrypted.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write as _};
@@ -13,31 +13,32 @@ use super::key::{KeyError, MasterKey};
 /// A source of master keys.
 #[derive(Debug, Clone)]
 pub enum KeySource {
-    /// A file with one key a line. A running server reads the file again when the store's keys change.
+    /// A file with one key per line. A running server reloads it when the store's keys change.
     File(PathBuf),
-    /// An environment variable, by its name. A process never sees another value than at its start.
+    /// The name of an environment variable. A process sees only the value from its start.
     Variable(&'static str),
 }
 
 impl KeySource {
-    /// Reads the keys. `None` if the file does not exist.
+    /// Reads the keys. Returns `None` if the file does not exist.
     ///
     /// # Errors
-    /// If the text is malformed, or others may read the file, or the file cannot be read.
-    pub fn read(&self) -> Result<Option<Vec<MasterKey>>, KeyError> {
+    /// If the text is malformed or contains a key twice, the environment variable is not set, other users may read the
+    /// file, or the file cannot be read.
+    pub fn read_keys(&self) -> Result<Option<Vec<MasterKey>>, KeyError> {
         match self {
             Self::Variable(name) => {
                 let text = Zeroizing::new(std::env::var(name).unwrap_or_default());
                 MasterKey::parse_list(&text, name).map(Some)
             }
             Self::File(path) => {
-                let failed = |error| KeyError::File(path.clone(), error);
+                let file_error = |error| KeyError::File(path.clone(), error);
                 let text = match fs::read_to_string(path) {
                     Ok(text) => Zeroizing::new(text),
                     Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-                    Err(error) => return Err(failed(error)),
+                    Err(error) => return Err(file_error(error)),
                 };
-                if fs::metadata(path).map_err(failed)?.permissions().mode() & 0o077 != 0 {
+                if fs::metadata(path).map_err(file_error)?.permissions().mode() & 0o077 != 0 {
                     return Err(KeyError::Permissions(path.clone()));
                 }
                 MasterKey::parse_list(&text, &path.display().to_string()).map(Some)
@@ -45,26 +46,28 @@ impl KeySource {
         }
     }
 
-    /// Makes the file with one new key. Fails if the file exists.
+    /// Creates the file, readable only by its owner, with one new random key. Returns that key. Fails if the file
+    /// exists.
     ///
     /// # Errors
-    /// If the file cannot be made.
-    pub fn make(path: &Path) -> Result<Vec<MasterKey>, KeyError> {
+    /// If the file cannot be created, or there are no random bytes.
+    pub fn create_file(path: &Path) -> Result<Vec<MasterKey>, KeyError> {
         let keys = vec![MasterKey::random()?];
         let options = OpenOptions::new().write(true).create_new(true).mode(0o600).clone();
-        write(&options, path, &keys).map_err(|error| KeyError::File(path.to_owned(), error))?;
+        write_keys(&options, path, &keys).map_err(|error| KeyError::File(path.to_owned(), error))?;
         Ok(keys)
     }
 
-    /// Replaces the file by one with these keys, as a whole: a crash leaves the one or the other.
+    /// Replaces the file atomically and durably by one with these keys, readable only by its owner: after a crash,
+    /// either the old or the new file exists. Writes a file with the suffix `.new` first, which stays after a failure.
     ///
     /// # Errors
     /// If the file cannot be replaced.
-    pub fn replace(path: &Path, keys: &[MasterKey]) -> Result<(), KeyError> {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".new");
+    pub fn replace_file(path: &Path, keys: &[MasterKey]) -> Result<(), KeyError> {
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(".new");
         let options = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).clone();
-        let written = write(&options, Path::new(&beside), keys).and_then(|()| fs::rename(&beside, path));
+        let written = write_keys(&options, Path::new(&temporary), keys).and_then(|()| fs::rename(&temporary, path));
         let folder = path.parent().unwrap_or(Path::new("/"));
         written.and_then(|()| File::open(folder)?.sync_all()).map_err(|error| KeyError::File(path.to_owned(), error))
     }
@@ -79,7 +82,8 @@ impl std::fmt::Display for KeySource {
     }
 }
 
-fn write(options: &OpenOptions, path: &Path, keys: &[MasterKey]) -> std::io::Result<()> {
+/// Opens the file with these options, writes one key per line, and makes the content durable.
+fn write_keys(options: &OpenOptions, path: &Path, keys: &[MasterKey]) -> std::io::Result<()> {
     let mut file = options.open(path)?;
     for key in keys {
         let line = key.to_hex();
@@ -99,14 +103,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tillgate.key");
         let source = KeySource::File(path.clone());
-        assert!(source.read().unwrap().is_none());
-        let made = KeySource::make(&path).unwrap();
+        assert!(source.read_keys().unwrap().is_none());
+        let created = KeySource::create_file(&path).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(source.read().unwrap().unwrap()[0].id(), made[0].id());
-        assert!(KeySource::make(&path).is_err(), "an existing key is never overwritten");
+        assert_eq!(source.read_keys().unwrap().unwrap()[0].id(), created[0].id());
+        assert!(KeySource::create_file(&path).is_err(), "an existing key is never overwritten");
         let two = [MasterKey::random().unwrap(), MasterKey::random().unwrap()];
-        KeySource::replace(&path, &two).unwrap();
-        let ids: Vec<_> = source.read().unwrap().unwrap().iter().map(MasterKey::id).collect();
+        KeySource::replace_file(&path, &two).unwrap();
+        let ids: Vec<_> = source.read_keys().unwrap().unwrap().iter().map(MasterKey::id).collect();
         assert_eq!(ids, [two[0].id(), two[1].id()]);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
@@ -115,8 +119,8 @@ mod tests {
     fn a_key_file_that_others_may_read_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tillgate.key");
-        KeySource::make(&path).unwrap();
+        KeySource::create_file(&path).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        assert!(matches!(KeySource::File(path).read(), Err(KeyError::Permissions(_))));
+        assert!(matches!(KeySource::File(path).read_keys(), Err(KeyError::Permissions(_))));
     }
 }

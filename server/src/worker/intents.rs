@@ -1,4 +1,4 @@
-//! Finds out the outcome of payments whose connectors have not been heard of.
+//! Looks up the outcome of payments whose connectors have not answered.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,18 +6,20 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::api::Edge;
-use crate::domain::id::{PaymentId, log_tag};
-use crate::store::timer::Kind;
+use super::timers;
+use crate::api::AppState;
+use crate::domain::id::log_tag;
+use crate::store::timer::TimerKind;
 
-/// Time between two looks.
-const EVERY: Duration = Duration::from_secs(1);
-/// Maximum number of payments that are asked about at once.
+/// Interval of checks for due intents.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// Maximum number of concurrent lookups.
 const BATCH: u32 = 32;
 
-/// Runs until it is asked to stop. Connectors may take their time: the rest of the worker does not wait for them.
-pub(super) async fn run(edge: Arc<Edge>, mut stop: watch::Receiver<bool>) {
-    let mut ticks = tokio::time::interval(EVERY);
+/// Resolves the due payments every second until `stop` changes; a run in progress is then dropped. Connectors may be
+/// slow, so this is separate from the rest of the worker.
+pub(super) async fn resolve_periodically(state: Arc<AppState>, mut stop: watch::Receiver<bool>) {
+    let mut ticks = tokio::time::interval(CHECK_INTERVAL);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -26,27 +28,27 @@ pub(super) async fn run(edge: Arc<Edge>, mut stop: watch::Receiver<bool>) {
         }
         tokio::select! {
             _ = stop.changed() => break,
-            () = resolve_due(&edge) => {}
+            () = resolve_due_payments(&state) => {}
         }
     }
 }
 
-/// Asks about the payments that are due. One that fails stays due.
-async fn resolve_due(edge: &Arc<Edge>) {
-    let due = match edge.gateway.store.timers_due(Kind::Ask, edge.gateway.now(), BATCH) {
+/// Looks up the outcome of the payments that are due, at most [`BATCH`] at the same time, and waits for all of them. If
+/// a lookup fails, logs a warning, and the payment stays due.
+async fn resolve_due_payments(state: &Arc<AppState>) {
+    let due = match state.gateway.store.load_due_timers(TimerKind::Inquire, state.gateway.now(), BATCH) {
         Ok(due) => due,
         Err(error) => return tracing::warn!(%error, "looking for payments without an outcome"),
     };
-    let mut asked = JoinSet::new();
+    let mut lookups = JoinSet::new();
     for timer in due {
-        let edge = Arc::clone(edge);
-        asked.spawn(async move {
-            let Some(payment) = PaymentId::parse(&timer.subject) else { return };
-            if let Err(error) = edge.gateway.resolve(&timer.entity, &payment).await {
-                let payment = log_tag(payment.as_str());
+        let state = Arc::clone(state);
+        lookups.spawn(async move {
+            if let Err(error) = timers::run_timer(&state.gateway, TimerKind::Inquire, &timer).await {
+                let payment = log_tag(&timer.subject);
                 tracing::warn!(%error, payment, "finding out the outcome of a payment");
             }
         });
     }
-    while asked.join_next().await.is_some() {}
+    while lookups.join_next().await.is_some() {}
 }

@@ -1,9 +1,9 @@
-//! What happens later, while the server runs: timers do what they are for, card numbers, registrations and answers whose time has passed are deleted, and
-//! the build of the form is marked as still in use.
+//! Background work of a running server: runs due timers, delivers messages, resolves unknown outcomes, deletes expired
+//! data, checks the store's file, and marks the form's build as still in use.
 
-mod courier;
 mod integrity;
 mod intents;
+mod outbox;
 mod timers;
 pub(crate) mod tokens;
 
@@ -13,31 +13,35 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 
-use crate::api::Edge;
+use crate::api::AppState;
+use crate::domain::registration::Registration;
 
-/// How often expired card numbers are looked for; a window shorter than this ends within a second.
-const SWEEP: Duration = Duration::from_secs(1);
-/// How often, in sweeps, the write-ahead log is emptied of what was deleted.
-const LEFTOVERS: u32 = 10;
-/// Sweeps between two writes of the times at which tokens were used.
-const USAGE: u32 = 10;
-/// How often the build is marked, in sweeps.
-const MARK: u32 = 600;
-/// How often it is summed up what merchants did not take, in sweeps.
-const DAY: u32 = 24 * 60 * 60;
+/// Interval of sweeps for expired card numbers, so a card number is deleted at most about a second after its time.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
+/// Number of sweeps between two overwrites of deleted data in the WAL.
+const SWEEPS_PER_WAL_SCRUB: u32 = 10;
+/// Number of sweeps between two writes of the times of token use.
+const SWEEPS_PER_USAGE_WRITE: u32 = 10;
+/// Number of sweeps between two marks of the form's build.
+const SWEEPS_PER_BUILD_MARK: u32 = 600;
+/// Number of sweeps between two summaries of failed deliveries.
+const SWEEPS_PER_DAY: u32 = 24 * 60 * 60;
 
-/// Runs until it is asked to stop, and ends what it has begun.
-pub async fn run(edge: Arc<Edge>, stop: watch::Receiver<bool>) {
+/// Runs all background tasks until `stop` changes, and returns when they have finished the work in progress.
+pub async fn run_tasks(state: Arc<AppState>, stop: watch::Receiver<bool>) {
     tokio::join!(
-        sweep_often(Arc::clone(&edge), stop.clone()),
-        integrity::run(Arc::clone(&edge), stop.clone()),
-        intents::run(Arc::clone(&edge), stop.clone()),
-        courier::run(edge, stop)
+        sweep_periodically(Arc::clone(&state), stop.clone()),
+        integrity::check_store_daily(Arc::clone(&state), stop.clone()),
+        intents::resolve_periodically(Arc::clone(&state), stop.clone()),
+        outbox::run_deliveries(state, stop)
     );
 }
 
-async fn sweep_often(edge: Arc<Edge>, mut stop: watch::Receiver<bool>) {
-    let mut ticks = tokio::time::interval(SWEEP);
+/// Sweeps every second until `stop` changes: runs due timers, deletes expired data, saves velocity counts, and does the
+/// rarer upkeep every few sweeps. Failures are logged and do not stop the sweep. At the end saves what is only in
+/// memory.
+async fn sweep_periodically(state: Arc<AppState>, mut stop: watch::Receiver<bool>) {
+    let mut ticks = tokio::time::interval(SWEEP_INTERVAL);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut count = 0u32;
     loop {
@@ -45,61 +49,62 @@ async fn sweep_often(edge: Arc<Edge>, mut stop: watch::Receiver<bool>) {
             _ = stop.changed() => break,
             _ = ticks.tick() => {}
         }
-        let now = edge.gateway.now();
-        edge.gateway.saved.forget(now);
-        if let Err(error) = timers::run_due(&edge.gateway, now).await {
+        let now = state.gateway.now();
+        state.gateway.saved_forms.remove_expired(now);
+        if let Err(error) = timers::run_due_timers(&state.gateway, now).await {
             tracing::warn!(%error, "doing what is due");
         }
-        edge.gateway.codes.forget(now);
-        save_velocity(&edge).await;
-        if let Err(error) = sweep(&edge, now).await {
+        state.gateway.security_codes.remove_expired(now);
+        save_velocity(&state).await;
+        if let Err(error) = delete_expired_data(&state, now).await {
             tracing::warn!(%error, "deleting account data whose time has passed");
         }
-        if let Err(error) = edge.gateway.store.purge_answers(now).await {
+        if let Err(error) = state.gateway.store.delete_expired_responses(now).await {
             tracing::warn!(%error, "deleting answers whose day is over");
         }
-        if count.is_multiple_of(LEFTOVERS)
-            && let Err(error) = edge.gateway.store.overwrite_deleted().await
+        if count.is_multiple_of(SWEEPS_PER_WAL_SCRUB)
+            && let Err(error) = state.gateway.store.scrub_wal().await
         {
             tracing::warn!(%error, "overwriting what deleted account data left behind");
         }
-        if let Err(error) = tokens::key_hashes(&edge).await {
+        if let Err(error) = tokens::key_hashes(&state).await {
             tracing::warn!(%error, "keying the hashes of tokens");
         }
-        if count.is_multiple_of(USAGE)
-            && let Err(error) = tokens::write_usage(&edge).await
+        if count.is_multiple_of(SWEEPS_PER_USAGE_WRITE)
+            && let Err(error) = tokens::write_usage(&state).await
         {
             tracing::warn!(%error, "writing when tokens were used");
         }
-        if count.is_multiple_of(DAY) {
-            sum_up(&edge, now);
+        if count.is_multiple_of(SWEEPS_PER_DAY) {
+            log_failed_deliveries(&state, now);
         }
         count = count.wrapping_add(1);
-        if count.is_multiple_of(MARK)
-            && let Err(error) = edge.builds.touch(&edge.gateway.store, now).await
+        if count.is_multiple_of(SWEEPS_PER_BUILD_MARK)
+            && let Err(error) = state.builds.mark_in_use(&state.gateway.store, now).await
         {
             tracing::warn!(%error, "marking the form's build as in use");
         }
     }
-    save_velocity(&edge).await;
-    if let Err(error) = edge.gateway.take_reminders_back().await {
+    save_velocity(&state).await;
+    if let Err(error) = state.gateway.cancel_reminders().await {
         tracing::warn!(%error, "taking reminders back");
     }
-    if let Err(error) = tokens::write_usage(&edge).await {
+    if let Err(error) = tokens::write_usage(&state).await {
         tracing::warn!(%error, "writing when tokens were used");
     }
 }
 
-/// Writes the counts against card testing.
-async fn save_velocity(edge: &Edge) {
-    if let Err(error) = edge.gateway.save_velocity().await {
+/// Stores the changed counts of the velocity limiter. Logs a warning if that fails.
+async fn save_velocity(state: &AppState) {
+    if let Err(error) = state.gateway.save_velocity().await {
         tracing::warn!(%error, "writing the counts against card testing; a restart now would forget some declines");
     }
 }
 
-/// Tells in the log what merchants have not taken in the last day; there is no mail yet.
-fn sum_up(edge: &Edge, now: Timestamp) {
-    match edge.gateway.store.failures_since(now - SignedDuration::from_hours(24)) {
+/// Logs a warning for each receiver with failed deliveries in the last 24 hours, with their number. There are no emails
+/// about them yet.
+fn log_failed_deliveries(state: &AppState, now: Timestamp) {
+    match state.gateway.store.count_failures_since(now - SignedDuration::from_hours(24)) {
         Ok(failures) => {
             for (receiver, attempts) in failures {
                 tracing::warn!(receiver, attempts, "attempts in the last 24 hours that a receiver did not take");
@@ -109,19 +114,22 @@ fn sum_up(edge: &Edge, now: Timestamp) {
     }
 }
 
-/// Deletes what is due: sealed cards, registrations, promised ones and used wallet tokens. Looks with a reader first, so that an idle
-/// server writes nothing.
-async fn sweep(edge: &Edge, now: Timestamp) -> Result<(), crate::store::StoreError> {
-    let store = &edge.gateway.store;
-    store.forget_wallet_tokens(now).await?;
-    store.forget_promises(now).await?;
-    store.forget_messages(now).await?;
-    if store.cards_due(now)? {
-        let deleted = store.purge_cards(now).await?;
+/// Deletes what has expired at `now`: sealed cards, registrations, deferred effects, messages and used wallet tokens.
+/// Checks with a reader first, so that an idle server writes nothing.
+///
+/// # Errors
+/// The first failure of the store; the rest is then left to the next sweep.
+async fn delete_expired_data(state: &AppState, now: Timestamp) -> Result<(), crate::store::StoreError> {
+    let store = &state.gateway.store;
+    store.delete_expired_wallet_tokens(now).await?;
+    store.delete_expired_effects(now).await?;
+    store.delete_expired_messages(now).await?;
+    if store.has_expired_cards(now)? {
+        let deleted = store.delete_expired_cards(now).await?;
         tracing::info!(deleted, "card numbers deleted at the end of their window");
     }
-    if store.registrations_due(now)? {
-        let deleted = store.end_registrations(now).await?;
+    if store.has_expired_registrations(now)? {
+        let deleted = store.end_expired_registrations(now, Registration::as_expired).await?;
         tracing::info!(deleted, "registrations deleted at the end of their retention");
     }
     Ok(())

@@ -1,27 +1,31 @@
-//! Does what timers are for when their time has come.
+//! Runs due timers.
 
 use jiff::Timestamp;
 
-use crate::domain::checkout::REMINDER;
+use crate::domain::checkout::REMINDER_DELAY;
 use crate::domain::id::{PaymentId, log_tag};
 use crate::gateway::{Failure, Gateway};
-use crate::store::timer::{Kind, Timer};
+use crate::store::timer::{Timer, TimerKind};
 
-/// So many are looked up at once.
+/// Maximum number of timers that are loaded at once.
 const BATCH: u32 = 100;
 
-/// Does everything that is due. What fails stays due, is tried again at the next look, and keeps nothing else from happening.
-pub(super) async fn run_due(gateway: &Gateway, now: Timestamp) -> Result<(), Failure> {
-    gateway.take_reminders_back().await?;
-    // A payment that ends may let a reminder run.
-    for (kind, wait) in [(Kind::End, gateway.options.pending_lifetime), (Kind::Remind, REMINDER)] {
-        // An operator may choose a wait that is longer than time.
+/// Cancels the reminders of read outcomes, and then runs the due timers that end payments and send reminders. A timer
+/// that fails is logged, stays due and is tried again in the next run. It does not stop the other timers of its batch.
+///
+/// # Errors
+/// If the store cannot be read, or reminders cannot be cancelled.
+pub(super) async fn run_due_timers(gateway: &Gateway, now: Timestamp) -> Result<(), Failure> {
+    gateway.cancel_reminders().await?;
+    // End payments first, because the end of a payment may start a reminder.
+    for (kind, wait) in [(TimerKind::End, gateway.options.pending_lifetime), (TimerKind::Remind, REMINDER_DELAY)] {
+        // The operator may choose a wait beyond the range of timestamps.
         let since = now.checked_sub(wait).unwrap_or(Timestamp::MIN);
         loop {
-            let due = gateway.store.timers_due(kind, since, BATCH)?;
+            let due = gateway.store.load_due_timers(kind, since, BATCH)?;
             let mut failed = false;
             for timer in &due {
-                if let Err(error) = run(gateway, kind, timer).await {
+                if let Err(error) = run_timer(gateway, kind, timer).await {
                     tracing::warn!(%error, subject = log_tag(&timer.subject), ?kind, "doing what is due");
                     failed = true;
                 }
@@ -34,11 +38,15 @@ pub(super) async fn run_due(gateway: &Gateway, now: Timestamp) -> Result<(), Fai
     Ok(())
 }
 
-async fn run(gateway: &Gateway, kind: Kind, timer: &Timer) -> Result<(), Failure> {
+/// Runs one timer: ends its payment, reminds the merchant of its checkout, or finds the outcome of its payment. Deletes
+/// a timer without a valid payment id.
+pub(super) async fn run_timer(gateway: &Gateway, kind: TimerKind, timer: &Timer) -> Result<(), Failure> {
     match (kind, PaymentId::parse(&timer.subject)) {
-        (Kind::Remind, _) => gateway.remind(timer).await,
-        (Kind::End, Some(payment)) => gateway.time_out(&timer.entity, &payment).await,
-        (Kind::Ask, Some(payment)) => gateway.resolve(&timer.entity, &payment).await,
-        (Kind::End | Kind::Ask, None) => Ok(gateway.store.stop_timer(kind, timer.subject.clone()).await?),
+        (TimerKind::Remind, _) => gateway.send_reminder(timer).await,
+        (TimerKind::End, Some(payment)) => gateway.expire_payment(&timer.entity, &payment).await,
+        (TimerKind::Inquire, Some(payment)) => gateway.resolve_payment(&timer.entity, &payment).await,
+        (TimerKind::End | TimerKind::Inquire, None) => {
+            Ok(gateway.store.stop_timer(kind, timer.subject.clone()).await?)
+        }
     }
 }

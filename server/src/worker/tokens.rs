@@ -1,24 +1,26 @@
-//! Upkeep of access tokens: hashes that the command line stored get their key, and the store learns when tokens were used.
+//! Upkeep of access tokens: keys the hashes stored by the command line, and stores the times of token use.
 
-use crate::api::Edge;
+use crate::api::AppState;
 use crate::store::StoreError;
 
-/// Keys the hashes that have no key yet. Writes nothing if there are none.
-pub(crate) async fn key_hashes(edge: &Edge) -> Result<(), StoreError> {
-    let hashes = edge.gateway.directory.keyed_hashes();
-    if hashes.is_empty() { Ok(()) } else { edge.gateway.store.key_token_hashes(hashes).await }
+/// Replaces the token hashes that are not keyed yet by keyed ones. Writes nothing if there are none, or if the key is
+/// not available yet.
+pub(crate) async fn key_hashes(state: &AppState) -> Result<(), StoreError> {
+    let hashes = state.gateway.directory.keyed_hashes();
+    if hashes.is_empty() { Ok(()) } else { state.gateway.store.replace_unkeyed_hashes(hashes).await }
 }
 
-/// Writes when tokens were used, at most once a minute for each.
-pub(super) async fn write_usage(edge: &Edge) -> Result<(), StoreError> {
-    let used = edge.gateway.directory.unwritten_usage();
+/// Stores the latest time of use of the tokens used since the last call. Times are full minutes, so a token is written
+/// at most once a minute.
+pub(super) async fn write_usage(state: &AppState) -> Result<(), StoreError> {
+    let used = state.gateway.directory.unwritten_usage();
     if used.is_empty() {
         return Ok(());
     }
     let rows = used.iter().map(|(user_id, used, _)| (user_id.clone(), *used)).collect();
-    edge.gateway.store.note_tokens_used(rows).await?;
+    state.gateway.store.record_token_use(rows).await?;
     for (_, used, usage) in used {
-        usage.written(used);
+        usage.mark_written(used);
     }
     Ok(())
 }

@@ -1,24 +1,24 @@
-//! Methods of payment, and the forms in which shoppers pay with them: columns of the table of brands.
+//! Payment methods, and the forms in which shoppers use them: columns of the table of brands.
 
-/// How the money of a brand moves, as `paymentMethods` of a query names it.
+/// Payment method of a brand, named as in `paymentMethods` of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Method {
-    /// A card that is not a debit card, also out of a wallet.
+pub enum PaymentMethod {
+    /// A card that is not a debit card, also from a wallet.
     CreditCard,
     /// A card that charges a bank account at once.
     DebitCard,
-    /// A debit of a bank account by a mandate.
+    /// A debit of a bank account with a mandate.
     DirectDebit,
     /// A transfer or cash that the shopper pays before the goods are sent.
     Prepayment,
     /// A transfer on the page of the shopper's bank.
     OnlineTransfer,
-    /// An account at the brand itself.
+    /// An account at the brand.
     VirtualAccount,
 }
 
-impl Method {
-    /// The two letters on the wire.
+impl PaymentMethod {
+    /// Returns its two letters on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::CreditCard => "CC",
@@ -39,20 +39,20 @@ impl Method {
 /// The kind of form in which shoppers pay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FormKind {
-    /// A card's number, expiry date, holder and code.
+    /// Number, expiry date, holder and security code of a card.
     Card,
-    /// A bank account, and where the merchant asks for it a mandate.
+    /// A bank account, and a mandate if the merchant requires one.
     DirectDebit,
-    /// A button, and what the slip has to bear.
+    /// A button, and the data for the payment slip.
     Prepayment,
-    /// A button, and what the bank is found by.
+    /// A button, and the data that identify the bank.
     OnlineTransfer,
-    /// A button, and what the account is found by.
+    /// A button, and the data that identify the account.
     VirtualAccount,
 }
 
 impl FormKind {
-    /// The word in class names: `onlineTransfer` in `wpwl-container-onlineTransfer-IDEAL`.
+    /// Returns its name in class names: `onlineTransfer` in `wpwl-container-onlineTransfer-IDEAL`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Card => "card",

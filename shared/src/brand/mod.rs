@@ -1,31 +1,31 @@
-//! Brands: ways to pay, as `paymentBrand` names them, and how card numbers tell theirs.
+//! Brands: the values of `paymentBrand`, and the detection of a card's brand from its number.
 //!
-//! Brands are data: a new one is a row in `table.rs`, and, where its numbers are known, a scheme in `scheme.rs`.
+//! Brands are data: a new one is a row in `table.rs` and, if its numbers are known, a scheme in `scheme.rs`.
 
 mod method;
 mod range;
 mod scheme;
 mod table;
 
-pub use method::{FormKind, Method};
-pub use range::Range;
-pub use scheme::{CodePosition, EciFamily, Elsewhere, Scheme};
+pub use method::{FormKind, PaymentMethod};
+pub use range::BinRange;
+pub use scheme::{CodePosition, EciFamily, OtherRanges, Scheme};
 
-/// The kind of account that a brand charges, which decides the form that the shopper fills in.
+/// The kind of account that a brand charges. It decides the form that the shopper fills in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum AccountType {
     /// A card with number and expiry date.
     Card,
     /// A bank account.
     Bank,
-    /// An account at the brand itself.
+    /// An account at the brand.
     Virtual,
-    /// A wallet that hands out card data or tokens.
+    /// A wallet that provides card data or tokens.
     Wallet,
 }
 
-impl Kind {
-    /// The word on the wire.
+impl AccountType {
+    /// Returns its name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Card => "card",
@@ -36,19 +36,19 @@ impl Kind {
     }
 }
 
-/// How a payment of a brand gets its answer.
+/// The way in which a payment of a brand gets its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Flow {
     /// At once.
     Now,
-    /// Later: the shopper leaves for the brand's page, in the same window, and comes back.
+    /// Later: the shopper is redirected to the brand's page in the same window, and comes back.
     Redirect,
-    /// Later: the brand's page opens in a window of its own, and the shop's page stays.
+    /// Later: the brand's page opens in a separate window, and the shop's page stays.
     Popup,
 }
 
 impl Flow {
-    /// The word on the wire.
+    /// Returns its name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Now => "now",
@@ -61,24 +61,24 @@ impl Flow {
 /// A brand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Brand {
-    /// What `paymentBrand` says: letters, digits and underscores.
+    /// Its value of `paymentBrand`: letters, digits and underscores.
     pub code: &'static str,
-    /// What shoppers know it as.
+    /// Its name for shoppers.
     pub name: &'static str,
-    /// What it charges.
-    pub kind: Kind,
-    /// Where the shopper is until there is an answer.
+    /// The kind of account that it charges.
+    pub kind: AccountType,
+    /// The way in which its payments get their results.
     pub flow: Flow,
-    /// How the money moves.
-    pub method: Method,
+    /// Its payment method.
+    pub method: PaymentMethod,
     /// The form in which the shopper pays.
     pub form: FormKind,
-    /// What the form asks for, by the keys of its fields, in order; empty for a brand that has a button alone. A key that
-    /// ends with `?` may stay empty. Card forms have fields of their own.
+    /// Keys of the form's fields, in order; empty for a brand with only a button. A field whose key ends with `?` may
+    /// stay empty. Card forms have their own fields.
     pub fields: &'static [&'static str],
-    /// Fields that the merchant may switch on, by the same keys.
+    /// Keys of fields that the merchant may switch on.
     pub extras: &'static [&'static str],
-    /// How its numbers look, for cards of a known scheme.
+    /// The format of its numbers, for cards of a known scheme.
     pub scheme: Option<&'static Scheme>,
 }
 
@@ -89,78 +89,81 @@ impl Brand {
         table::BRANDS.get(index)
     }
 
-    /// Finds a card brand by its code. The frames of the form use this one: it leaves the other brands out of the
-    /// program.
+    /// Finds a card brand by its code. The frames of the form use this function, because it leaves the other brands out
+    /// of the program.
     pub fn find_card(code: &str) -> Option<&'static Self> {
         table::CARDS.iter().find(|brand| brand.code == code)
     }
 
-    /// Every brand, by code.
+    /// Returns all brands, sorted by code.
     pub fn all() -> &'static [Self] {
         &table::BRANDS
     }
 
-    /// The cards among them, by code.
+    /// Returns all card brands, sorted by code.
     pub fn cards() -> &'static [Self] {
         &table::CARDS
     }
 
-    /// Whether the answer is there at once.
-    pub fn synchronous(&self) -> bool {
+    /// Returns true if its payments get their results at once.
+    pub fn is_synchronous(&self) -> bool {
         self.flow == Flow::Now
     }
 
-    /// Whether a card number can be this brand's. Only a brand that has ranges of its own refuses numbers outside of
-    /// them; cards of regional programmes are issued on the ranges of the big schemes.
-    pub fn accepts(&self, digits: &str) -> bool {
-        self.scheme.is_none_or(|scheme| scheme.elsewhere == Elsewhere::Anywhere || scheme.rank(digits) > 0)
+    /// Returns true if a card number can belong to this brand, complete or still being typed. Only a brand with its own
+    /// ranges refuses numbers, those outside of them and empty ones; cards of regional programmes are issued on the
+    /// ranges of the big schemes. Lengths are not checked.
+    pub fn allows_number(&self, digits: &str) -> bool {
+        self.scheme.is_none_or(|scheme| scheme.other_ranges == OtherRanges::Unknown || scheme.match_rank(digits) > 0)
     }
 
-    /// How many digits its card numbers can have, ascending.
+    /// Returns the possible lengths of its card numbers, ascending: 12 to 19 without a known scheme.
     pub fn number_lengths(&self) -> &'static [u8] {
         self.scheme.map_or(scheme::ANY_LENGTH, |scheme| scheme.number_lengths)
     }
 
-    /// How many digits its security codes can have, ascending.
+    /// Returns the possible lengths of its security codes, ascending: 3 and 4 without a known scheme.
     pub fn code_lengths(&self) -> &'static [u8] {
         self.scheme.map_or(&[3, 4], |scheme| scheme.code_lengths)
     }
 
-    /// Whether there are cards of this brand without a security code.
-    pub fn code_optional(&self) -> bool {
+    /// Returns true if some cards of this brand have no security code. False for a brand without a known scheme.
+    pub fn is_code_optional(&self) -> bool {
         self.scheme.is_some_and(|scheme| scheme.code_optional)
     }
 
-    /// Returns the side of the card that bears the security code.
+    /// Returns the side of the card with the security code: the back without a known scheme.
     pub fn code_position(&self) -> CodePosition {
         self.scheme.map_or(CodePosition::Back, |scheme| scheme.code_position)
     }
 
-    /// Returns the family of commerce indicators that its 3-D Secure authentications end with.
+    /// Returns the family of its electronic commerce indicators in 3-D Secure: that of Visa without a known scheme.
     pub fn eci_family(&self) -> EciFamily {
         self.scheme.map_or(EciFamily::Visa, |scheme| scheme.eci_family)
     }
 
-    /// Returns true if its form cannot be sent without the field of this key.
+    /// Returns true if its form cannot be sent without the field with this key.
     pub fn requires_field(&self, key: &str) -> bool {
         self.fields.contains(&key)
     }
 }
 
-/// The brands among the given ones that a card number can belong to, also while it is typed; the most specific first,
-/// and those that fit equally well in the order given. Nothing typed belongs to nobody.
+/// Returns those of the given brands that a card number can belong to, complete or still being typed. The most specific
+/// come first, and those that match equally well keep their order. Brands without a known scheme, and too long or empty
+/// numbers, match nothing.
 pub fn detect(digits: &str, among: &[&'static Brand]) -> impl Iterator<Item = &'static Brand> {
-    (1..=scheme::BEST).rev().flat_map(move |rank| {
+    (1..=scheme::BEST_RANK).rev().flat_map(move |rank| {
         among.iter().copied().filter(move |brand| {
-            brand.scheme.is_some_and(|scheme| !scheme.is_too_long(digits) && scheme.rank(digits) == rank)
+            brand.scheme.is_some_and(|scheme| !scheme.is_too_long(digits) && scheme.match_rank(digits) == rank)
         })
     })
 }
 
-/// How many digits stand together when a card number is shown. The groups cover nineteen digits or the scheme's
-/// length; a shorter number ends within a group.
-pub fn groups(digits: &str) -> &'static [u8] {
-    let is = |scheme: &Scheme| !scheme.is_too_long(digits) && scheme.rank(digits) > 3;
+/// Returns the lengths of the groups in which the digits of a card number are displayed: 4, 6, 5 for American Express,
+/// 4, 6, 4 for Diners up to 14 digits, otherwise groups of four. They cover nineteen digits or the scheme's length; a
+/// shorter number ends within a group.
+pub fn digit_groups(digits: &str) -> &'static [u8] {
+    let is = |scheme: &Scheme| !scheme.is_too_long(digits) && scheme.match_rank(digits) > 3;
     if is(&scheme::AMEX) {
         &[4, 6, 5]
     } else if digits.len() <= 14 && is(&scheme::DINERS) {

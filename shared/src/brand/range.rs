@@ -1,24 +1,25 @@
-//! Ranges of card numbers, told by their leading digits.
+//! Ranges of card numbers, defined by their leading digits.
 
-/// Numbers whose leading digits lie between these two, which have the same number of digits (one to eight) and do
-/// not begin with zero. `Range(51, 55)` is every number that starts with 51, 52, 53, 54 or 55.
+/// Numbers whose leading digits lie between these two, which have the same number of digits (one to eight) and do not
+/// begin with zero. `Range(51, 55)` is every number that starts with 51, 52, 53, 54 or 55.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Range(pub u32, pub u32);
+pub struct BinRange(pub u32, pub u32);
 
-/// How far a row of digits lies within a range.
+/// The result of comparing digits with a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Match {
-    /// It is outside.
+pub enum RangeMatch {
+    /// Outside of the range.
     Outside,
-    /// There are too few digits to be sure; more of them can lead into the range.
+    /// Too few digits to decide; more of them can lead into the range.
     Possible,
-    /// It is inside, and this many leading digits say so.
+    /// Inside of the range, decided by this many leading digits.
     Inside(u8),
 }
 
-impl Range {
-    /// Compares the beginning of a number, typed so far, with this range. Nothing typed is outside of every range.
-    pub fn matches(self, digits: &str) -> Match {
+impl BinRange {
+    /// Compares the beginning of a number with this range. Empty input, or a character that is no ASCII digit among the
+    /// first ones, is outside of every range.
+    pub fn match_digits(self, digits: &str) -> RangeMatch {
         let mut places = 0;
         let mut rest = self.0;
         while rest > 0 {
@@ -29,13 +30,13 @@ impl Range {
         let mut typed_places = 0;
         for byte in digits.bytes().take(places) {
             if !byte.is_ascii_digit() {
-                return Match::Outside;
+                return RangeMatch::Outside;
             }
             typed = typed * 10 + u32::from(byte - b'0');
             typed_places += 1;
         }
         if typed_places == 0 {
-            return Match::Outside;
+            return RangeMatch::Outside;
         }
         let (mut from, mut to) = (self.0, self.1);
         for _ in typed_places..places {
@@ -43,20 +44,20 @@ impl Range {
             to /= 10;
         }
         if typed < from || typed > to {
-            Match::Outside
+            RangeMatch::Outside
         } else if typed_places < places {
-            Match::Possible
+            RangeMatch::Possible
         } else {
-            Match::Inside(places as u8)
+            RangeMatch::Inside(places as u8)
         }
     }
 }
 
-/// The best match among several ranges.
-pub fn best(ranges: &[Range], digits: &str) -> Match {
-    let mut best = Match::Outside;
+/// Returns the best match among several ranges, by the number of decisive digits. `Outside` for no ranges.
+pub fn best_match(ranges: &[BinRange], digits: &str) -> RangeMatch {
+    let mut best = RangeMatch::Outside;
     for range in ranges {
-        let found = range.matches(digits);
+        let found = range.match_digits(digits);
         if found > best {
             best = found;
         }
@@ -70,21 +71,21 @@ mod tests {
 
     #[test]
     fn a_range_is_entered_digit_by_digit() {
-        let range = Range(2221, 2720);
+        let range = BinRange(2221, 2720);
         for (digits, found) in [
-            ("", Match::Outside),
-            ("2", Match::Possible),
-            ("22", Match::Possible),
-            ("21", Match::Outside),
-            ("28", Match::Outside),
-            ("272", Match::Possible),
-            ("2720", Match::Inside(4)),
-            ("2221000000000009", Match::Inside(4)),
-            ("2220999999999999", Match::Outside),
-            ("2721", Match::Outside),
-            ("2a", Match::Outside),
+            ("", RangeMatch::Outside),
+            ("2", RangeMatch::Possible),
+            ("22", RangeMatch::Possible),
+            ("21", RangeMatch::Outside),
+            ("28", RangeMatch::Outside),
+            ("272", RangeMatch::Possible),
+            ("2720", RangeMatch::Inside(4)),
+            ("2221000000000009", RangeMatch::Inside(4)),
+            ("2220999999999999", RangeMatch::Outside),
+            ("2721", RangeMatch::Outside),
+            ("2a", RangeMatch::Outside),
         ] {
-            assert_eq!(range.matches(digits), found, "{digits}");
+            assert_eq!(range.match_digits(digits), found, "{digits}");
         }
     }
 }

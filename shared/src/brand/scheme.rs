@@ -1,26 +1,26 @@
-//! Card schemes: which numbers they issue, how long those are, and how long the security code is.
+//! Card schemes: the numbers that they issue, the lengths of these numbers, and the lengths of the security code.
 //!
-//! The ranges are facts of ISO/IEC 7812 as the schemes publish them. Where a list grows or overlaps with others, it
-//! serves detection only, and other numbers are taken as well ([`Elsewhere::Anywhere`]).
+//! The ranges are facts of ISO/IEC 7812 as published by the schemes. A list that grows or overlaps with others is used
+//! for detection only, and other numbers are accepted as well ([`OtherRanges::Unknown`]).
 
-use super::range::{Match, Range, best};
+use super::range::{BinRange, RangeMatch, best_match};
 
-/// How a card scheme's numbers look.
+/// Properties of a card scheme's numbers and codes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Scheme {
     /// The scheme's own ranges.
-    pub ranges: &'static [Range],
-    /// Where else its cards are issued.
-    pub elsewhere: Elsewhere,
-    /// How many digits its numbers can have, ascending.
+    pub ranges: &'static [BinRange],
+    /// Other ranges in which its cards are issued.
+    pub other_ranges: OtherRanges,
+    /// Possible lengths of its numbers, ascending.
     pub number_lengths: &'static [u8],
-    /// How many digits its security codes can have.
+    /// Possible lengths of its security codes.
     pub code_lengths: &'static [u8],
-    /// Whether cards without a code are about.
+    /// True if cards without a code are in use.
     pub code_optional: bool,
-    /// The side of the card that bears the code.
+    /// The side of the card with the code.
     pub code_position: CodePosition,
-    /// The commerce indicators of its 3-D Secure programme.
+    /// The electronic commerce indicators of its 3-D Secure programme.
     pub eci_family: EciFamily,
 }
 
@@ -42,22 +42,22 @@ pub enum EciFamily {
     Mastercard,
 }
 
-/// Where a scheme's cards are issued beside its own ranges.
+/// Ranges outside of a scheme's own in which its cards are issued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Elsewhere {
-    /// Nowhere: a number outside of its own ranges is another scheme's.
-    Nowhere,
-    /// As a guest on these ranges of other schemes.
-    In(&'static [Range]),
-    /// Nobody knows for certain; no number is refused.
-    Anywhere,
+pub enum OtherRanges {
+    /// None: a number outside of its own ranges belongs to another scheme.
+    None,
+    /// These ranges of other schemes, as a guest.
+    Listed(&'static [BinRange]),
+    /// Unknown, so no number is refused.
+    Unknown,
 }
 
-/// One scheme, in the order: ranges, elsewhere, lengths of numbers.
-const fn scheme(ranges: &'static [Range], elsewhere: Elsewhere, number_lengths: &'static [u8]) -> Scheme {
+/// Creates a scheme from its ranges, its other ranges, and the lengths of its numbers.
+const fn new_scheme(ranges: &'static [BinRange], other_ranges: OtherRanges, number_lengths: &'static [u8]) -> Scheme {
     Scheme {
         ranges,
-        elsewhere,
+        other_ranges,
         number_lengths,
         code_lengths: &[3],
         code_optional: false,
@@ -66,113 +66,129 @@ const fn scheme(ranges: &'static [Range], elsewhere: Elsewhere, number_lengths: 
     }
 }
 
-/// A single leading number.
-const fn at(prefix: u32) -> Range {
-    Range(prefix, prefix)
+/// Returns the range of a single prefix.
+const fn prefix(prefix: u32) -> BinRange {
+    BinRange(prefix, prefix)
 }
 
-const ON_VISA: &[Range] = &[at(4)];
-const ON_MASTER: &[Range] = &[Range(51, 55), Range(2221, 2720)];
+const ON_VISA: &[BinRange] = &[prefix(4)];
+const ON_MASTER: &[BinRange] = &[BinRange(51, 55), BinRange(2221, 2720)];
 const SIXTEEN: &[u8] = &[16];
 const SIXTEEN_TO_NINETEEN: &[u8] = &[16, 17, 18, 19];
 pub(super) const ANY_LENGTH: &[u8] = &[12, 13, 14, 15, 16, 17, 18, 19];
 const VISA_LENGTHS: &[u8] = &[13, 16, 19];
 
-pub(super) static VISA: Scheme = scheme(ON_VISA, Elsewhere::Nowhere, VISA_LENGTHS);
-pub(super) static VISA_GUEST: Scheme = scheme(&[], Elsewhere::In(ON_VISA), VISA_LENGTHS);
-pub(super) static VISA_ELECTRON: Scheme =
-    scheme(&[at(4026), at(417500), at(4405), at(4508), at(4844), at(4913), at(4917)], Elsewhere::In(ON_VISA), SIXTEEN);
+pub(super) static VISA: Scheme = new_scheme(ON_VISA, OtherRanges::None, VISA_LENGTHS);
+pub(super) static VISA_GUEST: Scheme = new_scheme(&[], OtherRanges::Listed(ON_VISA), VISA_LENGTHS);
+pub(super) static VISA_ELECTRON: Scheme = new_scheme(
+    &[prefix(4026), prefix(417500), prefix(4405), prefix(4508), prefix(4844), prefix(4913), prefix(4917)],
+    OtherRanges::Listed(ON_VISA),
+    SIXTEEN,
+);
 pub(super) static MASTER: Scheme =
-    Scheme { eci_family: EciFamily::Mastercard, ..scheme(ON_MASTER, Elsewhere::Nowhere, SIXTEEN) };
+    Scheme { eci_family: EciFamily::Mastercard, ..new_scheme(ON_MASTER, OtherRanges::None, SIXTEEN) };
 pub(super) static MASTER_GUEST: Scheme =
-    Scheme { eci_family: EciFamily::Mastercard, ..scheme(&[], Elsewhere::In(ON_MASTER), SIXTEEN) };
+    Scheme { eci_family: EciFamily::Mastercard, ..new_scheme(&[], OtherRanges::Listed(ON_MASTER), SIXTEEN) };
 pub(super) static AMEX: Scheme = Scheme {
     code_lengths: &[4],
     code_position: CodePosition::Front,
-    ..scheme(&[at(34), at(37)], Elsewhere::Nowhere, &[15])
+    ..new_scheme(&[prefix(34), prefix(37)], OtherRanges::None, &[15])
 };
-pub(super) static DINERS: Scheme =
-    scheme(&[Range(300, 305), at(3095), at(36), Range(38, 39)], Elsewhere::Nowhere, &[14, 15, 16, 17, 18, 19]);
-/// UnionPay's range is co-badged: detection says UnionPay, and the shopper may choose Discover.
-pub(super) static DISCOVER: Scheme =
-    scheme(&[at(6011), Range(644, 649), at(65)], Elsewhere::In(&[Range(622126, 622925)]), SIXTEEN_TO_NINETEEN);
-pub(super) static JCB: Scheme = scheme(&[Range(3528, 3589)], Elsewhere::Nowhere, SIXTEEN_TO_NINETEEN);
+pub(super) static DINERS: Scheme = new_scheme(
+    &[BinRange(300, 305), prefix(3095), prefix(36), BinRange(38, 39)],
+    OtherRanges::None,
+    &[14, 15, 16, 17, 18, 19],
+);
+/// UnionPay's range is co-badged: detection returns UnionPay, and the shopper may choose Discover.
+pub(super) static DISCOVER: Scheme = new_scheme(
+    &[prefix(6011), BinRange(644, 649), prefix(65)],
+    OtherRanges::Listed(&[BinRange(622126, 622925)]),
+    SIXTEEN_TO_NINETEEN,
+);
+pub(super) static JCB: Scheme = new_scheme(&[BinRange(3528, 3589)], OtherRanges::None, SIXTEEN_TO_NINETEEN);
 pub(super) static MAESTRO: Scheme = Scheme {
     code_optional: true,
     eci_family: EciFamily::Mastercard,
-    ..scheme(&[at(50), Range(56, 58), at(6)], Elsewhere::Nowhere, ANY_LENGTH)
+    ..new_scheme(&[prefix(50), BinRange(56, 58), prefix(6)], OtherRanges::None, ANY_LENGTH)
 };
-pub(super) static UNIONPAY: Scheme =
-    Scheme { code_optional: true, ..scheme(&[at(62), Range(810, 817)], Elsewhere::Nowhere, SIXTEEN_TO_NINETEEN) };
-pub(super) static DANKORT: Scheme = scheme(&[at(5019), at(4571)], Elsewhere::Nowhere, SIXTEEN);
-pub(super) static CARTE_BANCAIRE: Scheme =
-    scheme(&[], Elsewhere::In(&[at(4), Range(50, 58), Range(2221, 2720), at(6)]), SIXTEEN_TO_NINETEEN);
+pub(super) static UNIONPAY: Scheme = Scheme {
+    code_optional: true,
+    ..new_scheme(&[prefix(62), BinRange(810, 817)], OtherRanges::None, SIXTEEN_TO_NINETEEN)
+};
+pub(super) static DANKORT: Scheme = new_scheme(&[prefix(5019), prefix(4571)], OtherRanges::None, SIXTEEN);
+pub(super) static CARTE_BANCAIRE: Scheme = new_scheme(
+    &[],
+    OtherRanges::Listed(&[prefix(4), BinRange(50, 58), BinRange(2221, 2720), prefix(6)]),
+    SIXTEEN_TO_NINETEEN,
+);
 #[rustfmt::skip] // rows of numbers
-pub(super) static HIPERCARD: Scheme = scheme(
+pub(super) static HIPERCARD: Scheme = new_scheme(
     &[
-        at(3841), at(606282), at(637095), at(637374), at(637433), at(637568), at(637599), at(637609), at(637612),
+        prefix(3841), prefix(606282), prefix(637095), prefix(637374), prefix(637433), prefix(637568), prefix(637599), prefix(637609), prefix(637612),
     ],
-    Elsewhere::Nowhere,
+    OtherRanges::None,
     &[13, 16, 19],
 );
 #[rustfmt::skip] // rows of numbers
-pub(super) static ELO: Scheme = scheme(
+pub(super) static ELO: Scheme = new_scheme(
     &[
-        Range(401178, 401179), at(431274), at(438935), at(451416), at(457393), Range(457631, 457632), at(504175),
-        Range(506699, 506778), Range(509000, 509999), at(627780), at(636297), at(636368), Range(650031, 650033),
-        Range(650035, 650051), Range(650405, 650439), Range(650485, 650538), Range(650541, 650598),
-        Range(650700, 650718), Range(650720, 650727), Range(650901, 650978), Range(651652, 651679),
-        Range(655000, 655019), Range(655021, 655058),
+        BinRange(401178, 401179), prefix(431274), prefix(438935), prefix(451416), prefix(457393), BinRange(457631, 457632), prefix(504175),
+        BinRange(506699, 506778), BinRange(509000, 509999), prefix(627780), prefix(636297), prefix(636368), BinRange(650031, 650033),
+        BinRange(650035, 650051), BinRange(650405, 650439), BinRange(650485, 650538), BinRange(650541, 650598),
+        BinRange(650700, 650718), BinRange(650720, 650727), BinRange(650901, 650978), BinRange(651652, 651679),
+        BinRange(655000, 655019), BinRange(655021, 655058),
     ],
-    Elsewhere::Anywhere,
+    OtherRanges::Unknown,
     SIXTEEN,
 );
 pub(super) static BANCONTACT: Scheme = Scheme {
     code_optional: true,
-    ..scheme(&[at(479658), at(606005), at(6703)], Elsewhere::Anywhere, &[16, 17, 18, 19])
+    ..new_scheme(&[prefix(479658), prefix(606005), prefix(6703)], OtherRanges::Unknown, &[16, 17, 18, 19])
 };
 #[rustfmt::skip] // rows of numbers
-pub(super) static MADA: Scheme = scheme(
+pub(super) static MADA: Scheme = new_scheme(
     &[
-        at(400861), at(401757), at(403024), at(406136), at(406996), at(407197), at(407395), at(409201), at(410621),
-        at(410685), at(412565), at(417633), at(419593), at(420132), at(421141), Range(422817, 422819), at(428331),
-        Range(428671, 428673), at(431361), at(432328), at(434107), at(439954), at(440533), at(440647), at(440795),
-        at(445564), at(446393), at(446404), at(446672), at(455036), at(455708), at(457865), at(457997), at(458456),
-        at(462220), Range(468540, 468543), at(474491), Range(483010, 483012), at(484783), Range(486094, 486096),
-        Range(489317, 489319), at(493428), at(504300), at(506968), at(508160), at(513213), at(520058), at(521076),
-        at(524130), at(524514), at(529415), at(529741), at(530060), at(530906), at(531095), at(531196), at(532013),
-        at(535825), at(535989), at(536023), at(537767), at(539931), at(543085), at(543357), at(549760), at(554180),
-        at(557606), at(558563), at(558848), at(585265), Range(588845, 588851), Range(588982, 588983), at(589005),
-        at(589206), at(604906), at(605141), at(636120), Range(968201, 968211),
+        prefix(400861), prefix(401757), prefix(403024), prefix(406136), prefix(406996), prefix(407197), prefix(407395), prefix(409201), prefix(410621),
+        prefix(410685), prefix(412565), prefix(417633), prefix(419593), prefix(420132), prefix(421141), BinRange(422817, 422819), prefix(428331),
+        BinRange(428671, 428673), prefix(431361), prefix(432328), prefix(434107), prefix(439954), prefix(440533), prefix(440647), prefix(440795),
+        prefix(445564), prefix(446393), prefix(446404), prefix(446672), prefix(455036), prefix(455708), prefix(457865), prefix(457997), prefix(458456),
+        prefix(462220), BinRange(468540, 468543), prefix(474491), BinRange(483010, 483012), prefix(484783), BinRange(486094, 486096),
+        BinRange(489317, 489319), prefix(493428), prefix(504300), prefix(506968), prefix(508160), prefix(513213), prefix(520058), prefix(521076),
+        prefix(524130), prefix(524514), prefix(529415), prefix(529741), prefix(530060), prefix(530906), prefix(531095), prefix(531196), prefix(532013),
+        prefix(535825), prefix(535989), prefix(536023), prefix(537767), prefix(539931), prefix(543085), prefix(543357), prefix(549760), prefix(554180),
+        prefix(557606), prefix(558563), prefix(558848), prefix(585265), BinRange(588845, 588851), BinRange(588982, 588983), prefix(589005),
+        prefix(589206), prefix(604906), prefix(605141), prefix(636120), BinRange(968201, 968211),
     ],
-    Elsewhere::Anywhere,
+    OtherRanges::Unknown,
     SIXTEEN,
 );
-pub(super) static MEEZA: Scheme = scheme(&[at(5078)], Elsewhere::Anywhere, SIXTEEN_TO_NINETEEN);
-pub(super) static AIRPLUS: Scheme = scheme(&[at(122)], Elsewhere::Anywhere, &[15, 16]);
-pub(super) static ARGENCARD: Scheme = scheme(&[at(501105)], Elsewhere::Anywhere, SIXTEEN);
+pub(super) static MEEZA: Scheme = new_scheme(&[prefix(5078)], OtherRanges::Unknown, SIXTEEN_TO_NINETEEN);
+pub(super) static AIRPLUS: Scheme = new_scheme(&[prefix(122)], OtherRanges::Unknown, &[15, 16]);
+pub(super) static ARGENCARD: Scheme = new_scheme(&[prefix(501105)], OtherRanges::Unknown, SIXTEEN);
 pub(super) static CABAL: Scheme =
-    scheme(&[at(589657), at(603522), Range(604201, 604400)], Elsewhere::Anywhere, SIXTEEN);
+    new_scheme(&[prefix(589657), prefix(603522), BinRange(604201, 604400)], OtherRanges::Unknown, SIXTEEN);
 #[rustfmt::skip] // rows of numbers
-pub(super) static CARNET: Scheme = scheme(
-    &[at(286900), at(502275), at(506199), at(506499), at(606333), at(636379), at(639388)],
-    Elsewhere::Anywhere,
+pub(super) static CARNET: Scheme = new_scheme(
+    &[prefix(286900), prefix(502275), prefix(506199), prefix(506499), prefix(606333), prefix(636379), prefix(639388)],
+    OtherRanges::Unknown,
     SIXTEEN,
 );
-pub(super) static CENCOSUD: Scheme = scheme(&[at(603493)], Elsewhere::Anywhere, SIXTEEN);
-pub(super) static NARANJA: Scheme = scheme(&[at(589562), at(402918), at(527572)], Elsewhere::Anywhere, SIXTEEN);
-pub(super) static NATIVA: Scheme = scheme(&[at(487017), at(520053), at(546553)], Elsewhere::Anywhere, SIXTEEN);
-pub(super) static TARJETA_SHOPPING: Scheme = scheme(&[at(603488)], Elsewhere::Anywhere, SIXTEEN);
+pub(super) static CENCOSUD: Scheme = new_scheme(&[prefix(603493)], OtherRanges::Unknown, SIXTEEN);
+pub(super) static NARANJA: Scheme =
+    new_scheme(&[prefix(589562), prefix(402918), prefix(527572)], OtherRanges::Unknown, SIXTEEN);
+pub(super) static NATIVA: Scheme =
+    new_scheme(&[prefix(487017), prefix(520053), prefix(546553)], OtherRanges::Unknown, SIXTEEN);
+pub(super) static TARJETA_SHOPPING: Scheme = new_scheme(&[prefix(603488)], OtherRanges::Unknown, SIXTEEN);
 
-// Schemes without a brand code of the contract: their numbers are card numbers all the same.
-static MIR: Scheme = scheme(&[Range(2200, 2204)], Elsewhere::Nowhere, SIXTEEN_TO_NINETEEN);
-static TROY: Scheme = scheme(&[at(9792)], Elsewhere::Nowhere, SIXTEEN);
-static RUPAY: Scheme = scheme(&[at(60), Range(81, 82), at(508)], Elsewhere::Nowhere, SIXTEEN);
-static NAPAS: Scheme = scheme(&[at(9704)], Elsewhere::Nowhere, &[16, 19]);
-static VERVE: Scheme = scheme(&[Range(507865, 507964)], Elsewhere::Nowhere, &[16, 18, 19]);
-static UZCARD_AND_HUMO: Scheme = scheme(&[at(8600), at(9860)], Elsewhere::Nowhere, SIXTEEN);
+// Schemes without a brand code in the contract. Their numbers are card numbers too.
+static MIR: Scheme = new_scheme(&[BinRange(2200, 2204)], OtherRanges::None, SIXTEEN_TO_NINETEEN);
+static TROY: Scheme = new_scheme(&[prefix(9792)], OtherRanges::None, SIXTEEN);
+static RUPAY: Scheme = new_scheme(&[prefix(60), BinRange(81, 82), prefix(508)], OtherRanges::None, SIXTEEN);
+static NAPAS: Scheme = new_scheme(&[prefix(9704)], OtherRanges::None, &[16, 19]);
+static VERVE: Scheme = new_scheme(&[BinRange(507865, 507964)], OtherRanges::None, &[16, 18, 19]);
+static UZCARD_AND_HUMO: Scheme = new_scheme(&[prefix(8600), prefix(9860)], OtherRanges::None, SIXTEEN);
 
-/// Every scheme that issues numbers of its own; the widest come first, so that most numbers are found at once.
+/// All schemes with their own numbers. Those with the widest ranges come first, so that most numbers are found at once.
 #[rustfmt::skip] // a list of names
 static ISSUERS: &[&Scheme] = &[
     &VISA, &MASTER, &AMEX, &MAESTRO, &DINERS, &JCB, &DISCOVER, &UNIONPAY, &MIR, &TROY, &RUPAY, &NAPAS,
@@ -180,40 +196,41 @@ static ISSUERS: &[&Scheme] = &[
 ];
 
 impl Scheme {
-    /// Whether some known scheme issues numbers of this range and length. The check digit is not looked at.
-    pub fn issues(digits: &str) -> bool {
+    /// Returns true if a known scheme issues numbers of this range and length. Does not check the check digit.
+    pub fn is_issued_number(digits: &str) -> bool {
         ISSUERS.iter().any(|scheme| {
             scheme.number_lengths.iter().any(|length| usize::from(*length) == digits.len())
-                && matches!(best(scheme.ranges, digits), Match::Inside(_))
+                && matches!(best_match(scheme.ranges, digits), RangeMatch::Inside(_))
         })
     }
 
-    /// Whether more digits than these make a number too long for the scheme.
+    /// Returns true if a number with these digits is too long for the scheme.
     pub(super) fn is_too_long(&self, digits: &str) -> bool {
         self.number_lengths.last().is_some_and(|longest| digits.len() > usize::from(*longest))
     }
 
-    /// How well a number fits, typed so far: the more leading digits of the scheme's own ranges it matches the
-    /// better, then what may still become so, then the ranges of others. 0 is not at all, [`BEST`] the most.
-    pub(super) fn rank(&self, digits: &str) -> u8 {
-        let own = match best(self.ranges, digits) {
-            Match::Inside(places) => 3 + places,
-            Match::Possible => 3,
-            Match::Outside => 0,
+    /// Returns a rank for the match of a number that is being typed. Matches of more leading digits of the scheme's own
+    /// ranges rank higher, then possible matches, then matches of other ranges. 0 is no match, [`BEST_RANK`] the
+    /// highest rank.
+    pub(super) fn match_rank(&self, digits: &str) -> u8 {
+        let own = match best_match(self.ranges, digits) {
+            RangeMatch::Inside(places) => 3 + places,
+            RangeMatch::Possible => 3,
+            RangeMatch::Outside => 0,
         };
         if own > 0 {
             return own;
         }
-        match self.elsewhere {
-            Elsewhere::In(ranges) => match best(ranges, digits) {
-                Match::Inside(_) => 2,
-                Match::Possible => 1,
-                Match::Outside => 0,
+        match self.other_ranges {
+            OtherRanges::Listed(ranges) => match best_match(ranges, digits) {
+                RangeMatch::Inside(_) => 2,
+                RangeMatch::Possible => 1,
+                RangeMatch::Outside => 0,
             },
-            Elsewhere::Nowhere | Elsewhere::Anywhere => 0,
+            OtherRanges::None | OtherRanges::Unknown => 0,
         }
     }
 }
 
-/// The highest rank: eight leading digits of the scheme's own ranges match.
-pub(super) const BEST: u8 = 11;
+/// Highest rank: eight leading digits of the scheme's own ranges match.
+pub(super) const BEST_RANK: u8 = 11;

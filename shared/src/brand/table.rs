@@ -1,40 +1,48 @@
-//! One row a brand, by code: name, flow, card scheme, and what its form asks for. The function at the head of a row fills
-//! in the columns that all brands of its kind share.
+//! The table of brands, one row each, sorted by code: name, flow, card scheme, and the fields of its form. The function
+//! at the head of a row sets the columns that all brands of its kind share.
 //!
-//! Cards stand apart, because the frames of the form need them and nothing else. Account and flow of a code are the
-//! contract's.
+//! Cards are separate, because the frames of the form need only them. Account and flow of a code are those of the
+//! contract.
 
 use super::Flow::{self, Now, Popup, Redirect};
-use super::{Brand, FormKind, Kind, Method, Scheme, scheme};
+use super::{AccountType, Brand, FormKind, PaymentMethod, Scheme, scheme};
 
-/// The keys of fields that the merchant may switch on.
+/// Keys of fields that the merchant may switch on.
 const BIRTH_DATE: &[&str] = &["birthDate"];
-/// The same for brands that are paid in countries where a voucher bears the payer's tax number.
+/// Same for brands of countries in which a voucher must have the payer's tax number.
 const TAX_NUMBER: &[&str] = &["taxNumber"];
 
-/// A row without anything that few brands have.
-const fn row(code: &'static str, name: &'static str, kind: Kind, flow: Flow, method: Method, form: FormKind) -> Brand {
+/// Creates a row without fields, extras and scheme.
+const fn new_brand(
+    code: &'static str,
+    name: &'static str,
+    kind: AccountType,
+    flow: Flow,
+    method: PaymentMethod,
+    form: FormKind,
+) -> Brand {
     Brand { code, name, kind, flow, method, form, fields: &[], extras: &[], scheme: None }
 }
 
-/// A credit card.
-const fn credit(code: &'static str, name: &'static str) -> Brand {
-    row(code, name, Kind::Card, Now, Method::CreditCard, FormKind::Card)
+/// Creates the row of a credit card.
+const fn credit_card(code: &'static str, name: &'static str) -> Brand {
+    new_brand(code, name, AccountType::Card, Now, PaymentMethod::CreditCard, FormKind::Card)
 }
 
-/// A debit card.
-const fn debit(code: &'static str, name: &'static str) -> Brand {
-    row(code, name, Kind::Card, Now, Method::DebitCard, FormKind::Card)
+/// Creates the row of a debit card.
+const fn debit_card(code: &'static str, name: &'static str) -> Brand {
+    new_brand(code, name, AccountType::Card, Now, PaymentMethod::DebitCard, FormKind::Card)
 }
 
-/// A wallet that hands out cards.
+/// Creates the row of a wallet that provides cards, synchronously.
 const fn wallet(code: &'static str, name: &'static str) -> Brand {
-    row(code, name, Kind::Wallet, Now, Method::CreditCard, FormKind::VirtualAccount)
+    new_brand(code, name, AccountType::Wallet, Now, PaymentMethod::CreditCard, FormKind::VirtualAccount)
 }
 
-/// A brand that charges a bank account by a mandate.
+/// Creates the row of a brand that charges a bank account with a mandate, synchronously. Its form has the fields of the
+/// account.
 const fn direct_debit(code: &'static str, name: &'static str) -> Brand {
-    row(code, name, Kind::Bank, Now, Method::DirectDebit, FormKind::DirectDebit).asking(&[
+    new_brand(code, name, AccountType::Bank, Now, PaymentMethod::DirectDebit, FormKind::DirectDebit).with_fields(&[
         "accountHolder",
         "accountNumber",
         "accountBank",
@@ -42,100 +50,101 @@ const fn direct_debit(code: &'static str, name: &'static str) -> Brand {
     ])
 }
 
-/// A brand that tells the shopper what to pay, and is paid before the goods are sent.
+/// Creates the row of a brand that tells the shopper the amount to transfer, and is paid before the goods are sent. It
+/// has no fields.
 const fn prepayment(flow: Flow, code: &'static str, name: &'static str) -> Brand {
-    row(code, name, Kind::Bank, flow, Method::Prepayment, FormKind::Prepayment)
+    new_brand(code, name, AccountType::Bank, flow, PaymentMethod::Prepayment, FormKind::Prepayment)
 }
 
-/// A brand that sends the shopper to the bank.
+/// Creates the row of a brand that redirects the shopper to the bank.
 const fn online_transfer(code: &'static str, name: &'static str) -> Brand {
-    row(code, name, Kind::Bank, Redirect, Method::OnlineTransfer, FormKind::OnlineTransfer)
+    new_brand(code, name, AccountType::Bank, Redirect, PaymentMethod::OnlineTransfer, FormKind::OnlineTransfer)
 }
 
-/// An account at a provider.
+/// Creates the row of an account at a provider.
 const fn virtual_account(flow: Flow, code: &'static str, name: &'static str) -> Brand {
-    row(code, name, Kind::Virtual, flow, Method::VirtualAccount, FormKind::VirtualAccount)
+    new_brand(code, name, AccountType::Virtual, flow, PaymentMethod::VirtualAccount, FormKind::VirtualAccount)
 }
 
 impl Brand {
-    const fn of_scheme(self, scheme: &'static Scheme) -> Self {
+    const fn with_scheme(self, scheme: &'static Scheme) -> Self {
         Self { scheme: Some(scheme), ..self }
     }
 
-    const fn asking(self, fields: &'static [&'static str]) -> Self {
+    const fn with_fields(self, fields: &'static [&'static str]) -> Self {
         Self { fields, ..self }
     }
 
-    const fn offering(self, extras: &'static [&'static str]) -> Self {
+    const fn with_extras(self, extras: &'static [&'static str]) -> Self {
         Self { extras, ..self }
     }
 }
 
 /// Cards, sorted by code.
 pub(super) static CARDS: [Brand; 50] = [
-    credit("ADVANTAGE", "Advantage"),
-    credit("AIRPLUS", "AirPlus").of_scheme(&scheme::AIRPLUS),
-    credit("ALIA", "Alia"),
-    debit("ALIADEBIT", "Alia Debit"),
-    credit("AMEX", "American Express").of_scheme(&scheme::AMEX),
-    credit("ARGENCARD", "Argencard").of_scheme(&scheme::ARGENCARD),
-    credit("ASYACARD", "Asya Card"),
-    credit("AXESS", "Axess"),
-    debit("BCMC", "Bancontact").of_scheme(&scheme::BANCONTACT),
-    credit("BONUS", "Bonus"),
-    credit("CABAL", "Cabal").of_scheme(&scheme::CABAL),
-    debit("CABALDEBIT", "Cabal Debit").of_scheme(&scheme::CABAL),
-    credit("CARDFINANS", "CardFinans"),
-    credit("CARNET", "Carnet").of_scheme(&scheme::CARNET),
-    credit("CARTEBANCAIRE", "Cartes Bancaires").of_scheme(&scheme::CARTE_BANCAIRE),
-    credit("CARTEBLEUE", "Carte Bleue"),
-    credit("CENCOSUD", "Cencosud").of_scheme(&scheme::CENCOSUD),
-    debit("DANKORT", "Dankort").of_scheme(&scheme::DANKORT),
-    credit("DINERS", "Diners Club").of_scheme(&scheme::DINERS),
-    credit("DISCOVER", "Discover").of_scheme(&scheme::DISCOVER),
-    credit("ELO", "Elo").of_scheme(&scheme::ELO),
-    credit("EURO6000", "Euro 6000"),
-    credit("FACILYPAY_3X", "FacilyPay 3x"),
-    credit("FACILYPAY_3XSANSFRAIS", "FacilyPay 3x sans frais"),
-    credit("FACILYPAY_4X", "FacilyPay 4x"),
-    credit("FACILYPAY_4XSANSFRAIS", "FacilyPay 4x sans frais"),
-    credit("HIPERCARD", "Hipercard").of_scheme(&scheme::HIPERCARD),
-    credit("JCB", "JCB").of_scheme(&scheme::JCB),
-    debit("MADA", "mada").of_scheme(&scheme::MADA),
-    debit("MAESTRO", "Maestro").of_scheme(&scheme::MAESTRO),
-    credit("MASTER", "Mastercard").of_scheme(&scheme::MASTER),
-    debit("MASTERDEBIT", "Debit Mastercard").of_scheme(&scheme::MASTER_GUEST),
-    credit("MAXIMUM", "Maximum"),
-    debit("MEEZA", "Meeza").of_scheme(&scheme::MEEZA),
-    credit("MERCADOLIVRE", "Mercado Livre"),
-    credit("NARANJA", "Naranja").of_scheme(&scheme::NARANJA),
-    credit("NATIVA", "Nativa").of_scheme(&scheme::NATIVA),
-    credit("POSTEPAY", "Postepay"),
-    debit("SERVIRED", "ServiRed"),
-    credit("SISTEMACLAVE", "Sistema Clave"),
-    credit("TARJETASHOPPING", "Tarjeta Shopping").of_scheme(&scheme::TARJETA_SHOPPING),
-    credit("TCARD", "T-Card"),
-    debit("TCARDDEBIT", "T-Card Debit"),
-    credit("UNIONPAY", "UnionPay").of_scheme(&scheme::UNIONPAY),
-    credit("UNIONPAY_SMS", "UnionPay").of_scheme(&scheme::UNIONPAY),
-    credit("VISA", "Visa").of_scheme(&scheme::VISA),
-    debit("VISADEBIT", "Visa Debit").of_scheme(&scheme::VISA_GUEST),
-    debit("VISAELECTRON", "Visa Electron").of_scheme(&scheme::VISA_ELECTRON),
-    debit("VPAY", "V PAY").of_scheme(&scheme::VISA_GUEST),
-    credit("WORLD", "World"),
+    credit_card("ADVANTAGE", "Advantage"),
+    credit_card("AIRPLUS", "AirPlus").with_scheme(&scheme::AIRPLUS),
+    credit_card("ALIA", "Alia"),
+    debit_card("ALIADEBIT", "Alia Debit"),
+    credit_card("AMEX", "American Express").with_scheme(&scheme::AMEX),
+    credit_card("ARGENCARD", "Argencard").with_scheme(&scheme::ARGENCARD),
+    credit_card("ASYACARD", "Asya Card"),
+    credit_card("AXESS", "Axess"),
+    debit_card("BCMC", "Bancontact").with_scheme(&scheme::BANCONTACT),
+    credit_card("BONUS", "Bonus"),
+    credit_card("CABAL", "Cabal").with_scheme(&scheme::CABAL),
+    debit_card("CABALDEBIT", "Cabal Debit").with_scheme(&scheme::CABAL),
+    credit_card("CARDFINANS", "CardFinans"),
+    credit_card("CARNET", "Carnet").with_scheme(&scheme::CARNET),
+    credit_card("CARTEBANCAIRE", "Cartes Bancaires").with_scheme(&scheme::CARTE_BANCAIRE),
+    credit_card("CARTEBLEUE", "Carte Bleue"),
+    credit_card("CENCOSUD", "Cencosud").with_scheme(&scheme::CENCOSUD),
+    debit_card("DANKORT", "Dankort").with_scheme(&scheme::DANKORT),
+    credit_card("DINERS", "Diners Club").with_scheme(&scheme::DINERS),
+    credit_card("DISCOVER", "Discover").with_scheme(&scheme::DISCOVER),
+    credit_card("ELO", "Elo").with_scheme(&scheme::ELO),
+    credit_card("EURO6000", "Euro 6000"),
+    credit_card("FACILYPAY_3X", "FacilyPay 3x"),
+    credit_card("FACILYPAY_3XSANSFRAIS", "FacilyPay 3x sans frais"),
+    credit_card("FACILYPAY_4X", "FacilyPay 4x"),
+    credit_card("FACILYPAY_4XSANSFRAIS", "FacilyPay 4x sans frais"),
+    credit_card("HIPERCARD", "Hipercard").with_scheme(&scheme::HIPERCARD),
+    credit_card("JCB", "JCB").with_scheme(&scheme::JCB),
+    debit_card("MADA", "mada").with_scheme(&scheme::MADA),
+    debit_card("MAESTRO", "Maestro").with_scheme(&scheme::MAESTRO),
+    credit_card("MASTER", "Mastercard").with_scheme(&scheme::MASTER),
+    debit_card("MASTERDEBIT", "Debit Mastercard").with_scheme(&scheme::MASTER_GUEST),
+    credit_card("MAXIMUM", "Maximum"),
+    debit_card("MEEZA", "Meeza").with_scheme(&scheme::MEEZA),
+    credit_card("MERCADOLIVRE", "Mercado Livre"),
+    credit_card("NARANJA", "Naranja").with_scheme(&scheme::NARANJA),
+    credit_card("NATIVA", "Nativa").with_scheme(&scheme::NATIVA),
+    credit_card("POSTEPAY", "Postepay"),
+    debit_card("SERVIRED", "ServiRed"),
+    credit_card("SISTEMACLAVE", "Sistema Clave"),
+    credit_card("TARJETASHOPPING", "Tarjeta Shopping").with_scheme(&scheme::TARJETA_SHOPPING),
+    credit_card("TCARD", "T-Card"),
+    debit_card("TCARDDEBIT", "T-Card Debit"),
+    credit_card("UNIONPAY", "UnionPay").with_scheme(&scheme::UNIONPAY),
+    credit_card("UNIONPAY_SMS", "UnionPay").with_scheme(&scheme::UNIONPAY),
+    credit_card("VISA", "Visa").with_scheme(&scheme::VISA),
+    debit_card("VISADEBIT", "Visa Debit").with_scheme(&scheme::VISA_GUEST),
+    debit_card("VISAELECTRON", "Visa Electron").with_scheme(&scheme::VISA_ELECTRON),
+    debit_card("VPAY", "V PAY").with_scheme(&scheme::VISA_GUEST),
+    credit_card("WORLD", "World"),
 ];
 
-/// Everything else, sorted by code.
+/// All other brands, sorted by code.
 static OTHERS: [Brand; 120] = [
     virtual_account(Redirect, "AFFIRM", "Affirm"),
-    virtual_account(Now, "AFTERPAY", "Afterpay").asking(&["accountId"]).offering(BIRTH_DATE),
+    virtual_account(Now, "AFTERPAY", "Afterpay").with_fields(&["accountId"]).with_extras(BIRTH_DATE),
     virtual_account(Redirect, "AFTERPAY_PACIFIC", "Afterpay"),
     virtual_account(Popup, "ALIPAY", "Alipay"),
     virtual_account(Redirect, "APOSTAR", "Apostar"),
     wallet("APPLEPAY", "Apple Pay"),
-    virtual_account(Redirect, "ASTROPAY_STREAMLINE_CASH", "AstroPay Cash").offering(TAX_NUMBER),
-    virtual_account(Redirect, "ASTROPAY_STREAMLINE_OT", "AstroPay Online Transfer").offering(TAX_NUMBER),
-    virtual_account(Redirect, "BALOTO", "Baloto").offering(TAX_NUMBER),
+    virtual_account(Redirect, "ASTROPAY_STREAMLINE_CASH", "AstroPay Cash").with_extras(TAX_NUMBER),
+    virtual_account(Redirect, "ASTROPAY_STREAMLINE_OT", "AstroPay Online Transfer").with_extras(TAX_NUMBER),
+    virtual_account(Redirect, "BALOTO", "Baloto").with_extras(TAX_NUMBER),
     virtual_account(Redirect, "BANCOLOMBIA", "Bancolombia"),
     virtual_account(Redirect, "BANCONTACT_LINK", "Bancontact Payconiq"),
     virtual_account(Redirect, "BANCONTACT_QR", "Bancontact QR"),
@@ -144,8 +153,8 @@ static OTHERS: [Brand; 120] = [
     virtual_account(Redirect, "BEVALIDA", "BeValida"),
     online_transfer("BITCOIN", "Bitcoin"),
     virtual_account(Redirect, "BLIK", "BLIK"),
-    prepayment(Now, "BOLETO", "Boleto").offering(TAX_NUMBER),
-    virtual_account(Redirect, "BOTON_PSE", "PSE").offering(TAX_NUMBER),
+    prepayment(Now, "BOLETO", "Boleto").with_extras(TAX_NUMBER),
+    virtual_account(Redirect, "BOTON_PSE", "PSE").with_extras(TAX_NUMBER),
     virtual_account(Redirect, "CAJA_AREQUIPA", "Caja Arequipa"),
     virtual_account(Redirect, "CAJA_CUSCO", "Caja Cusco"),
     virtual_account(Redirect, "CAJA_HUANCAYO", "Caja Huancayo"),
@@ -161,23 +170,23 @@ static OTHERS: [Brand; 120] = [
     virtual_account(Redirect, "DAOPAY", "DaoPay"),
     virtual_account(Redirect, "DIMONEX", "Dimonex"),
     direct_debit("DIRECTDEBIT_SEPA", "SEPA Direct Debit"),
-    virtual_account(Redirect, "EFECTY", "Efecty").offering(TAX_NUMBER),
-    online_transfer("ENTERCASH", "Entercash").asking(&["country"]),
+    virtual_account(Redirect, "EFECTY", "Efecty").with_extras(TAX_NUMBER),
+    online_transfer("ENTERCASH", "Entercash").with_fields(&["country"]),
     virtual_account(Redirect, "ENTERPAY", "Enterpay"),
     online_transfer("EPS", "eps"),
     virtual_account(Redirect, "GANA", "Gana"),
-    online_transfer("GIROPAY", "giropay").asking(&["accountBank?"]),
+    online_transfer("GIROPAY", "giropay").with_fields(&["accountBank?"]),
     wallet("GOOGLEPAY", "Google Pay"),
     online_transfer("IDEAL", "iDEAL"),
-    virtual_account(Redirect, "IKANOOI_SE", "Ikano Bank").offering(BIRTH_DATE),
+    virtual_account(Redirect, "IKANOOI_SE", "Ikano Bank").with_extras(BIRTH_DATE),
     virtual_account(Redirect, "INICIS", "Inicis"),
     online_transfer("INTERAC_ONLINE", "Interac Online"),
     virtual_account(Redirect, "INTERBANK", "Interbank"),
-    virtual_account(Redirect, "KLARNA_INSTALLMENTS", "Klarna Installments").offering(BIRTH_DATE),
-    virtual_account(Redirect, "KLARNA_INVOICE", "Klarna Invoice").offering(BIRTH_DATE),
+    virtual_account(Redirect, "KLARNA_INSTALLMENTS", "Klarna Installments").with_extras(BIRTH_DATE),
+    virtual_account(Redirect, "KLARNA_INVOICE", "Klarna Invoice").with_extras(BIRTH_DATE),
     virtual_account(Redirect, "KLARNA_PAYMENTS_BILLPAY", "Klarna Billpay"),
     virtual_account(Redirect, "KLARNA_PAYMENTS_ONE", "Klarna"),
-    virtual_account(Redirect, "KLARNA_PAYMENTS_PAYLATER", "Klarna Pay later").offering(BIRTH_DATE),
+    virtual_account(Redirect, "KLARNA_PAYMENTS_PAYLATER", "Klarna Pay later").with_extras(BIRTH_DATE),
     virtual_account(Redirect, "KLARNA_PAYMENTS_PAYNOW", "Klarna Pay now"),
     virtual_account(Redirect, "KLARNA_PAYMENTS_SLICEIT", "Klarna Slice it"),
     wallet("MASTERPASS", "Masterpass"),
@@ -189,24 +198,24 @@ static OTHERS: [Brand; 120] = [
     virtual_account(Redirect, "MSTART", "mStart"),
     virtual_account(Redirect, "NEQUI", "Nequi"),
     virtual_account(Redirect, "ONECARD", "OneCard"),
-    virtual_account(Redirect, "ONEY", "Oney").offering(BIRTH_DATE),
-    prepayment(Redirect, "OXXO", "OXXO").offering(TAX_NUMBER),
+    virtual_account(Redirect, "ONEY", "Oney").with_extras(BIRTH_DATE),
+    prepayment(Redirect, "OXXO", "OXXO").with_extras(TAX_NUMBER),
     virtual_account(Redirect, "PAGOSNET", "PagosNet"),
-    virtual_account(Redirect, "PAGO_EFECTIVO", "PagoEfectivo").offering(TAX_NUMBER),
-    virtual_account(Redirect, "PAGO_FACIL", "Pago Fácil").offering(TAX_NUMBER),
+    virtual_account(Redirect, "PAGO_EFECTIVO", "PagoEfectivo").with_extras(TAX_NUMBER),
+    virtual_account(Redirect, "PAGO_FACIL", "Pago Fácil").with_extras(TAX_NUMBER),
     virtual_account(Redirect, "PAYBOX", "paybox"),
     virtual_account(Redirect, "PAYDIREKT", "paydirekt"),
     virtual_account(Redirect, "PAYNET", "Paynet"),
-    virtual_account(Redirect, "PAYOLUTION_ELV", "Payolution Direct Debit").offering(BIRTH_DATE),
-    virtual_account(Redirect, "PAYOLUTION_INS", "Payolution Installments").offering(BIRTH_DATE),
-    virtual_account(Redirect, "PAYOLUTION_INVOICE", "Payolution Invoice").offering(BIRTH_DATE),
+    virtual_account(Redirect, "PAYOLUTION_ELV", "Payolution Direct Debit").with_extras(BIRTH_DATE),
+    virtual_account(Redirect, "PAYOLUTION_INS", "Payolution Installments").with_extras(BIRTH_DATE),
+    virtual_account(Redirect, "PAYOLUTION_INVOICE", "Payolution Invoice").with_extras(BIRTH_DATE),
     virtual_account(Popup, "PAYPAL", "PayPal"),
     virtual_account(Popup, "PAYPAL_CONTINUE", "PayPal"),
     virtual_account(Redirect, "PAYSAFECARD", "paysafecard"),
     virtual_account(Redirect, "PAYTRAIL", "Paytrail"),
     virtual_account(Redirect, "PAYTRAIL_VA", "Paytrail"),
     virtual_account(Redirect, "PF_KARTE_DIRECT", "PostFinance Card"),
-    virtual_account(Redirect, "PIX", "Pix").offering(TAX_NUMBER),
+    virtual_account(Redirect, "PIX", "Pix").with_extras(TAX_NUMBER),
     online_transfer("POLI", "POLi"),
     virtual_account(Redirect, "POSTPAY", "Postpay"),
     prepayment(Redirect, "PREPAYMENT", "Prepayment"),
@@ -214,8 +223,8 @@ static OTHERS: [Brand; 120] = [
     virtual_account(Redirect, "PRZELEWY", "Przelewy24"),
     virtual_account(Redirect, "PUNTO_RED", "Punto Red"),
     virtual_account(Popup, "QIWI", "QIWI"),
-    virtual_account(Redirect, "RAPI_PAGO", "Rapipago").offering(TAX_NUMBER),
-    virtual_account(Redirect, "RATENKAUF", "Ratenkauf").offering(BIRTH_DATE),
+    virtual_account(Redirect, "RAPI_PAGO", "Rapipago").with_extras(TAX_NUMBER),
+    virtual_account(Redirect, "RATENKAUF", "Ratenkauf").with_extras(BIRTH_DATE),
     virtual_account(Redirect, "RED_SERVI", "Red Servi"),
     virtual_account(Redirect, "ROCKETFUEL", "RocketFuel"),
     online_transfer("SADAD", "SADAD"),
@@ -225,13 +234,13 @@ static OTHERS: [Brand; 120] = [
     direct_debit("SEPA", "SEPA"),
     virtual_account(Redirect, "SEZZLE", "Sezzle"),
     virtual_account(Redirect, "SHETAB", "Shetab"),
-    // Answers at once, and yet asks for no account: the shopper gets a reference and pays at a machine.
+    // Gets its result at once, but needs no account: the shopper gets a reference and pays at a machine.
     virtual_account(Now, "SIBS_MULTIBANCO", "Multibanco"),
-    virtual_account(Redirect, "SOFINCO", "Sofinco").offering(BIRTH_DATE),
-    virtual_account(Redirect, "SOFINCOSANSFRAIS", "Sofinco sans frais").offering(BIRTH_DATE),
-    online_transfer("SOFORTUEBERWEISUNG", "Sofort").asking(&["country"]),
+    virtual_account(Redirect, "SOFINCO", "Sofinco").with_extras(BIRTH_DATE),
+    virtual_account(Redirect, "SOFINCOSANSFRAIS", "Sofinco sans frais").with_extras(BIRTH_DATE),
+    online_transfer("SOFORTUEBERWEISUNG", "Sofort").with_fields(&["country"]),
     virtual_account(Redirect, "SPOTII", "Spotii"),
-    virtual_account(Redirect, "STC_PAY", "stc pay").asking(&["paymentMode", "mobilePhone"]),
+    virtual_account(Redirect, "STC_PAY", "stc pay").with_fields(&["paymentMode", "mobilePhone"]),
     virtual_account(Redirect, "SU_RED", "SuRed"),
     virtual_account(Redirect, "SU_SUERTE", "SuSuerte"),
     virtual_account(Redirect, "TABBY", "Tabby"),
@@ -250,10 +259,11 @@ static OTHERS: [Brand; 120] = [
     virtual_account(Redirect, "ZOODPAY", "ZoodPay"),
 ];
 
-/// All of them, sorted by code.
-pub(super) static BRANDS: [Brand; CARDS.len() + OTHERS.len()] = merged();
+/// All brands, sorted by code.
+pub(super) static BRANDS: [Brand; CARDS.len() + OTHERS.len()] = merge_brands();
 
-const fn merged() -> [Brand; CARDS.len() + OTHERS.len()] {
+/// Merges cards and other brands at compile time. Both tables are sorted by code, and so is the result.
+const fn merge_brands() -> [Brand; CARDS.len() + OTHERS.len()] {
     let mut all = [CARDS[0]; CARDS.len() + OTHERS.len()];
     let (mut card, mut other) = (0, 0);
     while card + other < all.len() {
@@ -268,7 +278,7 @@ const fn merged() -> [Brand; CARDS.len() + OTHERS.len()] {
     all
 }
 
-/// Compares two codes while compiling.
+/// Returns true if a code sorts before another one. Usable at compile time, unlike the comparison of `str`.
 const fn is_before(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     let mut place = 0;

@@ -41,12 +41,13 @@ const TEST_CARDS: &[(&str, &[&str])] = &[
     ("HIPERCARD", &["6062825624254001"]),
 ];
 
-fn brands(codes: &str) -> Vec<&'static Brand> {
+/// Finds brands by their codes, separated by spaces.
+fn find_brands(codes: &str) -> Vec<&'static Brand> {
     codes.split(' ').map(|code| Brand::find(code).unwrap()).collect()
 }
 
-fn detected(digits: &str, among: &str) -> Vec<&'static str> {
-    detect(digits, &brands(among)).map(|brand| brand.code).collect()
+fn detected_codes(digits: &str, among: &str) -> Vec<&'static str> {
+    detect(digits, &find_brands(among)).map(|brand| brand.code).collect()
 }
 
 #[test]
@@ -55,11 +56,11 @@ fn every_test_card_is_detected_as_its_brand_and_accepted_by_it() {
     for (code, numbers) in TEST_CARDS {
         let brand = Brand::find(code).unwrap();
         for number in *numbers {
-            assert!(crate::format::card_number::luhn_valid(number), "{number}");
-            assert!(brand.accepts(number), "{code} {number}");
+            assert!(crate::format::card_number::is_luhn_valid(number), "{number}");
+            assert!(brand.allows_number(number), "{code} {number}");
             assert!(brand.number_lengths().contains(&(number.len() as u8)), "{code} {number}");
             assert!(detect(number, &schemes).any(|found| found == brand), "{code} {number}");
-            assert!(Scheme::issues(number), "{number}");
+            assert!(Scheme::is_issued_number(number), "{number}");
         }
     }
 }
@@ -69,7 +70,7 @@ fn a_test_card_is_detected_first_as_its_own_brand_among_the_usual_ones() {
     let usual = "MAESTRO VISA MASTER AMEX DINERS DISCOVER JCB DANKORT HIPERCARD UNIONPAY VISAELECTRON";
     for (code, numbers) in TEST_CARDS.iter().filter(|(code, _)| *code != "VPAY") {
         for number in *numbers {
-            assert_eq!(detected(number, usual).first(), Some(code), "{number}");
+            assert_eq!(detected_codes(number, usual).first(), Some(code), "{number}");
         }
     }
 }
@@ -86,7 +87,7 @@ fn numbers_of_another_scheme_are_refused_where_a_brand_has_ranges_of_its_own() {
         ("VPAY", "5454545454545454"),
         ("CARTEBANCAIRE", "371449635398431"),
     ] {
-        assert!(!Brand::find(code).unwrap().accepts(number), "{code} {number}");
+        assert!(!Brand::find(code).unwrap().allows_number(number), "{code} {number}");
     }
     for (code, number) in [
         ("AXESS", "5454545454545454"),
@@ -96,18 +97,18 @@ fn numbers_of_another_scheme_are_refused_where_a_brand_has_ranges_of_its_own() {
         ("MADA", "4111111111111111"),
         ("VISADEBIT", "4111111111111111"),
     ] {
-        assert!(Brand::find(code).unwrap().accepts(number), "{code} {number}");
+        assert!(Brand::find(code).unwrap().allows_number(number), "{code} {number}");
     }
 }
 
 #[test]
 fn a_co_badged_number_is_unionpays_and_discover_may_be_chosen() {
     for number in ["6221260000000000", "6229250000000003"] {
-        assert_eq!(detected(number, "DISCOVER UNIONPAY"), ["UNIONPAY", "DISCOVER"], "{number}");
-        assert!(Brand::find("DISCOVER").unwrap().accepts(number), "{number}");
+        assert_eq!(detected_codes(number, "DISCOVER UNIONPAY"), ["UNIONPAY", "DISCOVER"], "{number}");
+        assert!(Brand::find("DISCOVER").unwrap().allows_number(number), "{number}");
     }
-    assert!(!Brand::find("DISCOVER").unwrap().accepts("6221250000000000"));
-    assert!(!Brand::find("DISCOVER").unwrap().accepts("6229260000000000"));
+    assert!(!Brand::find("DISCOVER").unwrap().allows_number("6221250000000000"));
+    assert!(!Brand::find("DISCOVER").unwrap().allows_number("6229260000000000"));
 }
 
 #[test]
@@ -118,70 +119,73 @@ fn regional_ranges_are_known() {
         ("NARANJA", "4029180000000000"),
         ("NARANJA", "5275720000000000"),
     ] {
-        assert_eq!(detected(number, "MAESTRO VISA MASTER HIPERCARD NARANJA").first(), Some(&code), "{number}");
+        assert_eq!(detected_codes(number, "MAESTRO VISA MASTER HIPERCARD NARANJA").first(), Some(&code), "{number}");
     }
-    // Verve has no brand code; its numbers are masked like any card's.
+    // Verve has no brand code. Its numbers are masked like those of any card.
     for number in ["5078650000000000", "507964000000000000", "5079640000000000000"] {
-        assert!(Scheme::issues(number), "{number}");
+        assert!(Scheme::is_issued_number(number), "{number}");
     }
 }
 
 #[test]
 fn detection_follows_the_typing_and_puts_the_most_specific_first() {
     let among = "VISA MASTER MAESTRO VISAELECTRON DISCOVER AMEX VPAY";
-    assert!(detected("", among).is_empty());
-    assert_eq!(detected("4", among), ["VISA", "VISAELECTRON", "VPAY"]);
-    assert_eq!(detected("4917", among), ["VISAELECTRON", "VISA", "VPAY"]);
-    assert_eq!(detected("4918", among), ["VISA", "VISAELECTRON", "VPAY"]);
-    assert_eq!(detected("5", among), ["MASTER", "MAESTRO"]);
-    assert_eq!(detected("55", among), ["MASTER"]);
-    assert_eq!(detected("57", among), ["MAESTRO"]);
-    assert_eq!(detected("60", among), ["MAESTRO", "DISCOVER"]);
-    assert_eq!(detected("6011", among), ["DISCOVER", "MAESTRO"]);
-    assert_eq!(detected("3", among), ["AMEX"]);
-    assert!(detected("1", among).is_empty() && detected("4x", "AMEX").is_empty());
-    assert!(detected("3714496353984310", "AMEX").is_empty(), "sixteen digits are too long");
+    assert!(detected_codes("", among).is_empty());
+    assert_eq!(detected_codes("4", among), ["VISA", "VISAELECTRON", "VPAY"]);
+    assert_eq!(detected_codes("4917", among), ["VISAELECTRON", "VISA", "VPAY"]);
+    assert_eq!(detected_codes("4918", among), ["VISA", "VISAELECTRON", "VPAY"]);
+    assert_eq!(detected_codes("5", among), ["MASTER", "MAESTRO"]);
+    assert_eq!(detected_codes("55", among), ["MASTER"]);
+    assert_eq!(detected_codes("57", among), ["MAESTRO"]);
+    assert_eq!(detected_codes("60", among), ["MAESTRO", "DISCOVER"]);
+    assert_eq!(detected_codes("6011", among), ["DISCOVER", "MAESTRO"]);
+    assert_eq!(detected_codes("3", among), ["AMEX"]);
+    assert!(detected_codes("1", among).is_empty() && detected_codes("4x", "AMEX").is_empty());
+    assert!(detected_codes("3714496353984310", "AMEX").is_empty(), "sixteen digits are too long");
 }
 
 #[test]
 fn digits_are_grouped_as_on_the_card() {
-    assert_eq!(groups("3714"), [4, 6, 5]);
-    assert_eq!(groups("36961903000009"), [4, 6, 4]);
-    assert_eq!(groups("36961903000009000"), [4, 4, 4, 4, 3]);
-    assert_eq!(groups("4111"), [4, 4, 4, 4, 3]);
-    assert_eq!(groups(""), [4, 4, 4, 4, 3]);
-    assert_eq!(groups("3"), [4, 4, 4, 4, 3]);
+    assert_eq!(digit_groups("3714"), [4, 6, 5]);
+    assert_eq!(digit_groups("36961903000009"), [4, 6, 4]);
+    assert_eq!(digit_groups("36961903000009000"), [4, 4, 4, 4, 3]);
+    assert_eq!(digit_groups("4111"), [4, 4, 4, 4, 3]);
+    assert_eq!(digit_groups(""), [4, 4, 4, 4, 3]);
+    assert_eq!(digit_groups("3"), [4, 4, 4, 4, 3]);
 }
 
 #[test]
 fn codes_are_as_long_as_the_brand_prints_them() {
     assert_eq!(Brand::find("AMEX").unwrap().code_lengths(), [4]);
     assert_eq!(Brand::find("VISA").unwrap().code_lengths(), [3]);
-    assert!(Brand::find("MAESTRO").unwrap().code_optional() && !Brand::find("VISA").unwrap().code_optional());
+    assert!(Brand::find("MAESTRO").unwrap().is_code_optional() && !Brand::find("VISA").unwrap().is_code_optional());
 }
 
 #[test]
 fn the_table_is_sorted_complete_and_of_valid_codes() {
     assert!(Brand::all().is_sorted_by(|a, b| a.code < b.code));
     let count = |kind| Brand::all().iter().filter(|brand| brand.kind == kind).count();
-    assert_eq!((count(Kind::Card), count(Kind::Bank), count(Kind::Virtual), count(Kind::Wallet)), (50, 15, 101, 4));
+    assert_eq!(
+        (count(AccountType::Card), count(AccountType::Bank), count(AccountType::Virtual), count(AccountType::Wallet)),
+        (50, 15, 101, 4)
+    );
     for brand in Brand::all() {
         assert_eq!(Brand::find(brand.code), Some(brand));
-        assert_eq!(Brand::find_card(brand.code), (brand.kind == Kind::Card).then_some(brand));
+        assert_eq!(Brand::find_card(brand.code), (brand.kind == AccountType::Card).then_some(brand));
         assert!(!brand.name.is_empty());
         assert!(brand.code.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && brand.code.len() <= 32);
         assert!(!brand.number_lengths().is_empty() && brand.number_lengths().is_sorted());
-        assert!(brand.scheme.is_none() || brand.kind == Kind::Card);
+        assert!(brand.scheme.is_none() || brand.kind == AccountType::Card);
         for range in brand.scheme.map_or(&[][..], |scheme| scheme.ranges) {
             assert!(range.0 > 0 && range.0 <= range.1 && range.0.ilog10() == range.1.ilog10() && range.1 < 100_000_000);
         }
     }
-    assert!(Brand::cards().iter().eq(Brand::all().iter().filter(|brand| brand.kind == Kind::Card)));
+    assert!(Brand::cards().iter().eq(Brand::all().iter().filter(|brand| brand.kind == AccountType::Card)));
     assert_eq!(Brand::find("visa"), None);
-    assert!(!Brand::find("PAYPAL").unwrap().synchronous() && Brand::find("SEPA").unwrap().synchronous());
+    assert!(!Brand::find("PAYPAL").unwrap().is_synchronous() && Brand::find("SEPA").unwrap().is_synchronous());
 }
 
-/// Account and flow of every brand, as the contract lists them.
+/// Account and flow of every brand in the contract.
 #[rustfmt::skip] // lists of codes
 const CONTRACT: [(&str, &str, &str); 6] = [
     ("card", "sync", "\
@@ -220,8 +224,8 @@ fn every_brand_of_the_contract_has_its_account_and_flow_and_there_is_no_other() 
     for (account, flow, codes) in CONTRACT {
         for code in codes.split(' ') {
             let brand = Brand::find(code).unwrap();
-            let told = (brand.kind.as_str(), if brand.synchronous() { "sync" } else { "async" });
-            assert_eq!(told, (account, flow), "{code}");
+            let found = (brand.kind.as_str(), if brand.is_synchronous() { "sync" } else { "async" });
+            assert_eq!(found, (account, flow), "{code}");
             known += 1;
         }
     }
@@ -231,24 +235,30 @@ fn every_brand_of_the_contract_has_its_account_and_flow_and_there_is_no_other() 
 #[test]
 fn a_brands_method_and_form_follow_its_account() {
     for brand in Brand::all() {
-        let known: &[(Method, FormKind)] = match brand.kind {
-            Kind::Card => &[(Method::CreditCard, FormKind::Card), (Method::DebitCard, FormKind::Card)],
-            Kind::Wallet => &[(Method::CreditCard, FormKind::VirtualAccount)],
-            Kind::Bank => &[
-                (Method::DirectDebit, FormKind::DirectDebit),
-                (Method::Prepayment, FormKind::Prepayment),
-                (Method::OnlineTransfer, FormKind::OnlineTransfer),
+        let known: &[(PaymentMethod, FormKind)] = match brand.kind {
+            AccountType::Card => {
+                &[(PaymentMethod::CreditCard, FormKind::Card), (PaymentMethod::DebitCard, FormKind::Card)]
+            }
+            AccountType::Wallet => &[(PaymentMethod::CreditCard, FormKind::VirtualAccount)],
+            AccountType::Bank => &[
+                (PaymentMethod::DirectDebit, FormKind::DirectDebit),
+                (PaymentMethod::Prepayment, FormKind::Prepayment),
+                (PaymentMethod::OnlineTransfer, FormKind::OnlineTransfer),
             ],
-            Kind::Virtual => &[(Method::VirtualAccount, FormKind::VirtualAccount)],
+            AccountType::Virtual => &[(PaymentMethod::VirtualAccount, FormKind::VirtualAccount)],
         };
         assert!(known.contains(&(brand.method, brand.form)), "{}", brand.code);
-        assert!(brand.kind != Kind::Card || (brand.fields.is_empty() && brand.extras.is_empty()), "{}", brand.code);
+        assert!(
+            brand.kind != AccountType::Card || (brand.fields.is_empty() && brand.extras.is_empty()),
+            "{}",
+            brand.code
+        );
     }
-    let of = |method| -> Vec<&str> {
+    let codes_of = |method| -> Vec<&str> {
         Brand::all().iter().filter(|brand| brand.method == method).map(|brand| brand.code).collect()
     };
-    assert_eq!(of(Method::Prepayment), ["BOLETO", "OXXO", "PREPAYMENT"]);
-    assert_eq!(of(Method::DirectDebit), ["DIRECTDEBIT_SEPA", "SEPA"]);
+    assert_eq!(codes_of(PaymentMethod::Prepayment), ["BOLETO", "OXXO", "PREPAYMENT"]);
+    assert_eq!(codes_of(PaymentMethod::DirectDebit), ["DIRECTDEBIT_SEPA", "SEPA"]);
 }
 
 #[test]

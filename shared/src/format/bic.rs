@@ -1,13 +1,14 @@
-//! BICs: four characters of the bank, the country's two letters, two of the place and, optionally, three of the branch.
+//! BICs: four characters for the bank, two letters for the country, two characters for the place and, optionally, three
+//! for the branch.
 
 use std::borrow::Cow;
 
 use super::country;
 
-/// The shape; the two letters in the middle must also be a country's.
+/// Format; the two letters in the middle must also be a country's.
 pub const PATTERN: &str = "^[a-zA-Z0-9]{4}[a-zA-Z]{2}[a-zA-Z0-9]{2}([a-zA-Z0-9]{3})?$";
 
-/// Checks a BIC. Letters may be small.
+/// Checks a BIC in upper or lower case: 8 or 11 letters and digits, and a country's code as the fifth and sixth.
 ///
 /// # Errors
 /// The message for `parameterErrors`.

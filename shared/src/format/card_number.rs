@@ -1,4 +1,4 @@
-//! Card numbers (PAN): 12 to 19 digits with a check digit. They are secrets: never printed, wiped after use.
+//! Card numbers (PAN): 12 to 19 digits with a check digit. They are secrets: never printed, and zeroed after use.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,26 +7,26 @@ use zeroize::Zeroizing;
 
 use super::digits;
 
-/// What a card number looks like on the wire.
+/// Format of a card number on the wire.
 pub const PATTERN: &str = "^[0-9]{12,19}$";
 const MESSAGE: &str = "must match ^[0-9]{12,19}$";
 
-/// A card number of a valid shape. Whether its check digit is right is another question: [`CardNumber::luhn_valid`].
+/// A card number with a valid format. Its check digit is checked separately, by [`CardNumber::is_luhn_valid`].
 ///
 /// It has no `Display`, its `Debug` shows a mask, and the digits are zeroed on drop.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CardNumber(Zeroizing<String>);
 
-/// Checks the shape: 12 to 19 digits and nothing else.
+/// Checks the format: 12 to 19 digits and nothing else. The check digit is not checked.
 ///
 /// # Errors
 /// The message for `parameterErrors`.
 pub fn check(text: &str) -> Result<(), Cow<'static, str>> {
-    if (12..=19).contains(&text.len()) && digits::only(text) { Ok(()) } else { Err(Cow::Borrowed(MESSAGE)) }
+    if (12..=19).contains(&text.len()) && digits::has_only_digits(text) { Ok(()) } else { Err(Cow::Borrowed(MESSAGE)) }
 }
 
 impl CardNumber {
-    /// Reads a number of 12 to 19 digits.
+    /// Reads a number of 12 to 19 digits. The check digit is not checked.
     ///
     /// # Errors
     /// The message for `parameterErrors`.
@@ -35,22 +35,22 @@ impl CardNumber {
         Ok(Self(Zeroizing::new(String::from(text))))
     }
 
-    /// The digits. Whoever takes them is responsible for where they go.
+    /// Returns the digits. The caller is responsible for their protection.
     pub fn digits(&self) -> &str {
         &self.0
     }
 
-    /// Whether the last digit is the one that the others ask for.
-    pub fn luhn_valid(&self) -> bool {
-        luhn_valid(&self.0)
+    /// Returns true if the check digit is correct.
+    pub fn is_luhn_valid(&self) -> bool {
+        is_luhn_valid(&self.0)
     }
 
-    /// The first six digits, which name the issuer.
+    /// Returns the first six digits, which identify the issuer.
     pub fn bin(&self) -> &str {
         self.0.get(..6).unwrap_or_default()
     }
 
-    /// The last four digits.
+    /// Returns the last four digits.
     pub fn last4(&self) -> &str {
         self.0.get(self.0.len() - 4..).unwrap_or_default()
     }
@@ -66,9 +66,9 @@ impl fmt::Debug for CardNumber {
     }
 }
 
-/// Whether a row of digits ends in the right check digit (ISO/IEC 7812-1, annex B). Anything that is not a digit, and
-/// an empty text, is not valid.
-pub fn luhn_valid(digits: &str) -> bool {
+/// Returns true if a sequence of digits ends with the correct check digit (ISO/IEC 7812-1, annex B). An empty text and
+/// other characters are not valid.
+pub fn is_luhn_valid(digits: &str) -> bool {
     let mut sum = 0_u32;
     let mut twice = false;
     for byte in digits.bytes().rev() {
@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn the_check_digit_catches_a_wrong_digit_and_swapped_neighbours() {
-        assert!(luhn_valid("4111111111111111") && luhn_valid("371449635398431") && luhn_valid("0"));
+        assert!(is_luhn_valid("4111111111111111") && is_luhn_valid("371449635398431") && is_luhn_valid("0"));
         for bad in ["4111111111111112", "4200000000000001", "317449635398431", "", "42x"] {
-            assert!(!luhn_valid(bad), "{bad}");
+            assert!(!is_luhn_valid(bad), "{bad}");
         }
     }
 

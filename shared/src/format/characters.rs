@@ -1,4 +1,4 @@
-//! Values made of one class of characters: digits, letters, identifiers.
+//! Values that consist of one class of characters: digits, letters, identifiers.
 
 use std::borrow::Cow;
 
@@ -21,23 +21,23 @@ pub enum Class {
     Letters,
     /// The alphabet of Base64, padding included.
     Base64,
-    /// Letters of either case, digits, plus, minus and dot, as in phone numbers with words in them.
+    /// Letters of either case, digits, plus, minus and dot, as in phone numbers with words.
     Dial,
-    /// Letters of either case, digits, and the spaces and hyphens between them, as in postcodes.
+    /// Letters of either case, digits, spaces and hyphens, as in postcodes.
     Postcode,
-    /// What a keyboard writes, line breaks included.
+    /// The characters of a keyboard, including line breaks.
     Ascii,
 }
 
-/// The shape of a difference in minutes.
+/// Format of a difference in minutes.
 pub const OFFSET_PATTERN: &str = r"^(?=.{1,5}$)[+-]?[0-9]+$";
 const OFFSET_MESSAGE: &str = "must be a number of minutes with at most 5 characters";
 
-/// The shape of a protocol version.
+/// Format of a protocol version.
 pub const VERSION_PATTERN: &str = r"^[12]\.[0-9]\.[0-9]$";
 const VERSION_MESSAGE: &str = r"must match ^[12]\.[0-9]\.[0-9]$";
 
-/// The shape of a chargeback's reason code.
+/// Format of a chargeback's reason code.
 pub const CHARGEBACK_PATTERN: &str = r"^000\.100\.2[0-9]{2}$";
 const CHARGEBACK_MESSAGE: &str = r"must match ^000\.100\.2[0-9]{2}$";
 
@@ -58,7 +58,8 @@ impl Class {
         }
     }
 
-    fn expression(self) -> &'static str {
+    /// Returns the same characters as a class of regular expressions, with brackets.
+    fn regex_class(self) -> &'static str {
         match self {
             Self::Digits => "[0-9]",
             Self::Uppercase => "[A-Z]",
@@ -74,9 +75,9 @@ impl Class {
         }
     }
 
-    /// The shape as a regular expression.
+    /// Returns the regular expression for `min` to `max` characters of this class.
     pub fn pattern(self, min: u16, max: u16) -> String {
-        let class = self.expression();
+        let class = self.regex_class();
         if min == max { format!("^{class}{{{min}}}$") } else { format!("^{class}{{{min},{max}}}$") }
     }
 
@@ -84,7 +85,7 @@ impl Class {
     ///
     /// # Errors
     /// The message for `parameterErrors`.
-    pub fn check(self, value: &str, min: u16, max: u16) -> Result<(), Cow<'static, str>> {
+    pub fn check_value(self, value: &str, min: u16, max: u16) -> Result<(), Cow<'static, str>> {
         let right_length = (usize::from(min)..=usize::from(max)).contains(&value.len());
         if right_length && value.bytes().all(|byte| self.contains(byte)) {
             Ok(())
@@ -100,29 +101,29 @@ impl Class {
 /// The message for `parameterErrors`.
 pub fn check_offset(value: &str) -> Result<(), Cow<'static, str>> {
     let digits = value.strip_prefix(['+', '-']).unwrap_or(value);
-    if !digits.is_empty() && value.len() <= 5 && super::digits::only(digits) {
+    if !digits.is_empty() && value.len() <= 5 && super::digits::has_only_digits(digits) {
         Ok(())
     } else {
         Err(Cow::Borrowed(OFFSET_MESSAGE))
     }
 }
 
-/// Checks the version of the 3D protocol, e.g. `2.2.0`.
+/// Checks the version of the 3-D Secure protocol, such as `2.2.0`.
 ///
 /// # Errors
 /// The message for `parameterErrors`.
-pub fn check_version(value: &str) -> Result<(), Cow<'static, str>> {
+pub fn check_three_ds_version(value: &str) -> Result<(), Cow<'static, str>> {
     match value.as_bytes() {
         [b'1' | b'2', b'.', b'0'..=b'9', b'.', b'0'..=b'9'] => Ok(()),
         _ => Err(Cow::Borrowed(VERSION_MESSAGE)),
     }
 }
 
-/// Checks the reason code of a chargeback, e.g. `000.100.203`.
+/// Checks the reason code of a chargeback, such as `000.100.203`.
 ///
 /// # Errors
 /// The message for `parameterErrors`.
-pub fn check_chargeback(value: &str) -> Result<(), Cow<'static, str>> {
+pub fn check_chargeback_code(value: &str) -> Result<(), Cow<'static, str>> {
     match value.strip_prefix("000.100.2").map(str::as_bytes) {
         Some([b'0'..=b'9', b'0'..=b'9']) => Ok(()),
         _ => Err(Cow::Borrowed(CHARGEBACK_MESSAGE)),

@@ -5,10 +5,10 @@ use std::str::FromStr as _;
 
 use super::digits;
 
-/// The shape; the letters must also be a country's.
+/// Format; the letters must also be a country's.
 pub const PATTERN: &str = "^[A-Z]{2}$";
 
-/// Checks a country code. Kosovo has no code of the standard; the world uses `XK`, and so do we.
+/// Checks a country code. Kosovo has no code in the standard, so `XK` is accepted, as is usual.
 ///
 /// # Errors
 /// The message for `parameterErrors`.
@@ -19,9 +19,9 @@ pub fn check(value: &str) -> Result<(), Cow<'static, str>> {
     if known { Ok(()) } else { Err(Cow::Borrowed("must be an ISO 3166-1 country code of two uppercase letters")) }
 }
 
-/// The shape of a country code in letters of either case.
+/// Format of a country code in letters of either case.
 pub const ANY_CASE_PATTERN: &str = "^[a-zA-Z]{2}$";
-/// The shape of a country code in letters of either case or three digits.
+/// Format of a country code in letters of either case, or in three digits.
 pub const OR_NUMBER_PATTERN: &str = "^([a-zA-Z]{2}|[0-9]{3})$";
 
 /// Checks a country code in letters of either case.
@@ -39,12 +39,12 @@ pub fn check_any_case(value: &str) -> Result<(), Cow<'static, str>> {
     if known { Ok(()) } else { Err(Cow::Borrowed("must be an ISO 3166-1 country code of two letters")) }
 }
 
-/// Checks a country code in letters of either case, or one of three digits.
+/// Checks a country code: two letters of a country in either case, or any three digits.
 ///
 /// # Errors
 /// The message for `parameterErrors`.
-pub fn check_or_number(value: &str) -> Result<(), Cow<'static, str>> {
-    if value.len() == 3 && digits::only(value) || check_any_case(value).is_ok() {
+pub fn check_letters_or_number(value: &str) -> Result<(), Cow<'static, str>> {
+    if value.len() == 3 && digits::has_only_digits(value) || check_any_case(value).is_ok() {
         Ok(())
     } else {
         Err(Cow::Borrowed("must be an ISO 3166-1 country code of two letters or three digits"))
@@ -58,12 +58,16 @@ mod tests {
     #[test]
     fn some_parameters_take_small_letters_or_a_number() {
         for good in ["DE", "de", "xK"] {
-            assert!(check_any_case(good).is_ok() && check_or_number(good).is_ok(), "{good}");
+            assert!(check_any_case(good).is_ok() && check_letters_or_number(good).is_ok(), "{good}");
         }
         for bad in ["", "D", "DEU", "zz", "D1", "日"] {
-            assert!(check_any_case(bad).is_err() && check_or_number(bad).is_err(), "{bad}");
+            assert!(check_any_case(bad).is_err() && check_letters_or_number(bad).is_err(), "{bad}");
         }
-        assert!(check_any_case("276").is_err() && check_or_number("276").is_ok() && check_or_number("0276").is_err());
+        assert!(
+            check_any_case("276").is_err()
+                && check_letters_or_number("276").is_ok()
+                && check_letters_or_number("0276").is_err()
+        );
     }
 
     #[test]

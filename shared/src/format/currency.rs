@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::money::Currency;
 
-/// The shape; the letters must also be a currency's.
+/// Format; the letters must also be a currency's.
 pub const PATTERN: &str = "^[A-Z]{3}$";
 
 /// Checks a currency code.

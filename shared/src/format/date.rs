@@ -1,4 +1,4 @@
-//! Dates: `yyyy-MM-dd`, and days that exist.
+//! Dates: `yyyy-MM-dd`, and only days that exist.
 
 use std::borrow::Cow;
 
@@ -6,16 +6,16 @@ use jiff::civil::Date;
 
 use super::digits;
 
-/// The shape; the day must also exist.
+/// Format; the day must also exist.
 pub const PATTERN: &str = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$";
 
-/// Reads a date; `None` for another shape and for days that do not exist.
+/// Reads a date. Returns `None` for another format and for days that do not exist.
 pub fn parse(value: &str) -> Option<Date> {
     let bytes = value.as_bytes();
     if bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' {
         return None;
     }
-    let part = |range| value.get(range).filter(|part| digits::only(part));
+    let part = |range| value.get(range).filter(|part| digits::has_only_digits(part));
     let year = part(0..4)?.parse().ok()?;
     let month = part(5..7)?.parse().ok()?;
     Date::new(year, month, part(8..10)?.parse().ok()?).ok()

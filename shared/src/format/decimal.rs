@@ -1,22 +1,24 @@
-//! Numbers: whole ones within bounds, ones with a fraction, and percentages.
+//! Numbers: whole numbers within bounds, numbers with a fraction, and percentages.
 
 use std::borrow::Cow;
 
 use super::digits;
 
-/// The shape of a percentage: 0 to 100 with up to two decimals.
+/// Format of a percentage: 0 to 100 with up to two decimals.
 pub const PERCENT_PATTERN: &str = r"^(0?[0-9]{1,2}(\.[0-9]{1,2})?|100(\.0{1,2})?)$";
 const PERCENT_MESSAGE: &str = "must be a percentage from 0 to 100 with up to two decimals";
 
-/// The shape of a number with up to `whole` digits and, optionally, a fraction of `min` to `max` digits.
+/// Returns the format of a number with up to `whole` digits and, optionally, a fraction of `min` to `max` digits.
 pub fn pattern(whole: u8, min: u8, max: u8) -> String {
     let fraction = if min == max { format!("{{{min}}}") } else { format!("{{{min},{max}}}") };
     format!(r"^[0-9]{{1,{whole}}}(\.[0-9]{fraction})?$")
 }
 
-/// Whether a text has 1 to `whole` digits and, optionally, a fraction of `min` to `max` digits.
+/// Returns true if a text has 1 to `whole` digits and, optionally, a fraction of `min` to `max` digits.
 fn has_shape(value: &str, whole: u8, min: u8, max: u8) -> bool {
-    let part = |text: &str, min, max| (usize::from(min)..=usize::from(max)).contains(&text.len()) && digits::only(text);
+    let part = |text: &str, min, max| {
+        (usize::from(min)..=usize::from(max)).contains(&text.len()) && digits::has_only_digits(text)
+    };
     match value.split_once('.') {
         Some((before, fraction)) => part(before, 1, whole) && part(fraction, min, max),
         None => part(value, 1, whole),
@@ -35,7 +37,7 @@ pub fn check(value: &str, whole: u8, min: u8, max: u8) -> Result<(), Cow<'static
     }
 }
 
-/// Checks a percentage.
+/// Checks a percentage: 0 to 100 with up to two decimals.
 ///
 /// # Errors
 /// The message for `parameterErrors`.
@@ -49,14 +51,14 @@ pub fn check_percent(value: &str) -> Result<(), Cow<'static, str>> {
     if has_shape(value, 3, 1, 2) && in_range { Ok(()) } else { Err(Cow::Borrowed(PERCENT_MESSAGE)) }
 }
 
-/// How many digits the largest number has.
-fn width(max: u32) -> usize {
+/// Returns the number of digits of the largest number.
+fn digit_count(max: u32) -> usize {
     max.checked_ilog10().map_or(1, |log| log as usize + 1)
 }
 
-/// The shape of a whole number up to `max`; it must also lie within its bounds.
+/// Returns the format of a whole number: as many digits as `max` has. The value must also be within its bounds.
 pub fn number_pattern(max: u32) -> String {
-    format!("^[0-9]{{1,{}}}$", width(max))
+    format!("^[0-9]{{1,{}}}$", digit_count(max))
 }
 
 /// Checks a whole number from `min` to `max`.
@@ -64,7 +66,7 @@ pub fn number_pattern(max: u32) -> String {
 /// # Errors
 /// The message for `parameterErrors`.
 pub fn check_number(value: &str, min: u32, max: u32) -> Result<(), Cow<'static, str>> {
-    let right_shape = (1..=width(max)).contains(&value.len()) && digits::only(value);
+    let right_shape = (1..=digit_count(max)).contains(&value.len()) && digits::has_only_digits(value);
     if right_shape && value.parse::<u32>().is_ok_and(|number| (min..=max).contains(&number)) {
         Ok(())
     } else {
@@ -94,7 +96,7 @@ mod tests {
         for bad in ["", "0", "000", "1000", "0001", "+1", "-1", "1.0", "x", "٣"] {
             assert!(check_number(bad, 1, 999).is_err(), "{bad}");
         }
-        assert_eq!((width(0), width(9), width(10), width(u32::MAX)), (1, 1, 2, 10));
+        assert_eq!((digit_count(0), digit_count(9), digit_count(10), digit_count(u32::MAX)), (1, 1, 2, 10));
         assert!(check_number("4294967295", 0, u32::MAX).is_ok() && check_number("4294967296", 0, u32::MAX).is_err());
     }
 }

@@ -1,7 +1,7 @@
-//! Digits as people type them: the ten of ASCII, and those of the scripts that keyboards offer instead.
+//! Digits as people type them: those of ASCII, and those of other scripts on their keyboards.
 
-/// The value of a digit in ASCII, Arabic-Indic, Persian, Devanagari, Bengali or fullwidth form.
-pub fn value(character: char) -> Option<u8> {
+/// Returns the value of a digit in ASCII, Arabic-Indic, Persian, Devanagari, Bengali or fullwidth form.
+pub fn digit_value(character: char) -> Option<u8> {
     const ZEROS: [char; 6] = ['0', '\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{ff10}'];
     let code = character as u32;
     for zero in ZEROS {
@@ -13,12 +13,12 @@ pub fn value(character: char) -> Option<u8> {
     None
 }
 
-/// The same digit in ASCII.
-pub fn ascii(character: char) -> Option<char> {
-    value(character).map(|value| char::from(b'0' + value))
+/// Returns the same digit in ASCII. `None` for characters that are no digit of these scripts.
+pub fn to_ascii(character: char) -> Option<char> {
+    digit_value(character).map(|value| char::from(b'0' + value))
 }
 
-/// Whether a text is made of ASCII digits only; an empty one is.
-pub(crate) fn only(text: &str) -> bool {
+/// Returns true if a text consists of ASCII digits only, or is empty.
+pub(crate) fn has_only_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -1,17 +1,17 @@
-//! Expiry dates of cards: a month and a year, as the wire has them and as people and browsers type them.
+//! Expiry dates of cards: a month and a year, in their format on the wire and as people and browsers type them.
 
 use std::borrow::Cow;
 
 use super::digits;
 
-/// Two digits, 01 to 12.
+/// Format of a month: two digits, 01 to 12.
 pub const MONTH_PATTERN: &str = "^(0[1-9]|1[0-2])$";
-/// Four digits that start with 19 or 20.
+/// Format of a year: four digits that start with 19 or 20.
 pub const YEAR_PATTERN: &str = "^(19|20)[0-9]{2}$";
 const MONTH_MESSAGE: &str = "must match ^(0[1-9]|1[0-2])$";
 const YEAR_MESSAGE: &str = "must match ^(19|20)[0-9]{2}$";
 
-/// When a card stops being valid: at the end of this month.
+/// Expiry of a card: it is valid until the end of this month.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Expiry {
     /// 1900 to 2099.
@@ -20,7 +20,7 @@ pub struct Expiry {
     pub month: u8,
 }
 
-/// Which half of an expiry date is wrong.
+/// The part of an expiry date that is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExpiryError {
     /// Not 01 to 12.
@@ -30,7 +30,7 @@ pub enum ExpiryError {
 }
 
 impl ExpiryError {
-    /// The message for `parameterErrors`.
+    /// Returns the message for `parameterErrors`.
     pub fn message(self) -> &'static str {
         match self {
             Self::Month => MONTH_MESSAGE,
@@ -39,114 +39,122 @@ impl ExpiryError {
     }
 }
 
-/// Checks a month as the wire has it.
+/// Checks a month in its format on the wire, 01 to 12.
 ///
 /// # Errors
 /// The message for `parameterErrors`.
 pub fn check_month(text: &str) -> Result<(), Cow<'static, str>> {
-    month(text).map(drop).ok_or(Cow::Borrowed(MONTH_MESSAGE))
+    parse_month(text).map(drop).ok_or(Cow::Borrowed(MONTH_MESSAGE))
 }
 
-/// Checks a year as the wire has it.
+/// Checks a year in its format on the wire, 1900 to 2099.
 ///
 /// # Errors
 /// The message for `parameterErrors`.
 pub fn check_year(text: &str) -> Result<(), Cow<'static, str>> {
-    year(text).map(drop).ok_or(Cow::Borrowed(YEAR_MESSAGE))
+    parse_year(text).map(drop).ok_or(Cow::Borrowed(YEAR_MESSAGE))
 }
 
-fn month(text: &str) -> Option<u8> {
-    let month = number(text).filter(|_| text.len() == 2)?;
+/// Returns the month of a text with two digits, 01 to 12. `None` for another text.
+fn parse_month(text: &str) -> Option<u8> {
+    let month = parse_number(text).filter(|_| text.len() == 2)?;
     (1..=12).contains(&month).then_some(month as u8)
 }
 
-fn year(text: &str) -> Option<u16> {
-    number(text).filter(|year| text.len() == 4 && (1900..2100).contains(year))
+/// Returns the year of a text with four digits, 1900 to 2099. `None` for another text.
+fn parse_year(text: &str) -> Option<u16> {
+    parse_number(text).filter(|year| text.len() == 4 && (1900..2100).contains(year))
 }
 
-/// The value of one to four ASCII digits.
-fn number(text: &str) -> Option<u16> {
-    if !(1..=4).contains(&text.len()) || !digits::only(text) {
+/// Returns the value of one to four ASCII digits.
+fn parse_number(text: &str) -> Option<u16> {
+    if !(1..=4).contains(&text.len()) || !digits::has_only_digits(text) {
         return None;
     }
     Some(text.bytes().fold(0, |value, byte| value * 10 + u16::from(byte - b'0')))
 }
 
 impl Expiry {
-    /// Reads a month and a year as the wire has them: `"12"` and `"2029"`.
+    /// Reads a month and a year in their formats on the wire: `"12"` and `"2029"`.
     ///
     /// # Errors
-    /// Which of the two is wrong; the month, when both are.
+    /// The part that is wrong; the month if both are.
     pub fn parse(month_text: &str, year_text: &str) -> Result<Self, ExpiryError> {
-        let month = month(month_text).ok_or(ExpiryError::Month)?;
-        let year = year(year_text).ok_or(ExpiryError::Year)?;
+        let month = parse_month(month_text).ok_or(ExpiryError::Month)?;
+        let year = parse_year(year_text).ok_or(ExpiryError::Year)?;
         Ok(Self { year, month })
     }
 
-    /// Reads what people type and browsers fill in: `12 / 29`, `12/2029`, `1229`, `2029-12`, `29/12`, `1/29`.
+    /// Reads a date as people type it and browsers fill it in: `12 / 29`, `12/2029`, `1229`, `2029-12`, `29/12`,
+    /// `1/29`.
     ///
-    /// Where both orders make sense the month comes first. Years of two digits lie within fifty years of
-    /// `this_year`. `None` while the text is incomplete or makes no date.
+    /// If both orders make sense, the month comes first. Years of two digits are within fifty years of `this_year`.
+    /// Returns `None` if the text is incomplete, not a date, or has other characters than digits and separators.
     pub fn parse_text(text: &str, this_year: u16) -> Option<Self> {
-        if text.chars().any(|character| digits::value(character).is_none() && !is_separator(character)) {
+        if text.chars().any(|character| digits::digit_value(character).is_none() && !is_separator(character)) {
             return None;
         }
-        let typed = Typed::read(text);
+        let typed = TypedDigits::from_text(text);
         let (month, year) = typed.month_and_year()?;
-        let month = number(month).filter(|month| (1..=12).contains(month))?;
+        let month = parse_number(month).filter(|month| (1..=12).contains(month))?;
         let year = match year.len() {
-            2 => within_fifty_years(number(year)?, this_year),
-            _ => self::year(year)?,
+            2 => expand_year(parse_number(year)?, this_year),
+            _ => self::parse_year(year)?,
         };
         Some(Self { year, month: month as u8 })
     }
 
-    /// Whether the card is no longer valid in the month `now`, given as (year, month). It is valid through its month.
+    /// Returns true if the card is no longer valid in the month `now`, given as (year, month). It is valid until the
+    /// end of its month.
     pub fn is_past(self, now: (u16, u8)) -> bool {
         (self.year, self.month) < now
     }
 
-    /// The month as the wire has it, `01` to `12`.
+    /// Returns the month in its format on the wire, `01` to `12`.
     pub fn month_text(self) -> String {
-        padded(u16::from(self.month), 2)
+        zero_padded(u16::from(self.month), 2)
     }
 
-    /// The year as the wire has it, four digits.
+    /// Returns the year in its format on the wire, four digits.
     pub fn year_text(self) -> String {
-        padded(self.year, 4)
+        zero_padded(self.year, 4)
     }
 }
 
-fn padded(number: u16, places: u32) -> String {
+/// Returns the last `places` digits of a number, with zeros in front.
+fn zero_padded(number: u16, places: u32) -> String {
     let digit = |place| char::from(b'0' + (number / 10_u16.pow(place) % 10) as u8);
     (0..places).rev().map(digit).collect()
 }
 
-/// What people, keyboards and browsers put between month and year.
+/// Returns true for spaces, slashes, hyphens, dashes and dots: people, keyboards and browsers put them between month
+/// and year.
 fn is_separator(character: char) -> bool {
     matches!(character, ' ' | '/' | '-' | '.' | '\u{a0}' | '\u{2000}'..='\u{200f}' | '\u{2010}'..='\u{2015}')
         || matches!(character, '\u{202f}' | '\u{2044}' | '\u{2215}' | '\u{2212}' | '\u{ff0f}' | '\u{ff0d}' | '\u{3000}')
 }
 
-/// The year nearest to `this_year` that ends in these two digits: at most fifty years back, forty-nine ahead.
-fn within_fifty_years(two_digits: u16, this_year: u16) -> u16 {
+/// Returns the year nearest to `this_year` that ends with these two digits: at most fifty years back, forty-nine ahead.
+fn expand_year(two_digits: u16, this_year: u16) -> u16 {
     let first = this_year.saturating_sub(50);
     let year = first - first % 100 + two_digits;
     if year < first { year + 100 } else { year }
 }
 
-/// The digits of a text in ASCII, cut in two at the first separator.
-struct Typed {
+/// The digits of a text in ASCII, split at the first separator.
+struct TypedDigits {
     first: String,
-    /// What follows the first separator; `None` when there was none.
+    /// Digits after the first separator. `None` if there was none.
     rest: Option<String>,
 }
 
-impl Typed {
-    fn read(text: &str) -> Self {
+impl TypedDigits {
+    /// Collects the digits of a text. The first separator after a digit begins the rest; all other characters are
+    /// skipped.
+    fn from_text(text: &str) -> Self {
         let mut typed = Self { first: String::new(), rest: None };
         for character in text.chars() {
-            match (digits::ascii(character), &mut typed.rest) {
+            match (digits::to_ascii(character), &mut typed.rest) {
                 (Some(digit), Some(rest)) => rest.push(digit),
                 (Some(digit), None) => typed.first.push(digit),
                 (None, None) if is_separator(character) && !typed.first.is_empty() => typed.rest = Some(String::new()),
@@ -156,30 +164,33 @@ impl Typed {
         typed
     }
 
-    /// Month and year as far as they can be told apart for certain.
+    /// Returns month and year if they can be told apart with certainty: by the separator, or without digits after it by
+    /// their number.
     fn month_and_year(&self) -> Option<(&str, &str)> {
         match &self.rest {
-            Some(rest) if !rest.is_empty() => two_parts(&self.first, rest),
-            _ => one_part(&self.first),
+            Some(rest) if !rest.is_empty() => order_parts(&self.first, rest),
+            _ => split_digits(&self.first),
         }
     }
 }
 
-/// Month and year of `12/29`, `12/2029`, `2029-12`, `29/12` and `1/29`.
-fn two_parts<'a>(first: &'a str, second: &'a str) -> Option<(&'a str, &'a str)> {
+/// Returns month and year of `12/29`, `12/2029`, `2029-12`, `29/12` and `1/29`. `None` if neither part is a month, or
+/// the other one is no year.
+fn order_parts<'a>(first: &'a str, second: &'a str) -> Option<(&'a str, &'a str)> {
     match (first.len(), second.len()) {
         (1 | 2, 2) if is_month(first) => Some((first, second)),
-        (1 | 2, 4) if is_month(first) && year(second).is_some() => Some((first, second)),
-        (4, 1 | 2) if is_month(second) && year(first).is_some() => Some((second, first)),
+        (1 | 2, 4) if is_month(first) && parse_year(second).is_some() => Some((first, second)),
+        (4, 1 | 2) if is_month(second) && parse_year(first).is_some() => Some((second, first)),
         (2, 2) if is_month(second) && !is_month(first) => Some((second, first)),
         _ => None,
     }
 }
 
-/// Month and year of `1229`, `2912`, `122029`, `202912`, `929` and `12029`.
-fn one_part(digits: &str) -> Option<(&str, &str)> {
+/// Returns month and year of `1229`, `2912`, `122029`, `202912`, `929` and `12029`. `None` if they cannot be told
+/// apart.
+fn split_digits(digits: &str) -> Option<(&str, &str)> {
     let places = match digits.len() {
-        // 129 can still become 12/9x; from 2 on the first digit is a month of its own.
+        // 129 can still become 12/9x. A first digit of 2 or more is a month by itself.
         3 if digits.starts_with(['0', '1']) => return None,
         3 | 5 => 1,
         4 | 6 => 2,
@@ -187,22 +198,22 @@ fn one_part(digits: &str) -> Option<(&str, &str)> {
     };
     let split = |places| {
         let (first, second) = digits.split_at_checked(places)?;
-        two_parts(first, second)
+        order_parts(first, second)
     };
     split(places).or_else(|| split(digits.len() - 2))
 }
 
 fn is_month(text: &str) -> bool {
-    number(text).is_some_and(|month| (1..=12).contains(&month))
+    parse_number(text).is_some_and(|month| (1..=12).contains(&month))
 }
 
 /// Formats an expiry date while it is typed: `1229` becomes `12 / 29`, `5` becomes `05`, `12/` becomes `12 / `.
 ///
-/// What a browser fills in with the year in front is turned round. Deleting works: once the space behind our own
-/// slash is gone, the slash goes, too.
+/// A date that a browser fills in with the year first is reordered. Deleting works: once the space after our slash is
+/// gone, the slash is removed, too.
 pub fn format_typed(text: &str) -> String {
-    let mut typed = Typed::read(text);
-    // Digits beyond a year are dropped first, so that they decide nothing.
+    let mut typed = TypedDigits::from_text(text);
+    // Digits after a complete year are dropped first, so that they have no effect.
     if let Some(rest) = &mut typed.rest {
         rest.truncate(year_length(rest));
     }
@@ -210,9 +221,9 @@ pub fn format_typed(text: &str) -> String {
     let (mut month, year) = match typed.month_and_year() {
         Some((month, year)) => (String::from(month), String::from(year)),
         None => {
-            let (month, mut year) = unfinished(typed);
+            let (month, mut year) = split_unfinished(typed);
             year.truncate(year_length(&year));
-            match two_parts(&month, &year) {
+            match order_parts(&month, &year) {
                 Some((month, year)) => (String::from(month), String::from(year)),
                 None => (month, year),
             }
@@ -229,17 +240,17 @@ pub fn format_typed(text: &str) -> String {
     month
 }
 
-/// How many digits a year that begins like this can have.
+/// Returns the number of digits of a year that begins with these digits: four after 19 or 20, otherwise two.
 fn year_length(digits: &str) -> usize {
     if digits.starts_with("19") || digits.starts_with("20") { 4 } else { 2 }
 }
 
-/// Month and year of a text that is still being typed.
-fn unfinished(typed: Typed) -> (String, String) {
-    let Typed { mut first, rest } = typed;
+/// Returns month and year of a text that is still being typed; either may be empty or wrong.
+fn split_unfinished(typed: TypedDigits) -> (String, String) {
+    let TypedDigits { mut first, rest } = typed;
     let rest = rest.unwrap_or_default();
-    // From 2 on a digit is a month by itself. 13 stays what was typed and is no month: a date that was meant otherwise
-    // must not be charged.
+    // A first digit of 2 or more is a month by itself. 13 stays as typed and is not a month: a date that was meant
+    // differently must not be charged.
     let places = match first.as_bytes() {
         [b'0', _, ..] if first.get(..2).is_some_and(is_month) => 2,
         [b'1', _, ..] => 2,

@@ -1,4 +1,4 @@
-//! Booleans. Clients write them as their languages do: Python sends `True`, PHP sends `1`.
+//! Booleans. Clients write them as in their languages: Python sends `True`, PHP sends `1`.
 
 /// Reads a boolean: `true` or `1`, `false` or `0`, in letters of either case. Returns `None` for anything else.
 pub fn parse(value: &str) -> Option<bool> {
@@ -13,6 +13,6 @@ pub fn parse(value: &str) -> Option<bool> {
 }
 
 /// Returns the spelling in which a boolean is stored and echoed.
-pub fn word(value: bool) -> &'static str {
+pub fn as_str(value: bool) -> &'static str {
     if value { "true" } else { "false" }
 }

@@ -1,4 +1,4 @@
-//! IBANs: shape and length as the specification has them, then the country's own form and the check digits.
+//! IBANs: format and length of the specification, then the country's own format and the check digits.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,20 +6,20 @@ use std::fmt;
 use iban::{BaseIban, Iban as CheckedIban, ParseIbanError};
 use zeroize::Zeroizing;
 
-/// The shape: at most 31 characters, as the specification limits it.
+/// Format: at most 31 characters, the limit of the specification.
 pub const PATTERN: &str = "^[a-zA-Z]{2}[0-9]{2}[a-zA-Z0-9]{11,27}$";
 const MAX: usize = 31;
-/// How many characters at either end of an IBAN may be shown.
+/// Number of characters at either end of an IBAN that may be shown.
 const SHOWN: usize = 4;
 
-/// An IBAN whose shape, length and check digits are right, in capitals.
+/// An IBAN with valid format, length and check digits, in capitals.
 ///
-/// It is a secret as a card number is: no `Display`, a `Debug` that shows a mask, and zeroed on drop.
+/// It is a secret like a card number: no `Display`, a `Debug` that shows a mask, and zeroed on drop.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Iban(Zeroizing<String>);
 
 impl Iban {
-    /// Reads an IBAN; small letters become capitals.
+    /// Reads an IBAN and converts it to capitals.
     ///
     /// # Errors
     /// The message for `parameterErrors`.
@@ -30,22 +30,22 @@ impl Iban {
         Ok(Self(capitals))
     }
 
-    /// All of its characters. Whoever takes them is responsible for where they go.
+    /// Returns all of its characters. The caller is responsible for their protection.
     pub fn characters(&self) -> &str {
         &self.0
     }
 
-    /// The country's two letters.
+    /// Returns the country's two letters.
     pub fn country(&self) -> &str {
         self.0.get(..2).unwrap_or_default()
     }
 
-    /// The last four characters.
+    /// Returns the last four characters.
     pub fn last4(&self) -> &str {
         self.0.get(self.0.len() - SHOWN..).unwrap_or_default()
     }
 
-    /// What may be shown: the first four and the last four characters, with stars between them.
+    /// Returns the IBAN masked: the first four and the last four characters, with asterisks between them.
     pub fn masked(&self) -> String {
         let hidden = "*".repeat(self.0.len() - 2 * SHOWN);
         [self.0.get(..SHOWN).unwrap_or_default(), &hidden, self.last4()].concat()
@@ -58,8 +58,8 @@ impl fmt::Debug for Iban {
     }
 }
 
-/// Checks an IBAN. Letters may be small; a country that the registry does not know (yet) is judged by the check digits
-/// alone.
+/// Checks an IBAN in upper or lower case, without spaces: 15 to 31 characters, the check digits, and the form of its
+/// country. For a country that the registry does not know (yet), only length and check digits are checked.
 ///
 /// # Errors
 /// The message for `parameterErrors`.
@@ -82,11 +82,13 @@ pub fn check(value: &str) -> Result<(), Cow<'static, str>> {
     }
 }
 
-/// Returns true if a text is an IBAN of a country that the registry knows.
+/// Returns true if a text without spaces is an IBAN, in either case, with the check digits and the form of a country
+/// that the registry knows.
 pub(crate) fn is_registered(value: &str) -> bool {
     has_shape(value.as_bytes()) && value.to_ascii_uppercase().parse::<CheckedIban>().is_ok()
 }
 
+/// Returns true for two letters, two digits, and 11 to 27 letters or digits.
 fn has_shape(value: &[u8]) -> bool {
     match value {
         [a, b, c, d, rest @ ..] => {
@@ -146,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_right_checksum_does_not_help_a_wrong_length() {
-        // Check digits made for these: mod 97 is 1, the length is another country's.
+        // The check digits are correct (mod 97 is 1), the length is that of another country.
         let with_check = |country: &str, account: &str| {
             let digits: String = format!("{account}{country}00")
                 .chars()

@@ -1,108 +1,120 @@
-//! Card numbers in other texts: found with up to three characters between digits, and masked.
+//! Finds card numbers in other texts, with up to three characters between digits, and masks them.
 //!
-//! A card number is a row of digits of any script with a right check digit, a length and a range that a scheme issues. It
-//! begins and ends where the digits next to it are no further digits. Between its digits may stand up to three characters
-//! that are neither letters nor digits (`4111-1111`, `4111 / 1111`, `4111%201111`), or any characters if they are the same
-//! at every place (`4111x1111x1111x1111`). Phone numbers behind a plus sign, IBANs, dates, times and hexadecimal ids are
-//! no card numbers.
+//! A card number is a sequence of digits of any script with a correct check digit, and with a length and a range that a
+//! scheme issues. It begins and ends at characters that are not digits. Up to three characters that are neither letters
+//! nor digits may separate its digits (`4111-1111`, `4111 / 1111`, `4111%201111`), or any characters if they are the
+//! same everywhere (`4111x1111x1111x1111`). Phone numbers after a plus sign, IBANs, dates, times and hexadecimal ids
+//! are not card numbers.
 
 use std::borrow::Cow;
 
-use super::card_number::luhn_valid;
+use super::card_number::is_luhn_valid;
 use super::digits;
 use crate::brand::Scheme;
 
 mod scan;
 
-use scan::{Run, WIDEST, runs};
+use scan::{DigitRun, WIDEST, find_runs};
 
-/// Most digits of a card number.
+/// Maximum number of digits of a card number.
 const LONGEST: usize = 19;
-/// Number of passes over a text, for numbers that a mask has brought together.
+/// Number of passes over a text, for numbers that a mask has joined.
 const PASSES: usize = 8;
-/// Most digits of a phone number (ITU-T E.164).
+/// Maximum number of digits of a phone number (ITU-T E.164).
 const LONGEST_PHONE: usize = 15;
 
-/// Which numbers are taken for card numbers.
+/// Selects the numbers that count as card numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strictness {
-    /// Every number that a scheme's rules allow, from 12 digits on: for free text, where nothing breaks if it is masked.
+    /// Every number that a scheme's rules allow, from 12 digits on. For free text, in which a mask does no harm.
     Allowed,
-    /// Numbers as cards have them today: 14 digits of Diners in groups, 15 of American Express, 16 or 19 of any scheme. For
-    /// values that are kept to the letter, which would otherwise be refused for product codes (13 or 14 digits), identity
-    /// numbers (13 or 18) and the schemes' transaction ids (15).
+    /// Numbers in the formats of today's cards: 14 digits of Diners in groups, 15 of American Express, 16 or 19 of any
+    /// scheme. For values that are stored unchanged, which would otherwise be refused for product codes (13 or 14
+    /// digits), identity numbers (13 or 18) and the schemes' transaction ids (15).
     InUse,
 }
 
 impl Strictness {
-    /// Returns true if a number, written in groups or not, is taken for a card's.
-    fn takes(self, number: &str, grouped: bool) -> bool {
+    /// Returns true if digits, written in groups or not, count as a card number: the check digit is correct, a scheme
+    /// issues numbers of this range and length, and for `InUse` the format is one of today's cards.
+    fn allows_number(self, number: &str, grouped: bool) -> bool {
         let in_use = || match number.len() {
             14 => grouped && number.starts_with('3'),
             15 => number.starts_with("34") || number.starts_with("37"),
             16 | 19 => true,
             _ => false,
         };
-        (self == Self::Allowed || in_use()) && luhn_valid(number) && Scheme::issues(number)
+        (self == Self::Allowed || in_use()) && is_luhn_valid(number) && Scheme::is_issued_number(number)
     }
 }
 
-/// Replaces every card number in a text by its first six and last four digits with asterisks between.
-pub fn mask_numbers(text: &str) -> Cow<'_, str> {
-    mask_all(text, &|text| mask_once(text, &|number, grouped| Strictness::Allowed.takes(number, grouped)))
+/// Replaces every card number in a text with its first six and last four digits and asterisks between them. The
+/// separators in the number go, too. Returns the text itself if there is none.
+pub fn mask_card_numbers(text: &str) -> Cow<'_, str> {
+    mask_repeatedly(text, &|text| {
+        mask_numbers_once(text, &|number, grouped| Strictness::Allowed.allows_number(number, grouped))
+    })
 }
 
-/// Masks until nothing is left to mask: the last digits of one number may be the first ones of the next.
-fn mask_all<'a>(text: &'a str, mask: &dyn Fn(&str) -> Option<String>) -> Cow<'a, str> {
+/// Masks until `mask` finds no number any more: the last digits of one number may be the first ones of the next. After
+/// eight passes, replaces every digit of the text with an asterisk.
+fn mask_repeatedly<'a>(text: &'a str, mask: &dyn Fn(&str) -> Option<String>) -> Cow<'a, str> {
     let mut masked = Cow::Borrowed(text);
     for _ in 0..PASSES {
         match mask(&masked) {
-            Some(once) => masked = Cow::Owned(once),
+            Some(next) => masked = Cow::Owned(next),
             None => return masked,
         }
     }
-    // Somebody made this text so that each mask shows another number.
+    // An attacker constructed this text so that each mask reveals another number.
     Cow::Owned(
-        masked.chars().map(|character| if digits::value(character).is_some() { '*' } else { character }).collect(),
+        masked
+            .chars()
+            .map(|character| if digits::digit_value(character).is_some() { '*' } else { character })
+            .collect(),
     )
 }
 
-/// Returns true if there is a card number in a text.
+/// Returns true if a text contains a number that this strictness counts as a card number.
 pub fn has_card_number(text: &str, strictness: Strictness) -> bool {
-    let runs = runs(text);
-    (0..runs.len())
-        .any(|first| number_from(&runs, first, &|number, grouped| strictness.takes(number, grouped)).is_some())
+    let runs = find_runs(text);
+    (0..runs.len()).any(|first| {
+        longest_number_from(&runs, first, &|number, grouped| strictness.allows_number(number, grouped)).is_some()
+    })
 }
 
-/// Replaces one given number, with whatever stands between its digits, by its mask. The digits around it do not matter.
-pub(crate) fn mask_number<'a>(text: &'a str, secret: &str) -> Cow<'a, str> {
-    // A mask of ten digits hides none.
+/// Replaces a given number by its mask, with up to three characters of any kind between its digits. The digits around
+/// it do not matter. A number of at most ten digits is not masked.
+pub(crate) fn mask_known_number<'a>(text: &'a str, secret: &str) -> Cow<'a, str> {
+    // A mask of ten digits would hide none.
     if secret.len() <= 10 || text.len() < secret.len() {
         return Cow::Borrowed(text);
     }
-    mask_all(text, &|text| mask_known(text, secret))
+    mask_repeatedly(text, &|text| mask_known_once(text, secret))
 }
 
-/// The first six digits, asterisks, the last four.
-fn mask(number: &str) -> String {
+/// Returns the first six digits, asterisks, and the last four. A number of at most ten digits gets no asterisks.
+fn mask_digits(number: &str) -> String {
     let mut masked = String::from(number.get(..6).unwrap_or_default());
     masked.extend(std::iter::repeat_n('*', number.len().saturating_sub(10)));
     masked.push_str(number.get(number.len().saturating_sub(4)..).unwrap_or_default());
     masked
 }
 
-fn mask_once(text: &str, takes: &dyn Fn(&str, bool) -> bool) -> Option<String> {
-    let runs = runs(text);
+/// Masks the numbers that `accepts` takes, from left to right, the longest at each place. `accepts` receives the
+/// digits, and true if they are in groups. Returns `None` if there is no number.
+fn mask_numbers_once(text: &str, accepts: &dyn Fn(&str, bool) -> bool) -> Option<String> {
+    let runs = find_runs(text);
     let mut masked = String::new();
     let mut copied = 0;
     let mut first = 0;
     while first < runs.len() {
-        let Some((last, number)) = number_from(&runs, first, takes) else {
+        let Some((last, number)) = longest_number_from(&runs, first, accepts) else {
             first += 1;
             continue;
         };
         masked.push_str(text.get(copied..runs[first].start).unwrap_or_default());
-        masked.push_str(&mask(&number));
+        masked.push_str(&mask_digits(&number));
         copied = runs[last].end;
         first = last + 1;
     }
@@ -110,8 +122,13 @@ fn mask_once(text: &str, takes: &dyn Fn(&str, bool) -> bool) -> Option<String> {
     (copied > 0).then_some(masked)
 }
 
-/// Returns the longest number that begins with a run: the run it ends with, and its digits.
-fn number_from(runs: &[Run<'_>], first: usize, takes: &dyn Fn(&str, bool) -> bool) -> Option<(usize, String)> {
+/// Returns the longest number that begins with a run and that `accepts` takes: the index of its last run, and its
+/// digits. Up to 15 digits after a plus sign are a telephone number and not returned.
+fn longest_number_from(
+    runs: &[DigitRun<'_>],
+    first: usize,
+    accepts: &dyn Fn(&str, bool) -> bool,
+) -> Option<(usize, String)> {
     let mut number = String::new();
     let mut found = None;
     for (index, run) in runs.iter().enumerate().skip(first) {
@@ -121,38 +138,40 @@ fn number_from(runs: &[Run<'_>], first: usize, takes: &dyn Fn(&str, bool) -> boo
             break;
         }
         let parts = runs.get(first..=index).unwrap_or_default();
-        let phone = runs[first].plus && number.len() <= LONGEST_PHONE;
-        if !phone && belong_together(parts) && takes(&number, parts.len() > 1) {
+        let phone = runs[first].after_plus && number.len() <= LONGEST_PHONE;
+        if !phone && can_form_number(parts) && accepts(&number, parts.len() > 1) {
             found = Some((index, number.clone()));
         }
     }
     found
 }
 
-/// Returns true if runs can be the groups of one number, judged by what stands between them. Single spaces and hyphens may
-/// stand anywhere. Other separators also stand in lists of numbers, so the groups must have the lengths of a card's; and
-/// letters or digits must be the same at two places at least.
-fn belong_together(runs: &[Run<'_>]) -> bool {
+/// Returns true if runs can be the groups of one number, judged by the separators between them. Single spaces and
+/// hyphens are allowed everywhere. Other separators also occur in lists of numbers, so the groups must have the lengths
+/// of a card's; and separators with letters or digits must be the same at two places at least.
+fn can_form_number(runs: &[DigitRun<'_>]) -> bool {
     let gaps = || runs.iter().skip(1).filter_map(|run| run.gap);
     if gaps().all(|gap| gap.usual) {
         return true;
     }
     let letters_repeat = || runs.len() > 2 && gaps().zip(gaps().skip(1)).all(|(one, two)| one.text == two.text);
-    has_groups(runs) && (gaps().all(|gap| gap.plain) || letters_repeat())
+    has_card_groups(runs) && (gaps().all(|gap| gap.plain) || letters_repeat())
 }
 
-/// Returns true if the groups are equally long but for the last one, or those of American Express or Diners.
-fn has_groups(runs: &[Run<'_>]) -> bool {
-    let length = |run: &Run<'_>| run.digits.len();
+/// Returns true if the groups have equal lengths except for the last one, which may be shorter, or have the lengths of
+/// American Express (4, 6, 5) or Diners (4, 6, 4).
+fn has_card_groups(runs: &[DigitRun<'_>]) -> bool {
+    let length = |run: &DigitRun<'_>| run.digits.len();
     let (Some(first), Some(last)) = (runs.first().map(length), runs.last().map(length)) else { return false };
     let equal = runs.iter().rev().skip(1).all(|run| length(run) == first) && last <= first;
     equal || runs.iter().map(length).eq([4, 6, 5]) || runs.iter().map(length).eq([4, 6, 4])
 }
 
-/// Masks the occurrences of a number, digit by digit.
-fn mask_known(text: &str, secret: &str) -> Option<String> {
+/// Masks all occurrences of a number in the digits of a text, with up to three characters between two digits. Returns
+/// `None` if there is none.
+fn mask_known_once(text: &str, secret: &str) -> Option<String> {
     let digits: Vec<(usize, char)> =
-        text.char_indices().filter_map(|(at, character)| Some((at, digits::ascii(character)?))).collect();
+        text.char_indices().filter_map(|(at, character)| Some((at, digits::to_ascii(character)?))).collect();
     let all: String = digits.iter().map(|(_, digit)| digit).collect();
     let mut masked = String::new();
     let (mut copied, mut from) = (0, 0);
@@ -170,7 +189,7 @@ fn mask_known(text: &str, secret: &str) -> Option<String> {
         }
         let (start, last) = (span.first()?.0, span.last()?.0);
         masked.push_str(text.get(copied..start)?);
-        masked.push_str(&mask(secret));
+        masked.push_str(&mask_digits(secret));
         copied = last + text.get(last..)?.chars().next()?.len_utf8();
         from = at + secret.len();
     }

@@ -1,5 +1,5 @@
-//! Formats: how a parameter's value must look. One small file a format; [`Format`] is their common table, which the
-//! catalogue of parameters refers to.
+//! Formats of parameters' values, one small file each. [`Format`] is their common table, to which the parameter
+//! catalogue refers.
 
 pub mod amount;
 pub mod bic;
@@ -28,43 +28,43 @@ use std::borrow::Cow;
 
 pub use characters::Class;
 
-/// The format of a parameter. Lengths are in characters, both ends included.
+/// The format of a parameter. Lengths are in characters, inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// One line of any characters. Card numbers in it are masked.
     Text {
-        /// Fewest characters.
+        /// Minimum number of characters.
         min: u16,
-        /// Most characters.
+        /// Maximum number of characters.
         max: u16,
     },
-    /// Any characters, line breaks included. Card numbers in it are masked.
+    /// Any characters, including line breaks. Card numbers in it are masked.
     Lines {
-        /// Fewest characters.
+        /// Minimum number of characters.
         min: u16,
-        /// Most characters.
+        /// Maximum number of characters.
         max: u16,
     },
-    /// One line of any characters that is kept to the letter: a reference that somebody will look for. A card number in
-    /// it is refused.
+    /// One line of any characters that is stored unchanged, such as a reference by which payments are found. A card
+    /// number in it is refused.
     Verbatim {
-        /// Fewest characters.
+        /// Minimum number of characters.
         min: u16,
-        /// Most characters.
+        /// Maximum number of characters.
         max: u16,
     },
-    /// One line of any characters that is cut where it is too long, instead of being refused.
+    /// One line of any characters that is cut if it is too long, and not refused.
     Cut {
-        /// Most characters that are kept.
+        /// Maximum number of characters that are kept.
         max: u16,
     },
     /// Characters of one class.
     Characters {
-        /// Which ones.
+        /// The class.
         class: Class,
-        /// Fewest characters.
+        /// Minimum number of characters.
         min: u16,
-        /// Most characters.
+        /// Maximum number of characters.
         max: u16,
     },
     /// One of these words.
@@ -83,15 +83,15 @@ pub enum Format {
     Date,
     /// A plus sign or digit, then digits, spaces, dots, parentheses, slashes and hyphens.
     Phone {
-        /// Fewest characters in total.
+        /// Minimum number of characters in total.
         min: u16,
-        /// Most characters in total.
+        /// Maximum number of characters in total.
         max: u16,
     },
     /// A difference in minutes, with an optional sign, 1 to 5 characters.
     Offset,
-    /// The version of the 3D protocol: 1 or 2, then two more digits, with dots between.
-    Version,
+    /// The version of the 3-D Secure protocol: 1 or 2, then two more digits, separated by dots.
+    ThreeDsVersion,
     /// An http or https address of 6 to 2048 characters.
     Url,
     /// 12 to 19 digits.
@@ -104,28 +104,28 @@ pub enum Format {
     ExpiryYear,
     /// Digits, optionally a fraction.
     Decimal {
-        /// Most digits before the dot.
+        /// Maximum number of digits before the dot.
         whole: u8,
-        /// Fewest digits of the fraction.
+        /// Minimum number of digits of the fraction.
         min: u8,
-        /// Most digits of the fraction.
+        /// Maximum number of digits of the fraction.
         max: u8,
     },
     /// 0 to 100 with up to two decimals.
     Percent,
     /// A whole number.
     Number {
-        /// The smallest.
+        /// Minimum.
         min: u32,
-        /// The largest.
+        /// Maximum.
         max: u32,
     },
     /// `yyyy-MM-dd HH:mm:ss`.
     DateTime {
-        /// Whether a letter T may stand for the space.
+        /// True if a letter T may replace the space.
         t: bool,
     },
-    /// A day, or a moment: `yyyy-MM-dd HH:mm:ss`, also with a letter T.
+    /// A day, or a timestamp: `yyyy-MM-dd HH:mm:ss`, also with a letter T.
     DateOrTime,
     /// An ISO 3166-1 alpha-2 country in letters of either case.
     CountryAnyCase,
@@ -133,29 +133,29 @@ pub enum Format {
     CountryOrNumber,
     /// A town or a state.
     Place {
-        /// Whether there may be digits in it.
+        /// True if it may contain digits.
         digits: bool,
-        /// Most characters.
+        /// Maximum number of characters.
         max: u16,
     },
-    /// An IBAN of up to 31 characters with right check digits.
+    /// An IBAN of up to 31 characters with correct check digits.
     Iban,
     /// A BIC of 8 or 11 characters.
     Bic,
-    /// An asterisk, or numbers with commas between.
+    /// An asterisk, or numbers separated by commas.
     Schedule {
-        /// Digits of each.
+        /// Number of digits of each number.
         digits: u8,
-        /// The smallest.
+        /// Minimum.
         min: u16,
-        /// The largest.
+        /// Maximum.
         max: u16,
     },
     /// A cron expression of five to seven fields.
     Cron,
     /// The reason code of a chargeback, `000.100.2` and two digits.
     Chargeback,
-    /// Codes of known brands, with spaces or commas between.
+    /// Codes of known brands, separated by spaces or commas.
     Brands,
 }
 
@@ -163,14 +163,14 @@ impl Format {
     /// Checks a value.
     ///
     /// # Errors
-    /// What is wrong, in the words of `parameterErrors`.
-    pub fn check(self, value: &str) -> Result<(), Cow<'static, str>> {
+    /// The message for `parameterErrors`.
+    pub fn check_value(self, value: &str) -> Result<(), Cow<'static, str>> {
         match self {
-            Self::Text { min, max } | Self::Verbatim { min, max } => text::check(value, min, max),
+            Self::Text { min, max } | Self::Verbatim { min, max } => text::check_line(value, min, max),
             Self::Lines { min, max } => text::check_lines(value, min, max),
-            // Longer values are cut before they are used.
-            Self::Cut { .. } => text::check(value, 1, u16::MAX),
-            Self::Characters { class, min, max } => class.check(value, min, max),
+            // Longer values are cut before use.
+            Self::Cut { .. } => text::check_line(value, 1, u16::MAX),
+            Self::Characters { class, min, max } => class.check_value(value, min, max),
             Self::OneOf(words) => choice::check(value, words),
             Self::Flag => choice::check(value, &["true", "false"]),
             Self::Amount => amount::check(value),
@@ -180,7 +180,7 @@ impl Format {
             Self::Date => date::check(value),
             Self::Phone { min, max } => phone::check(value, min, max),
             Self::Offset => characters::check_offset(value),
-            Self::Version => characters::check_version(value),
+            Self::ThreeDsVersion => characters::check_three_ds_version(value),
             Self::Url => url::check(value),
             Self::CardNumber => card_number::check(value),
             Self::SecurityCode => security_code::check(value),
@@ -192,24 +192,24 @@ impl Format {
             Self::DateTime { t } => date_time::check(value, t),
             Self::DateOrTime => date_time::check_date_or_time(value),
             Self::CountryAnyCase => country::check_any_case(value),
-            Self::CountryOrNumber => country::check_or_number(value),
+            Self::CountryOrNumber => country::check_letters_or_number(value),
             Self::Place { digits, max } => place::check(value, digits, max),
             Self::Iban => iban::check(value),
             Self::Bic => bic::check(value),
-            Self::Schedule { digits, min, max } => schedule::check(value, digits, min..=max),
+            Self::Schedule { digits, min, max } => schedule::check_part(value, digits, min..=max),
             Self::Cron => schedule::check_cron(value),
-            Self::Chargeback => characters::check_chargeback(value),
+            Self::Chargeback => characters::check_chargeback_code(value),
             Self::Brands => brands::check(value),
         }
     }
 
-    /// Whether a value is prose, in which somebody may have typed a card number.
+    /// Returns true if the value is free text, in which someone may have typed a card number.
     pub fn is_free_text(self) -> bool {
         matches!(self, Self::Text { .. } | Self::Lines { .. } | Self::Cut { .. } | Self::Place { .. })
     }
 
-    /// The shape as a regular expression, for descriptions and for the browser. Where the shape alone does not decide
-    /// (dates, currencies, countries), it is what any such value matches.
+    /// Returns the format as a regular expression, for descriptions and for the browser. If the expression alone does
+    /// not decide (dates, currencies, countries), all valid values match it.
     pub fn pattern(self) -> Cow<'static, str> {
         match self {
             Self::Text { min, max } | Self::Verbatim { min, max } => Cow::Owned(format!("^.{{{min},{max}}}$")),
@@ -225,7 +225,7 @@ impl Format {
             Self::Date => Cow::Borrowed(date::PATTERN),
             Self::Phone { min, max } => Cow::Owned(phone::pattern(min, max)),
             Self::Offset => Cow::Borrowed(characters::OFFSET_PATTERN),
-            Self::Version => Cow::Borrowed(characters::VERSION_PATTERN),
+            Self::ThreeDsVersion => Cow::Borrowed(characters::VERSION_PATTERN),
             Self::Url => Cow::Borrowed(url::PATTERN),
             Self::CardNumber => Cow::Borrowed(card_number::PATTERN),
             Self::SecurityCode => Cow::Borrowed(security_code::PATTERN),
@@ -242,7 +242,7 @@ impl Format {
             Self::Place { digits, max } => Cow::Owned(place::pattern(digits, max)),
             Self::Iban => Cow::Borrowed(iban::PATTERN),
             Self::Bic => Cow::Borrowed(bic::PATTERN),
-            Self::Schedule { digits, .. } => Cow::Owned(schedule::pattern(digits)),
+            Self::Schedule { digits, .. } => Cow::Owned(schedule::part_pattern(digits)),
             Self::Cron => Cow::Borrowed(schedule::CRON_PATTERN),
             Self::Chargeback => Cow::Borrowed(characters::CHARGEBACK_PATTERN),
             Self::Brands => Cow::Borrowed(brands::PATTERN),

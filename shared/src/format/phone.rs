@@ -1,8 +1,8 @@
-//! Phone numbers: a plus sign or a digit, then digits and what people put between them.
+//! Phone numbers: a plus sign or a digit, then digits and the usual separators.
 
 use std::borrow::Cow;
 
-/// The shape as a regular expression, for a total length of `min` to `max` characters.
+/// Returns the format as a regular expression, for a total length of `min` to `max` characters.
 pub fn pattern(min: u16, max: u16) -> String {
     format!("^[+0-9][0-9 .()/-]{{{},{}}}$", min.saturating_sub(1), max.saturating_sub(1))
 }

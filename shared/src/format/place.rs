@@ -1,29 +1,32 @@
-//! Names of places: letters of any script and what stands between them, in towns without digits, in states with.
+//! Names of places: letters of any script with their usual separators, and digits in states but not in towns.
 
 use std::borrow::Cow;
 
 use super::text::check_length;
 
-/// What stands between the letters of a place: New York, Stratford-upon-Avon, Frankfurt (Oder), L'Aquila, St. Gallen.
+/// Characters between the letters of a place: New York, Stratford-upon-Avon, Frankfurt (Oder), L'Aquila, St. Gallen.
 const BETWEEN: &str = " .,'`()/&-";
 
-/// The shape of a place of up to `max` characters; one of them must also be a letter, or a digit where there may be
-/// any.
+/// Returns the format of a place of up to `max` characters. One of them must also be a letter, or a digit if digits are
+/// allowed.
 pub fn pattern(digits: bool, max: u16) -> String {
     let digits = if digits { "" } else { "0-9" };
     format!(r"^[^\x00-\x1f!-%*+{digits}:-@\[-_{{-\x9f]{{1,{max}}}$")
 }
 
-/// Checks a place of up to `max` characters, with digits in it or without.
+/// Checks a place of up to `max` characters, with or without digits. It has a letter at least, or a digit if they are
+/// allowed.
 ///
 /// # Errors
 /// The message for `parameterErrors`.
 pub fn check(value: &str, digits: bool, max: u16) -> Result<(), Cow<'static, str>> {
     check_length(value, 1, max)?;
-    let named = |c: char| c.is_alphabetic() || digits && c.is_numeric();
-    // Beyond ASCII only digits and controls are refused: scripts write accents and vowel signs apart from letters.
-    let allowed = |c: char| named(c) || BETWEEN.contains(c) || !c.is_ascii() && !c.is_numeric() && !c.is_control();
-    if value.chars().all(allowed) && value.chars().any(named) {
+    let is_name_character = |c: char| c.is_alphabetic() || digits && c.is_numeric();
+    // Outside of ASCII only digits and control characters are refused: scripts encode accents and vowel signs
+    // separately from letters.
+    let allowed =
+        |c: char| is_name_character(c) || BETWEEN.contains(c) || !c.is_ascii() && !c.is_numeric() && !c.is_control();
+    if value.chars().all(allowed) && value.chars().any(is_name_character) {
         Ok(())
     } else if digits {
         Err(Cow::Borrowed("must be made of letters, digits and dots"))

@@ -1,30 +1,31 @@
-//! Parts of a schedule: an asterisk, one number or several with commas between; or a whole cron expression.
+//! Parts of a schedule: an asterisk, one number, or several separated by commas; or a whole cron expression.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use super::digits;
 
-/// Longest list and longest expression, in bytes.
+/// Maximum length of a list or an expression in bytes.
 const MAX: usize = 255;
-/// The shape of an expression: five to seven fields with spaces between.
+/// Format of a cron expression: five to seven fields separated by spaces.
 pub const CRON_PATTERN: &str = "^[0-9A-Za-z*?/,#-]+( +[0-9A-Za-z*?/,#-]+){4,6}$";
 
-/// The shape of a part whose numbers have so many digits.
-pub fn pattern(count: u8) -> String {
+/// Returns the format of a part whose numbers have `count` digits.
+pub fn part_pattern(count: u8) -> String {
     format!(r"^(\*|[0-9]{{{count}}}(,[0-9]{{{count}}})*)$")
 }
 
-/// Checks a part of a schedule whose numbers have so many digits and are in a range.
+/// Checks a part of a schedule: an asterisk, or numbers of `count` digits in a range, separated by commas, at most 255
+/// bytes in total.
 ///
 /// # Errors
 /// The message for `parameterErrors`.
-pub fn check(value: &str, count: u8, range: RangeInclusive<u16>) -> Result<(), Cow<'static, str>> {
-    let shaped = |text: &str| text.len() == usize::from(count) && digits::only(text);
+pub fn check_part(value: &str, count: u8, range: RangeInclusive<u16>) -> Result<(), Cow<'static, str>> {
+    let shaped = |text: &str| text.len() == usize::from(count) && digits::has_only_digits(text);
     if value == "*" {
         Ok(())
     } else if value.len() > MAX || !value.split(',').all(shaped) {
-        Err(Cow::Owned(format!("must match {}", pattern(count))))
+        Err(Cow::Owned(format!("must match {}", part_pattern(count))))
     } else if !value.split(',').all(|text| text.parse().is_ok_and(|number| range.contains(&number))) {
         let width = usize::from(count);
         Err(Cow::Owned(format!("must be numbers from {:0width$} to {:0width$}", range.start(), range.end())))
@@ -33,7 +34,8 @@ pub fn check(value: &str, count: u8, range: RangeInclusive<u16>) -> Result<(), C
     }
 }
 
-/// Checks the shape of a cron expression: five to seven fields.
+/// Checks the format of a cron expression: five to seven fields of letters, digits and `*?/,#-`, separated by spaces,
+/// at most 255 bytes in total. The meaning of the fields is not checked.
 ///
 /// # Errors
 /// The message for `parameterErrors`.
@@ -54,7 +56,7 @@ mod tests {
 
     #[test]
     fn parts_are_an_asterisk_or_numbers() {
-        let month = |value: &str| check(value, 2, 1..=12);
+        let month = |value: &str| check_part(value, 2, 1..=12);
         for good in ["*", "05", "01,12", "01,02,03"] {
             assert_eq!(month(good), Ok(()), "{good}");
         }
@@ -64,7 +66,7 @@ mod tests {
         for bad in ["00", "13", "01,13"] {
             assert_eq!(month(bad), Err(Cow::Borrowed("must be numbers from 01 to 12")), "{bad}");
         }
-        assert!(check("2026,2027", 4, 0..=9999).is_ok() && check("26", 4, 0..=9999).is_err());
+        assert!(check_part("2026,2027", 4, 0..=9999).is_ok() && check_part("26", 4, 0..=9999).is_err());
         assert!(month(&vec!["11"; 85].join(",")).is_ok() && month(&vec!["11"; 86].join(",")).is_err());
     }
 

@@ -7,20 +7,20 @@ use zeroize::Zeroizing;
 
 use super::digits;
 
-/// What a code looks like on the wire.
+/// Format of a code on the wire.
 pub const PATTERN: &str = "^[0-9]{3,4}$";
 const MESSAGE: &str = "must match ^[0-9]{3,4}$";
 
-/// A security code. No `Display`, a `Debug` that shows nothing, zeroed on drop.
+/// A security code. It has no `Display`, its `Debug` shows nothing, and it is zeroed on drop.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SecurityCode(Zeroizing<String>);
 
-/// Checks the shape: three or four digits.
+/// Checks the format: three or four digits.
 ///
 /// # Errors
 /// The message for `parameterErrors`.
 pub fn check(text: &str) -> Result<(), Cow<'static, str>> {
-    if (3..=4).contains(&text.len()) && digits::only(text) { Ok(()) } else { Err(Cow::Borrowed(MESSAGE)) }
+    if (3..=4).contains(&text.len()) && digits::has_only_digits(text) { Ok(()) } else { Err(Cow::Borrowed(MESSAGE)) }
 }
 
 impl SecurityCode {
@@ -33,7 +33,7 @@ impl SecurityCode {
         Ok(Self(Zeroizing::new(String::from(text))))
     }
 
-    /// The digits. Whoever takes them is responsible for where they go.
+    /// Returns the digits. The caller is responsible for their protection.
     pub fn digits(&self) -> &str {
         &self.0
     }

@@ -1,15 +1,15 @@
-//! Addresses that somebody is sent to or called at: http or https, 6 to 2048 characters.
+//! URLs to which the gateway redirects or sends requests: http or https, 6 to 2048 characters.
 
 use std::borrow::Cow;
 
 use super::text;
 
-/// The shape.
+/// Format of a URL.
 pub const PATTERN: &str = r"^https?://[^\s/?#@\\]+([/?#]\S*)?$";
 
-/// Checks an address: a scheme of http or https in any case, a host, neither spaces nor control characters. No user name or
-/// password: nothing reads them but people, who take them for the host. No backslash beside the host either, which browsers
-/// read as a slash and others do not.
+/// Checks a URL: a scheme of http or https in any case, a host, no spaces and no control characters. User name and
+/// password are refused: only people read them, and mistake them for the host. A backslash beside the host is refused,
+/// because browsers read it as a slash and other clients do not.
 ///
 /// # Errors
 /// The message for `parameterErrors`.

@@ -1,7 +1,7 @@
 //! Money: an amount is a whole number of hundredths in a currency, and never negative.
 //!
-//! On the wire every currency has two decimals (`"92.00"`, also for yen), which is why hundredths and not the
-//! currency's own minor units are counted. There are no floats anywhere.
+//! On the wire every currency has two decimals (`"92.00"`, also for yen), so amounts are counted in hundredths and not
+//! in the currency's own minor units. There are no floats anywhere.
 
 mod currency;
 
@@ -15,15 +15,15 @@ use crate::format::amount;
 
 /// An amount of money in one currency.
 ///
-/// Comparing amounts of different currencies has no answer ([`PartialOrd`] gives `None`), and adding or subtracting
-/// them gives `None`, too.
+/// Amounts of different currencies cannot be compared ([`PartialOrd`] returns `None`), added or subtracted (these
+/// return `None`, too).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Amount {
     hundredths: i64,
     currency: Currency,
 }
 
-/// Why a text is not an amount.
+/// Reason why a text is not an amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AmountError {
     /// It does not match [`amount::PATTERN`].
@@ -33,17 +33,17 @@ pub enum AmountError {
 }
 
 impl Amount {
-    /// Reads an amount as it travels: up to ten digits, optionally a dot and two decimals.
+    /// Reads an amount in its format on the wire: up to ten digits, optionally a dot and two decimals.
     ///
     /// # Errors
-    /// [`AmountError::Pattern`] for another shape, [`AmountError::Precision`] for a value that the currency cannot
+    /// [`AmountError::Pattern`] for another format, [`AmountError::Precision`] for a value that the currency cannot
     /// express.
     pub fn parse(text: &str, currency: Currency) -> Result<Self, AmountError> {
-        let hundredths = amount::hundredths(text).ok_or(AmountError::Pattern)?;
+        let hundredths = amount::parse_hundredths(text).ok_or(AmountError::Pattern)?;
         Self::from_hundredths(hundredths, currency).ok_or(AmountError::Precision(currency))
     }
 
-    /// An amount from its hundredths; `None` when it is negative or the currency cannot express it.
+    /// Creates an amount from its hundredths. Returns `None` if it is negative or the currency cannot express it.
     pub fn from_hundredths(hundredths: i64, currency: Currency) -> Option<Self> {
         let step = match currency.decimals() {
             0 => 100,
@@ -53,32 +53,34 @@ impl Amount {
         (hundredths >= 0 && hundredths % step == 0).then_some(Self { hundredths, currency })
     }
 
-    /// The currency.
+    /// Returns the currency.
     pub fn currency(&self) -> Currency {
         self.currency
     }
 
-    /// The value in hundredths of the currency's main unit: 92.00 EUR is 9200, 92 JPY is 9200, too.
+    /// Returns the value in hundredths of the currency's main unit: 92.00 EUR is 9200, and 92 JPY is also 9200.
     pub fn hundredths(&self) -> i64 {
         self.hundredths
     }
 
-    /// Whether nothing is left.
+    /// Returns true if the amount is zero.
     pub fn is_zero(&self) -> bool {
         self.hundredths == 0
     }
 
-    /// The sum; `None` when the currencies differ or the sum is beyond any number we can hold.
+    /// Returns the sum. `None` if the currencies differ or the sum overflows.
     pub fn checked_add(self, other: Self) -> Option<Self> {
-        self.combine(other, i64::checked_add)
+        self.combine_hundredths(other, i64::checked_add)
     }
 
-    /// The difference; `None` when the currencies differ or it would be negative.
+    /// Returns the difference. `None` if the currencies differ or it would be negative.
     pub fn checked_sub(self, other: Self) -> Option<Self> {
-        self.combine(other, i64::checked_sub)
+        self.combine_hundredths(other, i64::checked_sub)
     }
 
-    fn combine(self, other: Self, operation: fn(i64, i64) -> Option<i64>) -> Option<Self> {
+    /// Returns the result of a checked operation on both amounts. `None` if the currencies differ, the operation
+    /// overflows, or the result is negative.
+    fn combine_hundredths(self, other: Self, operation: fn(i64, i64) -> Option<i64>) -> Option<Self> {
         if self.currency != other.currency {
             return None;
         }
@@ -93,14 +95,14 @@ impl PartialOrd for Amount {
 }
 
 impl fmt::Display for Amount {
-    /// The amount as it travels, without the currency: `92.00`.
+    /// Formats the amount for the wire, without the currency: `92.00`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:02}", self.hundredths / 100, self.hundredths % 100)
     }
 }
 
 impl AmountError {
-    /// What is wrong, in the words of `parameterErrors`.
+    /// Returns the message for `parameterErrors`.
     pub fn message(&self) -> Cow<'static, str> {
         match self {
             Self::Pattern => Cow::Borrowed(amount::MESSAGE),

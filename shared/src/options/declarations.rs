@@ -1,13 +1,13 @@
-//! `wpwl.d.ts`: the table as TypeScript declarations.
+//! Writes `wpwl.d.ts`: the table of options as TypeScript declarations.
 
 use std::fmt::Write as _;
 
-use super::{FormOption, OPTIONS, Section};
+use super::{FormOption, OPTIONS, TextKind};
 
-/// The declarations as they are published; a test holds them against [`declarations`].
+/// The published declarations. A test compares them with [`render_declarations`].
 pub const DECLARATIONS: &str = include_str!("../../wpwl.d.ts");
 
-/// The names that an error given to `onError` can have, and what each says.
+/// Names of errors that `onError` receives, with their meanings.
 pub const ERROR_NAMES: [(&str, &str); 4] = [
     ("InvalidCheckoutIdError", "There is no such checkout, or it can no longer be paid."),
     ("PciIframeSubmitError", "The payment request was not answered."),
@@ -151,13 +151,14 @@ interface Window {
 }
 "#;
 
-/// The declarations that the table makes.
-pub fn declarations() -> String {
+/// Returns the content of `wpwl.d.ts`: the options, with dotted names grouped into one object, the keys of the texts,
+/// the names of the errors, and the fixed types.
+pub fn render_declarations() -> String {
     let mut text = HEAD.to_owned();
     let mut objects: Vec<&str> = Vec::new();
     for option in OPTIONS {
         match option.name.split_once('.') {
-            None => member(&mut text, "  ", option.name, option),
+            None => write_member(&mut text, "  ", option.name, option),
             Some((object, _)) if objects.contains(&object) => {}
             Some((object, _)) => {
                 objects.push(object);
@@ -165,7 +166,7 @@ pub fn declarations() -> String {
                 let path = format!("{object}.");
                 for inner in OPTIONS {
                     if let Some(name) = inner.name.strip_prefix(&path) {
-                        member(&mut text, "    ", name, inner);
+                        write_member(&mut text, "    ", name, inner);
                     }
                 }
                 text.push_str("  };\n");
@@ -173,9 +174,14 @@ pub fn declarations() -> String {
         }
     }
     text.push_str("}\n");
-    // Error texts are found among the labels too.
-    words(&mut text, Section::Errors, "Hints and messages by key.", "");
-    words(&mut text, Section::Labels, "Labels, placeholders and buttons by key.", " extends WpwlErrorMessages");
+    // Error texts are also found among the labels.
+    write_text_interface(&mut text, TextKind::Errors, "Hints and messages by key.", "");
+    write_text_interface(
+        &mut text,
+        TextKind::Labels,
+        "Labels, placeholders and buttons by key.",
+        " extends WpwlErrorMessages",
+    );
     text.push_str("\n/** What can go wrong, by name. */\ntype WpwlErrorName =");
     for (name, meaning) in ERROR_NAMES {
         let _ = write!(text, "\n  /** {meaning} */\n  | \"{name}\"");
@@ -184,9 +190,9 @@ pub fn declarations() -> String {
     text + TAIL
 }
 
-/// One member with its comment.
-fn member(text: &mut String, indent: &str, name: &str, option: &FormOption) {
-    let default = option.default().map(|it| format!("\n{indent} * @default {it}")).unwrap_or_default();
+/// Appends an option as a member, with its meaning and its default as a comment.
+fn write_member(text: &mut String, indent: &str, name: &str, option: &FormOption) {
+    let default = option.default_literal().map(|it| format!("\n{indent} * @default {it}")).unwrap_or_default();
     let comment = match default.as_str() {
         "" => format!("/** {} */", option.meaning),
         default => format!("/**\n{indent} * {}{default}\n{indent} */", option.meaning),
@@ -194,12 +200,14 @@ fn member(text: &mut String, indent: &str, name: &str, option: &FormOption) {
     let _ = writeln!(text, "{indent}{comment}\n{indent}{name}?: {};", option.type_name());
 }
 
-fn words(text: &mut String, section: Section, meaning: &str, extends: &str) {
-    let _ = writeln!(text, "\n/** {meaning} */\ninterface {}{extends} {{", section.type_name());
-    for (key, english) in section.keys() {
+/// Appends an interface with a member for each key of this kind of texts: those with English texts, commented with
+/// them, and the unused ones.
+fn write_text_interface(text: &mut String, kind: TextKind, meaning: &str, extends: &str) {
+    let _ = writeln!(text, "\n/** {meaning} */\ninterface {}{extends} {{", kind.type_name());
+    for (key, english) in kind.keys_and_texts() {
         let _ = writeln!(text, "  /** {english} */\n  {key}?: string;");
     }
-    for key in section.unused() {
+    for key in kind.unused_keys() {
         let _ = writeln!(text, "  /** Accepted; no form shows it. */\n  {key}?: string;");
     }
     text.push_str("}\n");

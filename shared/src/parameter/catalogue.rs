@@ -1,37 +1,41 @@
-//! The whole catalogue, and finding the row of a name in a request.
+//! The whole catalogue, and finding the row for a parameter's name.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::{Parameter, rows};
 
-/// Highest index that a bracket may hold.
+/// Maximum index in a bracket.
 pub(crate) const MAX_INDEX: u16 = 999;
-/// Longest name pattern, and so the longest indexed name worth looking up.
+/// Length of the longest name pattern, and so of the longest indexed name worth a look-up.
 const LONGEST: usize = 96;
 
-/// Every parameter, by group.
-pub fn catalogue() -> impl Iterator<Item = &'static Parameter> {
+/// Returns all parameters, by group.
+pub fn all_parameters() -> impl Iterator<Item = &'static Parameter> {
     rows::ALL.iter().copied().flatten()
 }
 
-/// How many parameters there are. One with an index or a key in its name counts once, and so does each that belongs to
-/// two addresses or two persons under either name.
-pub fn count() -> usize {
-    catalogue().count()
+/// Returns the number of parameters. A name with an index or a key counts once; parameters of two addresses or two
+/// persons count under either name.
+pub fn count_parameters() -> usize {
+    all_parameters().count()
 }
 
-/// Rows by name pattern; rows with a key of the sender's by what stands before the bracket.
+/// Rows by name. Every request looks up each of its names several times. All keys are our own, so nobody can make many
+/// of them collide, and a fast hash is enough.
+type RowsByName = HashMap<&'static str, &'static Parameter, foldhash::fast::RandomState>;
+
+/// Rows by name pattern. Rows with the sender's own keys are indexed by the text before the bracket.
 struct Index {
-    plain: HashMap<&'static str, &'static Parameter>,
-    keyed: HashMap<&'static str, &'static Parameter>,
+    plain: RowsByName,
+    keyed: RowsByName,
     secret: Vec<&'static str>,
 }
 
 static INDEX: LazyLock<Index> = LazyLock::new(|| {
-    let mut index = Index { plain: HashMap::new(), keyed: HashMap::new(), secret: Vec::new() };
-    for row in catalogue() {
-        match key_pattern(row.name) {
+    let mut index = Index { plain: RowsByName::default(), keyed: RowsByName::default(), secret: Vec::new() };
+    for row in all_parameters() {
+        match split_key_pattern(row.name) {
             Some((base, _)) => index.keyed.insert(base, row),
             None => index.plain.insert(row.name, row),
         };
@@ -42,16 +46,17 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
     index
 });
 
-/// `customParameters[name]` as its base and what the bracket says; `None` for plain and indexed patterns.
-fn key_pattern(name: &str) -> Option<(&str, &str)> {
+/// Splits the pattern `customParameters[name]` into its base and the text in the bracket. Returns `None` for plain
+/// patterns and for those whose bracket holds an index (`[n]`).
+fn split_key_pattern(name: &str) -> Option<(&str, &str)> {
     let (base, bracket) = name.strip_suffix(']')?.split_once('[')?;
     (bracket != "n").then_some((base, bracket))
 }
 
-/// The row of a parameter with this concrete name: `card.holder`, `registrations[0].id`, `customParameters[shop]`.
+/// Finds the row for a concrete name: `card.holder`, `registrations[0].id`, `customParameters[shop]`.
 ///
-/// Keys are not judged here, see [`super::check_formats`]; indexes must be 0 to 999 without leading zeros.
-pub fn find(name: &str) -> Option<&'static Parameter> {
+/// Keys are not checked here, see [`super::check_formats`]. Indexes must be 0 to 999 without leading zeros.
+pub fn find_parameter(name: &str) -> Option<&'static Parameter> {
     if !name.contains('[') {
         return INDEX.plain.get(name).copied();
     }
@@ -69,7 +74,7 @@ pub fn find(name: &str) -> Option<&'static Parameter> {
     let mut rest = name;
     while let Some((before, bracket)) = rest.split_once('[') {
         let (digits, after) = bracket.split_once(']')?;
-        index(digits)?;
+        parse_index(digits)?;
         push(before.as_bytes())?;
         push(b"[n]")?;
         rest = after;
@@ -78,19 +83,20 @@ pub fn find(name: &str) -> Option<&'static Parameter> {
     INDEX.plain.get(std::str::from_utf8(pattern.get(..length)?).ok()?).copied()
 }
 
-/// The row and the key of a name like `customParameters[shop]`.
+/// Returns the row and the key of a name such as `customParameters[shop]`. The key is not checked. `None` if the base
+/// takes no keys.
 pub(crate) fn find_keyed(name: &str) -> Option<(&'static Parameter, &str)> {
     let (base, key) = name.strip_suffix(']')?.split_once('[')?;
     INDEX.keyed.get(base).map(|row| (*row, key))
 }
 
-/// Whether what stands in the bracket after this base is a key of the sender's rather than an index.
+/// Returns true if the bracket after this base contains the sender's own key, and not an index.
 pub fn is_keyed(base: &str) -> bool {
     INDEX.keyed.contains_key(base)
 }
 
-/// An index as it stands in a bracket: 0 to 999, no signs, no leading zeros.
-pub fn index(digits: &str) -> Option<u16> {
+/// Reads an index in a bracket: 0 to 999, without signs or leading zeros.
+pub fn parse_index(digits: &str) -> Option<u16> {
     let canonical = digits == "0" || !digits.starts_with('0');
     if !(1..=3).contains(&digits.len()) || !canonical || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -98,19 +104,21 @@ pub fn index(digits: &str) -> Option<u16> {
     digits.parse().ok().filter(|index| *index <= MAX_INDEX)
 }
 
-/// Whether values of this parameter must be wiped. Called for every name of every request: the few secret names are
-/// compared by length first.
+/// Returns true if values of this parameter must be zeroed. This is called for every name of every request, so the few
+/// secret names are compared by length first.
 pub(super) fn is_secret(name: &str) -> bool {
     INDEX.secret.contains(&name)
 }
 
-/// Where in a text the name of a secret parameter ends; what stands behind it may be the secret.
-pub(super) fn secret_named(text: &str) -> Option<usize> {
+/// Returns the byte index after the first name of a secret parameter in a text, or `None` if it contains none. The text
+/// after it may be the secret.
+pub(super) fn secret_name_end(text: &str) -> Option<usize> {
     INDEX.secret.iter().filter_map(|name| Some(text.find(name)? + name.len())).min()
 }
 
-/// Whether a value of this parameter may come from the shopper's browser. Keys of `customParameters` that the browser
-/// sends begin with `SHOPPER_`; names that the catalogue does not know are nobody's to set.
-pub fn browser_may_set(name: &str) -> bool {
-    find(name).is_some_and(|row| row.browser) && find_keyed(name).is_none_or(|(_, key)| key.starts_with("SHOPPER_"))
+/// Returns true if a value of this parameter may come from the shopper's browser. A key in brackets must then begin
+/// with `SHOPPER_`. False for unknown names.
+pub fn can_come_from_browser(name: &str) -> bool {
+    find_parameter(name).is_some_and(|row| row.browser)
+        && find_keyed(name).is_none_or(|(_, key)| key.starts_with("SHOPPER_"))
 }

@@ -1,18 +1,20 @@
-//! Indexes of lists. They are kept as they were sent, so a list that leaves out indexes is longer than what was sent of it.
+//! Indexes of lists. They are stored as sent, so a list with omitted indexes is longer than the number of entries sent.
 
 use std::collections::{BTreeSet, HashMap};
 
 use indexmap::IndexMap;
 
-use super::catalogue::{MAX_INDEX, index};
+use super::catalogue::{MAX_INDEX, parse_index};
 use super::set::Parameters;
 use super::{ParameterError, is_keyed};
 
-/// Most indexes that all lists of one name may leave out together. A list that is in no other list never leaves out more.
+/// Maximum number of indexes that all lists of one name may omit together. A list that is not inside another list never
+/// omits more.
 pub const MAX_OMITTED: usize = MAX_INDEX as usize;
 
-/// Judges the indexes that lists leave out: too many where `airline.passengers[7].legs[999].fareBasis` comes with such legs of
-/// other passengers. Names the first list that goes too far, by its highest index.
+/// Checks the number of indexes that lists inside of lists omit: too many if
+/// `airline.passengers[7].legs[999].fareBasis` comes with such legs of other passengers. The error has the name of the
+/// first list that exceeds the limit, with its highest index. `None` if no list does.
 pub fn check_lists(parameters: &Parameters) -> Option<ParameterError> {
     let mut lists: IndexMap<&str, (BTreeSet<u16>, &str)> = IndexMap::new();
     for (name, _) in parameters.iter() {
@@ -26,7 +28,7 @@ pub fn check_lists(parameters: &Parameters) -> Option<ParameterError> {
     let mut omitted: HashMap<String, usize> = HashMap::new();
     lists.into_iter().find_map(|(list, (indexes, example))| {
         let length = indexes.last().map_or(0, |last| usize::from(*last) + 1);
-        let sum = omitted.entry(pattern(list)).or_default();
+        let sum = omitted.entry(strip_indexes(list)).or_default();
         *sum += length - indexes.len();
         (*sum > MAX_OMITTED).then(|| {
             let message = format!("leaves out too many indexes: all lists of this name may leave out {MAX_OMITTED}");
@@ -35,18 +37,18 @@ pub fn check_lists(parameters: &Parameters) -> Option<ParameterError> {
     })
 }
 
-/// The lists in lists that a name goes through, each with the index in it: `airline.passengers[7].legs` and 2 of
-/// `airline.passengers[7].legs[2].fareBasis`.
+/// Returns the lists inside of another list that a name contains, each with its index: `airline.passengers[7].legs` and
+/// 2 for `airline.passengers[7].legs[2].fareBasis`. None for names with the sender's own keys.
 fn inner_lists(name: &str) -> impl Iterator<Item = (&str, u16)> {
     let keyed = name.split_once('[').is_some_and(|(base, _)| is_keyed(base));
     let brackets = name.match_indices('[').skip(1).filter(move |_| !keyed);
     brackets.filter_map(move |(at, _)| {
         let (digits, _) = name.get(at + 1..)?.split_once(']')?;
-        Some((name.get(..at)?, index(digits)?))
+        Some((name.get(..at)?, parse_index(digits)?))
     })
 }
 
-/// The name of a list without the indexes in it.
-fn pattern(list: &str) -> String {
+/// Returns the name of a list without digits, which is the same for all passengers: `airline.passengers[].legs`.
+fn strip_indexes(list: &str) -> String {
     list.chars().filter(|character| !character.is_ascii_digit()).collect()
 }

@@ -1,7 +1,7 @@
-//! The catalogue of parameters: every parameter that a request can carry is described once, as data.
+//! The parameter catalogue: every parameter of a request is described once, as data.
 //!
-//! From the same rows come the server's checks, the form's checks, the reference pages and the generated tests. A new
-//! parameter is a new row in `rows/`; a rule that ties several together is a line in `complete/`.
+//! The server's checks, the form's checks, the reference pages and generated tests are made from the same rows. A new
+//! parameter is a new row in `rows/`; a rule about several parameters is a line in `complete/`.
 
 mod catalogue;
 mod check;
@@ -13,59 +13,58 @@ mod set;
 
 use serde::Serialize;
 
-pub use catalogue::{browser_may_set, catalogue, count, find, index, is_keyed};
-pub(crate) use check::shown_name;
-pub use check::{check_card_numbers, check_formats, unknown};
+pub use catalogue::{all_parameters, can_come_from_browser, count_parameters, find_parameter, is_keyed, parse_index};
+pub(crate) use check::displayable_name;
+pub use check::{check_card_numbers, check_formats, unknown_names};
 pub use complete::{
-    Operation, Presence, Requirements, authenticated_elsewhere, check_authentication, check_complete,
-    has_authentication_result,
+    Operation, Presence, Requirements, check_complete, check_three_ds, has_eci_and_cavv, has_external_three_ds,
 };
 pub use lists::{MAX_OMITTED, check_lists};
-pub use normalize::normalize;
+pub use normalize::normalize_parameters;
 pub use set::Parameters;
 
 use crate::format::Format;
 
-/// A parameter, as the catalogue describes it.
+/// A parameter in the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its name. `[n]` stands for an index from 0 to 999, `[name]`, `[key]` and `[brand]` for a key of the sender's.
+    /// Its name. `[n]` stands for an index from 0 to 999, `[name]`, `[key]` and `[brand]` for the sender's own key.
     pub name: &'static str,
-    /// The group of the specification that it belongs to.
-    pub group: Group,
-    /// How its value must look.
+    /// Its group in the specification.
+    pub group: ParameterGroup,
+    /// The format of its value.
     pub format: Format,
-    /// How it may look in the compatibility mode, where that is another format.
-    pub compatible: Option<Format>,
-    /// Two different values of it in one request are refused, also in the compatibility mode.
-    pub once: bool,
-    /// Whether it must be there.
+    /// Its format in the compatibility mode, if it differs.
+    pub compatible_format: Option<Format>,
+    /// True if two different values in one request are refused, even in the compatibility mode.
+    pub single_valued: bool,
+    /// Says if it is required.
     pub need: Need,
-    /// Whether the shopper's browser may set it.
+    /// True if the shopper's browser may set it.
     pub browser: bool,
-    /// Whether its value must never be shown, logged or sent back.
+    /// True if its value must never be shown, logged or returned.
     pub secret: bool,
-    /// What counts where it is not sent.
+    /// Its default value.
     pub default: Option<DefaultValue>,
-    /// What it means, for the reference page.
+    /// Its meaning, for the reference page.
     pub note: &'static str,
 }
 
-/// What counts where a parameter is not sent and the rest of its group is.
+/// Default value of a parameter, if it is not sent and others of its group are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefaultValue {
     /// This value.
     Value(&'static str),
     /// The value of the parameter with this name.
-    Of(&'static str),
+    SameAs(&'static str),
     /// The time of the request.
     Now,
 }
 
-/// Whether a parameter must be there, as the specification says it.
+/// Requirement of a parameter, as stated in the specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// Always, where its group is used.
+    /// Always, if its group is used.
     Required,
     /// In some situations.
     Conditional,
@@ -73,16 +72,16 @@ pub enum Need {
     Optional,
 }
 
-/// The groups of the specification.
+/// Groups of the specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Group {
+pub enum ParameterGroup {
     /// Amount, currency, type, brand and references.
     BasicPayment,
-    /// Who sends the request, in the form of body fields.
+    /// Credentials of the sender, in the body.
     Authentication,
     /// The card.
     Card,
-    /// A wallet's token, or what was in it.
+    /// A wallet's token, or its decrypted content.
     Wallet,
     /// An account at the brand.
     VirtualAccount,
@@ -90,73 +89,73 @@ pub enum Group {
     BankAccount,
     /// The shopper.
     Customer,
-    /// The one who gets the goods.
+    /// The recipient of the goods.
     ShippingCustomer,
     /// The shopper's address.
     Billing,
-    /// The address that the goods go to.
+    /// The address to which the goods are sent.
     Shipping,
-    /// The company that somebody buys for.
+    /// The company that the shopper buys for.
     Corporate,
-    /// The merchant, where something else than usual shall be said.
+    /// The merchant, if the statement should show other data than usual.
     Merchant,
-    /// Where the merchant bills from.
+    /// The merchant's billing address.
     MerchantBilling,
-    /// Where the goods come from.
+    /// The address from which the goods are sent.
     MerchantShipping,
-    /// What is in the cart.
+    /// The items of the cart.
     CartItems,
-    /// What has been paid of the cart already.
+    /// Earlier payments for the cart.
     CartPayments,
     /// Flights.
     Airline,
-    /// Storing payment data, and using what is stored.
+    /// Storing payment data, and using stored data.
     Registration,
     /// The first payment of a registration from another system.
     RecurringMigration,
-    /// 3D authentication, done elsewhere or asked for.
-    ThreeDSecure,
-    /// Parameters of the sender's own.
+    /// 3-D Secure: external results, and requests for an authentication.
+    ThreeDs,
+    /// The sender's own parameters.
     Custom,
-    /// Where the shopper and the news are sent to.
+    /// Addresses for the shopper's return and for notifications.
     Asynchronous,
     /// The days of a report.
     Reporting,
-    /// What payments are asked for by.
+    /// Search parameters of queries.
     Query,
-    /// Gift cards that are sent to somebody.
+    /// Gift cards for recipients.
     GiftCard,
-    /// What the risk check shall know.
+    /// Data for the risk check.
     Risk,
-    /// When a schedule runs.
+    /// Times of a schedule.
     Job,
-    /// Card on file.
+    /// Stored credentials.
     StandingInstruction,
     /// The reason of a chargeback.
     Chargeback,
-    /// What the form sends for itself; accepted and dropped.
+    /// Fields that the form sends for itself; accepted and dropped.
     Form,
 }
 
-/// Formats that a request is judged by (contract, 0.23).
+/// Sets of formats for checking a request (contract, 0.23).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Formats {
-    /// Those of the specification.
+pub enum FormatSet {
+    /// The formats of the specification.
     #[default]
     Specified,
-    /// Those of the compatibility mode, for clients that were written for another gateway.
+    /// The formats of the compatibility mode, for clients that were written for another gateway.
     Compatible,
 }
 
 impl Parameter {
-    /// Returns the format of the parameter's values among these.
-    pub fn format_in(&self, formats: Formats) -> Format {
-        self.compatible.filter(|_| formats == Formats::Compatible).unwrap_or(self.format)
+    /// Returns the format of the parameter's values in this set. Without a compatible format it is the specified one.
+    pub fn format_in(&self, formats: FormatSet) -> Format {
+        self.compatible_format.filter(|_| formats == FormatSet::Compatible).unwrap_or(self.format)
     }
 }
 
-impl Group {
-    /// Its heading on the reference page.
+impl ParameterGroup {
+    /// Returns its heading on the reference page.
     pub fn title(self) -> &'static str {
         match self {
             Self::BasicPayment => "Basic payment",
@@ -178,7 +177,7 @@ impl Group {
             Self::Airline => "Airline",
             Self::Registration => "Tokenization and registration",
             Self::RecurringMigration => "Recurring migration",
-            Self::ThreeDSecure => "3D authentication",
+            Self::ThreeDs => "3D authentication",
             Self::Custom => "Custom parameters",
             Self::Asynchronous => "Asynchronous payments",
             Self::Reporting => "Reporting",
@@ -193,26 +192,27 @@ impl Group {
     }
 }
 
-/// What is wrong with a parameter, as `parameterErrors` says it.
+/// Fault of a parameter, as in `parameterErrors`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ParameterError {
-    /// The parameter's name.
+    /// Name of the parameter.
     pub name: String,
-    /// Its value; `None` when it is missing or secret.
+    /// Its value. `None` if it is missing or secret.
     pub value: Option<String>,
-    /// What is wrong.
+    /// Description of the fault.
     pub message: String,
 }
 
-/// How rows are written: a constructor with what every row has, and one word for each thing out of the ordinary.
+/// Constructor of rows with the columns that every row has, and a method for each other column.
 impl Parameter {
-    const fn new(group: Group, name: &'static str, need: Need, format: Format, note: &'static str) -> Self {
+    /// Creates a row without default and compatible format. It is not secret, not for browsers, and not single-valued.
+    const fn new(group: ParameterGroup, name: &'static str, need: Need, format: Format, note: &'static str) -> Self {
         Self {
             name,
             group,
             format,
-            compatible: None,
-            once: false,
+            compatible_format: None,
+            single_valued: false,
             need,
             browser: false,
             secret: false,
@@ -221,28 +221,28 @@ impl Parameter {
         }
     }
 
-    /// The shopper's browser may set it.
-    const fn by_browser(self) -> Self {
+    /// Allows the shopper's browser to set it.
+    const fn allowed_in_browser(self) -> Self {
         Self { browser: true, ..self }
     }
 
-    /// Without it, this counts.
-    const fn or(self, default: DefaultValue) -> Self {
+    /// Sets its default value.
+    const fn with_default(self, default: DefaultValue) -> Self {
         Self { default: Some(default), ..self }
     }
 
-    /// In the compatibility mode, it may look like this.
-    const fn compatible(self, format: Format) -> Self {
-        Self { compatible: Some(format), ..self }
+    /// Sets its format in the compatibility mode.
+    const fn with_compatible_format(self, format: Format) -> Self {
+        Self { compatible_format: Some(format), ..self }
     }
 
-    /// It has one value in a request.
-    const fn once(self) -> Self {
-        Self { once: true, ..self }
+    /// Allows only one value in a request.
+    const fn with_single_value(self) -> Self {
+        Self { single_valued: true, ..self }
     }
 
-    /// Its value is shown to nobody.
-    const fn secret(self) -> Self {
+    /// Marks its value as secret.
+    const fn marked_secret(self) -> Self {
         Self { secret: true, ..self }
     }
 }

@@ -1,4 +1,4 @@
-//! The parameters of a request: names and values in the order they came.
+//! The parameters of a request: names and values in the order of arrival.
 
 use std::fmt;
 
@@ -7,27 +7,34 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroize as _;
 
-use super::catalogue::{find, is_secret};
-use crate::format::mask::mask_numbers;
+use super::catalogue::{find_parameter, is_secret};
+use crate::format::mask::mask_card_numbers;
 
-/// Names and values, in order, each name once.
+/// Largest number of parameters that are searched one after the other.
+const SCANNED: usize = 32;
+
+/// Names and values in order, each name once.
 ///
-/// `Debug` masks secrets and card numbers; values of secret parameters are zeroed when they are replaced or dropped.
+/// `Debug` masks secrets and card numbers. Values of secret parameters are zeroed when they are replaced or dropped.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Parameters(IndexMap<String, String>);
 
 impl Parameters {
-    /// An empty set with room for some.
+    /// Creates an empty set with room for `capacity` parameters.
     pub(crate) fn with_capacity(capacity: usize) -> Self {
         Self(IndexMap::with_capacity(capacity))
     }
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     pub fn get(&self, name: &str) -> Option<&str> {
+        // Most requests have some twenty parameters and many look-ups: comparing names costs less than hashing one.
+        if self.0.len() <= SCANNED {
+            return self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
+        }
         self.0.get(name).map(String::as_str)
     }
 
-    /// Sets a parameter; one that exists keeps its place.
+    /// Sets a parameter. An existing one keeps its place, and its value is zeroed if it is secret.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
         let name = name.into();
         let secret = is_secret(&name);
@@ -38,52 +45,54 @@ impl Parameters {
         }
     }
 
-    /// Takes a parameter out; the others keep their order. Whoever takes a secret is responsible for it.
+    /// Removes a parameter. The others keep their order. The caller is responsible for protecting a secret value.
     pub fn remove(&mut self, name: &str) -> Option<String> {
         self.0.shift_remove(name)
     }
 
-    /// Whether there is such a parameter.
+    /// Returns true if there is such a parameter.
     pub fn contains(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+        self.get(name).is_some()
     }
 
-    /// Names and values in order.
+    /// Returns names and values in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
+    /// Returns names and changeable values in order. The caller zeroes a secret value before replacing it.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut String)> {
         self.0.iter_mut().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// How many there are.
+    /// Returns the number of parameters.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no parameters.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Keeps what the function says yes to, in order.
+    /// Keeps the parameters for which the function returns true, in order. The values of removed secret parameters are
+    /// zeroed.
     pub fn retain(&mut self, mut keep: impl FnMut(&str, &str) -> bool) {
         self.0.retain(|name, value| {
-            let kept = keep(name, value);
-            if !kept && is_secret(name) {
+            let stays = keep(name, value);
+            if !stays && is_secret(name) {
                 value.zeroize();
             }
-            kept
+            stays
         });
     }
 
-    /// Those whose name begins like this.
+    /// Returns the parameters whose names begin with a prefix, in order.
     pub fn with_prefix(&self, prefix: &str) -> impl Iterator<Item = (&str, &str)> {
         self.iter().filter(move |(name, _)| name.starts_with(prefix))
     }
 
-    /// Takes over from another set what this one lacks; what it has stays as it is.
+    /// Copies parameters from another set that this one lacks. Existing ones stay unchanged.
     pub fn extend_missing(&mut self, other: &Self) {
         for (name, value) in other.iter() {
             if !self.contains(name) {
@@ -117,10 +126,10 @@ impl fmt::Debug for Parameters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = f.debug_map();
         for (name, value) in self.iter() {
-            if find(name).is_some_and(|row| row.secret) {
+            if find_parameter(name).is_some_and(|row| row.secret) {
                 map.entry(&name, &"***");
             } else {
-                map.entry(&mask_numbers(name), &mask_numbers(value));
+                map.entry(&mask_card_numbers(name), &mask_card_numbers(value));
             }
         }
         map.finish()
@@ -135,9 +144,9 @@ impl Serialize for Parameters {
 
 impl<'de> Deserialize<'de> for Parameters {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
+        struct ParametersVisitor;
 
-        impl<'de> Visitor<'de> for InOrder {
+        impl<'de> Visitor<'de> for ParametersVisitor {
             type Value = Parameters;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -145,7 +154,8 @@ impl<'de> Deserialize<'de> for Parameters {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Parameters, A::Error> {
-                let mut parameters = Parameters::default();
+                // JSON does not say how many follow; most payments have some twenty.
+                let mut parameters = Parameters::with_capacity(SCANNED);
                 while let Some((name, value)) = map.next_entry::<String, String>()? {
                     parameters.set(name, value);
                 }
@@ -153,6 +163,6 @@ impl<'de> Deserialize<'de> for Parameters {
             }
         }
 
-        deserializer.deserialize_map(InOrder)
+        deserializer.deserialize_map(ParametersVisitor)
     }
 }

@@ -1,4 +1,4 @@
-//! The result codes that our own flow gives, by names that say what they mean.
+//! Result codes that the gateway itself uses, with names for their meaning.
 
 use super::ResultCode;
 
@@ -15,7 +15,7 @@ macro_rules! codes {
 codes! {
     /// A payment of a live entity succeeded.
     SUCCESS_LIVE = "000.000.000";
-    /// A request succeeded that is not a payment: a query, a list.
+    /// A request that is not a payment succeeded: a query, a list.
     REQUEST_SUCCEEDED = "000.000.100";
     /// A payment succeeded in the simulator (test mode INTERNAL).
     TEST_INTERNAL = "000.100.110";
@@ -23,25 +23,25 @@ codes! {
     TEST_VALIDATOR = "000.100.111";
     /// A payment succeeded at the connector's test system (test mode EXTERNAL).
     TEST_CONNECTOR = "000.100.112";
-    /// A payment is not decided yet.
+    /// A payment has no result yet.
     PENDING = "000.200.000";
-    /// A checkout was made.
+    /// A checkout was created.
     CHECKOUT_CREATED = "000.200.100";
-    /// A checkout was changed.
+    /// A checkout was updated.
     CHECKOUT_UPDATED = "000.200.101";
-    /// A checkout was removed.
+    /// A checkout was deleted.
     CHECKOUT_DELETED = "000.200.102";
     /// A checkout is open and waits for the shopper.
     CHECKOUT_PENDING = "000.200.103";
     /// A payment has begun and has no result yet.
     INITIALISED = "000.200.200";
-    /// The card's issuer takes no part in 3D authentication.
+    /// The card's issuer does not participate in 3-D Secure.
     THREEDS_NOT_PARTICIPATING = "000.400.101";
-    /// The card is not enrolled in 3D authentication.
+    /// The card is not enrolled in 3-D Secure.
     THREEDS_NOT_ENROLLED = "000.400.102";
-    /// 3D authentication was not possible for a technical reason.
+    /// 3-D Secure was not possible for a technical reason.
     THREEDS_TECHNICAL_ERROR = "000.400.103";
-    /// The card does not take part in version 2 of 3D authentication.
+    /// The card does not participate in version 2 of 3-D Secure.
     THREEDS_VERSION_NOT_SUPPORTED = "000.400.109";
     /// The card number's check digit is wrong, or it is no card number.
     INVALID_CARD_NUMBER = "100.100.101";
@@ -53,31 +53,31 @@ codes! {
     CODE_INVALID = "100.100.601";
     /// The card number is not one of the brand's.
     NUMBER_NOT_OF_BRAND = "100.100.700";
-    /// The cardholder did not pass 3D authentication.
+    /// The cardholder did not pass 3-D Secure.
     THREEDS_FAILED = "100.390.100";
-    /// 3D authentication became unavailable while the cardholder was asked.
+    /// 3-D Secure became unavailable during the challenge.
     THREEDS_UNAVAILABLE = "100.390.107";
-    /// The 3D system broke down while the cardholder was asked.
+    /// 3-D Secure failed for a technical reason during the challenge.
     THREEDS_TECHNICAL = "100.390.112";
-    /// The issuer rejects the 3D authentication.
+    /// The issuer rejects the 3-D Secure authentication.
     THREEDS_REJECTED = "100.390.114";
-    /// The issuer suspects fraud in the 3D authentication.
+    /// The issuer suspects fraud in the 3-D Secure authentication.
     THREEDS_SUSPECTED_FRAUD = "100.390.118";
-    /// The cardholder has tried to pass 3D authentication too often.
+    /// The cardholder has made too many attempts to pass 3-D Secure.
     THREEDS_TOO_MANY_ATTEMPTS = "100.390.119";
-    /// The cardholder went away from 3D authentication.
+    /// The cardholder abandoned 3-D Secure.
     THREEDS_ABANDONED = "100.390.124";
-    /// The issuer wants the cardholder authenticated first.
+    /// The issuer requires the cardholder's authentication first.
     SOFT_DECLINED = "300.100.100";
-    /// The bank is not the account's.
+    /// The bank code does not belong to the account.
     BANK_DATA_MISMATCH = "100.200.103";
     /// The mandate cannot have been signed on that day.
     MANDATE_DATE_INVALID = "100.500.302";
-    /// The brand does not take this currency.
+    /// The brand does not accept this currency.
     CURRENCY_NOT_CONFIGURED = "600.200.500";
-    /// The bank says that the account is closed.
+    /// The bank reports that the account is closed.
     ACCOUNT_CLOSED = "800.100.202";
-    /// The bank says that there is not enough money on the account.
+    /// The bank reports that there is not enough money on the account.
     INSUFFICIENT_FUNDS = "800.100.203";
     /// There is no such registration.
     REGISTRATION_UNKNOWN = "100.150.200";
@@ -85,9 +85,9 @@ codes! {
     NO_ACCOUNT = "100.150.100";
     /// The registration has been deleted.
     REGISTRATION_DEREGISTERED = "100.150.202";
-    /// The registration was never valid: it was rejected when it was made.
+    /// The registration was never valid: it was rejected when it was created.
     REGISTRATION_REJECTED = "100.150.203";
-    /// The registration is not kept any longer.
+    /// The retention of the registration has ended.
     RETENTION_OVER = "100.150.206";
     /// The shopper cancelled.
     CANCELLED_BY_USER = "100.396.101";
@@ -95,13 +95,13 @@ codes! {
     TIMED_OUT = "100.396.103";
     /// The shopper has probably cancelled.
     PROBABLY_CANCELLED = "100.396.104";
-    /// The connector did not say whether it carried a payment out, and has undone it since.
+    /// The outcome of a payment at the connector was unknown, and the connector has reversed it since.
     OUTCOME_UNCERTAIN = "900.100.300";
-    /// The HTTP method is not one of this address.
+    /// The address does not support this HTTP method.
     METHOD_NOT_SUPPORTED = "200.300.403";
     /// A parameter is missing or invalid.
     INVALID_PARAMETER = "200.300.404";
-    /// The entity is not known.
+    /// The entity is unknown.
     ENTITY_UNKNOWN = "200.300.406";
     /// The channel is not set up for this brand.
     METHOD_NOT_CONFIGURED = "600.200.201";
@@ -111,76 +111,78 @@ codes! {
     SUBTYPE_NOT_CONFIGURED = "600.200.500";
     /// The channel is not set up for this test mode.
     MODE_NOT_CONFIGURED = "600.200.700";
-    /// What was agreed with the cardholder does not allow this charge.
+    /// The agreement with the cardholder does not allow this charge.
     RECURRING_NOT_ALLOWED = "600.200.501";
-    /// A sandbox does not take this card number, which may be a real cardholder's.
+    /// A sandbox does not accept this card number, which may be a real cardholder's.
     NO_TEST_NUMBER = "600.200.800";
-    /// The outcome that a sandbox merchant asks for is no documented code.
+    /// The result code that a sandbox merchant wants to force is not documented.
     FORCED_CODE_UNKNOWN = "600.200.810";
-    /// A live entity takes no test mode.
+    /// A live entity accepts no test mode.
     TEST_MODE_NOT_ALLOWED = "600.200.701";
-    /// What the payment refers to does not exist.
+    /// The payment refers to something that does not exist.
     REFERENCE_UNKNOWN = "700.100.100";
     /// The payment refers to another account's history.
     CROSS_LINKAGE = "700.100.710";
-    /// A chargeback for which the bank gives no reason.
+    /// A chargeback without a reason from the bank.
     CHARGEBACK_WITHOUT_REASON = "000.100.200";
-    /// No amount, where something is to be taken or given back.
+    /// The amount is zero although money should be moved.
     AMOUNT_TOO_SMALL = "100.550.300";
-    /// An amount other than that of the payment referred to, where only the whole goes.
+    /// The amount differs from that of the referenced payment, although only the whole amount is possible.
     REFERENCE_AMOUNT_DIFFERS = "700.100.200";
-    /// More than the payment referred to was about.
+    /// The amount exceeds that of the referenced payment.
     REFERENCE_AMOUNT_TOO_HIGH = "700.100.300";
-    /// Another currency than that of the payment referred to.
+    /// The currency differs from that of the referenced payment.
     REFERENCE_CURRENCY_DIFFERS = "700.100.500";
-    /// Another test mode than that of the payment referred to.
+    /// The test mode differs from that of the referenced payment.
     REFERENCE_MODE_DIFFERS = "700.100.600";
-    /// What refers to an earlier payment takes none of this type.
+    /// The referenced payment allows no follow-up payment of this type.
     REFERENCE_TYPE_NOT_POSSIBLE = "700.300.100";
-    /// A capture after the authorisation has expired.
+    /// A capture after the authorization has expired.
     CAPTURE_TOO_LATE = "700.300.400";
-    /// A refund or reversal of what was charged back.
+    /// A refund or reversal of a payment that was charged back.
     REFERENCE_CHARGED_BACK = "700.300.600";
-    /// A reversal comes too late.
+    /// A reversal after the cut-off.
     REVERSAL_NOT_POSSIBLE = "700.300.700";
-    /// A capture of more than is reserved.
+    /// A capture of more than the reserved amount.
     CAPTURE_VOLUME_EXCEEDED = "700.400.100";
-    /// A refund of more than was taken.
+    /// A capture that the acquirer does not support.
+    CAPTURE_NOT_SUPPORTED = "700.400.101";
+    /// A refund of more than the amount taken.
     REFUND_VOLUME_EXCEEDED = "700.400.200";
-    /// A reversal of what is reversed, refunded or captured already.
+    /// A reversal of a payment that is already reversed, refunded or captured.
     REVERSAL_OF_USED = "700.400.300";
-    /// A chargeback of what is charged back or reversed already.
+    /// A chargeback of a payment that is already charged back or reversed.
     CHARGEBACK_REPEATED = "700.400.400";
-    /// A capture refers to something that is no preauthorization.
+    /// A capture that does not refer to a preauthorization.
     CAPTURE_NEEDS_PREAUTHORIZATION = "700.400.510";
-    /// A refund refers to nothing that took or gave money.
+    /// A refund that does not refer to a payment which moved money.
     REFUND_NEEDS_PAYMENT = "700.400.520";
-    /// A reversal refers to nothing that can be undone.
+    /// A reversal that does not refer to a payment which can be reversed.
     REVERSAL_NEEDS_PAYMENT = "700.400.530";
-    /// A chargeback refers to nothing that took money.
+    /// A chargeback that does not refer to a payment which took money.
     CHARGEBACK_NEEDS_PAYMENT = "700.400.550";
-    /// The payment referred to is not decided yet.
+    /// The referenced payment has no result yet.
     REFERENCE_PENDING = "700.400.570";
     /// There is no such transaction.
     TRANSACTION_UNKNOWN = "700.400.580";
-    /// The same payment was made a moment ago.
+    /// The same payment has already been made.
     DUPLICATE = "800.110.100";
     /// Too many requests.
     THROTTLED = "800.120.100";
-    /// The same transaction is being processed at this moment.
+    /// The same transaction is being processed.
     ALREADY_PROCESSED = "800.600.100";
-    /// This sender may not make this request, whatever the credentials.
+    /// This sender may not send this request, whatever the credentials.
     SENDER_NOT_ALLOWED = "800.900.100";
-    /// The channel is unknown, or not one of these credentials.
+    /// The channel is unknown, or does not belong to these credentials.
     UNKNOWN_CHANNEL = "800.900.201";
     /// The credentials are missing, malformed or wrong.
     AUTHENTICATION_FAILED = "800.900.300";
-    /// The access token may not make requests of this kind.
+    /// The access token may not send requests of this kind.
     INSUFFICIENT_RIGHTS = "800.900.301";
-    /// The shopper let the session run out.
+    /// The shopper's session expired.
     SESSION_TIMEOUT = "900.300.600";
-    /// The disk does not take or give what the store needs.
+    /// A disk fault: the store cannot be read or written.
     STORE_UNAVAILABLE = "999.999.888";
-    /// Something broke on our side.
+    /// An internal error.
     INTERNAL_ERROR = "999.999.999";
 }

@@ -1,50 +1,50 @@
-//! Groups of result codes: what a client branches on. The rules are the prefixes that clients in the wild match by
-//! regular expression, in the same order of precedence.
+//! Groups of result codes, by which clients decide. The rules are the prefixes that clients in the field match with
+//! regular expressions, in the same order of precedence.
 
-/// What became of a request, in the classes that clients distinguish.
+/// Outcome of a request, in the classes that clients distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Group {
-    /// Done.
+pub enum ResultGroup {
+    /// Succeeded.
     Success,
-    /// Done, and somebody should look at it.
+    /// Succeeded, and the merchant should review it.
     SuccessReview,
-    /// Not decided yet; within half an hour.
+    /// Pending, for half an hour at most.
     Pending,
-    /// Not decided yet; it can take days.
+    /// Pending, possibly for days.
     PendingLong,
-    /// Refused by 3D authentication or by the risk rules of the scheme.
+    /// Refused by 3-D Secure or by the risk rules of the scheme.
     Rejected3dsRisk,
     /// Refused by the bank.
     RejectedBank,
     /// A connection failed.
     RejectedCommunication,
-    /// A system failed, ours or another.
+    /// A system failed, ours or another one.
     RejectedSystem,
-    /// The shopper's way through a redirect ended without a payment.
+    /// The redirect of the shopper ended without a payment.
     RejectedAsync,
-    /// Refused for now: with stronger authentication it may succeed.
+    /// Declined for now: it may succeed with stronger authentication.
     SoftDecline,
     /// Refused by an external risk system.
     RejectedExternalRisk,
     /// Refused by the address check.
     RejectedAddress,
-    /// Refused because of 3D authentication.
+    /// Refused because of 3-D Secure.
     Rejected3ds,
     /// On a block list.
     RejectedBlacklist,
     /// Refused by our own risk checks.
     RejectedRiskValidation,
-    /// The account is not set up for it.
+    /// The account is not set up for the request.
     InvalidConfiguration,
-    /// Something is wrong with a registration.
+    /// A registration is at fault.
     InvalidRegistration,
-    /// Something is wrong with a scheduled job.
+    /// A scheduled job is at fault.
     InvalidJob,
-    /// Something is wrong with the payment referred to.
+    /// The referenced payment is at fault.
     InvalidReference,
-    /// The scheme advises when, or whether, to try again.
+    /// The scheme advises against another try, or for a later one.
     RetryAdvice,
-    /// Something in the request has a wrong shape.
+    /// The request has a parameter with a wrong format.
     InvalidFormat,
     /// An address is wrong.
     InvalidAddress,
@@ -62,8 +62,8 @@ pub enum Group {
     Other,
 }
 
-impl Group {
-    /// Its name in the table of result codes.
+impl ResultGroup {
+    /// Returns its name in the table of result codes.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Success => "success",
@@ -98,38 +98,39 @@ impl Group {
     }
 }
 
-/// The group of a result code.
+/// Returns the group of a result code.
 ///
-/// Success and review go before everything else; of the rest, the narrower prefix goes before the wider one.
-pub fn group(code: &str) -> Group {
+/// Success and review take precedence over everything else. Among the others, the narrower prefix precedes the wider
+/// one.
+pub fn classify_code(code: &str) -> ResultGroup {
     let is = |prefixes: &[&str]| prefixes.iter().any(|prefix| code.starts_with(prefix));
-    // `000.400.1x0` and the like: a digit at a place, once the prefix fits.
+    // Checks a digit at a place, once the prefix matches, for `000.400.1x0` and the like.
     let digit = |place: usize| code.as_bytes().get(place).copied().unwrap_or(0);
 
     if is(&["000.000.", "000.100.1", "000.3", "000.6", "000.400.110", "000.400.120"]) {
-        Group::Success
+        ResultGroup::Success
     } else if code.starts_with("000.400.0") && digit(9) != b'3' && digit(9) != 0 || code.starts_with("000.400.100") {
-        Group::SuccessReview
+        ResultGroup::SuccessReview
     } else if code.starts_with("000.200") {
-        Group::Pending
+        ResultGroup::Pending
     } else if is(&["800.400.5", "100.400.500"]) {
-        Group::PendingLong
+        ResultGroup::PendingLong
     } else if code.starts_with("000.400.030") {
-        Group::RejectedCommunication
+        ResultGroup::RejectedCommunication
     } else if code.starts_with("000.400.1") && matches!(digit(10), b'1'..=b'9') || code.starts_with("000.400.2") {
-        Group::Rejected3dsRisk
+        ResultGroup::Rejected3dsRisk
     } else if is(&["900.100", "900.200", "900.300", "900.400"]) {
-        Group::RejectedCommunication
+        ResultGroup::RejectedCommunication
     } else if is(&["800.100", "800.700", "800.800.1", "800.800.2", "800.800.3"]) {
-        Group::RejectedBank
+        ResultGroup::RejectedBank
     } else if is(&["800.5", "800.6", "999.", "600.1", "800.800.8", "800.800.4"]) {
-        Group::RejectedSystem
+        ResultGroup::RejectedSystem
     } else if is(&["100.395", "100.396", "100.397"]) {
-        Group::RejectedAsync
+        ResultGroup::RejectedAsync
     } else if code.starts_with("300.100.100") {
-        Group::SoftDecline
+        ResultGroup::SoftDecline
     } else if is(&["100.380.2", "100.380.3", "100.380.101"]) {
-        Group::InvalidRisk
+        ResultGroup::InvalidRisk
     } else if is(&[
         "100.400.0",
         "100.400.1",
@@ -142,29 +143,29 @@ pub fn group(code: &str) -> Group {
         "100.370.100",
         "100.370.11",
     ]) {
-        Group::RejectedExternalRisk
+        ResultGroup::RejectedExternalRisk
     } else if code.starts_with("800.400.1") {
-        Group::RejectedAddress
+        ResultGroup::RejectedAddress
     } else if is(&["800.400.2", "100.390"]) {
-        Group::Rejected3ds
+        ResultGroup::Rejected3ds
     } else if is(&["800.3", "800.2", "100.100.701"]) {
-        Group::RejectedBlacklist
+        ResultGroup::RejectedBlacklist
     } else if code.starts_with("800.1") && matches!(digit(5), b'1'..=b'6') && digit(6) == b'0' {
-        Group::RejectedRiskValidation
+        ResultGroup::RejectedRiskValidation
     } else if is(&["600.2", "600.3", "500.1", "500.2", "800.121"]) {
-        Group::InvalidConfiguration
+        ResultGroup::InvalidConfiguration
     } else if is(&["100.150", "100.350"]) {
-        Group::InvalidRegistration
+        ResultGroup::InvalidRegistration
     } else if is(&["100.250", "100.360"]) {
-        Group::InvalidJob
+        ResultGroup::InvalidJob
     } else if code.starts_with("700.")
         && matches!(digit(4), b'1' | b'3' | b'4' | b'5')
         && matches!(digit(5), b'0' | b'5')
         && digit(6) == b'0'
     {
-        Group::InvalidReference
+        ResultGroup::InvalidReference
     } else if is(&["700.600", "700.601"]) {
-        Group::RetryAdvice
+        ResultGroup::RetryAdvice
     } else if is(&[
         "200.1",
         "200.2",
@@ -177,18 +178,18 @@ pub fn group(code: &str) -> Group {
         "100.600.500",
         "100.900.500",
     ]) {
-        Group::InvalidFormat
+        ResultGroup::InvalidFormat
     } else if code.starts_with("100.800") {
-        Group::InvalidAddress
+        ResultGroup::InvalidAddress
     } else if is(&["100.700", "100.900"]) {
-        Group::InvalidContact
+        ResultGroup::InvalidContact
     } else if is(&["100.100", "100.20", "100.21"]) {
-        Group::InvalidAccount
+        ResultGroup::InvalidAccount
     } else if code.starts_with("100.55") {
-        Group::InvalidAmount
+        ResultGroup::InvalidAmount
     } else if code.starts_with("000.100.2") {
-        Group::Chargeback
+        ResultGroup::Chargeback
     } else {
-        Group::Other
+        ResultGroup::Other
     }
 }

@@ -1,5 +1,5 @@
-//! Result codes: what came of a request, as `result.code` says it. The table with our own words is
-//! `resultcodes.csv`; the groups that clients branch on follow from the code alone.
+//! Result codes: the values of `result.code`. The table with our own descriptions is `resultcodes.csv`; the groups for
+//! clients follow from the code alone.
 
 pub mod codes;
 mod group;
@@ -7,7 +7,7 @@ mod group;
 use std::fmt;
 use std::sync::LazyLock;
 
-pub use group::{Group, group};
+pub use group::{ResultGroup, classify_code};
 
 /// A known result code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,12 +26,13 @@ static TABLE: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
     table
 });
 
-fn row(code: &str) -> Option<&'static (&'static str, &'static str)> {
+/// Finds the row of a documented code. `None` for other codes, including undocumented chargebacks.
+fn find_row(code: &str) -> Option<&'static (&'static str, &'static str)> {
     let index = TABLE.binary_search_by(|(known, _)| (*known).cmp(code)).ok()?;
     TABLE.get(index)
 }
 
-/// Every chargeback code, `000.100.200` to `000.100.299`. Acquirers use more of them than are documented.
+/// All chargeback codes, `000.100.200` to `000.100.299`. Acquirers use more of them than are documented.
 static CHARGEBACKS: LazyLock<Vec<String>> = LazyLock::new(|| (0..100).map(|n| format!("000.100.2{n:02}")).collect());
 
 /// Description of a chargeback code that is not documented.
@@ -40,45 +41,45 @@ const OTHER_CHARGEBACK: &str = "Chargeback: the bank gives a reason of its own";
 impl ResultCode {
     /// Finds a documented code or any chargeback code. Returns `None` for anything else.
     pub fn find(code: &str) -> Option<Self> {
-        row(code).map(|(code, _)| Self(code)).or_else(|| {
+        find_row(code).map(|(code, _)| Self(code)).or_else(|| {
             let index = CHARGEBACKS.binary_search_by(|known| known.as_str().cmp(code)).ok()?;
             CHARGEBACKS.get(index).map(|code| Self(code))
         })
     }
 
-    /// Every documented code, ascending.
+    /// Returns all documented codes, ascending.
     pub fn all() -> impl Iterator<Item = Self> {
         TABLE.iter().map(|(code, _)| Self(code))
     }
 
-    /// The code, e.g. `000.100.110`.
+    /// Returns the code, such as `000.100.110`.
     pub fn code(&self) -> &'static str {
         self.0
     }
 
-    /// What it means, at most 255 characters.
+    /// Returns its meaning, at most 255 characters. All undocumented chargebacks have the same.
     pub fn description(&self) -> &'static str {
-        row(self.0).map_or(OTHER_CHARGEBACK, |(_, description)| description)
+        find_row(self.0).map_or(OTHER_CHARGEBACK, |(_, description)| description)
     }
 
-    /// Its group.
-    pub fn group(&self) -> Group {
-        group(self.0)
+    /// Returns its group.
+    pub fn group(&self) -> ResultGroup {
+        classify_code(self.0)
     }
 
-    /// Whether it was done: the money moved or is reserved, also where somebody should look at it.
+    /// Returns true if the request succeeded: the money moved or is reserved, even if the merchant should review it.
     pub fn is_success(&self) -> bool {
-        matches!(self.group(), Group::Success | Group::SuccessReview)
+        matches!(self.group(), ResultGroup::Success | ResultGroup::SuccessReview)
     }
 
-    /// Whether it is not decided yet.
+    /// Returns true if there is no result yet.
     pub fn is_pending(&self) -> bool {
-        matches!(self.group(), Group::Pending | Group::PendingLong)
+        matches!(self.group(), ResultGroup::Pending | ResultGroup::PendingLong)
     }
 
-    /// Whether it was done and somebody should look at it.
+    /// Returns true if the request succeeded and the merchant should review it.
     pub fn is_review(&self) -> bool {
-        self.group() == Group::SuccessReview
+        self.group() == ResultGroup::SuccessReview
     }
 }
 

@@ -27,35 +27,35 @@ fn the_codes_with_names_are_documented_ones() {
     }
     assert_eq!(ResultCode::find("123.456.789"), None);
     let other = ResultCode::find("000.100.250").unwrap();
-    assert_eq!((other.code(), other.group()), ("000.100.250", Group::Chargeback));
+    assert_eq!((other.code(), other.group()), ("000.100.250", ResultGroup::Chargeback));
     assert!(!other.description().is_empty() && ResultCode::all().all(|code| code != other));
     assert_eq!(ResultCode::find(""), None);
 }
 
 #[test]
 fn success_pending_and_review_are_told_apart() {
-    let of = |code: &str| {
+    let classes_of = |code: &str| {
         let code = ResultCode::find(code).unwrap();
         (code.is_success(), code.is_pending(), code.is_review())
     };
-    assert_eq!(of("000.000.000"), (true, false, false));
-    assert_eq!(of("000.100.110"), (true, false, false));
-    assert_eq!(of("000.400.110"), (true, false, false));
-    assert_eq!(of("000.400.020"), (true, false, true));
-    assert_eq!(of("000.400.100"), (true, false, true));
-    assert_eq!(of("000.200.103"), (false, true, false));
-    assert_eq!(of("100.400.500"), (false, true, false));
+    assert_eq!(classes_of("000.000.000"), (true, false, false));
+    assert_eq!(classes_of("000.100.110"), (true, false, false));
+    assert_eq!(classes_of("000.400.110"), (true, false, false));
+    assert_eq!(classes_of("000.400.020"), (true, false, true));
+    assert_eq!(classes_of("000.400.100"), (true, false, true));
+    assert_eq!(classes_of("000.200.103"), (false, true, false));
+    assert_eq!(classes_of("100.400.500"), (false, true, false));
     for code in ["000.400.030", "000.400.101", "100.100.101", "800.100.151", "000.100.201", "999.999.999"] {
-        assert_eq!(of(code), (false, false, false), "{code}");
+        assert_eq!(classes_of(code), (false, false, false), "{code}");
     }
 }
 
 #[test]
 fn codes_nobody_has_documented_have_a_group_all_the_same_and_no_text_panics() {
-    assert_eq!(group("800.100.999"), Group::RejectedBank);
-    assert_eq!(group("800.150.100"), Group::RejectedRiskValidation);
-    assert_eq!(group("000.400.03"), Group::Other);
+    assert_eq!(classify_code("800.100.999"), ResultGroup::RejectedBank);
+    assert_eq!(classify_code("800.150.100"), ResultGroup::RejectedRiskValidation);
+    assert_eq!(classify_code("000.400.03"), ResultGroup::Other);
     for text in ["", "0", "000.400.0", "800.1", "700.", "äöü", "123.456.789"] {
-        assert_eq!(group(text), Group::Other, "{text}");
+        assert_eq!(classify_code(text), ResultGroup::Other, "{text}");
     }
 }

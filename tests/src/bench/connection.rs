@@ -1,31 +1,33 @@
-//! One kept-alive HTTP/1.1 connection that does as little as a client can: the generator shares the machine with what
-//! it measures, so its own work must be small and the same for every server.
+//! A keep-alive HTTP/1.1 connection with minimal overhead. The generator shares the machine with the server that it
+//! measures, so its own work must be small and the same for every server.
 
 use anyhow::{Context, bail, ensure};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// An open connection and what was read of the answer at hand.
-pub(super) struct Connection {
+/// An open connection, and the bytes of the current response that were read so far.
+pub(super) struct KeepAliveConnection {
     stream: TcpStream,
     read: Vec<u8>,
 }
 
-/// The parts of an answer that matter here.
-pub(super) struct Answer<'a> {
+/// The parts of a response that the benchmark uses.
+pub(super) struct BenchResponse<'a> {
     pub(super) status: u16,
     pub(super) body: &'a [u8],
 }
 
-impl Connection {
+impl KeepAliveConnection {
+    /// Connects to a host and port. Small requests are sent at once.
     pub(super) async fn open(address: &str) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await.with_context(|| format!("connecting to {address}"))?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, read: Vec::with_capacity(8192) })
     }
 
-    /// Sends a whole request and reads its whole answer.
-    pub(super) async fn exchange(&mut self, request: &[u8]) -> anyhow::Result<Answer<'_>> {
+    /// Sends a complete request and reads the complete response, whatever its status. Fails if the server closes the
+    /// connection before, or sends no `Content-Length`.
+    pub(super) async fn send_request(&mut self, request: &[u8]) -> anyhow::Result<BenchResponse<'_>> {
         self.stream.write_all(request).await?;
         self.read.clear();
         let (head, length) = loop {
@@ -38,14 +40,15 @@ impl Connection {
             ensure!(self.stream.read_buf(&mut self.read).await? > 0, "the server broke off its answer");
         }
         let status = self.read.get(9..12).and_then(|digits| std::str::from_utf8(digits).ok());
-        Ok(Answer {
+        Ok(BenchResponse {
             status: status.and_then(|digits| digits.parse().ok()).context("no status line")?,
             body: &self.read[head..head + length],
         })
     }
 }
 
-/// The length that the head announces. Servers under test send no chunked answers here.
+/// Returns the `Content-Length` of a response head, or an error if there is none. The servers under test send no
+/// chunked responses here.
 fn content_length(head: &[u8]) -> anyhow::Result<usize> {
     const NAME: &[u8] = b"content-length:";
     for line in head.split(|byte| *byte == b'\n') {

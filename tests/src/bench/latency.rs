@@ -1,4 +1,4 @@
-//! Latencies of a run, all of them: a run has some hundred thousand, and percentiles of few samples are exact this way.
+//! Latencies of a run. All are stored: a run has some hundred thousand, and the percentiles are exact.
 
 use std::time::Duration;
 
@@ -7,17 +7,18 @@ use std::time::Duration;
 pub struct Latencies(Vec<u64>);
 
 impl Latencies {
-    /// Takes one in.
+    /// Adds a latency.
     pub fn add(&mut self, latency: Duration) {
         self.0.push(u64::try_from(latency.as_micros()).unwrap_or(u64::MAX));
     }
 
-    /// How many there are.
+    /// Returns the number of latencies.
     pub fn count(&self) -> u64 {
         self.0.len() as u64
     }
 
-    /// Sorts them and reads the value that each of the `percents` of them stay within, nearest rank; 0 without any.
+    /// Sorts the latencies and returns each of the `percents` percentiles (nearest rank), or 0 if there are no
+    /// latencies.
     pub fn percentiles<const N: usize>(&mut self, percents: [u64; N]) -> [u64; N] {
         self.0.sort_unstable();
         percents.map(|percent| {

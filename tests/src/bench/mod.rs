@@ -1,6 +1,5 @@
-//! What `cargo xtask bench` runs beside the gateway: a load generator, the sample data of its stores, and the pages that
-//! the form is measured in.
-//! The chore itself, with its goals and its table, is in `xtask/src/bench`.
+//! The parts of `cargo xtask bench` that run beside the gateway: a load generator, sample data for its stores, and the
+//! pages that measure the form. The command itself, with its goals and its table, is in `xtask/src/bench`.
 
 mod connection;
 mod generator;
@@ -9,6 +8,6 @@ pub mod page;
 mod plan;
 mod sample;
 
-pub use generator::run;
-pub use plan::{Outcome, Plan};
+pub use generator::run_plan;
+pub use plan::{LoadPlan, LoadResult};
 pub use sample::Sampler;

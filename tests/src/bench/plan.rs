@@ -1,67 +1,67 @@
-//! What the load generator is told, and what it tells: one JSON document in, one out.
+//! Input and output of the load generator: one JSON document each.
 
 use serde::{Deserialize, Serialize};
 
-/// What to send.
+/// Requests to send, and the way to send them.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Plan {
+pub struct LoadPlan {
     /// Host and port of the server.
     pub address: String,
-    /// Whole HTTP/1.1 requests, head and body; sent in this order, again from the first after the last.
+    /// Complete HTTP/1.1 requests, head and body. They are sent in this order, and from the first again after the last.
     pub requests: Vec<String>,
-    /// Connections that are kept open.
+    /// Number of connections to keep open.
     pub connections: usize,
-    /// When to stop.
+    /// End of the run.
     #[serde(flatten)]
-    pub until: Until,
-    /// Keep the `id` of each answer and tell them all.
+    pub until: StopCondition,
+    /// If true, the `id` of each response is collected and reported.
     #[serde(default)]
     pub collect: bool,
 }
 
-/// How much to send and how fast.
+/// Amount and rate of requests.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(untagged)]
-pub enum Until {
-    /// Exactly so many requests, each connection sending its next one when it has its answer.
+pub enum StopCondition {
+    /// An exact number of requests. Each connection sends its next request when it has received a response.
     Count {
-        /// How many.
+        /// Number of requests.
         count: u64,
     },
-    /// For a time; what begins during the warm-up is sent and not counted.
+    /// A duration. Requests that begin during the warm-up are sent but not measured.
     Time {
-        /// Milliseconds before counting.
+        /// Milliseconds before the measurement.
         warm_up: u64,
-        /// Milliseconds of counting.
+        /// Milliseconds of the measurement.
         measure: u64,
-        /// Requests a second, sent whether or not earlier ones were answered (an open loop). Without it every
-        /// connection sends its next request when it has its answer (a closed loop).
+        /// Requests per second, sent whether or not earlier ones were answered (open loop). If `None`, each connection
+        /// sends its next request when it has received a response (closed loop).
         rate: Option<f64>,
     },
 }
 
-/// What came of it.
+/// Result of a run.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Outcome {
-    /// Requests that were sent, during the warm-up as well.
+pub struct LoadResult {
+    /// Number of requests sent, including those of the warm-up.
     pub sent: u64,
-    /// Requests that were counted and answered with 200.
+    /// Number of measured requests that were answered with 200.
     pub answered: u64,
-    /// Requests that failed or were answered otherwise, during the warm-up as well.
+    /// Number of requests that failed or had a status other than 200, including those of the warm-up.
     pub failed: u64,
-    /// What the first failure said.
+    /// Message of the first failure.
     pub failure: Option<String>,
-    /// Answers a second.
+    /// Responses per second.
     pub per_second: f64,
-    /// Bytes of the last answer's body.
+    /// Bytes of the last response's body.
     pub bytes: usize,
-    /// Latency in microseconds that half of the answers stayed within.
+    /// Median latency in microseconds.
     pub p50: u64,
-    /// Latency in microseconds that 99 of 100 answers stayed within.
+    /// 99th percentile of the latency in microseconds.
     pub p99: u64,
-    /// The longest latency in microseconds.
+    /// Longest latency in microseconds.
     pub longest: u64,
-    /// The ids in the answers, where the plan asks for them.
+    /// The ids in the responses, if the plan asks for them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ids: Vec<String>,
 }

@@ -1,19 +1,20 @@
-//! A payment as a merchant's server sends it and as the gateway stores it, for stores that are filled directly.
+//! Payments in the form that a merchant's server sends and in the form that the gateway stores, for stores that are
+//! filled directly.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use tillgate::domain::entity::{Entity, Settings};
+use tillgate::domain::entity::{Entity, EntitySettings};
 use tillgate::domain::id::{EntityId, PaymentId};
 use tillgate::domain::level::Level;
 use tillgate::domain::ndc::Ndc;
-use tillgate::domain::payment::{Account, CardSummary, Payment, PaymentType, descriptor};
-use tillgate::vault::{MasterKey, Vault};
+use tillgate::domain::payment::{Account, CardSummary, Payment, PaymentType, statement_descriptor};
+use tillgate::vault::{MasterKey, Sealed, Vault};
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
 
-/// Makes payments that differ in what differs in life: id, time, card digits, order number.
+/// Generates payments that differ in id, time, card digits and order number, as real ones do.
 pub struct Sampler {
     entity: Entity,
     vault: Vault,
@@ -21,10 +22,10 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// A sampler for an entity of its own.
+    /// Creates a sampler with its own entity.
     ///
     /// # Errors
-    /// When the catalogue of currencies lacks the euro.
+    /// If the catalogue of currencies lacks the euro.
     pub fn new() -> anyhow::Result<Self> {
         let euro = Currency::parse("EUR").ok_or_else(|| anyhow::anyhow!("no euro"))?;
         let amount = Amount::parse("92.00", euro).map_err(|_| anyhow::anyhow!("no amount"))?;
@@ -36,19 +37,19 @@ impl Sampler {
             level: Level::Merchant,
             parent: None,
             ahead: jiff::SignedDuration::ZERO,
-            settings: Settings::default(),
+            settings: EntitySettings::default(),
         };
         Ok(Self { entity, vault: Vault::new(&MasterKey::from_bytes([0x5a; 32])), amount })
     }
 
-    /// The entity that the payments belong to.
+    /// Returns the entity that the payments belong to.
     pub fn entity(&self) -> &Entity {
         &self.entity
     }
 
-    /// The payment with this number, made at a moment.
-    pub fn payment(&self, number: u64, created: Timestamp) -> Payment {
-        // Not random, only spread: the same store every time.
+    /// Returns the approved payment with this number, created at the given time: the same for the same arguments.
+    pub fn generate_payment(&self, number: u64, created: Timestamp) -> Payment {
+        // Deterministic, so that every run fills the store with the same data, but evenly spread.
         let spread = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
         let mut random = [0; 9];
         random[..8].copy_from_slice(&spread);
@@ -67,11 +68,11 @@ impl Sampler {
             parameters.set(name, value);
         }
         Payment {
-            descriptor: descriptor(&id, &self.entity.name),
+            descriptor: statement_descriptor(&id, &self.entity.name),
             id,
             entity: self.entity.id.clone(),
             checkout: None,
-            ndc: Some(Ndc::of_request(Some(&self.entity.id), [7; 16])),
+            ndc: Some(Ndc::for_request(Some(&self.entity.id), [7; 16])),
             created,
             payment_type: PaymentType::Debit,
             brand: "VISA".to_owned(),
@@ -85,6 +86,8 @@ impl Sampler {
             redirect: None,
             pay_to: None,
             connector: None,
+            acquirer_merchant: None,
+            unannounced: false,
             connector_tx_ids: Vec::new(),
             account: Account::Card(CardSummary {
                 bin: "420000".to_owned(),
@@ -98,11 +101,11 @@ impl Sampler {
         }
     }
 
-    /// The sealed card number of a payment.
+    /// Seals the card number for a payment. All payments have the same number.
     ///
     /// # Errors
-    /// When the system gives no randomness.
-    pub fn sealed(&self, payment: &Payment) -> anyhow::Result<Vec<u8>> {
+    /// If the system provides no random bytes.
+    pub fn seal_card_number(&self, payment: &Payment) -> anyhow::Result<Sealed> {
         Ok(self.vault.seal(payment.id.as_str(), b"4200000000000000   ")?)
     }
 }

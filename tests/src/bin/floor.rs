@@ -1,13 +1,13 @@
-//! The floors that `cargo xtask bench` measures the gateway against: what the same machine does at best for a request
-//! that reads a form and makes rows durable, or that is answered and no more.
+//! The baselines of `cargo xtask bench`: the best that this machine can do for a request that reads a form and makes
+//! rows durable, or for a request that is only answered.
 //!
-//! They use axum and the gateway's own store (its writer with group commit), so that parsing, HTTP and disk are the
-//! same kind, and nothing else: no authentication, no rules, no log.
+//! They use axum and the gateway's own store (its writer with group commit), so that parsing, HTTP and disk are
+//! comparable. They have no authentication, no business rules and no log.
 //!
 //! - `POST /rows`: reads the pairs of a form body and makes `--row BYTES` (one or several) durable, then answers.
-//! - `POST /asked`: the same, in two commits with one authorisation at an acquirer's host between them (`--host ADDR`,
-//!   `--host-key FILE`): the least that a payment costs whose connector leaves the process.
-//! - `GET /echo/{text}`: answers with what was asked, repeated to about `--answer BYTES`.
+//! - `POST /authorized-rows`: the same, in two commits with one authorization at an acquirer host between them
+//!   (`--host ADDR`, `--host-key FILE`): the minimum cost of a payment whose connector calls another process.
+//! - `GET /echo/{text}`: returns the text, repeated to about `--answer BYTES`.
 
 use std::net::SocketAddr;
 use std::path::{Path as FilePath, PathBuf};
@@ -25,33 +25,39 @@ use jiff::Timestamp;
 use rusqlite::params;
 use tillgate::clock::SystemClock;
 use tillgate::connector::http::wire::{
-    AccountData, AuthorizationRequest, BillingAddress, CardData, CardEntry, HostOperation, MerchantData, SecretText,
+    AccountData, AuthorizationRequest, BillingAddress, CardData, CardEntry, HostOperation, MerchantData, PaymentData,
+    SecretText,
 };
 use tillgate::connector::http::{CallResult, Deadlines, HostAddress, HostClient, SharedKey};
 use tillgate::directory::Directory;
 use tillgate::domain::id::PaymentId;
-use tillgate::gateway::random;
+use tillgate::gateway::random_bytes;
 use tillgate::store::{Store, bench};
 
-struct Floor {
+/// State of the server, shared by all requests.
+struct BaselineServer {
     store: Store,
-    /// Bytes of each row that a request writes.
+    /// Size in bytes of each row that a request writes.
     rows: Vec<usize>,
-    /// Bytes of an echo.
+    /// Size in bytes of an echo response.
     answer: usize,
     /// The client of the acquirer's host, if there is one.
     host: Option<HostClient>,
-    /// Pairs read so far. Something has to be done with them, or the compiler would not read them.
+    /// Number of pairs read so far. The pairs must be used, or the compiler would remove the parsing.
     pairs: AtomicUsize,
 }
 
+/// Serves the routes on a free port until the process is killed. Prints `listening on …` when it is ready.
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let Arguments { folder, rows, answer, host, host_key } = arguments()?;
-    let store = open(&folder, rows.len()).await?;
-    let host = host.map(|address| client(&address, &host_key)).transpose()?;
-    let floor = Arc::new(Floor { store, rows, answer, host, pairs: AtomicUsize::new(0) });
-    let router = Router::new().route("/rows", post(write)).route("/asked", post(ask)).route("/echo/{text}", get(echo));
+    let Arguments { folder, rows, answer, host, host_key } = parse_arguments()?;
+    let store = open_store(&folder, rows.len()).await?;
+    let host = host.map(|address| create_host_client(&address, &host_key)).transpose()?;
+    let floor = Arc::new(BaselineServer { store, rows, answer, host, pairs: AtomicUsize::new(0) });
+    let router = Router::new()
+        .route("/rows", post(write_rows))
+        .route("/authorized-rows", post(authorize_and_write))
+        .route("/echo/{text}", get(echo_text));
     let router = router.with_state(floor);
     let listener = tokio::net::TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
     println!("listening on http://{}", listener.local_addr()?);
@@ -61,6 +67,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(axum::serve(listener, router).await?)
 }
 
+/// Arguments of the program.
 #[derive(Default)]
 struct Arguments {
     folder: PathBuf,
@@ -70,30 +77,31 @@ struct Arguments {
     host_key: PathBuf,
 }
 
-/// `--data DIR --row BYTES [--row BYTES …] [--answer BYTES] [--host ADDR --host-key FILE]`
-fn arguments() -> anyhow::Result<Arguments> {
-    let mut read = Arguments::default();
+/// Parses `--data DIR --row BYTES [--row BYTES …] [--answer BYTES] [--host ADDR --host-key FILE]`. Fails for other
+/// options, and without `--data` or `--row`.
+fn parse_arguments() -> anyhow::Result<Arguments> {
+    let mut parsed = Arguments::default();
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
         let value = arguments.next().with_context(|| format!("{name} needs a value"))?;
         match name.as_str() {
-            "--data" => read.folder = PathBuf::from(value),
-            "--row" => read.rows.push(value.parse().context("--row takes a number of bytes")?),
-            "--answer" => read.answer = value.parse().context("--answer takes a number of bytes")?,
-            "--host" => read.host = Some(value),
-            "--host-key" => read.host_key = PathBuf::from(value),
+            "--data" => parsed.folder = PathBuf::from(value),
+            "--row" => parsed.rows.push(value.parse().context("--row takes a number of bytes")?),
+            "--answer" => parsed.answer = value.parse().context("--answer takes a number of bytes")?,
+            "--host" => parsed.host = Some(value),
+            "--host-key" => parsed.host_key = PathBuf::from(value),
             _ => bail!("there is no option {name}"),
         }
     }
-    ensure!(!read.rows.is_empty() && read.folder != FilePath::new(""), "--data and --row are needed");
-    Ok(read)
+    ensure!(!parsed.rows.is_empty() && parsed.folder != FilePath::new(""), "--data and --row are needed");
+    Ok(parsed)
 }
 
-/// The gateway's store with one table for each row of a request, all of the gateway's own shape: an id that begins
-/// with the time, and a document.
-async fn open(folder: &FilePath, tables: usize) -> anyhow::Result<Store> {
+/// Opens the gateway's store with one table for each row of a request. The tables have the shape of the gateway's own:
+/// an id that begins with the time, and a document.
+async fn open_store(folder: &FilePath, tables: usize) -> anyhow::Result<Store> {
     let store = Store::open(folder, Arc::new(Directory::default()))?;
-    bench::write(&store, move |connection| {
+    bench::run_write(&store, move |connection| {
         for table in 0..tables {
             connection.execute_batch(&format!(
                 "CREATE TABLE floor_{table} (id TEXT PRIMARY KEY, document BLOB NOT NULL) WITHOUT ROWID"
@@ -105,37 +113,43 @@ async fn open(folder: &FilePath, tables: usize) -> anyhow::Result<Store> {
     Ok(store)
 }
 
-fn client(address: &str, key: &FilePath) -> anyhow::Result<HostClient> {
+/// Creates a client of the acquirer host at this host and port, with the key in a file.
+fn create_host_client(address: &str, key: &FilePath) -> anyhow::Result<HostClient> {
     let address = HostAddress::parse(&format!("http://{address}"))?;
-    Ok(HostClient::new(address, SharedKey::read(key)?, Deadlines::default(), Arc::new(SystemClock))?)
+    Ok(HostClient::new(address, SharedKey::read_from_file(key)?, Deadlines::default(), Arc::new(SystemClock))?)
 }
 
-async fn write(State(floor): State<Arc<Floor>>, body: Bytes) -> Result<String, StatusCode> {
-    let id = floor.id(&body)?;
-    floor.commit("INSERT", &id, &body).await?;
+/// Makes the rows of a request durable and returns their new id. 503 if the store fails.
+async fn write_rows(State(floor): State<Arc<BaselineServer>>, body: Bytes) -> Result<String, StatusCode> {
+    let id = floor.parse_and_create_id(&body)?;
+    floor.commit_rows("INSERT", &id, &body).await?;
     Ok(id.to_string())
 }
 
-async fn ask(State(floor): State<Arc<Floor>>, body: Bytes) -> Result<String, StatusCode> {
+/// Writes rows, asks the acquirer host for an authorization, and writes the rows again. Any response of the host is
+/// accepted; 404 without a host, 502 if it does not respond.
+async fn authorize_and_write(State(floor): State<Arc<BaselineServer>>, body: Bytes) -> Result<String, StatusCode> {
     let host = floor.host.as_ref().ok_or(StatusCode::NOT_FOUND)?;
-    let id = floor.id(&body)?;
-    floor.commit("INSERT", &id, &body).await?;
-    let request = authorization(id.as_str());
-    let asked = host.authorize(HostOperation::Authorize, id.as_str(), &request).await;
-    if !matches!(asked, CallResult::Answered(_)) {
+    let id = floor.parse_and_create_id(&body)?;
+    floor.commit_rows("INSERT", &id, &body).await?;
+    let request = authorization_request(id.as_str());
+    let result = host.authorize(HostOperation::Authorize, id.as_str(), &request).await;
+    if !matches!(result, CallResult::Responded(_)) {
         return Err(StatusCode::BAD_GATEWAY);
     }
-    floor.commit("REPLACE", &id, &body).await?;
+    floor.commit_rows("REPLACE", &id, &body).await?;
     Ok(id.to_string())
 }
 
-/// A payment of 92.00 EUR on a test card.
-fn authorization(id: &str) -> AuthorizationRequest {
+/// Returns an authorization request for 92.00 EUR on a test card.
+fn authorization_request(id: &str) -> AuthorizationRequest {
     AuthorizationRequest {
-        merchant_id: "floor".to_owned(),
-        payment_id: id.to_owned(),
-        amount: 9200,
-        currency: "EUR".to_owned(),
+        payment: PaymentData {
+            merchant_id: "floor".to_owned(),
+            payment_id: id.to_owned(),
+            amount: 9200,
+            currency: "EUR".to_owned(),
+        },
         capture: true,
         brand: "VISA".to_owned(),
         account: AccountData::Card(CardData {
@@ -155,24 +169,26 @@ fn authorization(id: &str) -> AuthorizationRequest {
         transaction_category: None,
         standing_instruction: None,
         three_ds: None,
+        return_url: None,
     }
 }
 
-impl Floor {
-    /// Reads the pairs of a body, and makes an id.
-    fn id(&self, body: &Bytes) -> Result<PaymentId, StatusCode> {
+impl BaselineServer {
+    /// Parses and counts the pairs of a body, and creates an id. 500 if the system provides no random bytes.
+    fn parse_and_create_id(&self, body: &Bytes) -> Result<PaymentId, StatusCode> {
         let pairs: Vec<(String, String)> = form_urlencoded::parse(body).into_owned().collect();
         self.pairs.fetch_add(pairs.len(), Ordering::Relaxed);
-        let random = random().map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
+        let random = random_bytes().map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
         Ok(PaymentId::new(Timestamp::now(), random))
     }
 
-    /// Makes the rows of a request durable, by `INSERT` or `REPLACE`.
-    async fn commit(&self, verb: &'static str, id: &PaymentId, body: &Bytes) -> Result<(), StatusCode> {
+    /// Makes the rows of a request durable with `INSERT` or `REPLACE`. Each row is the body, repeated or cut to its
+    /// size. 503 if the store fails.
+    async fn commit_rows(&self, verb: &'static str, id: &PaymentId, body: &Bytes) -> Result<(), StatusCode> {
         let key = id.clone();
         let documents: Vec<Vec<u8>> =
             self.rows.iter().map(|bytes| body.iter().copied().cycle().take(*bytes).collect()).collect();
-        let written = bench::write(&self.store, move |connection| {
+        let written = bench::run_write(&self.store, move |connection| {
             for (table, document) in documents.iter().enumerate() {
                 connection
                     .prepare_cached(&format!("{verb} INTO floor_{table} (id, document) VALUES (?1, ?2)"))?
@@ -184,7 +200,12 @@ impl Floor {
     }
 }
 
-async fn echo(State(floor): State<Arc<Floor>>, Path(text): Path<String>, RawQuery(query): RawQuery) -> String {
-    let asked = format!("{text}?{}", query.unwrap_or_default());
-    asked.repeat((floor.answer / asked.len()).max(1))
+/// Returns the path's text with the query, repeated to at most the configured size, but at least once.
+async fn echo_text(
+    State(floor): State<Arc<BaselineServer>>,
+    Path(text): Path<String>,
+    RawQuery(query): RawQuery,
+) -> String {
+    let piece = format!("{text}?{}", query.unwrap_or_default());
+    piece.repeat((floor.answer / piece.len()).max(1))
 }

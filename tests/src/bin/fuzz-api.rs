@@ -1,21 +1,22 @@
-//! The run of `cargo xtask fuzz-api`: `fuzz-api SCHEMATHESIS EXAMPLES [OPTION …]` starts the binary that TILLGATE_BIN
-//! names, fills it, and lets the fuzzer loose on it with a copy of `/openapi.json` that knows what is there: a fuzzer
-//! that guesses ids sees nothing but 404.
+//! Implementation of `cargo xtask fuzz-api`: `fuzz-api SCHEMATHESIS EXAMPLES [OPTION …]` starts the binary in
+//! TILLGATE_BIN, fills it with data, and runs the fuzzer with a copy of `/openapi.json` that contains existing ids. A
+//! fuzzer that guesses ids receives nothing but 404.
 //!
-//! Two kinds of passes: `wide` sends every parameter of the catalogue, of which few requests get far; `deep` sends the
-//! parameters of [`known`] only, with values that belong together, of which many do.
+//! There are two kinds of passes. `wide` sends every parameter of the catalogue; few of its requests get past the
+//! validation. `deep` sends only the parameters of [`known_parameters`], with matching values; many of its requests
+//! do.
 
 use std::process::Command;
 
 use anyhow::{Context as _, bail, ensure};
 use serde_json::{Map, Value, json};
-use tillgate_tests::{Answer, CARD, Gateway, Merchant};
+use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway};
 
-/// What is judged of every answer.
+/// Schemathesis checks that are applied to every response.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance";
 const FORM: &str = "/requestBody/content/application~1x-www-form-urlencoded/schema";
 
-/// Parameters with values that get somewhere, and some that nearly do.
+/// Parameters with valid values, and with some that are nearly valid.
 const KNOWN: &[(&str, &[&str])] = &[
     ("amount", &["1.00", "92.00", "0.01", "9999999999.99"]),
     ("currency", &["EUR", "EUR", "JPY", "KWD"]),
@@ -59,29 +60,31 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("limit", &["1", "100"]),
 ];
 
-/// What an entity has.
+/// Existing objects of an entity.
 #[derive(Default)]
-struct Things {
-    /// The entities that the credentials speak for.
+struct ExistingObjects {
+    /// Entities that the credentials have access to.
     entities: Vec<String>,
     checkouts: Vec<String>,
     payments: Vec<String>,
     registrations: Vec<String>,
-    /// The build of the hosted form.
+    /// Build id of the hosted form.
     build: String,
 }
 
+/// Runs all passes and prints the statuses of each. Fails if the fuzzer has findings, or the gateway has logged a panic
+/// or an internal error.
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [fuzzer, examples, options @ ..] = &arguments[..] else {
         bail!("usage: fuzz-api SCHEMATHESIS EXAMPLES [OPTION …]");
     };
-    let gateway = Gateway::start_with(&["--public-url", "https://pay.example", "--trusted-proxy", "127.0.0.0/8"])?;
-    let sandbox = gateway.merchant()?;
-    let live = gateway.merchant_with(&["--live"])?.behind_proxy();
-    let parent = gateway.merchant()?;
-    let channel = gateway.merchant_with(&["--merchant", &parent.entity_id, "--currencies", "EUR,JPY"])?;
+    let gateway = TestGateway::start_with(&["--public-url", "https://pay.example", "--trusted-proxy", "127.0.0.0/8"])?;
+    let sandbox = gateway.create_merchant()?;
+    let live = gateway.create_merchant_with(&["--live"])?.behind_proxy();
+    let parent = gateway.create_merchant()?;
+    let channel = gateway.create_merchant_with(&["--merchant", &parent.entity_id, "--currencies", "EUR,JPY"])?;
     let passes = [
         ("sandbox, wide", &sandbox, None, false),
         ("sandbox, deep", &sandbox, None, true),
@@ -90,14 +93,14 @@ async fn main() -> anyhow::Result<()> {
     ];
     let mut failed = Vec::new();
     for (name, shop, channel, deep) in passes {
-        let mut things = fill(channel.unwrap_or(shop)).await.with_context(|| name.to_owned())?;
-        things.entities.push(shop.entity_id.clone());
+        let mut objects = create_objects(channel.unwrap_or(shop)).await.with_context(|| name.to_owned())?;
+        objects.entities.push(shop.entity_id.clone());
         let mut document = shop.get("openapi.json").await?.json;
-        teach(&mut document, &things, deep)?;
+        insert_known_values(&mut document, &objects, deep)?;
         let schema = gateway.folder().join("openapi.json");
         std::fs::write(&schema, document.to_string())?;
         println!("\n== {name} ==\n");
-        let before = gateway.requests().len();
+        let before = gateway.logged_requests().len();
         let status = Command::new(fuzzer)
             .arg("run")
             .arg(&schema)
@@ -110,12 +113,12 @@ async fn main() -> anyhow::Result<()> {
             .current_dir(gateway.folder())
             .status()
             .with_context(|| format!("running {fuzzer}"))?;
-        println!("{}", statuses(&gateway.requests()[before..]));
+        println!("{}", summarize_statuses(&gateway.logged_requests()[before..]));
         if !status.success() {
             failed.push(name);
         }
     }
-    let log = gateway.log();
+    let log = gateway.read_log();
     let faults: Vec<&str> =
         log.lines().filter(|line| line.contains("panicked") || line.contains("internal error")).collect();
     ensure!(faults.is_empty(), "the gateway logged failures:\n{}", faults.join("\n"));
@@ -123,8 +126,8 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How often each status was answered: what a pass has reached.
-fn statuses(requests: &[String]) -> String {
+/// Counts the requests of the access log by status, to show the coverage of a pass: `3 requests: 2 × 200, 1 × 404`.
+fn summarize_statuses(requests: &[String]) -> String {
     let mut counts = std::collections::BTreeMap::new();
     for status in requests.iter().filter_map(|request| request.rsplit(' ').next()) {
         *counts.entry(status).or_insert(0_u32) += 1;
@@ -133,53 +136,55 @@ fn statuses(requests: &[String]) -> String {
     format!("{} requests: {}", requests.len(), counts.join(", "))
 }
 
-/// Makes one of everything, several of what the fuzzer uses up.
-async fn fill(shop: &Merchant) -> anyhow::Result<Things> {
-    let mut things = Things { entities: vec![shop.entity_id.clone()], ..Things::default() };
-    let made = |answer: Answer| -> anyhow::Result<String> {
-        ensure!(!answer.id().is_empty(), "nothing was made: {}", answer.text);
-        Ok(answer.id().to_owned())
+/// Creates one object of each kind, and several of those that the fuzzer consumes. Fails if the gateway refuses one.
+async fn create_objects(shop: &MerchantClient) -> anyhow::Result<ExistingObjects> {
+    let mut objects = ExistingObjects { entities: vec![shop.entity_id.clone()], ..ExistingObjects::default() };
+    let created_id = |response: ApiResponse| -> anyhow::Result<String> {
+        ensure!(!response.id().is_empty(), "nothing was made: {}", response.text);
+        Ok(response.id().to_owned())
     };
     for _ in 0..3 {
-        things.checkouts.push(made(shop.checkout(&[]).await?)?);
-        things.checkouts.push(made(shop.post("v1/checkouts", &[("createRegistration", "true")]).await?)?);
-        things.registrations.push(made(shop.post("v1/registrations", &CARD).await?)?);
-        things
-            .payments
-            .push(made(shop.pay(&[("paymentType", "PA"), ("merchantTransactionId", "known-order")]).await?)?);
-        things.payments.push(made(shop.pay(&[("merchantTransactionId", "known-order")]).await?)?);
+        objects.checkouts.push(created_id(shop.create_checkout(&[]).await?)?);
+        objects.checkouts.push(created_id(shop.post("v1/checkouts", &[("createRegistration", "true")]).await?)?);
+        objects.registrations.push(created_id(shop.post("v1/registrations", &CARD).await?)?);
+        objects.payments.push(created_id(
+            shop.pay_by_card(&[("paymentType", "PA"), ("merchantTransactionId", "known-order")]).await?,
+        )?);
+        objects.payments.push(created_id(shop.pay_by_card(&[("merchantTransactionId", "known-order")]).await?)?);
     }
-    let paid = made(shop.checkout(&[]).await?)?;
-    shop.submit(&paid, &[]).await?;
-    things.checkouts.push(paid);
-    let back = ("shopperResultUrl", "https://shop.example/result");
-    let pending = [("amount", "1.00"), ("currency", "EUR"), ("paymentType", "DB"), ("paymentBrand", "PAYPAL"), back];
-    things.payments.push(made(shop.post("v1/payments", &pending).await?)?);
+    let paid = created_id(shop.create_checkout(&[]).await?)?;
+    shop.submit_card(&paid, &[]).await?;
+    objects.checkouts.push(paid);
+    let result_url = ("shopperResultUrl", "https://shop.example/result");
+    let pending =
+        [("amount", "1.00"), ("currency", "EUR"), ("paymentType", "DB"), ("paymentBrand", "PAYPAL"), result_url];
+    objects.payments.push(created_id(shop.post("v1/payments", &pending).await?)?);
     let refund = [("amount", "1.00"), ("currency", "EUR"), ("paymentType", "RF")];
-    let debit = made(shop.pay(&[]).await?)?;
-    things.payments.push(made(shop.post(&format!("v1/payments/{debit}"), &refund).await?)?);
+    let debit = created_id(shop.pay_by_card(&[]).await?)?;
+    objects.payments.push(created_id(shop.post(&format!("v1/payments/{debit}"), &refund).await?)?);
     let frame = shop.get("v1/pciIframe.html").await?.text;
     let build = frame.split("\"build\":\"").nth(1).and_then(|rest| rest.split('"').next());
-    things.build = build.context("the frame document tells no build")?.to_owned();
-    Ok(things)
+    objects.build = build.context("the frame document tells no build")?.to_owned();
+    Ok(objects)
 }
 
-/// [`KNOWN`], and the parameters that name what the entity has.
-fn known(things: &Things) -> Map<String, Value> {
+/// Returns [`KNOWN`] and the parameters that refer to existing objects of the entity.
+fn known_parameters(objects: &ExistingObjects) -> Map<String, Value> {
     let own = [
-        ("entityId", &things.entities),
-        ("authentication.entityId", &things.entities),
-        ("registrations[0].id", &things.registrations),
-        ("registrations[1].id", &things.registrations),
-        ("standingInstruction.initialTransactionId", &things.payments),
+        ("entityId", &objects.entities),
+        ("authentication.entityId", &objects.entities),
+        ("registrations[0].id", &objects.registrations),
+        ("registrations[1].id", &objects.registrations),
+        ("standingInstruction.initialTransactionId", &objects.payments),
     ];
     let fixed = KNOWN.iter().map(|(name, values)| ((*name).to_owned(), json!(values)));
     fixed.chain(own.map(|(name, values)| (name.to_owned(), json!(values)))).collect()
 }
 
-/// Puts what is there into the document.
-fn teach(document: &mut Value, things: &Things, deep: bool) -> anyhow::Result<()> {
-    let known = known(things);
+/// Writes existing ids and known values into the OpenAPI document. If `deep` is true, requests have no other values and
+/// parameters; otherwise these are added.
+fn insert_known_values(document: &mut Value, objects: &ExistingObjects, deep: bool) -> anyhow::Result<()> {
+    let known = known_parameters(objects);
     let values = |name: &str| known.get(name).map(|values| json!({ "type": "string", "enum": values }));
     let schemas = document["components"]["schemas"].as_object_mut().context("no schemas")?;
     for schema in schemas.values_mut() {
@@ -197,16 +202,16 @@ fn teach(document: &mut Value, things: &Things, deep: bool) -> anyhow::Result<()
     let paths = document["paths"].as_object_mut().context("no paths")?;
     for (path, operations) in paths {
         let ids = match path.as_str() {
-            path if path.starts_with("/v1/checkouts") => &things.checkouts,
-            path if path.starts_with("/v1/registrations") => &things.registrations,
-            _ => &things.payments,
+            path if path.starts_with("/v1/checkouts") => &objects.checkouts,
+            path if path.starts_with("/v1/registrations") => &objects.registrations,
+            _ => &objects.payments,
         };
         for operation in operations.as_object_mut().into_iter().flat_map(Map::values_mut) {
             for parameter in operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten() {
                 let some = match parameter["name"].as_str() {
                     Some("id") => json!(ids),
-                    Some("checkoutId") => json!(things.checkouts),
-                    Some("build") => json!([things.build]),
+                    Some("checkoutId") => json!(objects.checkouts),
+                    Some("build") => json!([objects.build]),
                     Some("path") => json!(["js/static.min.js", "js/paymentWidgets.js"]),
                     _ => continue,
                 };

@@ -1,9 +1,9 @@
-//! What `cargo xtask bench` does with store files directly:
+//! Direct access of `cargo xtask bench` to store files:
 //!
-//! - `store rows DIR`: the rows and their bytes in every table, as JSON, beside a running gateway.
-//! - `store fill DIR COUNT`: a store with so many payments, each with its sealed card number.
-//! - `store log DIR MEBIBYTES`: writes payments without a checkpoint until the write-ahead log is that large, says
-//!   `ready`, and waits to be killed: whoever ends in good order would tidy the log up.
+//! - `store rows DIR`: prints the rows and bytes of every table as JSON, while the gateway is running.
+//! - `store fill DIR COUNT`: creates a store with this number of payments, each with its sealed card number.
+//! - `store log DIR MEBIBYTES`: writes payments without a checkpoint until the write-ahead log has this size, prints
+//!   `ready`, and waits to be killed. A clean shutdown would truncate the log.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,62 +14,73 @@ use rusqlite::Connection;
 use tillgate::store::{AdminStore, Changes, bench};
 use tillgate_tests::bench::Sampler;
 
-/// Payments of one transaction while a store is filled.
-const GROUP: u64 = 50_000;
-/// The filled store is kept between runs, and the gateway deletes card numbers when their time has come: these stay.
-const YEARS_OF_CARDS: i64 = 24 * 365 * 20;
+/// Payments per transaction while a store is filled.
+const PAYMENTS_PER_TRANSACTION: u64 = 50_000;
+/// Retention time of card numbers in hours. The filled store is kept between runs, and the gateway deletes card
+/// numbers after their retention time; 20 years keep them.
+const CARD_RETENTION_HOURS: i64 = 24 * 365 * 20;
 
+/// Runs the command in the arguments, or fails with the usage.
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
-        ["rows", folder] => rows(Path::new(folder)),
-        ["fill", folder, count] => fill(Path::new(folder), count.parse()?),
-        ["log", folder, mebibytes] => log(Path::new(folder), mebibytes.parse::<u64>()? * 1024 * 1024),
+        ["rows", folder] => print_table_sizes(Path::new(folder)),
+        ["fill", folder, count] => fill_store(Path::new(folder), count.parse()?),
+        ["log", folder, mebibytes] => grow_wal(Path::new(folder), mebibytes.parse::<u64>()? * 1024 * 1024),
         _ => bail!("usage: store rows DIR | fill DIR COUNT | log DIR MEBIBYTES"),
     }
 }
 
-/// Rows and bytes of a table.
+/// Number of rows and bytes of a table.
 #[derive(serde::Serialize)]
-struct Size {
+struct TableSize {
     rows: i64,
     bytes: i64,
 }
 
-fn rows(folder: &Path) -> anyhow::Result<()> {
-    let connection = bench::connect(folder)?;
+/// Prints the rows and bytes of every table as a JSON object. Bytes are the lengths of all values, 0 for null.
+fn print_table_sizes(folder: &Path) -> anyhow::Result<()> {
+    let connection = bench::open_store_file(folder)?;
     let mut sizes = BTreeMap::new();
-    for table in names(&connection, "SELECT name FROM sqlite_schema WHERE type = 'table'", [])? {
-        let columns = names(&connection, "SELECT name FROM pragma_table_info(?1)", [&table])?;
+    for table in query_names(&connection, "SELECT name FROM sqlite_schema WHERE type = 'table'", [])? {
+        let columns = query_names(&connection, "SELECT name FROM pragma_table_info(?1)", [&table])?;
         let lengths: Vec<String> =
             columns.iter().map(|column| format!("ifnull(length(CAST(\"{column}\" AS BLOB)), 0)")).collect();
         let query = format!("SELECT count(*), ifnull(sum({}), 0) FROM \"{table}\"", lengths.join(" + "));
-        let size = connection.query_row(&query, [], |row| Ok(Size { rows: row.get(0)?, bytes: row.get(1)? }))?;
+        let size = connection.query_row(&query, [], |row| Ok(TableSize { rows: row.get(0)?, bytes: row.get(1)? }))?;
         sizes.insert(table, size);
     }
     println!("{}", serde_json::to_string(&sizes)?);
     Ok(())
 }
 
-fn names(connection: &Connection, query: &str, values: impl rusqlite::Params) -> rusqlite::Result<Vec<String>> {
+/// Returns the first column of a query's rows.
+fn query_names(connection: &Connection, query: &str, values: impl rusqlite::Params) -> rusqlite::Result<Vec<String>> {
     connection.prepare(query)?.query_map(values, |row| row.get(0))?.collect()
 }
 
-fn fill(folder: &Path, count: u64) -> anyhow::Result<()> {
+/// Creates a store with an entity and `count` payments, one for every ten seconds up to now, and empties the
+/// write-ahead log.
+fn fill_store(folder: &Path, count: u64) -> anyhow::Result<()> {
     let sampler = Sampler::new()?;
     AdminStore::open(folder)?.add_entity(sampler.entity(), Timestamp::now())?;
-    let mut connection = bench::connect(folder)?;
-    // Nothing here is worth waiting for a disk: a store that was not filled to its end is filled again.
+    let mut connection = bench::open_store_file(folder)?;
+    // No durability is needed: an incompletely filled store is filled again.
     connection.pragma_update(None, "synchronous", "OFF")?;
-    // A payment every ten seconds, up to now.
+    // One payment every ten seconds, up to now.
     let first = Timestamp::now() - SignedDuration::from_secs(i64::try_from(count)? * 10);
     let mut written = 0;
     while written < count {
         let transaction = connection.transaction()?;
-        let group = GROUP.min(count - written);
+        let group = PAYMENTS_PER_TRANSACTION.min(count - written);
         for number in written..written + group {
-            insert(&transaction, &sampler, number, first + SignedDuration::from_secs(i64::try_from(number)? * 10))?;
+            insert_payment(
+                &transaction,
+                &sampler,
+                number,
+                first + SignedDuration::from_secs(i64::try_from(number)? * 10),
+            )?;
         }
         transaction.commit()?;
         written += group;
@@ -78,25 +89,28 @@ fn fill(folder: &Path, count: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One payment in the rows that the gateway would make of it.
-fn insert(connection: &Connection, sampler: &Sampler, number: u64, created: Timestamp) -> anyhow::Result<()> {
-    let payment = sampler.payment(number, created);
-    let purge = created + SignedDuration::from_hours(YEARS_OF_CARDS);
-    let changes = Changes::default().payment(&payment).card(&payment.id, sampler.sealed(&payment)?, purge);
-    Ok(bench::apply(&changes, connection)?)
+/// Inserts the same rows for a payment as the gateway does.
+fn insert_payment(connection: &Connection, sampler: &Sampler, number: u64, created: Timestamp) -> anyhow::Result<()> {
+    let payment = sampler.generate_payment(number, created);
+    let purge = created + SignedDuration::from_hours(CARD_RETENTION_HOURS);
+    let changes =
+        Changes::default().with_payment(&payment).with_card(&payment.id, sampler.seal_card_number(&payment)?, purge);
+    Ok(bench::apply_changes(&changes, connection)?)
 }
 
-fn log(folder: &Path, length: u64) -> anyhow::Result<()> {
-    let connection = bench::connect(folder)?;
+/// Writes payments in groups of 32 without a checkpoint until the write-ahead log has `length` bytes, prints `ready`,
+/// and never returns.
+fn grow_wal(folder: &Path, length: u64) -> anyhow::Result<()> {
+    let connection = bench::open_store_file(folder)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     let sampler = Sampler::new()?;
     let file: PathBuf = folder.join("tillgate.db-wal");
     let mut number = 0;
     while std::fs::metadata(&file).with_context(|| format!("{}", file.display()))?.len() < length {
-        // Groups as the gateway commits them under load.
+        // Groups of the size that the gateway commits under load.
         connection.execute_batch("BEGIN IMMEDIATE")?;
         for _ in 0..32 {
-            insert(&connection, &sampler, number, Timestamp::now())?;
+            insert_payment(&connection, &sampler, number, Timestamp::now())?;
             number += 1;
         }
         connection.execute_batch("COMMIT")?;

@@ -1,49 +1,51 @@
-//! The acquirer's host of a gateway that is killed: killed as well, started again on its ledger, and compared with the gateway in
-//! the end.
+//! The acquirer host in the crash test: it is killed too, restarted on its ledger, and compared with the gateway in the
+//! end.
 
 use anyhow::Context as _;
 use rusqlite::Connection;
 
-use crate::{AcquirerHost, Line, reconciliation};
+use crate::{TcpForwarder, TestAcquirerHost, reconciliation};
 
-/// A host that is killed and started again behind a line that stays.
-pub struct MortalHost {
-    // None while it is started again.
-    host: Option<AcquirerHost>,
-    line: Line,
+/// An acquirer host that is killed and restarted. The gateway reaches it at a constant address.
+pub struct KillableHost {
+    // `None` during a restart.
+    host: Option<TestAcquirerHost>,
+    forwarder: TcpForwarder,
     /// Number of times that it was killed.
     pub killed: usize,
 }
 
-impl MortalHost {
-    /// Starts a host.
+impl KillableHost {
+    /// Starts a host with an empty ledger, and a forwarder to it.
     pub async fn start() -> anyhow::Result<Self> {
-        let host = AcquirerHost::start(&[])?;
-        let line = Line::to(Some(&host.address)).await?;
-        Ok(Self { host: Some(host), line, killed: 0 })
+        let host = TestAcquirerHost::start(&[])?;
+        let forwarder = TcpForwarder::start(Some(&host.address)).await?;
+        Ok(Self { host: Some(host), forwarder, killed: 0 })
     }
 
-    /// The arguments with which `tillgate serve` takes this host.
-    pub fn arguments(&self) -> anyhow::Result<Vec<String>> {
+    /// Returns the arguments that connect `tillgate serve` to this host through the forwarder, whose address stays the
+    /// same when the host restarts. Fails if there is no host.
+    pub fn gateway_arguments(&self) -> anyhow::Result<Vec<String>> {
         let key = self.host.as_ref().context("no host")?.key_file();
-        let arguments = ["--acquirer", &self.line.url, "--acquirer-key-file", &key.to_string_lossy()];
+        let arguments = ["--acquirer", &self.forwarder.url, "--acquirer-key-file", &key.to_string_lossy()];
         Ok(arguments.map(str::to_owned).to_vec())
     }
 
-    /// Kills it, and starts it again.
-    pub fn restart(&mut self) -> anyhow::Result<()> {
-        let host = self.host.take().context("no host")?.restart()?;
-        self.line.lead_to(Some(&host.address));
+    /// Kills the host and restarts it on its ledger. The gateway reaches it at the same address again.
+    pub fn kill_and_restart(&mut self) -> anyhow::Result<()> {
+        let host = self.host.take().context("no host")?.kill_and_restart()?;
+        self.forwarder.set_target(Some(&host.address));
         self.host = Some(host);
         self.killed += 1;
         Ok(())
     }
 
-    /// Compares its ledger with the payments in a gateway's store. Returns the number of its entries.
-    pub async fn reconcile(&self, database: &Connection) -> anyhow::Result<usize> {
+    /// Compares the host's ledger with the payments in a gateway's store. Returns the number of ledger entries, or an
+    /// error with the first difference.
+    pub async fn compare_ledger(&self, database: &Connection) -> anyhow::Result<usize> {
         let payments = reconciliation::external_payments(database)?;
-        let ledger = self.host.as_ref().context("no host")?.ledger().await?;
-        reconciliation::compare(&ledger, &payments).context("the host's ledger and the gateway differ")?;
+        let ledger = self.host.as_ref().context("no host")?.read_ledger().await?;
+        reconciliation::compare_ledger(&ledger, &payments).context("the host's ledger and the gateway differ")?;
         Ok(ledger.len())
     }
 }

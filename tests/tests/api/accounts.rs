@@ -1,38 +1,40 @@
 //! Every brand and every kind of account: cards, bank accounts, accounts with a provider.
 
 use serde_json::{Value, json};
-use tillgate_shared::brand::{Brand, Elsewhere, Kind};
-use tillgate_shared::format::card_number::luhn_valid;
-use tillgate_tests::{Answer, Gateway, Merchant};
+use tillgate_shared::brand::{AccountType, Brand, OtherRanges};
+use tillgate_shared::format::card_number::is_luhn_valid;
+use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
 
 use crate::support::*;
 
 const BACK: (&str, &str) = ("shopperResultUrl", "https://shop.example/back");
 
-/// A number that a brand issues, with its check digit.
-fn number_of(brand: &Brand) -> String {
+/// Returns a Luhn-valid number of at least 15 digits at the start of the first range of the brand's scheme. A brand
+/// without a scheme gets 4200000000000000.
+fn valid_number(brand: &Brand) -> String {
     let Some(scheme) = brand.scheme else { return "4200000000000000".to_owned() };
-    let guest = match scheme.elsewhere {
-        Elsewhere::In(ranges) => ranges.first(),
-        Elsewhere::Nowhere | Elsewhere::Anywhere => None,
+    let other_range = match scheme.other_ranges {
+        OtherRanges::Listed(ranges) => ranges.first(),
+        OtherRanges::None | OtherRanges::Unknown => None,
     };
-    let start = scheme.ranges.first().or(guest).map_or_else(|| "4".to_owned(), |range| range.0.to_string());
+    let start = scheme.ranges.first().or(other_range).map_or_else(|| "4".to_owned(), |range| range.0.to_string());
     let length = usize::from(scheme.number_lengths[0]).max(15);
     let length = brand.number_lengths().iter().map(|l| usize::from(*l)).find(|l| *l >= length).unwrap_or(length);
     let stem = format!("{start:0<width$}", width = length - 1);
-    (0..10).map(|digit| format!("{stem}{digit}")).find(|number| luhn_valid(number)).unwrap_or_default()
+    (0..10).map(|digit| format!("{stem}{digit}")).find(|number| is_luhn_valid(number)).unwrap_or_default()
 }
 
-/// What a payment with a brand sends of its account.
-fn account_of(brand: &Brand) -> Vec<(String, String)> {
+/// Returns the parameters of a valid account of the brand's type: a card, a card with a wallet's cryptogram, a bank
+/// account, or an account with a provider.
+fn account_fields(brand: &Brand) -> Vec<(String, String)> {
     let pairs: Vec<(&str, String)> = match brand.kind {
-        Kind::Card | Kind::Wallet => {
+        AccountType::Card | AccountType::Wallet => {
             let mut pairs = vec![
-                ("card.number", number_of(brand)),
+                ("card.number", valid_number(brand)),
                 ("card.expiryMonth", "05".to_owned()),
                 ("card.expiryYear", "2034".to_owned()),
             ];
-            if brand.kind == Kind::Wallet {
+            if brand.kind == AccountType::Wallet {
                 pairs.extend([
                     ("threeDSecure.verificationId", "AAAAAAAAAAAAAAAAAAAAAAAAAAA=".to_owned()),
                     ("threeDSecure.eci", "05".to_owned()),
@@ -41,40 +43,48 @@ fn account_of(brand: &Brand) -> Vec<(String, String)> {
             }
             pairs
         }
-        Kind::Bank => vec![
+        AccountType::Bank => vec![
             ("bankAccount.holder", "Jane Jones".to_owned()),
             ("bankAccount.iban", "DE23100000001234567890".to_owned()),
             ("bankAccount.bic", "MARKDEF1100".to_owned()),
         ],
-        Kind::Virtual => vec![("virtualAccount.accountId", "jane@shop.example".to_owned())],
+        AccountType::Virtual => vec![("virtualAccount.accountId", "jane@shop.example".to_owned())],
     };
     pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Pays with a brand, server to server.
-pub async fn pay(shop: &Merchant, brand: &str, account: &[(&str, &str)]) -> anyhow::Result<Answer> {
-    let basic = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB"), ("paymentBrand", brand)];
-    let kept = basic.iter().filter(|(name, _)| !account.iter().any(|(other, _)| name == other));
-    let fields: Vec<_> = kept.chain(account).copied().collect();
+/// Pays 92.00 EUR as a debit with this brand and account, server to server. Fields in `account` replace the defaults.
+/// Returns any response.
+pub async fn pay_by_account(
+    shop: &MerchantClient,
+    brand: &str,
+    account: &[(&str, &str)],
+) -> anyhow::Result<ApiResponse> {
+    let order = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB"), ("paymentBrand", brand)];
+    let defaults = order.iter().filter(|(name, _)| !account.iter().any(|(other, _)| name == other));
+    let fields: Vec<_> = defaults.chain(account).copied().collect();
     shop.post("v1/payments", &fields).await
 }
 
-fn borrowed(fields: &[(String, String)]) -> Vec<(&str, &str)> {
+fn borrow_fields(fields: &[(String, String)]) -> Vec<(&str, &str)> {
     fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
-/// A page of the simulator, whose address is no payment's id.
+/// Asserts that the address is a page of the simulator at the gateway `base`. The rest of the path is a random id of 44
+/// hexadecimal digits, so it contains no payment id.
 #[track_caller]
-fn assert_page(base: &str, url: &Value) {
+fn assert_simulator_page(base: &str, url: &Value) {
     let page = url.as_str().and_then(|url| url.strip_prefix(base)?.strip_prefix("v1/simulator/")).unwrap_or_default();
     assert!(has_shape(page, &"x".repeat(44)), "{url}");
 }
 
+/// Asserts that a payment of 92.00 EUR is pending (000.200.000), and that the shopper is sent to a page of the
+/// simulator by a GET without parameters.
 #[track_caller]
-fn assert_pending(shop: &Merchant, answer: &Answer) {
-    assert_answer(answer, 200, "000.200.000");
+fn assert_pending(shop: &MerchantClient, answer: &ApiResponse) {
+    assert_result(answer, 200, "000.200.000");
     let mut redirect = answer.json["redirect"].clone();
-    assert_page(&shop.base, &redirect["url"].take());
+    assert_simulator_page(&shop.base, &redirect["url"].take());
     let expected = json!({ "url": null, "method": "GET", "parameters": [], "preconditions": [] });
     assert_eq!(redirect, expected, "{}", answer.text);
     assert_eq!((&answer.json["amount"], &answer.json["currency"]), (&json!("92.00"), &json!("EUR")));
@@ -82,14 +92,14 @@ fn assert_pending(shop: &Merchant, answer: &Answer) {
 
 #[tokio::test]
 async fn every_brand_is_paid_server_to_server_at_once_or_by_a_page_of_its_own() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     let mut counts = (0, 0);
     for brand in Brand::all() {
-        let account = account_of(brand);
-        let paid = pay(&shop, brand.code, &[&borrowed(&account)[..], &[BACK]].concat()).await?;
+        let account = account_fields(brand);
+        let paid = pay_by_account(&shop, brand.code, &[&borrow_fields(&account)[..], &[BACK]].concat()).await?;
         assert_eq!(paid.json["paymentBrand"], brand.code, "{}", paid.text);
-        if brand.synchronous() {
-            assert_answer(&paid, 200, "000.100.110");
+        if brand.is_synchronous() {
+            assert_result(&paid, 200, "000.100.110");
             assert!(paid.json["redirect"].is_null(), "{}", paid.text);
             counts.0 += 1;
         } else {
@@ -97,7 +107,7 @@ async fn every_brand_is_paid_server_to_server_at_once_or_by_a_page_of_its_own() 
             counts.1 += 1;
         }
         let read = shop.get(&format!("v1/payments/{}", paid.id())).await?;
-        assert_eq!(outcome(&read), outcome(&paid));
+        assert_eq!(comparable_response(&read), comparable_response(&paid));
     }
     assert_eq!(counts, (59, 111));
     Ok(())
@@ -105,24 +115,24 @@ async fn every_brand_is_paid_server_to_server_at_once_or_by_a_page_of_its_own() 
 
 #[tokio::test]
 async fn every_brand_is_paid_in_a_checkout() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     for brand in Brand::all() {
-        // What a wallet hands out is the merchant's server's to send; the form sends tokens.
-        if brand.kind == Kind::Wallet {
+        // Only the merchant's server sends decrypted wallet data. The form sends tokens.
+        if brand.kind == AccountType::Wallet {
             continue;
         }
-        let made = shop.checkout(&[BACK]).await?;
-        let mut form = account_of(brand);
+        let made = shop.create_checkout(&[BACK]).await?;
+        let mut form = account_fields(brand);
         form.push(("paymentBrand".to_owned(), brand.code.to_owned()));
         let path = format!("v1/checkouts/{}/payment", made.id());
-        let submitted = shop.post_as_browser(&path, &borrowed(&form)).await?;
-        let status = shop.status(made.id()).await?;
-        if brand.synchronous() {
-            assert_answer(&submitted, 200, "000.000.100");
+        let submitted = shop.post_as_browser(&path, &borrow_fields(&form)).await?;
+        let status = shop.read_status(made.id()).await?;
+        if brand.is_synchronous() {
+            assert_result(&submitted, 200, "000.000.100");
             assert_eq!(submitted.json["redirect"]["url"], BACK.1);
-            assert_answer(&status, 200, "000.100.110");
+            assert_result(&status, 200, "000.100.110");
         } else {
-            assert_answer(&submitted, 200, "000.200.000");
+            assert_result(&submitted, 200, "000.200.000");
             assert_pending(&shop, &status);
             assert_eq!(submitted.json["redirect"], status.json["redirect"]);
         }
@@ -132,56 +142,59 @@ async fn every_brand_is_paid_in_a_checkout() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_shopper_who_asks_twice_is_sent_to_the_same_page_and_pays_once() -> anyhow::Result<()> {
-    let shop = shop();
-    let made = shop.checkout(&[BACK]).await?;
+    let shop = sandbox_shop();
+    let made = shop.create_checkout(&[BACK]).await?;
     let path = format!("v1/checkouts/{}/payment", made.id());
     let fields = [("paymentBrand", "PAYPAL")];
     let first = shop.post_as_browser(&path, &fields).await?;
     let second = shop.post_as_browser(&path, &fields).await?;
-    assert_answer(&second, 200, "000.200.000");
+    assert_result(&second, 200, "000.200.000");
     assert_eq!(first.json["redirect"], second.json["redirect"]);
-    assert_eq!(stored_payments(Gateway::shared(), made.id())?.len(), 1);
-    // Nor can the merchant change what is under way.
+    assert_eq!(stored_payments(TestGateway::shared(), made.id())?.len(), 1);
+    // The merchant cannot change a checkout with a pending payment.
     let update = shop.post(&format!("v1/checkouts/{}", made.id()), &[("amount", "93.00")]).await?;
-    assert_answer(&update, 400, "200.300.404");
+    assert_result(&update, 400, "200.300.404");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_brand_with_a_page_of_its_own_needs_to_know_the_way_back() -> anyhow::Result<()> {
-    let shop = shop();
-    assert_errors(&pay(&shop, "PAYPAL", &[]).await?, &["shopperResultUrl"]);
-    assert_errors(&pay(&shop, "PAYPAL", &[("shopperResultUrl", "javascript:1")]).await?, &["shopperResultUrl"]);
-    // In a checkout the page that the form is on says it, when the merchant has not; nothing repeats what it says.
+    let shop = sandbox_shop();
+    assert_errors(&pay_by_account(&shop, "PAYPAL", &[]).await?, &["shopperResultUrl"]);
+    assert_errors(
+        &pay_by_account(&shop, "PAYPAL", &[("shopperResultUrl", "javascript:1")]).await?,
+        &["shopperResultUrl"],
+    );
+    // In a checkout, the form's page sends the address if the merchant has sent none. No response repeats it.
     let path = |id: &str| format!("v1/checkouts/{id}/payment");
-    let made = shop.checkout(&[]).await?;
+    let made = shop.create_checkout(&[]).await?;
     let fields = [("paymentBrand", "PAYPAL")];
     assert_errors(&shop.post_as_browser(&path(made.id()), &fields).await?, &["shopperResultUrl"]);
     let bad = [("paymentBrand", "PAYPAL"), ("shopperResultUrl", "javascript:alert(1)")];
     assert_errors(&shop.post_as_browser(&path(made.id()), &bad).await?, &["shopperResultUrl"]);
     let fields = [("paymentBrand", "PAYPAL"), ("shopperResultUrl", "https://page.example/back")];
-    assert_answer(&shop.post_as_browser(&path(made.id()), &fields).await?, 200, "000.200.000");
-    let status = shop.status(made.id()).await?;
+    assert_result(&shop.post_as_browser(&path(made.id()), &fields).await?, 200, "000.200.000");
+    let status = shop.read_status(made.id()).await?;
     assert!(!status.text.contains("page.example"), "{}", status.text);
-    let stored = &stored_payments(Gateway::shared(), made.id())?[0];
+    let stored = &stored_payments(TestGateway::shared(), made.id())?[0];
     assert_eq!(stored["redirect"]["result_url"], "https://page.example/back");
     Ok(())
 }
 
 #[tokio::test]
 async fn the_redirect_follows_the_address_that_browsers_reach() -> anyhow::Result<()> {
-    let gateway = Gateway::start_with(&["--public-url", "https://pay.example"])?;
-    let shop = gateway.merchant()?;
-    let paid = pay(&shop, "IDEAL", &[BACK, ("bankAccount.bankName", "ING_TEST")]).await?;
-    assert_page("https://pay.example/", &paid.json["redirect"]["url"]);
+    let gateway = TestGateway::start_with(&["--public-url", "https://pay.example"])?;
+    let shop = gateway.create_merchant()?;
+    let paid = pay_by_account(&shop, "IDEAL", &[BACK, ("bankAccount.bankName", "ING_TEST")]).await?;
+    assert_simulator_page("https://pay.example/", &paid.json["redirect"]["url"]);
     assert_eq!(paid.json["bankAccount"], json!({ "bankName": "ING_TEST" }));
     Ok(())
 }
 
 #[tokio::test]
 async fn a_direct_debit_shows_the_account_masked_and_the_mandate() -> anyhow::Result<()> {
-    let shop = shop();
-    let paid = pay(
+    let shop = sandbox_shop();
+    let paid = pay_by_account(
         &shop,
         "SEPA",
         &[
@@ -196,7 +209,7 @@ async fn a_direct_debit_shows_the_account_masked_and_the_mandate() -> anyhow::Re
         ],
     )
     .await?;
-    assert_answer(&paid, 200, "000.100.110");
+    assert_result(&paid, 200, "000.100.110");
     let expected = json!({
         "holder": "Jane Jones", "iban": "DE23**************7890", "last4Digits": "7890", "bic": "MARKDEF1100",
         "bankName": "Test Bank", "country": "DE",
@@ -212,8 +225,8 @@ async fn a_direct_debit_shows_the_account_masked_and_the_mandate() -> anyhow::Re
         ("bankAccount.bankCode", "10000000"),
         ("bankAccount.country", "DE"),
     ];
-    let paid = pay(&shop, "DIRECTDEBIT_SEPA", &national).await?;
-    assert_answer(&paid, 200, "000.100.110");
+    let paid = pay_by_account(&shop, "DIRECTDEBIT_SEPA", &national).await?;
+    assert_result(&paid, 200, "000.100.110");
     let expected = json!({ "holder": "Jane Jones", "last4Digits": "3210", "bankCode": "10000000", "country": "DE" });
     assert_eq!(paid.json["bankAccount"], expected);
     Ok(())
@@ -221,30 +234,30 @@ async fn a_direct_debit_shows_the_account_masked_and_the_mandate() -> anyhow::Re
 
 #[tokio::test]
 async fn a_direct_debit_names_what_its_account_lacks() -> anyhow::Result<()> {
-    let shop = shop();
-    let missing = pay(&shop, "SEPA", &[]).await?;
+    let shop = sandbox_shop();
+    let missing = pay_by_account(&shop, "SEPA", &[]).await?;
     assert_errors(&missing, &["bankAccount.holder", "bankAccount.iban", "bankAccount.bic"]);
     let account = |iban: &'static str| {
         [("bankAccount.holder", "Jane Jones"), ("bankAccount.iban", iban), ("bankAccount.bic", "MARKDEF1100")]
     };
-    // Wrong check digits, the length of another country, a shape that is none.
+    // Wrong check digits, the length of another country, an incomplete IBAN.
     for iban in ["DE24100000001234567890", "DE2310000000123456789", "AT23100000001234567890", "DE23 1000"] {
-        let refused = pay(&shop, "SEPA", &account(iban)).await?;
+        let refused = pay_by_account(&shop, "SEPA", &account(iban)).await?;
         assert_errors(&refused, &["bankAccount.iban"]);
-        assert_eq!(error(&refused, "bankAccount.iban")["value"], Value::Null);
+        assert_eq!(parameter_error(&refused, "bankAccount.iban")["value"], Value::Null);
         assert!(!refused.text.contains(iban), "{}", refused.text);
     }
     let mut bad_bic = account("DE23100000001234567890");
     bad_bic[2].1 = "MARKDEF1";
-    assert_answer(&pay(&shop, "SEPA", &bad_bic).await?, 200, "000.100.110");
+    assert_result(&pay_by_account(&shop, "SEPA", &bad_bic).await?, 200, "000.100.110");
     bad_bic[2].1 = "MARKDEF110";
-    assert_errors(&pay(&shop, "SEPA", &bad_bic).await?, &["bankAccount.bic"]);
+    assert_errors(&pay_by_account(&shop, "SEPA", &bad_bic).await?, &["bankAccount.bic"]);
     Ok(())
 }
 
 #[tokio::test]
 async fn test_accounts_of_three_countries_give_their_documented_outcomes() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     for (iban, bic, status, code, acquirer) in [
         ("DE23100000001234567890", "MARKDEF1100", 200, "000.100.110", "00"),
         ("DE58100000000000000051", "MARKDEF1100", 400, "800.100.203", "AM04"),
@@ -259,8 +272,8 @@ async fn test_accounts_of_three_countries_give_their_documented_outcomes() -> an
     ] {
         let account = [("bankAccount.holder", "Jane Jones"), ("bankAccount.iban", iban), ("bankAccount.bic", bic)];
         for _ in 0..2 {
-            let paid = pay(&shop, "SEPA", &account).await?;
-            assert_answer(&paid, status, code);
+            let paid = pay_by_account(&shop, "SEPA", &account).await?;
+            assert_result(&paid, status, code);
             assert_eq!(paid.json["resultDetails"]["AcquirerResponse"], acquirer, "{iban}");
         }
     }
@@ -270,44 +283,45 @@ async fn test_accounts_of_three_countries_give_their_documented_outcomes() -> an
         ("bankAccount.bic", "MARKDEF1100"),
     ];
     let with = |more: (&'static str, &'static str)| [&account[..], &[more]].concat();
-    assert_answer(&pay(&shop, "SEPA", &with(("currency", "USD"))).await?, 400, "600.200.500");
+    assert_result(&pay_by_account(&shop, "SEPA", &with(("currency", "USD"))).await?, 400, "600.200.500");
     let future = with(("bankAccount.mandate.dateOfSignature", "2099-01-01"));
-    assert_answer(&pay(&shop, "SEPA", &future).await?, 400, "100.500.302");
+    assert_result(&pay_by_account(&shop, "SEPA", &future).await?, 400, "100.500.302");
     let forced = with(("customParameters[forceResultCode]", "800.100.204"));
-    assert_answer(&pay(&shop, "SEPA", &forced).await?, 400, "800.100.204");
+    assert_result(&pay_by_account(&shop, "SEPA", &forced).await?, 400, "800.100.204");
     let giropay = [BACK, ("bankAccount.iban", "DE14940593100000012346"), ("bankAccount.bic", "TESTDETT421")];
-    assert_pending(&shop, &pay(&shop, "GIROPAY", &giropay).await?);
+    assert_pending(&shop, &pay_by_account(&shop, "GIROPAY", &giropay).await?);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_transfer_says_which_account_it_goes_to() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     let expected = json!({
         "holder": "Tillgate Simulator", "number": "DE23100000001234567890", "bic": "MARKDEF1100", "country": "DE",
     });
     let named = ("merchant.name", "Kiln & Tide*Bowl");
     for (brand, code) in [("PREPAYMENT", "000.200.000"), ("BOLETO", "000.100.110")] {
-        let paid = pay(&shop, brand, &[BACK, named]).await?;
-        assert_answer(&paid, 200, code);
+        let paid = pay_by_account(&shop, brand, &[BACK, named]).await?;
+        assert_result(&paid, 200, code);
         assert_eq!(paid.json["merchant"]["bankAccount"], expected);
         assert_eq!(paid.json["merchant"]["name"], named.1, "what was sent of the merchant stands beside it");
     }
-    let declined = pay(&shop, "PREPAYMENT", &[BACK, ("customParameters[forceResultCode]", "800.100.151")]).await?;
-    assert_answer(&declined, 400, "800.100.151");
+    let declined =
+        pay_by_account(&shop, "PREPAYMENT", &[BACK, ("customParameters[forceResultCode]", "800.100.151")]).await?;
+    assert_result(&declined, 400, "800.100.151");
     assert!(declined.json["merchant"].is_null() && declined.json["redirect"].is_null(), "{}", declined.text);
     Ok(())
 }
 
 #[tokio::test]
 async fn an_account_with_a_provider_is_shown_by_its_id() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     let account = ("virtualAccount.accountId", "jane@shop.example");
-    let paid = pay(&shop, "AFTERPAY", &[account]).await?;
-    assert_answer(&paid, 200, "000.100.110");
+    let paid = pay_by_account(&shop, "AFTERPAY", &[account]).await?;
+    assert_result(&paid, 200, "000.100.110");
     assert_eq!(paid.json["virtualAccount"], json!({ "accountId": "jane@shop.example" }));
     assert!(paid.json["card"].is_null(), "{}", paid.text);
-    let unnamed = pay(&shop, "PAYPAL", &[BACK]).await?;
+    let unnamed = pay_by_account(&shop, "PAYPAL", &[BACK]).await?;
     assert_pending(&shop, &unnamed);
     assert!(unnamed.json["virtualAccount"].is_null(), "{}", unnamed.text);
     Ok(())
@@ -315,21 +329,21 @@ async fn an_account_with_a_provider_is_shown_by_its_id() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_bank_accounts_number_is_nowhere_but_sealed() -> anyhow::Result<()> {
-    let gateway = Gateway::start_env(&[], &[("TILLGATE_LOG", "trace")])?;
-    let shop = gateway.merchant()?;
+    let gateway = TestGateway::start_with_environment(&[], &[("TILLGATE_LOG", "trace")])?;
+    let shop = gateway.create_merchant()?;
     let mut answers = Vec::new();
     for account in [("bankAccount.iban", "NL91ABNA0417164300"), ("bankAccount.number", "70417164300")] {
         let fields = [("bankAccount.holder", "Jane Jones"), account, ("bankAccount.bic", "ABNANL2A")];
-        let paid = pay(&shop, "SEPA", &fields).await?;
-        assert_answer(&paid, 200, "000.100.110");
-        let pending = pay(&shop, "IDEAL", &[&fields[..], &[BACK]].concat()).await?;
-        assert_answer(&pending, 200, "000.200.000");
+        let paid = pay_by_account(&shop, "SEPA", &fields).await?;
+        assert_result(&paid, 200, "000.100.110");
+        let pending = pay_by_account(&shop, "IDEAL", &[&fields[..], &[BACK]].concat()).await?;
+        assert_result(&pending, 200, "000.200.000");
         answers.extend([paid.text, pending.text]);
     }
-    let sealed: u32 = database(&gateway)?.query_row("SELECT count(*) FROM card", [], |row| row.get(0))?;
+    let sealed: u32 = open_database(&gateway)?.query_row("SELECT count(*) FROM card", [], |row| row.get(0))?;
     assert_eq!(sealed, 4);
-    let mut places = vec![gateway.log(), answers.concat()];
-    for file in std::fs::read_dir(gateway.data())? {
+    let mut places = vec![gateway.read_log(), answers.concat()];
+    for file in std::fs::read_dir(gateway.data_folder())? {
         places.push(String::from_utf8_lossy(&std::fs::read(file?.path())?).into_owned());
     }
     for place in places {
@@ -340,31 +354,31 @@ async fn a_bank_accounts_number_is_nowhere_but_sealed() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn the_address_check_answers_by_the_postcode() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     for (postcode, letter) in [("90001", "A"), ("90002", "Z"), ("90003", "N"), ("90004", "U"), ("LS1 4DY", "F")] {
-        let paid = shop.pay(&[("billing.street1", "Mill Lane"), ("billing.postcode", postcode)]).await?;
-        assert_answer(&paid, 200, "000.100.110");
+        let paid = shop.pay_by_card(&[("billing.street1", "Mill Lane"), ("billing.postcode", postcode)]).await?;
+        assert_result(&paid, 200, "000.100.110");
         assert_eq!(paid.json["result"]["avsResponse"], letter, "{}", paid.text);
     }
-    let half = shop.pay(&[("billing.postcode", "LS1 4DY")]).await?;
+    let half = shop.pay_by_card(&[("billing.postcode", "LS1 4DY")]).await?;
     assert_eq!(half.json["result"]["avsResponse"], "U");
-    assert!(shop.pay(&[]).await?.json["result"]["avsResponse"].is_null());
+    assert!(shop.pay_by_card(&[]).await?.json["result"]["avsResponse"].is_null());
     Ok(())
 }
 
 #[tokio::test]
 async fn the_check_of_the_security_code_answers_by_the_code() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     for (code, letter) in [("123", "M"), ("001", "N"), ("002", "P"), ("003", "S"), ("004", "U"), ("", "S")] {
-        let paid = shop.pay(&[("card.cvv", code)]).await?;
-        assert_answer(&paid, 200, "000.100.110");
+        let paid = shop.pay_by_card(&[("card.cvv", code)]).await?;
+        assert_result(&paid, 200, "000.100.110");
         assert_eq!(paid.json["result"]["cvvResponse"], letter, "{code}: {}", paid.text);
     }
     let amex = [("paymentBrand", "AMEX"), ("card.number", "377777777777770"), ("card.cvv", "0001")];
-    assert_eq!(shop.pay(&amex).await?.json["result"]["cvvResponse"], "N");
-    // Cards without a code are about, and nobody asks a shopper who is not there.
+    assert_eq!(shop.pay_by_card(&amex).await?.json["result"]["cvvResponse"], "N");
+    // Some cards have no code, and in a merchant-initiated payment nobody can ask the shopper for it.
     let maestro = [("paymentBrand", "MAESTRO"), ("card.number", "6799851000000032"), ("card.cvv", "")];
-    let agreed = shop.pay(&[("standingInstruction.mode", "INITIAL")]).await?;
+    let agreed = shop.pay_by_card(&[("standingInstruction.mode", "INITIAL")]).await?;
     let agreed = agreed.json["standingInstruction"]["initialTransactionId"].as_str().unwrap_or_default();
     let absent = [
         ("card.cvv", ""),
@@ -374,8 +388,8 @@ async fn the_check_of_the_security_code_answers_by_the_code() -> anyhow::Result<
         ("standingInstruction.type", "UNSCHEDULED"),
     ];
     for fields in [&maestro[..], &absent] {
-        let paid = shop.pay(fields).await?;
-        assert_answer(&paid, 200, "000.100.110");
+        let paid = shop.pay_by_card(fields).await?;
+        assert_result(&paid, 200, "000.100.110");
         assert!(paid.json["result"]["cvvResponse"].is_null(), "{}", paid.text);
     }
     Ok(())
@@ -383,7 +397,7 @@ async fn the_check_of_the_security_code_answers_by_the_code() -> anyhow::Result<
 
 #[tokio::test]
 async fn a_card_payment_tells_the_acquirers_own_answer() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     for (fields, acquirer) in [
         (&[][..], "00"),
         (&[("customParameters[forceResultCode]", "800.100.151")], "05"),
@@ -391,7 +405,7 @@ async fn a_card_payment_tells_the_acquirers_own_answer() -> anyhow::Result<()> {
         (&[("card.expiryYear", "2001")], "54"),
         (&[("card.cvv", "1234")], "82"),
     ] {
-        let paid = shop.pay(fields).await?;
+        let paid = shop.pay_by_card(fields).await?;
         assert_eq!(paid.json["resultDetails"], json!({ "AcquirerResponse": acquirer }), "{}", paid.text);
     }
     Ok(())
@@ -399,25 +413,25 @@ async fn a_card_payment_tells_the_acquirers_own_answer() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_wallet_whose_data_the_merchant_decrypted_needs_all_of_them() -> anyhow::Result<()> {
-    let shop = shop();
-    let whole = account_of(Brand::find("APPLEPAY").ok_or_else(|| anyhow::anyhow!("no such brand"))?);
-    let paid = pay(&shop, "APPLEPAY", &borrowed(&whole)).await?;
-    assert_answer(&paid, 200, "000.100.110");
+    let shop = sandbox_shop();
+    let whole = account_fields(Brand::find("APPLEPAY").ok_or_else(|| anyhow::anyhow!("no such brand"))?);
+    let paid = pay_by_account(&shop, "APPLEPAY", &borrow_fields(&whole)).await?;
+    assert_result(&paid, 200, "000.100.110");
     assert_eq!(paid.json["paymentBrand"], "APPLEPAY");
     let card = json!({ "bin": "420000", "last4Digits": "0000", "expiryMonth": "05", "expiryYear": "2034" });
     assert_eq!(paid.json["card"], card);
     assert_eq!(paid.json["walletPay"], json!({ "source": "web" }));
-    // A cryptogram stands in for the code, so that none is missed.
+    // A cryptogram replaces the code, so no code result is expected.
     assert!(paid.json["result"]["cvvResponse"].is_null(), "{}", paid.text);
     for missing in 0..whole.len() {
         let mut fields = whole.clone();
         let (name, _) = fields.remove(missing);
-        // Without the source nobody can tell that it is decrypted data, and the token is asked for.
+        // Without the source, the parameters are not recognized as decrypted data, and the token is required.
         let name = if name == "walletPay.source" { "walletPay.paymentToken" } else { &name };
-        let refused = pay(&shop, "APPLEPAY", &borrowed(&fields)).await?;
-        assert_answer(&refused, 400, "200.300.404");
-        assert!(refused.errors().contains(&name), "{}", refused.text);
+        let refused = pay_by_account(&shop, "APPLEPAY", &borrow_fields(&fields)).await?;
+        assert_result(&refused, 400, "200.300.404");
+        assert!(refused.invalid_parameters().contains(&name), "{}", refused.text);
     }
-    assert_errors(&pay(&shop, "GOOGLEPAY", &[]).await?, &["walletPay.paymentToken"]);
+    assert_errors(&pay_by_account(&shop, "GOOGLEPAY", &[]).await?, &["walletPay.paymentToken"]);
     Ok(())
 }

@@ -1,20 +1,20 @@
-//! The size of answers and log lines is bounded by the size of the request, on every route and with every input.
+//! The size of responses and log lines is bounded by the size of the request, for every route and every input.
 
 use reqwest::Method;
 use tillgate::api::docs::{ROUTES, Route};
 use tillgate_shared::brand::Brand;
-use tillgate_tests::{Gateway, Merchant, form};
+use tillgate_tests::{MerchantClient, TestGateway, encode_form};
 
 use crate::support::*;
 
-/// Bytes of an answer for a byte of the request, at most. An HTML reference such as `&quot;` takes six.
+/// Maximum number of response bytes per request byte. An HTML reference such as `&quot;` takes six.
 const FACTOR: usize = 16;
-/// Length of a query: a quarter of the longest that is accepted.
+/// Length of a query: a quarter of the maximum.
 const QUERY: usize = 15_000;
-/// Length of a body: as long as 5,000 parameters, a quarter of the most that are read.
+/// Length of a body. It holds 5,000 parameters, a quarter of the maximum.
 const BODY: usize = 64 * 1024;
 
-/// Names that pages and forms read outside of the catalogue.
+/// Names that pages and forms read and that are not in the catalogue.
 const OWN_NAMES: [&str; 12] = [
     "checkoutId",
     "brands",
@@ -30,8 +30,8 @@ const OWN_NAMES: [&str; 12] = [
     "transaction",
 ];
 
-/// Repeats a piece up to a length.
-fn filled(length: usize, piece: impl Fn(usize) -> String) -> String {
+/// Returns as many pieces, numbered from 0, as fit into `length` bytes.
+fn repeat_to_length(length: usize, piece: impl Fn(usize) -> String) -> String {
     let mut text = String::with_capacity(length);
     for number in 0.. {
         let next = piece(number);
@@ -43,21 +43,22 @@ fn filled(length: usize, piece: impl Fn(usize) -> String) -> String {
     text
 }
 
-/// Encoded parameters that fill `length` bytes, of every kind that could be repeated in an answer.
-fn inputs(length: usize) -> Vec<String> {
-    let all: Vec<&str> = Brand::all().iter().map(|brand| brand.code).collect();
+/// Returns form-encoded inputs of about `length` bytes, one for each kind of input that a response could repeat: names,
+/// values, separators, brands and addresses.
+fn repeatable_inputs(length: usize) -> Vec<String> {
+    let codes: Vec<&str> = Brand::all().iter().map(|brand| brand.code).collect();
     let mut inputs = vec![
         // Many short names, many names of one list, many wrong values, many long names.
-        filled(length, |number| format!("{number:x}=&")),
-        filled(length, |number| format!("cart.items[{}].price=x{number}&", number % 1000)),
-        filled(length, |number| format!("customParameters[{number}]=%22&")),
-        filled(length, |number| format!("customParameters[{number}]={}&", "%3C".repeat(60))),
-        filled(length, |number| format!("{number}{}=&", "x".repeat(240))),
-        filled(length, |number| format!("{number}{}=%01&", "[".repeat(100))),
-        // One name, again and again.
-        filled(length, |_| "brands=VISA&".to_owned()),
-        filled(length, |_| "entityId=8&".to_owned()),
-        filled(length, |_| "amount=x&".to_owned()),
+        repeat_to_length(length, |number| format!("{number:x}=&")),
+        repeat_to_length(length, |number| format!("cart.items[{}].price=x{number}&", number % 1000)),
+        repeat_to_length(length, |number| format!("customParameters[{number}]=%22&")),
+        repeat_to_length(length, |number| format!("customParameters[{number}]={}&", "%3C".repeat(60))),
+        repeat_to_length(length, |number| format!("{number}{}=&", "x".repeat(240))),
+        repeat_to_length(length, |number| format!("{number}{}=%01&", "[".repeat(100))),
+        // One name, repeated.
+        repeat_to_length(length, |_| "brands=VISA&".to_owned()),
+        repeat_to_length(length, |_| "entityId=8&".to_owned()),
+        repeat_to_length(length, |_| "amount=x&".to_owned()),
         // Separators, and text that is no parameter.
         "&".repeat(length),
         "%".repeat(length),
@@ -65,40 +66,44 @@ fn inputs(length: usize) -> Vec<String> {
     ];
     for name in OWN_NAMES {
         for piece in ["X+", "%22", "%3C", "%01", "https://shop.example/%22", "IDEAL,", "VISA+"] {
-            inputs.push(format!("{name}={}", filled(length - 40, |_| piece.to_owned())));
+            inputs.push(format!("{name}={}", repeat_to_length(length - 40, |_| piece.to_owned())));
         }
     }
-    let every = filled(length - 40, |number| format!("{}+", all[number % all.len()]));
-    inputs.push(format!("brands={every}"));
-    // An address is repeated in the form of every brand: long ones, and those of a usual length.
+    let all_codes = repeat_to_length(length - 40, |number| format!("{}+", codes[number % codes.len()]));
+    inputs.push(format!("brands={all_codes}"));
+    // An address is repeated in the form of every brand: both long addresses and addresses of a usual length.
     for address in [length / 4, 8000, 2000, 500] {
         inputs.push(format!(
             "brands={}&shopperResultUrl=https://shop.example/{}",
-            all.join("+"),
+            codes.join("+"),
             "%22".repeat(address)
         ));
     }
     inputs
 }
 
-/// What a shop has that a route can be asked for.
-struct Things {
-    shop: Merchant,
+/// A merchant with an open checkout and a payment, for calls of every route.
+struct RouteTargets {
+    shop: MerchantClient,
     checkout: String,
     payment: String,
 }
 
-impl Things {
-    fn path(&self, route: &Route) -> String {
+impl RouteTargets {
+    /// Returns the path of a route without its leading slash. Its placeholders are replaced by ids of these objects or
+    /// by valid examples.
+    fn path_of(&self, route: &Route) -> String {
         let id = if route.path.starts_with("/v1/checkouts") { &self.checkout } else { &self.payment };
         let path = route.path.trim_start_matches('/').replace("{id}", id).replace("{registration}", id);
         path.replace("{advance}", "1s").replace("{build}", id).replace("{*path}", "x")
     }
 
-    /// The size of an answer to a route with this query and body.
-    async fn size(&self, route: &Route, query: &str, body: Option<&str>) -> anyhow::Result<usize> {
+    /// Sends a request with the merchant's token to a route. Returns the bytes of the response: names and values of its
+    /// headers, and its body. Fails if the status is 500.
+    async fn response_size(&self, route: &Route, query: &str, body: Option<&str>) -> anyhow::Result<usize> {
         let method: Method = route.method.as_str().parse()?;
-        let request = self.shop.bare(method, &format!("{}?{query}", self.path(route))).bearer_auth(&self.shop.token);
+        let request =
+            self.shop.bare_request(method, &format!("{}?{query}", self.path_of(route))).bearer_auth(&self.shop.token);
         let request = request.header("content-type", "application/x-www-form-urlencoded");
         let answer = request.body(body.unwrap_or_default().to_owned()).send().await?;
         anyhow::ensure!(answer.status() != 500, "{} {}", route.method.as_str(), route.path);
@@ -107,41 +112,43 @@ impl Things {
     }
 }
 
-async fn things(gateway: &Gateway, options: &[&str]) -> anyhow::Result<Things> {
-    let mut shop = gateway.merchant_with(options)?;
-    // A route that leaves its body unread closes the connection.
+/// Creates a merchant with these options, an open checkout and a payment.
+async fn create_route_targets(gateway: &TestGateway, options: &[&str]) -> anyhow::Result<RouteTargets> {
+    let mut shop = gateway.create_merchant_with(options)?;
+    // Connections are not reused, because a route that does not read its body closes the connection.
     shop.client = reqwest::Client::builder().pool_max_idle_per_host(0).build()?;
-    let checkout = shop.checkout(&[]).await?.id().to_owned();
-    let payment = shop.pay(&[]).await?.id().to_owned();
-    Ok(Things { shop, checkout, payment })
+    let checkout = shop.create_checkout(&[]).await?.id().to_owned();
+    let payment = shop.pay_by_card(&[]).await?.id().to_owned();
+    Ok(RouteTargets { shop, checkout, payment })
 }
 
 #[tokio::test]
 async fn no_route_answers_more_than_a_small_multiple_of_what_it_is_sent() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    // A strict entity tells every name that it does not know.
-    let things = things(&gateway, &["--strict"]).await?;
-    let (queries, bodies) = (inputs(QUERY), inputs(BODY).into_iter().step_by(3).collect::<Vec<_>>());
-    for route in ROUTES {
-        let identity = form([("entityId", things.shop.entity_id.as_str()), ("checkoutId", &things.checkout)]);
+    let gateway = TestGateway::start()?;
+    // A strict entity repeats every unknown name in its response.
+    let things = create_route_targets(&gateway, &["--strict"]).await?;
+    let (queries, bodies) =
+        (repeatable_inputs(QUERY), repeatable_inputs(BODY).into_iter().step_by(3).collect::<Vec<_>>());
+    for route in ROUTES.iter() {
+        let identity = encode_form([("entityId", things.shop.entity_id.as_str()), ("checkoutId", &things.checkout)]);
         let every: Vec<&str> = Brand::all().iter().map(|brand| brand.code).collect();
-        // What every brand once takes.
-        let usual = things.size(route, &format!("{identity}&brands={}", every.join("+")), None).await?;
+        // Baseline: the response for every brand once.
+        let usual = things.response_size(route, &format!("{identity}&brands={}", every.join("+")), None).await?;
         let has_body = route.method.as_str() == "POST";
         for input in &queries {
-            let size = things.size(route, &format!("{identity}&{input}"), None).await?;
+            let size = things.response_size(route, &format!("{identity}&{input}"), None).await?;
             let start: String = input.chars().take(60).collect();
             assert!(size <= usual + 50_000 + FACTOR * input.len(), "{} {start}: {size}", route.path);
         }
         for input in bodies.iter().filter(|_| has_body) {
             let body = format!("{identity}&{input}");
-            let size = things.size(route, &identity, Some(&body)).await?;
+            let size = things.response_size(route, &identity, Some(&body)).await?;
             let start: String = input.chars().take(60).collect();
             assert!(size <= usual + 50_000 + 2 * input.len(), "{} {start}: {size}", route.path);
         }
     }
 
-    let log = gateway.log();
+    let log = gateway.read_log();
     let longest = log.lines().map(str::len).max().unwrap_or_default();
     assert!(longest < 2 * QUERY, "a line of {longest} bytes");
     Ok(())
@@ -149,11 +156,11 @@ async fn no_route_answers_more_than_a_small_multiple_of_what_it_is_sent() -> any
 
 #[tokio::test]
 async fn the_plain_form_has_each_brand_once() -> anyhow::Result<()> {
-    let shop = shop();
-    let made = shop.checkout(&[]).await?;
+    let shop = sandbox_shop();
+    let made = shop.create_checkout(&[]).await?;
     let path = |brands: &str| format!("v1/plainForm.html?checkoutId={}&brands={brands}", made.id());
-    let once = shop.bare(Method::GET, &path("VISA+IDEAL+MASTER")).send().await?.text().await?;
-    let often = shop.bare(Method::GET, &path(&"VISA+IDEAL+MASTER+".repeat(3000))).send().await?.text().await?;
+    let once = shop.bare_request(Method::GET, &path("VISA+IDEAL+MASTER")).send().await?.text().await?;
+    let often = shop.bare_request(Method::GET, &path(&"VISA+IDEAL+MASTER+".repeat(3000))).send().await?.text().await?;
     assert_eq!(once, often);
     Ok(())
 }

@@ -1,32 +1,39 @@
-//! Who may ask: the bearer token, the older pair of user and password, and the entity that both speak for.
+//! Credentials: the bearer token, the older pair of user and password, and the entity that both give access to.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
-use tillgate_tests::{Answer, Gateway, Merchant, form, until};
+use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, encode_form, poll_until};
 
 use crate::support::*;
 
 const CHECKOUT: [(&str, &str); 3] = [("amount", "1.00"), ("currency", "EUR"), ("paymentType", "DB")];
 
-/// Opens a checkout with this header and these fields and nothing else.
-async fn open(shop: &Merchant, header: Option<&[u8]>, fields: &[(&str, &str)]) -> anyhow::Result<Answer> {
-    let body = form(CHECKOUT.iter().chain(fields).copied());
-    let mut request =
-        shop.bare(Method::POST, "v1/checkouts").header("content-type", "application/x-www-form-urlencoded").body(body);
+/// Creates a checkout of 1.00 EUR with these fields and this `Authorization` header. Sends no other credentials and no
+/// other entity.
+async fn create_checkout(
+    shop: &MerchantClient,
+    header: Option<&[u8]>,
+    fields: &[(&str, &str)],
+) -> anyhow::Result<ApiResponse> {
+    let body = encode_form(CHECKOUT.iter().chain(fields).copied());
+    let mut request = shop
+        .bare_request(Method::POST, "v1/checkouts")
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(body);
     if let Some(header) = header {
         request = request.header(AUTHORIZATION, HeaderValue::from_bytes(header)?);
     }
-    Answer::read(request.send().await?).await
+    ApiResponse::read_from(request.send().await?).await
 }
 
-fn bearer(token: &str) -> Vec<u8> {
+fn bearer_header(token: &str) -> Vec<u8> {
     format!("Bearer {token}").into_bytes()
 }
 
-/// User and password inside a token.
-fn pair(token: &str) -> anyhow::Result<(String, String)> {
+/// Returns the user and the password in a token. Both are empty if the decoded token has no `|`.
+fn decode_token(token: &str) -> anyhow::Result<(String, String)> {
     let text = String::from_utf8(STANDARD.decode(token)?)?;
     let (user, password) = text.split_once('|').unwrap_or_default();
     Ok((user.to_owned(), password.to_owned()))
@@ -34,9 +41,9 @@ fn pair(token: &str) -> anyhow::Result<(String, String)> {
 
 #[tokio::test]
 async fn without_a_usable_header_the_answer_is_401() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     let entity = [("entityId", shop.entity_id.as_str())];
-    let missing = open(&shop, None, &entity).await?;
+    let missing = create_checkout(&shop, None, &entity).await?;
     let basic = format!("Basic {}", shop.token);
     let twice = format!("Bearer {0} {0}", shop.token);
     let glued = format!("Bearer{}", shop.token);
@@ -52,12 +59,12 @@ async fn without_a_usable_header_the_answer_is_401() -> anyhow::Result<()> {
         b"Digest username=\"x\"",
         b"Bearer \xff\xfe",
     ];
-    assert_answer(&missing, 401, "800.900.300");
+    assert_result(&missing, 401, "800.900.300");
     assert_envelope(&missing);
     assert_eq!(missing.headers["www-authenticate"], "Bearer");
     for header in malformed {
-        let answer = open(&shop, Some(header), &entity).await?;
-        assert_answer(&answer, 401, "800.900.300");
+        let answer = create_checkout(&shop, Some(header), &entity).await?;
+        assert_result(&answer, 401, "800.900.300");
         assert_eq!(answer.headers["www-authenticate"], "Bearer");
     }
     Ok(())
@@ -65,34 +72,34 @@ async fn without_a_usable_header_the_answer_is_401() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_malformed_header_is_not_saved_by_good_fields() -> anyhow::Result<()> {
-    let shop = shop();
-    let (user, password) = pair(&shop.token)?;
+    let shop = sandbox_shop();
+    let (user, password) = decode_token(&shop.token)?;
     let fields = [
         ("entityId", shop.entity_id.as_str()),
         ("authentication.userId", user.as_str()),
         ("authentication.password", password.as_str()),
     ];
-    assert_answer(&open(&shop, Some(b"Basic eDp5"), &fields).await?, 401, "800.900.300");
-    assert_answer(&open(&shop, Some(&bearer("eDp5")), &fields).await?, 403, "800.900.300");
+    assert_result(&create_checkout(&shop, Some(b"Basic eDp5"), &fields).await?, 401, "800.900.300");
+    assert_result(&create_checkout(&shop, Some(&bearer_header("eDp5")), &fields).await?, 403, "800.900.300");
     Ok(())
 }
 
 #[tokio::test]
 async fn the_scheme_is_read_in_any_case() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     for scheme in ["Bearer", "bearer", "BEARER"] {
         let header = format!("{scheme} {}", shop.token);
-        let answer = open(&shop, Some(header.as_bytes()), &[("entityId", &shop.entity_id)]).await?;
-        assert_answer(&answer, 200, "000.200.100");
+        let answer = create_checkout(&shop, Some(header.as_bytes()), &[("entityId", &shop.entity_id)]).await?;
+        assert_result(&answer, 200, "000.200.100");
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn a_wrong_token_is_403_and_every_wrong_one_looks_the_same() -> anyhow::Result<()> {
-    let shop = shop();
-    let (user, password) = pair(&shop.token)?;
-    let other = pair(&other_shop().token)?;
+    let shop = sandbox_shop();
+    let (user, password) = decode_token(&shop.token)?;
+    let other = decode_token(&other_shop().token)?;
     let encode = |user: &str, password: &str| STANDARD.encode(format!("{user}|{password}"));
     let mut cut = shop.token.clone();
     cut.pop();
@@ -116,10 +123,10 @@ async fn a_wrong_token_is_403_and_every_wrong_one_looks_the_same() -> anyhow::Re
     ];
     let mut seen = Vec::new();
     for token in wrong {
-        let answer = open(&shop, Some(&bearer(&token)), &[("entityId", &shop.entity_id)]).await?;
-        assert_answer(&answer, 403, "800.900.300");
+        let answer = create_checkout(&shop, Some(&bearer_header(&token)), &[("entityId", &shop.entity_id)]).await?;
+        assert_result(&answer, 403, "800.900.300");
         assert_envelope(&answer);
-        seen.push(outcome(&answer));
+        seen.push(comparable_response(&answer));
     }
     seen.dedup();
     assert_eq!(seen.len(), 1, "{seen:?}");
@@ -128,66 +135,67 @@ async fn a_wrong_token_is_403_and_every_wrong_one_looks_the_same() -> anyhow::Re
 
 #[tokio::test]
 async fn strangers_learn_nothing_about_the_body() -> anyhow::Result<()> {
-    let shop = shop();
-    // A wrong token is told before anything that is wrong with the rest.
-    let wrong = bearer(&STANDARD.encode("nobody|nothing"));
+    let shop = sandbox_shop();
+    // A wrong token is reported before any other fault of the request.
+    let wrong = bearer_header(&STANDARD.encode("nobody|nothing"));
     for fields in
         [&[("amount", "x")][..], &[("entityId", "x")], &[("entityId", &shop.entity_id), ("billing.country", "x")]]
     {
-        let answer = open(&shop, Some(&wrong), fields).await?;
-        assert_answer(&answer, 403, "800.900.300");
-        assert!(answer.errors().is_empty(), "{}", answer.text);
+        let answer = create_checkout(&shop, Some(&wrong), fields).await?;
+        assert_result(&answer, 403, "800.900.300");
+        assert!(answer.invalid_parameters().is_empty(), "{}", answer.text);
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn the_older_fields_speak_for_a_merchant_in_bodies_and_queries() -> anyhow::Result<()> {
-    let shop = shop();
-    let (user, password) = pair(&shop.token)?;
+    let shop = sandbox_shop();
+    let (user, password) = decode_token(&shop.token)?;
     let credentials = [("authentication.userId", user.as_str()), ("authentication.password", password.as_str())];
     for entity in ["authentication.entityId", "entityId"] {
         let fields: Vec<_> = credentials.into_iter().chain([(entity, shop.entity_id.as_str())]).collect();
-        let made = open(&shop, None, &fields).await?;
-        assert_answer(&made, 200, "000.200.100");
-        let path = format!("v1/checkouts/{}/payment?{}", made.id(), form(fields));
-        let status = Answer::read(shop.bare(Method::GET, &path).send().await?).await?;
-        assert_answer(&status, 200, "000.200.000");
+        let made = create_checkout(&shop, None, &fields).await?;
+        assert_result(&made, 200, "000.200.100");
+        let path = format!("v1/checkouts/{}/payment?{}", made.id(), encode_form(fields));
+        let status = ApiResponse::read_from(shop.bare_request(Method::GET, &path).send().await?).await?;
+        assert_result(&status, 200, "000.200.000");
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn the_older_fields_fail_like_the_header() -> anyhow::Result<()> {
-    let shop = shop();
-    let (user, password) = pair(&shop.token)?;
+    let shop = sandbox_shop();
+    let (user, password) = decode_token(&shop.token)?;
     let (user, password) = (("authentication.userId", user.as_str()), ("authentication.password", password.as_str()));
     let entity = ("authentication.entityId", shop.entity_id.as_str());
-    // Half a pair is none.
+    // An incomplete pair is treated as missing.
     for fields in
         [&[entity, user][..], &[entity, password], &[entity], &[entity, user, ("authentication.password", "")]]
     {
-        let answer = open(&shop, None, fields).await?;
+        let answer = create_checkout(&shop, None, fields).await?;
         assert!(matches!(answer.status, 401 | 403), "{}", answer.text);
-        assert_eq!(answer.code(), "800.900.300");
+        assert_eq!(answer.result_code(), "800.900.300");
     }
-    let wrong_password = open(&shop, None, &[entity, user, ("authentication.password", "wrong")]).await?;
-    let wrong_user = open(&shop, None, &[entity, ("authentication.userId", "wrong"), password]).await?;
-    assert_answer(&wrong_password, 403, "800.900.300");
-    assert_eq!(outcome(&wrong_password), outcome(&wrong_user));
+    let wrong_password = create_checkout(&shop, None, &[entity, user, ("authentication.password", "wrong")]).await?;
+    let wrong_user = create_checkout(&shop, None, &[entity, ("authentication.userId", "wrong"), password]).await?;
+    assert_result(&wrong_password, 403, "800.900.300");
+    assert_eq!(comparable_response(&wrong_password), comparable_response(&wrong_user));
     assert!(!wrong_password.text.contains("wrong\""), "{}", wrong_password.text);
-    // And the entity is asked for in the same way.
-    assert_errors(&open(&shop, None, &[user, password]).await?, &["entityId"]);
+    // The entity is required in the same way.
+    assert_errors(&create_checkout(&shop, None, &[user, password]).await?, &["entityId"]);
     let stranger = other_shop();
-    let foreign = open(&shop, None, &[user, password, ("authentication.entityId", &stranger.entity_id)]).await?;
-    assert_answer(&foreign, 403, "800.900.201");
+    let foreign =
+        create_checkout(&shop, None, &[user, password, ("authentication.entityId", &stranger.entity_id)]).await?;
+    assert_result(&foreign, 403, "800.900.201");
     Ok(())
 }
 
 #[tokio::test]
 async fn credentials_are_not_kept_and_not_shown() -> anyhow::Result<()> {
-    let shop = shop();
-    let (user, password) = pair(&shop.token)?;
+    let shop = sandbox_shop();
+    let (user, password) = decode_token(&shop.token)?;
     let mut fields = vec![
         ("authentication.userId", user.as_str()),
         ("authentication.password", password.as_str()),
@@ -196,7 +204,7 @@ async fn credentials_are_not_kept_and_not_shown() -> anyhow::Result<()> {
     fields.extend(CHECKOUT);
     fields.extend(tillgate_tests::CARD);
     let paid = shop.post_as_browser("v1/payments", &fields).await?;
-    assert_answer(&paid, 200, "000.100.110");
+    assert_result(&paid, 200, "000.100.110");
     assert!(paid.json["authentication"].is_null() && !paid.text.contains(&password), "{}", paid.text);
     let read = shop.get(&format!("v1/payments/{}", paid.id())).await?;
     assert!(!read.text.contains(&password) && !read.text.contains(&user), "{}", read.text);
@@ -205,14 +213,17 @@ async fn credentials_are_not_kept_and_not_shown() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_request_without_an_entity_names_it() -> anyhow::Result<()> {
-    let shop = shop();
-    let missing = open(&shop, Some(&bearer(&shop.token)), &[]).await?;
+    let shop = sandbox_shop();
+    let missing = create_checkout(&shop, Some(&bearer_header(&shop.token)), &[]).await?;
     assert_errors(&missing, &["entityId"]);
-    assert!(error(&missing, "entityId")["value"].is_null());
-    assert_errors(&open(&shop, Some(&bearer(&shop.token)), &[("entityId", "")]).await?, &["entityId"]);
+    assert!(parameter_error(&missing, "entityId")["value"].is_null());
+    assert_errors(
+        &create_checkout(&shop, Some(&bearer_header(&shop.token)), &[("entityId", "")]).await?,
+        &["entityId"],
+    );
     for wrong in ["x", &shop.entity_id.to_uppercase(), &shop.entity_id[1..], &format!("{}0", shop.entity_id)] {
-        let refused = open(&shop, Some(&bearer(&shop.token)), &[("entityId", wrong)]).await?;
-        // Capital digits that are none make the same id.
+        let refused = create_checkout(&shop, Some(&bearer_header(&shop.token)), &[("entityId", wrong)]).await?;
+        // An id without letters is the same in upper case.
         if wrong != shop.entity_id {
             assert_errors(&refused, &["entityId"]);
         }
@@ -222,14 +233,15 @@ async fn a_request_without_an_entity_names_it() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn another_merchants_entity_looks_like_one_that_never_was() -> anyhow::Result<()> {
-    let (shop, stranger) = (shop(), other_shop());
-    let ask = async |entity: &str| open(&shop, Some(&bearer(&shop.token)), &[("entityId", entity)]).await;
+    let (shop, stranger) = (sandbox_shop(), other_shop());
+    let ask =
+        async |entity: &str| create_checkout(&shop, Some(&bearer_header(&shop.token)), &[("entityId", entity)]).await;
     let foreign = ask(&stranger.entity_id).await?;
-    assert_answer(&foreign, 403, "800.900.201");
+    assert_result(&foreign, 403, "800.900.201");
     assert_envelope(&foreign);
     let never = ask(&"0".repeat(32)).await?;
-    assert_eq!(outcome(&foreign), outcome(&never));
-    // The envelope tells nothing either: neither answer carries an entity in its identifier.
+    assert_eq!(comparable_response(&foreign), comparable_response(&never));
+    // The response envelope reveals nothing either: the `ndc` of both responses contains no entity.
     for answer in [&foreign, &never] {
         assert!(
             !answer.text.contains(&stranger.entity_id) && !answer.text.contains(&"0".repeat(32)),
@@ -239,45 +251,49 @@ async fn another_merchants_entity_looks_like_one_that_never_was() -> anyhow::Res
     }
     let status = |entity: &str| format!("v1/payments/x?entityId={entity}");
     for entity in [stranger.entity_id.as_str(), &"0".repeat(32)] {
-        let request = shop.bare(Method::GET, &status(entity)).bearer_auth(&shop.token);
-        assert_answer(&Answer::read(request.send().await?).await?, 403, "800.900.201");
+        let request = shop.bare_request(Method::GET, &status(entity)).bearer_auth(&shop.token);
+        assert_result(&ApiResponse::read_from(request.send().await?).await?, 403, "800.900.201");
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn a_token_made_beside_a_running_gateway_works_and_a_revoked_one_does_not() -> anyhow::Result<()> {
-    let gateway = Gateway::shared();
-    let first = shop();
-    let made = gateway.command(&["token", "create", "--entity", &first.entity_id, "--label", "web shop"])?;
+    let gateway = TestGateway::shared();
+    let first = sandbox_shop();
+    let made = gateway.run_command(&["token", "create", "--entity", &first.entity_id, "--label", "web shop"])?;
     let text = |name: &str| made[name].as_str().unwrap_or_default().to_owned();
-    let second = Merchant::new(gateway.base(), first.entity_id.clone(), text("token"));
-    until("the new token is taken", async || Ok((second.checkout(&[]).await?.status == 200).then_some(()))).await?;
+    let second = MerchantClient::new(gateway.base_url(), first.entity_id.clone(), text("token"));
+    poll_until("the new token is taken", async || Ok((second.create_checkout(&[]).await?.status == 200).then_some(())))
+        .await?;
 
-    // Both tokens speak for the same entity.
-    let checkout = second.checkout(&[]).await?;
-    assert_answer(&first.status(checkout.id()).await?, 200, "000.200.000");
+    // Both tokens give access to the same entity.
+    let checkout = second.create_checkout(&[]).await?;
+    assert_result(&first.read_status(checkout.id()).await?, 200, "000.200.000");
 
-    gateway.command(&["token", "revoke", "--user", &text("userId")])?;
-    let refused = until("the revoked token is refused", async || {
-        let answer = second.status(checkout.id()).await?;
+    gateway.run_command(&["token", "revoke", "--user", &text("userId")])?;
+    let refused = poll_until("the revoked token is refused", async || {
+        let answer = second.read_status(checkout.id()).await?;
         Ok((answer.status == 403).then_some(answer))
     })
     .await?;
-    assert_answer(&refused, 403, "800.900.300");
-    let unknown = first.bare(Method::GET, "v1/payments/x").bearer_auth(STANDARD.encode("nobody|nothing"));
-    assert_eq!(outcome(&refused), outcome(&Answer::read(unknown.send().await?).await?));
-    // The other one goes on working.
-    assert_answer(&first.status(checkout.id()).await?, 200, "000.200.000");
+    assert_result(&refused, 403, "800.900.300");
+    let unknown = first.bare_request(Method::GET, "v1/payments/x").bearer_auth(STANDARD.encode("nobody|nothing"));
+    assert_eq!(
+        comparable_response(&refused),
+        comparable_response(&ApiResponse::read_from(unknown.send().await?).await?)
+    );
+    // The other token stays valid.
+    assert_result(&first.read_status(checkout.id()).await?, 200, "000.200.000");
     Ok(())
 }
 
 #[tokio::test]
 async fn the_secret_half_of_a_token_is_stored_nowhere() -> anyhow::Result<()> {
-    let (gateway, shop) = (Gateway::shared(), shop());
-    assert_answer(&shop.checkout(&[]).await?, 200, "000.200.100");
-    let (_, password) = pair(&shop.token)?;
-    for entry in std::fs::read_dir(gateway.data())? {
+    let (gateway, shop) = (TestGateway::shared(), sandbox_shop());
+    assert_result(&shop.create_checkout(&[]).await?, 200, "000.200.100");
+    let (_, password) = decode_token(&shop.token)?;
+    for entry in std::fs::read_dir(gateway.data_folder())? {
         let path = entry?.path();
         if path.is_file() {
             let content = std::fs::read(&path)?;
@@ -287,6 +303,6 @@ async fn the_secret_half_of_a_token_is_stored_nowhere() -> anyhow::Result<()> {
             }
         }
     }
-    assert!(!gateway.log().contains(&password) && !gateway.log().contains(&shop.token));
+    assert!(!gateway.read_log().contains(&password) && !gateway.read_log().contains(&shop.token));
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! Card on file: what a cardholder agreed to, and that a merchant who charges alone keeps to it.
+//! Stored credentials: the terms that a cardholder agreed to are enforced for merchant-initiated payments.
 
-use tillgate_tests::{Answer, CARD, Gateway, Merchant};
+use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway};
 
 use crate::support::*;
 
@@ -14,90 +14,93 @@ const EXPIRY: &str = "standingInstruction.expiry";
 const FREQUENCY: &str = "standingInstruction.frequency";
 const INSTALLMENTS: &str = "standingInstruction.numberOfInstallments";
 
-/// The cardholder agrees to these terms with a payment. Returns the id of the agreement.
-async fn agree(shop: &Merchant, terms: &[(&str, &str)]) -> anyhow::Result<String> {
-    let paid = shop.pay(&[&INITIAL, terms].concat()).await?;
-    assert_answer(&paid, 200, "000.100.110");
-    Ok(initial(&paid).to_owned())
+/// Makes an initial cardholder-initiated payment with these terms, and asserts its approval. Returns the id of the
+/// standing instruction.
+async fn pay_initial(shop: &MerchantClient, terms: &[(&str, &str)]) -> anyhow::Result<String> {
+    let paid = shop.pay_by_card(&[&INITIAL, terms].concat()).await?;
+    assert_result(&paid, 200, "000.100.110");
+    Ok(initial_transaction_id(&paid).to_owned())
 }
 
-fn initial(answer: &Answer) -> &str {
+fn initial_transaction_id(answer: &ApiResponse) -> &str {
     answer.json["standingInstruction"]["initialTransactionId"].as_str().unwrap_or_default()
 }
 
-/// The merchant charges the card alone.
-async fn charge(shop: &Merchant, id: &str, more: &[(&str, &str)]) -> anyhow::Result<Answer> {
-    shop.pay(&[&REPEATED, &[(ID, id)][..], more].concat()).await
+/// Makes a merchant-initiated payment under the standing instruction `id`. Returns any response.
+async fn pay_merchant_initiated(shop: &MerchantClient, id: &str, more: &[(&str, &str)]) -> anyhow::Result<ApiResponse> {
+    shop.pay_by_card(&[&REPEATED, &[(ID, id)][..], more].concat()).await
 }
 
+/// Asserts a refusal with 600.200.501 for exactly this parameter.
 #[track_caller]
-fn assert_not_agreed(answer: &Answer, name: &str) {
-    assert_answer(answer, 400, "600.200.501");
-    assert_eq!(answer.errors(), [name], "{}", answer.text);
+fn assert_terms_violated(answer: &ApiResponse, name: &str) {
+    assert_result(answer, 400, "600.200.501");
+    assert_eq!(answer.invalid_parameters(), [name], "{}", answer.text);
 }
 
 #[tokio::test]
 async fn the_first_payment_gives_the_id_that_later_ones_must_send() -> anyhow::Result<()> {
-    let shop = shop();
-    let paid = shop.pay(&INITIAL).await?;
-    let id = initial(&paid);
+    let shop = sandbox_shop();
+    let paid = shop.pay_by_card(&INITIAL).await?;
+    let id = initial_transaction_id(&paid);
     assert!(has_shape(id, "XXXXXXXXXXXXXXXXXX"), "{}", paid.text);
-    assert_eq!(initial(&shop.get(&format!("v1/payments/{}", paid.id())).await?), id);
-    let charged = charge(&shop, id, &[]).await?;
-    assert_answer(&charged, 200, "000.100.110");
-    assert_eq!(initial(&charged), id);
-    let another = shop.pay(&INITIAL).await?;
-    assert_ne!(initial(&another), id);
+    assert_eq!(initial_transaction_id(&shop.get(&format!("v1/payments/{}", paid.id())).await?), id);
+    let charged = pay_merchant_initiated(&shop, id, &[]).await?;
+    assert_result(&charged, 200, "000.100.110");
+    assert_eq!(initial_transaction_id(&charged), id);
+    let another = shop.pay_by_card(&INITIAL).await?;
+    assert_ne!(initial_transaction_id(&another), id);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_declined_first_payment_agrees_to_nothing() -> anyhow::Result<()> {
-    let shop = shop();
-    let declined = shop.pay(&[&INITIAL[..], &[("customParameters[forceResultCode]", "800.100.151")]].concat()).await?;
-    assert_answer(&declined, 400, "800.100.151");
-    assert_eq!(initial(&declined), "");
-    // Neither does a payment that says nothing of an agreement.
-    assert!(shop.pay(&[]).await?.json["standingInstruction"].is_null());
+    let shop = sandbox_shop();
+    let declined =
+        shop.pay_by_card(&[&INITIAL[..], &[("customParameters[forceResultCode]", "800.100.151")]].concat()).await?;
+    assert_result(&declined, 400, "800.100.151");
+    assert_eq!(initial_transaction_id(&declined), "");
+    // A payment without a standing instruction has none in its response.
+    assert!(shop.pay_by_card(&[]).await?.json["standingInstruction"].is_null());
     Ok(())
 }
 
 #[tokio::test]
 async fn a_charge_without_an_initial_transaction_or_with_an_unknown_one_is_refused() -> anyhow::Result<()> {
-    let (shop, stranger) = (shop(), other_shop());
-    assert_errors(&shop.pay(&REPEATED).await?, &[ID]);
-    let id = agree(&shop, &[]).await?;
-    let unknown = charge(&shop, "0123456789ABCDEF01", &[]).await?;
-    assert_answer(&unknown, 400, "700.100.100");
-    assert_eq!(error(&unknown, ID)["value"], "0123456789ABCDEF01");
-    // Another merchant's is as unknown as none.
-    assert_answer(&charge(&stranger, &id, &[]).await?, 400, "700.100.100");
-    assert_answer(&charge(&shop, &id, &[]).await?, 200, "000.100.110");
+    let (shop, stranger) = (sandbox_shop(), other_shop());
+    assert_errors(&shop.pay_by_card(&REPEATED).await?, &[ID]);
+    let id = pay_initial(&shop, &[]).await?;
+    let unknown = pay_merchant_initiated(&shop, "0123456789ABCDEF01", &[]).await?;
+    assert_result(&unknown, 400, "700.100.100");
+    assert_eq!(parameter_error(&unknown, ID)["value"], "0123456789ABCDEF01");
+    // A standing instruction of another merchant is treated as unknown.
+    assert_result(&pay_merchant_initiated(&stranger, &id, &[]).await?, 400, "700.100.100");
+    assert_result(&pay_merchant_initiated(&shop, &id, &[]).await?, 200, "000.100.110");
     Ok(())
 }
 
 #[tokio::test]
 async fn what_was_agreed_for_one_card_cannot_be_charged_to_another() -> anyhow::Result<()> {
-    let shop = shop();
-    let id = agree(&shop, &[]).await?;
+    let shop = sandbox_shop();
+    let id = pay_initial(&shop, &[]).await?;
     let other = [("card.number", "5454545454545454"), ("paymentBrand", "MASTER")];
-    assert_answer(&charge(&shop, &id, &other).await?, 400, "700.100.710");
-    // A renewed card of the same number is the same account.
-    assert_answer(&charge(&shop, &id, &[("card.expiryYear", "2038")]).await?, 200, "000.100.110");
+    assert_result(&pay_merchant_initiated(&shop, &id, &other).await?, 400, "700.100.710");
+    // A renewed card with the same number is the same account.
+    assert_result(&pay_merchant_initiated(&shop, &id, &[("card.expiryYear", "2038")]).await?, 200, "000.100.110");
     Ok(())
 }
 
 #[tokio::test]
 async fn no_more_installments_are_charged_than_were_agreed_also_by_fifty_at_once() -> anyhow::Result<()> {
-    let shop = shop();
-    let id = agree(&shop, &[(KIND, "INSTALLMENT"), (INSTALLMENTS, "5")]).await?;
-    // A charge that is declined is none.
-    let declined = charge(&shop, &id, &[("customParameters[forceResultCode]", "800.100.151")]).await?;
-    assert_answer(&declined, 400, "800.100.151");
+    let shop = sandbox_shop();
+    let id = pay_initial(&shop, &[(KIND, "INSTALLMENT"), (INSTALLMENTS, "5")]).await?;
+    // A declined charge is not counted.
+    let declined = pay_merchant_initiated(&shop, &id, &[("customParameters[forceResultCode]", "800.100.151")]).await?;
+    assert_result(&declined, 400, "800.100.151");
     let tasks: Vec<_> = (0..50)
         .map(|_| {
             let (shop, id) = (shop.clone(), id.clone());
-            tokio::spawn(async move { charge(&shop, &id, &[]).await })
+            tokio::spawn(async move { pay_merchant_initiated(&shop, &id, &[]).await })
         })
         .collect();
     let mut approved = 0;
@@ -106,100 +109,105 @@ async fn no_more_installments_are_charged_than_were_agreed_also_by_fifty_at_once
         if answer.status == 200 {
             approved += 1;
         } else {
-            assert_not_agreed(&answer, INSTALLMENTS);
+            assert_terms_violated(&answer, INSTALLMENTS);
         }
     }
     // The first payment was the first installment.
     assert_eq!(approved, 4);
-    // Nor can the merchant say afterwards that there were more.
-    assert_not_agreed(&charge(&shop, &id, &[(INSTALLMENTS, "99")]).await?, INSTALLMENTS);
+    // The merchant cannot increase the number of installments afterwards.
+    assert_terms_violated(&pay_merchant_initiated(&shop, &id, &[(INSTALLMENTS, "99")]).await?, INSTALLMENTS);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_charge_too_soon_is_refused_and_the_refused_one_is_not_stored() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
-    let id = agree(&shop, &[(KIND, "RECURRING"), (FREQUENCY, "28")]).await?;
-    assert_not_agreed(&charge(&shop, &id, &[]).await?, FREQUENCY);
-    let payments: u32 = database(&gateway)?.query_row("SELECT count(*) FROM payment", [], |row| row.get(0))?;
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let id = pay_initial(&shop, &[(KIND, "RECURRING"), (FREQUENCY, "28")]).await?;
+    assert_terms_violated(&pay_merchant_initiated(&shop, &id, &[]).await?, FREQUENCY);
+    let payments: u32 = open_database(&gateway)?.query_row("SELECT count(*) FROM payment", [], |row| row.get(0))?;
     assert_eq!(payments, 1);
-    // Four weeks later.
-    let gateway = gateway.restart_after(&[], |data| change_chain(data, "$.latest", days_from_now(-28)?))?;
-    let shop = Merchant::new(gateway.base(), shop.entity_id, shop.token);
-    assert_answer(&charge(&shop, &id, &[]).await?, 200, "000.100.110");
-    assert_not_agreed(&charge(&shop, &id, &[]).await?, FREQUENCY);
+    // Moves the latest charge four weeks back.
+    let gateway =
+        gateway.kill_and_restart_after(&[], |data| change_instruction(data, "$.latest", days_from_now(-28)?))?;
+    let shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
+    assert_result(&pay_merchant_initiated(&shop, &id, &[]).await?, 200, "000.100.110");
+    assert_terms_violated(&pay_merchant_initiated(&shop, &id, &[]).await?, FREQUENCY);
     Ok(())
 }
 
 #[tokio::test]
 async fn nothing_is_charged_after_the_expiry() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
     let (yesterday, tomorrow) = (days_from_now(-1)?, days_from_now(1)?);
-    let late = shop.pay(&[&INITIAL[..], &[(EXPIRY, yesterday.as_str())]].concat()).await?;
-    assert_not_agreed(&late, EXPIRY);
-    let id = agree(&shop, &[(KIND, "RECURRING"), (EXPIRY, &tomorrow)]).await?;
-    assert_answer(&charge(&shop, &id, &[]).await?, 200, "000.100.110");
-    let gateway = gateway.restart_after(&[], |data| change_chain(data, "$.terms.expiry", yesterday))?;
-    let shop = Merchant::new(gateway.base(), shop.entity_id, shop.token);
-    assert_not_agreed(&charge(&shop, &id, &[(EXPIRY, &tomorrow)]).await?, EXPIRY);
+    let late = shop.pay_by_card(&[&INITIAL[..], &[(EXPIRY, yesterday.as_str())]].concat()).await?;
+    assert_terms_violated(&late, EXPIRY);
+    let id = pay_initial(&shop, &[(KIND, "RECURRING"), (EXPIRY, &tomorrow)]).await?;
+    assert_result(&pay_merchant_initiated(&shop, &id, &[]).await?, 200, "000.100.110");
+    let gateway = gateway.kill_and_restart_after(&[], |data| change_instruction(data, "$.terms.expiry", yesterday))?;
+    let shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
+    assert_terms_violated(&pay_merchant_initiated(&shop, &id, &[(EXPIRY, &tomorrow)]).await?, EXPIRY);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_registration_remembers_what_was_agreed_and_deleting_it_ends_that() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     let first = [&INITIAL[..], &[("createRegistration", "true"), ("card.holder", "File Keeper")]].concat();
-    let paid = shop.pay(&first).await?;
-    let (id, token) = (initial(&paid).to_owned(), paid.json["registrationId"].as_str().unwrap_or_default());
+    let paid = shop.pay_by_card(&first).await?;
+    let (id, token) =
+        (initial_transaction_id(&paid).to_owned(), paid.json["registrationId"].as_str().unwrap_or_default());
     let path = format!("v1/registrations/{token}/payments");
     let repeated = [&CHARGE[..], &REPEATED[..2]].concat();
-    // The merchant need not repeat the id, and may.
+    // The id may be repeated, but need not be.
     for more in [&[][..], &[(ID, id.as_str())]] {
         let charged = shop.post(&path, &[&repeated[..], more].concat()).await?;
-        assert_answer(&charged, 200, "000.100.110");
-        assert_eq!(initial(&charged), id);
+        assert_result(&charged, 200, "000.100.110");
+        assert_eq!(initial_transaction_id(&charged), id);
     }
     let code = [&repeated[..], &[("card.cvv", "123")]].concat();
     assert_errors(&shop.post(&path, &code).await?, &["card.cvv"]);
-    // With the shopper there, nothing of an agreement is asked for.
+    // A cardholder-initiated payment is not checked against the terms.
     let click = [&CHARGE[..], &[("standingInstruction.mode", "REPEATED"), ("standingInstruction.source", "CIT")]];
-    assert_answer(&shop.post(&path, &click.concat()).await?, 200, "000.100.110");
-    // A new agreement takes the place of the earlier one.
+    assert_result(&shop.post(&path, &click.concat()).await?, 200, "000.100.110");
+    // A new standing instruction replaces the earlier one.
     let anew = [&CHARGE[..], &INITIAL[..], &[("card.cvv", "123"), (KIND, "INSTALLMENT"), (INSTALLMENTS, "1")]].concat();
     let anew = shop.post(&path, &anew).await?;
-    assert_answer(&anew, 200, "000.100.110");
-    assert_ne!(initial(&anew), id);
-    assert_not_agreed(&shop.post(&path, &repeated).await?, INSTALLMENTS);
-    assert_answer(&charge(&shop, &id, &[]).await?, 200, "000.100.110");
+    assert_result(&anew, 200, "000.100.110");
+    assert_ne!(initial_transaction_id(&anew), id);
+    assert_terms_violated(&shop.post(&path, &repeated).await?, INSTALLMENTS);
+    assert_result(&pay_merchant_initiated(&shop, &id, &[]).await?, 200, "000.100.110");
 
     let gone = format!("v1/registrations/{token}?entityId={}", shop.entity_id);
-    let gone = Answer::read(shop.bare(reqwest::Method::DELETE, &gone).bearer_auth(&shop.token).send().await?).await?;
-    assert_answer(&gone, 200, "000.100.110");
-    assert_answer(&charge(&shop, &id, &[]).await?, 400, "700.100.100");
+    let gone = ApiResponse::read_from(
+        shop.bare_request(reqwest::Method::DELETE, &gone).bearer_auth(&shop.token).send().await?,
+    )
+    .await?;
+    assert_result(&gone, 200, "000.100.110");
+    assert_result(&pay_merchant_initiated(&shop, &id, &[]).await?, 400, "700.100.100");
     Ok(())
 }
 
 #[tokio::test]
 async fn an_agreement_may_come_with_a_registration_alone() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     let terms = [(KIND, "INSTALLMENT"), (INSTALLMENTS, "1"), ("card.holder", "Instalment Payer")];
     let kept = CARD.iter().filter(|(name, _)| *name != "card.holder").copied();
     let fields: Vec<_> = kept.chain(INITIAL).chain(terms).collect();
     let made = shop.post("v1/registrations", &fields).await?;
-    assert_answer(&made, 200, "000.100.110");
-    assert!(!initial(&made).is_empty(), "{}", made.text);
+    assert_result(&made, 200, "000.100.110");
+    assert!(!initial_transaction_id(&made).is_empty(), "{}", made.text);
     let path = format!("v1/registrations/{}/payments", made.id());
     let repeated = [&CHARGE[..], &REPEATED[..2]].concat();
-    assert_answer(&shop.post(&path, &repeated).await?, 200, "000.100.110");
-    assert_not_agreed(&shop.post(&path, &repeated).await?, INSTALLMENTS);
+    assert_result(&shop.post(&path, &repeated).await?, 200, "000.100.110");
+    assert_terms_violated(&shop.post(&path, &repeated).await?, INSTALLMENTS);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_registration_from_another_system_brings_its_initial_transaction_along() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     let usual = CARD.iter().filter(|(name, _)| !matches!(*name, "card.cvv" | "card.holder")).copied();
     let fields: Vec<_> = usual
         .chain([
@@ -212,24 +220,25 @@ async fn a_registration_from_another_system_brings_its_initial_transaction_along
         ])
         .collect();
     let made = shop.post("v1/registrations", &fields).await?;
-    assert_answer(&made, 200, "000.100.110");
-    assert_eq!(initial(&made), "OLD-SYSTEM-4711");
+    assert_result(&made, 200, "000.100.110");
+    assert_eq!(initial_transaction_id(&made), "OLD-SYSTEM-4711");
     assert_eq!(made.json["recurringMigration"]["amount"], "9.90");
     let path = format!("v1/registrations/{}/payments", made.id());
     let repeated = [&CHARGE[..], &REPEATED[..2]].concat();
     let charged = shop.post(&path, &repeated).await?;
-    assert_answer(&charged, 200, "000.100.110");
-    assert_eq!(initial(&charged), "OLD-SYSTEM-4711");
-    assert_not_agreed(&shop.post(&path, &repeated).await?, FREQUENCY);
-    // Sent again, it is another registration of the same agreement, and what was charged meanwhile counts.
+    assert_result(&charged, 200, "000.100.110");
+    assert_eq!(initial_transaction_id(&charged), "OLD-SYSTEM-4711");
+    assert_terms_violated(&shop.post(&path, &repeated).await?, FREQUENCY);
+    // The same request creates another registration of the same standing instruction, and the charges made meanwhile
+    // are counted.
     let again = shop.post("v1/registrations", &fields).await?;
     assert_ne!(again.id(), made.id());
-    assert_eq!(initial(&again), "OLD-SYSTEM-4711");
+    assert_eq!(initial_transaction_id(&again), "OLD-SYSTEM-4711");
     let by_new = format!("v1/registrations/{}/payments", again.id());
     for path in [&path, &by_new] {
-        assert_not_agreed(&shop.post(path, &repeated).await?, FREQUENCY);
+        assert_terms_violated(&shop.post(path, &repeated).await?, FREQUENCY);
     }
-    // The same transaction cannot be another card's as well.
+    // The same transaction id cannot belong to another card as well.
     let other: Vec<_> = fields
         .iter()
         .map(|(name, value)| match *name {
@@ -238,24 +247,26 @@ async fn a_registration_from_another_system_brings_its_initial_transaction_along
             _ => (*name, *value),
         })
         .collect();
-    assert_answer(&shop.post("v1/registrations", &other).await?, 400, "700.100.710");
+    assert_result(&shop.post("v1/registrations", &other).await?, 400, "700.100.710");
     let without: Vec<_> = fields.iter().filter(|(name, _)| !name.ends_with("TxId1")).copied().collect();
     assert_errors(&shop.post("v1/registrations", &without).await?, &["recurringMigration.connectorTxId1"]);
     Ok(())
 }
 
+/// Returns the date in UTC that is `days` days from today, as `yyyy-MM-dd`.
 fn days_from_now(days: i64) -> anyhow::Result<String> {
     let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
     Ok(today.checked_add(jiff::Span::new().days(days))?.to_string())
 }
 
-/// Changes a text in the only chain of a gateway that does not run.
-fn change_chain(data: &std::path::Path, path: &str, text: String) -> anyhow::Result<()> {
+/// Sets the text at a JSON path in the only standing instruction of a stopped gateway. Fails unless there is exactly
+/// one.
+fn change_instruction(data: &std::path::Path, path: &str, text: String) -> anyhow::Result<()> {
     let database = rusqlite::Connection::open(data.join("tillgate.db"))?;
     let changed = database.execute(
         "UPDATE standing_instruction SET document = CAST(json_set(CAST(document AS TEXT), ?1, ?2) AS BLOB)",
         [path, &text],
     )?;
-    anyhow::ensure!(changed == 1, "{changed} chains");
+    anyhow::ensure!(changed == 1, "{changed} standing instructions");
     Ok(())
 }

@@ -1,14 +1,15 @@
-//! Everything that the catalogue knows, sent by a merchant's server at once: kept, repeated and readable later.
+//! All parameters of the catalogue, sent by a merchant's server in one request: stored, repeated and readable later.
 
 use serde_json::Value;
-use tillgate_shared::parameter::{Group, Parameter, catalogue};
-use tillgate_tests::Answer;
+use tillgate_shared::parameter::{Parameter, ParameterGroup, all_parameters};
+use tillgate_tests::ApiResponse;
 
-use crate::browser_parameters::{concrete, sample};
+use crate::browser_parameters::{concrete_name, sample_value};
 use crate::support::*;
 
-/// Where an answer repeats a parameter.
-pub fn echo<'a>(answer: &'a Answer, name: &str) -> &'a Value {
+/// Returns the value with which a response repeats a parameter, or null. The text in brackets is an index of a list or
+/// the name of a member.
+pub fn repeated_value<'a>(answer: &'a ApiResponse, name: &str) -> &'a Value {
     let path = name.replace('[', ".").replace(']', "");
     path.split('.').fold(&answer.json, |place, step| match step.parse::<usize>() {
         Ok(index) if place.is_array() => &place[index],
@@ -16,20 +17,20 @@ pub fn echo<'a>(answer: &'a Answer, name: &str) -> &'a Value {
     })
 }
 
-/// Rows that a payment repeats under their own names. Accounts and registrations are shown in a reduced form, amount and
-/// type are the payment's own, credentials and technical fields are dropped.
+/// Returns true if a payment repeats the row under its own name. Accounts and registrations are shown in a reduced
+/// form, amount and type belong to the payment itself, credentials and technical fields are dropped.
 fn is_repeated(row: &Parameter) -> bool {
     let elsewhere = matches!(
         row.group,
-        Group::Authentication
-            | Group::Card
-            | Group::Wallet
-            | Group::VirtualAccount
-            | Group::BankAccount
-            | Group::Registration
-            | Group::Reporting
-            | Group::Chargeback
-            | Group::Form
+        ParameterGroup::Authentication
+            | ParameterGroup::Card
+            | ParameterGroup::Wallet
+            | ParameterGroup::VirtualAccount
+            | ParameterGroup::BankAccount
+            | ParameterGroup::Registration
+            | ParameterGroup::Reporting
+            | ParameterGroup::Chargeback
+            | ParameterGroup::Form
     );
     let own = [
         "entityId",
@@ -41,47 +42,48 @@ fn is_repeated(row: &Parameter) -> bool {
         "referencedPaymentId",
         "descriptor",
         "integrity",
-        // The acquirer's word on a first payment.
+        // The acquirer sets this for a first payment.
         "standingInstruction.initialTransactionId",
-        // Not with dayOfMonth.
+        // Excludes dayOfMonth.
         "job.dayOfWeek",
     ];
-    // Beside a house number the second line of a street is ignored.
+    // The second line of a street is ignored beside a house number.
     let is_ignored = row.name.ends_with(".street2");
     !elsewhere && !row.secret && !is_ignored && row.group.title() != "Queries" && !own.contains(&row.name)
 }
 
-/// Everything that a merchant may send with a payment and that is repeated, each with a value of its own.
-pub fn everything() -> Vec<(String, String)> {
-    let rows = catalogue().enumerate().filter(|(_, row)| is_repeated(row));
+/// Returns all parameters that a merchant may send with a payment and that are repeated, each with a different value.
+pub fn repeated_parameters() -> Vec<(String, String)> {
+    let rows = all_parameters().enumerate().filter(|(_, row)| is_repeated(row));
     let fields: Vec<(String, String)> = rows
         .map(|(number, row)| {
             let value = match row.name {
                 "testMode" => "INTERNAL".to_owned(),
-                // The exemption flag came with it.
+                // Version 2.2.0 introduced the exemption flag.
                 "threeDSecure.version" => "2.2.0".to_owned(),
-                _ => sample(row.format, number, 0),
+                _ => sample_value(row.format, number, 0),
             };
-            (concrete(row.name), value)
+            (concrete_name(row.name), value)
         })
         .collect();
     assert!(fields.len() > 300, "{}", fields.len());
     fields
 }
 
+/// Asserts that a response repeats each parameter with its value.
 #[track_caller]
-fn assert_repeats(answer: &Answer, sent: &[(&str, &str)]) {
+fn assert_repeats(answer: &ApiResponse, sent: &[(&str, &str)]) {
     for (name, value) in sent {
-        assert_eq!(echo(answer, name), value, "{name}: {}", answer.text);
+        assert_eq!(repeated_value(answer, name), value, "{name}: {}", answer.text);
     }
 }
 
 #[tokio::test]
 async fn a_payment_keeps_and_repeats_every_parameter_that_a_merchant_sends() -> anyhow::Result<()> {
-    let (shop, fields) = (shop(), everything());
+    let (shop, fields) = (sandbox_shop(), repeated_parameters());
     let sent: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let paid = shop.pay(&sent).await?;
-    assert_answer(&paid, 200, "000.100.110");
+    let paid = shop.pay_by_card(&sent).await?;
+    assert_result(&paid, 200, "000.100.110");
     let status = shop.get(&format!("v1/payments/{}", paid.id())).await?;
     let query = shop.get(&format!("v1/query/{}", paid.id())).await?;
     for answer in [&paid, &status, &query] {
@@ -92,16 +94,16 @@ async fn a_payment_keeps_and_repeats_every_parameter_that_a_merchant_sends() -> 
 
 #[tokio::test]
 async fn a_declined_payment_and_a_registration_keep_every_parameter_that_a_merchant_sends() -> anyhow::Result<()> {
-    let (shop, fields) = (shop(), everything());
+    let (shop, fields) = (sandbox_shop(), repeated_parameters());
     let sent: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let forced = ("customParameters[forceResultCode]", "800.100.151");
-    let declined = shop.pay(&[&sent[..], &[forced]].concat()).await?;
-    assert_answer(&declined, 400, "800.100.151");
-    // A card of its own: the same one of the same shopper would be the registration that another test has made.
+    let declined = shop.pay_by_card(&[&sent[..], &[forced]].concat()).await?;
+    assert_result(&declined, 400, "800.100.151");
+    // A different holder, because the same card of the same shopper would be the registration of another test.
     let card =
         tillgate_tests::CARD.map(|(name, value)| (name, if name == "card.holder" { "Only Here" } else { value }));
     let registered = shop.post("v1/registrations", &[&card[..], &sent].concat()).await?;
-    assert_answer(&registered, 200, "000.100.110");
+    assert_result(&registered, 200, "000.100.110");
     for (answer, path) in [(&declined, "payments"), (&registered, "registrations")] {
         assert_repeats(answer, &sent);
         assert_repeats(&shop.get(&format!("v1/{path}/{}", answer.id())).await?, &sent);
@@ -111,7 +113,7 @@ async fn a_declined_payment_and_a_registration_keep_every_parameter_that_a_merch
 
 #[tokio::test]
 async fn wishes_about_registrations_are_kept_and_repeated_like_the_rest() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     let stored = shop.post("v1/registrations", &tillgate_tests::CARD).await?;
     let wishes = [
         ("createRegistration", "true"),
@@ -119,31 +121,31 @@ async fn wishes_about_registrations_are_kept_and_repeated_like_the_rest() -> any
         ("recurring.numberOfInstallments", "12"),
         ("registrations[0].id", stored.id()),
     ];
-    let made = shop.checkout(&wishes).await?;
-    shop.submit(made.id(), &[]).await?;
-    let status = shop.status(made.id()).await?;
-    assert_answer(&status, 200, "000.100.110");
+    let made = shop.create_checkout(&wishes).await?;
+    shop.submit_card(made.id(), &[]).await?;
+    let status = shop.read_status(made.id()).await?;
+    assert_result(&status, 200, "000.100.110");
     assert_repeats(&status, &wishes);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_checkout_keeps_every_parameter_that_a_merchant_sends_and_its_status_repeats_it() -> anyhow::Result<()> {
-    let (shop, fields) = (shop(), everything());
+    let (shop, fields) = (sandbox_shop(), repeated_parameters());
     let sent: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let half = sent.len() / 2;
-    let created = shop.checkout(&sent[..half]).await?;
-    assert_answer(&created, 200, "000.200.100");
+    let created = shop.create_checkout(&sent[..half]).await?;
+    assert_result(&created, 200, "000.200.100");
     let updated = shop.post(&format!("v1/checkouts/{}", created.id()), &sent[half..]).await?;
-    assert_answer(&updated, 200, "000.200.101");
-    assert_answer(&shop.submit(created.id(), &[]).await?, 200, "000.000.100");
-    assert_repeats(&shop.status(created.id()).await?, &sent);
+    assert_result(&updated, 200, "000.200.101");
+    assert_result(&shop.submit_card(created.id(), &[]).await?, 200, "000.000.100");
+    assert_repeats(&shop.read_status(created.id()).await?, &sent);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_payment_by_registration_and_a_refund_keep_every_parameter_that_a_merchant_sends() -> anyhow::Result<()> {
-    let (shop, fields) = (shop(), everything());
+    let (shop, fields) = (sandbox_shop(), repeated_parameters());
     let sent: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let stored = shop.post("v1/registrations", &tillgate_tests::CARD).await?;
     let order = [("amount", "92.00"), ("currency", "EUR")];
@@ -151,10 +153,10 @@ async fn a_payment_by_registration_and_a_refund_keep_every_parameter_that_a_merc
     let code = [("card.cvv", "123")];
     let path = format!("v1/registrations/{}/payments", stored.id());
     let paid = shop.post(&path, &[&with("DB")[..], &code].concat()).await?;
-    assert_answer(&paid, 200, "000.100.110");
+    assert_result(&paid, 200, "000.100.110");
     assert_repeats(&paid, &sent);
     let refunded = shop.post(&format!("v1/payments/{}", paid.id()), &with("RF")).await?;
-    assert_answer(&refunded, 200, "000.100.110");
+    assert_result(&refunded, 200, "000.100.110");
     assert_repeats(&refunded, &sent);
     Ok(())
 }
@@ -169,8 +171,8 @@ async fn items_of_a_cart_and_flights_are_lists_and_a_key_of_digits_is_none() -> 
         ("airline.passengers[0].legs[0].flightNumber", "TG 1"),
         ("customParameters[123]", "a key of digits"),
     ];
-    let paid = shop().pay(&sent).await?;
-    assert_answer(&paid, 200, "000.100.110");
+    let paid = sandbox_shop().pay_by_card(&sent).await?;
+    assert_result(&paid, 200, "000.100.110");
     let items = &paid.json["cart"]["items"];
     assert_eq!((&items[0]["name"], &items[1]["name"], &items[2]), (&"Bowl".into(), &"Clay".into(), &Value::Null));
     assert_eq!(items[0]["recipient"]["city"], "Ulm");
@@ -182,7 +184,7 @@ async fn items_of_a_cart_and_flights_are_lists_and_a_key_of_digits_is_none() -> 
 
 #[tokio::test]
 async fn what_counts_without_being_sent_is_told_where_its_group_is_used() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     let used = [
         ("cart.items[0].quantity", "2"),
         ("cart.items[1].quantityUnit", "KG"),
@@ -190,16 +192,19 @@ async fn what_counts_without_being_sent_is_told_where_its_group_is_used() -> any
         ("merchant.shipping.city", "Ulm"),
         ("risk.accountToken", "x"),
     ];
-    let paid = shop.pay(&used).await?;
-    let checkout = shop.checkout(&used).await?;
-    shop.submit(checkout.id(), &[]).await?;
-    // The brand that the number tells counts as well as one that was sent.
-    let detected = shop.pay(&[&used[..], &[("paymentBrand", "")]].concat()).await?;
+    let paid = shop.pay_by_card(&used).await?;
+    let checkout = shop.create_checkout(&used).await?;
+    shop.submit_card(checkout.id(), &[]).await?;
+    // A brand that is detected by the number is treated like one that was sent.
+    let detected = shop.pay_by_card(&[&used[..], &[("paymentBrand", "")]].concat()).await?;
     let now = jiff::Timestamp::now();
-    for answer in
-        [&paid, &shop.get(&format!("v1/payments/{}", paid.id())).await?, &shop.status(checkout.id()).await?, &detected]
-    {
-        assert_answer(answer, 200, "000.100.110");
+    for answer in [
+        &paid,
+        &shop.get(&format!("v1/payments/{}", paid.id())).await?,
+        &shop.read_status(checkout.id()).await?,
+        &detected,
+    ] {
+        assert_result(answer, 200, "000.100.110");
         for (name, value) in [
             ("cart.items[0].quantityUnit", "COUNT"),
             ("cart.items[1].quantityUnit", "KG"),
@@ -207,17 +212,17 @@ async fn what_counts_without_being_sent_is_told_where_its_group_is_used() -> any
             ("merchant.shipping.preference", "GET_FROM_FILE"),
             ("risk.brand", "VISA"),
         ] {
-            assert_eq!(echo(answer, name), value, "{name}: {}", answer.text);
+            assert_eq!(repeated_value(answer, name), value, "{name}: {}", answer.text);
         }
-        let ordered = echo(answer, "risk.orderTimestamp").as_str().unwrap_or_default();
+        let ordered = repeated_value(answer, "risk.orderTimestamp").as_str().unwrap_or_default();
         let ordered: jiff::Timestamp = format!("{ordered}Z").parse()?;
         assert!(now.duration_since(ordered).as_secs().abs() < 60, "{}", answer.text);
     }
-    let own = shop.pay(&[("shipping.preference", "NO_SHIPPING"), ("risk.brand", "MASTER")]).await?;
-    assert_eq!(*echo(&own, "shipping.preference"), "NO_SHIPPING");
-    assert_eq!(*echo(&own, "risk.brand"), "MASTER");
-    // Nobody asked for a cart or a risk check.
-    let plain = shop.pay(&[]).await?;
+    let own = shop.pay_by_card(&[("shipping.preference", "NO_SHIPPING"), ("risk.brand", "MASTER")]).await?;
+    assert_eq!(*repeated_value(&own, "shipping.preference"), "NO_SHIPPING");
+    assert_eq!(*repeated_value(&own, "risk.brand"), "MASTER");
+    // A request without these parameters has none of them in its response.
+    let plain = shop.pay_by_card(&[]).await?;
     for name in ["cart", "shipping", "merchant", "risk", "testMode"] {
         assert!(plain.json[name].is_null(), "{name}: {}", plain.text);
     }

@@ -1,60 +1,65 @@
-//! Registrations of a merchant and its channels: who sees which, where they are paid, and that siblings share nothing.
+//! Registrations of a merchant and its channels: visibility, the channel that is charged, and isolation between sibling
+//! channels.
 
 use serde_json::json;
-use tillgate_tests::{Answer, Merchant};
+use tillgate_tests::{ApiResponse, MerchantClient};
 
-use crate::entities::{Bakery, JCB, MASTER, YEN, through};
-use crate::registrations::{delete, own, pay_by, read, register};
+use crate::entities::{Bakery, JCB, MASTER, YEN, with_credentials_of};
+use crate::registrations::{
+    create_unique_registration, delete_registration, pay_by_registration, read_registration, register_card,
+};
 use crate::support::*;
 
 const EURO: (&str, &str) = ("currency", "EUR");
 
-async fn extend(shop: &Merchant, id: &str) -> anyhow::Result<Answer> {
+async fn extend_registration(shop: &MerchantClient, id: &str) -> anyhow::Result<ApiResponse> {
     shop.post(&format!("v1/registrations/{id}/extendlife"), &[]).await
 }
 
-async fn click(shop: &Merchant, checkout: &str, id: &str) -> anyhow::Result<Answer> {
+/// Pays a checkout with a stored card as the shopper's browser does.
+async fn pay_by_click(shop: &MerchantClient, checkout: &str, id: &str) -> anyhow::Result<ApiResponse> {
     shop.post_as_browser(&format!("v1/checkouts/{checkout}/payment"), &[("registrationId", id)]).await
 }
 
-/// That an entity, which takes this currency, knows nothing of a registration, whatever it asks.
-async fn assert_unknown(shop: &Merchant, currency: &str, id: &str) -> anyhow::Result<()> {
+/// Asserts that an entity, which accepts this currency, cannot read, charge, extend or delete a registration (404), and
+/// cannot offer it in a checkout (400 with 100.150.200).
+async fn assert_unknown(shop: &MerchantClient, currency: &str, id: &str) -> anyhow::Result<()> {
     for answer in [
-        read(shop, id).await?,
-        pay_by(shop, id, &[("currency", currency)]).await?,
-        extend(shop, id).await?,
-        delete(shop, id).await?,
+        read_registration(shop, id).await?,
+        pay_by_registration(shop, id, &[("currency", currency)]).await?,
+        extend_registration(shop, id).await?,
+        delete_registration(shop, id).await?,
     ] {
-        assert_answer(&answer, 404, "200.300.404");
+        assert_result(&answer, 404, "200.300.404");
     }
-    let offered = shop.checkout(&[("registrations[0].id", id), ("currency", currency)]).await?;
-    assert_eq!((offered.status, offered.code()), (400, "100.150.200"), "{}", offered.text);
+    let offered = shop.create_checkout(&[("registrations[0].id", id), ("currency", currency)]).await?;
+    assert_eq!((offered.status, offered.result_code()), (400, "100.150.200"), "{}", offered.text);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_channels_registration_is_seen_by_the_channel_and_its_merchant_and_by_no_sibling() -> anyhow::Result<()> {
-    let bakery = Bakery::open()?;
-    let stranger = bakery.gateway.merchant()?;
-    let id = own(&bakery.euro, "of-the-channel").await?;
-    let seen = read(&bakery.euro, &id).await?;
-    assert_answer(&seen, 200, "000.100.110");
-    for other in [&bakery.merchant, &through(&bakery.euro, &bakery.merchant)] {
-        assert_eq!(outcome(&read(other, &id).await?), outcome(&seen));
+    let bakery = Bakery::create()?;
+    let stranger = bakery.gateway.create_merchant()?;
+    let id = create_unique_registration(&bakery.euro, "of-the-channel").await?;
+    let seen = read_registration(&bakery.euro, &id).await?;
+    assert_result(&seen, 200, "000.100.110");
+    for other in [&bakery.merchant, &with_credentials_of(&bakery.euro, &bakery.merchant)] {
+        assert_eq!(comparable_response(&read_registration(other, &id).await?), comparable_response(&seen));
     }
-    let yen = through(&bakery.yen, &bakery.merchant);
+    let yen = with_credentials_of(&bakery.yen, &bakery.merchant);
     for (other, currency) in [(&bakery.yen, "JPY"), (&bakery.rest, "GBP"), (&stranger, "EUR"), (&yen, "JPY")] {
         assert_unknown(other, currency, &id).await?;
     }
-    assert_answer(&read(&bakery.euro, &id).await?, 200, "000.100.110");
+    assert_result(&read_registration(&bakery.euro, &id).await?, 200, "000.100.110");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_merchants_registration_is_the_merchants_and_no_channels() -> anyhow::Result<()> {
-    let bakery = Bakery::open()?;
-    let id = own(&bakery.merchant, "of-the-merchant").await?;
-    assert_answer(&read(&bakery.merchant, &id).await?, 200, "000.100.110");
+    let bakery = Bakery::create()?;
+    let id = create_unique_registration(&bakery.merchant, "of-the-merchant").await?;
+    assert_result(&read_registration(&bakery.merchant, &id).await?, 200, "000.100.110");
     for (channel, currency) in [(&bakery.euro, "EUR"), (&bakery.yen, "JPY"), (&bakery.rest, "GBP")] {
         assert_unknown(channel, currency, &id).await?;
     }
@@ -63,63 +68,63 @@ async fn a_merchants_registration_is_the_merchants_and_no_channels() -> anyhow::
 
 #[tokio::test]
 async fn a_merchants_registration_is_paid_into_the_channel_that_takes_the_payment() -> anyhow::Result<()> {
-    let bakery = Bakery::open()?;
-    let id = own(&bakery.merchant, "dispatched").await?;
+    let bakery = Bakery::create()?;
+    let id = create_unique_registration(&bakery.merchant, "dispatched").await?;
     for (currency, home) in [("EUR", "euro"), ("JPY", "yen"), ("GBP", "rest")] {
-        let paid = pay_by(&bakery.merchant, &id, &[("currency", currency)]).await?;
-        assert_answer(&paid, 200, "000.100.110");
+        let paid = pay_by_registration(&bakery.merchant, &id, &[("currency", currency)]).await?;
+        assert_result(&paid, 200, "000.100.110");
         assert_eq!(paid.json["registrationId"], id.as_str());
-        assert_eq!(bakery.homes(&paid).await?, [home], "{currency}");
+        assert_eq!(bakery.channels_reading(&paid).await?, [home], "{currency}");
     }
-    let refused = pay_by(&bakery.merchant, &id, &[("currency", "CHF")]).await?;
-    assert_answer(&refused, 400, "600.200.500");
+    let refused = pay_by_registration(&bakery.merchant, &id, &[("currency", "CHF")]).await?;
+    assert_result(&refused, 400, "600.200.500");
     assert!(refused.json["id"].is_null(), "{}", refused.text);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_channels_registration_is_paid_into_that_channel_also_where_its_merchant_asks() -> anyhow::Result<()> {
-    let bakery = Bakery::open()?;
-    let id = own(&bakery.rest, "stays").await?;
-    // Another channel would take it in euro: the account is not carried over to it.
-    assert_answer(&pay_by(&bakery.merchant, &id, &[EURO]).await?, 400, "600.200.500");
+    let bakery = Bakery::create()?;
+    let id = create_unique_registration(&bakery.rest, "stays").await?;
+    // Another channel accepts euro, but the account is not transferred to it.
+    assert_result(&pay_by_registration(&bakery.merchant, &id, &[EURO]).await?, 400, "600.200.500");
     for shop in [&bakery.merchant, &bakery.rest] {
-        let paid = pay_by(shop, &id, &[("currency", "GBP")]).await?;
-        assert_answer(&paid, 200, "000.100.110");
-        assert_eq!(bakery.homes(&paid).await?, ["rest"]);
+        let paid = pay_by_registration(shop, &id, &[("currency", "GBP")]).await?;
+        assert_result(&paid, 200, "000.100.110");
+        assert_eq!(bakery.channels_reading(&paid).await?, ["rest"]);
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn a_payment_that_is_dispatched_registers_its_card_with_the_merchant_that_asked() -> anyhow::Result<()> {
-    let bakery = Bakery::open()?;
-    let paid = bakery.merchant.pay(&[&[("createRegistration", "true")], &YEN[..]].concat()).await?;
-    assert_answer(&paid, 200, "000.100.110");
-    assert_eq!(bakery.homes(&paid).await?, ["yen"]);
+    let bakery = Bakery::create()?;
+    let paid = bakery.merchant.pay_by_card(&[&[("createRegistration", "true")], &YEN[..]].concat()).await?;
+    assert_result(&paid, 200, "000.100.110");
+    assert_eq!(bakery.channels_reading(&paid).await?, ["yen"]);
     let id = paid.json["registrationId"].as_str().unwrap_or_default();
-    assert_answer(&read(&bakery.merchant, id).await?, 200, "000.100.110");
+    assert_result(&read_registration(&bakery.merchant, id).await?, 200, "000.100.110");
     assert_unknown(&bakery.yen, "JPY", id).await?;
-    // So that any of its channels can be paid with it.
-    assert_eq!(bakery.homes(&pay_by(&bakery.merchant, id, &[EURO]).await?).await?, ["euro"]);
-    // Asked of the channel itself, it is the channel's.
-    let own = bakery.yen.pay(&[&[("createRegistration", "true")], &YEN[..]].concat()).await?;
+    // The registration belongs to the merchant, so any of its channels can be paid with it.
+    assert_eq!(bakery.channels_reading(&pay_by_registration(&bakery.merchant, id, &[EURO]).await?).await?, ["euro"]);
+    // A registration that the channel itself creates belongs to the channel.
+    let own = bakery.yen.pay_by_card(&[&[("createRegistration", "true")], &YEN[..]].concat()).await?;
     let id = own.json["registrationId"].as_str().unwrap_or_default();
     for shop in [&bakery.yen, &bakery.merchant] {
-        assert_answer(&read(shop, id).await?, 200, "000.100.110");
+        assert_result(&read_registration(shop, id).await?, 200, "000.100.110");
     }
     assert_unknown(&bakery.euro, "EUR", id).await
 }
 
 #[tokio::test]
 async fn what_no_channel_takes_is_not_registered_with_the_merchant() -> anyhow::Result<()> {
-    let bakery = Bakery::open()?;
-    assert_answer(&register(&bakery.merchant, &MASTER).await?, 200, "000.100.110");
-    assert_answer(&register(&bakery.euro, &JCB).await?, 400, "600.200.500");
+    let bakery = Bakery::create()?;
+    assert_result(&register_card(&bakery.merchant, &MASTER).await?, 200, "000.100.110");
+    assert_result(&register_card(&bakery.euro, &JCB).await?, 400, "600.200.500");
     let paypal = [("paymentBrand", "PAYPAL"), ("virtualAccount.accountId", "jane")];
     for shop in [&bakery.merchant, &bakery.yen] {
         let refused = shop.post("v1/registrations", &paypal).await?;
-        assert_answer(&refused, 400, "600.200.201");
+        assert_result(&refused, 400, "600.200.201");
         assert!(refused.json["id"].is_null(), "{}", refused.text);
     }
     Ok(())
@@ -127,29 +132,30 @@ async fn what_no_channel_takes_is_not_registered_with_the_merchant() -> anyhow::
 
 #[tokio::test]
 async fn a_merchant_keeps_for_longer_and_deletes_what_its_channels_hold() -> anyhow::Result<()> {
-    let bakery = Bakery::open()?;
-    let id = own(&bakery.euro, "kept").await?;
-    let extended = extend(&bakery.merchant, &id).await?;
-    assert_answer(&extended, 200, "000.100.110");
+    let bakery = Bakery::create()?;
+    let id = create_unique_registration(&bakery.euro, "kept").await?;
+    let extended = extend_registration(&bakery.merchant, &id).await?;
+    assert_result(&extended, 200, "000.100.110");
     assert_eq!((&extended.json["paymentType"], extended.id()), (&json!("TE"), id.as_str()));
-    let deleted = delete(&bakery.merchant, &id).await?;
-    assert_answer(&deleted, 200, "000.100.110");
+    let deleted = delete_registration(&bakery.merchant, &id).await?;
+    assert_result(&deleted, 200, "000.100.110");
     for shop in [&bakery.merchant, &bakery.euro] {
-        assert_answer(&read(shop, &id).await?, 400, "100.150.202");
-        assert_answer(&pay_by(shop, &id, &[EURO]).await?, 400, "100.150.202");
-        assert_answer(&delete(shop, &id).await?, 400, "100.150.202");
+        assert_result(&read_registration(shop, &id).await?, 400, "100.150.202");
+        assert_result(&pay_by_registration(shop, &id, &[EURO]).await?, 400, "100.150.202");
+        assert_result(&delete_registration(shop, &id).await?, 400, "100.150.202");
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn a_merchants_queries_find_payments_by_registration_of_all_its_channels() -> anyhow::Result<()> {
-    let bakery = Bakery::open()?;
+    let bakery = Bakery::create()?;
     let order = ("merchantTransactionId", "order-4711");
-    let (of_merchant, of_channel) = (own(&bakery.merchant, "a").await?, own(&bakery.yen, "b").await?);
-    let euro = pay_by(&bakery.merchant, &of_merchant, &[order, EURO]).await?;
-    let yen = pay_by(&bakery.yen, &of_channel, &[order, ("currency", "JPY")]).await?;
-    let found = async |shop: &Merchant, query: &str| -> anyhow::Result<Vec<String>> {
+    let (of_merchant, of_channel) =
+        (create_unique_registration(&bakery.merchant, "a").await?, create_unique_registration(&bakery.yen, "b").await?);
+    let euro = pay_by_registration(&bakery.merchant, &of_merchant, &[order, EURO]).await?;
+    let yen = pay_by_registration(&bakery.yen, &of_channel, &[order, ("currency", "JPY")]).await?;
+    let found = async |shop: &MerchantClient, query: &str| -> anyhow::Result<Vec<String>> {
         let answer = shop.get(&format!("v1/query?{query}")).await?;
         let payments = answer.json["payments"].as_array().into_iter().flatten();
         Ok(payments.filter_map(|payment| Some(payment["registrationId"].as_str()?.to_owned())).collect())
@@ -168,68 +174,74 @@ async fn a_merchants_queries_find_payments_by_registration_of_all_its_channels()
 
 #[tokio::test]
 async fn a_merchants_checkout_offers_its_own_registrations_and_those_of_its_channels() -> anyhow::Result<()> {
-    let bakery = Bakery::open()?;
-    let (of_merchant, of_channel) = (own(&bakery.merchant, "m").await?, own(&bakery.rest, "c").await?);
+    let bakery = Bakery::create()?;
+    let (of_merchant, of_channel) = (
+        create_unique_registration(&bakery.merchant, "m").await?,
+        create_unique_registration(&bakery.rest, "c").await?,
+    );
     let list = [
         ("registrations[0].id", of_merchant.as_str()),
         ("registrations[1].id", of_channel.as_str()),
         ("currency", "GBP"),
     ];
     for (chosen, home) in [(&of_merchant, "rest"), (&of_channel, "rest")] {
-        let made = bakery.merchant.checkout(&list).await?;
-        assert_answer(&made, 200, "000.200.100");
-        assert_answer(&click(&bakery.merchant, made.id(), chosen).await?, 200, "000.000.100");
-        let status = bakery.merchant.status(made.id()).await?;
-        assert_answer(&status, 200, "000.100.110");
+        let made = bakery.merchant.create_checkout(&list).await?;
+        assert_result(&made, 200, "000.200.100");
+        assert_result(&pay_by_click(&bakery.merchant, made.id(), chosen).await?, 200, "000.000.100");
+        let status = bakery.merchant.read_status(made.id()).await?;
+        assert_result(&status, 200, "000.100.110");
         assert_eq!(status.json["registrationId"], chosen.as_str());
-        assert_eq!(bakery.homes(&status).await?, [home]);
+        assert_eq!(bakery.channels_reading(&status).await?, [home]);
     }
-    // In euro, the merchant's own goes to another channel, and the channel's goes nowhere.
-    let made = bakery.merchant.checkout(&[list[0], list[1]]).await?;
-    assert_answer(&click(&bakery.merchant, made.id(), &of_channel).await?, 400, "600.200.500");
-    assert_answer(&click(&bakery.merchant, made.id(), &of_merchant).await?, 200, "000.000.100");
-    assert_eq!(bakery.homes(&bakery.merchant.status(made.id()).await?).await?, ["euro"]);
-    // A channel's checkout offers the channel's own, also where the merchant updates it.
-    let made = bakery.rest.checkout(&[list[1], list[2]]).await?;
-    assert_answer(&made, 200, "000.200.100");
+    // In euro, the merchant's registration is routed to another channel, and the channel's registration is refused.
+    let made = bakery.merchant.create_checkout(&[list[0], list[1]]).await?;
+    assert_result(&pay_by_click(&bakery.merchant, made.id(), &of_channel).await?, 400, "600.200.500");
+    assert_result(&pay_by_click(&bakery.merchant, made.id(), &of_merchant).await?, 200, "000.000.100");
+    assert_eq!(bakery.channels_reading(&bakery.merchant.read_status(made.id()).await?).await?, ["euro"]);
+    // A channel's checkout accepts only the channel's own registrations, also when the merchant updates it.
+    let made = bakery.rest.create_checkout(&[list[1], list[2]]).await?;
+    assert_result(&made, 200, "000.200.100");
     let path = format!("v1/checkouts/{}", made.id());
     let refused = bakery.merchant.post(&path, &[list[0]]).await?;
-    assert_eq!((refused.status, refused.code()), (400, "100.150.200"), "{}", refused.text);
+    assert_eq!((refused.status, refused.result_code()), (400, "100.150.200"), "{}", refused.text);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_merchants_tokenisation_checkout_registers_with_the_merchant() -> anyhow::Result<()> {
-    let bakery = Bakery::open()?;
+    let bakery = Bakery::create()?;
     let opened = bakery.merchant.post("v1/checkouts", &[("createRegistration", "true")]).await?;
     let path = format!("v1/checkouts/{}/registration", opened.id());
-    assert_answer(&bakery.merchant.post_as_browser(&path, &tillgate_tests::CARD).await?, 200, "000.000.100");
+    assert_result(&bakery.merchant.post_as_browser(&path, &tillgate_tests::CARD).await?, 200, "000.000.100");
     let status = bakery.merchant.get(&path).await?;
-    assert_answer(&status, 200, "000.100.110");
-    assert_eq!(bakery.homes(&pay_by(&bakery.merchant, status.id(), &[EURO]).await?).await?, ["euro"]);
-    assert_answer(&bakery.euro.get(&path).await?, 404, "200.300.404");
+    assert_result(&status, 200, "000.100.110");
+    assert_eq!(
+        bakery.channels_reading(&pay_by_registration(&bakery.merchant, status.id(), &[EURO]).await?).await?,
+        ["euro"]
+    );
+    assert_result(&bakery.euro.get(&path).await?, 404, "200.300.404");
     assert_unknown(&bakery.euro, "EUR", status.id()).await?;
-    // A channel's own is read by its merchant as well.
+    // The merchant can also read a registration of its channel.
     let opened = bakery.euro.post("v1/checkouts", &[("createRegistration", "true")]).await?;
     let path = format!("v1/checkouts/{}/registration", opened.id());
     bakery.euro.post_as_browser(&path, &tillgate_tests::CARD).await?;
     let status = bakery.merchant.get(&path).await?;
-    assert_answer(&status, 200, "000.100.110");
-    assert_answer(&read(&bakery.merchant, status.id()).await?, 200, "000.100.110");
+    assert_result(&status, 200, "000.100.110");
+    assert_result(&read_registration(&bakery.merchant, status.id()).await?, 200, "000.100.110");
     Ok(())
 }
 
 #[tokio::test]
 async fn what_a_cardholder_agreed_with_a_channel_is_charged_by_the_merchant_and_counted_once() -> anyhow::Result<()> {
-    let bakery = Bakery::open()?;
+    let bakery = Bakery::create()?;
     let agreed = [
         ("standingInstruction.mode", "INITIAL"),
         ("standingInstruction.type", "INSTALLMENT"),
         ("standingInstruction.source", "CIT"),
         ("standingInstruction.numberOfInstallments", "3"),
     ];
-    let made = register(&bakery.euro, &agreed).await?;
-    assert_answer(&made, 200, "000.100.110");
+    let made = register_card(&bakery.euro, &agreed).await?;
+    assert_result(&made, 200, "000.100.110");
     let charge = [
         ("standingInstruction.mode", "REPEATED"),
         ("standingInstruction.type", "INSTALLMENT"),
@@ -237,11 +249,11 @@ async fn what_a_cardholder_agreed_with_a_channel_is_charged_by_the_merchant_and_
         EURO,
     ];
     for shop in [&bakery.euro, &bakery.merchant, &bakery.euro] {
-        let paid = pay_by(shop, made.id(), &charge).await?;
-        assert_answer(&paid, 200, "000.100.110");
+        let paid = pay_by_registration(shop, made.id(), &charge).await?;
+        assert_result(&paid, 200, "000.100.110");
     }
     for shop in [&bakery.euro, &bakery.merchant] {
-        assert_answer(&pay_by(shop, made.id(), &charge).await?, 400, "600.200.501");
+        assert_result(&pay_by_registration(shop, made.id(), &charge).await?, 400, "600.200.501");
     }
     Ok(())
 }

@@ -1,12 +1,12 @@
-//! The compatibility mode of an entity (`--compatible on`): what clients of other gateways send and it takes, what stays
-//! strict without it, and what it does not loosen.
+//! The compatibility mode of an entity (`--compatible on`): inputs of other gateways' clients that it accepts, that
+//! stay refused without it, and that it refuses too.
 
 use std::sync::OnceLock;
 
 use anyhow::Context as _;
 use reqwest::Method;
 use serde_json::Value;
-use tillgate_tests::{Answer, CARD, Gateway, Merchant, PATIENCE, form, until};
+use tillgate_tests::{ApiResponse, CARD, MerchantClient, PATIENCE, TestGateway, encode_form, poll_until};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::support::*;
@@ -15,48 +15,57 @@ const FORM: &str = "application/x-www-form-urlencoded";
 const ORDER: [(&str, &str); 3] = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")];
 const NAMES: [(&str, &str); 2] = [("customer.givenName", "Jane"), ("customer.surname", "Jones")];
 
-/// A merchant with the compatibility mode.
-fn lenient() -> Merchant {
-    static LENIENT: OnceLock<Merchant> = OnceLock::new();
-    account(&LENIENT, &["--compatible", "on"])
+/// Returns the shared merchant with the compatibility mode.
+fn compatible_shop() -> MerchantClient {
+    static LENIENT: OnceLock<MerchantClient> = OnceLock::new();
+    shared_merchant(&LENIENT, &["--compatible", "on"])
 }
 
-/// Posts pairs as they are, names that come twice included.
-async fn post(shop: &Merchant, path: &str, fields: &[(&str, &str)]) -> anyhow::Result<Answer> {
-    let body = form([("entityId", shop.entity_id.as_str())].iter().chain(fields).copied());
-    let request = shop.bare(Method::POST, path).bearer_auth(&shop.token).header("content-type", FORM);
-    Answer::read(request.body(body).send().await?).await
+/// Posts the entity and these pairs unchanged, including duplicate names.
+async fn post_unchanged(shop: &MerchantClient, path: &str, fields: &[(&str, &str)]) -> anyhow::Result<ApiResponse> {
+    let body = encode_form([("entityId", shop.entity_id.as_str())].iter().chain(fields).copied());
+    let request = shop.bare_request(Method::POST, path).bearer_auth(&shop.token).header("content-type", FORM);
+    ApiResponse::read_from(request.body(body).send().await?).await
 }
 
-async fn pay(shop: &Merchant, fields: &[(&str, &str)]) -> anyhow::Result<Answer> {
-    post(shop, "v1/payments", &[&ORDER[..], &CARD, fields].concat()).await
+/// Pays 92.00 EUR with the test card. Names in `fields` may be duplicates: nothing is replaced.
+async fn pay_by_card(shop: &MerchantClient, fields: &[(&str, &str)]) -> anyhow::Result<ApiResponse> {
+    post_unchanged(shop, "v1/payments", &[&ORDER[..], &CARD, fields].concat()).await
 }
 
-/// Asks with a body in a GET or DELETE.
-async fn ask(shop: &Merchant, method: Method, path: &str, body: &[(&str, &str)]) -> anyhow::Result<Answer> {
-    let request = shop.bare(method, path).bearer_auth(&shop.token).header("content-type", FORM);
-    Answer::read(request.body(form(body.iter().copied())).send().await?).await
+/// Sends a GET or DELETE with the merchant's token and a form-encoded body.
+async fn send_with_body(
+    shop: &MerchantClient,
+    method: Method,
+    path: &str,
+    body: &[(&str, &str)],
+) -> anyhow::Result<ApiResponse> {
+    let request = shop.bare_request(method, path).bearer_auth(&shop.token).header("content-type", FORM);
+    ApiResponse::read_from(request.body(encode_form(body.iter().copied())).send().await?).await
 }
 
 #[tokio::test]
 async fn a_reference_of_one_character_is_taken_found_and_passed_on() -> anyhow::Result<()> {
-    let shop = lenient();
-    let paid = pay(&shop, &[("merchantTransactionId", "7")]).await?;
-    assert_answer(&paid, 200, "000.100.110");
+    let shop = compatible_shop();
+    let paid = pay_by_card(&shop, &[("merchantTransactionId", "7")]).await?;
+    assert_result(&paid, 200, "000.100.110");
     assert_eq!(paid.json["merchantTransactionId"], "7");
     let found = shop.get("v1/query?merchantTransactionId=7").await?;
     assert_eq!(found.json["payments"][0]["id"], paid.id(), "{}", found.text);
     let refund = [("amount", "1.00"), ("currency", "EUR"), ("paymentType", "RF")];
-    let refunded = post(&shop, &format!("v1/payments/{}", paid.id()), &refund).await?;
-    assert_eq!((refunded.code(), &refunded.json["merchantTransactionId"]), ("000.100.110", &"7".into()));
-    let made = shop.checkout(&[("merchantTransactionId", "8")]).await?;
-    assert_answer(&shop.submit(made.id(), &[]).await?, 200, "000.000.100");
-    assert_eq!(shop.status(made.id()).await?.json["merchantTransactionId"], "8");
-    // No longer than before, and only this reference.
-    assert_errors(&pay(&shop, &[("merchantTransactionId", &"7".repeat(256))]).await?, &["merchantTransactionId"]);
-    assert_errors(&pay(&shop, &[("merchantInvoiceId", "7")]).await?, &["merchantInvoiceId"]);
+    let refunded = post_unchanged(&shop, &format!("v1/payments/{}", paid.id()), &refund).await?;
+    assert_eq!((refunded.result_code(), &refunded.json["merchantTransactionId"]), ("000.100.110", &"7".into()));
+    let made = shop.create_checkout(&[("merchantTransactionId", "8")]).await?;
+    assert_result(&shop.submit_card(made.id(), &[]).await?, 200, "000.000.100");
+    assert_eq!(shop.read_status(made.id()).await?.json["merchantTransactionId"], "8");
+    // The maximum length is unchanged, and only this reference may be shorter.
     assert_errors(
-        &pay(&super::support::shop(), &[("merchantTransactionId", "1234567")]).await?,
+        &pay_by_card(&shop, &[("merchantTransactionId", &"7".repeat(256))]).await?,
+        &["merchantTransactionId"],
+    );
+    assert_errors(&pay_by_card(&shop, &[("merchantInvoiceId", "7")]).await?, &["merchantInvoiceId"]);
+    assert_errors(
+        &pay_by_card(&super::support::sandbox_shop(), &[("merchantTransactionId", "1234567")]).await?,
         &["merchantTransactionId"],
     );
     Ok(())
@@ -72,17 +81,17 @@ async fn telephone_numbers_with_letters_are_taken_in_a_request_and_in_a_form() -
         ("corporate.phone", "+43 1 234"),
     ];
     let all = [&NAMES[..], &phones].concat();
-    let paid = pay(&lenient(), &all).await?;
-    assert_answer(&paid, 200, "000.100.110");
+    let paid = pay_by_card(&compatible_shop(), &all).await?;
+    assert_result(&paid, 200, "000.100.110");
     assert_eq!(paid.json["customer"]["phone"], phones[0].1);
-    assert_errors(&pay(&shop(), &all).await?, &phones.map(|(name, _)| name));
-    // The same in a form, whose page may have an input of the merchant's.
+    assert_errors(&pay_by_card(&sandbox_shop(), &all).await?, &phones.map(|(name, _)| name));
+    // The same applies to a form, whose page may have an input of the merchant.
     let typed = [&NAMES[..], &phones[..2]].concat();
-    let made = lenient().checkout(&[]).await?;
-    assert_answer(&lenient().submit(made.id(), &typed).await?, 200, "000.000.100");
-    assert_eq!(lenient().status(made.id()).await?.json["customer"]["mobile"], phones[1].1);
-    let made = shop().checkout(&[]).await?;
-    assert_errors(&shop().submit(made.id(), &typed).await?, &["customer.phone", "customer.mobile"]);
+    let made = compatible_shop().create_checkout(&[]).await?;
+    assert_result(&compatible_shop().submit_card(made.id(), &typed).await?, 200, "000.000.100");
+    assert_eq!(compatible_shop().read_status(made.id()).await?.json["customer"]["mobile"], phones[1].1);
+    let made = sandbox_shop().create_checkout(&[]).await?;
+    assert_errors(&sandbox_shop().submit_card(made.id(), &typed).await?, &["customer.phone", "customer.mobile"]);
     Ok(())
 }
 
@@ -91,19 +100,21 @@ async fn a_telephone_number_is_no_place_for_a_card_number_a_second_line_or_a_sto
     for value in
         ["5454545454545454", "card 5454 5454 5454 5454", "0800\n1234567", "0800\u{0}12345", &"7 ".repeat(20), "1"]
     {
-        let refused = pay(&lenient(), &[&NAMES[..], &[("customer.phone", value)]].concat()).await?;
+        let refused = pay_by_card(&compatible_shop(), &[&NAMES[..], &[("customer.phone", value)]].concat()).await?;
         assert_errors(&refused, &["customer.phone"]);
         assert!(!refused.text.contains("5454545454545454") && !refused.text.contains("5454 5454 5454 5454"));
     }
-    // The card that pays is masked there, as it is everywhere.
-    let paid = pay(&lenient(), &[&NAMES[..], &[("customer.phone", "card 4200 0000 0000 0000")]].concat()).await?;
+    // The number of the paying card is masked there too.
+    let paid =
+        pay_by_card(&compatible_shop(), &[&NAMES[..], &[("customer.phone", "card 4200 0000 0000 0000")]].concat())
+            .await?;
     assert_eq!(paid.json["customer"]["phone"], "card 420000******0000", "{}", paid.text);
     Ok(())
 }
 
 #[tokio::test]
 async fn the_last_of_two_values_counts_everywhere_and_the_first_nowhere() -> anyhow::Result<()> {
-    let shop = lenient();
+    let shop = compatible_shop();
     let twice = [
         ("merchantTransactionId", "order-first-4711"),
         ("customParameters[shop]", "first"),
@@ -112,9 +123,9 @@ async fn the_last_of_two_values_counts_everywhere_and_the_first_nowhere() -> any
         ("card.holder", "First Holder"),
         ("card.holder", "Last Holder"),
     ];
-    let paid = pay(&shop, &twice).await?;
-    assert_answer(&paid, 200, "000.100.110");
-    let shown = |answer: &Answer| {
+    let paid = pay_by_card(&shop, &twice).await?;
+    assert_result(&paid, 200, "000.100.110");
+    let shown = |answer: &ApiResponse| {
         let json = &answer.json;
         let card = json["card"]["holder"].clone();
         [json["merchantTransactionId"].clone(), json["customParameters"]["shop"].clone(), card]
@@ -123,39 +134,45 @@ async fn the_last_of_two_values_counts_everywhere_and_the_first_nowhere() -> any
     let last = ["\"order-last-4711\"", "\"last\"", "\"Last Holder\""].map(str::to_owned);
     assert_eq!(shown(&paid), last);
     assert_eq!(shown(&shop.get(&format!("v1/payments/{}", paid.id())).await?), last);
-    assert_answer(&shop.get("v1/query?merchantTransactionId=order-first-4711").await?, 404, "700.400.580");
+    assert_result(&shop.get("v1/query?merchantTransactionId=order-first-4711").await?, 404, "700.400.580");
     assert_eq!(shop.get("v1/query?merchantTransactionId=order-last-4711").await?.json["payments"][0]["id"], paid.id());
-    let log = Gateway::shared().log();
+    let log = TestGateway::shared().read_log();
     assert!(!log.contains("order-first-4711") && !log.contains("First Holder"));
-    // A checkout too, and what is unknown.
-    let made = post(&shop, "v1/checkouts", &[&ORDER[..], &twice, &[("foo", "1"), ("foo", "2")]].concat()).await?;
-    assert_answer(&made, 200, "000.200.100");
-    shop.submit(made.id(), &[("card.holder", "Last Holder")]).await?;
-    assert_eq!(shown(&shop.status(made.id()).await?), last);
-    // What is judged is the last value.
+    // The same applies to a checkout, and to unknown parameters.
+    let made =
+        post_unchanged(&shop, "v1/checkouts", &[&ORDER[..], &twice, &[("foo", "1"), ("foo", "2")]].concat()).await?;
+    assert_result(&made, 200, "000.200.100");
+    shop.submit_card(made.id(), &[("card.holder", "Last Holder")]).await?;
+    assert_eq!(shown(&shop.read_status(made.id()).await?), last);
+    // The last value is validated.
     assert_errors(
-        &pay(&shop, &[NAMES[0], NAMES[1], ("customer.sex", "M"), ("customer.sex", "X")]).await?,
+        &pay_by_card(&shop, &[NAMES[0], NAMES[1], ("customer.sex", "M"), ("customer.sex", "X")]).await?,
         &["customer.sex"],
     );
-    let good = pay(&shop, &[NAMES[0], NAMES[1], ("customer.sex", "X"), ("customer.sex", "M")]).await?;
-    assert_answer(&good, 200, "000.100.110");
-    // Without the mode each is refused by name.
+    let good = pay_by_card(&shop, &[NAMES[0], NAMES[1], ("customer.sex", "X"), ("customer.sex", "M")]).await?;
+    assert_result(&good, 200, "000.100.110");
+    // Without the mode, each of them is refused by name.
     for pair in twice {
-        assert_errors(&pay(&super::support::shop(), &[pair, (pair.0, "another value")]).await?, &[pair.0]);
+        assert_errors(
+            &pay_by_card(&super::support::sandbox_shop(), &[pair, (pair.0, "another value")]).await?,
+            &[pair.0],
+        );
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn an_idempotency_key_takes_a_request_for_what_its_last_values_say() -> anyhow::Result<()> {
-    let shop = lenient();
-    let send = async |fields: &[(&str, &str)]| -> anyhow::Result<Answer> {
+    let shop = compatible_shop();
+    let send = async |fields: &[(&str, &str)]| -> anyhow::Result<ApiResponse> {
         let all = [&[("entityId", shop.entity_id.as_str())], &ORDER[..], &CARD, fields].concat();
-        let request = shop.bare(Method::POST, "v1/payments").bearer_auth(&shop.token).header("content-type", FORM);
-        Answer::read(request.header("idempotency-key", "last-values").body(form(all)).send().await?).await
+        let request =
+            shop.bare_request(Method::POST, "v1/payments").bearer_auth(&shop.token).header("content-type", FORM);
+        ApiResponse::read_from(request.header("idempotency-key", "last-values").body(encode_form(all)).send().await?)
+            .await
     };
     let one = send(&[("merchantMemo", "first memo"), ("merchantMemo", "last memo")]).await?;
-    assert_answer(&one, 200, "000.100.110");
+    assert_result(&one, 200, "000.100.110");
     for same in [&[("merchantMemo", "last memo")][..], &[("merchantMemo", "other memo"), ("merchantMemo", "last memo")]]
     {
         let again = send(same).await?;
@@ -169,7 +186,7 @@ async fn an_idempotency_key_takes_a_request_for_what_its_last_values_say() -> an
 #[tokio::test]
 async fn two_values_that_leave_open_who_pays_what_to_whom_are_refused_in_either_mode() -> anyhow::Result<()> {
     let id = "8".repeat(32);
-    for shop in [lenient(), shop()] {
+    for shop in [compatible_shop(), sandbox_shop()] {
         for (name, value, other) in [
             ("amount", "92.00", "0.01"),
             ("amount", "92.00", ""),
@@ -196,73 +213,75 @@ async fn two_values_that_leave_open_who_pays_what_to_whom_are_refused_in_either_
                 let twice = pair.map(|value| (name, value));
                 let entity = ("entityId", shop.entity_id.as_str());
                 let entity = Some(entity).filter(|_| name != "entityId");
-                let body = form(entity.iter().chain(&fields).chain(&twice).copied());
-                let request = shop.bare(Method::POST, "v1/payments").bearer_auth(&shop.token);
-                let refused = Answer::read(request.header("content-type", FORM).body(body).send().await?).await?;
+                let body = encode_form(entity.iter().chain(&fields).chain(&twice).copied());
+                let request = shop.bare_request(Method::POST, "v1/payments").bearer_auth(&shop.token);
+                let refused =
+                    ApiResponse::read_from(request.header("content-type", FORM).body(body).send().await?).await?;
                 assert_errors(&refused, &[name]);
-                assert_eq!(error(&refused, name)["value"], Value::Null, "{}", refused.text);
+                assert_eq!(parameter_error(&refused, name)["value"], Value::Null, "{}", refused.text);
             }
         }
     }
-    // The same value twice leaves nothing open.
-    assert_answer(&pay(&lenient(), &ORDER).await?, 200, "000.100.110");
-    assert_errors(&pay(&shop(), &ORDER[..1]).await?, &["amount"]);
+    // Identical values are not ambiguous.
+    assert_result(&pay_by_card(&compatible_shop(), &ORDER).await?, 200, "000.100.110");
+    assert_errors(&pay_by_card(&sandbox_shop(), &ORDER[..1]).await?, &["amount"]);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_get_may_name_its_entity_in_its_body() -> anyhow::Result<()> {
-    let shop = lenient();
-    let paid = pay(&shop, &[("merchantTransactionId", "get-with-body")]).await?;
-    let made = shop.checkout(&[]).await?;
+    let shop = compatible_shop();
+    let paid = pay_by_card(&shop, &[("merchantTransactionId", "get-with-body")]).await?;
+    let made = shop.create_checkout(&[]).await?;
     for name in ["entityId", "authentication.entityId"] {
         let entity = [(name, shop.entity_id.as_str())];
-        let read = ask(&shop, Method::GET, &format!("v1/payments/{}", paid.id()), &entity).await?;
+        let read = send_with_body(&shop, Method::GET, &format!("v1/payments/{}", paid.id()), &entity).await?;
         assert_eq!((read.status, read.id()), (200, paid.id()), "{}", read.text);
-        let read = ask(&shop, Method::GET, &format!("v1/checkouts/{}/payment", made.id()), &entity).await?;
-        assert_answer(&read, 200, "000.200.000");
-        let found = ask(&shop, Method::GET, "v1/query?merchantTransactionId=get-with-body", &entity).await?;
+        let read = send_with_body(&shop, Method::GET, &format!("v1/checkouts/{}/payment", made.id()), &entity).await?;
+        assert_result(&read, 200, "000.200.000");
+        let found = send_with_body(&shop, Method::GET, "v1/query?merchantTransactionId=get-with-body", &entity).await?;
         assert_eq!(found.json["payments"][0]["id"], paid.id(), "{}", found.text);
     }
     let stored = shop.post("v1/registrations", &CARD).await?;
     let entity = [("entityId", shop.entity_id.as_str())];
     let path = format!("v1/registrations/{}", stored.id());
-    assert_answer(&ask(&shop, Method::DELETE, &path, &entity).await?, 200, "000.100.110");
-    // In both places it is the same, or refused. Nothing else of the body counts.
+    assert_result(&send_with_body(&shop, Method::DELETE, &path, &entity).await?, 200, "000.100.110");
+    // Identical values in query and body are accepted, different ones are refused. Other parameters in the body are
+    // ignored.
     let both = format!("v1/payments/{}?entityId={}", paid.id(), shop.entity_id);
-    assert_answer(&ask(&shop, Method::GET, &both, &entity).await?, 200, "000.100.110");
+    assert_result(&send_with_body(&shop, Method::GET, &both, &entity).await?, 200, "000.100.110");
     let more = [entity[0], ("merchantTransactionId", "get-with-body")];
-    assert_errors(&ask(&shop, Method::GET, "v1/query", &more).await?, &["merchantTransactionId"]);
-    // Without the mode a body of a GET is nobody's business.
-    let strict = super::support::shop();
+    assert_errors(&send_with_body(&shop, Method::GET, "v1/query", &more).await?, &["merchantTransactionId"]);
+    // Without the mode, the body of a GET is ignored.
+    let strict = super::support::sandbox_shop();
     let own = [("entityId", strict.entity_id.as_str())];
     let path = format!("v1/payments/{}", paid.id());
-    assert_errors(&ask(&strict, Method::GET, &path, &own).await?, &["entityId"]);
+    assert_errors(&send_with_body(&strict, Method::GET, &path, &own).await?, &["entityId"]);
     let queried = format!("{path}?entityId={}", strict.entity_id);
-    assert_answer(&ask(&strict, Method::GET, &queried, &entity).await?, 404, "200.300.404");
+    assert_result(&send_with_body(&strict, Method::GET, &queried, &entity).await?, 404, "200.300.404");
     Ok(())
 }
 
 #[tokio::test]
 async fn an_entity_in_the_body_of_a_get_is_authenticated_like_one_in_its_query() -> anyhow::Result<()> {
-    let (shop, stranger) = (lenient(), other_shop());
-    let paid = pay(&shop, &[]).await?;
+    let (shop, stranger) = (compatible_shop(), other_shop());
+    let paid = pay_by_card(&shop, &[]).await?;
     let path = format!("v1/payments/{}", paid.id());
     let (own, foreign) = ([("entityId", shop.entity_id.as_str())], [("entityId", stranger.entity_id.as_str())]);
-    // Somebody else's entity, with the own token and the other way round.
-    assert_answer(&ask(&shop, Method::GET, &path, &foreign).await?, 403, "800.900.201");
-    let thief = Merchant::new(shop.base.clone(), shop.entity_id.clone(), stranger.token.clone());
-    let refused = ask(&thief, Method::GET, &path, &own).await?;
+    // Another merchant's entity with the own token, and the own entity with another merchant's token.
+    assert_result(&send_with_body(&shop, Method::GET, &path, &foreign).await?, 403, "800.900.201");
+    let thief = MerchantClient::new(shop.base.clone(), shop.entity_id.clone(), stranger.token.clone());
+    let refused = send_with_body(&thief, Method::GET, &path, &own).await?;
     assert!([400, 403].contains(&refused.status), "{}", refused.text);
-    let wrong = Merchant::new(shop.base.clone(), shop.entity_id.clone(), "d3Jvbmd8d3Jvbmc=".to_owned());
-    assert_answer(&ask(&wrong, Method::GET, &path, &own).await?, 403, "800.900.300");
-    let bare = shop.bare(Method::GET, &path).header("content-type", FORM).body(form(own));
-    assert_answer(&Answer::read(bare.send().await?).await?, 401, "800.900.300");
-    // A pair in the body of a GET is none.
+    let wrong = MerchantClient::new(shop.base.clone(), shop.entity_id.clone(), "d3Jvbmd8d3Jvbmc=".to_owned());
+    assert_result(&send_with_body(&wrong, Method::GET, &path, &own).await?, 403, "800.900.300");
+    let bare = shop.bare_request(Method::GET, &path).header("content-type", FORM).body(encode_form(own));
+    assert_result(&ApiResponse::read_from(bare.send().await?).await?, 401, "800.900.300");
+    // Credentials in the body of a GET are ignored.
     let pair = [own[0], ("authentication.userId", "a"), ("authentication.password", "b")];
-    let bare = shop.bare(Method::GET, &path).header("content-type", FORM).body(form(pair));
-    assert_answer(&Answer::read(bare.send().await?).await?, 401, "800.900.300");
-    // Two that differ: in query and body, within the body, under both names.
+    let bare = shop.bare_request(Method::GET, &path).header("content-type", FORM).body(encode_form(pair));
+    assert_result(&ApiResponse::read_from(bare.send().await?).await?, 401, "800.900.300");
+    // Two different values: in query and body, within the body, under both names.
     let queried = format!("{path}?entityId={}", shop.entity_id);
     for body in [
         &foreign[..],
@@ -271,43 +290,44 @@ async fn an_entity_in_the_body_of_a_get_is_authenticated_like_one_in_its_query()
         &[("authentication.entityId", foreign[0].1)],
         &[("entityId", "nonsense")],
     ] {
-        assert_errors(&ask(&shop, Method::GET, &queried, body).await?, &["entityId"]);
+        assert_errors(&send_with_body(&shop, Method::GET, &queried, body).await?, &["entityId"]);
     }
-    assert_errors(&ask(&shop, Method::GET, &path, &[own[0], foreign[0]]).await?, &["entityId"]);
-    assert_errors(&ask(&shop, Method::GET, &path, &[("entityId", "")]).await?, &["entityId"]);
+    assert_errors(&send_with_body(&shop, Method::GET, &path, &[own[0], foreign[0]]).await?, &["entityId"]);
+    assert_errors(&send_with_body(&shop, Method::GET, &path, &[("entityId", "")]).await?, &["entityId"]);
     Ok(())
 }
 
 #[tokio::test]
 async fn the_body_of_a_get_is_bounded_and_need_not_be_a_form() -> anyhow::Result<()> {
-    let shop = lenient();
-    let paid = pay(&shop, &[]).await?;
+    let shop = compatible_shop();
+    let paid = pay_by_card(&shop, &[]).await?;
     let (path, queried) =
         (format!("v1/payments/{}", paid.id()), format!("v1/payments/{}?entityId={}", paid.id(), shop.entity_id));
     let large = format!("entityId={}&x={}", shop.entity_id, "x".repeat(1024 * 1024));
-    let request = |path: &str| shop.bare(Method::GET, path).bearer_auth(&shop.token);
-    let refused = Answer::read(request(&path).header("content-type", FORM).body(large).send().await?).await?;
+    let request = |path: &str| shop.bare_request(Method::GET, path).bearer_auth(&shop.token);
+    let refused = ApiResponse::read_from(request(&path).header("content-type", FORM).body(large).send().await?).await?;
     assert_eq!(refused.status, 413, "{}", refused.text);
     for (kind, body) in [("application/json", r#"{"entityId":"x"}"#), ("text/plain", "entityId=x"), ("", "")] {
         let read = |path: &str| request(path).header("content-type", kind).body(body).send();
-        assert_answer(&Answer::read(read(&queried).await?).await?, 200, "000.100.110");
-        assert_errors(&Answer::read(read(&path).await?).await?, &["entityId"]);
+        assert_result(&ApiResponse::read_from(read(&queried).await?).await?, 200, "000.100.110");
+        assert_errors(&ApiResponse::read_from(read(&path).await?).await?, &["entityId"]);
     }
     for junk in ["%", "a[=1", "=1", "\u{0}=1"] {
-        let answer = Answer::read(request(&path).header("content-type", FORM).body(junk).send().await?).await?;
-        assert_answer(&answer, 400, "200.300.404");
+        let answer =
+            ApiResponse::read_from(request(&path).header("content-type", FORM).body(junk).send().await?).await?;
+        assert_result(&answer, 400, "200.300.404");
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn a_list_may_begin_and_end_at_a_time() -> anyhow::Result<()> {
-    let shop = Gateway::shared().merchant_with(&["--compatible", "on"])?;
-    let paid = pay(&shop, &[]).await?;
+    let shop = TestGateway::shared().create_merchant_with(&["--compatible", "on"])?;
+    let paid = pay_by_card(&shop, &[]).await?;
     let made: String = paid.json["timestamp"].as_str().unwrap_or_default().chars().take(19).collect();
     let day = &made[..10];
     let list = async |from: &str, to: &str| {
-        let query = form([("date.from", from), ("date.to", to)]);
+        let query = encode_form([("date.from", from), ("date.to", to)]);
         shop.get(&format!("v1/query?{query}")).await
     };
     let with_t = made.replace(' ', "T");
@@ -325,42 +345,43 @@ async fn a_list_may_begin_and_end_at_a_time() -> anyhow::Result<()> {
         assert_eq!(found.json["payments"][0]["id"], paid.id(), "{from} {to} {}", found.text);
     }
     for (from, to) in [("2001-01-01 00:00:00", "2001-01-02 12:00:00"), ("9999-12-31", "9999-12-31")] {
-        assert_answer(&list(from, to).await?, 404, "700.400.580");
+        assert_result(&list(from, to).await?, 404, "700.400.580");
     }
     assert_errors(&list(&last, &first).await?, &["date.to"]);
     for wrong in ["2026-11-21 24:00:00", "2026-02-29 10:00:00", "2026-11-21 10:00", "2026-11-21 10:00:00Z", "today"] {
         assert_errors(&list(wrong, "2099-01-01").await?, &["date.from"]);
         assert_errors(&list("1999-01-01", wrong).await?, &["date.to"]);
     }
-    let query = form([("date.from", first.as_str()), ("date.to", day)]);
-    assert_errors(&super::support::shop().get(&format!("v1/query?{query}")).await?, &["date.from"]);
+    let query = encode_form([("date.from", first.as_str()), ("date.to", day)]);
+    assert_errors(&super::support::sandbox_shop().get(&format!("v1/query?{query}")).await?, &["date.from"]);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_channel_has_the_mode_of_its_merchant_and_a_sibling_has_its_own() -> anyhow::Result<()> {
-    let gateway = Gateway::shared();
+    let gateway = TestGateway::shared();
     let short = [("merchantTransactionId", "7")];
-    let merchant = gateway.merchant_with(&["--compatible", "on"])?;
-    let channel = gateway.merchant_with(&["--merchant", &merchant.entity_id])?;
-    assert_answer(&pay(&channel, &short).await?, 200, "000.100.110");
-    assert_answer(&pay(&merchant, &short).await?, 200, "000.100.110");
-    let strict = gateway.merchant()?;
-    let open = gateway.merchant_with(&["--merchant", &strict.entity_id, "--compatible", "on"])?;
-    let sibling = gateway.merchant_with(&["--merchant", &strict.entity_id])?;
-    assert_answer(&pay(&open, &short).await?, 200, "000.100.110");
+    let merchant = gateway.create_merchant_with(&["--compatible", "on"])?;
+    let channel = gateway.create_merchant_with(&["--merchant", &merchant.entity_id])?;
+    assert_result(&pay_by_card(&channel, &short).await?, 200, "000.100.110");
+    assert_result(&pay_by_card(&merchant, &short).await?, 200, "000.100.110");
+    let strict = gateway.create_merchant()?;
+    let open = gateway.create_merchant_with(&["--merchant", &strict.entity_id, "--compatible", "on"])?;
+    let sibling = gateway.create_merchant_with(&["--merchant", &strict.entity_id])?;
+    assert_result(&pay_by_card(&open, &short).await?, 200, "000.100.110");
     for shop in [&strict, &sibling] {
-        assert_errors(&pay(shop, &short).await?, &["merchantTransactionId"]);
-        assert_errors(&pay(shop, &[("card.holder", "Another Name")]).await?, &["card.holder"]);
+        assert_errors(&pay_by_card(shop, &short).await?, &["merchantTransactionId"]);
+        assert_errors(&pay_by_card(shop, &[("card.holder", "Another Name")]).await?, &["card.holder"]);
     }
-    // The merchant's token reads the channel's payments, whose id may stand in the body; its own may not.
-    let paid = pay(&open, &[]).await?;
+    // The merchant's token can read the channel's payments, and the channel's id may be in the body. For the merchant's
+    // own id it may not, because the mode is off there.
+    let paid = pay_by_card(&open, &[]).await?;
     let path = format!("v1/payments/{}", paid.id());
     let read = |entity: &str| {
         let (strict, path, entity) = (strict.clone(), path.clone(), entity.to_owned());
-        async move { ask(&strict, Method::GET, &path, &[("entityId", entity.as_str())]).await }
+        async move { send_with_body(&strict, Method::GET, &path, &[("entityId", entity.as_str())]).await }
     };
-    assert_answer(&read(&open.entity_id).await?, 200, "000.100.110");
+    assert_result(&read(&open.entity_id).await?, 200, "000.100.110");
     assert_errors(&read(&strict.entity_id).await?, &["entityId"]);
     assert_errors(&read(&sibling.entity_id).await?, &["entityId"]);
     Ok(())
@@ -368,44 +389,44 @@ async fn a_channel_has_the_mode_of_its_merchant_and_a_sibling_has_its_own() -> a
 
 #[tokio::test]
 async fn the_operator_sees_and_changes_the_mode_beside_a_running_server() -> anyhow::Result<()> {
-    let gateway = Gateway::shared();
-    let shop = gateway.merchant()?;
-    let channel = gateway.merchant_with(&["--merchant", &shop.entity_id])?;
-    let show = |entity: &str| gateway.command(&["entity", "show", "--entity", entity]);
+    let gateway = TestGateway::shared();
+    let shop = gateway.create_merchant()?;
+    let channel = gateway.create_merchant_with(&["--merchant", &shop.entity_id])?;
+    let show = |entity: &str| gateway.run_command(&["entity", "show", "--entity", entity]);
     assert_eq!(
         (&show(&shop.entity_id)?["compatible"], &show(&channel.entity_id)?["compatible"]),
         (&false.into(), &false.into())
     );
     for (mode, on) in [("on", true), ("off", false)] {
-        gateway.command(&["entity", "set", "--entity", &shop.entity_id, "--compatible", mode])?;
+        gateway.run_command(&["entity", "set", "--entity", &shop.entity_id, "--compatible", mode])?;
         let seen = (show(&shop.entity_id)?["compatible"].clone(), show(&channel.entity_id)?["compatible"].clone());
         assert_eq!(seen, (on.into(), on.into()));
-        until("the server follows", async || {
-            let paid = pay(&shop, &[("merchantTransactionId", "7")]).await?;
+        poll_until("the server follows", async || {
+            let paid = pay_by_card(&shop, &[("merchantTransactionId", "7")]).await?;
             Ok(((paid.status == 200) == on).then_some(()))
         })
         .await?;
     }
-    let data = gateway.data();
-    gateway.command(&["entity", "set", "--entity", &shop.entity_id, "--compatible"])?;
+    let data = gateway.data_folder();
+    gateway.run_command(&["entity", "set", "--entity", &shop.entity_id, "--compatible"])?;
     let show = ["entity", "show", "--entity", &shop.entity_id, "--data", data.to_str().unwrap_or_default()];
-    let text = String::from_utf8(crate::command_line::run(&show).await?.stdout)?;
+    let text = String::from_utf8(crate::command_line::run_tillgate(&show).await?.stdout)?;
     assert!(text.contains("on: merchantTransactionId from 1 character"), "{text}");
     Ok(())
 }
 
 #[tokio::test]
 async fn the_documents_list_what_the_mode_allows() -> anyhow::Result<()> {
-    let reference = shop().client.get(format!("{}reference", shop().base)).send().await?.text().await?;
+    let reference = sandbox_shop().client.get(format!("{}reference", sandbox_shop().base)).send().await?.text().await?;
     let topic = reference.split_once(r#"id="compatibility""#).map_or("", |(_, rest)| rest);
     let topic = topic.split("</section>").next().unwrap_or_default();
     let document = include_str!("../../../docs/compatibility.md");
-    for row in tillgate_shared::parameter::catalogue().filter(|row| row.compatible.is_some()) {
+    for row in tillgate_shared::parameter::all_parameters().filter(|row| row.compatible_format.is_some()) {
         let group = if row.name.contains("hone") || row.name.contains("mobile") { "phone" } else { row.name };
         let group = if row.name.ends_with("fax") { "fax" } else { group };
         assert!(topic.contains(group) && document.contains(group), "{}", row.name);
     }
-    for row in tillgate_shared::parameter::catalogue().filter(|row| row.once) {
+    for row in tillgate_shared::parameter::all_parameters().filter(|row| row.single_valued) {
         let prefix = row.name.split('.').next().unwrap_or_default();
         let named = |text: &str| text.contains(&format!("{}<", row.name)) || text.contains(&format!("{}`", row.name));
         let grouped = |text: &str| text.contains(&format!("{prefix}.*"));
@@ -416,7 +437,7 @@ async fn the_documents_list_what_the_mode_allows() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn what_a_shopper_writes_behind_an_unencoded_value_changes_no_price_and_no_account() -> anyhow::Result<()> {
-    let shop = lenient();
+    let shop = compatible_shop();
     let fields = [&[("entityId", shop.entity_id.as_str())], &ORDER[..], &CARD].concat();
     for added in [
         "&amount=0.01",
@@ -430,26 +451,27 @@ async fn what_a_shopper_writes_behind_an_unencoded_value_changes_no_price_and_no
         "&standingInstruction.mode=INITIAL&standingInstruction.mode=REPEATED",
         "&threeDSecure.eci=07&threeDSecure.eci=05",
     ] {
-        let body = format!("{}&{}{added}", form(fields.iter().copied()), form(NAMES));
-        let request = shop.bare(Method::POST, "v1/payments").bearer_auth(&shop.token).header("content-type", FORM);
-        let refused = Answer::read(request.body(body).send().await?).await?;
-        assert_answer(&refused, 400, "200.300.404");
-        assert_eq!(refused.errors().len(), 1, "{added} {}", refused.text);
+        let body = format!("{}&{}{added}", encode_form(fields.iter().copied()), encode_form(NAMES));
+        let request =
+            shop.bare_request(Method::POST, "v1/payments").bearer_auth(&shop.token).header("content-type", FORM);
+        let refused = ApiResponse::read_from(request.body(body).send().await?).await?;
+        assert_result(&refused, 400, "200.300.404");
+        assert_eq!(refused.invalid_parameters().len(), 1, "{added} {}", refused.text);
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn a_name_that_comes_ten_thousand_times_is_read_quickly_and_kept_once() -> anyhow::Result<()> {
-    let shop = lenient();
+    let shop = compatible_shop();
     let memo = "&merchantMemo=another memo".repeat(10_000).replace(' ', "+");
     let fields = [&[("entityId", shop.entity_id.as_str())], &ORDER[..], &CARD].concat();
-    let body = format!("{}{memo}&merchantMemo=the+last", form(fields));
-    let request = shop.bare(Method::POST, "v1/payments").bearer_auth(&shop.token).header("content-type", FORM);
-    // Comparing every name with all others would take many minutes.
+    let body = format!("{}{memo}&merchantMemo=the+last", encode_form(fields));
+    let request = shop.bare_request(Method::POST, "v1/payments").bearer_auth(&shop.token).header("content-type", FORM);
+    // A comparison of each name with all others would take many minutes.
     let paid = tokio::time::timeout(PATIENCE, request.body(body).send()).await.context("it takes too long")??;
-    let paid = Answer::read(paid).await?;
-    assert_answer(&paid, 200, "000.100.110");
+    let paid = ApiResponse::read_from(paid).await?;
+    assert_result(&paid, 200, "000.100.110");
     assert_eq!(paid.json["merchantMemo"], "the last");
     assert!(paid.text.len() < 4000, "{}", paid.text);
     Ok(())
@@ -457,14 +479,14 @@ async fn a_name_that_comes_ten_thousand_times_is_read_quickly_and_kept_once() ->
 
 #[tokio::test]
 async fn a_body_of_a_get_that_is_held_back_ends_and_a_stranger_waits_for_none() -> anyhow::Result<()> {
-    let shop = lenient();
+    let shop = compatible_shop();
     let head = |entity: &str, token: &str| {
         format!(
             "GET /v1/query?merchantTransactionId=held-back{entity} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\
              Content-Type: {FORM}\r\nContent-Length: 1000\r\nConnection: close\r\n\r\nentityId="
         )
     };
-    let strict = super::support::shop();
+    let strict = super::support::sandbox_shop();
     for (head, status) in [
         (head("", &shop.token), "408"),
         (head("", "d3Jvbmd8d3Jvbmc="), "403"),
@@ -483,13 +505,13 @@ async fn a_body_of_a_get_that_is_held_back_ends_and_a_stranger_waits_for_none() 
 
 #[tokio::test]
 async fn a_short_reference_is_paid_once_where_duplicates_are_refused() -> anyhow::Result<()> {
-    let shop = Gateway::shared().merchant_with(&["--compatible", "on", "--refuse-duplicates", "on"])?;
+    let shop = TestGateway::shared().create_merchant_with(&["--compatible", "on", "--refuse-duplicates", "on"])?;
     let order = [("merchantTransactionId", "7")];
-    assert_answer(&pay(&shop, &order).await?, 200, "000.100.110");
-    assert_answer(&pay(&shop, &order).await?, 400, "800.110.100");
-    // The last of two names counts here too.
+    assert_result(&pay_by_card(&shop, &order).await?, 200, "000.100.110");
+    assert_result(&pay_by_card(&shop, &order).await?, 400, "800.110.100");
+    // The last of two equal names is used here too.
     let twice = [("merchantTransactionId", "7"), ("merchantTransactionId", "8")];
-    assert_answer(&pay(&shop, &twice).await?, 200, "000.100.110");
-    assert_answer(&pay(&shop, &[twice[1], twice[0]]).await?, 400, "800.110.100");
+    assert_result(&pay_by_card(&shop, &twice).await?, 200, "000.100.110");
+    assert_result(&pay_by_card(&shop, &[twice[1], twice[0]]).await?, 400, "800.110.100");
     Ok(())
 }

@@ -1,9 +1,9 @@
-//! Bytes, names and values at the edges of what a form body can be, table by table: each row is carried out or refused
-//! with 400 and the parameter's name, and no secret comes back with the refusal.
+//! Edge cases of form bodies: bytes, names and values in tables. Each row is accepted or refused with 400 and the
+//! parameter's name, and no refusal repeats a secret.
 
 use reqwest::Method;
-use tillgate_shared::parameter::catalogue;
-use tillgate_tests::{Answer, CARD, Gateway, Merchant, form};
+use tillgate_shared::parameter::all_parameters;
+use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway, encode_form};
 
 use crate::support::*;
 
@@ -12,36 +12,42 @@ const FORM: &str = "application/x-www-form-urlencoded";
 /// Headers of a request, by name.
 type Headers = Vec<(&'static str, &'static str)>;
 
-/// What becomes of a row.
+/// Expected result of a row.
 #[derive(Debug, Clone, Copy)]
-enum Then {
-    /// The payment is made, and this parameter comes back with this value (none: it does not come back).
+enum ExpectedResult {
+    /// The payment is made, and the response repeats this parameter with this value. `None`: it does not repeat it.
     Paid(&'static str, Option<&'static str>),
     /// 400 with 200.300.404 and this parameter.
-    Names(&'static str),
+    RefusedParameter(&'static str),
     /// 400 with 200.300.404 for the body as a whole.
-    Refused,
+    RefusedBody,
 }
-use Then::{Names, Paid, Refused};
+use ExpectedResult::{Paid, RefusedBody, RefusedParameter};
 
-/// A payment that would be made, without the parameters that `more` has.
-fn order(shop: &Merchant, more: &str) -> String {
-    let named = |name: &str| more.split('&').any(|pair| pair.split('=').next() == Some(name));
+/// Returns a form-encoded valid payment without the parameters that `more` contains.
+fn order_without(shop: &MerchantClient, more: &str) -> String {
+    let is_in_more = |name: &str| more.split('&').any(|pair| pair.split('=').next() == Some(name));
     let order =
         [("entityId", shop.entity_id.as_str()), ("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")];
-    form(order.into_iter().chain(CARD).filter(|(name, _)| !named(name)))
+    encode_form(order.into_iter().chain(CARD).filter(|(name, _)| !is_in_more(name)))
 }
 
-async fn send(shop: &Merchant, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> anyhow::Result<Answer> {
-    let mut request = shop.bare(Method::POST, path).bearer_auth(&shop.token).body(body);
+/// Posts a body as it is, with the merchant's token and these headers.
+async fn post_body(
+    shop: &MerchantClient,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: Vec<u8>,
+) -> anyhow::Result<ApiResponse> {
+    let mut request = shop.bare_request(Method::POST, path).bearer_auth(&shop.token).body(body);
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    Answer::read(request.send().await?).await
+    ApiResponse::read_from(request.send().await?).await
 }
 
-/// What an answer says of a parameter: nested at the dots, plain at the brackets.
-fn echoed<'a>(answer: &'a Answer, name: &str) -> Option<&'a str> {
+/// Returns the value of a parameter in a response. Dots in the name are nested objects, brackets are part of the name.
+fn repeated_text<'a>(answer: &'a ApiResponse, name: &str) -> Option<&'a str> {
     let nested = name.split('.').try_fold(&answer.json, |value, part| value.get(part));
     let keyed = || {
         let (group, key) = name.strip_suffix(']')?.split_once('[')?;
@@ -50,31 +56,32 @@ fn echoed<'a>(answer: &'a Answer, name: &str) -> Option<&'a str> {
     nested.or_else(keyed)?.as_str()
 }
 
+/// Asserts that a response is the expected result and has the usual last fields. `label` is shown in failures.
 #[track_caller]
-fn assert_then(answer: &Answer, then: Then, what: &str) {
-    match then {
+fn assert_expected(answer: &ApiResponse, expected: ExpectedResult, label: &str) {
+    match expected {
         Paid(name, value) => {
-            assert_eq!((answer.status, answer.code()), (200, "000.100.110"), "{what}: {}", answer.text);
-            assert_eq!(echoed(answer, name), value, "{what}: {}", answer.text);
+            assert_eq!((answer.status, answer.result_code()), (200, "000.100.110"), "{label}: {}", answer.text);
+            assert_eq!(repeated_text(answer, name), value, "{label}: {}", answer.text);
         }
-        Names(name) => {
-            assert_eq!((answer.status, answer.code()), (400, "200.300.404"), "{what}: {}", answer.text);
-            assert_eq!(answer.errors(), [name], "{what}: {}", answer.text);
+        RefusedParameter(name) => {
+            assert_eq!((answer.status, answer.result_code()), (400, "200.300.404"), "{label}: {}", answer.text);
+            assert_eq!(answer.invalid_parameters(), [name], "{label}: {}", answer.text);
         }
-        Refused => {
-            assert_eq!((answer.status, answer.code()), (400, "200.300.404"), "{what}: {}", answer.text);
-            assert!(answer.errors().is_empty(), "{what}: {}", answer.text);
+        RefusedBody => {
+            assert_eq!((answer.status, answer.result_code()), (400, "200.300.404"), "{label}: {}", answer.text);
+            assert!(answer.invalid_parameters().is_empty(), "{label}: {}", answer.text);
         }
     }
     assert_envelope(answer);
 }
 
-/// Pays with `more` behind the order, for each row.
-async fn assert_rows(shop: &Merchant, rows: &[(&[u8], Then)]) -> anyhow::Result<()> {
-    for (more, then) in rows {
-        let body = [order(shop, &String::from_utf8_lossy(more)).as_bytes(), b"&", more].concat();
-        let answer = send(shop, "v1/payments", &[("content-type", FORM)], body).await?;
-        assert_then(&answer, *then, &String::from_utf8_lossy(more));
+/// Pays once for each row, with the row's bytes after a valid order, and asserts the expected result.
+async fn assert_rows(shop: &MerchantClient, rows: &[(&[u8], ExpectedResult)]) -> anyhow::Result<()> {
+    for (more, expected) in rows {
+        let body = [order_without(shop, &String::from_utf8_lossy(more)).as_bytes(), b"&", more].concat();
+        let answer = post_body(shop, "v1/payments", &[("content-type", FORM)], body).await?;
+        assert_expected(&answer, *expected, &String::from_utf8_lossy(more));
     }
     Ok(())
 }
@@ -84,7 +91,7 @@ const MEMO: &str = "merchantMemo";
 #[tokio::test]
 async fn a_value_is_percent_encoded_utf_8_or_refused_by_name() -> anyhow::Result<()> {
     let memo = |value| Paid(MEMO, Some(value));
-    let rows: &[(&[u8], Then)] = &[
+    let rows: &[(&[u8], ExpectedResult)] = &[
         (b"merchantMemo=caf%C3%A9+au+lait", memo("café au lait")),
         (b"merchantMemo=caf%c3%a9%20au%20lait", memo("café au lait")),
         (b"merchantMemo=caf\xc3\xa9 au lait", memo("café au lait")),
@@ -95,125 +102,125 @@ async fn a_value_is_percent_encoded_utf_8_or_refused_by_name() -> anyhow::Result
         (b"merchantMemo=%EF%BF%BF%EF%BF%BE noncharacters", memo("\u{ffff}\u{fffe} noncharacters")),
         (b"merchantMemo=%F4%8F%BF%BF the last one", memo("\u{10ffff} the last one")),
         (b"%6d%65rchantM%65mo=an encoded name", memo("an encoded name")),
-        // Percent signs without their digits.
-        (b"merchantMemo=100% sure, yes", Names(MEMO)),
-        (b"merchantMemo=unfinished %", Names(MEMO)),
-        (b"merchantMemo=unfinished %4", Names(MEMO)),
-        (b"merchantMemo=unfinished %4&x=1", Names(MEMO)),
-        (b"merchantMemo=%G0 no digit", Names(MEMO)),
-        (b"merchantMemo=%+1 no digit", Names(MEMO)),
-        (b"merchantMemo=%u20AC of scripts", Names(MEMO)),
-        (b"merchantMemo=%\xef\xbc\x91\xef\xbc\x91 full-width", Names(MEMO)),
+        // Percent signs without two hexadecimal digits.
+        (b"merchantMemo=100% sure, yes", RefusedParameter(MEMO)),
+        (b"merchantMemo=unfinished %", RefusedParameter(MEMO)),
+        (b"merchantMemo=unfinished %4", RefusedParameter(MEMO)),
+        (b"merchantMemo=unfinished %4&x=1", RefusedParameter(MEMO)),
+        (b"merchantMemo=%G0 no digit", RefusedParameter(MEMO)),
+        (b"merchantMemo=%+1 no digit", RefusedParameter(MEMO)),
+        (b"merchantMemo=%u20AC of scripts", RefusedParameter(MEMO)),
+        (b"merchantMemo=%\xef\xbc\x91\xef\xbc\x91 full-width", RefusedParameter(MEMO)),
         // ISO 8859-1 and Windows-1252.
-        (b"merchantMemo=caf\xe9 au lait", Names(MEMO)),
-        (b"merchantMemo=caf%E9 au lait", Names(MEMO)),
-        (b"merchantMemo=10 %80 and more", Names(MEMO)),
-        // UTF-16 in either order.
-        (b"merchantMemo=%FF%FEm%00e%00m%00o%00", Names(MEMO)),
-        (b"merchantMemo=%FE%FF%00m%00e%00m%00o", Names(MEMO)),
-        // Longer than need be, half, too far, surrogates alone and in pairs.
-        (b"merchantMemo=overlong %C0%AF", Names(MEMO)),
-        (b"merchantMemo=overlong %E0%80%AF", Names(MEMO)),
-        (b"merchantMemo=overlong %F0%80%80%AF", Names(MEMO)),
-        (b"merchantMemo=overlong nought %C0%80", Names(MEMO)),
-        (b"merchantMemo=half %E2%82", Names(MEMO)),
-        (b"merchantMemo=half %F0%9F%92", Names(MEMO)),
-        (b"merchantMemo=a tail %B3", Names(MEMO)),
-        (b"merchantMemo=beyond %F4%90%80%80", Names(MEMO)),
-        (b"merchantMemo=beyond %F8%88%80%80%80", Names(MEMO)),
-        (b"merchantMemo=surrogate %ED%A0%BD", Names(MEMO)),
-        (b"merchantMemo=surrogate %ED%B2%B3", Names(MEMO)),
-        (b"merchantMemo=surrogates %ED%A0%BD%ED%B2%B3", Names(MEMO)),
-        // Nought, and what a line does not hold.
-        (b"merchantMemo=nought %00 here", Names(MEMO)),
-        (b"merchantMemo=nought \0 here", Names(MEMO)),
-        (b"merchantMemo=a new%0Aline", Names(MEMO)),
-        (b"merchantMemo=a next%C2%85line", Names(MEMO)),
-        (b"merchantMemo=deleted %7F", Names(MEMO)),
-        (b"merchantMemo=escape %1B[31m", Names(MEMO)),
+        (b"merchantMemo=caf\xe9 au lait", RefusedParameter(MEMO)),
+        (b"merchantMemo=caf%E9 au lait", RefusedParameter(MEMO)),
+        (b"merchantMemo=10 %80 and more", RefusedParameter(MEMO)),
+        // UTF-16 in both byte orders.
+        (b"merchantMemo=%FF%FEm%00e%00m%00o%00", RefusedParameter(MEMO)),
+        (b"merchantMemo=%FE%FF%00m%00e%00m%00o", RefusedParameter(MEMO)),
+        // Invalid UTF-8: overlong, truncated, beyond the range, surrogates alone and in pairs.
+        (b"merchantMemo=overlong %C0%AF", RefusedParameter(MEMO)),
+        (b"merchantMemo=overlong %E0%80%AF", RefusedParameter(MEMO)),
+        (b"merchantMemo=overlong %F0%80%80%AF", RefusedParameter(MEMO)),
+        (b"merchantMemo=overlong nought %C0%80", RefusedParameter(MEMO)),
+        (b"merchantMemo=half %E2%82", RefusedParameter(MEMO)),
+        (b"merchantMemo=half %F0%9F%92", RefusedParameter(MEMO)),
+        (b"merchantMemo=a tail %B3", RefusedParameter(MEMO)),
+        (b"merchantMemo=beyond %F4%90%80%80", RefusedParameter(MEMO)),
+        (b"merchantMemo=beyond %F8%88%80%80%80", RefusedParameter(MEMO)),
+        (b"merchantMemo=surrogate %ED%A0%BD", RefusedParameter(MEMO)),
+        (b"merchantMemo=surrogate %ED%B2%B3", RefusedParameter(MEMO)),
+        (b"merchantMemo=surrogates %ED%A0%BD%ED%B2%B3", RefusedParameter(MEMO)),
+        // NUL, and characters that a single-line value does not accept.
+        (b"merchantMemo=nought %00 here", RefusedParameter(MEMO)),
+        (b"merchantMemo=nought \0 here", RefusedParameter(MEMO)),
+        (b"merchantMemo=a new%0Aline", RefusedParameter(MEMO)),
+        (b"merchantMemo=a next%C2%85line", RefusedParameter(MEMO)),
+        (b"merchantMemo=deleted %7F", RefusedParameter(MEMO)),
+        (b"merchantMemo=escape %1B[31m", RefusedParameter(MEMO)),
         (b"customParameters[lines]=a new%0D%0Aline", Paid("customParameters[lines]", Some("a new\r\nline"))),
-        (b"customParameters[lines]=nought %00 here", Names("customParameters[lines]")),
-        // Parameters that nobody knows are read like all others.
-        (b"nobodys=caf%E9", Names("nobodys")),
-        (b"nobodys=%ED%A0%BD", Names("nobodys")),
-        (b"nobodys=1%", Names("nobodys")),
+        (b"customParameters[lines]=nought %00 here", RefusedParameter("customParameters[lines]")),
+        // Unknown parameters are decoded like all others.
+        (b"nobodys=caf%E9", RefusedParameter("nobodys")),
+        (b"nobodys=%ED%A0%BD", RefusedParameter("nobodys")),
+        (b"nobodys=1%", RefusedParameter("nobodys")),
     ];
-    assert_rows(&shop(), rows).await
+    assert_rows(&sandbox_shop(), rows).await
 }
 
 #[tokio::test]
 async fn lengths_count_code_points_whatever_they_are_made_of() -> anyhow::Result<()> {
-    let shop = shop();
-    // Eight are the fewest of a memo, 255 the most. What a reader takes for one letter may be several.
+    let shop = sandbox_shop();
+    // A memo has 8 to 255 characters. A reader may see several code points as one letter.
     for unit in ["💳", "é", "e\u{301}", "\u{202e}", "\u{200d}", "👩‍👩‍👧", "ﷺ", "𝟙", "\u{2028}", "\u{e000}"]
     {
         let points = unit.chars().count();
         for (count, good) in [(8, true), (7, false), (255, true), (256, false)] {
             let value: String = unit.chars().cycle().take(count).collect();
-            let body = [order(&shop, MEMO), form([(MEMO, value.as_str())])].join("&");
-            let answer = send(&shop, "v1/payments", &[("content-type", FORM)], body.into_bytes()).await?;
+            let body = [order_without(&shop, MEMO), encode_form([(MEMO, value.as_str())])].join("&");
+            let answer = post_body(&shop, "v1/payments", &[("content-type", FORM)], body.into_bytes()).await?;
             let what = format!("{unit:?} of {points}, {count} code points");
-            assert_then(&answer, if good { Paid("amount", Some("92.00")) } else { Names(MEMO) }, &what);
+            assert_expected(&answer, if good { Paid("amount", Some("92.00")) } else { RefusedParameter(MEMO) }, &what);
             if good {
-                // To the letter: neither composed nor turned nor dropped.
-                assert_eq!(echoed(&answer, MEMO), Some(value.as_str()), "{what}");
+                // The value is unchanged: not normalized, reordered or dropped.
+                assert_eq!(repeated_text(&answer, MEMO), Some(value.as_str()), "{what}");
             }
         }
-        // What is cut is cut between code points.
+        // Long values are cut between code points.
         let long: String = unit.chars().cycle().take(60).collect();
-        let paid = shop.pay(&[("customer.givenName", &long), ("customer.surname", "Jones")]).await?;
+        let paid = shop.pay_by_card(&[("customer.givenName", &long), ("customer.surname", "Jones")]).await?;
         let kept: String = long.chars().take(48).collect();
-        assert_then(&paid, Paid("amount", Some("92.00")), unit);
-        assert_eq!(echoed(&paid, "customer.givenName"), Some(kept.as_str()), "{unit:?}");
+        assert_expected(&paid, Paid("amount", Some("92.00")), unit);
+        assert_eq!(repeated_text(&paid, "customer.givenName"), Some(kept.as_str()), "{unit:?}");
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn digits_and_letters_of_other_scripts_are_no_digits_and_letters() -> anyhow::Result<()> {
-    let rows: &[(&[u8], Then)] = &[
-        ("amount=٩٢.٠٠".as_bytes(), Names("amount")),
-        ("amount=\u{ff19}\u{ff12}.00".as_bytes(), Names("amount")),
-        ("amount=92․00".as_bytes(), Names("amount")),
-        ("amount=\u{202e}00.29".as_bytes(), Names("amount")),
-        ("amount=92.00\u{200b}".as_bytes(), Names("amount")),
-        ("amount=%EF%BB%BF92.00".as_bytes(), Names("amount")),
-        ("amount=92.00\u{a0}".as_bytes(), Names("amount")),
-        ("amount=\u{2003}92.00".as_bytes(), Names("amount")),
-        ("currency=ЕUR".as_bytes(), Names("currency")),
-        ("currency=EUR\u{301}".as_bytes(), Names("currency")),
-        ("paymentType=DВ".as_bytes(), Names("paymentType")),
-        ("card.cvv=١٢٣".as_bytes(), Names("card.cvv")),
-        ("card.cvv=\u{ff11}\u{ff12}\u{ff13}".as_bytes(), Names("card.cvv")),
-        ("card.expiryMonth=०५".as_bytes(), Names("card.expiryMonth")),
-        ("card.expiryYear=𝟚𝟘𝟛𝟜".as_bytes(), Names("card.expiryYear")),
-        ("card.number=٤٢٠٠٠٠٠٠٠٠٠٠٠٠٠٠".as_bytes(), Names("card.number")),
-        ("entityId=٨a".as_bytes(), Names("entityId")),
-        ("testMode=INTERNAL\u{200e}".as_bytes(), Names("testMode")),
-        ("customParameters[clé]=1".as_bytes(), Names("customParameters[clé]")),
-        ("customParameters[ab\u{202e}c]=1".as_bytes(), Names("customParameters[ab\u{202e}c]")),
+    let rows: &[(&[u8], ExpectedResult)] = &[
+        ("amount=٩٢.٠٠".as_bytes(), RefusedParameter("amount")),
+        ("amount=\u{ff19}\u{ff12}.00".as_bytes(), RefusedParameter("amount")),
+        ("amount=92․00".as_bytes(), RefusedParameter("amount")),
+        ("amount=\u{202e}00.29".as_bytes(), RefusedParameter("amount")),
+        ("amount=92.00\u{200b}".as_bytes(), RefusedParameter("amount")),
+        ("amount=%EF%BB%BF92.00".as_bytes(), RefusedParameter("amount")),
+        ("amount=92.00\u{a0}".as_bytes(), RefusedParameter("amount")),
+        ("amount=\u{2003}92.00".as_bytes(), RefusedParameter("amount")),
+        ("currency=ЕUR".as_bytes(), RefusedParameter("currency")),
+        ("currency=EUR\u{301}".as_bytes(), RefusedParameter("currency")),
+        ("paymentType=DВ".as_bytes(), RefusedParameter("paymentType")),
+        ("card.cvv=١٢٣".as_bytes(), RefusedParameter("card.cvv")),
+        ("card.cvv=\u{ff11}\u{ff12}\u{ff13}".as_bytes(), RefusedParameter("card.cvv")),
+        ("card.expiryMonth=०५".as_bytes(), RefusedParameter("card.expiryMonth")),
+        ("card.expiryYear=𝟚𝟘𝟛𝟜".as_bytes(), RefusedParameter("card.expiryYear")),
+        ("card.number=٤٢٠٠٠٠٠٠٠٠٠٠٠٠٠٠".as_bytes(), RefusedParameter("card.number")),
+        ("entityId=٨a".as_bytes(), RefusedParameter("entityId")),
+        ("testMode=INTERNAL\u{200e}".as_bytes(), RefusedParameter("testMode")),
+        ("customParameters[clé]=1".as_bytes(), RefusedParameter("customParameters[clé]")),
+        ("customParameters[ab\u{202e}c]=1".as_bytes(), RefusedParameter("customParameters[ab\u{202e}c]")),
     ];
-    assert_rows(&shop(), rows).await
+    assert_rows(&sandbox_shop(), rows).await
 }
 
 #[tokio::test]
 async fn a_parameter_comes_once_however_it_is_spelt() -> anyhow::Result<()> {
-    let shop = shop();
-    let rows: &[(&[u8], Then)] = &[
-        (b"amount=92.00&amount=92.00", Names("amount")),
-        (b"amount=92.00&amount=1.00", Names("amount")),
-        (b"amount=92.00&%61mount=92.00", Names("amount")),
-        (b"amount=92.00&amoun%74", Names("amount")),
-        (b"amount=92.00&amount=", Names("amount")),
-        (b"amount&amount=92.00", Names("amount")),
-        (b"testMode=INTERNAL&testMode=INTERNAL", Names("testMode")),
-        (b"card.cvv=123&card.cvv=123", Names("card.cvv")),
-        (b"cart.items[0].name=a&cart.items[0].name=b", Names("cart.items[0].name")),
-        (b"cart.items[0].name=a&cart.items%5B0%5D.name=b", Names("cart.items[0].name")),
-        (b"customParameters[colour]=a&customParameters[colour]=b", Names("customParameters[colour]")),
-        (b"customParameters[colour]=a&customParameters%5bcolour%5d=b", Names("customParameters[colour]")),
-        (b"nobodys=1&nobodys=2", Names("nobodys")),
-        // Another spelling is another name, and nobody's.
+    let shop = sandbox_shop();
+    let rows: &[(&[u8], ExpectedResult)] = &[
+        (b"amount=92.00&amount=92.00", RefusedParameter("amount")),
+        (b"amount=92.00&amount=1.00", RefusedParameter("amount")),
+        (b"amount=92.00&%61mount=92.00", RefusedParameter("amount")),
+        (b"amount=92.00&amoun%74", RefusedParameter("amount")),
+        (b"amount=92.00&amount=", RefusedParameter("amount")),
+        (b"amount&amount=92.00", RefusedParameter("amount")),
+        (b"testMode=INTERNAL&testMode=INTERNAL", RefusedParameter("testMode")),
+        (b"card.cvv=123&card.cvv=123", RefusedParameter("card.cvv")),
+        (b"cart.items[0].name=a&cart.items[0].name=b", RefusedParameter("cart.items[0].name")),
+        (b"cart.items[0].name=a&cart.items%5B0%5D.name=b", RefusedParameter("cart.items[0].name")),
+        (b"customParameters[colour]=a&customParameters[colour]=b", RefusedParameter("customParameters[colour]")),
+        (b"customParameters[colour]=a&customParameters%5bcolour%5d=b", RefusedParameter("customParameters[colour]")),
+        (b"nobodys=1&nobodys=2", RefusedParameter("nobodys")),
+        // A different spelling is a different, unknown name.
         (b"amount=92.00&Amount=1.00", Paid("amount", Some("92.00"))),
         (b"amount=92.00&amount[]=1.00", Paid("amount", Some("92.00"))),
         (b"amount=92.00&amount[0]=1.00", Paid("amount", Some("92.00"))),
@@ -225,19 +232,20 @@ async fn a_parameter_comes_once_however_it_is_spelt() -> anyhow::Result<()> {
         (b"customParameters[colour]=blue&customParameters[Colour]=red", Paid("customParameters[colour]", Some("blue"))),
     ];
     assert_rows(&shop, rows).await?;
-    // From a page the last one counts: pages have pairs of hidden inputs and boxes.
+    // From a page, the last value is used: pages combine hidden inputs with check boxes of the same name.
     for (twice, holder) in [
         ("card.holder=Hidden+Field&card.holder=Jane+Jones", "Jane Jones"),
         ("card.holder=Jane+Jones&card%2Eholder=Last+One", "Last One"),
         ("card.holder=Jane+Jones&card[holder]=Mallory", "Jane Jones"),
     ] {
-        let made = shop.checkout(&[]).await?;
-        let card = form(CARD.into_iter().filter(|(name, _)| *name != "card.holder"));
+        let made = shop.create_checkout(&[]).await?;
+        let card = encode_form(CARD.into_iter().filter(|(name, _)| *name != "card.holder"));
         let path = format!("v1/checkouts/{}/payment", made.id());
-        let request = shop.bare(Method::POST, &path).header("content-type", FORM).body(format!("{card}&{twice}"));
-        Answer::read(request.send().await?).await?;
-        let paid = shop.status(made.id()).await?;
-        assert_then(&paid, Paid("card.holder", Some(holder)), twice);
+        let request =
+            shop.bare_request(Method::POST, &path).header("content-type", FORM).body(format!("{card}&{twice}"));
+        ApiResponse::read_from(request.send().await?).await?;
+        let paid = shop.read_status(made.id()).await?;
+        assert_expected(&paid, Paid("card.holder", Some(holder)), twice);
     }
     Ok(())
 }
@@ -248,7 +256,7 @@ async fn an_index_is_a_number_from_0_to_999_with_or_without_others_before_it() -
         let name = format!("cart.items[{index}].name");
         (name, then)
     };
-    let shop = shop();
+    let shop = sandbox_shop();
     let rows = [
         item("0", Some(true)),
         item("1", Some(true)),
@@ -267,7 +275,7 @@ async fn an_index_is_a_number_from_0_to_999_with_or_without_others_before_it() -
         item("4294967296", Some(false)),
         item("18446744073709551616", Some(false)),
         item(&"9".repeat(200), Some(false)),
-        // No numbers: names that nobody knows.
+        // Without a number, the name is unknown.
         item("", None),
         item("n", None),
         item(" 1", None),
@@ -276,76 +284,83 @@ async fn an_index_is_a_number_from_0_to_999_with_or_without_others_before_it() -
         item("\u{202e}1", None),
     ];
     for (name, then) in rows {
-        let fields = form([(name.as_str(), "A"), ("cart.items[5].name", "with holes before it")]);
-        let body = format!("{}&{fields}", order(&shop, "")).into_bytes();
-        let answer = send(&shop, "v1/payments", &[("content-type", FORM)], body).await?;
+        let fields = encode_form([(name.as_str(), "A"), ("cart.items[5].name", "with holes before it")]);
+        let body = format!("{}&{fields}", order_without(&shop, "")).into_bytes();
+        let answer = post_body(&shop, "v1/payments", &[("content-type", FORM)], body).await?;
         if then == Some(false) {
-            assert_answer(&answer, 400, "200.300.404");
-            assert!(answer.errors().len() == 1 && name.starts_with(answer.errors()[0]), "{name}: {}", answer.text);
-            assert!(answer.errors()[0].starts_with("cart.items["), "{name}: {}", answer.text);
+            assert_result(&answer, 400, "200.300.404");
+            assert!(
+                answer.invalid_parameters().len() == 1 && name.starts_with(answer.invalid_parameters()[0]),
+                "{name}: {}",
+                answer.text
+            );
+            assert!(answer.invalid_parameters()[0].starts_with("cart.items["), "{name}: {}", answer.text);
         } else {
-            assert_answer(&answer, 200, "000.100.110");
+            assert_result(&answer, 200, "000.100.110");
             assert_eq!(answer.text.contains(r#""A""#), then == Some(true), "{name}: {}", answer.text);
             assert!(answer.text.contains("with holes before it"), "{name}: {}", answer.text);
         }
     }
-    // In every bracket of a name, and of lists that are one in the other.
-    let nested: &[(&[u8], Then)] = &[
-        (b"airline.passengers[0].legs[1000].fareBasis=A", Names("airline.passengers[0].legs[1000].fareBasis")),
-        (b"airline.passengers[01].legs[0].fareBasis=A", Names("airline.passengers[01].legs[0].fareBasis")),
-        (b"registrations[1000].id=A", Names("registrations[1000].id")),
-        (b"a[0][1000]=A", Names("a[0][1000]")),
-        // A key of the sender's is a word, not an index.
+    // In every bracket of a name, and in nested lists.
+    let nested: &[(&[u8], ExpectedResult)] = &[
+        (
+            b"airline.passengers[0].legs[1000].fareBasis=A",
+            RefusedParameter("airline.passengers[0].legs[1000].fareBasis"),
+        ),
+        (b"airline.passengers[01].legs[0].fareBasis=A", RefusedParameter("airline.passengers[01].legs[0].fareBasis")),
+        (b"registrations[1000].id=A", RefusedParameter("registrations[1000].id")),
+        (b"a[0][1000]=A", RefusedParameter("a[0][1000]")),
+        // A key chosen by the sender is a word, not an index.
         (b"customParameters[1000]=A", Paid("customParameters[1000]", Some("A"))),
         (b"customParameters[007]=A", Paid("customParameters[007]", Some("A"))),
-        (b"customParameters[-1]=A", Names("customParameters[-1]")),
+        (b"customParameters[-1]=A", RefusedParameter("customParameters[-1]")),
     ];
     assert_rows(&shop, nested).await
 }
 
 #[tokio::test]
 async fn empty_names_and_values_and_odd_brackets_are_told_apart() -> anyhow::Result<()> {
-    let rows: &[(&[u8], Then)] = &[
-        // An empty value is none.
-        (b"amount=", Names("amount")),
-        (b"amount", Names("amount")),
+    let rows: &[(&[u8], ExpectedResult)] = &[
+        // An empty value is treated as absent.
+        (b"amount=", RefusedParameter("amount")),
+        (b"amount", RefusedParameter("amount")),
         (b"card.holder=", Paid("card.holder", None)),
         (b"card.holder", Paid("card.holder", None)),
         (b"customParameters[colour]=", Paid("customParameters", None)),
         (b"registrations[0].id=", Paid("registrations", None)),
-        // Blanks alone are none either.
-        (b"amount=+", Names("amount")),
+        // Blanks only are treated as absent too.
+        (b"amount=+", RefusedParameter("amount")),
         (b"testMode=%20", Paid("testMode", None)),
-        // Separators alone are nothing.
+        // Separators only are ignored.
         (b"&&&", Paid("amount", Some("92.00"))),
-        (b"=", Refused),
-        (b"=value", Refused),
-        (b"==", Refused),
-        (b"&=&", Refused),
-        (b"customParameters[]=1", Names("customParameters[]")),
-        (b"customParameters[ab]=1", Names("customParameters[ab]")),
-        (b"customParameters[a b c]=1", Names("customParameters[a b c]")),
-        (b"customParameters[[abc]]=1", Names("customParameters[[abc]]")),
-        (b"customParameters[abc=1", Names("customParameters[abc")),
-        (b"customParameters]abc[=1", Names("customParameters]abc[")),
+        (b"=", RefusedBody),
+        (b"=value", RefusedBody),
+        (b"==", RefusedBody),
+        (b"&=&", RefusedBody),
+        (b"customParameters[]=1", RefusedParameter("customParameters[]")),
+        (b"customParameters[ab]=1", RefusedParameter("customParameters[ab]")),
+        (b"customParameters[a b c]=1", RefusedParameter("customParameters[a b c]")),
+        (b"customParameters[[abc]]=1", RefusedParameter("customParameters[[abc]]")),
+        (b"customParameters[abc=1", RefusedParameter("customParameters[abc")),
+        (b"customParameters]abc[=1", RefusedParameter("customParameters]abc[")),
         (b"[]=1", Paid("amount", Some("92.00"))),
-        (b"[=1", Names("[")),
-        (b"]=1", Names("]")),
+        (b"[=1", RefusedParameter("[")),
+        (b"]=1", RefusedParameter("]")),
         (b"%20=1", Paid("amount", Some("92.00"))),
-        (b"a%00b=1", Names("a\u{fffd}b")),
-        (b"a%0Ab=1", Names("a\u{fffd}b")),
-        (b"a%7Fb=1", Names("a\u{fffd}b")),
+        (b"a%00b=1", RefusedParameter("a\u{fffd}b")),
+        (b"a%0Ab=1", RefusedParameter("a\u{fffd}b")),
+        (b"a%7Fb=1", RefusedParameter("a\u{fffd}b")),
         (b"__proto__=1&constructor.prototype=2", Paid("amount", Some("92.00"))),
         (b"result.code=000.000.000&id=1&ndc=2", Paid("amount", Some("92.00"))),
     ];
-    assert_rows(&shop(), rows).await
+    assert_rows(&sandbox_shop(), rows).await
 }
 
 #[tokio::test]
 async fn a_whole_body_of_another_encoding_is_refused() -> anyhow::Result<()> {
     use std::io::Write as _;
-    let shop = shop();
-    let body = order(&shop, "");
+    let shop = sandbox_shop();
+    let body = order_without(&shop, "");
     let utf_16 = |bytes: fn(u16) -> [u8; 2]| body.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(body.as_bytes())?;
@@ -356,14 +371,14 @@ async fn a_whole_body_of_another_encoding_is_refused() -> anyhow::Result<()> {
         format!("--x\r\nContent-Disposition: form-data; name=\"entityId\"\r\n\r\n{}\r\n--x--\r\n", shop.entity_id);
     let kind = |kind: &'static str| ("content-type", kind);
     let coded = |coding: &'static str| ("content-encoding", coding);
-    // What came of it: paid, refused as a whole, or refused with a name.
+    // Expected result: paid, refused as a whole, or refused with a name.
     let (paid, whole, named) = (Some(true), Some(false), None);
     let rows: Vec<(&str, Headers, Vec<u8>, Option<bool>)> = vec![
         ("plain", vec![kind(FORM)], plain.clone(), paid),
         ("no media type", vec![], plain.clone(), paid),
         ("UTF-8", vec![kind("application/x-www-form-urlencoded; charset=UTF-8")], plain.clone(), paid),
         ("quoted", vec![kind("application/x-www-form-urlencoded;charset=\"utf-8\"")], plain.clone(), paid),
-        // Old clients name the character set that their language was born with, and send ASCII.
+        // Old clients declare the default character set of their language, and send ASCII.
         (
             "ASCII in ISO 8859-1",
             vec![kind("application/x-www-form-urlencoded; charset=ISO-8859-1")],
@@ -392,12 +407,12 @@ async fn a_whole_body_of_another_encoding_is_refused() -> anyhow::Result<()> {
         ("identity", vec![kind(FORM), coded("Identity")], plain.clone(), paid),
     ];
     for (what, headers, body, then) in rows {
-        let answer = send(&shop, "v1/payments", &headers, body).await?;
+        let answer = post_body(&shop, "v1/payments", &headers, body).await?;
         if then == paid {
-            assert_eq!((answer.status, answer.code()), (200, "000.100.110"), "{what}: {}", answer.text);
+            assert_eq!((answer.status, answer.result_code()), (200, "000.100.110"), "{what}: {}", answer.text);
         } else {
-            assert_eq!((answer.status, answer.code()), (400, "200.300.404"), "{what}: {}", answer.text);
-            assert_eq!(answer.errors().len(), usize::from(then == named), "{what}: {}", answer.text);
+            assert_eq!((answer.status, answer.result_code()), (400, "200.300.404"), "{what}: {}", answer.text);
+            assert_eq!(answer.invalid_parameters().len(), usize::from(then == named), "{what}: {}", answer.text);
         }
         assert_envelope(&answer);
     }
@@ -406,21 +421,21 @@ async fn a_whole_body_of_another_encoding_is_refused() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn no_secret_comes_back_with_what_was_wrong_nor_goes_into_the_log() -> anyhow::Result<()> {
-    let gateway = Gateway::start_env(&[], &[("TILLGATE_LOG", "trace")])?;
-    let lenient = gateway.merchant()?;
-    let strict = gateway.merchant_with(&["--strict"])?;
-    // The older way of naming the entity is answered like `entityId`, which is no secret.
-    let rows = catalogue().filter(|row| row.secret && row.name != "authentication.entityId");
+    let gateway = TestGateway::start_with_environment(&[], &[("TILLGATE_LOG", "trace")])?;
+    let lenient = gateway.create_merchant()?;
+    let strict = gateway.create_merchant_with(&["--strict"])?;
+    // `authentication.entityId`, the older name of `entityId`, is no secret and is repeated like it.
+    let rows = all_parameters().filter(|row| row.secret && row.name != "authentication.entityId");
     let secrets: Vec<&str> = rows.map(|row| row.name).collect();
     assert!(secrets.len() >= 8, "{secrets:?}");
-    // Neither a number that a mask would find, nor one that counts or lasts.
+    // Marks that are neither detected as card numbers nor likely to occur as a count or a duration.
     const MARKS: [&str; 2] = ["zq0917yx", "0917364509"];
     for (shop, secret, mark) in [&lenient, &strict]
         .into_iter()
         .flat_map(|shop| secrets.iter().flat_map(move |secret| MARKS.map(|mark| (shop, *secret, mark))))
     {
         let entity = &shop.entity_id;
-        let made = shop.checkout(&[]).await?;
+        let made = shop.create_checkout(&[]).await?;
         let submit = format!("v1/checkouts/{}/payment", made.id());
         let paths = ["v1/payments", "v1/registrations", "v1/checkouts", &submit];
         let bodies = [
@@ -435,7 +450,7 @@ async fn no_secret_comes_back_with_what_was_wrong_nor_goes_into_the_log() -> any
             format!("entityId={entity}&{secret}={mark}&amount=%ZZ"),
             format!("{secret}={mark}"),
             format!("entityId=&{secret}={mark}"),
-            // Other separators, other kinds of bodies: the secret is in a name, or in somebody else's value.
+            // Other separators and other kinds of bodies: the secret is part of a name or of another parameter's value.
             format!("entityId={entity};{secret}={mark}"),
             format!("entityId={entity}%26{secret}={mark}"),
             format!("entityId={entity}%26{secret}%3D{mark}"),
@@ -449,10 +464,10 @@ async fn no_secret_comes_back_with_what_was_wrong_nor_goes_into_the_log() -> any
             format!("entityId={entity}&{secret} {mark}"),
             format!("entityId={entity}&{secret}%3D{mark}"),
         ];
-        // Each body goes to each address with some of the secrets.
+        // Each body is sent to each address with some of the secrets.
         for (body, turn) in bodies.iter().zip(secret.len()..) {
             let path = paths[turn % paths.len()];
-            let answer = send(shop, path, &[("content-type", FORM)], body.clone().into_bytes()).await?;
+            let answer = post_body(shop, path, &[("content-type", FORM)], body.clone().into_bytes()).await?;
             assert!(answer.status < 500, "{path} {body}: {}", answer.text);
             let told = format!("{:?} {}", answer.headers, answer.text);
             assert!(!told.contains(mark), "{path} {body}: {told}");
@@ -460,7 +475,7 @@ async fn no_secret_comes_back_with_what_was_wrong_nor_goes_into_the_log() -> any
         let query = shop.get(&format!("v1/payments/x?{secret}={mark}&{secret}={mark}")).await?;
         assert!(!query.text.contains(mark), "{}", query.text);
     }
-    let log = gateway.log();
+    let log = gateway.read_log();
     for mark in MARKS {
         assert!(!log.contains(mark), "the log holds {mark}: {:?}", log.lines().find(|line| line.contains(mark)));
     }

@@ -1,26 +1,28 @@
-//! The tree of entities on the command line and in the file: what may stand below what, and how it is shown.
+//! The tree of entities on the command line and in the database: permitted levels, and display.
 
 use rusqlite::{Connection, params};
 use serde_json::json;
-use tillgate_tests::{Gateway, Merchant};
+use tillgate_tests::{MerchantClient, TestGateway};
 
-use crate::command_line::run;
-use crate::entity_tree::Forest;
+use crate::command_line::run_tillgate;
+use crate::entity_tree::EntityTrees;
 
-fn set(gateway: &Gateway, entity: &Merchant, options: &[&str]) -> anyhow::Result<serde_json::Value> {
-    gateway.command(&[&["entity", "set", "--entity", &entity.entity_id], options].concat())
+/// Runs `tillgate entity set` on an entity. Returns its JSON output.
+fn set_entity(gateway: &TestGateway, entity: &MerchantClient, options: &[&str]) -> anyhow::Result<serde_json::Value> {
+    gateway.run_command(&[&["entity", "set", "--entity", &entity.entity_id], options].concat())
 }
 
-async fn read(gateway: &Gateway, arguments: &[&str]) -> anyhow::Result<String> {
-    let data = gateway.data();
+/// Runs a command on the gateway's data folder. Returns its standard output as text, whatever its exit status.
+async fn read_output(gateway: &TestGateway, arguments: &[&str]) -> anyhow::Result<String> {
+    let data = gateway.data_folder();
     let all = [arguments, &["--data", data.to_str().unwrap_or_default()]].concat();
-    Ok(String::from_utf8(run(&all).await?.stdout)?)
+    Ok(String::from_utf8(run_tillgate(&all).await?.stdout)?)
 }
 
 #[tokio::test]
 async fn no_level_is_put_below_itself_a_lower_one_or_nothing_that_there_is() -> anyhow::Result<()> {
-    let forest = Forest::grow()?;
-    let Forest { gateway, psp, north, south, bakery, till, florist, .. } = &forest;
+    let forest = EntityTrees::create()?;
+    let EntityTrees { gateway, psp, north, south, bakery, till, florist, .. } = &forest;
     let nobody = "0".repeat(32);
     for (entity, options, why) in [
         (psp, &["--parent", north.entity_id.as_str()][..], "a PSP cannot stand below it"),
@@ -42,37 +44,51 @@ async fn no_level_is_put_below_itself_a_lower_one_or_nothing_that_there_is() -> 
         (bakery, &["--live"], "so is everything below it"),
         (bakery, &["--inherit", "priority"], "no setting that is inherited"),
     ] {
-        let before = gateway.command(&["entity", "show", "--entity", &entity.entity_id])?;
-        let refused = set(gateway, entity, &[options, &["--strict", "on"]].concat());
+        let before = gateway.run_command(&["entity", "show", "--entity", &entity.entity_id])?;
+        let refused = set_entity(gateway, entity, &[options, &["--strict", "on"]].concat());
         assert!(refused.as_ref().is_err_and(|error| error.to_string().contains(why)), "{options:?}: {refused:?}");
-        assert_eq!(gateway.command(&["entity", "show", "--entity", &entity.entity_id])?, before, "{options:?}");
+        assert_eq!(gateway.run_command(&["entity", "show", "--entity", &entity.entity_id])?, before, "{options:?}");
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn a_tree_becomes_live_as_a_whole_or_not_at_all() -> anyhow::Result<()> {
-    let forest = Forest::grow()?;
-    let Forest { gateway, psp, till, rival, brewer, loner, .. } = &forest;
-    assert_eq!(set(gateway, psp, &["--live"])?["live"], true);
-    assert_eq!(gateway.command(&["entity", "show", "--entity", &till.entity_id])?["live"], true);
-    brewer.pay(&[]).await?;
-    let refused = set(gateway, rival, &["--live"]);
+    let forest = EntityTrees::create()?;
+    let EntityTrees { gateway, psp, till, rival, brewer, loner, .. } = &forest;
+    assert_eq!(set_entity(gateway, psp, &["--live"])?["live"], true);
+    assert_eq!(gateway.run_command(&["entity", "show", "--entity", &till.entity_id])?["live"], true);
+    brewer.pay_by_card(&[]).await?;
+    let refused = set_entity(gateway, rival, &["--live"]);
     assert!(refused.is_err_and(|error| error.to_string().contains(&brewer.entity_id)));
-    let refused = set(gateway, brewer, &["--parent", &psp.entity_id]);
+    let refused = set_entity(gateway, brewer, &["--parent", &psp.entity_id]);
     assert!(refused.is_err_and(|error| error.to_string().contains("is a sandbox and has been used")));
-    // What was not used yet becomes what its new tree is.
-    assert_eq!(set(gateway, loner, &["--parent", &psp.entity_id])?["live"], true);
+    // An unused entity takes over the mode of its new tree.
+    assert_eq!(set_entity(gateway, loner, &["--parent", &psp.entity_id])?["live"], true);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_tree_does_not_become_live_with_a_connector_for_sandboxes_in_it() -> anyhow::Result<()> {
+    let forest = EntityTrees::create()?;
+    let EntityTrees { gateway, psp, north, till, .. } = &forest;
+    set_entity(gateway, till, &["--connector", "simulator"])?;
+    let refused = set_entity(gateway, psp, &["--live"]);
+    let message = refused.map_or_else(|error| error.to_string(), |entity| entity.to_string());
+    assert!(message.contains(&till.entity_id) && message.contains("connector simulator"), "{message}");
+    for entity in [psp, north, till] {
+        assert_eq!(gateway.run_command(&["entity", "show", "--entity", &entity.entity_id])?["live"], false);
+    }
     Ok(())
 }
 
 #[tokio::test]
 async fn what_has_taken_a_payment_never_becomes_an_upper_level() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
-    shop.pay(&[]).await?;
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    shop.pay_by_card(&[]).await?;
     for level in ["psp", "division"] {
-        let refused = set(&gateway, &shop, &["--level", level]);
+        let refused = set_entity(&gateway, &shop, &["--level", level]);
         assert!(refused.is_err_and(|error| error.to_string().contains("stays a merchant")), "{level}");
     }
     Ok(())
@@ -80,10 +96,10 @@ async fn what_has_taken_a_payment_never_becomes_an_upper_level() -> anyhow::Resu
 
 #[tokio::test]
 async fn clocks_and_wallet_keys_belong_to_what_takes_payments() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let psp = gateway.merchant_with(&["--level", "psp"])?;
+    let gateway = TestGateway::start()?;
+    let psp = gateway.create_merchant_with(&["--level", "psp"])?;
     for command in [&["clock", "advance", "1h"][..], &["wallet-key", "create"]] {
-        let refused = gateway.command(&[command, &["--entity", &psp.entity_id]].concat());
+        let refused = gateway.run_command(&[command, &["--entity", &psp.entity_id]].concat());
         assert!(refused.as_ref().is_err_and(|error| error.to_string().contains("is a PSP")), "{refused:?}");
     }
     Ok(())
@@ -91,11 +107,11 @@ async fn clocks_and_wallet_keys_belong_to_what_takes_payments() -> anyhow::Resul
 
 #[tokio::test]
 async fn an_entity_shows_the_way_up_and_what_it_inherits_from_where() -> anyhow::Result<()> {
-    let forest = Forest::grow()?;
-    let Forest { gateway, psp, north, bakery, till, .. } = &forest;
-    set(gateway, psp, &["--3d", "required", "--strict", "on"])?;
-    set(gateway, north, &["--origin", "https://north.example", "--strict", "off"])?;
-    let shown = gateway.command(&["entity", "show", "--entity", &till.entity_id])?;
+    let forest = EntityTrees::create()?;
+    let EntityTrees { gateway, psp, north, bakery, till, .. } = &forest;
+    set_entity(gateway, psp, &["--3d", "required", "--strict", "on"])?;
+    set_entity(gateway, north, &["--origin", "https://north.example", "--strict", "off"])?;
+    let shown = gateway.run_command(&["entity", "show", "--entity", &till.entity_id])?;
     let ids: Vec<&str> =
         shown["above"].as_array().into_iter().flatten().filter_map(|above| above["id"].as_str()).collect();
     assert_eq!(ids, [&bakery.entity_id, &north.entity_id, &psp.entity_id]);
@@ -106,12 +122,12 @@ async fn an_entity_shows_the_way_up_and_what_it_inherits_from_where() -> anyhow:
     assert_eq!(of(1), (&json!("origin"), &json!(north.entity_id)));
     assert_eq!(of(2), (&json!("3d"), &json!(psp.entity_id)));
     assert_eq!(shown["effective"]["channel"]["three_d"], "required");
-    // Its own settings are as they were.
+    // Its own settings are unchanged.
     assert_eq!(
         (&shown["settings"]["channel"]["three_d"], &shown["settings"]["origins"]),
         (&json!("when-enrolled"), &json!([]))
     );
-    let text = read(gateway, &["entity", "show", "--entity", &till.entity_id]).await?;
+    let text = read_output(gateway, &["entity", "show", "--entity", &till.entity_id]).await?;
     for line in [
         format!("channel of  {}", bakery.entity_id),
         format!("below       division {}", north.entity_id),
@@ -121,20 +137,20 @@ async fn an_entity_shows_the_way_up_and_what_it_inherits_from_where() -> anyhow:
     ] {
         assert!(text.lines().any(|shown| shown.starts_with(&line)), "{line} in {text}");
     }
-    let shown = gateway.command(&["entity", "show", "--entity", &psp.entity_id])?;
+    let shown = gateway.run_command(&["entity", "show", "--entity", &psp.entity_id])?;
     assert_eq!(shown["below"].as_array().map_or(0, Vec::len), 3, "{shown}");
     Ok(())
 }
 
 #[tokio::test]
 async fn entities_are_listed_as_a_tree() -> anyhow::Result<()> {
-    let forest = Forest::grow()?;
-    let list = read(&forest.gateway, &["entity", "list"]).await?;
-    let depth = |entity: &Merchant| {
+    let forest = EntityTrees::create()?;
+    let list = read_output(&forest.gateway, &["entity", "list"]).await?;
+    let depth = |entity: &MerchantClient| {
         let line = list.lines().find(|line| line.trim_start().starts_with(&entity.entity_id)).unwrap_or_default();
         line.len() - line.trim_start().len()
     };
-    let Forest { gateway, psp, north, bakery, till, butcher, loner, .. } = &forest;
+    let EntityTrees { gateway, psp, north, bakery, till, butcher, loner, .. } = &forest;
     assert_eq!([psp, north, bakery, till, butcher, loner].map(depth), [0, 2, 4, 6, 2, 0], "{list}");
     assert_eq!(list.lines().count(), 10, "{list}");
     let ids: Vec<usize> = [psp, north, bakery, till]
@@ -142,7 +158,7 @@ async fn entities_are_listed_as_a_tree() -> anyhow::Result<()> {
         .filter_map(|entity| list.find(&format!("{}  sandbox", entity.entity_id)))
         .collect();
     assert!(ids.len() == 4 && ids.is_sorted(), "{list}");
-    let json = gateway.command(&["entity", "list"])?;
+    let json = gateway.run_command(&["entity", "list"])?;
     let levels = json.as_array().into_iter().flatten().filter(|entity| entity["level"] == "division").count();
     assert_eq!(levels, 2, "{json}");
     Ok(())
@@ -150,10 +166,10 @@ async fn entities_are_listed_as_a_tree() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn no_program_writes_a_tree_that_is_none_into_the_file() -> anyhow::Result<()> {
-    let forest = Forest::grow()?;
-    let file = Connection::open(forest.gateway.data().join("tillgate.db"))?;
-    let Forest { psp, north, south, bakery, till, florist, rival, .. } = &forest;
-    let parent = |entity: &Merchant, parent: &Merchant| {
+    let forest = EntityTrees::create()?;
+    let file = Connection::open(forest.gateway.data_folder().join("tillgate.db"))?;
+    let EntityTrees { psp, north, south, bakery, till, florist, rival, .. } = &forest;
+    let parent = |entity: &MerchantClient, parent: &MerchantClient| {
         file.execute("UPDATE entity SET parent = ?2 WHERE id = ?1", params![entity.entity_id, parent.entity_id])
     };
     let refused = |written: rusqlite::Result<usize>| {

@@ -1,88 +1,94 @@
-//! Indexes of lists: each item comes back at the index that it was sent with, in every answer and event, and what is left out
-//! makes no answer long.
+//! Indexes of lists: each item is returned at the index that it was sent with, in every response and event, and omitted
+//! indexes do not inflate responses.
 
 use serde_json::Value;
-use tillgate_shared::parameter::{Group, Parameter, catalogue};
-use tillgate_tests::{Answer, CARD, Gateway, Merchant, form};
+use tillgate_shared::parameter::{Parameter, ParameterGroup, all_parameters};
+use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway, encode_form};
 
-use crate::browser_parameters::sample;
-use crate::catalogue::echo;
+use crate::browser_parameters::sample_value;
+use crate::catalogue::repeated_value;
 use crate::support::*;
-use crate::webhooks::Scene;
+use crate::webhooks::WebhookScene;
 
-type Sent = Vec<(String, String)>;
+type SentFields = Vec<(String, String)>;
 
-/// Rows with an index in their name. The offered registrations have a test of their own: each has to exist.
-fn indexed() -> impl Iterator<Item = (usize, &'static Parameter)> {
-    catalogue().enumerate().filter(|(_, row)| row.name.contains("[n]") && row.group != Group::Registration)
+/// Returns the rows with an index in their name, with their number in the catalogue. The offered registrations have
+/// their own test, because each must exist.
+fn indexed_parameters() -> impl Iterator<Item = (usize, &'static Parameter)> {
+    all_parameters()
+        .enumerate()
+        .filter(|(_, row)| row.name.contains("[n]") && row.group != ParameterGroup::Registration)
 }
 
-/// Every indexed parameter, with these indexes in turn for the lists that its name goes through.
-fn everything(indexes: &[u16]) -> Sent {
-    let rows = indexed().map(|(number, row)| {
+/// Returns every indexed parameter with its sample value. `indexes` are those of the lists in its name, from the
+/// outermost.
+fn indexed_fields(indexes: &[u16]) -> SentFields {
+    let rows = indexed_parameters().map(|(number, row)| {
         let mut name = row.name.to_owned();
         for index in indexes {
             name = name.replacen("[n]", &format!("[{index}]"), 1);
         }
-        (name, sample(row.format, number, 0))
+        (name, sample_value(row.format, number, 0))
     });
     rows.collect()
 }
 
-fn borrowed(sent: &Sent) -> Vec<(&str, &str)> {
+fn borrow_fields(sent: &SentFields) -> Vec<(&str, &str)> {
     sent.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
-/// The lists of an answer, by the place that `echo` finds them at.
+/// The outermost lists of a response, as paths for `repeated_value`.
 const LISTS: [&str; 3] = ["cart.items", "cart.payments", "airline.passengers"];
 
-/// Everything is at its own index, what was left out is null, and nothing comes after the last.
+/// Asserts that each value is at its index, and that every list ends there and has only null before. `indexes` are
+/// those that the fields were sent with.
 #[track_caller]
-fn assert_in_place(answer: &Answer, sent: &Sent, indexes: &[u16]) {
+fn assert_in_place(answer: &ApiResponse, sent: &SentFields, indexes: &[u16]) {
     for (name, value) in sent {
-        assert_eq!(echo(answer, name), value, "{name}: {}", answer.text);
+        assert_eq!(repeated_value(answer, name), value, "{name}: {}", answer.text);
     }
     let mut lists: Vec<(String, u16)> = LISTS.iter().map(|list| ((*list).to_owned(), indexes[0])).collect();
     lists.push((format!("airline.passengers[{}].legs", indexes[0]), indexes[1]));
     for (list, index) in lists {
-        let items = echo(answer, &list).as_array().cloned().unwrap_or_default();
+        let items = repeated_value(answer, &list).as_array().cloned().unwrap_or_default();
         assert_eq!(items.len(), usize::from(index) + 1, "{list}: {}", answer.text);
         assert!(items[..usize::from(index)].iter().all(Value::is_null), "{list}: {}", answer.text);
     }
 }
 
-fn payload(event: &Value) -> Answer {
+/// Returns the payload of an event as a response, for the assertions about responses.
+fn payload_as_response(event: &Value) -> ApiResponse {
     let json = event["payload"].clone();
-    Answer { status: 200, headers: reqwest::header::HeaderMap::default(), text: json.to_string(), json }
+    ApiResponse { status: 200, headers: reqwest::header::HeaderMap::default(), text: json.to_string(), json }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_item_that_is_sent_alone_at_index_3_stays_at_3_in_every_answer_and_webhook() -> anyhow::Result<()> {
-    let scene = Scene::new(&[]).await?;
+    let scene = WebhookScene::new(&[]).await?;
     let shop = &scene.shop;
     for indexes in [[3, 1], [0, 0], [1, 999], [999, 7], [999, 999]] {
-        let sent = everything(&indexes);
+        let sent = indexed_fields(&indexes);
         assert!(sent.len() > 80, "{}", sent.len());
-        let fields = borrowed(&sent);
+        let fields = borrow_fields(&sent);
         let reference = format!("order-{}-{}", indexes[0], indexes[1]);
-        let paid = shop.pay(&[&fields[..], &[("merchantTransactionId", &reference)]].concat()).await?;
-        assert_answer(&paid, 200, "000.100.110");
+        let paid = shop.pay_by_card(&[&fields[..], &[("merchantTransactionId", &reference)]].concat()).await?;
+        assert_result(&paid, 200, "000.100.110");
         let status = shop.get(&format!("v1/payments/{}", paid.id())).await?;
         let query = shop.get(&format!("v1/query/{}", paid.id())).await?;
-        let event = payload(&scene.event().await?.1);
+        let event = payload_as_response(&scene.next_event().await?.1);
         let list = shop.get(&format!("v1/query?merchantTransactionId={reference}")).await?;
-        let entry = payload(&serde_json::json!({ "payload": list.json["payments"][0] }));
-        let declined = shop.pay(&[&fields[..], &[("card.number", "4200000000000001")]].concat()).await?;
-        let declined_event = payload(&scene.event().await?.1);
+        let entry = payload_as_response(&serde_json::json!({ "payload": list.json["payments"][0] }));
+        let declined = shop.pay_by_card(&[&fields[..], &[("card.number", "4200000000000001")]].concat()).await?;
+        let declined_event = payload_as_response(&scene.next_event().await?.1);
         let amount = [("paymentType", "RF"), ("amount", "1.00"), ("currency", "EUR")];
         let refund = shop.post(&format!("v1/payments/{}", paid.id()), &[&amount[..], &fields].concat()).await?;
-        let refund_event = payload(&scene.event().await?.1);
-        let made = shop.checkout(&fields).await?;
-        shop.submit(made.id(), &[]).await?;
-        let submitted_event = payload(&scene.event().await?.1);
-        let checkout = shop.status(made.id()).await?;
+        let refund_event = payload_as_response(&scene.next_event().await?.1);
+        let made = shop.create_checkout(&fields).await?;
+        shop.submit_card(made.id(), &[]).await?;
+        let submitted_event = payload_as_response(&scene.next_event().await?.1);
+        let checkout = shop.read_status(made.id()).await?;
         let registered = shop.post("v1/registrations", &[&CARD[..], &fields].concat()).await?;
-        let registered_event = payload(&scene.event().await?.1);
+        let registered_event = payload_as_response(&scene.next_event().await?.1);
         let stored = shop.get(&format!("v1/registrations/{}", registered.id())).await?;
         for answer in [
             &paid,
@@ -108,12 +114,13 @@ async fn an_item_that_is_sent_alone_at_index_3_stays_at_3_in_every_answer_and_we
 
 #[tokio::test]
 async fn registrations_that_a_checkout_offers_stay_at_their_index() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     let stored = shop.post("v1/registrations", &CARD).await?;
-    let made = shop.checkout(&[("registrations[3].id", stored.id()), ("registrations[999].id", stored.id())]).await?;
-    shop.submit(made.id(), &[]).await?;
-    let status = shop.status(made.id()).await?;
-    assert_answer(&status, 200, "000.100.110");
+    let made =
+        shop.create_checkout(&[("registrations[3].id", stored.id()), ("registrations[999].id", stored.id())]).await?;
+    shop.submit_card(made.id(), &[]).await?;
+    let status = shop.read_status(made.id()).await?;
+    assert_result(&status, 200, "000.100.110");
     let offered = status.json["registrations"].as_array().cloned().unwrap_or_default();
     assert_eq!(offered.len(), 1000);
     for (index, entry) in offered.iter().enumerate() {
@@ -128,9 +135,9 @@ async fn items_come_back_in_the_order_of_their_indexes_whatever_order_they_were_
     let mut indexes = [7_u16, 2, 11, 0, 5];
     for _ in 0..indexes.len() {
         indexes.rotate_left(1);
-        let sent: Sent =
+        let sent: SentFields =
             indexes.iter().map(|index| (format!("cart.items[{index}].name"), format!("n{index}"))).collect();
-        let paid = shop().pay(&borrowed(&sent)).await?;
+        let paid = sandbox_shop().pay_by_card(&borrow_fields(&sent)).await?;
         let items = paid.json["cart"]["items"].as_array().cloned().unwrap_or_default();
         let told: Vec<Value> = items.iter().map(|item| item["name"].clone()).collect();
         let expected: Vec<Value> = (0..12)
@@ -143,22 +150,22 @@ async fn items_come_back_in_the_order_of_their_indexes_whatever_order_they_were_
 
 #[tokio::test]
 async fn an_update_fills_the_gaps_that_a_checkout_left() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     let names = async |checkout: &str| -> anyhow::Result<Vec<Value>> {
-        shop.submit(checkout, &[]).await?;
-        let status = shop.status(checkout).await?;
+        shop.submit_card(checkout, &[]).await?;
+        let status = shop.read_status(checkout).await?;
         Ok(status.json["cart"]["items"].as_array().into_iter().flatten().map(|item| item["name"].clone()).collect())
     };
-    let made = shop.checkout(&[("cart.items[3].name", "Clay"), ("cart.items[1].name", "Bowl")]).await?;
+    let made = shop.create_checkout(&[("cart.items[3].name", "Clay"), ("cart.items[1].name", "Bowl")]).await?;
     let path = format!("v1/checkouts/{}", made.id());
     let update = [("cart.items[0].name", "Cup"), ("cart.items[5].name", "Jug"), ("cart.items[3].name", "Glaze")];
-    assert_answer(&shop.post(&path, &update).await?, 200, "000.200.101");
+    assert_result(&shop.post(&path, &update).await?, 200, "000.200.101");
     let expected =
         ["Cup", "Bowl", "", "Glaze", "", "Jug"].map(|name| if name.is_empty() { Value::Null } else { name.into() });
     assert_eq!(names(made.id()).await?, expected);
-    // An attempt that shares its parameters with the one before tells the same.
-    let made = shop.checkout(&[("cart.items[2].name", "Bowl")]).await?;
-    shop.submit(made.id(), &[("card.number", "4200000000000001")]).await?;
+    // An attempt that shares its parameters with the previous one returns the same lists.
+    let made = shop.create_checkout(&[("cart.items[2].name", "Bowl")]).await?;
+    shop.submit_card(made.id(), &[("card.number", "4200000000000001")]).await?;
     shop.post(&format!("v1/checkouts/{}", made.id()), &[("cart.items[0].name", "Cup")]).await?;
     assert_eq!(names(made.id()).await?, [Value::from("Cup"), Value::Null, "Bowl".into()]);
     Ok(())
@@ -166,14 +173,14 @@ async fn an_update_fills_the_gaps_that_a_checkout_left() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_browser_neither_adds_an_item_nor_moves_one() -> anyhow::Result<()> {
-    let shop = shop();
-    let made = shop.checkout(&[("cart.items[3].name", "Clay")]).await?;
-    let mut posted = everything(&[0, 0]);
-    posted.extend(everything(&[3, 3]));
-    posted.extend(everything(&[999, 999]));
+    let shop = sandbox_shop();
+    let made = shop.create_checkout(&[("cart.items[3].name", "Clay")]).await?;
+    let mut posted = indexed_fields(&[0, 0]);
+    posted.extend(indexed_fields(&[3, 3]));
+    posted.extend(indexed_fields(&[999, 999]));
     posted.push(("registrations[0].id".to_owned(), "8a".repeat(16)));
-    assert_answer(&shop.submit(made.id(), &borrowed(&posted)).await?, 200, "000.000.100");
-    let status = shop.status(made.id()).await?;
+    assert_result(&shop.submit_card(made.id(), &borrow_fields(&posted)).await?, 200, "000.000.100");
+    let status = shop.read_status(made.id()).await?;
     let told =
         [&Value::Null, &Value::Null, &Value::Null, &serde_json::json!({ "name": "Clay", "quantityUnit": "COUNT" })];
     assert_eq!(status.json["cart"]["items"].as_array().map(|items| items.iter().collect()), Some(told.to_vec()));
@@ -186,7 +193,7 @@ async fn a_browser_neither_adds_an_item_nor_moves_one() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn an_index_is_written_in_one_way_so_two_names_never_mean_one_item() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     let lists = ["cart.items[{}].name", "cart.payments[{}].name", "airline.passengers[{}].name"];
     let inner = "airline.passengers[0].legs[{}].fareBasis";
     for list in lists.into_iter().chain([inner]) {
@@ -194,36 +201,37 @@ async fn an_index_is_written_in_one_way_so_two_names_never_mean_one_item() -> an
         {
             let (name, plain) = (list.replace("{}", index), list.replace("{}", "3"));
             let fields = [(plain.as_str(), "x"), (name.as_str(), "y")];
-            let made = shop.checkout(&[]).await?;
+            let made = shop.create_checkout(&[]).await?;
             let path = format!("v1/checkouts/{}", made.id());
             for answer in [
-                shop.pay(&fields).await?,
-                shop.checkout(&fields).await?,
+                shop.pay_by_card(&fields).await?,
+                shop.create_checkout(&fields).await?,
                 shop.post(&path, &fields).await?,
-                shop.submit(made.id(), &fields).await?,
+                shop.submit_card(made.id(), &fields).await?,
                 shop.post("v1/registrations", &[&CARD[..], &fields].concat()).await?,
             ] {
                 assert_errors(&answer, &[&name]);
             }
         }
     }
-    // A name that only looks like one is nobody's, and is ignored.
+    // An index in another notation makes the name unknown, and it is ignored.
     for index in [" 3", "٣", "x3", "", "[3"] {
         let name = format!("cart.items[{index}].name");
-        let paid = shop.pay(&[("cart.items[3].name", "x"), (name.as_str(), "y")]).await?;
+        let paid = shop.pay_by_card(&[("cart.items[3].name", "x"), (name.as_str(), "y")]).await?;
         let told = &paid.json["cart"]["items"][3]["name"];
         assert!(paid.status == 400 || *told == "x", "{name}: {}", paid.text);
     }
-    // Twice the same one is refused from a server.
-    let twice = form([("cart.items[3].name", "a"), ("entityId", shop.entity_id.as_str()), ("cart.items[3].name", "b")]);
-    let request = shop.bare(reqwest::Method::POST, "v1/checkouts").bearer_auth(&shop.token);
+    // A duplicate name is refused for requests of a server.
+    let twice =
+        encode_form([("cart.items[3].name", "a"), ("entityId", shop.entity_id.as_str()), ("cart.items[3].name", "b")]);
+    let request = shop.bare_request(reqwest::Method::POST, "v1/checkouts").bearer_auth(&shop.token);
     let request = request.header("content-type", "application/x-www-form-urlencoded").body(twice);
-    assert_errors(&Answer::read(request.send().await?).await?, &["cart.items[3].name"]);
+    assert_errors(&ApiResponse::read_from(request.send().await?).await?, &["cart.items[3].name"]);
     Ok(())
 }
 
-/// `legs[index]` of so many passengers.
-fn legs(passengers: std::ops::Range<u16>, index: u16) -> Sent {
+/// Returns `legs[index].fareBasis` of these passengers.
+fn leg_fields(passengers: std::ops::Range<u16>, index: u16) -> SentFields {
     passengers
         .map(|passenger| (format!("airline.passengers[{passenger}].legs[{index}].fareBasis"), "Y".to_owned()))
         .collect()
@@ -231,42 +239,42 @@ fn legs(passengers: std::ops::Range<u16>, index: u16) -> Sent {
 
 #[tokio::test]
 async fn lists_inside_lists_leave_out_999_indexes_together_and_no_more() -> anyhow::Result<()> {
-    let shop = shop();
-    // 333 times three are 999.
-    let most = legs(0..333, 3);
-    let paid = shop.pay(&borrowed(&most)).await?;
-    assert_answer(&paid, 200, "000.100.110");
-    assert_eq!(echo(&paid, "airline.passengers[332].legs[3].fareBasis"), "Y");
+    let shop = sandbox_shop();
+    // 333 times three omitted indexes are 999.
+    let most = leg_fields(0..333, 3);
+    let paid = shop.pay_by_card(&borrow_fields(&most)).await?;
+    assert_result(&paid, 200, "000.100.110");
+    assert_eq!(repeated_value(&paid, "airline.passengers[332].legs[3].fareBasis"), "Y");
     for (sent, at_fault) in [
-        (legs(0..334, 3), "airline.passengers[333].legs[3].fareBasis"),
-        (legs(0..2, 999), "airline.passengers[1].legs[999].fareBasis"),
-        (legs(0..1000, 999), "airline.passengers[1].legs[999].fareBasis"),
+        (leg_fields(0..334, 3), "airline.passengers[333].legs[3].fareBasis"),
+        (leg_fields(0..2, 999), "airline.passengers[1].legs[999].fareBasis"),
+        (leg_fields(0..1000, 999), "airline.passengers[1].legs[999].fareBasis"),
     ] {
-        let fields = borrowed(&sent);
+        let fields = borrow_fields(&sent);
         for answer in [
-            shop.pay(&fields).await?,
-            shop.checkout(&fields).await?,
+            shop.pay_by_card(&fields).await?,
+            shop.create_checkout(&fields).await?,
             shop.post("v1/registrations", &[&CARD[..], &fields].concat()).await?,
         ] {
             assert_errors(&answer, &[at_fault]);
         }
     }
-    // Neither by and by.
-    let made = shop.checkout(&borrowed(&legs(0..333, 3))).await?;
+    // Several requests cannot exceed the limit either.
+    let made = shop.create_checkout(&borrow_fields(&leg_fields(0..333, 3))).await?;
     let path = format!("v1/checkouts/{}", made.id());
-    let more = legs(400..401, 1);
-    assert_errors(&shop.post(&path, &borrowed(&more)).await?, &["airline.passengers[400].legs[1].fareBasis"]);
-    // An update that fills a gap makes room.
-    let filled: Sent = (0..3).flat_map(|index| legs(0..1, index)).collect();
-    assert_answer(&shop.post(&path, &borrowed(&filled)).await?, 200, "000.200.101");
-    assert_answer(&shop.post(&path, &borrowed(&more)).await?, 200, "000.200.101");
+    let more = leg_fields(400..401, 1);
+    assert_errors(&shop.post(&path, &borrow_fields(&more)).await?, &["airline.passengers[400].legs[1].fareBasis"]);
+    // An update that fills gaps makes room for others.
+    let filled: SentFields = (0..3).flat_map(|index| leg_fields(0..1, index)).collect();
+    assert_result(&shop.post(&path, &borrow_fields(&filled)).await?, 200, "000.200.101");
+    assert_result(&shop.post(&path, &borrow_fields(&more)).await?, 200, "000.200.101");
     Ok(())
 }
 
 #[tokio::test]
 async fn the_highest_indexes_add_a_few_kilobytes_to_an_answer_and_no_more() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop: Merchant = gateway.merchant()?;
+    let gateway = TestGateway::start()?;
+    let shop: MerchantClient = gateway.create_merchant()?;
     let reference = ("merchantTransactionId", "order-4711");
     for (lowest, highest, bound) in [
         (vec!["cart.items[0].name"], vec!["cart.items[999].name"], 5_000),
@@ -278,14 +286,15 @@ async fn the_highest_indexes_add_a_few_kilobytes_to_an_answer_and_no_more() -> a
     ] {
         let size = async |names: &[&str]| -> anyhow::Result<usize> {
             let fields: Vec<(&str, &str)> = names.iter().map(|name| (*name, "x")).chain([reference]).collect();
-            Ok(shop.pay(&fields).await?.text.len())
+            Ok(shop.pay_by_card(&fields).await?.text.len())
         };
         let (small, large) = (size(&lowest).await?, size(&highest).await?);
         assert!(large > small && large - small < bound + 100, "{highest:?}: {small} {large}");
     }
-    // A longer request has no more of it: half of the indexes are sent, half are left out.
-    let many: Sent = (0..500).map(|index| (format!("cart.items[{}].name", index * 2 + 1), "x".to_owned())).collect();
-    let paid = shop.pay(&borrowed(&many)).await?;
+    // A longer request has no more nulls: half of the indexes are sent, half are omitted.
+    let many: SentFields =
+        (0..500).map(|index| (format!("cart.items[{}].name", index * 2 + 1), "x".to_owned())).collect();
+    let paid = shop.pay_by_card(&borrow_fields(&many)).await?;
     assert_eq!(paid.text.matches("null").count(), 500, "{}", paid.text);
     Ok(())
 }

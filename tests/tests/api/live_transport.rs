@@ -1,17 +1,23 @@
-//! Live entities are served over HTTPS only, at an address that the operator has named.
+//! Live entities are served over HTTPS only, at the address that the operator has configured.
 
 use reqwest::Method;
 use tillgate::api::docs::{Caller, ROUTES, Route};
-use tillgate_tests::{Answer, Gateway, Merchant, form};
+use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, encode_form};
 
-use crate::command_line::run;
+use crate::command_line::run_tillgate;
 use crate::support::*;
 
-/// A request to a route with everything that it may need to find the merchant's things.
-async fn ask(shop: &Merchant, route: &Route, id: &str, headers: &[(&str, &str)]) -> anyhow::Result<(u16, String)> {
+/// Sends a request with these headers and every parameter that may be needed to find the merchant's objects. Only
+/// routes for merchants get the token. Returns status and text.
+async fn call_route(
+    shop: &MerchantClient,
+    route: &Route,
+    id: &str,
+    headers: &[(&str, &str)],
+) -> anyhow::Result<(u16, String)> {
     let path = route.path.trim_start_matches('/').replace("{id}", id).replace("{advance}", "1s");
     let path = path.replace("{registration}", id).replace("{build}", id).replace("{*path}", "x");
-    let fields = form([("entityId", shop.entity_id.as_str())]);
+    let fields = encode_form([("entityId", shop.entity_id.as_str())]);
     let method: Method = route.method.as_str().parse()?;
     let mut request =
         reqwest::Client::new().request(method.clone(), format!("{}{path}?checkoutId={id}&{fields}", shop.base));
@@ -31,10 +37,10 @@ async fn ask(shop: &Merchant, route: &Route, id: &str, headers: &[(&str, &str)])
 #[tokio::test]
 async fn every_route_refuses_a_live_entity_over_plain_http() -> anyhow::Result<()> {
     let shop = live_shop();
-    let made = shop.checkout(&[]).await?;
-    assert_answer(&made, 200, "000.200.100");
-    // A live entity has no payment pages and no files yet.
-    let others = ["/v1/simulator/{id}", "/v1/threeDSecure/", "/v1/policyReports/", "/v1/static/"];
+    let made = shop.create_checkout(&[]).await?;
+    assert_result(&made, 200, "000.200.100");
+    // These routes need objects that this entity does not have: payment pages, reports and files.
+    let others = ["/v1/simulator/{id}", "/v1/return/", "/v1/threeDSecure/", "/v1/policyReports/", "/v1/static/"];
     let named = |route: &&Route| !others.iter().any(|other| route.path.starts_with(other));
     for route in ROUTES.iter().filter(|route| route.caller != Caller::Everybody).filter(named) {
         for headers in [
@@ -45,11 +51,11 @@ async fn every_route_refuses_a_live_entity_over_plain_http() -> anyhow::Result<(
             &[("forwarded", "proto=https")],
             &[("x-forwarded-ssl", "on")],
         ] {
-            let (status, text) = ask(&shop, route, made.id(), headers).await?;
+            let (status, text) = call_route(&shop, route, made.id(), headers).await?;
             let case = format!("{} {} {headers:?}: {status} {text}", route.method.as_str(), route.path);
             assert!(status == 403 && text.contains("HTTPS only"), "{case}");
         }
-        let (_, text) = ask(&shop, route, made.id(), &[("x-forwarded-proto", "https")]).await?;
+        let (_, text) = call_route(&shop, route, made.id(), &[("x-forwarded-proto", "https")]).await?;
         assert!(!text.contains("HTTPS only"), "{} {}: {text}", route.method.as_str(), route.path);
     }
     Ok(())
@@ -57,30 +63,30 @@ async fn every_route_refuses_a_live_entity_over_plain_http() -> anyhow::Result<(
 
 #[tokio::test]
 async fn nobody_but_a_trusted_proxy_says_that_a_request_came_over_https() -> anyhow::Result<()> {
-    let gateway = Gateway::start_with(&["--public-url", "https://pay.example", "--trusted-proxy", "192.0.2.0/24"])?;
-    let shop = gateway.merchant_with(&["--live"])?.behind_proxy();
-    let refused = shop.checkout(&[]).await?;
-    assert_answer(&refused, 403, "800.900.300");
+    let gateway = TestGateway::start_with(&["--public-url", "https://pay.example", "--trusted-proxy", "192.0.2.0/24"])?;
+    let shop = gateway.create_merchant_with(&["--live"])?.behind_proxy();
+    let refused = shop.create_checkout(&[]).await?;
+    assert_result(&refused, 403, "800.900.300");
     assert!(refused.text.contains("--trusted-proxy"), "{}", refused.text);
-    // A sandbox is for trying out.
-    assert_answer(&gateway.merchant()?.checkout(&[]).await?, 200, "000.200.100");
+    // A sandbox is served over HTTP.
+    assert_result(&gateway.create_merchant()?.create_checkout(&[]).await?, 200, "000.200.100");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_gateway_without_a_public_url_serves_no_live_entity() -> anyhow::Result<()> {
-    let gateway = Gateway::start_with(&["--trusted-proxy", "127.0.0.0/8"])?;
-    let sandbox = gateway.merchant()?;
-    let shop = gateway.merchant_with(&["--live"])?.behind_proxy();
-    let refused: Answer = shop.checkout(&[]).await?;
-    assert_answer(&refused, 403, "800.900.300");
+    let gateway = TestGateway::start_with(&["--trusted-proxy", "127.0.0.0/8"])?;
+    let sandbox = gateway.create_merchant()?;
+    let shop = gateway.create_merchant_with(&["--live"])?.behind_proxy();
+    let refused: ApiResponse = shop.create_checkout(&[]).await?;
+    assert_result(&refused, 403, "800.900.300");
     assert!(refused.text.contains("--public-url"), "{}", refused.text);
-    assert_answer(&sandbox.checkout(&[]).await?, 200, "000.200.100");
-    // Nor does one start.
-    let data = gateway.data();
+    assert_result(&sandbox.create_checkout(&[]).await?, 200, "000.200.100");
+    // Another gateway with a live entity does not start.
+    let data = gateway.data_folder();
     let data = data.to_str().unwrap_or_default();
     for options in [&[][..], &["--public-url", "http://pay.example"]] {
-        let output = run(&[&["serve", "--data", data, "--listen", "127.0.0.1:0"], options].concat()).await?;
+        let output = run_tillgate(&[&["serve", "--data", data, "--listen", "127.0.0.1:0"], options].concat()).await?;
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && said.contains("--public-url https://"), "{options:?}: {said}");
     }

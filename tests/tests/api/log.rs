@@ -1,14 +1,14 @@
-//! The log: it names routes and log tags, and never a whole capability, a checkout's or a page's id.
+//! The log: it contains routes and log tags, but never a complete secret id of a checkout or a page.
 
 use reqwest::Method;
 use tillgate::api::docs::ROUTES;
 use tillgate::domain::id::log_tag;
-use tillgate_tests::{Gateway, until};
+use tillgate_tests::{TestGateway, poll_until};
 
-use crate::asynchronous::{BACK, page, pay};
+use crate::asynchronous::{BACK, pay_by_brand, redirect_url};
 use crate::support::*;
 
-/// The last segment of an address.
+/// Returns the last segment of an address.
 fn last_segment(address: &str) -> &str {
     address.rsplit('/').next().unwrap_or_default()
 }
@@ -16,16 +16,16 @@ fn last_segment(address: &str) -> &str {
 #[tokio::test]
 async fn no_line_of_any_level_holds_a_whole_checkout_or_page_id() -> anyhow::Result<()> {
     let options = ["--allow-network", "127.0.0.0/8"];
-    let gateway = Gateway::start_env(&options, &[("TILLGATE_LOG", "trace")])?;
-    let shop = gateway.merchant()?;
-    // Nobody listens there: each delivery fails and is logged.
+    let gateway = TestGateway::start_with_environment(&options, &[("TILLGATE_LOG", "trace")])?;
+    let shop = gateway.create_merchant()?;
+    // Nothing listens at this port: each delivery fails and is logged.
     let nowhere = "http://127.0.0.1:65535/told";
-    let submitted = shop.checkout(&[("shopperResultUrl", nowhere), ("notificationUrl", nowhere)]).await?;
-    assert_answer(&shop.submit(submitted.id(), &[]).await?, 200, "000.000.100");
-    let open = shop.checkout(&[]).await?;
-    let waiting = page(&pay(&shop, "PAYPAL", &[("notificationUrl", nowhere)]).await?);
-    let redirected = shop.checkout(&[BACK, ("notificationUrl", nowhere)]).await?;
-    let checkouts_page = page(&shop.submit(redirected.id(), &[("paymentBrand", "PAYPAL")]).await?);
+    let submitted = shop.create_checkout(&[("shopperResultUrl", nowhere), ("notificationUrl", nowhere)]).await?;
+    assert_result(&shop.submit_card(submitted.id(), &[]).await?, 200, "000.000.100");
+    let open = shop.create_checkout(&[]).await?;
+    let waiting = redirect_url(&pay_by_brand(&shop, "PAYPAL", &[("notificationUrl", nowhere)]).await?);
+    let redirected = shop.create_checkout(&[BACK, ("notificationUrl", nowhere)]).await?;
+    let checkouts_page = redirect_url(&shop.submit_card(redirected.id(), &[("paymentBrand", "PAYPAL")]).await?);
     let browser = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
     let ids = [submitted.id(), open.id(), redirected.id(), last_segment(&waiting), last_segment(&checkouts_page)]
         .map(str::to_owned);
@@ -33,7 +33,7 @@ async fn no_line_of_any_level_holds_a_whole_checkout_or_page_id() -> anyhow::Res
 
     for id in &ids {
         let mut paths = vec![format!("{id}"), format!("v1/{id}/x"), format!("v1/clock/{id}")];
-        for route in ROUTES {
+        for route in ROUTES.iter() {
             let mut path = route.path.trim_start_matches('/').to_owned();
             for name in ["{id}", "{registration}", "{build}", "{*path}", "{path}", "{advance}"] {
                 path = path.replace(name, id);
@@ -58,18 +58,18 @@ async fn no_line_of_any_level_holds_a_whole_checkout_or_page_id() -> anyhow::Res
             }
         }
     }
-    shop.advance("1h").await?;
-    until("the receiver was asked in vain", async || {
-        let failed: u32 = database(&gateway)?.query_row("SELECT count(*) FROM delivery", [], |row| row.get(0))?;
+    shop.advance_clock("1h").await?;
+    poll_until("the receiver was asked in vain", async || {
+        let failed: u32 = open_database(&gateway)?.query_row("SELECT count(*) FROM delivery", [], |row| row.get(0))?;
         Ok((failed >= 2).then_some(()))
     })
     .await?;
 
-    assert!(!gateway.requests_about(open.id()).is_empty());
-    let log = gateway.log();
+    assert!(!gateway.logged_requests_about(open.id()).is_empty());
+    let log = gateway.read_log();
     assert!(log.contains("\"level\":\"DEBUG\""), "the log is at its most talkative");
     for id in &ids {
-        // The time in front is in many ids; what is behind it opens the checkout or the page.
+        // The first 12 digits are the time, which many ids share. The rest gives access to the checkout or the page.
         let secret = id[12..].split('.').next().unwrap_or_default();
         let line = log.lines().find(|line| line.to_ascii_lowercase().contains(&secret.to_ascii_lowercase()));
         assert_eq!(line, None, "the log holds {id}");
@@ -80,8 +80,8 @@ async fn no_line_of_any_level_holds_a_whole_checkout_or_page_id() -> anyhow::Res
 
 #[tokio::test]
 async fn a_path_is_logged_as_its_route_whatever_stands_in_it() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
     let number = "4111111111111111";
     for path in [
         format!("v1/payments/{number}"),
@@ -94,10 +94,10 @@ async fn a_path_is_logged_as_its_route_whatever_stands_in_it() -> anyhow::Result
     }
     let methods = ["GET", "4111111111111111"];
     for method in methods {
-        let request = shop.bare(method.parse()?, "v1/payments/4111-1111-1111-1111");
+        let request = shop.bare_request(method.parse()?, "v1/payments/4111-1111-1111-1111");
         request.send().await?;
     }
-    let requests = gateway.requests();
+    let requests = gateway.logged_requests();
     for line in [
         "GET /v1/payments/{id} 404",
         "GET /v1/checkouts/{id}/payment 404",
@@ -107,7 +107,7 @@ async fn a_path_is_logged_as_its_route_whatever_stands_in_it() -> anyhow::Result
     ] {
         assert!(requests.iter().any(|request| request == line), "{line} is not among {requests:#?}");
     }
-    let log = gateway.log();
+    let log = gateway.read_log();
     assert!(!log.contains(number) && !log.contains("4111-1111"), "{log}");
     Ok(())
 }

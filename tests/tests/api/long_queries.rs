@@ -1,28 +1,29 @@
-//! Queries that read many payments: a merchant gets a share of them, and nobody else waits for them.
+//! Queries that read many payments: each merchant has a limited share of them, and other requests are not delayed.
 
 use std::path::Path;
 
 use reqwest::Method;
 use serde_json::Value;
-use tillgate_tests::{Answer, Gateway, Merchant};
+use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
 use tokio::task::JoinSet;
 
 use crate::support::*;
 
 const DAYS: &str = "date.from=2020-01-01&date.to=2099-12-31";
-/// As many as a list with numbered pages may have.
+/// Maximum size of a list with numbered pages.
 const PAYMENTS: u32 = 10_000;
-/// A query that reads all of them, and finds a payment or none.
+/// A query that reads all payments and finds at most one.
 const LONG: &str = "v1/query?date.from=2020-01-01&date.to=2099-12-31&paymentTypes=CB&pageNo=1";
 
-/// Copies the one payment of each entity in a store until each has [`PAYMENTS`]; every third is a preauthorization.
-fn fill(data: &Path) -> anyhow::Result<()> {
+/// Copies the one payment of each entity in a store until each has [`PAYMENTS`]. Every third copy is a
+/// preauthorization.
+fn copy_payments(data: &Path) -> anyhow::Result<()> {
     let database = rusqlite::Connection::open(data.join("tillgate.db"))?;
     let mut statement = database.prepare("SELECT entity, id, document FROM payment")?;
-    let paid: Vec<(String, String, Vec<u8>)> =
+    let payments: Vec<(String, String, Vec<u8>)> =
         statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect::<Result<_, _>>()?;
     database.execute_batch("BEGIN")?;
-    for (entity, id, document) in paid {
+    for (entity, id, document) in payments {
         let mut document: Value = serde_json::from_slice(&document)?;
         for number in 1..PAYMENTS {
             let copy = format!("{}{number:012x}", &id[..20]);
@@ -36,44 +37,45 @@ fn fill(data: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A gateway with two merchants that have [`PAYMENTS`] each.
-async fn full() -> anyhow::Result<(Gateway, Merchant, Merchant)> {
-    let gateway = Gateway::start()?;
-    let merchants = [gateway.merchant()?, gateway.merchant()?];
+/// Starts a gateway with two merchants that have [`PAYMENTS`] each, and returns all three.
+async fn start_full_gateway() -> anyhow::Result<(TestGateway, MerchantClient, MerchantClient)> {
+    let gateway = TestGateway::start()?;
+    let merchants = [gateway.create_merchant()?, gateway.create_merchant()?];
     for merchant in &merchants {
-        assert_answer(&merchant.pay(&[]).await?, 200, "000.100.110");
+        assert_result(&merchant.pay_by_card(&[]).await?, 200, "000.100.110");
     }
-    let gateway = gateway.restart_after(&[], fill)?;
-    let [one, other] = merchants.map(|merchant| Merchant::new(gateway.base(), merchant.entity_id, merchant.token));
+    let gateway = gateway.kill_and_restart_after(&[], copy_payments)?;
+    let [one, other] =
+        merchants.map(|merchant| MerchantClient::new(gateway.base_url(), merchant.entity_id, merchant.token));
     Ok((gateway, one, other))
 }
 
-/// The same query so many times at once, each on a connection of its own.
-fn at_once(shop: &Merchant, count: usize) -> JoinSet<anyhow::Result<Answer>> {
-    let mut asked = JoinSet::new();
+/// Sends the long query this number of times concurrently, each on its own connection. Returns the tasks.
+fn spawn_queries(shop: &MerchantClient, count: usize) -> JoinSet<anyhow::Result<ApiResponse>> {
+    let mut queries = JoinSet::new();
     for _ in 0..count {
-        let shop = Merchant::new(shop.base.clone(), shop.entity_id.clone(), shop.token.clone());
-        asked.spawn(async move { shop.get(LONG).await });
+        let shop = MerchantClient::new(shop.base.clone(), shop.entity_id.clone(), shop.token.clone());
+        queries.spawn(async move { shop.get(LONG).await });
     }
-    asked
+    queries
 }
 
 #[tokio::test]
 async fn a_merchant_with_too_many_long_queries_is_asked_to_wait_and_nobody_else_is() -> anyhow::Result<()> {
-    let (_gateway, greedy, modest) = full().await?;
-    let mut asked = at_once(&greedy, 200);
-    // One answer of the flood means that it is under way.
+    let (_gateway, greedy, modest) = start_full_gateway().await?;
+    let mut asked = spawn_queries(&greedy, 200);
+    // After the first response, the queries are being processed.
     let mut answers = vec![asked.join_next().await.transpose()?.transpose()?];
     for _ in 0..3 {
-        assert_answer(&modest.pay(&[]).await?, 200, "000.100.110");
-        let paid = greedy.pay(&[("merchantTransactionId", "order-4711")]).await?;
-        assert_answer(&paid, 200, "000.100.110");
-        // Reads at known places are no long queries, also those of the merchant itself.
-        assert_answer(&greedy.get(&format!("v1/payments/{}", paid.id())).await?, 200, "000.100.110");
-        assert_answer(&greedy.get(&format!("v1/query/{}", paid.id())).await?, 200, "000.100.110");
-        assert_answer(&greedy.get("v1/query?merchantTransactionId=order-4711").await?, 200, "000.000.100");
+        assert_result(&modest.pay_by_card(&[]).await?, 200, "000.100.110");
+        let paid = greedy.pay_by_card(&[("merchantTransactionId", "order-4711")]).await?;
+        assert_result(&paid, 200, "000.100.110");
+        // Reads by id or reference are no long queries, also for the merchant that is limited.
+        assert_result(&greedy.get(&format!("v1/payments/{}", paid.id())).await?, 200, "000.100.110");
+        assert_result(&greedy.get(&format!("v1/query/{}", paid.id())).await?, 200, "000.100.110");
+        assert_result(&greedy.get("v1/query?merchantTransactionId=order-4711").await?, 200, "000.000.100");
         let found = modest.get(&format!("v1/query?{DAYS}&limit=1&pageNo=1")).await?;
-        assert!(found.status == 200 || found.errors() == ["pageNo"], "{}", found.text);
+        assert!(found.status == 200 || found.invalid_parameters() == ["pageNo"], "{}", found.text);
     }
     while let Some(answer) = asked.join_next().await {
         answers.push(Some(answer??));
@@ -81,12 +83,12 @@ async fn a_merchant_with_too_many_long_queries_is_asked_to_wait_and_nobody_else_
     let mut refused = 0;
     for answer in answers.iter().flatten() {
         if answer.status == 429 {
-            assert_answer(answer, 429, "800.120.100");
+            assert_result(answer, 429, "800.120.100");
             assert!(answer.headers["retry-after"].to_str()?.parse::<u32>()? >= 1);
             refused += 1;
         } else {
-            // The list has grown beyond what is counted, or nothing was found.
-            assert!(matches!(answer.code(), "700.400.580" | "200.300.404"), "{}", answer.text);
+            // The list has more payments than are counted, or nothing was found.
+            assert!(matches!(answer.result_code(), "700.400.580" | "200.300.404"), "{}", answer.text);
         }
     }
     assert!(refused > 0, "a merchant has a share only");
@@ -96,27 +98,27 @@ async fn a_merchant_with_too_many_long_queries_is_asked_to_wait_and_nobody_else_
 
 #[tokio::test]
 async fn clients_that_leave_take_no_turn_of_those_who_stay() -> anyhow::Result<()> {
-    let (_gateway, shop, _) = full().await?;
+    let (_gateway, shop, _) = start_full_gateway().await?;
     for _ in 0..5 {
-        let asked = at_once(&shop, 30);
+        let asked = spawn_queries(&shop, 30);
         tokio::task::yield_now().await;
         drop(asked);
     }
-    // More have left than may wait.
-    assert_answer(&shop.get(LONG).await?, 404, "700.400.580");
+    // More clients have left than may wait.
+    assert_result(&shop.get(LONG).await?, 404, "700.400.580");
     Ok(())
 }
 
 #[tokio::test]
 async fn numbered_pages_are_counted_exactly_and_together_they_are_the_list() -> anyhow::Result<()> {
-    let (_gateway, shop, _) = full().await?;
+    let (_gateway, shop, _) = start_full_gateway().await?;
     let page = async |filter: &str, number: u32| {
         let path = format!("v1/query?{DAYS}&limit=100&pageNo={number}{filter}");
         let answer = shop.get(&path).await?;
-        assert_answer(&answer, 200, "000.000.100");
+        assert_result(&answer, 200, "000.000.100");
         anyhow::Ok(answer)
     };
-    let ids = |answer: &Answer| -> Vec<String> {
+    let ids = |answer: &ApiResponse| -> Vec<String> {
         let payments = answer.json["payments"].as_array().into_iter().flatten();
         payments.filter_map(|payment| payment["id"].as_str().map(str::to_owned)).collect()
     };
@@ -127,8 +129,8 @@ async fn numbered_pages_are_counted_exactly_and_together_they_are_the_list() -> 
         let end = page(filter, pages).await?;
         assert_eq!((end.json["pages"].as_u64(), ids(&end).len()), (Some(u64::from(pages)), last), "{filter}");
     }
-    assert_answer(&shop.get(&format!("v1/query?{DAYS}&paymentMethods=DD&pageNo=1")).await?, 404, "700.400.580");
-    // Page after page, and by the cursor, it is the same list, each payment once.
+    assert_result(&shop.get(&format!("v1/query?{DAYS}&paymentMethods=DD&pageNo=1")).await?, 404, "700.400.580");
+    // Numbered pages and the cursor return the same list, with each payment once.
     let mut numbered = Vec::new();
     for number in 1..=34 {
         numbered.extend(ids(&page("&paymentTypes=PA", number).await?));
@@ -149,22 +151,23 @@ async fn numbered_pages_are_counted_exactly_and_together_they_are_the_list() -> 
 
 #[tokio::test]
 async fn a_reference_with_many_payments_is_found_whole() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
     let reference = ("merchantTransactionId", "order-of-many");
-    let first = shop.pay(&[reference, ("paymentType", "PA")]).await?;
+    let first = shop.pay_by_card(&[reference, ("paymentType", "PA")]).await?;
     let mut made = vec![first.id().to_owned()];
     for _ in 0..12 {
-        made.push(shop.pay(&[reference]).await?.id().to_owned());
+        made.push(shop.pay_by_card(&[reference]).await?.id().to_owned());
         let fields = [("paymentType", "CP"), ("amount", "1.00"), ("currency", "EUR")];
         made.push(shop.post(&format!("v1/payments/{}", first.id()), &fields).await?.id().to_owned());
         let list = shop.get("v1/query?merchantTransactionId=order-of-many").await?;
-        assert_answer(&list, 200, "000.000.100");
+        assert_result(&list, 200, "000.000.100");
         let found = list.json["payments"].as_array().map_or(0, Vec::len);
         assert_eq!(found, made.len(), "{}", list.text);
     }
     let path = format!("v1/query/{}?includeLinkedTransactions=true&entityId={}", first.id(), shop.entity_id);
-    let linked = Answer::read(shop.bare(Method::GET, &path).bearer_auth(&shop.token).send().await?).await?;
+    let linked =
+        ApiResponse::read_from(shop.bare_request(Method::GET, &path).bearer_auth(&shop.token).send().await?).await?;
     assert_eq!(linked.json["payments"].as_array().map_or(0, Vec::len), 13, "{}", linked.text);
     Ok(())
 }

@@ -1,26 +1,27 @@
-//! The memory of the running gateway: no card number stays in it once its request has been answered, also while the client
-//! keeps its connection open. Only root may look, as the gateway lets no other process read its memory.
+//! Memory of the running gateway: no card number remains in it after its request was answered, even if the client keeps
+//! its connection open. Only root can run this test, because no other user may read the gateway's memory.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, chown};
 use std::process::Stdio;
 
-use tillgate_tests::{CARD, Merchant, form, until};
+use tillgate_tests::{CARD, MerchantClient, encode_form, poll_until};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::process::Command;
 
-use crate::command_line::start_after;
-use crate::hardship::signalled;
+use crate::command_line::start_after_shell;
+use crate::resilience::start_gateway_process;
 
-/// Bytes that are read at once.
+/// Number of bytes per read.
 const CHUNK: usize = 1 << 20;
 
-/// First digits of every number that is looked for.
+/// First digits of every number that is searched.
 const PREFIX: &[u8] = b"428716253";
 
-/// The numbers that stand in the writable memory of a process.
-fn found(process: u32) -> anyhow::Result<Vec<String>> {
+/// Returns the numbers that begin with [`PREFIX`] in the writable memory of a process, sorted and without duplicates.
+/// Skips memory that cannot be read.
+fn numbers_in_memory(process: u32) -> anyhow::Result<Vec<String>> {
     let maps = fs::read_to_string(format!("/proc/{process}/maps"))?;
     let memory = File::open(format!("/proc/{process}/mem"))?;
     let mut found = Vec::new();
@@ -29,11 +30,11 @@ fn found(process: u32) -> anyhow::Result<Vec<String>> {
         let range = line.split(' ').next().unwrap_or_default();
         let Some((start, end)) = range.split_once('-') else { continue };
         let (start, end) = (u64::from_str_radix(start, 16)?, u64::from_str_radix(end, 16)?);
-        // Pieces overlap by more than a number.
+        // The chunks overlap by more than the length of a number.
         for offset in (start..end).step_by(CHUNK - 64) {
             let length = usize::try_from(end - offset)?.min(CHUNK);
             let Ok(count) = memory.read_at(&mut chunk[..length], offset) else { continue };
-            // Most of what is reserved was never used.
+            // Most reserved memory was never used and is skipped.
             if chunk[..count] != zeros[..count] {
                 found.extend(numbers_in(&chunk[..count]));
             }
@@ -44,36 +45,37 @@ fn found(process: u32) -> anyhow::Result<Vec<String>> {
     Ok(found)
 }
 
-/// The numbers in these bytes.
+/// Returns every text of up to 16 bytes that begins with [`PREFIX`].
 fn numbers_in(bytes: &[u8]) -> Vec<String> {
     let mut places = bytes.iter().enumerate().filter(|(_, byte)| **byte == PREFIX[0]).map(|(place, _)| place);
     let starts = std::iter::from_fn(|| places.find(|place| bytes[*place..].starts_with(PREFIX)));
     starts.map(|place| String::from_utf8_lossy(&bytes[place..bytes.len().min(place + 16)]).into_owned()).collect()
 }
 
-/// A valid number that nothing else holds.
-fn number(place: u32) -> String {
-    let start = format!("42{:013}", 8_716_253_000_000_u64 + u64::from(place) * 7_919);
+/// Returns a Luhn-valid number that begins with [`PREFIX`], another one for each index.
+fn unique_number(index: u32) -> String {
+    let start = format!("42{:013}", 8_716_253_000_000_u64 + u64::from(index) * 7_919);
     let sum: u32 = start
         .bytes()
         .rev()
         .enumerate()
-        .map(|(place, digit)| {
+        .map(|(index, digit)| {
             let digit = u32::from(digit - b'0');
-            if place % 2 == 1 { digit } else { digit * 2 / 10 + digit * 2 % 10 }
+            if index % 2 == 1 { digit } else { digit * 2 / 10 + digit * 2 % 10 }
         })
         .sum();
     format!("{start}{}", (10 - sum % 10) % 10)
 }
 
-/// A request to pay with a card number, in pieces as they leave.
-fn requests(shop: &Merchant, checkout: &str, first: u32) -> Vec<(String, Vec<String>)> {
+/// Returns requests with a card number each: the number, and the pieces of the request, which are sent separately.
+/// Routes, results and splits differ. `first` is the index of the first number.
+fn payment_requests(shop: &MerchantClient, checkout: &str, first: u32) -> Vec<(String, Vec<String>)> {
     let order = [("entityId", shop.entity_id.as_str()), ("amount", "1.00"), ("currency", "EUR"), ("paymentType", "DB")];
     let mut requests = Vec::new();
     let mut request = |path: &str, more: &[(&str, &str)], shape: &dyn Fn(&str, &str) -> Vec<String>| {
-        let number = number(first + u32::try_from(requests.len()).unwrap_or_default());
+        let number = unique_number(first + u32::try_from(requests.len()).unwrap_or_default());
         let card: Vec<_> = CARD.iter().filter(|(name, _)| *name != "card.number").copied().collect();
-        let body = form(more.iter().chain(&card).copied().chain([("card.number", number.as_str())]));
+        let body = encode_form(more.iter().chain(&card).copied().chain([("card.number", number.as_str())]));
         let head = format!(
             "POST /{path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n\
              Content-Type: application/x-www-form-urlencoded\r\n",
@@ -115,22 +117,22 @@ fn requests(shop: &Merchant, checkout: &str, first: u32) -> Vec<(String, Vec<Str
 #[tokio::test]
 async fn no_card_number_stays_in_memory_after_its_request() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let (gateway, shop) = signalled(folder.path()).await?;
+    let (gateway, shop) = start_gateway_process(folder.path()).await?;
     let process = gateway.id()?;
     if File::open(format!("/proc/{process}/mem")).is_err() {
         eprintln!("only root may read the memory of the gateway: nothing was tested");
         return Ok(());
     }
-    let made = shop.checkout(&[]).await?;
+    let made = shop.create_checkout(&[]).await?;
     let host = shop.base.trim_start_matches("http://").trim_end_matches('/').to_owned();
     let mut open = Vec::new();
     let mut numbers = Vec::new();
-    for (number, pieces) in requests(&shop, made.id(), 1) {
-        // A connection for each, which stays open and idle.
+    for (number, pieces) in payment_requests(&shop, made.id(), 1) {
+        // Each request has its own connection, which stays open and idle.
         let mut stream = TcpStream::connect(&host).await?;
         stream.set_nodelay(true)?;
         for piece in &pieces {
-            // The gateway may have answered already.
+            // The gateway may have answered and closed already, so errors are ignored.
             let _ = stream.write_all(piece.as_bytes()).await;
             tokio::task::yield_now().await;
         }
@@ -140,10 +142,10 @@ async fn no_card_number_stays_in_memory_after_its_request() -> anyhow::Result<()
         open.push(stream);
         numbers.push(number);
     }
-    // What was written is written in full.
+    // The gateway may need a moment to clear the numbers from its memory.
     let mut left = Vec::new();
-    let gone = until("no number is left", async || {
-        left = found(process)?;
+    let gone = poll_until("no number is left", async || {
+        left = numbers_in_memory(process)?;
         left.retain(|number| numbers.contains(number));
         Ok(left.is_empty().then_some(()))
     })
@@ -156,15 +158,16 @@ async fn no_card_number_stays_in_memory_after_its_request() -> anyhow::Result<()
     Ok(())
 }
 
-/// A user without rights, Debian's `nobody`.
+/// An unprivileged user, Debian's `nobody`.
 const NOBODY: u32 = 65534;
 
-/// Has the next program run as [`NOBODY`], also one in a folder that this user may not enter.
+/// Shell script that runs a program as [`NOBODY`], even from a folder that this user may not enter.
 const AS_NOBODY: &str =
     r#"exec 3<"$1"; shift; set -- setpriv --reuid=65534 --regid=65534 --clear-groups /proc/self/fd/3 "$@""#;
 
-/// The user who may read a process's memory: the one that runs it, or root if no other process of that user may.
-fn owner(process: u32) -> anyhow::Result<u32> {
+/// Returns the user who may read a process's memory: the one that runs it, or root if no other process of that user
+/// may.
+fn memory_owner(process: u32) -> anyhow::Result<u32> {
     Ok(fs::metadata(format!("/proc/{process}/mem"))?.uid())
 }
 
@@ -179,26 +182,26 @@ async fn no_other_process_of_the_same_user_may_read_the_gateways_memory() -> any
     let mut other = Command::new("sh");
     other.args(["-c", &script, "sh", "/bin/cat"]).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
     let mut other = other.spawn()?;
-    // It answers, so it is no longer the shell.
+    // After the echo, the process is no longer the shell.
     let mut echo = [0; 1];
     if let (Some(input), Some(output)) = (&mut other.stdin, &mut other.stdout) {
         input.write_all(b"x").await?;
         output.read_exact(&mut echo).await?;
     }
-    assert_eq!(owner(other.id().unwrap_or_default())?, user, "only root may read any process here");
+    assert_eq!(memory_owner(other.id().unwrap_or_default())?, user, "only root may read any process here");
 
     let data = folder.path().join("data");
     let data = data.to_str().unwrap_or_default();
-    let gateway = start_after(shell, &["serve", "--data", data, "--listen", "127.0.0.1:0"]).await?;
-    assert_eq!(owner(gateway.id()?)?, 0);
+    let gateway = start_after_shell(shell, &["serve", "--data", data, "--listen", "127.0.0.1:0"]).await?;
+    assert_eq!(memory_owner(gateway.id()?)?, 0);
     Ok(())
 }
 
 #[test]
 fn the_search_finds_a_number_in_this_very_process() -> anyhow::Result<()> {
-    let number = number(100);
+    let number = unique_number(100);
     if File::open("/proc/self/mem").is_ok() {
-        assert!(found(std::process::id())?.contains(&number));
+        assert!(numbers_in_memory(std::process::id())?.contains(&number));
     }
     Ok(())
 }

@@ -1,75 +1,76 @@
-//! Lists whose pages older clients number (`pageNo`), beside the cursor.
+//! Lists with numbered pages (`pageNo`) for older clients, in addition to the cursor.
 
 use serde_json::{Value, json};
-use tillgate_tests::{Answer, Gateway, Merchant};
+use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
 
 use crate::support::*;
 
 const DAYS: &str = "date.from=2020-01-01&date.to=2099-12-31";
 
-fn ids(answer: &Answer) -> Vec<String> {
+fn listed_ids(answer: &ApiResponse) -> Vec<String> {
     let payments = answer.json["payments"].as_array().into_iter().flatten();
     payments.filter_map(|payment| payment["id"].as_str().map(str::to_owned)).collect()
 }
 
-/// A merchant with seven payments, of which every third is a preauthorization; and their ids.
-async fn seven() -> anyhow::Result<(Gateway, Merchant, Vec<String>)> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
-    let mut made = Vec::new();
+/// Creates a merchant with seven payments of one order; the first, fourth and seventh are preauthorizations. Also
+/// returns their ids, sorted.
+async fn create_seven_payments() -> anyhow::Result<(TestGateway, MerchantClient, Vec<String>)> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let mut ids = Vec::new();
     for number in 0..7 {
-        let kind = if number % 3 == 0 { "PA" } else { "DB" };
-        let fields = [("paymentType", kind), ("merchantTransactionId", "order-4711")];
-        made.push(shop.pay(&fields).await?.id().to_owned());
+        let payment_type = if number % 3 == 0 { "PA" } else { "DB" };
+        let fields = [("paymentType", payment_type), ("merchantTransactionId", "order-4711")];
+        ids.push(shop.pay_by_card(&fields).await?.id().to_owned());
     }
-    made.sort();
-    Ok((gateway, shop, made))
+    ids.sort();
+    Ok((gateway, shop, ids))
 }
 
 #[tokio::test]
 async fn numbered_pages_together_are_the_list_and_each_says_how_many_there_are() -> anyhow::Result<()> {
-    let (_gateway, shop, made) = seven().await?;
+    let (_gateway, shop, made) = create_seven_payments().await?;
     for path in ["v1/query", "v3/query"] {
         for (limit, pages) in [(1, 7), (3, 3), (7, 1), (100, 1)] {
             let mut seen = Vec::new();
             for number in 1..=pages {
                 let page = shop.get(&format!("{path}?{DAYS}&limit={limit}&pageNo={number}")).await?;
-                assert_answer(&page, 200, "000.000.100");
+                assert_result(&page, 200, "000.000.100");
                 assert_eq!(page.json["pages"], pages, "{}", page.text);
-                assert!(page.json["cursor"].is_null() && ids(&page).len() <= limit, "{}", page.text);
-                seen.extend(ids(&page));
+                assert!(page.json["cursor"].is_null() && listed_ids(&page).len() <= limit, "{}", page.text);
+                seen.extend(listed_ids(&page));
             }
             assert_eq!(seen, made, "{path} {limit}");
         }
     }
-    // Without a number there is no count.
+    // Without a page number, pages are not counted.
     assert!(shop.get(&format!("v3/query?{DAYS}&limit=3")).await?.json["pages"].is_null());
     Ok(())
 }
 
 #[tokio::test]
 async fn numbered_pages_count_what_the_filter_leaves_whatever_is_asked_by() -> anyhow::Result<()> {
-    let (_gateway, shop, _) = seven().await?;
+    let (_gateway, shop, _) = create_seven_payments().await?;
     for query in [DAYS, "merchantTransactionId=order-4711"] {
         let page =
             async |number: u32| shop.get(&format!("v1/query?{query}&paymentTypes=PA&limit=2&pageNo={number}")).await;
         let (first, second) = (page(1).await?, page(2).await?);
-        assert_eq!((ids(&first).len(), ids(&second).len()), (2, 1), "{query}");
+        assert_eq!((listed_ids(&first).len(), listed_ids(&second).len()), (2, 1), "{query}");
         assert_eq!((&first.json["pages"], &second.json["pages"]), (&json!(2), &json!(2)), "{query}");
         assert_eq!(second.json["payments"][0]["paymentType"], "PA");
-        // Behind the last page there is nothing, which is no mistake.
+        // A page after the last is empty, which is no error.
         let third = page(3).await?;
-        assert_answer(&third, 200, "000.000.100");
+        assert_result(&third, 200, "000.000.100");
         assert_eq!((&third.json["payments"], &third.json["pages"]), (&json!([]), &json!(2)), "{query}");
     }
     let none = shop.get(&format!("v1/query?{DAYS}&paymentTypes=RF&pageNo=1")).await?;
-    assert_answer(&none, 404, "700.400.580");
+    assert_result(&none, 404, "700.400.580");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_page_has_a_number_or_a_cursor_and_the_number_is_one() -> anyhow::Result<()> {
-    let (_gateway, shop, made) = seven().await?;
+    let (_gateway, shop, made) = create_seven_payments().await?;
     let both = shop.get(&format!("v1/query?{DAYS}&pageNo=1&cursor={}", made[0])).await?;
     assert_errors(&both, &["pageNo"]);
     for wrong in ["0", "-1", "one", "1.5", "10001"] {
@@ -80,9 +81,9 @@ async fn a_page_has_a_number_or_a_cursor_and_the_number_is_one() -> anyhow::Resu
 
 #[tokio::test]
 async fn a_list_that_is_too_long_to_be_counted_says_so_and_goes_on_by_cursor() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
-    let paid = shop.pay(&[]).await?;
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let paid = shop.pay_by_card(&[]).await?;
     let (entity, id) = (shop.entity_id.clone(), paid.id().to_owned());
     let copies = |data: &std::path::Path, from: u32, to: u32| -> anyhow::Result<()> {
         let database = rusqlite::Connection::open(data.join("tillgate.db"))?;
@@ -98,16 +99,16 @@ async fn a_list_that_is_too_long_to_be_counted_says_so_and_goes_on_by_cursor() -
         database.execute_batch("COMMIT")?;
         Ok(())
     };
-    // With the first one, as many as are counted.
-    let gateway = gateway.restart_after(&[], |data| copies(data, 0, 9_999))?;
-    let shop = Merchant::new(gateway.base(), shop.entity_id, shop.token);
+    // With the first payment, this is the maximum that is counted.
+    let gateway = gateway.kill_and_restart_after(&[], |data| copies(data, 0, 9_999))?;
+    let shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
     let last = shop.get(&format!("v1/query?{DAYS}&pageNo=100")).await?;
-    assert_answer(&last, 200, "000.000.100");
-    assert_eq!((ids(&last).len(), &last.json["pages"]), (100, &json!(100)));
-    let gateway = gateway.restart_after(&[], |data| copies(data, 9_999, 10_000))?;
-    let shop = Merchant::new(gateway.base(), shop.entity_id, shop.token);
+    assert_result(&last, 200, "000.000.100");
+    assert_eq!((listed_ids(&last).len(), &last.json["pages"]), (100, &json!(100)));
+    let gateway = gateway.kill_and_restart_after(&[], |data| copies(data, 9_999, 10_000))?;
+    let shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
     assert_errors(&shop.get(&format!("v1/query?{DAYS}&pageNo=1")).await?, &["pageNo"]);
     let first = shop.get(&format!("v1/query?{DAYS}")).await?;
-    assert!(ids(&first).len() == 100 && first.json["cursor"].is_string(), "{}", first.text);
+    assert!(listed_ids(&first).len() == 100 && first.json["cursor"].is_string(), "{}", first.text);
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! The simulator: documented outcomes, the same for the same request, always.
+//! The simulator: documented outcomes, always the same for the same request.
 
-use tillgate_tests::Answer;
+use tillgate_tests::ApiResponse;
 
 use crate::support::*;
 
-/// The cards of the contract that pay without 3D: brand, number, code.
+/// Cards of the contract that pay without 3-D Secure: brand, number, code.
 const CARDS: [(&str, &str, &str); 17] = [
     ("VISA", "4200000000000000", "123"),
     ("VISA", "4242424242424242", "123"),
@@ -27,10 +27,10 @@ const CARDS: [(&str, &str, &str); 17] = [
 
 #[tokio::test]
 async fn the_test_cards_of_every_brand_pay() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     for (brand, number, code) in CARDS {
-        let paid = shop.pay(&[("paymentBrand", brand), ("card.number", number), ("card.cvv", code)]).await?;
-        assert_answer(&paid, 200, "000.100.110");
+        let paid = shop.pay_by_card(&[("paymentBrand", brand), ("card.number", number), ("card.cvv", code)]).await?;
+        assert_result(&paid, 200, "000.100.110");
         assert_eq!(paid.json["paymentBrand"], brand);
         assert_eq!(paid.json["card"]["bin"], number[..6]);
         assert_eq!(paid.json["card"]["last4Digits"], number[number.len() - 4..]);
@@ -40,9 +40,9 @@ async fn the_test_cards_of_every_brand_pay() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_brand_that_is_not_named_is_found_by_the_number() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     for (brand, number, code) in CARDS {
-        // V PAY and Visa Electron are issued among the numbers of Visa: either name is right.
+        // V PAY and Visa Electron use numbers of Visa, so both brands are correct.
         let found: &[&str] = match brand {
             "VPAY" => &["VISA", "VPAY"],
             "VISAELECTRON" => &["VISA", "VISAELECTRON"],
@@ -50,65 +50,66 @@ async fn a_brand_that_is_not_named_is_found_by_the_number() -> anyhow::Result<()
             "HIPERCARD" => &["HIPERCARD", "MAESTRO", "DISCOVER"],
             _ => &[brand],
         };
-        let paid = shop.pay(&[("paymentBrand", ""), ("card.number", number), ("card.cvv", code)]).await?;
-        assert_answer(&paid, 200, "000.100.110");
+        let paid = shop.pay_by_card(&[("paymentBrand", ""), ("card.number", number), ("card.cvv", code)]).await?;
+        assert_result(&paid, 200, "000.100.110");
         assert!(found.iter().any(|found| paid.json["paymentBrand"] == *found), "{}", paid.text);
     }
-    let nobodys = shop.pay(&[("paymentBrand", ""), ("card.number", "9999999999999995")]).await?;
+    let nobodys = shop.pay_by_card(&[("paymentBrand", ""), ("card.number", "9999999999999995")]).await?;
     assert_errors(&nobodys, &["paymentBrand"]);
     Ok(())
 }
 
 #[tokio::test]
 async fn the_card_that_simulates_external_mode_answers_so() -> anyhow::Result<()> {
-    assert_answer(&shop().pay(&[("card.number", "4111111111111111")]).await?, 200, "000.100.112");
+    assert_result(&sandbox_shop().pay_by_card(&[("card.number", "4111111111111111")]).await?, 200, "000.100.112");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_wrong_check_digit_is_a_decline_of_its_own() -> anyhow::Result<()> {
-    let declined = shop().pay(&[("card.number", "4200000000000001")]).await?;
-    assert_answer(&declined, 400, "100.100.101");
+    let declined = sandbox_shop().pay_by_card(&[("card.number", "4200000000000001")]).await?;
+    assert_result(&declined, 400, "100.100.101");
     assert!(declined.id().starts_with("8a"), "{}", declined.text);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_card_is_good_to_the_end_of_its_month() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     let pay = async |day: jiff::civil::Date| {
         let (month, year) = (format!("{:02}", day.month()), day.year().to_string());
-        shop.pay(&[("card.expiryMonth", &month), ("card.expiryYear", &year)]).await
+        shop.pay_by_card(&[("card.expiryMonth", &month), ("card.expiryYear", &year)]).await
     };
     let today = || jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
-    // Should midnight of a month's last day pass meanwhile, the second try knows both days.
+    // If the test runs past midnight at the end of a month, it is repeated with the new dates.
     loop {
         let before = today();
         let this_month = pay(before).await?;
         let last_month = pay(before.first_of_month().yesterday()?).await?;
         if today() == before {
-            assert_answer(&this_month, 200, "000.100.110");
-            assert_answer(&last_month, 400, "100.100.303");
+            assert_result(&this_month, 200, "000.100.110");
+            assert_result(&last_month, 400, "100.100.303");
             break;
         }
     }
     for year in ["1999", "2001"] {
-        assert_answer(&shop.pay(&[("card.expiryYear", year)]).await?, 400, "100.100.303");
+        assert_result(&shop.pay_by_card(&[("card.expiryYear", year)]).await?, 400, "100.100.303");
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn a_number_of_another_brand_and_a_code_of_the_wrong_length_are_declined() -> anyhow::Result<()> {
-    let shop = shop();
-    assert_answer(&shop.pay(&[("paymentBrand", "MASTER")]).await?, 400, "100.100.700");
-    assert_answer(&shop.pay(&[("card.cvv", "1234")]).await?, 400, "100.100.601");
+    let shop = sandbox_shop();
+    assert_result(&shop.pay_by_card(&[("paymentBrand", "MASTER")]).await?, 400, "100.100.700");
+    assert_result(&shop.pay_by_card(&[("card.cvv", "1234")]).await?, 400, "100.100.601");
     let amex = [("paymentBrand", "AMEX"), ("card.number", "377777777777770"), ("card.cvv", "123")];
-    assert_answer(&shop.pay(&amex).await?, 400, "100.100.601");
+    assert_result(&shop.pay_by_card(&amex).await?, 400, "100.100.601");
     Ok(())
 }
 
-/// The HTTP status of an outcome, by the groups of the contract.
+/// Returns the HTTP status of a result code, by the groups of the contract: 200 for success, review and pending,
+/// otherwise 400.
 fn http_status(code: &str) -> u16 {
     let one_of = |prefixes: &[&str]| prefixes.iter().any(|prefix| code.starts_with(prefix));
     let success = one_of(&["000.000.", "000.100.1", "000.3", "000.6", "000.400.110", "000.400.120"]);
@@ -119,14 +120,14 @@ fn http_status(code: &str) -> u16 {
 
 #[tokio::test]
 async fn any_documented_outcome_can_be_asked_for() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     let codes = shop.get("v1/resultcodes").await?;
     let codes = codes.json["resultCodes"].as_array().cloned().unwrap_or_default();
     assert_eq!(codes.len(), 671);
     for known in codes {
         let code = known["code"].as_str().unwrap_or_default();
-        let paid = shop.pay(&[("customParameters[forceResultCode]", code)]).await?;
-        assert_answer(&paid, http_status(code), code);
+        let paid = shop.pay_by_card(&[("customParameters[forceResultCode]", code)]).await?;
+        assert_result(&paid, http_status(code), code);
         assert_eq!(paid.json["result"]["description"], known["description"]);
         assert_eq!(paid.json["customParameters"]["forceResultCode"], code);
         assert!(!paid.id().is_empty(), "{}", paid.text);
@@ -137,22 +138,22 @@ async fn any_documented_outcome_can_be_asked_for() -> anyhow::Result<()> {
 #[tokio::test]
 async fn an_outcome_that_nobody_documented_is_told_as_such() -> anyhow::Result<()> {
     for wish in ["000.000.001", "1", "800.100.151x", "999.999.9999"] {
-        let paid = shop().pay(&[("customParameters[forceResultCode]", wish)]).await?;
-        assert_answer(&paid, 400, "600.200.810");
+        let paid = sandbox_shop().pay_by_card(&[("customParameters[forceResultCode]", wish)]).await?;
+        assert_result(&paid, 400, "600.200.810");
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn the_same_request_has_the_same_outcome_every_time() -> anyhow::Result<()> {
-    fn compared(answer: &Answer) -> serde_json::Value {
-        let (status, mut body) = outcome(answer);
+    fn comparable_body(answer: &ApiResponse) -> serde_json::Value {
+        let (status, mut body) = comparable_response(answer);
         body.remove("id");
         body.remove("descriptor");
         body.insert("status".to_owned(), status.into());
         body.into()
     }
-    let shop = shop();
+    let shop = sandbox_shop();
     let requests: [&[(&str, &str)]; 5] = [
         &[],
         &[("card.number", "4200000000000001")],
@@ -161,10 +162,10 @@ async fn the_same_request_has_the_same_outcome_every_time() -> anyhow::Result<()
         &[("paymentBrand", "MASTER")],
     ];
     for request in requests {
-        let first = shop.pay(request).await?;
+        let first = shop.pay_by_card(request).await?;
         for _ in 0..5 {
-            let again = shop.pay(request).await?;
-            assert_eq!(compared(&again), compared(&first));
+            let again = shop.pay_by_card(request).await?;
+            assert_eq!(comparable_body(&again), comparable_body(&first));
             assert_ne!(again.id(), first.id());
         }
     }
@@ -173,14 +174,15 @@ async fn the_same_request_has_the_same_outcome_every_time() -> anyhow::Result<()
 
 #[tokio::test]
 async fn external_test_mode_goes_to_an_acquirers_host() -> anyhow::Result<()> {
-    let shop = shop();
-    let paid = shop.pay(&[("testMode", "EXTERNAL")]).await?;
-    assert_answer(&paid, 200, "000.100.112");
-    // And nothing is simulated there.
-    let forced = shop.pay(&[("testMode", "EXTERNAL"), ("customParameters[forceResultCode]", "800.100.151")]).await?;
-    assert_answer(&forced, 200, "000.100.112");
-    assert_answer(&shop.pay(&[("testMode", "INTERNAL")]).await?, 200, "000.100.110");
-    assert_errors(&shop.pay(&[("testMode", "internal")]).await?, &["testMode"]);
+    let shop = sandbox_shop();
+    let paid = shop.pay_by_card(&[("testMode", "EXTERNAL")]).await?;
+    assert_result(&paid, 200, "000.100.112");
+    // The simulator's forced result code has no effect there.
+    let forced =
+        shop.pay_by_card(&[("testMode", "EXTERNAL"), ("customParameters[forceResultCode]", "800.100.151")]).await?;
+    assert_result(&forced, 200, "000.100.112");
+    assert_result(&shop.pay_by_card(&[("testMode", "INTERNAL")]).await?, 200, "000.100.110");
+    assert_errors(&shop.pay_by_card(&[("testMode", "internal")]).await?, &["testMode"]);
     Ok(())
 }
 
@@ -188,27 +190,29 @@ async fn external_test_mode_goes_to_an_acquirers_host() -> anyhow::Result<()> {
 async fn a_live_entity_takes_no_test_mode() -> anyhow::Result<()> {
     let shop = live_shop();
     for mode in ["INTERNAL", "EXTERNAL"] {
-        for refused in [shop.pay(&[("testMode", mode)]).await?, shop.checkout(&[("testMode", mode)]).await?] {
-            assert_answer(&refused, 400, "600.200.701");
-            assert_eq!(refused.errors(), ["testMode"]);
+        for refused in
+            [shop.pay_by_card(&[("testMode", mode)]).await?, shop.create_checkout(&[("testMode", mode)]).await?]
+        {
+            assert_result(&refused, 400, "600.200.701");
+            assert_eq!(refused.invalid_parameters(), ["testMode"]);
         }
     }
-    let made = shop.checkout(&[]).await?;
+    let made = shop.create_checkout(&[]).await?;
     let update = shop.post(&format!("v1/checkouts/{}", made.id()), &[("testMode", "INTERNAL")]).await?;
-    assert_answer(&update, 400, "600.200.701");
+    assert_result(&update, 400, "600.200.701");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_live_entity_without_a_connector_takes_no_money_and_simulates_none() -> anyhow::Result<()> {
     let shop = live_shop();
-    let declined = shop.pay(&[]).await?;
-    assert_answer(&declined, 400, "600.200.201");
+    let declined = shop.pay_by_card(&[]).await?;
+    assert_result(&declined, 400, "600.200.201");
     assert!(declined.json["amount"].is_null(), "{}", declined.text);
-    let forced = shop.pay(&[("customParameters[forceResultCode]", "000.000.000")]).await?;
-    assert_answer(&forced, 400, "600.200.201");
-    let made = shop.checkout(&[]).await?;
-    shop.submit(made.id(), &[("testMode", "INTERNAL")]).await?;
-    assert_answer(&shop.status(made.id()).await?, 400, "600.200.201");
+    let forced = shop.pay_by_card(&[("customParameters[forceResultCode]", "000.000.000")]).await?;
+    assert_result(&forced, 400, "600.200.201");
+    let made = shop.create_checkout(&[]).await?;
+    shop.submit_card(made.id(), &[("testMode", "INTERNAL")]).await?;
+    assert_result(&shop.read_status(made.id()).await?, 400, "600.200.201");
     Ok(())
 }

@@ -1,18 +1,19 @@
-//! Queries: a merchant finds its payments again by id, by the number on the statement, by its own reference and by day.
+//! Queries: a merchant finds its payments by id, by the descriptor on the statement, by its own reference and by day.
 
 use serde_json::Value;
-use tillgate_tests::{Answer, Gateway, Merchant};
+use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
 
-use crate::asynchronous::{pay, press};
+use crate::asynchronous::{pay_by_brand, press_button};
 use crate::support::*;
 
-/// The ids of a list, in its order.
-fn ids(answer: &Answer) -> Vec<&str> {
+/// Returns the ids of a list, in its order.
+fn listed_ids(answer: &ApiResponse) -> Vec<&str> {
     let payments = answer.json["payments"].as_array();
     payments.into_iter().flatten().filter_map(|payment| payment["id"].as_str()).collect()
 }
 
-fn entry<'a>(answer: &'a Answer, id: &str) -> &'a Value {
+/// Returns the payment with this id in a list. Panics if there is none.
+fn listed_payment<'a>(answer: &'a ApiResponse, id: &str) -> &'a Value {
     let payments = answer.json["payments"].as_array();
     match payments.into_iter().flatten().find(|payment| payment["id"] == id) {
         Some(entry) => entry,
@@ -20,28 +21,29 @@ fn entry<'a>(answer: &'a Answer, id: &str) -> &'a Value {
     }
 }
 
-/// A reference that no other test uses.
-fn reference(name: &str) -> String {
-    format!("{name}-{}", fresh())
+/// Returns a reference that no other test uses.
+fn unique_reference(name: &str) -> String {
+    format!("{name}-{}", unique_suffix())
 }
 
-fn fresh() -> u128 {
+/// Returns the nanoseconds since 1970.
+fn unique_suffix() -> u128 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map(|time| time.as_nanos()).unwrap_or_default()
 }
 
-/// Today, in UTC, and the days around it.
-fn day(offset: i64) -> String {
+/// Returns a day in UTC as `yyyy-mm-dd`, `offset` days after today.
+fn day_from_today(offset: i64) -> String {
     (jiff::Timestamp::now() + jiff::SignedDuration::from_hours(24 * offset)).strftime("%Y-%m-%d").to_string()
 }
 
 #[tokio::test]
 async fn a_payment_is_found_by_its_id_as_its_own_status_shows_it() -> anyhow::Result<()> {
-    let shop = shop();
-    let declined = shop.pay(&[("customParameters[forceResultCode]", "800.100.151")]).await?;
-    for paid in [shop.pay(&[("merchantTransactionId", "order-4711")]).await?, declined] {
+    let shop = sandbox_shop();
+    let declined = shop.pay_by_card(&[("customParameters[forceResultCode]", "800.100.151")]).await?;
+    for paid in [shop.pay_by_card(&[("merchantTransactionId", "order-4711")]).await?, declined] {
         for path in ["v1/query", "v3/query"] {
             let found = shop.get(&format!("{path}/{}", paid.id())).await?;
-            assert_eq!(outcome(&found), outcome(&paid));
+            assert_eq!(comparable_response(&found), comparable_response(&paid));
             assert_envelope(&found);
         }
     }
@@ -50,49 +52,54 @@ async fn a_payment_is_found_by_its_id_as_its_own_status_shows_it() -> anyhow::Re
 
 #[tokio::test]
 async fn a_payment_is_found_by_the_number_on_the_shoppers_statement() -> anyhow::Result<()> {
-    let shop = shop();
-    let paid = shop.pay(&[]).await?;
+    let shop = sandbox_shop();
+    let paid = shop.pay_by_card(&[]).await?;
     let short = paid.json["descriptor"].as_str().and_then(|text| text.get(..14)).unwrap_or_default().to_owned();
     let found = shop.get(&format!("v1/query/{short}")).await?;
     assert_eq!(found.json["id"], paid.json["id"], "{}", found.text);
     let listed = shop.get(&format!("v1/query?shortId={short}")).await?;
-    assert_answer(&listed, 200, "000.000.100");
-    assert!(ids(&listed).contains(&paid.id()), "{}", listed.text);
-    let today = format!("v1/query?shortId={short}&date.from={}&date.to={}", day(-1), day(0));
-    assert!(ids(&shop.get(&today).await?).contains(&paid.id()));
+    assert_result(&listed, 200, "000.000.100");
+    assert!(listed_ids(&listed).contains(&paid.id()), "{}", listed.text);
+    let today = format!("v1/query?shortId={short}&date.from={}&date.to={}", day_from_today(-1), day_from_today(0));
+    assert!(listed_ids(&shop.get(&today).await?).contains(&paid.id()));
     let long_ago = format!("v1/query?shortId={short}&date.from=2001-01-01&date.to=2001-01-02");
-    assert_answer(&shop.get(&long_ago).await?, 404, "700.400.580");
-    assert_answer(&other_shop().get(&format!("v1/query/{short}")).await?, 404, "700.400.580");
+    assert_result(&shop.get(&long_ago).await?, 404, "700.400.580");
+    assert_result(&other_shop().get(&format!("v1/query/{short}")).await?, 404, "700.400.580");
     Ok(())
 }
 
 #[tokio::test]
 async fn an_id_that_is_none_or_another_merchants_is_a_transaction_that_nobody_knows() -> anyhow::Result<()> {
-    let (shop, stranger) = (shop(), other_shop());
-    let paid = shop.pay(&[]).await?;
+    let (shop, stranger) = (sandbox_shop(), other_shop());
+    let paid = shop.pay_by_card(&[]).await?;
     let never = stranger.get(&format!("v1/query/8a{}", "0".repeat(30))).await?;
-    assert_answer(&never, 404, "700.400.580");
+    assert_result(&never, 404, "700.400.580");
     for id in [paid.id(), "x", "1234.5678.9012", "9999.9999.9999", "1.2.3", "%00"] {
-        assert_eq!(outcome(&stranger.get(&format!("v1/query/{id}")).await?), outcome(&never), "{id}");
+        assert_eq!(
+            comparable_response(&stranger.get(&format!("v1/query/{id}")).await?),
+            comparable_response(&never),
+            "{id}"
+        );
         let linked = stranger.get(&format!("v1/query/{id}?includeLinkedTransactions=true")).await?;
-        assert_eq!(outcome(&linked), outcome(&never), "{id}");
+        assert_eq!(comparable_response(&linked), comparable_response(&never), "{id}");
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn a_merchants_reference_finds_every_payment_that_carries_it_in_the_order_of_time() -> anyhow::Result<()> {
-    let shop = shop();
-    let order = reference("order");
-    let declined =
-        shop.pay(&[("merchantTransactionId", &order), ("customParameters[forceResultCode]", "800.100.151")]).await?;
-    let paid = shop.pay(&[("merchantTransactionId", &order)]).await?;
-    shop.pay(&[("merchantTransactionId", &reference("another"))]).await?;
+    let shop = sandbox_shop();
+    let order = unique_reference("order");
+    let declined = shop
+        .pay_by_card(&[("merchantTransactionId", &order), ("customParameters[forceResultCode]", "800.100.151")])
+        .await?;
+    let paid = shop.pay_by_card(&[("merchantTransactionId", &order)]).await?;
+    shop.pay_by_card(&[("merchantTransactionId", &unique_reference("another"))]).await?;
     let found = shop.get(&format!("v1/query?merchantTransactionId={order}")).await?;
-    assert_answer(&found, 200, "000.000.100");
+    assert_result(&found, 200, "000.000.100");
     assert_envelope(&found);
-    assert_eq!(ids(&found), [declined.id(), paid.id()]);
-    let (first, second) = (entry(&found, declined.id()), entry(&found, paid.id()));
+    assert_eq!(listed_ids(&found), [declined.id(), paid.id()]);
+    let (first, second) = (listed_payment(&found, declined.id()), listed_payment(&found, paid.id()));
     assert_eq!(first["result"]["code"], "800.100.151");
     assert!(first["amount"].is_null() && first["currency"].is_null(), "a decline moved nothing: {first}");
     assert_eq!((&second["amount"], &second["result"]["code"]), (&"92.00".into(), &"000.100.110".into()));
@@ -104,38 +111,38 @@ async fn a_merchants_reference_finds_every_payment_that_carries_it_in_the_order_
 
 #[tokio::test]
 async fn a_checkouts_payment_is_found_by_the_reference_that_the_checkout_was_given() -> anyhow::Result<()> {
-    let shop = shop();
-    let order = reference("checkout");
-    let made = shop.checkout(&[("merchantTransactionId", &order)]).await?;
-    assert_answer(&shop.get(&format!("v1/query?merchantTransactionId={order}")).await?, 404, "700.400.580");
-    shop.submit(made.id(), &[]).await?;
+    let shop = sandbox_shop();
+    let order = unique_reference("checkout");
+    let made = shop.create_checkout(&[("merchantTransactionId", &order)]).await?;
+    assert_result(&shop.get(&format!("v1/query?merchantTransactionId={order}")).await?, 404, "700.400.580");
+    shop.submit_card(made.id(), &[]).await?;
     let found = shop.get(&format!("v1/query?merchantTransactionId={order}")).await?;
-    assert_eq!(ids(&found), [shop.status(made.id()).await?.id()]);
+    assert_eq!(listed_ids(&found), [shop.read_status(made.id()).await?.id()]);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_reference_is_its_own_merchants_and_found_to_the_letter() -> anyhow::Result<()> {
-    let (shop, stranger) = (shop(), other_shop());
-    let order = reference("Order");
-    shop.pay(&[("merchantTransactionId", &order)]).await?;
+    let (shop, stranger) = (sandbox_shop(), other_shop());
+    let order = unique_reference("Order");
+    shop.pay_by_card(&[("merchantTransactionId", &order)]).await?;
     for asked in [order.to_lowercase(), format!("{order}0"), "%25order%25-".to_owned()] {
         let found = shop.get(&format!("v1/query?merchantTransactionId={asked}")).await?;
-        assert_answer(&found, 404, "700.400.580");
+        assert_result(&found, 404, "700.400.580");
     }
-    assert_answer(&stranger.get(&format!("v1/query?merchantTransactionId={order}")).await?, 404, "700.400.580");
+    assert_result(&stranger.get(&format!("v1/query?merchantTransactionId={order}")).await?, 404, "700.400.580");
     Ok(())
 }
 
 #[tokio::test]
 async fn types_and_methods_leave_out_what_is_not_asked_for() -> anyhow::Result<()> {
-    let shop = shop();
-    let order = reference("filter");
+    let shop = sandbox_shop();
+    let order = unique_reference("filter");
     let field = ("merchantTransactionId", order.as_str());
-    let reserved = shop.pay(&[field, ("paymentType", "PA")]).await?;
+    let reserved = shop.pay_by_card(&[field, ("paymentType", "PA")]).await?;
     let maestro = [field, ("paymentBrand", "MAESTRO"), ("card.number", "6799851000000032")];
-    let debit_card = shop.pay(&maestro).await?;
-    assert_answer(&debit_card, 200, "000.100.110");
+    let debit_card = shop.pay_by_card(&maestro).await?;
+    assert_result(&debit_card, 200, "000.100.110");
     for (filter, expected) in [
         ("paymentTypes=PA", vec![reserved.id()]),
         ("paymentTypes=PA,DB", vec![reserved.id(), debit_card.id()]),
@@ -144,52 +151,52 @@ async fn types_and_methods_leave_out_what_is_not_asked_for() -> anyhow::Result<(
         ("paymentMethods=CC,DC", vec![reserved.id(), debit_card.id()]),
     ] {
         let found = shop.get(&format!("v1/query?merchantTransactionId={order}&{filter}")).await?;
-        assert_eq!(ids(&found), expected, "{filter}: {}", found.text);
+        assert_eq!(listed_ids(&found), expected, "{filter}: {}", found.text);
     }
     let none = shop.get(&format!("v1/query?merchantTransactionId={order}&paymentTypes=RF")).await?;
-    assert_answer(&none, 404, "700.400.580");
-    assert_answer(&shop.get(&format!("v1/query/{}?paymentTypes=DB", reserved.id())).await?, 404, "700.400.580");
+    assert_result(&none, 404, "700.400.580");
+    assert_result(&shop.get(&format!("v1/query/{}?paymentTypes=DB", reserved.id())).await?, 404, "700.400.580");
     assert_eq!(shop.get(&format!("v1/query/{}?paymentTypes=PA", reserved.id())).await?.id(), reserved.id());
     Ok(())
 }
 
 #[tokio::test]
 async fn a_filter_with_types_and_methods_of_other_gateways_finds_what_the_rest_of_it_names() -> anyhow::Result<()> {
-    let shop = shop();
-    let order = reference("foreign-filter");
-    let paid = shop.pay(&[("merchantTransactionId", &order), ("paymentType", "PA")]).await?;
+    let shop = sandbox_shop();
+    let order = unique_reference("foreign-filter");
+    let paid = shop.pay_by_card(&[("merchantTransactionId", &order), ("paymentType", "PA")]).await?;
     for filter in ["paymentTypes=PA,RB,XX", "paymentTypes=RB,PA", "paymentMethods=card,CC", "paymentMethods=CC,,x"] {
         let found = shop.get(&format!("v1/query?merchantTransactionId={order}&{filter}")).await?;
-        assert_eq!(ids(&found), [paid.id()], "{filter}: {}", found.text);
+        assert_eq!(listed_ids(&found), [paid.id()], "{filter}: {}", found.text);
     }
     for nothing in ["paymentTypes=XX", "paymentMethods=card"] {
         let none = shop.get(&format!("v1/query?merchantTransactionId={order}&{nothing}")).await?;
-        assert_answer(&none, 404, "700.400.580");
+        assert_result(&none, 404, "700.400.580");
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn a_range_of_days_is_read_page_by_page_and_nothing_comes_twice_or_not_at_all() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
     let mut made = Vec::new();
     for _ in 0..7 {
-        made.push(shop.pay(&[]).await?.id().to_owned());
+        made.push(shop.pay_by_card(&[]).await?.id().to_owned());
     }
     made.sort();
-    let range = format!("date.from={}&date.to={}", day(-1), day(1));
+    let range = format!("date.from={}&date.to={}", day_from_today(-1), day_from_today(1));
     let whole = shop.get(&format!("v1/query?{range}")).await?;
-    assert_answer(&whole, 200, "000.000.100");
-    assert_eq!(ids(&whole), made);
+    assert_result(&whole, 200, "000.000.100");
+    assert_eq!(listed_ids(&whole), made);
     assert!(whole.json["cursor"].is_null(), "{}", whole.text);
     for limit in [1, 3, 7] {
         let (mut seen, mut cursor, mut pages) = (Vec::new(), String::new(), 0);
         loop {
             let page = shop.get(&format!("v1/query?{range}&limit={limit}{cursor}")).await?;
-            assert_answer(&page, 200, "000.000.100");
-            assert!(ids(&page).len() <= limit, "{}", page.text);
-            seen.extend(ids(&page).into_iter().map(str::to_owned));
+            assert_result(&page, 200, "000.000.100");
+            assert!(listed_ids(&page).len() <= limit, "{}", page.text);
+            seen.extend(listed_ids(&page).into_iter().map(str::to_owned));
             pages += 1;
             match page.json["cursor"].as_str() {
                 Some(next) => cursor = format!("&cursor={next}"),
@@ -198,23 +205,23 @@ async fn a_range_of_days_is_read_page_by_page_and_nothing_comes_twice_or_not_at_
         }
         assert_eq!((seen, pages), (made.clone(), made.len().div_ceil(limit)), "limit {limit}");
     }
-    // The list may grow behind the last page; asking on is no error.
+    // A cursor at the last payment is valid, because the list may grow.
     let end = shop.get(&format!("v1/query?{range}&cursor={}", made[6])).await?;
-    assert_answer(&end, 200, "000.000.100");
+    assert_result(&end, 200, "000.000.100");
     assert_eq!(end.json["payments"], serde_json::json!([]));
-    let later = format!("v1/query?date.from={}&date.to={}", day(1), day(2));
-    assert_answer(&shop.get(&later).await?, 404, "700.400.580");
+    let later = format!("v1/query?date.from={}&date.to={}", day_from_today(1), day_from_today(2));
+    assert_result(&shop.get(&later).await?, 404, "700.400.580");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_range_that_holds_more_than_a_request_reads_is_answered_in_parts() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
-    let paid = shop.pay(&[]).await?;
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let paid = shop.pay_by_card(&[]).await?;
     let (count, entity) = (2500, shop.entity_id.clone());
-    let gateway = gateway.restart_after(&[], |data| {
-        // The same payment under other ids of the same day, all but one of them debits.
+    let gateway = gateway.kill_and_restart_after(&[], |data| {
+        // Copies of the payment under other ids of the same day. All but one are debits.
         let database = rusqlite::Connection::open(data.join("tillgate.db"))?;
         let document: Vec<u8> = database.query_row("SELECT document FROM payment", [], |row| row.get(0))?;
         let document: Value = serde_json::from_slice(&document)?;
@@ -233,13 +240,13 @@ async fn a_range_that_holds_more_than_a_request_reads_is_answered_in_parts() -> 
         database.execute_batch("COMMIT")?;
         Ok(())
     })?;
-    let shop = Merchant::new(gateway.base(), shop.entity_id, shop.token);
-    let range = format!("date.from={}&date.to={}&paymentTypes=PA", day(-1), day(1));
+    let shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
+    let range = format!("date.from={}&date.to={}&paymentTypes=PA", day_from_today(-1), day_from_today(1));
     let (mut found, mut cursor, mut requests) = (0, String::new(), 0);
     loop {
         let page = shop.get(&format!("v1/query?{range}{cursor}")).await?;
-        assert_answer(&page, 200, "000.000.100");
-        found += ids(&page).len();
+        assert_result(&page, 200, "000.000.100");
+        found += listed_ids(&page).len();
         requests += 1;
         match page.json["cursor"].as_str() {
             Some(next) => cursor = format!("&cursor={next}"),
@@ -276,13 +283,14 @@ async fn a_query_names_what_is_missing_or_wrong() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A preauthorization with two captures, and a refund of the first of them: their ids in this order.
-async fn chain(shop: &Merchant, order: &str) -> anyhow::Result<[String; 4]> {
-    let reserved = shop.pay(&[("paymentType", "PA"), ("merchantTransactionId", order)]).await?;
-    let follow = async |id: &str, kind: &str, amount: &str| -> anyhow::Result<String> {
-        let fields = [("paymentType", kind), ("amount", amount), ("currency", "EUR")];
+/// Creates a preauthorization of 92.00 EUR with two captures (60.00 and 32.00), and a refund of 10.00 of the first
+/// capture. Returns their ids in this order.
+async fn create_linked_payments(shop: &MerchantClient, order: &str) -> anyhow::Result<[String; 4]> {
+    let reserved = shop.pay_by_card(&[("paymentType", "PA"), ("merchantTransactionId", order)]).await?;
+    let follow = async |id: &str, payment_type: &str, amount: &str| -> anyhow::Result<String> {
+        let fields = [("paymentType", payment_type), ("amount", amount), ("currency", "EUR")];
         let followed = shop.post(&format!("v1/payments/{id}"), &fields).await?;
-        assert_answer(&followed, 200, "000.100.110");
+        assert_result(&followed, 200, "000.100.110");
         Ok(followed.id().to_owned())
     };
     let first = follow(reserved.id(), "CP", "60.00").await?;
@@ -293,63 +301,63 @@ async fn chain(shop: &Merchant, order: &str) -> anyhow::Result<[String; 4]> {
 
 #[tokio::test]
 async fn what_belongs_together_is_found_from_every_end_of_it() -> anyhow::Result<()> {
-    let shop = shop();
-    let chain = chain(&shop, &reference("chain")).await?;
+    let shop = sandbox_shop();
+    let chain = create_linked_payments(&shop, &unique_reference("chain")).await?;
     let [reserved, first, _, refund] = &chain;
     for id in &chain {
         for path in ["v1/query", "v3/query"] {
             let linked = shop.get(&format!("{path}/{id}?includeLinkedTransactions=true")).await?;
-            assert_answer(&linked, 200, "000.000.100");
-            assert_eq!(ids(&linked), chain);
-            assert!(entry(&linked, reserved)["referencedId"].is_null(), "{}", linked.text);
-            assert_eq!(entry(&linked, first)["referencedId"], reserved.as_str());
-            let refunded = entry(&linked, refund);
+            assert_result(&linked, 200, "000.000.100");
+            assert_eq!(listed_ids(&linked), chain);
+            assert!(listed_payment(&linked, reserved)["referencedId"].is_null(), "{}", linked.text);
+            assert_eq!(listed_payment(&linked, first)["referencedId"], reserved.as_str());
+            let refunded = listed_payment(&linked, refund);
             assert_eq!(refunded["paymentType"], "RF");
             assert_eq!(refunded["referencedId"], first.as_str());
             assert_eq!(refunded["amount"], "10.00");
         }
-        // Without being asked for, they are left out.
+        // Without the parameter, linked payments are omitted.
         for query in ["", "?includeLinkedTransactions=false"] {
             let alone = shop.get(&format!("v1/query/{id}{query}")).await?;
             assert_eq!((alone.id(), alone.json["payments"].is_null()), (id.as_str(), true), "{}", alone.text);
         }
     }
     let query = format!("v1/query/{refund}?includeLinkedTransactions=true&paymentTypes=PA,RF");
-    assert_eq!(ids(&shop.get(&query).await?), [reserved, refund]);
+    assert_eq!(listed_ids(&shop.get(&query).await?), [reserved, refund]);
     let query = format!("v1/query/{refund}?includeLinkedTransactions=true&paymentMethods=DC");
-    assert_answer(&shop.get(&query).await?, 404, "700.400.580");
+    assert_result(&shop.get(&query).await?, 404, "700.400.580");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_reference_leads_to_the_refunds_of_its_payment_as_well() -> anyhow::Result<()> {
-    let (shop, order) = (shop(), reference("refund"));
-    let chain = chain(&shop, &order).await?;
+    let (shop, order) = (sandbox_shop(), unique_reference("refund"));
+    let chain = create_linked_payments(&shop, &order).await?;
     let found = shop.get(&format!("v1/query?merchantTransactionId={order}")).await?;
-    assert_answer(&found, 200, "000.000.100");
-    assert_eq!(ids(&found), chain);
+    assert_result(&found, 200, "000.000.100");
+    assert_eq!(listed_ids(&found), chain);
     let refunds = shop.get(&format!("v1/query?merchantTransactionId={order}&paymentTypes=RF")).await?;
-    assert_eq!(ids(&refunds), [&chain[3]]);
-    assert_eq!(entry(&refunds, &chain[3])["referencedId"], chain[1].as_str());
+    assert_eq!(listed_ids(&refunds), [&chain[3]]);
+    assert_eq!(listed_payment(&refunds, &chain[3])["referencedId"], chain[1].as_str());
     Ok(())
 }
 
 #[tokio::test]
 async fn a_query_asked_again_is_answered_alike_until_something_has_changed_and_then_tells_it() -> anyhow::Result<()> {
-    let (shop, order) = (shop(), reference("again"));
+    let (shop, order) = (sandbox_shop(), unique_reference("again"));
     let whole = format!("v1/query?merchantTransactionId={order}");
     let debits = format!("{whole}&paymentTypes=DB");
-    let ask = async |query: &str, expected: &[&str]| -> anyhow::Result<Answer> {
+    let ask = async |query: &str, expected: &[&str]| -> anyhow::Result<ApiResponse> {
         let answer = shop.get(query).await?;
-        assert_eq!(ids(&answer), expected, "{}", answer.text);
+        assert_eq!(listed_ids(&answer), expected, "{}", answer.text);
         assert_eq!(shop.get(query).await?.text, answer.text, "nothing has changed since");
         Ok(answer)
     };
-    assert_answer(&shop.get(&whole).await?, 404, "700.400.580");
-    let paid = shop.pay(&[("merchantTransactionId", &order)]).await?;
+    assert_result(&shop.get(&whole).await?, 404, "700.400.580");
+    let paid = shop.pay_by_card(&[("merchantTransactionId", &order)]).await?;
     ask(&whole, &[paid.id()]).await?;
     ask(&debits, &[paid.id()]).await?;
-    // What refers to a payment carries no reference of its own; nor need it be of the types that are asked for.
+    // Follow-up payments have no reference of their own, and are returned although the query asks for other types.
     let follow = async |id: &str, kind: &str, amount: &str| -> anyhow::Result<String> {
         let fields = [("paymentType", kind), ("amount", amount), ("currency", "EUR")];
         Ok(shop.post(&format!("v1/payments/{id}"), &fields).await?.id().to_owned())
@@ -359,13 +367,13 @@ async fn a_query_asked_again_is_answered_alike_until_something_has_changed_and_t
     ask(&debits, &[paid.id()]).await?;
     let rest = follow(paid.id(), "RF", "82.00").await?;
     ask(&whole, &[paid.id(), &refund, &rest]).await?;
-    // Another one of the same order, which is decided later.
-    let wallet = pay(&shop, "PAYPAL", &[("merchantTransactionId", &order)]).await?;
+    // Another payment of the same order, whose outcome comes later.
+    let wallet = pay_by_brand(&shop, "PAYPAL", &[("merchantTransactionId", &order)]).await?;
     let found = ask(&debits, &[paid.id(), wallet.id()]).await?;
-    assert_eq!(entry(&found, wallet.id())["result"]["code"], "000.200.000");
-    press(&shop, wallet.json["redirect"]["url"].as_str().unwrap_or_default(), "success").await?;
+    assert_eq!(listed_payment(&found, wallet.id())["result"]["code"], "000.200.000");
+    press_button(&shop, wallet.json["redirect"]["url"].as_str().unwrap_or_default(), "success").await?;
     let found = ask(&debits, &[paid.id(), wallet.id()]).await?;
-    assert_eq!(entry(&found, wallet.id())["result"]["code"], "000.100.110");
-    assert_answer(&other_shop().get(&whole).await?, 404, "700.400.580");
+    assert_eq!(listed_payment(&found, wallet.id())["result"]["code"], "000.100.110");
+    assert_result(&other_shop().get(&whole).await?, 404, "700.400.580");
     Ok(())
 }

@@ -1,57 +1,67 @@
-//! Registrations: stored payment data, how it is made, what is paid with it, how long it lasts, and that it goes.
+//! Registrations: creation of stored credentials, payments with them, retention, and deletion.
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tillgate_tests::{Answer, CARD, Gateway, Merchant, until};
+use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway, poll_until};
 
 use crate::support::*;
 
 const CHARGE: [(&str, &str); 3] = [("amount", "12.00"), ("currency", "EUR"), ("paymentType", "DB")];
 
-/// The fields with the same name are put in place of the usual ones.
-pub fn with<'a>(usual: &[(&'a str, &'a str)], more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
-    let kept = usual.iter().filter(|(name, _)| !more.iter().any(|(other, _)| name == other));
-    kept.chain(more).copied().collect()
+/// Returns the fields in `defaults` whose names are not in `more`, followed by `more`.
+pub fn merge_fields<'a>(defaults: &[(&'a str, &'a str)], more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let rest = defaults.iter().filter(|(name, _)| !more.iter().any(|(other, _)| name == other));
+    rest.chain(more).copied().collect()
 }
 
-pub async fn register(shop: &Merchant, more: &[(&str, &str)]) -> anyhow::Result<Answer> {
-    shop.post("v1/registrations", &with(&CARD, more)).await
+/// Registers the test card as the merchant. `more` fields are added or replace the defaults. Returns any response.
+pub async fn register_card(shop: &MerchantClient, more: &[(&str, &str)]) -> anyhow::Result<ApiResponse> {
+    shop.post("v1/registrations", &merge_fields(&CARD, more)).await
 }
 
-pub async fn pay_by(shop: &Merchant, id: &str, more: &[(&str, &str)]) -> anyhow::Result<Answer> {
-    shop.post(&format!("v1/registrations/{id}/payments"), &with(&CHARGE, more)).await
+/// Pays 12.00 EUR with a registration as the merchant. `more` fields are added or replace the defaults. Returns any
+/// response.
+pub async fn pay_by_registration(
+    shop: &MerchantClient,
+    id: &str,
+    more: &[(&str, &str)],
+) -> anyhow::Result<ApiResponse> {
+    shop.post(&format!("v1/registrations/{id}/payments"), &merge_fields(&CHARGE, more)).await
 }
 
-pub async fn delete(shop: &Merchant, id: &str) -> anyhow::Result<Answer> {
+/// Deletes a registration as the merchant. Returns any response.
+pub async fn delete_registration(shop: &MerchantClient, id: &str) -> anyhow::Result<ApiResponse> {
     let path = format!("v1/registrations/{id}?entityId={}", shop.entity_id);
-    Answer::read(shop.bare(Method::DELETE, &path).bearer_auth(&shop.token).send().await?).await
+    ApiResponse::read_from(shop.bare_request(Method::DELETE, &path).bearer_auth(&shop.token).send().await?).await
 }
 
-pub async fn read(shop: &Merchant, id: &str) -> anyhow::Result<Answer> {
+/// Reads a registration as the merchant. Returns any response.
+pub async fn read_registration(shop: &MerchantClient, id: &str) -> anyhow::Result<ApiResponse> {
     shop.get(&format!("v1/registrations/{id}")).await
 }
 
-/// A registration that nobody else makes.
-pub async fn own(shop: &Merchant, shopper: &str) -> anyhow::Result<String> {
+/// Registers the test card for the customer `shopper`, who is another one in each test, and returns its id.
+pub async fn create_unique_registration(shop: &MerchantClient, shopper: &str) -> anyhow::Result<String> {
     let customer =
         [("customer.merchantCustomerId", shopper), ("customer.givenName", "Jane"), ("customer.surname", "Jones")];
-    let made = register(shop, &customer).await?;
-    assert_answer(&made, 200, "000.100.110");
+    let made = register_card(shop, &customer).await?;
+    assert_result(&made, 200, "000.100.110");
     Ok(made.id().to_owned())
 }
 
-pub fn accounts(gateway: &Gateway) -> anyhow::Result<u32> {
-    Ok(database(gateway)?.query_row("SELECT count(*) FROM registration_account", [], |row| row.get(0))?)
+/// Counts the stored accounts of registrations.
+pub fn count_accounts(gateway: &TestGateway) -> anyhow::Result<u32> {
+    Ok(open_database(gateway)?.query_row("SELECT count(*) FROM registration_account", [], |row| row.get(0))?)
 }
 
 #[tokio::test]
 async fn a_registration_answers_with_its_id_and_what_may_be_shown_of_the_card() -> anyhow::Result<()> {
-    let shop = shop();
-    let made = register(&shop, &[("customParameters[first]", "1"), ("card.holder", "Ann Other")]).await?;
-    assert_answer(&made, 200, "000.100.110");
+    let shop = sandbox_shop();
+    let made = register_card(&shop, &[("customParameters[first]", "1"), ("card.holder", "Ann Other")]).await?;
+    assert_result(&made, 200, "000.100.110");
     assert_envelope(&made);
     assert!(has_shape(made.id(), &format!("8a{}", "x".repeat(30))), "{}", made.text);
-    assert_eq!(keys(&made.json)[..4], ["id", "paymentType", "paymentBrand", "result"], "{}", made.text);
+    assert_eq!(member_names(&made.json)[..4], ["id", "paymentType", "paymentBrand", "result"], "{}", made.text);
     assert_eq!((&made.json["paymentType"], &made.json["paymentBrand"]), (&json!("RG"), &json!("VISA")));
     let card = json!({
         "bin": "420000", "last4Digits": "0000", "holder": "Ann Other", "expiryMonth": "05", "expiryYear": "2034",
@@ -61,30 +71,30 @@ async fn a_registration_answers_with_its_id_and_what_may_be_shown_of_the_card() 
     // Fourteen months after the card's last day.
     assert_eq!(made.json["retainedUntil"], "2035-08-01 00:00:00+0000");
     assert!(made.json["amount"].is_null() && made.json["currency"].is_null(), "{}", made.text);
-    let again = read(&shop, made.id()).await?;
-    assert_eq!(outcome(&again), outcome(&made));
+    let again = read_registration(&shop, made.id()).await?;
+    assert_eq!(comparable_response(&again), comparable_response(&made));
     Ok(())
 }
 
 #[tokio::test]
 async fn a_card_that_is_none_is_not_registered_and_cannot_be_paid_with() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
-    let made = register(&shop, &[("card.number", "4200000000000001")]).await?;
-    assert_answer(&made, 400, "100.100.101");
-    assert_eq!(accounts(&gateway)?, 0);
-    assert_answer(&pay_by(&shop, made.id(), &[]).await?, 400, "100.150.203");
-    assert_answer(&delete(&shop, made.id()).await?, 400, "100.150.203");
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let made = register_card(&shop, &[("card.number", "4200000000000001")]).await?;
+    assert_result(&made, 400, "100.100.101");
+    assert_eq!(count_accounts(&gateway)?, 0);
+    assert_result(&pay_by_registration(&shop, made.id(), &[]).await?, 400, "100.150.203");
+    assert_result(&delete_registration(&shop, made.id()).await?, 400, "100.150.203");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_registration_names_what_is_missing_and_asks_for_no_amount() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     assert_errors(&shop.post("v1/registrations", &[]).await?, &["paymentBrand"]);
-    assert_errors(&register(&shop, &[("card.expiryYear", "")]).await?, &["card.expiryYear"]);
+    assert_errors(&register_card(&shop, &[("card.expiryYear", "")]).await?, &["card.expiryYear"]);
     assert_errors(
-        &register(&shop, &[("customer.email", "a@b.de")]).await?,
+        &register_card(&shop, &[("customer.email", "a@b.de")]).await?,
         &["customer.givenName", "customer.surname"],
     );
     Ok(())
@@ -92,120 +102,120 @@ async fn a_registration_names_what_is_missing_and_asks_for_no_amount() -> anyhow
 
 #[tokio::test]
 async fn a_payment_by_registration_uses_the_stored_card_and_names_the_registration() -> anyhow::Result<()> {
-    let shop = shop();
-    let id = own(&shop, "payer").await?;
-    let paid = pay_by(&shop, &id, &[("merchantTransactionId", "by-token")]).await?;
-    assert_answer(&paid, 200, "000.100.110");
+    let shop = sandbox_shop();
+    let id = create_unique_registration(&shop, "payer").await?;
+    let paid = pay_by_registration(&shop, &id, &[("merchantTransactionId", "by-token")]).await?;
+    assert_result(&paid, 200, "000.100.110");
     assert_eq!(paid.json["registrationId"], id.as_str());
     assert_eq!(paid.json["paymentBrand"], "VISA");
     assert_eq!(paid.json["amount"], "12.00");
     assert_eq!(paid.json["card"]["last4Digits"], "0000");
     assert_eq!(paid.json["merchantTransactionId"], "by-token");
     let again = shop.get(&format!("v1/payments/{}", paid.id())).await?;
-    assert_eq!(outcome(&again), outcome(&paid));
-    // The stored brand counts, whatever is sent.
-    let paid = pay_by(&shop, &id, &[("paymentBrand", "MASTER")]).await?;
+    assert_eq!(comparable_response(&again), comparable_response(&paid));
+    // The stored brand takes precedence over the sent one.
+    let paid = pay_by_registration(&shop, &id, &[("paymentBrand", "MASTER")]).await?;
     assert_eq!(paid.json["paymentBrand"], "VISA", "{}", paid.text);
-    // And so does the stored account: another one beside it is refused by name.
-    let other = pay_by(&shop, &id, &[("card.number", "5454545454545454")]).await?;
+    // An account parameter beside the stored account is refused by name.
+    let other = pay_by_registration(&shop, &id, &[("card.number", "5454545454545454")]).await?;
     assert_errors(&other, &["card.number"]);
-    assert_errors(&pay_by(&shop, &id, &[("amount", "")]).await?, &["amount"]);
+    assert_errors(&pay_by_registration(&shop, &id, &[("amount", "")]).await?, &["amount"]);
     Ok(())
 }
 
 #[tokio::test]
 async fn an_empty_holder_may_be_overridden_for_one_payment_and_a_stored_one_may_not() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     let shopper = [
         ("customer.merchantCustomerId", "no-holder"),
         ("customer.givenName", "Jane"),
         ("customer.surname", "Jones"),
         ("card.holder", ""),
     ];
-    let anonymous = register(&shop, &shopper).await?;
+    let anonymous = register_card(&shop, &shopper).await?;
     let sent = ("card.holder", "Ann Other");
-    let paid = pay_by(&shop, anonymous.id(), &[sent, ("overrideHolder", "true")]).await?;
+    let paid = pay_by_registration(&shop, anonymous.id(), &[sent, ("overrideHolder", "true")]).await?;
     assert_eq!(paid.json["card"]["holder"], "Ann Other", "{}", paid.text);
     for more in [&[sent][..], &[sent, ("overrideHolder", "false")], &[("overrideHolder", "true")]] {
-        let paid = pay_by(&shop, anonymous.id(), more).await?;
-        assert_answer(&paid, 200, "000.100.110");
+        let paid = pay_by_registration(&shop, anonymous.id(), more).await?;
+        assert_result(&paid, 200, "000.100.110");
         assert!(paid.json["card"]["holder"].is_null(), "{}", paid.text);
     }
-    assert!(read(&shop, anonymous.id()).await?.json["card"]["holder"].is_null());
-    let named = own(&shop, "named").await?;
-    let paid = pay_by(&shop, &named, &[sent, ("overrideHolder", "true")]).await?;
+    assert!(read_registration(&shop, anonymous.id()).await?.json["card"]["holder"].is_null());
+    let named = create_unique_registration(&shop, "named").await?;
+    let paid = pay_by_registration(&shop, &named, &[sent, ("overrideHolder", "true")]).await?;
     assert_eq!(paid.json["card"]["holder"], "Jane Jones", "{}", paid.text);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_payment_that_registers_answers_with_the_registration_and_a_declined_one_does_not() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
     let registering = ("createRegistration", "true");
-    let declined = shop.pay(&[registering, ("customParameters[forceResultCode]", "800.100.151")]).await?;
+    let declined = shop.pay_by_card(&[registering, ("customParameters[forceResultCode]", "800.100.151")]).await?;
     assert!(declined.json["registrationId"].is_null(), "{}", declined.text);
-    assert_eq!(accounts(&gateway)?, 0);
-    let paid = shop.pay(&[registering]).await?;
-    assert_answer(&paid, 200, "000.100.110");
+    assert_eq!(count_accounts(&gateway)?, 0);
+    let paid = shop.pay_by_card(&[registering]).await?;
+    assert_result(&paid, 200, "000.100.110");
     let id = paid.json["registrationId"].as_str().unwrap_or_default().to_owned();
     assert!(has_shape(&id, &format!("8a{}", "x".repeat(30))) && id != paid.id(), "{}", paid.text);
-    // The number is kept in one place only.
-    let window: u32 = database(&gateway)?.query_row("SELECT count(*) FROM card", [], |row| row.get(0))?;
-    assert_eq!((accounts(&gateway)?, window), (1, 0));
-    assert_answer(&pay_by(&shop, &id, &[]).await?, 200, "000.100.110");
-    assert_eq!(read(&shop, &id).await?.json["card"], paid.json["card"]);
+    // The number is stored in one place only.
+    let window: u32 = open_database(&gateway)?.query_row("SELECT count(*) FROM card", [], |row| row.get(0))?;
+    assert_eq!((count_accounts(&gateway)?, window), (1, 0));
+    assert_result(&pay_by_registration(&shop, &id, &[]).await?, 200, "000.100.110");
+    assert_eq!(read_registration(&shop, &id).await?.json["card"], paid.json["card"]);
     for more in [("createRegistration", "false"), ("createRegistration", "")] {
-        assert!(shop.pay(&[more]).await?.json["registrationId"].is_null());
+        assert!(shop.pay_by_card(&[more]).await?.json["registrationId"].is_null());
     }
     Ok(())
 }
 
-/// An answer without ids, times and the digits that may differ.
-fn without_ids(answer: &Answer) -> (u16, String) {
-    let (status, mut body) = outcome(answer);
+/// Returns status and body of a response without `ndc`, time, ids and `descriptor`, which contains the short id.
+fn without_ids(answer: &ApiResponse) -> (u16, String) {
+    let (status, mut body) = comparable_response(answer);
     body.remove("id");
     body.remove("registrationId");
     body.remove("descriptor");
     (status, Value::from(body).to_string())
 }
 
-/// Numbers that show the same first six and last four digits; all pass Luhn's check.
+/// Numbers with the same first six and last four digits. All pass Luhn's check.
 pub const LOOK_ALIKE: [&str; 3] = ["4200000000000000", "4200000000180000", "4200000000260000"];
 
 #[tokio::test]
 async fn every_registration_has_an_id_of_its_own_whatever_is_stored_already() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
     let shopper = [("customer.merchantCustomerId", "1"), ("customer.givenName", "Jane"), ("customer.surname", "J")];
     let at_once: Vec<_> = (0..20)
         .map(|_| {
             let shop = shop.clone();
-            tokio::spawn(async move { register(&shop, &shopper).await })
+            tokio::spawn(async move { register_card(&shop, &shopper).await })
         })
         .collect();
     let mut ids = std::collections::HashSet::new();
     for made in at_once {
         let made = made.await??;
-        assert_answer(&made, 200, "000.100.110");
+        assert_result(&made, 200, "000.100.110");
         assert!(ids.insert(made.id().to_owned()), "{}", made.text);
     }
-    // By a payment, and in a checkout that only stores.
-    let paid = shop.pay(&with(&shopper, &[("createRegistration", "true")])).await?;
+    // Created by a payment, and by a checkout that only stores.
+    let paid = shop.pay_by_card(&merge_fields(&shopper, &[("createRegistration", "true")])).await?;
     assert!(ids.insert(paid.json["registrationId"].as_str().unwrap_or_default().to_owned()), "{}", paid.text);
-    let checkout = shop.checkout(&with(&shopper, &[("createRegistration", "true")])).await?;
-    assert_answer(&shop.submit(checkout.id(), &[]).await?, 200, "000.000.100");
-    let paid = shop.status(checkout.id()).await?;
+    let checkout = shop.create_checkout(&merge_fields(&shopper, &[("createRegistration", "true")])).await?;
+    assert_result(&shop.submit_card(checkout.id(), &[]).await?, 200, "000.000.100");
+    let paid = shop.read_status(checkout.id()).await?;
     assert!(ids.insert(paid.json["registrationId"].as_str().unwrap_or_default().to_owned()), "{}", paid.text);
-    let stores = shop.post("v1/checkouts", &with(&shopper, &[("createRegistration", "true")])).await?;
+    let stores = shop.post("v1/checkouts", &merge_fields(&shopper, &[("createRegistration", "true")])).await?;
     let path = format!("v1/checkouts/{}/registration", stores.id());
-    assert_answer(&shop.post_as_browser(&path, &CARD).await?, 200, "000.000.100");
+    assert_result(&shop.post_as_browser(&path, &CARD).await?, 200, "000.000.100");
     let stored = shop.get(&path).await?;
     assert!(ids.insert(stored.id().to_owned()), "{}", stored.text);
-    assert_eq!(accounts(&gateway)?, 23);
-    // Only inside it is known that all of them hold one account.
+    assert_eq!(count_accounts(&gateway)?, 23);
+    // Only the database shows that all of them refer to one account.
     let indexes: u32 =
-        database(&gateway)?
+        open_database(&gateway)?
             .query_row("SELECT count(DISTINCT blind) FROM registration_account", [], |row| row.get(0))?;
     assert_eq!(indexes, 1);
     Ok(())
@@ -215,11 +225,11 @@ async fn every_registration_has_an_id_of_its_own_whatever_is_stored_already() ->
 async fn no_answer_tells_a_stored_number_from_one_that_looks_like_it() -> anyhow::Result<()> {
     const MIT: [(&str, &str); 2] = [("standingInstruction.mode", "REPEATED"), ("standingInstruction.source", "MIT")];
     const INITIAL_ID: &str = "standingInstruction.initialTransactionId";
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant_with(&["--sandbox-any-number"])?;
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant_with(&["--sandbox-any-number"])?;
     let first = [("createRegistration", "true"), ("standingInstruction.mode", "INITIAL")];
-    let paid = shop.pay(&first).await?;
-    assert_answer(&paid, 200, "000.100.110");
+    let paid = shop.pay_by_card(&first).await?;
+    assert_result(&paid, 200, "000.100.110");
     let initial = paid.json["standingInstruction"]["initialTransactionId"].as_str().unwrap_or_default();
     let token = paid.json["registrationId"].as_str().unwrap_or_default();
     let code = ("card.cvv", "");
@@ -233,19 +243,24 @@ async fn no_answer_tells_a_stored_number_from_one_that_looks_like_it() -> anyhow
     let mut answers: Vec<Vec<(u16, String)>> = Vec::new();
     for number in LOOK_ALIKE {
         let number = ("card.number", number);
-        let named = shop.bare(Method::POST, "v1/registrations").bearer_auth(&shop.token).header("idempotency-key", "k");
-        let body = tillgate_tests::form(with(&CARD, &[number, ("entityId", &shop.entity_id)]));
+        let named =
+            shop.bare_request(Method::POST, "v1/registrations").bearer_auth(&shop.token).header("idempotency-key", "k");
+        let body = tillgate_tests::encode_form(merge_fields(&CARD, &[number, ("entityId", &shop.entity_id)]));
         let named = named.header("content-type", "application/x-www-form-urlencoded").body(body);
         let answered = [
-            register(&shop, &[number]).await?,
-            register(&shop, &with(&migration, &[number])).await?,
-            shop.pay(&[number]).await?,
-            shop.pay(&[number, ("createRegistration", "true")]).await?,
-            shop.pay(&with(&MIT, &[number, code, (INITIAL_ID, initial)])).await?,
-            pay_by(&shop, token, &[number]).await?,
-            pay_by(&shop, token, &with(&MIT, &[number])).await?,
-            shop.post("v1/payments", &with(&CARD, &with(&CHARGE, &[number, ("registrationId", token)]))).await?,
-            Answer::read(named.send().await?).await?,
+            register_card(&shop, &[number]).await?,
+            register_card(&shop, &merge_fields(&migration, &[number])).await?,
+            shop.pay_by_card(&[number]).await?,
+            shop.pay_by_card(&[number, ("createRegistration", "true")]).await?,
+            shop.pay_by_card(&merge_fields(&MIT, &[number, code, (INITIAL_ID, initial)])).await?,
+            pay_by_registration(&shop, token, &[number]).await?,
+            pay_by_registration(&shop, token, &merge_fields(&MIT, &[number])).await?,
+            shop.post(
+                "v1/payments",
+                &merge_fields(&CARD, &merge_fields(&CHARGE, &[number, ("registrationId", token)])),
+            )
+            .await?,
+            ApiResponse::read_from(named.send().await?).await?,
         ];
         answers.push(answered.iter().map(without_ids).collect());
     }
@@ -254,19 +269,19 @@ async fn no_answer_tells_a_stored_number_from_one_that_looks_like_it() -> anyhow
             assert_eq!(one, other);
         }
     }
-    // What answers show of a card is compared.
+    // The visible parts of the card are compared.
     let other = [("card.number", "4242424242424242"), code, (INITIAL_ID, initial)];
-    assert_answer(&shop.pay(&with(&MIT, &other)).await?, 400, "700.100.710");
+    assert_result(&shop.pay_by_card(&merge_fields(&MIT, &other)).await?, 400, "700.100.710");
     Ok(())
 }
 
 #[tokio::test]
 async fn the_blind_index_of_one_card_differs_from_entity_to_entity() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    for shop in [gateway.merchant()?, gateway.merchant()?] {
-        assert_answer(&register(&shop, &[]).await?, 200, "000.100.110");
+    let gateway = TestGateway::start()?;
+    for shop in [gateway.create_merchant()?, gateway.create_merchant()?] {
+        assert_result(&register_card(&shop, &[]).await?, 200, "000.100.110");
     }
-    let database = database(&gateway)?;
+    let database = open_database(&gateway)?;
     let mut statement = database.prepare("SELECT blind FROM registration_account")?;
     let blind: Vec<Vec<u8>> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     assert!(blind.len() == 2 && blind[0].len() == 32 && blind[0] != blind[1]);
@@ -275,68 +290,69 @@ async fn the_blind_index_of_one_card_differs_from_entity_to_entity() -> anyhow::
 
 #[tokio::test]
 async fn a_deleted_registration_is_gone_for_every_use_and_its_row_too() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
-    let id = own(&shop, "leaver").await?;
-    let deleted = delete(&shop, &id).await?;
-    assert_answer(&deleted, 200, "000.100.110");
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let id = create_unique_registration(&shop, "leaver").await?;
+    let deleted = delete_registration(&shop, &id).await?;
+    assert_result(&deleted, 200, "000.100.110");
     assert_eq!((&deleted.json["paymentType"], &deleted.json["id"]), (&json!("DR"), &json!(id)));
     assert!(deleted.json["card"].is_null() && deleted.json["customer"].is_null(), "{}", deleted.text);
-    assert_eq!(accounts(&gateway)?, 0);
-    let document: Vec<u8> = database(&gateway)?.query_row("SELECT document FROM registration", [], |row| row.get(0))?;
+    assert_eq!(count_accounts(&gateway)?, 0);
+    let document: Vec<u8> =
+        open_database(&gateway)?.query_row("SELECT document FROM registration", [], |row| row.get(0))?;
     let document = String::from_utf8(document)?;
     assert!(!document.contains("Jones") && !document.contains("0000\""), "{document}");
     for answer in [
-        read(&shop, &id).await?,
-        delete(&shop, &id).await?,
-        pay_by(&shop, &id, &[]).await?,
+        read_registration(&shop, &id).await?,
+        delete_registration(&shop, &id).await?,
+        pay_by_registration(&shop, &id, &[]).await?,
         shop.post(&format!("v1/registrations/{id}/extendlife"), &[]).await?,
     ] {
-        assert_answer(&answer, 400, "100.150.202");
+        assert_result(&answer, 400, "100.150.202");
     }
-    let offered = shop.checkout(&[("registrations[0].id", &id)]).await?;
-    assert_eq!((offered.status, offered.code()), (400, "100.150.202"), "{}", offered.text);
+    let offered = shop.create_checkout(&[("registrations[0].id", &id)]).await?;
+    assert_eq!((offered.status, offered.result_code()), (400, "100.150.202"), "{}", offered.text);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_registration_of_another_merchant_is_as_unknown_as_one_that_never_was() -> anyhow::Result<()> {
-    let (shop, stranger) = (shop(), other_shop());
-    let id = own(&shop, "mine").await?;
+    let (shop, stranger) = (sandbox_shop(), other_shop());
+    let id = create_unique_registration(&shop, "mine").await?;
     for id in [id.as_str(), &format!("8a{}", "0".repeat(30)), "x", "%00"] {
         for answer in [
-            read(&stranger, id).await?,
-            delete(&stranger, id).await?,
-            pay_by(&stranger, id, &[]).await?,
+            read_registration(&stranger, id).await?,
+            delete_registration(&stranger, id).await?,
+            pay_by_registration(&stranger, id, &[]).await?,
             stranger.post(&format!("v1/registrations/{id}/extendlife"), &[]).await?,
         ] {
-            assert_answer(&answer, 404, "200.300.404");
+            assert_result(&answer, 404, "200.300.404");
             assert!(!answer.text.contains("420000"), "{}", answer.text);
         }
     }
-    let offered = stranger.checkout(&[("registrations[0].id", &id)]).await?;
-    assert_eq!((offered.status, offered.code()), (400, "100.150.200"), "{}", offered.text);
-    assert_eq!(error(&offered, "registrations[0].id")["value"], id.as_str());
-    assert_answer(&read(&shop, &id).await?, 200, "000.100.110");
+    let offered = stranger.create_checkout(&[("registrations[0].id", &id)]).await?;
+    assert_eq!((offered.status, offered.result_code()), (400, "100.150.200"), "{}", offered.text);
+    assert_eq!(parameter_error(&offered, "registrations[0].id")["value"], id.as_str());
+    assert_result(&read_registration(&shop, &id).await?, 200, "000.100.110");
     Ok(())
 }
 
 #[tokio::test]
 async fn an_extension_keeps_a_token_for_at_most_two_more_years() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     let extend =
         async |id: &str, fields: &[(&str, &str)]| shop.post(&format!("v1/registrations/{id}/extendlife"), fields).await;
     // This card's retention would end within two years.
     let soon = (jiff::Zoned::now().year() + 1).to_string();
-    let made = register(&shop, &[("card.expiryMonth", "01"), ("card.expiryYear", &soon)]).await?;
-    assert_answer(&made, 200, "000.100.110");
-    let until = |answer: &Answer| answer.json["retainedUntil"].as_str().unwrap_or_default().to_owned();
+    let made = register_card(&shop, &[("card.expiryMonth", "01"), ("card.expiryYear", &soon)]).await?;
+    assert_result(&made, 200, "000.100.110");
+    let until = |answer: &ApiResponse| answer.json["retainedUntil"].as_str().unwrap_or_default().to_owned();
     let extended = extend(made.id(), &[]).await?;
-    assert_answer(&extended, 200, "000.100.110");
+    assert_result(&extended, 200, "000.100.110");
     assert_eq!(extended.json["paymentType"], "TE");
     assert!(until(&extended) >= until(&made), "{} {}", until(&made), until(&extended));
-    assert_eq!(until(&read(&shop, made.id()).await?), until(&extended));
-    // A shorter wish than what is granted changes nothing; a longer one than two years is refused.
+    assert_eq!(until(&read_registration(&shop, made.id()).await?), until(&extended));
+    // A shorter duration than the current one changes nothing. A duration of more than two years is refused.
     let shorter = extend(made.id(), &[("job.durationNumber", "1"), ("job.durationUnit", "DAY")]).await?;
     assert_eq!(until(&shorter), until(&extended));
     let longer = extend(made.id(), &[("job.durationNumber", "25"), ("job.durationUnit", "MONTH")]).await?;
@@ -344,7 +360,7 @@ async fn an_extension_keeps_a_token_for_at_most_two_more_years() -> anyhow::Resu
     Ok(())
 }
 
-/// Sets the end of all retentions back, in the file of a gateway that does not run.
+/// Ends the retention of the only registration, in the store of a stopped gateway. Fails unless there is exactly one.
 fn end_retention(data: &std::path::Path) -> anyhow::Result<()> {
     let database = rusqlite::Connection::open(data.join("tillgate.db"))?;
     let past = "2020-01-01T00:00:00Z";
@@ -359,20 +375,20 @@ fn end_retention(data: &std::path::Path) -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_token_ends_with_its_retention_and_its_account_is_deleted() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
-    let id = own(&shop, "old").await?;
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let id = create_unique_registration(&shop, "old").await?;
     let sealed: Vec<u8> =
-        database(&gateway)?.query_row("SELECT sealed FROM registration_account", [], |row| row.get(0))?;
-    let gateway = gateway.restart_after(&[], end_retention)?;
-    let shop = Merchant::new(gateway.base(), shop.entity_id, shop.token);
-    assert_answer(&pay_by(&shop, &id, &[]).await?, 400, "100.150.206");
-    assert_answer(&read(&shop, &id).await?, 400, "100.150.206");
-    until("the account is deleted", async || Ok((accounts(&gateway)? == 0).then_some(()))).await?;
-    assert_answer(&pay_by(&shop, &id, &[]).await?, 400, "100.150.206");
-    until("its bytes are overwritten", async || {
+        open_database(&gateway)?.query_row("SELECT sealed FROM registration_account", [], |row| row.get(0))?;
+    let gateway = gateway.kill_and_restart_after(&[], end_retention)?;
+    let shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
+    assert_result(&pay_by_registration(&shop, &id, &[]).await?, 400, "100.150.206");
+    assert_result(&read_registration(&shop, &id).await?, 400, "100.150.206");
+    poll_until("the account is deleted", async || Ok((count_accounts(&gateway)? == 0).then_some(()))).await?;
+    assert_result(&pay_by_registration(&shop, &id, &[]).await?, 400, "100.150.206");
+    poll_until("its bytes are overwritten", async || {
         let mut left = false;
-        for file in std::fs::read_dir(gateway.data())? {
+        for file in std::fs::read_dir(gateway.data_folder())? {
             let content = std::fs::read(file?.path())?;
             left |= content.windows(sealed.len()).any(|window| window == sealed);
         }
@@ -383,78 +399,83 @@ async fn a_token_ends_with_its_retention_and_its_account_is_deleted() -> anyhow:
 
 #[tokio::test]
 async fn a_tokenisation_checkout_stores_the_card_and_charges_nobody() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
     let opened = shop.post("v1/checkouts", &[("createRegistration", "true")]).await?;
-    assert_answer(&opened, 200, "000.200.100");
+    assert_result(&opened, 200, "000.200.100");
     let path = format!("v1/checkouts/{}/registration", opened.id());
-    assert_answer(&shop.get(&path).await?, 200, "000.200.000");
-    // The form of a payment has no business here.
-    assert_answer(&shop.submit(opened.id(), &[]).await?, 404, "200.300.404");
+    assert_result(&shop.get(&path).await?, 200, "000.200.000");
+    // A submit of a payment is refused here.
+    assert_result(&shop.submit_card(opened.id(), &[]).await?, 404, "200.300.404");
 
-    let rejected = shop.post_as_browser(&path, &with(&CARD, &[("card.expiryYear", "2001")])).await?;
-    assert_answer(&rejected, 200, "000.000.100");
-    assert_answer(&shop.get(&path).await?, 400, "100.100.303");
-    // A card that was rejected leaves the checkout open for another.
+    let rejected = shop.post_as_browser(&path, &merge_fields(&CARD, &[("card.expiryYear", "2001")])).await?;
+    assert_result(&rejected, 200, "000.000.100");
+    assert_result(&shop.get(&path).await?, 400, "100.100.303");
+    // After a rejected card, the checkout accepts another.
     let submitted = shop.post_as_browser(&path, &CARD).await?;
-    assert_answer(&submitted, 200, "000.000.100");
+    assert_result(&submitted, 200, "000.000.100");
     assert_eq!(submitted.json["resourcePath"], format!("/{path}"));
     let status = shop.get(&path).await?;
-    assert_answer(&status, 200, "000.100.110");
+    assert_result(&status, 200, "000.100.110");
     assert_eq!((&status.json["paymentType"], &status.json["ndc"]), (&json!("RG"), &json!(opened.id())));
     assert_eq!(status.json["card"]["last4Digits"], "0000");
     assert!(stored_payments(&gateway, opened.id())?.is_empty());
-    assert_answer(&pay_by(&shop, status.id(), &[]).await?, 200, "000.100.110");
-    // Submitted again, it stores nothing again.
-    assert_answer(&shop.post_as_browser(&path, &with(&CARD, &[("card.holder", "Ann")])).await?, 200, "000.000.100");
-    assert_eq!(outcome(&shop.get(&path).await?), outcome(&status));
-    assert_eq!(accounts(&gateway)?, 1);
-    // A stranger, and a checkout that is for a payment.
-    assert_answer(&gateway.merchant()?.get(&path).await?, 404, "200.300.404");
-    let payment = shop.checkout(&[]).await?;
+    assert_result(&pay_by_registration(&shop, status.id(), &[]).await?, 200, "000.100.110");
+    // A repeated submit stores nothing.
+    assert_result(
+        &shop.post_as_browser(&path, &merge_fields(&CARD, &[("card.holder", "Ann")])).await?,
+        200,
+        "000.000.100",
+    );
+    assert_eq!(comparable_response(&shop.get(&path).await?), comparable_response(&status));
+    assert_eq!(count_accounts(&gateway)?, 1);
+    // Another merchant, and a checkout that is for a payment.
+    assert_result(&gateway.create_merchant()?.get(&path).await?, 404, "200.300.404");
+    let payment = shop.create_checkout(&[]).await?;
     let path = format!("v1/checkouts/{}/registration", payment.id());
-    assert_answer(&shop.get(&path).await?, 404, "200.300.404");
-    assert_answer(&shop.post_as_browser(&path, &CARD).await?, 404, "200.300.404");
+    assert_result(&shop.get(&path).await?, 404, "200.300.404");
+    assert_result(&shop.post_as_browser(&path, &CARD).await?, 404, "200.300.404");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_shopper_who_ticks_the_box_is_registered_with_the_payment() -> anyhow::Result<()> {
-    let shop = shop();
-    let made = shop.checkout(&[("registrationsCreatable", "true")]).await?;
-    shop.submit(made.id(), &[("createRegistration", "on"), ("card.holder", "Box Ticker")]).await?;
-    let status = shop.status(made.id()).await?;
-    assert_answer(&status, 200, "000.100.110");
+    let shop = sandbox_shop();
+    let made = shop.create_checkout(&[("registrationsCreatable", "true")]).await?;
+    shop.submit_card(made.id(), &[("createRegistration", "on"), ("card.holder", "Box Ticker")]).await?;
+    let status = shop.read_status(made.id()).await?;
+    assert_result(&status, 200, "000.100.110");
     let id = status.json["registrationId"].as_str().unwrap_or_default();
-    assert_eq!(read(&shop, id).await?.json["card"]["holder"], "Box Ticker");
-    // A merchant's no stands above the box.
-    let made = shop.checkout(&[("registrationsCreatable", "true"), ("createRegistration", "false")]).await?;
-    shop.submit(made.id(), &[("createRegistration", "on")]).await?;
-    assert!(shop.status(made.id()).await?.json["registrationId"].is_null());
+    assert_eq!(read_registration(&shop, id).await?.json["card"]["holder"], "Box Ticker");
+    // The merchant's refusal takes precedence over the shopper's check box.
+    let made = shop.create_checkout(&[("registrationsCreatable", "true"), ("createRegistration", "false")]).await?;
+    shop.submit_card(made.id(), &[("createRegistration", "on")]).await?;
+    assert!(shop.read_status(made.id()).await?.json["registrationId"].is_null());
     Ok(())
 }
 
 #[tokio::test]
 async fn one_click_pays_with_a_registration_of_the_checkout_and_with_no_other() -> anyhow::Result<()> {
-    let shop = shop();
-    let (offered, kept_back) = (own(&shop, "one-click").await?, own(&shop, "kept-back").await?);
+    let shop = sandbox_shop();
+    let (offered, kept_back) =
+        (create_unique_registration(&shop, "one-click").await?, create_unique_registration(&shop, "kept-back").await?);
     let click = [
         ("registrations[0].id", offered.as_str()),
         ("standingInstruction.source", "CIT"),
         ("standingInstruction.mode", "REPEATED"),
         ("standingInstruction.type", "UNSCHEDULED"),
     ];
-    let made = shop.checkout(&click).await?;
-    assert_answer(&made, 200, "000.200.100");
+    let made = shop.create_checkout(&click).await?;
+    assert_result(&made, 200, "000.200.100");
     let path = format!("v1/checkouts/{}/payment", made.id());
     for id in [kept_back.as_str(), &format!("8a{}", "0".repeat(30))] {
         let refused = shop.post_as_browser(&path, &[("registrationId", id)]).await?;
-        assert_eq!((refused.status, refused.code()), (400, "100.150.200"), "{}", refused.text);
+        assert_eq!((refused.status, refused.result_code()), (400, "100.150.200"), "{}", refused.text);
     }
     let both = [("registrationId", offered.as_str()), ("card.cvv", "123")];
-    assert_answer(&shop.post_as_browser(&path, &both).await?, 200, "000.000.100");
-    let status = shop.status(made.id()).await?;
-    assert_answer(&status, 200, "000.100.110");
+    assert_result(&shop.post_as_browser(&path, &both).await?, 200, "000.000.100");
+    let status = shop.read_status(made.id()).await?;
+    assert_result(&status, 200, "000.100.110");
     assert_eq!(status.json["registrationId"], offered.as_str());
     assert_eq!(status.json["card"]["holder"], "Jane Jones");
     assert_eq!(status.json["amount"], "92.00");
@@ -464,8 +485,8 @@ async fn one_click_pays_with_a_registration_of_the_checkout_and_with_no_other() 
 #[tokio::test]
 async fn in_a_checkout_an_empty_holder_may_be_overridden_when_the_checkout_or_its_update_says_so() -> anyhow::Result<()>
 {
-    let shop = shop();
-    let anonymous = register(&shop, &[("card.holder", "")]).await?;
+    let shop = sandbox_shop();
+    let anonymous = register_card(&shop, &[("card.holder", "")]).await?;
     let overrides = ("overrideHolder", "true");
     for (created, updated, holder) in [
         (&[overrides][..], &[][..], Value::from("Ann Other")),
@@ -473,35 +494,35 @@ async fn in_a_checkout_an_empty_holder_may_be_overridden_when_the_checkout_or_it
         (&[], &[("merchantTransactionId", "order-4711")], Value::Null),
     ] {
         let offered = [("registrations[0].id", anonymous.id())];
-        let made = shop.checkout(&[&offered[..], created].concat()).await?;
+        let made = shop.create_checkout(&[&offered[..], created].concat()).await?;
         if !updated.is_empty() {
-            assert_answer(&shop.post(&format!("v1/checkouts/{}", made.id()), updated).await?, 200, "000.200.101");
+            assert_result(&shop.post(&format!("v1/checkouts/{}", made.id()), updated).await?, 200, "000.200.101");
         }
         let path = format!("v1/checkouts/{}/payment", made.id());
         let clicked = [("registrationId", anonymous.id()), ("card.cvv", "123"), ("card.holder", "Ann Other")];
-        assert_answer(&shop.post_as_browser(&path, &clicked).await?, 200, "000.000.100");
-        assert_eq!(shop.status(made.id()).await?.json["card"]["holder"], holder);
+        assert_result(&shop.post_as_browser(&path, &clicked).await?, 200, "000.000.100");
+        assert_eq!(shop.read_status(made.id()).await?.json["card"]["holder"], holder);
     }
-    assert!(read(&shop, anonymous.id()).await?.json["card"]["holder"].is_null());
+    assert!(read_registration(&shop, anonymous.id()).await?.json["card"]["holder"].is_null());
     Ok(())
 }
 
 #[tokio::test]
 async fn every_type_that_begins_a_payment_goes_with_a_registration_and_none_that_follows_one() -> anyhow::Result<()> {
-    let shop = shop();
-    let id = own(&shop, "every-type").await?;
+    let shop = sandbox_shop();
+    let id = create_unique_registration(&shop, "every-type").await?;
     let follow = async |payment: &str, kind: &str| {
         let money = [("amount", "12.00"), ("currency", "EUR"), ("paymentType", kind)];
         shop.post(&format!("v1/payments/{payment}"), if kind == "RV" { &money[2..] } else { &money }).await
     };
     for (kind, then) in [("PA", "CP"), ("DB", "RF"), ("CD", "RV"), ("PA.CP", "RF")] {
-        let paid = pay_by(&shop, &id, &[("paymentType", kind)]).await?;
-        assert_answer(&paid, 200, "000.100.110");
+        let paid = pay_by_registration(&shop, &id, &[("paymentType", kind)]).await?;
+        assert_result(&paid, 200, "000.100.110");
         assert_eq!((&paid.json["paymentType"], &paid.json["registrationId"]), (&kind.into(), &id.as_str().into()));
-        assert_answer(&follow(paid.id(), then).await?, 200, "000.100.110");
+        assert_result(&follow(paid.id(), then).await?, 200, "000.100.110");
     }
     for kind in ["CP", "RV", "RF", "CB"] {
-        let refused = pay_by(&shop, &id, &[("paymentType", kind)]).await?;
+        let refused = pay_by_registration(&shop, &id, &[("paymentType", kind)]).await?;
         assert_eq!(refused.status, 400, "{kind}: {}", refused.text);
     }
     Ok(())
@@ -509,34 +530,34 @@ async fn every_type_that_begins_a_payment_goes_with_a_registration_and_none_that
 
 #[tokio::test]
 async fn a_registration_deleted_while_its_checkout_is_open_cannot_be_paid_with() -> anyhow::Result<()> {
-    let shop = shop();
-    let id = own(&shop, "vanishing").await?;
-    let made = shop.checkout(&[("registrations[0].id", &id)]).await?;
-    assert_answer(&delete(&shop, &id).await?, 200, "000.100.110");
+    let shop = sandbox_shop();
+    let id = create_unique_registration(&shop, "vanishing").await?;
+    let made = shop.create_checkout(&[("registrations[0].id", &id)]).await?;
+    assert_result(&delete_registration(&shop, &id).await?, 200, "000.100.110");
     let path = format!("v1/checkouts/{}/payment", made.id());
     let refused = shop.post_as_browser(&path, &[("registrationId", &id)]).await?;
-    assert_eq!((refused.status, refused.code()), (400, "100.150.202"), "{}", refused.text);
-    assert_answer(&shop.status(made.id()).await?, 200, "000.200.000");
+    assert_eq!((refused.status, refused.result_code()), (400, "100.150.202"), "{}", refused.text);
+    assert_result(&shop.read_status(made.id()).await?, 200, "000.200.000");
     Ok(())
 }
 
 #[tokio::test]
 async fn an_idempotency_key_replays_a_registration_and_a_payment_by_it() -> anyhow::Result<()> {
-    let shop = shop();
-    let named = async |path: &str, fields: &[(&str, &str)], key: &str| -> anyhow::Result<Answer> {
+    let shop = sandbox_shop();
+    let named = async |path: &str, fields: &[(&str, &str)], key: &str| -> anyhow::Result<ApiResponse> {
         let entity = [("entityId", shop.entity_id.as_str())];
-        let body = tillgate_tests::form(entity.iter().chain(fields).copied());
-        let request = shop.bare(Method::POST, path).bearer_auth(&shop.token).header("idempotency-key", key);
+        let body = tillgate_tests::encode_form(entity.iter().chain(fields).copied());
+        let request = shop.bare_request(Method::POST, path).bearer_auth(&shop.token).header("idempotency-key", key);
         let request = request.header("content-type", "application/x-www-form-urlencoded").body(body);
-        Answer::read(request.send().await?).await
+        ApiResponse::read_from(request.send().await?).await
     };
-    let card = with(&CARD, &[("card.holder", "Key Holder")]);
+    let card = merge_fields(&CARD, &[("card.holder", "Key Holder")]);
     let made = named("v1/registrations", &card, "registration-1").await?;
-    assert_answer(&made, 200, "000.100.110");
+    assert_result(&made, 200, "000.100.110");
     assert_eq!(named("v1/registrations", &card, "registration-1").await?.text, made.text);
     let path = format!("v1/registrations/{}/payments", made.id());
     let paid = named(&path, &CHARGE, "charge-1").await?;
-    assert_answer(&paid, 200, "000.100.110");
+    assert_result(&paid, 200, "000.100.110");
     assert_eq!(named(&path, &CHARGE, "charge-1").await?.text, paid.text);
     assert_ne!(named(&path, &CHARGE, "charge-2").await?.id(), paid.id());
     Ok(())
@@ -544,8 +565,8 @@ async fn an_idempotency_key_replays_a_registration_and_a_payment_by_it() -> anyh
 
 #[tokio::test]
 async fn a_live_entity_without_an_acquirer_registers_nothing() -> anyhow::Result<()> {
-    let made = register(&live_shop(), &[]).await?;
-    assert_answer(&made, 400, "600.200.201");
+    let made = register_card(&live_shop(), &[]).await?;
+    assert_result(&made, 400, "600.200.201");
     let json: &Value = &made.json;
     assert_eq!(json["card"]["last4Digits"], "0000", "{}", made.text);
     Ok(())

@@ -1,16 +1,19 @@
-//! Every route of the service and who may use it. A route that is not in the service's own table of routes fails the suite.
+//! Every route of the service and its access rules. A route that is missing in the service's table of routes fails the
+//! tests.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use reqwest::Method;
 use tillgate::api::docs::{Caller, ROUTES};
-use tillgate_tests::{Answer, Merchant};
+use tillgate::connector::registry::all_sandboxes;
+use tillgate::connector::sandbox::Sandbox;
+use tillgate_tests::{ApiResponse, MerchantClient};
 
 use crate::support::*;
 
-/// A real address of a route.
-fn address(route: &str, shop: &Merchant, checkout: &str, payment: &str) -> String {
+/// Returns the path of a route with existing ids, without its leading slash and with a query.
+fn existing_path(route: &str, shop: &MerchantClient, checkout: &str, payment: &str) -> String {
     let id = if route.starts_with("/v1/payments") || route.contains("/query") { payment } else { checkout };
     let filled = route.replace("{id}", id).replace("{build}", "0").replace("{*path}", "js/static.min.js");
     let path = filled.trim_start_matches('/');
@@ -21,38 +24,40 @@ fn address(route: &str, shop: &Merchant, checkout: &str, payment: &str) -> Strin
     }
 }
 
-struct Ask<'a> {
-    shop: &'a Merchant,
+/// A request to a route, without credentials and entity.
+struct RouteCall<'a> {
+    shop: &'a MerchantClient,
     method: Method,
     path: String,
 }
 
-impl Ask<'_> {
-    /// Asks with this header, in the name of this entity.
-    async fn with(&self, header: Option<&str>, entity: Option<&str>) -> anyhow::Result<Answer> {
+impl RouteCall<'_> {
+    /// Sends the request with this `Authorization` header and `entityId`, each only if given. The entity is in the body
+    /// of a POST, otherwise in the query. Returns any response.
+    async fn send_with(&self, header: Option<&str>, entity: Option<&str>) -> anyhow::Result<ApiResponse> {
         let field = entity.map(|entity| format!("entityId={entity}")).unwrap_or_default();
         let mut request = if self.method != Method::POST {
-            self.shop.bare(self.method.clone(), &format!("{}&{field}", self.path))
+            self.shop.bare_request(self.method.clone(), &format!("{}&{field}", self.path))
         } else {
             let kind = "application/x-www-form-urlencoded";
-            self.shop.bare(self.method.clone(), &self.path).header("content-type", kind).body(field)
+            self.shop.bare_request(self.method.clone(), &self.path).header("content-type", kind).body(field)
         };
         if let Some(header) = header {
             request = request.header("authorization", header);
         }
-        Answer::read(request.send().await?).await
+        ApiResponse::read_from(request.send().await?).await
     }
 }
 
-/// The methods and routes that a source file registers.
-fn registered(source: &str) -> BTreeSet<(String, String)> {
+/// Returns the methods and routes in the calls of `.route(` in a source file.
+fn registered_routes(source: &str) -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
     for rest in source.split(".route(").skip(1) {
         let route = rest.split('"').nth(1).unwrap_or_default().to_owned();
-        // Handlers stand between this route and the next thing that the router is told.
-        let handlers = rest.split("\n").next().unwrap_or_default();
+        let handlers = arguments_of_call(rest);
         for method in ["get", "post", "put", "delete", "patch", "any"] {
-            if handlers.contains(&format!(" {method}(")) || handlers.contains(&format!(").{method}(")) {
+            let begins = |mark: char| handlers.contains(&format!("{mark}{method}("));
+            if begins(' ') || begins('.') {
                 found.insert((method.to_uppercase(), route.clone()));
             }
         }
@@ -60,51 +65,70 @@ fn registered(source: &str) -> BTreeSet<(String, String)> {
     found
 }
 
-/// Every source file below a folder.
-fn sources(folder: &Path, found: &mut Vec<String>) -> anyhow::Result<()> {
+/// Returns the arguments of a call, from the text after its opening parenthesis, however many lines they take.
+fn arguments_of_call(text: &str) -> &str {
+    let mut depth = 1;
+    let end = text.find(|character| {
+        depth += i32::from(character == '(') - i32::from(character == ')');
+        depth == 0
+    });
+    text.get(..end.unwrap_or(text.len())).unwrap_or(text)
+}
+
+/// Adds the content of every file below a folder to `contents`.
+fn collect_sources(folder: &Path, contents: &mut Vec<String>) -> anyhow::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            sources(&path, found)?;
+            collect_sources(&path, contents)?;
         } else {
-            found.push(std::fs::read_to_string(&path)?);
+            contents.push(std::fs::read_to_string(&path)?);
         }
     }
     Ok(())
 }
 
+/// Returns the routes of a connector's brand page and wallet sheet, as far as it has them, and of their scripts.
+fn page_routes(sandbox: &Sandbox) -> Vec<String> {
+    let pages = sandbox.brand_page.as_ref().map(|page| page.address);
+    let sheets = sandbox.wallet_sheet.as_ref().map(|sheet| sheet.address);
+    pages.into_iter().chain(sheets).flat_map(|address| [address.route_pattern(), address.script_route()]).collect()
+}
+
 #[test]
 fn the_table_names_every_route_of_the_router() -> anyhow::Result<()> {
     let mut files = Vec::new();
-    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/src"), &mut files)?;
-    let registered: BTreeSet<_> = files.iter().flat_map(|file| registered(file)).collect();
-    let table: BTreeSet<_> =
-        ROUTES.iter().map(|route| (route.method.as_str().to_owned(), route.path.to_owned())).collect();
+    collect_sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/src"), &mut files)?;
+    let registered: BTreeSet<_> = files.iter().flat_map(|file| registered_routes(file)).collect();
+    // The addresses of a connector's pages are defined once, for both the router and the table.
+    let pages: BTreeSet<_> = all_sandboxes().flat_map(page_routes).collect();
+    let own = ROUTES.iter().filter(|route| !pages.contains(route.path));
+    let table: BTreeSet<_> = own.map(|route| (route.method.as_str().to_owned(), route.path.to_owned())).collect();
     assert_eq!(registered, table);
     Ok(())
 }
 
 #[tokio::test]
 async fn what_a_stranger_gets_from_every_route() -> anyhow::Result<()> {
-    let (shop, stranger) = (shop(), other_shop());
-    let checkout = shop.checkout(&[]).await?;
-    let payment = shop.pay(&[]).await?;
-    for row in ROUTES {
+    let (shop, stranger) = (sandbox_shop(), other_shop());
+    let checkout = shop.create_checkout(&[]).await?;
+    let payment = shop.pay_by_card(&[]).await?;
+    for row in ROUTES.iter() {
         let (method, route, whom) = (row.method.as_str(), row.path, row.caller);
-        let path = address(route, &shop, checkout.id(), payment.id());
-        let ask = Ask { shop: &shop, method: method.parse()?, path };
+        let path = existing_path(route, &shop, checkout.id(), payment.id());
+        let ask = RouteCall { shop: &shop, method: method.parse()?, path };
         let own = Some(shop.entity_id.as_str());
         let good = format!("Bearer {}", shop.token);
         let foreign = format!("Bearer {}", stranger.token);
         let answers = [
-            (401, ask.with(None, own).await?),
-            (401, ask.with(Some("Basic eDp5"), own).await?),
-            (403, ask.with(Some("Bearer eDp5"), own).await?),
-            (403, ask.with(Some("Bearer bm9ib2R5fG5vdGhpbmc="), own).await?),
-            (403, ask.with(Some(&foreign), own).await?),
-            (403, ask.with(Some(&good), Some(&stranger.entity_id)).await?),
-            (403, ask.with(Some(&good), Some(&"0".repeat(32))).await?),
-            (400, ask.with(Some(&good), None).await?),
+            (401, ask.send_with(None, own).await?),
+            (401, ask.send_with(Some("Basic eDp5"), own).await?),
+            (403, ask.send_with(Some("Bearer eDp5"), own).await?),
+            (403, ask.send_with(Some("Bearer bm9ib2R5fG5vdGhpbmc="), own).await?),
+            (403, ask.send_with(Some(&foreign), own).await?),
+            (403, ask.send_with(Some(&good), Some(&stranger.entity_id)).await?),
+            (403, ask.send_with(Some(&good), Some(&"0".repeat(32))).await?),
+            (400, ask.send_with(Some(&good), None).await?),
         ];
         for (index, (expected, answer)) in answers.iter().enumerate() {
             let what = format!("{method} {route}, case {index}: {} {}", answer.status, answer.text);
@@ -115,11 +139,15 @@ async fn what_a_stranger_gets_from_every_route() -> anyhow::Result<()> {
                     (_, 400) => "200.300.404",
                     _ => "800.900.300",
                 };
-                assert_eq!(answer.code(), code, "{what}");
+                assert_eq!(answer.result_code(), code, "{what}");
                 assert!(!answer.text.contains(payment.id()) && !answer.text.contains("92.00"), "{what}");
             } else {
-                // Credentials are neither asked for nor looked at.
-                assert_eq!((answer.status, answer.code()), (answers[0].1.status, answers[0].1.code()), "{what}");
+                // Credentials are neither required nor checked.
+                assert_eq!(
+                    (answer.status, answer.result_code()),
+                    (answers[0].1.status, answers[0].1.result_code()),
+                    "{what}"
+                );
                 assert!(!matches!(answer.status, 401 | 403), "{what}");
             }
         }
@@ -129,20 +157,20 @@ async fn what_a_stranger_gets_from_every_route() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_method_that_a_route_does_not_know_is_405_and_in_our_own_words() -> anyhow::Result<()> {
-    let shop = shop();
-    let checkout = shop.checkout(&[]).await?;
-    for row in ROUTES {
+    let shop = sandbox_shop();
+    let checkout = shop.create_checkout(&[]).await?;
+    for row in ROUTES.iter() {
         let route = row.path;
         let known: Vec<&str> =
             ROUTES.iter().filter(|other| other.path == route).map(|other| other.method.as_str()).collect();
-        let path = address(route, &shop, checkout.id(), "8a0123456789abcdef0123456789abcd");
+        let path = existing_path(route, &shop, checkout.id(), "8a0123456789abcdef0123456789abcd");
         for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
             if known.contains(&method) {
                 continue;
             }
-            let request = shop.bare(method.parse()?, &path).bearer_auth(&shop.token);
-            let answer = Answer::read(request.send().await?).await?;
-            assert_answer(&answer, 405, "200.300.403");
+            let request = shop.bare_request(method.parse()?, &path).bearer_auth(&shop.token);
+            let answer = ApiResponse::read_from(request.send().await?).await?;
+            assert_result(&answer, 405, "200.300.403");
             assert_envelope(&answer);
             let allowed = answer.headers.get("allow").and_then(|value| value.to_str().ok()).unwrap_or_default();
             assert!(known.iter().all(|known| allowed.contains(known)), "{method} {route}: allow {allowed}");
@@ -153,7 +181,7 @@ async fn a_method_that_a_route_does_not_know_is_405_and_in_our_own_words() -> an
 
 #[tokio::test]
 async fn an_address_that_is_none_is_404_in_our_own_words() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     for path in [
         "",
         "v1",
@@ -172,9 +200,9 @@ async fn an_address_that_is_none_is_404_in_our_own_words() -> anyhow::Result<()>
         "%2e%2e/etc/passwd",
     ] {
         for method in [Method::GET, Method::POST] {
-            let request = shop.bare(method.clone(), path).bearer_auth(&shop.token);
-            let answer = Answer::read(request.send().await?).await?;
-            assert_answer(&answer, 404, "200.300.404");
+            let request = shop.bare_request(method.clone(), path).bearer_auth(&shop.token);
+            let answer = ApiResponse::read_from(request.send().await?).await?;
+            assert_result(&answer, 404, "200.300.404");
             assert_envelope(&answer);
         }
     }
@@ -183,10 +211,13 @@ async fn an_address_that_is_none_is_404_in_our_own_words() -> anyhow::Result<()>
 
 #[tokio::test]
 async fn nothing_that_is_answered_may_be_stored_or_sniffed() -> anyhow::Result<()> {
-    let shop = shop();
-    for answer in
-        [shop.checkout(&[]).await?, shop.pay(&[]).await?, shop.get("v1/payments/x").await?, shop.get("nowhere").await?]
-    {
+    let shop = sandbox_shop();
+    for answer in [
+        shop.create_checkout(&[]).await?,
+        shop.pay_by_card(&[]).await?,
+        shop.get("v1/payments/x").await?,
+        shop.get("nowhere").await?,
+    ] {
         assert_eq!(answer.headers["cache-control"], "no-store");
         assert_eq!(answer.headers["x-content-type-options"], "nosniff");
         assert_eq!(answer.headers["referrer-policy"], "no-referrer");
@@ -196,13 +227,14 @@ async fn nothing_that_is_answered_may_be_stored_or_sniffed() -> anyhow::Result<(
 
 #[tokio::test]
 async fn what_pages_write_twice_into_an_address_is_read_or_refused_in_our_own_words() -> anyhow::Result<()> {
-    let shop = shop();
-    let checkout = shop.checkout(&[]).await?;
-    let payment = shop.pay(&[]).await?;
+    let shop = sandbox_shop();
+    let checkout = shop.create_checkout(&[]).await?;
+    let payment = shop.pay_by_card(&[]).await?;
     for row in ROUTES.iter().filter(|row| row.caller != Caller::Merchant) {
-        let own = row.own.iter().flat_map(|own| [own.name, own.name]).map(|name| format!("&{name}=x"));
-        let path = address(row.path, &shop, checkout.id(), payment.id()) + own.collect::<String>().as_str();
-        let answer = Answer::read(shop.bare(row.method.as_str().parse()?, &path).send().await?).await?;
+        let own = row.route_parameters.iter().flat_map(|own| [own.name, own.name]).map(|name| format!("&{name}=x"));
+        let path = existing_path(row.path, &shop, checkout.id(), payment.id()) + own.collect::<String>().as_str();
+        let answer =
+            ApiResponse::read_from(shop.bare_request(row.method.as_str().parse()?, &path).send().await?).await?;
         let kind = answer.headers.get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         assert!(
             answer.status < 400 || !kind.starts_with("text/plain"),

@@ -1,21 +1,21 @@
-//! A sandbox takes documented test numbers, and declines every other number without keeping it.
+//! A sandbox accepts documented test numbers only, and declines every other number without storing it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use reqwest::Method;
 use serde_json::Value;
-use tillgate_shared::brand::{Brand, Kind};
-use tillgate_shared::format::card_number::luhn_valid;
-use tillgate_tests::{Answer, CARD, Gateway, Merchant, form};
+use tillgate_shared::brand::{AccountType, Brand};
+use tillgate_shared::format::card_number::is_luhn_valid;
+use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway, encode_form};
 
-use crate::registrations::{accounts, pay_by, register, with};
+use crate::registrations::{count_accounts, merge_fields, pay_by_registration, register_card};
 use crate::support::*;
-use crate::threeds::KNOWN;
-use crate::wallet::{token, wallet_shop};
+use crate::three_ds::CARDHOLDER_DATA;
+use crate::wallet::{make_token, wallet_shop};
 
 const DECLINED: &str = "600.200.800";
-/// Numbers as real cards have them; each is used by one way to send a number.
+/// Numbers in the ranges of real cards. Each is used for one way of sending a number.
 const REAL: [&str; 12] = [
     "4716029384756009",
     "4716029384756017",
@@ -31,8 +31,8 @@ const REAL: [&str; 12] = [
     "4716029384756116",
 ];
 
-/// Every route that takes a card number, by its documentation.
-async fn routes(shop: &Merchant) -> anyhow::Result<BTreeSet<String>> {
+/// Returns every route that accepts a card number according to `openapi.json`, as method and path.
+async fn card_number_routes(shop: &MerchantClient) -> anyhow::Result<BTreeSet<String>> {
     let document: Value = shop.client.get(format!("{}openapi.json", shop.base)).send().await?.json().await?;
     let mut found = BTreeSet::new();
     for (path, methods) in document["paths"].as_object().into_iter().flatten() {
@@ -46,12 +46,12 @@ async fn routes(shop: &Merchant) -> anyhow::Result<BTreeSet<String>> {
     Ok(found)
 }
 
-/// Returns true if a file of a folder, or of a folder in it, contains a text.
-fn is_in_a_file(folder: &Path, text: &str) -> anyhow::Result<bool> {
+/// Returns true if a file of a folder, or of a folder below it, contains a text.
+fn is_in_any_file(folder: &Path, text: &str) -> anyhow::Result<bool> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         let found = match path.is_dir() {
-            true => is_in_a_file(&path, text)?,
+            true => is_in_any_file(&path, text)?,
             false => std::fs::read(&path)?.windows(text.len()).any(|window| window == text.as_bytes()),
         };
         if found {
@@ -61,35 +61,36 @@ fn is_in_a_file(folder: &Path, text: &str) -> anyhow::Result<bool> {
     Ok(false)
 }
 
-/// No account is kept, sealed or in clear.
+/// Asserts that no account is stored, neither sealed nor in clear text, and that none of the numbers in [`REAL`] is in
+/// the log or in a file.
 #[track_caller]
-fn assert_nothing_kept(gateway: &Gateway) -> anyhow::Result<()> {
-    let database = database(gateway)?;
+fn assert_nothing_stored(gateway: &TestGateway) -> anyhow::Result<()> {
+    let database = open_database(gateway)?;
     for table in ["card", "registration_account", "promise", "standing_instruction"] {
         let rows: u32 = database.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
         assert_eq!(rows, 0, "{table}");
     }
     for number in REAL {
-        assert!(luhn_valid(number), "{number} would be declined by its check digit");
-        assert!(!gateway.log().contains(number), "{number} is in the log");
-        assert!(!is_in_a_file(gateway.folder(), number)?, "{number} is in a file");
+        assert!(is_luhn_valid(number), "{number} would be declined by its check digit");
+        assert!(!gateway.read_log().contains(number), "{number} is in the log");
+        assert!(!is_in_any_file(gateway.folder(), number)?, "{number} is in a file");
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn every_route_that_takes_a_number_declines_a_real_one_and_keeps_nothing_of_it() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
     let mut numbers = REAL.iter().map(|number| ("card.number", *number));
     let mut number = || numbers.next().unwrap_or_default();
     let mut tried = BTreeSet::new();
-    let mut declined = |route: &str, answer: &Answer| {
-        assert_answer(answer, 400, DECLINED);
+    let mut declined = |route: &str, answer: &ApiResponse| {
+        assert_result(answer, 400, DECLINED);
         assert!(answer.json["registrationId"].is_null() && answer.json["redirect"].is_null(), "{}", answer.text);
         tried.insert(route.to_owned());
     };
-    // Whatever is wished for beside it.
+    // With parameters that ask for a registration, an outcome or a challenge.
     let wishes: [&[(&str, &str)]; 4] = [
         &[("createRegistration", "true"), ("standingInstruction.mode", "INITIAL")],
         &[("customParameters[forceResultCode]", "000.100.110"), ("createRegistration", "true")],
@@ -97,35 +98,36 @@ async fn every_route_that_takes_a_number_declines_a_real_one_and_keeps_nothing_o
         &[("customParameters[3DS2_flow]", "challenge"), ("shopperResultUrl", "https://shop.example/")],
     ];
     for wish in wishes {
-        let fields = [&[number()][..], &KNOWN[..5], wish, &KNOWN[5..]].concat();
-        declined("post /v1/payments", &shop.pay(&fields).await?);
+        let fields = [&[number()][..], &CARDHOLDER_DATA[..5], wish, &CARDHOLDER_DATA[5..]].concat();
+        declined("post /v1/payments", &shop.pay_by_card(&fields).await?);
     }
-    declined("post /v1/registrations", &register(&shop, &[number()]).await?);
-    // The merchant's word opens, changes and refers, and no card is kept of it.
+    declined("post /v1/registrations", &register_card(&shop, &[number()]).await?);
+    // A checkout accepts the number in its creation and update, but does not store it.
     let beside = [CARD.as_slice(), &[number()]].concat();
-    let checkout = shop.checkout(&with(&beside[..0], &[beside[6]])).await?;
-    assert_answer(&checkout, 200, "000.200.100");
+    let checkout = shop.create_checkout(&merge_fields(&beside[..0], &[beside[6]])).await?;
+    assert_result(&checkout, 200, "000.200.100");
     let changed = shop.post(&format!("v1/checkouts/{}", checkout.id()), &[number()]).await?;
-    assert_answer(&changed, 200, "000.200.101");
-    let paid = shop.submit(checkout.id(), &[number()]).await?;
-    assert_answer(&paid, 200, "000.000.100");
-    declined("post /v1/checkouts/{id}/payment", &shop.status(checkout.id()).await?);
-    let summary = shop.submit(shop.checkout(&[]).await?.id(), &[number(), ("useSummaryPage", "true")]).await?;
+    assert_result(&changed, 200, "000.200.101");
+    let paid = shop.submit_card(checkout.id(), &[number()]).await?;
+    assert_result(&paid, 200, "000.000.100");
+    declined("post /v1/checkouts/{id}/payment", &shop.read_status(checkout.id()).await?);
+    let summary =
+        shop.submit_card(shop.create_checkout(&[]).await?.id(), &[number(), ("useSummaryPage", "true")]).await?;
     declined("post /v1/checkouts/{id}/payment", &summary);
     let stores = shop.post("v1/checkouts", &[("createRegistration", "true")]).await?;
     let path = format!("v1/checkouts/{}/registration", stores.id());
-    assert_answer(&shop.post_as_browser(&path, &with(&CARD, &[number()])).await?, 200, "000.000.100");
+    assert_result(&shop.post_as_browser(&path, &merge_fields(&CARD, &[number()])).await?, 200, "000.000.100");
     declined("post /v1/checkouts/{id}/registration", &shop.get(&path).await?);
-    let plain = shop.checkout(&[("shopperResultUrl", "https://shop.example/")]).await?;
+    let plain = shop.create_checkout(&[("shopperResultUrl", "https://shop.example/")]).await?;
     let expiry = [number(), ("card.expiry", "12 / 49")];
     let fields = [&CARD[..1], &CARD[5..], &expiry].concat();
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
     let request = client.post(format!("{}v1/plainForm.html?checkoutId={}&brands=VISA", shop.base, plain.id()));
-    let request = request.header("content-type", "application/x-www-form-urlencoded").body(form(fields));
+    let request = request.header("content-type", "application/x-www-form-urlencoded").body(encode_form(fields));
     assert_eq!(request.send().await?.status(), 303);
-    declined("post /v1/plainForm.html", &shop.status(plain.id()).await?);
-    assert_nothing_kept(&gateway)?;
-    // Those that open and change a checkout, and those that use what is there already, read no card.
+    declined("post /v1/plainForm.html", &shop.read_status(plain.id()).await?);
+    assert_nothing_stored(&gateway)?;
+    // Routes that create or change a checkout, or use an existing payment or account, do not read card parameters.
     tried.extend(
         [
             "post /v1/checkouts",
@@ -135,24 +137,24 @@ async fn every_route_that_takes_a_number_declines_a_real_one_and_keeps_nothing_o
         ]
         .map(str::to_owned),
     );
-    assert_eq!(routes(&shop).await?, tried);
+    assert_eq!(card_number_routes(&shop).await?, tried);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_wrong_check_digit_keeps_its_code_whatever_is_forced() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     for forced in ["", "000.100.110", "000.200.000"] {
         let fields = [("card.number", "4716029384756015"), ("customParameters[forceResultCode]", forced)];
-        assert_answer(&shop.pay(&fields).await?, 400, "100.100.101");
+        assert_result(&shop.pay_by_card(&fields).await?, 400, "100.100.101");
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn the_answer_says_why() -> anyhow::Result<()> {
-    let answer = shop().pay(&[("card.number", REAL[0])]).await?;
-    assert_answer(&answer, 400, DECLINED);
+    let answer = sandbox_shop().pay_by_card(&[("card.number", REAL[0])]).await?;
+    assert_result(&answer, 400, DECLINED);
     assert!(!answer.id().is_empty(), "{}", answer.text);
     let description = answer.json["result"]["description"].as_str().unwrap_or_default();
     assert!(description.contains("documented test card numbers only"), "{description}");
@@ -161,51 +163,51 @@ async fn the_answer_says_why() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_number_stored_while_any_was_taken_cannot_be_paid_with_afterwards() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant_with(&["--sandbox-any-number"])?;
-    let made = register(&shop, &[("card.number", REAL[0])]).await?;
-    assert_answer(&made, 200, "000.100.110");
-    assert_answer(&pay_by(&shop, made.id(), &[]).await?, 200, "000.100.110");
-    assert_eq!(accounts(&gateway)?, 1);
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant_with(&["--sandbox-any-number"])?;
+    let made = register_card(&shop, &[("card.number", REAL[0])]).await?;
+    assert_result(&made, 200, "000.100.110");
+    assert_result(&pay_by_registration(&shop, made.id(), &[]).await?, 200, "000.100.110");
+    assert_eq!(count_accounts(&gateway)?, 1);
     let set = ["entity", "set", "--entity", &shop.entity_id, "--sandbox-any-number", "off"];
-    assert_eq!(gateway.command(&set)?["settings"]["sandbox_any_number"], false);
-    tillgate_tests::until("the gateway follows", async || {
-        let answer = pay_by(&shop, made.id(), &[]).await?;
-        Ok((answer.code() == DECLINED).then_some(()))
+    assert_eq!(gateway.run_command(&set)?["settings"]["sandbox_any_number"], false);
+    tillgate_tests::poll_until("the gateway follows", async || {
+        let answer = pay_by_registration(&shop, made.id(), &[]).await?;
+        Ok((answer.result_code() == DECLINED).then_some(()))
     })
     .await?;
-    let offers = shop.checkout(&[("registrations[0].id", made.id())]).await?;
+    let offers = shop.create_checkout(&[("registrations[0].id", made.id())]).await?;
     let path = format!("v1/checkouts/{}/payment", offers.id());
     let chosen = [("registrationId", made.id()), ("card.cvv", "123")];
-    assert_answer(&shop.post_as_browser(&path, &chosen).await?, 200, "000.000.100");
-    assert_answer(&shop.status(offers.id()).await?, 400, DECLINED);
+    assert_result(&shop.post_as_browser(&path, &chosen).await?, 200, "000.000.100");
+    assert_result(&shop.read_status(offers.id()).await?, 400, DECLINED);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_wallets_token_holds_a_test_number_too() -> anyhow::Result<()> {
-    let gateway = Gateway::shared();
+    let gateway = TestGateway::shared();
     let (shop, _) = wallet_shop(gateway)?;
-    let pays = async |number: &str| -> anyhow::Result<Answer> {
-        let token = token(gateway, &shop, &["--number", number])?;
+    let pays = async |number: &str| -> anyhow::Result<ApiResponse> {
+        let token = make_token(gateway, &shop, &["--number", number])?;
         let order = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB"), ("paymentBrand", "APPLEPAY")];
         shop.post("v1/payments", &[&order[..], &[("walletPay.paymentToken", &token)]].concat()).await
     };
-    assert_answer(&pays(REAL[0]).await?, 400, DECLINED);
-    assert_answer(&pays("4242424242424242").await?, 200, "000.100.110");
+    assert_result(&pays(REAL[0]).await?, 400, DECLINED);
+    assert_result(&pays("4242424242424242").await?, 200, "000.100.110");
     Ok(())
 }
 
 #[tokio::test]
 async fn the_option_is_of_one_entity_and_a_sandboxs_own() -> anyhow::Result<()> {
-    let gateway = Gateway::shared();
-    let merchant = gateway.merchant_with(&["--sandbox-any-number"])?;
-    assert_answer(&merchant.pay(&[("card.number", REAL[0])]).await?, 200, "000.100.110");
-    assert_answer(&other_shop().pay(&[("card.number", REAL[0])]).await?, 400, DECLINED);
-    let channel = gateway.merchant_with(&["--merchant", &merchant.entity_id])?;
-    assert_answer(&channel.pay(&[("card.number", REAL[0])]).await?, 400, DECLINED);
+    let gateway = TestGateway::shared();
+    let merchant = gateway.create_merchant_with(&["--sandbox-any-number"])?;
+    assert_result(&merchant.pay_by_card(&[("card.number", REAL[0])]).await?, 200, "000.100.110");
+    assert_result(&other_shop().pay_by_card(&[("card.number", REAL[0])]).await?, 400, DECLINED);
+    let channel = gateway.create_merchant_with(&["--merchant", &merchant.entity_id])?;
+    assert_result(&channel.pay_by_card(&[("card.number", REAL[0])]).await?, 400, DECLINED);
     let refused = gateway
-        .merchant_with(&["--live", "--sandbox-any-number"])
+        .create_merchant_with(&["--live", "--sandbox-any-number"])
         .map(|shop| shop.entity_id)
         .expect_err("the two options contradict each other");
     assert!(refused.to_string().contains("takes real cards"), "{refused}");
@@ -214,30 +216,30 @@ async fn the_option_is_of_one_entity_and_a_sandboxs_own() -> anyhow::Result<()> 
 
 #[tokio::test]
 async fn every_number_of_the_reference_pays_and_every_card_brand_has_one() -> anyhow::Result<()> {
-    let shop = shop();
-    let page = Answer::read(shop.bare(Method::GET, "reference").send().await?).await?;
+    let shop = sandbox_shop();
+    let page = ApiResponse::read_from(shop.bare_request(Method::GET, "reference").send().await?).await?;
     let mut all = BTreeSet::new();
-    for row in crate::reference::rows(&page, "test-numbers") {
+    for row in crate::reference::table_rows(&page, "test-numbers") {
         let brand = if row[1] == "none" { "WORLD" } else { &row[1] };
         let code = ("card.cvv", if brand == "AMEX" { "1234" } else { "123" });
         for number in row[0].split(' ') {
-            let paid = shop.pay(&[("card.number", number), ("paymentBrand", brand), code]).await?;
-            assert_answer(&paid, 200, "000.100.110");
+            let paid = shop.pay_by_card(&[("card.number", number), ("paymentBrand", brand), code]).await?;
+            assert_result(&paid, 200, "000.100.110");
             assert!(all.insert(number.to_owned()), "{number}");
         }
     }
     for anchor in ["test-cards", "test-3d"] {
-        all.extend(crate::reference::rows(&page, anchor).into_iter().map(|row| row[0].clone()));
+        all.extend(crate::reference::table_rows(&page, anchor).into_iter().map(|row| row[0].clone()));
     }
-    for brand in Brand::all().iter().filter(|brand| brand.kind == Kind::Card) {
-        assert!(all.iter().any(|number| brand.accepts(number)), "{}", brand.code);
+    for brand in Brand::all().iter().filter(|brand| brand.kind == AccountType::Card) {
+        assert!(all.iter().any(|number| brand.allows_number(number)), "{}", brand.code);
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn every_number_of_the_published_vendors_lists_is_taken() -> anyhow::Result<()> {
-    let shop = shop();
+    let shop = sandbox_shop();
     let known = [
         ("Stripe", "VISA", "4000056655665556"),
         ("Stripe", "MASTER", "2223003122003222"),
@@ -258,8 +260,8 @@ async fn every_number_of_the_published_vendors_lists_is_taken() -> anyhow::Resul
     ];
     for (publisher, brand, number) in known {
         let code = ("card.cvv", if brand == "AMEX" { "1234" } else { "123" });
-        let paid = shop.pay(&[("paymentBrand", brand), ("card.number", number), code]).await?;
-        assert_eq!(paid.code(), "000.100.110", "{publisher}: {}", paid.text);
+        let paid = shop.pay_by_card(&[("paymentBrand", brand), ("card.number", number), code]).await?;
+        assert_eq!(paid.result_code(), "000.100.110", "{publisher}: {}", paid.text);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The inventory of scripts, and what a changed or unsigned build of the form does to the start.
+//! The inventory of scripts, and the start of a gateway with a changed or unsigned build of the form.
 
 use std::fs;
 use std::path::Path;
@@ -8,33 +8,35 @@ use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
 use ring::rand::SystemRandom;
 use ring::signature::{Ed25519KeyPair, KeyPair as _};
-use tillgate_tests::{Answer, Gateway, Merchant};
+use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
 
-use crate::bundle::{Bundle, integrity};
+use crate::bundle::{TestBundle, integrity_value};
 use crate::support::*;
 
-/// A key pair, and its public key as `--form-key` takes it.
-fn key() -> anyhow::Result<(Ed25519KeyPair, String)> {
+/// Creates a key pair. Also returns its public key in the format of `--form-key`.
+fn create_key_pair() -> anyhow::Result<(Ed25519KeyPair, String)> {
     let document = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).map_err(|error| anyhow::anyhow!("{error}"))?;
     let pair = Ed25519KeyPair::from_pkcs8(document.as_ref()).map_err(|error| anyhow::anyhow!("{error}"))?;
     let public = STANDARD.encode(pair.public_key());
     Ok((pair, public))
 }
 
-/// Signs a build as `cargo xtask form` does.
-fn sign(bundle: &Bundle, pair: &Ed25519KeyPair) -> anyhow::Result<()> {
+/// Signs the manifest of a build as `cargo xtask form` does.
+fn sign_build(bundle: &TestBundle, pair: &Ed25519KeyPair) -> anyhow::Result<()> {
     let folder = Path::new(bundle.folder());
     let manifest = fs::read(folder.join("manifest.json"))?;
     Ok(fs::write(folder.join("manifest.sig"), STANDARD.encode(pair.sign(&manifest)))?)
 }
 
+/// Returns the error of a gateway that does not start with these options, or an empty string if it starts.
 fn start_error(options: &[&str]) -> String {
-    Gateway::start_with(options).err().map(|error| error.to_string()).unwrap_or_default()
+    TestGateway::start_with(options).err().map(|error| error.to_string()).unwrap_or_default()
 }
 
-async fn inventory(shop: &Merchant) -> anyhow::Result<Answer> {
-    let answer = Answer::read(shop.bare(Method::GET, "v1/scripts").send().await?).await?;
-    assert_answer(&answer, 200, "000.000.100");
+/// Reads the inventory of scripts, and asserts success.
+async fn read_inventory(shop: &MerchantClient) -> anyhow::Result<ApiResponse> {
+    let answer = ApiResponse::read_from(shop.bare_request(Method::GET, "v1/scripts").send().await?).await?;
+    assert_result(&answer, 200, "000.000.100");
     Ok(answer)
 }
 
@@ -42,9 +44,9 @@ async fn inventory(shop: &Merchant) -> anyhow::Result<Answer> {
 async fn every_script_is_listed_with_its_reason_and_the_hash_of_what_is_served() -> anyhow::Result<()> {
     let fields = ["--public-url", "https://pay.example", "--fields-url", "https://fields.pay.example"];
     for options in [&[][..], &fields] {
-        let gateway = Gateway::start_with(options)?;
-        let shop = gateway.merchant()?;
-        let answer = inventory(&shop).await?;
+        let gateway = TestGateway::start_with(options)?;
+        let shop = gateway.create_merchant()?;
+        let answer = read_inventory(&shop).await?;
         let scripts = answer.json["scripts"].as_array().cloned().unwrap_or_default();
         assert!(scripts.len() > 50, "{}", scripts.len());
         let mut loaded = 0;
@@ -54,22 +56,22 @@ async fn every_script_is_listed_with_its_reason_and_the_hash_of_what_is_served()
             let Some(address) = script["address"].as_str() else { continue };
             let frame = address.contains("/frame/") && !options.is_empty();
             let host = if frame { "fields.pay.example" } else { "pay.example" };
-            let request = shop.bare(Method::GET, address.trim_start_matches('/')).header("host", host);
+            let request = shop.bare_request(Method::GET, address.trim_start_matches('/')).header("host", host);
             let bytes = request.send().await?.bytes().await?;
-            assert_eq!(script["integrity"], integrity(&bytes), "{address}");
+            assert_eq!(script["integrity"], integrity_value(&bytes), "{address}");
             assert_eq!(script["bytes"], bytes.len(), "{address}");
             loaded += 1;
         }
         assert!(loaded > 50, "{loaded}");
-        let checkout = shop.checkout(&[("integrity", "true")]).await?;
+        let checkout = shop.create_checkout(&[("integrity", "true")]).await?;
         assert!(scripts.iter().any(|script| script["integrity"] == checkout.json["integrity"]));
-        // The policies are those that browsers get.
+        // The policies are equal to those that browsers receive.
         let documents = answer.json["documents"].as_array().cloned().unwrap_or_default();
         assert_eq!(documents.len(), 5);
         for document in documents {
             let path = document["path"].as_str().unwrap_or_default().trim_start_matches('/');
             let separator = if path.contains('?') { '&' } else { '?' };
-            let request = shop.bare(Method::GET, &format!("{path}{separator}checkoutId={}", checkout.id()));
+            let request = shop.bare_request(Method::GET, &format!("{path}{separator}checkoutId={}", checkout.id()));
             let response =
                 request.header("host", if options.is_empty() { "pay.example" } else { "fields.pay.example" });
             let response = response.send().await?;
@@ -85,14 +87,14 @@ async fn every_script_is_listed_with_its_reason_and_the_hash_of_what_is_served()
 
 #[tokio::test]
 async fn a_signed_form_starts_under_its_key_only_and_shows_its_signature() -> anyhow::Result<()> {
-    let (pair, public) = key()?;
-    let (_, other) = key()?;
-    let bundle = Bundle::new("signed")?;
+    let (pair, public) = create_key_pair()?;
+    let (_, other) = create_key_pair()?;
+    let bundle = TestBundle::new("signed")?;
     let options = ["--form", bundle.folder(), "--form-key", &public];
     assert!(start_error(&options).contains("not signed"), "without a signature");
-    sign(&bundle, &pair)?;
-    let gateway = Gateway::start_with(&options)?;
-    let answer = inventory(&gateway.merchant()?).await?;
+    sign_build(&bundle, &pair)?;
+    let gateway = TestGateway::start_with(&options)?;
+    let answer = read_inventory(&gateway.create_merchant()?).await?;
     let manifest = fs::read_to_string(Path::new(bundle.folder()).join("manifest.json"))?;
     assert_eq!(answer.json["manifest"], manifest);
     let signature = STANDARD.decode(answer.json["signature"].as_str().unwrap_or_default())?;
@@ -100,7 +102,7 @@ async fn a_signed_form_starts_under_its_key_only_and_shows_its_signature() -> an
     assert!(verified.verify(manifest.as_bytes(), &signature).is_ok());
     assert!(start_error(&["--form", bundle.folder(), "--form-key", &other]).contains("not signed"));
     assert!(start_error(&["--form", bundle.folder(), "--form-key", "x"]).contains("44 characters"));
-    // The manifest is what is signed.
+    // The signature covers the manifest.
     fs::write(Path::new(bundle.folder()).join("manifest.json"), manifest.replace("image/png", "text/html"))?;
     assert!(start_error(&options).contains("not signed"));
     Ok(())
@@ -117,9 +119,9 @@ async fn a_file_that_is_not_what_was_built_stops_the_start_also_without_a_key() 
         "static/js/static.min.js.gz",
         "static/img/picture.png",
     ] {
-        let bundle = Bundle::new("changed")?;
+        let bundle = TestBundle::new("changed")?;
         let path = Path::new(bundle.folder()).join(file);
-        let other = Bundle::new("another")?;
+        let other = TestBundle::new("another")?;
         fs::copy(Path::new(other.folder()).join(file), &path)?;
         let error = start_error(&["--form", bundle.folder()]);
         assert!(error.contains(&format!("{file} of the form is not what was built")), "{file}: {error}");

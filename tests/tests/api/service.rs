@@ -1,16 +1,16 @@
-//! What the service says about itself, what it writes into its access log, and how it lives behind a proxy.
+//! Information about the service, its access log, and its operation behind a proxy.
 
 use std::collections::HashSet;
 
 use reqwest::Method;
-use tillgate_tests::{Answer, Gateway, until};
+use tillgate_tests::{ApiResponse, TestGateway, poll_until};
 
 use crate::support::*;
 
 #[tokio::test]
 async fn health_is_a_word_and_needs_no_credentials() -> anyhow::Result<()> {
-    let shop = shop();
-    let answer = Answer::read(shop.bare(Method::GET, "health").send().await?).await?;
+    let shop = sandbox_shop();
+    let answer = ApiResponse::read_from(shop.bare_request(Method::GET, "health").send().await?).await?;
     assert_eq!((answer.status, &answer.json["status"]), (200, &"ok".into()));
     assert_envelope(&answer);
     Ok(())
@@ -18,8 +18,8 @@ async fn health_is_a_word_and_needs_no_credentials() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn every_result_code_is_listed_once_and_described() -> anyhow::Result<()> {
-    let shop = shop();
-    let answer = Answer::read(shop.bare(Method::GET, "v1/resultcodes").send().await?).await?;
+    let shop = sandbox_shop();
+    let answer = ApiResponse::read_from(shop.bare_request(Method::GET, "v1/resultcodes").send().await?).await?;
     assert_eq!(answer.status, 200);
     let codes = answer.json["resultCodes"].as_array().cloned().unwrap_or_default();
     assert_eq!(codes.len(), 671);
@@ -64,19 +64,19 @@ async fn every_result_code_is_listed_once_and_described() -> anyhow::Result<()> 
 
 #[tokio::test]
 async fn the_access_log_has_the_route_and_neither_path_nor_query() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
     let payment = format!("8a{}", "7".repeat(30));
     shop.get(&format!("v1/payments/{payment}?card.number=4242424242424242&authentication.password=hunter2")).await?;
     shop.get(&format!("//v1/payments/{payment}?note=two-slashes")).await?;
     let line = "GET /v1/payments/{id} 404";
-    let requests = until("both requests are in the access log", async || {
-        let found = gateway.requests_about(&payment);
+    let requests = poll_until("both requests are in the access log", async || {
+        let found = gateway.logged_requests_about(&payment);
         Ok((found.len() == 2).then_some(found))
     })
     .await?;
     assert_eq!(requests, [line, line]);
-    let log = gateway.log();
+    let log = gateway.read_log();
     for secret in [payment.as_str(), "entityId=", "4242424242424242", "hunter2", "two-slashes", &shop.token, "Bearer"] {
         assert!(!log.contains(secret), "{secret} is in the log:\n{log}");
     }
@@ -85,40 +85,46 @@ async fn the_access_log_has_the_route_and_neither_path_nor_query() -> anyhow::Re
 
 #[tokio::test]
 async fn a_submit_is_logged_without_what_was_posted() -> anyhow::Result<()> {
-    let gateway = Gateway::start()?;
-    let shop = gateway.merchant()?;
-    let made = shop.checkout(&[]).await?;
-    shop.submit(made.id(), &[("card.holder", "Wilhelmina Vantongerloo")]).await?;
-    until("the submit is in the access log", async || Ok((gateway.submits(made.id()) == 1).then_some(()))).await?;
-    assert!(!gateway.log().contains("Vantongerloo"));
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let made = shop.create_checkout(&[]).await?;
+    shop.submit_card(made.id(), &[("card.holder", "Wilhelmina Vantongerloo")]).await?;
+    poll_until("the submit is in the access log", async || Ok((gateway.submit_count(made.id()) == 1).then_some(())))
+        .await?;
+    assert!(!gateway.read_log().contains("Vantongerloo"));
     Ok(())
 }
 
 #[tokio::test]
 async fn a_forwarded_address_is_believed_from_a_trusted_proxy_only() -> anyhow::Result<()> {
-    let address = async |gateway: &Gateway, forwarded: &str| -> anyhow::Result<String> {
-        let shop = gateway.merchant()?;
-        let made = shop.checkout(&[]).await?;
-        let request = shop.bare(Method::POST, &format!("v1/checkouts/{}/payment", made.id()));
+    let address = async |gateway: &TestGateway, forwarded: &str| -> anyhow::Result<String> {
+        let shop = gateway.create_merchant()?;
+        let made = shop.create_checkout(&[]).await?;
+        let request = shop.bare_request(Method::POST, &format!("v1/checkouts/{}/payment", made.id()));
         let request =
             request.header("x-forwarded-for", forwarded).header("content-type", "application/x-www-form-urlencoded");
-        let submitted = Answer::read(request.body(tillgate_tests::form(tillgate_tests::CARD)).send().await?).await?;
-        assert_answer(&submitted, 200, "000.000.100");
-        Ok(shop.status(made.id()).await?.json["customer"]["ip"].as_str().unwrap_or_default().to_owned())
+        let submitted =
+            ApiResponse::read_from(request.body(tillgate_tests::encode_form(tillgate_tests::CARD)).send().await?)
+                .await?;
+        assert_result(&submitted, 200, "000.000.100");
+        Ok(shop.read_status(made.id()).await?.json["customer"]["ip"].as_str().unwrap_or_default().to_owned())
     };
-    let trusting = Gateway::start_with(&["--trusted-proxy", "127.0.0.0/8", "--trusted-proxy", "10.0.0.0/8"])?;
+    let trusting = TestGateway::start_with(&["--trusted-proxy", "127.0.0.0/8", "--trusted-proxy", "10.0.0.0/8"])?;
     assert_eq!(address(&trusting, "203.0.113.9").await?, "203.0.113.9");
     assert_eq!(address(&trusting, "1.2.3.4, 203.0.113.9, 10.0.0.2").await?, "203.0.113.9");
     assert_eq!(address(&trusting, "2001:db8::7").await?, "2001:db8::7");
     assert_eq!(address(&trusting, "nonsense").await?, "127.0.0.1");
-    assert_eq!(address(Gateway::shared(), "203.0.113.9").await?, "127.0.0.1");
+    assert_eq!(address(TestGateway::shared(), "203.0.113.9").await?, "127.0.0.1");
     Ok(())
 }
 
-async fn base(gateway: &Gateway, headers: &[(&str, &str)]) -> anyhow::Result<String> {
-    let shop = gateway.merchant()?;
-    let made = shop.checkout(&[]).await?;
-    let mut request = shop.bare(Method::GET, &format!("v1/pciIframe.html?checkoutId={}&brands=VISA", made.id()));
+/// Returns the gateway's public address in the frame document of a new checkout, which is requested with these headers.
+/// Empty if the document has none.
+async fn configured_base(gateway: &TestGateway, headers: &[(&str, &str)]) -> anyhow::Result<String> {
+    let shop = gateway.create_merchant()?;
+    let made = shop.create_checkout(&[]).await?;
+    let mut request =
+        shop.bare_request(Method::GET, &format!("v1/pciIframe.html?checkoutId={}&brands=VISA", made.id()));
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
@@ -132,8 +138,11 @@ async fn the_public_address_is_the_configured_one_whatever_a_request_says() -> a
     for (url, expected) in
         [("https://pay.example", "https://pay.example/"), ("https://pay.example/till//", "https://pay.example/till/")]
     {
-        let gateway = Gateway::start_with(&["--public-url", url])?;
-        assert_eq!(base(&gateway, &[("host", "evil.example"), ("x-forwarded-proto", "http")]).await?, expected);
+        let gateway = TestGateway::start_with(&["--public-url", url])?;
+        assert_eq!(
+            configured_base(&gateway, &[("host", "evil.example"), ("x-forwarded-proto", "http")]).await?,
+            expected
+        );
     }
     Ok(())
 }
@@ -141,12 +150,12 @@ async fn the_public_address_is_the_configured_one_whatever_a_request_says() -> a
 #[tokio::test]
 async fn without_a_configured_address_the_proxys_scheme_counts_when_it_is_trusted() -> anyhow::Result<()> {
     let headers = [("host", "pay.example"), ("x-forwarded-proto", "https")];
-    let trusting = Gateway::start_with(&["--trusted-proxy", "127.0.0.1/32"])?;
-    assert_eq!(base(&trusting, &headers).await?, "https://pay.example/");
+    let trusting = TestGateway::start_with(&["--trusted-proxy", "127.0.0.1/32"])?;
+    assert_eq!(configured_base(&trusting, &headers).await?, "https://pay.example/");
     assert_eq!(
-        base(&trusting, &[("host", "pay.example"), ("x-forwarded-proto", "javascript")]).await?,
+        configured_base(&trusting, &[("host", "pay.example"), ("x-forwarded-proto", "javascript")]).await?,
         "http://pay.example/"
     );
-    assert_eq!(base(Gateway::shared(), &headers).await?, "http://pay.example/");
+    assert_eq!(configured_base(TestGateway::shared(), &headers).await?, "http://pay.example/");
     Ok(())
 }

@@ -1,32 +1,33 @@
-//! axe-core finds nothing: not in the shop, not in the form, not in its frames, in no state of them.
+//! axe-core checks of the shop, the form and its frames in all of their states. No findings are allowed.
 
-use tillgate_tests::{Browser, DemoShop, Gateway, browse};
+use tillgate_tests::{Browser, TestDemoShop, TestGateway, run_in_browser};
 
-async fn expect_nothing(browser: &Browser, place: &str) -> anyhow::Result<()> {
-    let found = browser.axe().await?;
+/// Runs axe-core on the page, and asserts that it has no findings. `place` is shown in failures.
+async fn expect_no_findings(browser: &Browser, place: &str) -> anyhow::Result<()> {
+    let found = browser.run_axe().await?;
     assert!(found.is_empty(), "{place}:\n{}", found.join("\n"));
     Ok(())
 }
 
 #[tokio::test]
 async fn axe_finds_nothing_on_the_way_through_the_shop() -> anyhow::Result<()> {
-    let demo = DemoShop::start(Gateway::shared()).await?;
-    browse(move |browser| async move {
+    let demo = TestDemoShop::start(TestGateway::shared()).await?;
+    run_in_browser(move |browser| async move {
         for (scheme, query) in [("light", ""), ("dark", "?lang=de&dark=1")] {
-            browser.prefer(scheme).await?;
+            browser.set_color_scheme(scheme).await?;
             browser.goto(format!("{}{query}", demo.public)).await?;
-            expect_nothing(&browser, "product").await?;
-            let form = demo.to_checkout(&browser, query, "approve").await?;
-            expect_nothing(&browser, &format!("form, empty, {scheme}")).await?;
-            form.pay().await?;
-            form.hint("cvvError").await?;
-            expect_nothing(&browser, &format!("form, with errors, {scheme}")).await?;
-            form.fill().await?;
-            form.no_hint("cvvError").await?;
-            expect_nothing(&browser, &format!("form, filled, {scheme}")).await?;
-            form.pay().await?;
-            assert_eq!(DemoShop::outcome(&browser).await?, "paid");
-            expect_nothing(&browser, "result").await?;
+            expect_no_findings(&browser, "product").await?;
+            let form = demo.open_card_form(&browser, query, "approve").await?;
+            expect_no_findings(&browser, &format!("form, empty, {scheme}")).await?;
+            form.press_pay_button().await?;
+            form.wait_for_hint("cvvError").await?;
+            expect_no_findings(&browser, &format!("form, with errors, {scheme}")).await?;
+            form.fill_fields().await?;
+            form.wait_for_no_hint("cvvError").await?;
+            expect_no_findings(&browser, &format!("form, filled, {scheme}")).await?;
+            form.press_pay_button().await?;
+            assert_eq!(TestDemoShop::read_outcome(&browser).await?, "paid");
+            expect_no_findings(&browser, "result").await?;
         }
         Ok(())
     })
@@ -35,13 +36,13 @@ async fn axe_finds_nothing_on_the_way_through_the_shop() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn axe_finds_nothing_in_the_plain_and_the_bare_form() -> anyhow::Result<()> {
-    let demo = DemoShop::start(Gateway::shared()).await?;
-    browse(move |browser| async move {
+    let demo = TestDemoShop::start(TestGateway::shared()).await?;
+    run_in_browser(move |browser| async move {
         for query in ["?style=plain", "?style=none", "?brandDetection=1"] {
-            let form = demo.to_checkout(&browser, query, "decline").await?;
-            form.pay().await?;
-            form.hint("cvvError").await?;
-            expect_nothing(&browser, query).await?;
+            let form = demo.open_card_form(&browser, query, "decline").await?;
+            form.press_pay_button().await?;
+            form.wait_for_hint("cvvError").await?;
+            expect_no_findings(&browser, query).await?;
         }
         Ok(())
     })
@@ -50,15 +51,15 @@ async fn axe_finds_nothing_in_the_plain_and_the_bare_form() -> anyhow::Result<()
 
 #[tokio::test]
 async fn axe_finds_nothing_on_a_decline_and_where_nothing_is() -> anyhow::Result<()> {
-    let demo = DemoShop::start(Gateway::shared()).await?;
-    browse(move |browser| async move {
-        let form = demo.to_checkout(&browser, "", "decline").await?;
-        form.fill().await?;
-        form.pay().await?;
-        assert_eq!(DemoShop::outcome(&browser).await?, "declined");
-        expect_nothing(&browser, "declined").await?;
+    let demo = TestDemoShop::start(TestGateway::shared()).await?;
+    run_in_browser(move |browser| async move {
+        let form = demo.open_card_form(&browser, "", "decline").await?;
+        form.fill_fields().await?;
+        form.press_pay_button().await?;
+        assert_eq!(TestDemoShop::read_outcome(&browser).await?, "declined");
+        expect_no_findings(&browser, "declined").await?;
         browser.goto(format!("{}nowhere", demo.public)).await?;
-        expect_nothing(&browser, "not found").await?;
+        expect_no_findings(&browser, "not found").await?;
         Ok(())
     })
     .await

@@ -1,9 +1,10 @@
-// A hostile script in the merchant's page. It hears every message before the form does, and holds the form back once it
-// attacks. `attack(entity, token, checkout)` sends the frames everything that it can think of, with the credentials and an
-// open checkout of another entity, and promises what came back.
+// A hostile script in the merchant's page. It receives every message before the form does, and hides messages from the
+// form during its attack. `attack(entity, token, checkout)` sends all kinds of messages to the frames, with the
+// credentials and an open checkout of another entity. It resolves to the number of sent messages when the frames have
+// replied.
 (() => {
   const heard = [];
-  // Questions that frames owe an answer to, by their windows.
+  // Number of messages that a frame has not replied to, by its window.
   const owed = new Map();
   const replies = ["answer", "invalid", "failed"];
   let attacking = false;
@@ -30,7 +31,7 @@
     const victim = new URL(own).searchParams.get("checkoutId");
     const base = new URL(own).origin;
     const [userId, password] = atob(token).split("|");
-    // Frames of the gateway's that the page has put beside the form's, with the attacker's checkout and without any.
+    // Additional frames of the gateway, with the attacker's checkout and without any.
     for (const id of [checkout, ""])
       for (const path of ["internalRequestIframe.html", "pciIframe.html"]) {
         const extra = document.createElement("iframe");
@@ -102,7 +103,7 @@
           const types = src.includes("internal") ? ["submit", "state", "remove"] : src.includes("card.number") ? ["submit"] : [];
           if (types.includes(message.type)) owed.set(contentWindow, (owed.get(contentWindow) || 0) + 1);
         } catch {
-          // What cannot be copied cannot be sent.
+          // Values that cannot be copied cannot be sent.
         }
     };
     const named = [...checkouts, ...(victim ? [checkout] : [])];
@@ -115,7 +116,7 @@
     const types = ["ready", "state", "wallet", "fill", "post", "digits", "judge", "refresh", "autofill", "answer", "config", "say"];
     for (const type of [...types, "__proto__", "constructor", "toString", "hasOwnProperty", "", null, ["submit"]])
       send({ type, field: "card.number", value: "4", text: "x" });
-    // Options that a frame answers with the state of its field.
+    // Options to which a frame responds with the state of its field.
     const digits = [...Array(10).keys()].map(String);
     const options = [
       { brand: "VISA", brands: ["VISA", "MASTER", "AMEX"] },
@@ -128,7 +129,7 @@
     for (const more of options)
       for (const type of ["options", "brand", "focus", "error", "submit"])
         send({ type, label: "x", lang: "en", dir: "rtl", placeholder: "x", help: "x", style: {}, text: "x", checkout: "..", fields: [], ...more });
-    // The attacker's own checkout, which a page without a checkout may name.
+    // A page without a checkout may send the id of the attacker's own.
     if (!victim) send({ type: "submit", call: "own", checkout, fields: credentials, code: true, codeRequired: true });
     await new Promise((done) => (settled = done));
     return sent;

@@ -1,16 +1,17 @@
-//! What a merchant's script can decide and learn.
+//! Decisions and information of a merchant's script.
 
 use thirtyfour::prelude::*;
-use tillgate_tests::card_form::{CardForm, PAY};
-use tillgate_tests::{Page, browse};
+use tillgate_tests::card_form::{CardForm, PAY_BUTTON};
+use tillgate_tests::{MerchantPage, run_in_browser};
 
-use crate::{APPROVED, PENDING, Stage};
+use crate::{APPROVED, CheckoutFixture, PENDING};
 
-/// Presses the button with a filled form and a callback that answers `answer`, and waits until it was asked.
-async fn asked_and(answer: &'static str, goes_on: bool) -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        // The second time it says yes: who was stopped can go on.
+/// Asserts that `onBeforeSubmitCard` with the statement `answer` lets the form submit, or prevents it. After a refusal
+/// the callback returns true, and a second press of the button submits. In both cases the checkout is paid once.
+async fn check_before_submit(answer: &'static str, submits: bool) -> anyhow::Result<()> {
+    let fixture = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        // The second call returns true: after a refusal the shopper can continue.
         let script = format!(
             "var asked = 0;
              var wpwlOptions = {{ onBeforeSubmitCard: function (event) {{
@@ -19,22 +20,22 @@ async fn asked_and(answer: &'static str, goes_on: bool) -> anyhow::Result<()> {
                 {answer}
              }} }};"
         );
-        browser.goto(stage.page(&script)).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.fill().await?;
-        form.pay().await?;
-        browser.until_seen("asked").await?;
-        if !goes_on {
-            // The button is back when the answer has been heard.
-            browser.until(&format!("!document.querySelector('{PAY}').disabled")).await?;
-            assert_eq!(stage.submits(), 0, "nothing was sent after: {answer}");
-            assert_eq!(stage.code().await?, PENDING);
-            form.pay().await?;
+        browser.goto(fixture.add_page(&script)).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.fill_fields().await?;
+        form.press_pay_button().await?;
+        browser.wait_for_observation("asked").await?;
+        if !submits {
+            // The button is enabled again after the refusal.
+            browser.wait_until(&format!("!document.querySelector('{PAY_BUTTON}').disabled")).await?;
+            assert_eq!(fixture.submit_count(), 0, "nothing was sent after: {answer}");
+            assert_eq!(fixture.read_result_code().await?, PENDING);
+            form.press_pay_button().await?;
         }
         browser.query(By::Id("result")).first().await?;
-        assert_eq!(stage.submits(), 1, "{answer}");
-        assert_eq!(stage.code().await?, APPROVED);
-        assert_eq!(browser.seen_of("asked").await?.len(), if goes_on { 1 } else { 2 });
+        assert_eq!(fixture.submit_count(), 1, "{answer}");
+        assert_eq!(fixture.read_result_code().await?, APPROVED);
+        assert_eq!(browser.observed_details("asked").await?.len(), if submits { 1 } else { 2 });
         Ok(())
     })
     .await
@@ -42,44 +43,47 @@ async fn asked_and(answer: &'static str, goes_on: bool) -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn on_before_submit_card_that_returns_false_stops_the_payment() -> anyhow::Result<()> {
-    asked_and("return false;", false).await
+    check_before_submit("return false;", false).await
 }
 
 #[tokio::test]
 async fn on_before_submit_card_that_promises_false_stops_the_payment() -> anyhow::Result<()> {
-    asked_and("return new Promise(function (done) { requestAnimationFrame(function () { done(false); }); });", false)
-        .await
+    check_before_submit(
+        "return new Promise(function (done) { requestAnimationFrame(function () { done(false); }); });",
+        false,
+    )
+    .await
 }
 
 #[tokio::test]
 async fn on_before_submit_card_that_returns_nothing_lets_the_payment_go_on() -> anyhow::Result<()> {
-    asked_and("", true).await
+    check_before_submit("", true).await
 }
 
 #[tokio::test]
 async fn on_before_submit_card_that_promises_true_lets_the_payment_go_on() -> anyhow::Result<()> {
-    asked_and("return Promise.resolve(true);", true).await
+    check_before_submit("return Promise.resolve(true);", true).await
 }
 
 #[tokio::test]
 async fn on_ready_is_told_the_containers_and_options_may_be_set_after_the_loader() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
         let script = "addEventListener('DOMContentLoaded', function () {
             window.wpwlOptions = { onReady: function (containers) {
                 witness.note('ready', [containers.length, typeof containers[0].containerKey, Array.isArray(containers[0].ccMethods)]);
             } };
         });";
-        browser.goto(stage.page(script)).await?;
-        let told = browser.until_seen("ready").await?;
+        browser.goto(stage.add_page(script)).await?;
+        let told = browser.wait_for_observation("ready").await?;
         assert_eq!(told, "0: 1; 1: string; 2: true");
-        // By then the form is there: merchants look into it in this callback.
-        let config = browser.value("typeof wpwl.checkout.config.customRedirectPageConfig").await?;
+        // The configuration is available by then, because merchants read it in this callback.
+        let config = browser.evaluate("typeof wpwl.checkout.config.customRedirectPageConfig").await?;
         assert_eq!(config, "object");
-        assert_eq!(browser.value("wpwl.checkout.id").await?, stage.checkout.id());
-        assert_eq!(browser.value("wpwl.checkout.amount").await?, "92.00");
-        assert_eq!(browser.value("wpwl.checkout.currency").await?, "EUR");
-        assert_eq!(browser.value("wpwl.isTestSystem").await?, true);
+        assert_eq!(browser.evaluate("wpwl.checkout.id").await?, stage.checkout.id());
+        assert_eq!(browser.evaluate("wpwl.checkout.amount").await?, "92.00");
+        assert_eq!(browser.evaluate("wpwl.checkout.currency").await?, "EUR");
+        assert_eq!(browser.evaluate("wpwl.isTestSystem").await?, true);
         Ok(())
     })
     .await
@@ -87,17 +91,17 @@ async fn on_ready_is_told_the_containers_and_options_may_be_set_after_the_loader
 
 #[tokio::test]
 async fn an_unknown_checkout_shows_a_message_and_calls_on_error() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
+    let stage = CheckoutFixture::new().await?;
     let unknown = "00000000000000000000000000000000.tx01";
-    browse(move |browser| async move {
+    run_in_browser(move |browser| async move {
         let script = "var wpwlOptions = { onError: function (error) { witness.note('failed', error.name); } };";
-        browser.goto(stage.site.add(Page::for_id(unknown).script(script))).await?;
-        assert_eq!(browser.until_seen("failed").await?, "InvalidCheckoutIdError");
+        browser.goto(stage.site.add_page(MerchantPage::for_checkout_id(unknown).with_script(script))).await?;
+        assert_eq!(browser.wait_for_observation("failed").await?, "InvalidCheckoutIdError");
         let message =
             browser.query(By::Css(".wpwl-container .wpwl-message.wpwl-has-error")).and_displayed().first().await?;
         assert!(!message.text().await?.is_empty());
         assert!(browser.query(By::Css("form.paymentWidgets")).nowait().not_exists().await?);
-        browser.picture("unknown-checkout").await?;
+        browser.save_screenshot("unknown-checkout").await?;
         Ok(())
     })
     .await
@@ -105,13 +109,13 @@ async fn an_unknown_checkout_shows_a_message_and_calls_on_error() -> anyhow::Res
 
 #[tokio::test]
 async fn a_checkout_that_is_paid_already_shows_a_message() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    stage.merchant.submit(stage.checkout.id(), &[]).await?;
-    assert_eq!(stage.code().await?, APPROVED);
-    browse(move |browser| async move {
+    let stage = CheckoutFixture::new().await?;
+    stage.merchant.submit_card(stage.checkout.id(), &[]).await?;
+    assert_eq!(stage.read_result_code().await?, APPROVED);
+    run_in_browser(move |browser| async move {
         let script = "var wpwlOptions = { onError: function (error) { witness.note('failed', error.name); } };";
-        browser.goto(stage.page(script)).await?;
-        assert_eq!(browser.until_seen("failed").await?, "InvalidCheckoutIdError");
+        browser.goto(stage.add_page(script)).await?;
+        assert_eq!(browser.wait_for_observation("failed").await?, "InvalidCheckoutIdError");
         browser.query(By::Css(".wpwl-message.wpwl-has-error")).and_displayed().first().await?;
         Ok(())
     })
@@ -120,17 +124,17 @@ async fn a_checkout_that_is_paid_already_shows_a_message() -> anyhow::Result<()>
 
 #[tokio::test]
 async fn a_callback_that_throws_and_options_that_nobody_knows_do_no_harm() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
         let script = "var wpwlOptions = {
             requireCardHolder: true, onSuccess: 5, locale: 'sr', iframeStyles: null, spinner: 'yes',
             onReady: function () { witness.note('ready', ''); throw new Error('the merchant\\'s own'); } };";
-        browser.goto(stage.page(script)).await?;
-        browser.until_seen("ready").await?;
-        let form = CardForm::ready(&browser).await?;
-        form.fill().await?;
-        form.pay().await?;
-        stage.paid(&browser).await?;
+        browser.goto(stage.add_page(script)).await?;
+        browser.wait_for_observation("ready").await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.fill_fields().await?;
+        form.press_pay_button().await?;
+        stage.wait_until_paid(&browser).await?;
         Ok(())
     })
     .await

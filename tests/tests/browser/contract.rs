@@ -1,13 +1,13 @@
-//! The merchant's callbacks: which, when, with what `this` and which arguments, and what their answers do.
+//! The merchant's callbacks: their order, `this` values and arguments, and the effects of their return values.
 
 use serde_json::json;
 use thirtyfour::prelude::*;
-use tillgate_tests::card_form::{CODE, CardForm, NUMBER, PAY};
-use tillgate_tests::{Page, browse};
+use tillgate_tests::card_form::{CODE_FRAME, CardForm, NUMBER_FRAME, PAY_BUTTON};
+use tillgate_tests::{MerchantPage, run_in_browser};
 
-use crate::{APPROVED, Stage};
+use crate::{APPROVED, CheckoutFixture};
 
-/// Notes every call: what `this` holds, and the arguments.
+/// Records every call with the content of `this` and the arguments.
 const NOTING: &str = "
     function list(it) {
         return it && it[0] ? [it[0].nodeName + '.' + (it[0].getAttribute('name') || ''), it.length, typeof it.find, typeof it.val, it.height() > 0].join(' ') : '';
@@ -27,18 +27,18 @@ const NOTING: &str = "
 
 #[tokio::test]
 async fn every_callback_is_called_with_its_this_and_its_arguments() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        browser.goto(stage.page(NOTING)).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.number("5454545454545454").await?;
-        form.expiry("05 / 34").await?;
-        form.holder("Jane Jones").await?;
-        form.code("123").await?;
-        form.find("input.wpwl-control-cardHolder").await?.click().await?;
-        browser.until("witness.all().some(it => it.kind === 'onBlurSecurityCode')").await?;
-        form.pay().await?;
-        stage.paid(&browser).await?;
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        browser.goto(stage.add_page(NOTING)).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.enter_number("5454545454545454").await?;
+        form.enter_expiry("05 / 34").await?;
+        form.enter_holder("Jane Jones").await?;
+        form.enter_security_code("123").await?;
+        form.find_element("input.wpwl-control-cardHolder").await?.click().await?;
+        browser.wait_until("witness.all().some(it => it.kind === 'onBlurSecurityCode')").await?;
+        form.press_pay_button().await?;
+        stage.wait_until_paid(&browser).await?;
 
         let (number, code) =
             ("IFRAME.card.number 1 function function true", "IFRAME.card.cvv 1 function function true");
@@ -67,9 +67,9 @@ async fn every_callback_is_called_with_its_this_and_its_arguments() -> anyhow::R
             ("strange", vec![]),
         ];
         for (name, calls) in expected {
-            assert_eq!(browser.seen_of(name).await?, calls, "{name}");
+            assert_eq!(browser.observed_details(name).await?, calls, "{name}");
         }
-        let holder = browser.seen_of("onBlurCardHolder").await?;
+        let holder = browser.observed_details("onBlurCardHolder").await?;
         assert_eq!(holder.first(), Some(&format!("{this} | true")));
         Ok(())
     })
@@ -78,7 +78,7 @@ async fn every_callback_is_called_with_its_this_and_its_arguments() -> anyhow::R
 
 #[tokio::test]
 async fn whatever_says_no_stops_the_payment_and_the_form_can_be_sent_afterwards() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
+    let stage = CheckoutFixture::new().await?;
     let noes = [
         ("onBeforeSubmitCard", "return false"),
         ("onBeforeSubmitCard", "return Promise.resolve(false)"),
@@ -89,34 +89,39 @@ async fn whatever_says_no_stops_the_payment_and_the_form_can_be_sent_afterwards(
         ("onBeforeSubmitCardPromise", "return Promise.reject()"),
         ("onBeforeSubmitCardPromise", "return jQuery.Deferred().reject()"),
     ];
-    browse(move |browser| async move {
-        let page =
-            Page::of(&stage.checkout).script("var wpwlOptions = {};").after(r#"<script src="/jquery.js"></script>"#);
-        browser.goto(stage.site.add(page)).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.fill().await?;
+    run_in_browser(move |browser| async move {
+        let page = MerchantPage::for_checkout(&stage.checkout)
+            .with_script("var wpwlOptions = {};")
+            .with_markup_after(r#"<script src="/jquery.js"></script>"#);
+        browser.goto(stage.site.add_page(page)).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.fill_fields().await?;
         for (asked, (name, answer)) in noes.into_iter().enumerate() {
-            // Looked up when it is called: it was not there when the form was made.
+            // The callback is looked up at the call. It did not exist when the form was created.
             let script = format!(
                 "window.wpwlOptions = {{ {name}: function (event) {{ witness.note('asked', 1);
                    witness.note('jQuery', this.$form.jquery + ' ' + this.$form.find('select').val()); {answer} }} }}"
             );
             browser.execute(script, vec![]).await?;
-            form.pay().await?;
-            browser.until(&format!("witness.all().filter(it => it.kind === 'asked').length === {}", asked + 1)).await?;
-            browser.until(&format!("!document.querySelector('{PAY}').matches('.wpwl-button-busy')")).await?;
-            assert_eq!(stage.submits(), 0, "{name}: {answer}");
+            form.press_pay_button().await?;
+            browser
+                .wait_until(&format!("witness.all().filter(it => it.kind === 'asked').length === {}", asked + 1))
+                .await?;
+            browser
+                .wait_until(&format!("!document.querySelector('{PAY_BUTTON}').matches('.wpwl-button-busy')"))
+                .await?;
+            assert_eq!(stage.submit_count(), 0, "{name}: {answer}");
         }
         assert!(
-            browser.until_seen("jQuery").await?.ends_with(" VISA"),
+            browser.wait_for_observation("jQuery").await?.ends_with(" VISA"),
             "where there is jQuery, this.$form is its object"
         );
         browser
             .execute("wpwlOptions = { onBeforeSubmitCard() { return jQuery.Deferred().resolve() } }", vec![])
             .await?;
-        form.pay().await?;
+        form.press_pay_button().await?;
         browser.query(By::Id("result")).first().await?;
-        assert_eq!((stage.submits(), stage.code().await?.as_str()), (1, APPROVED));
+        assert_eq!((stage.submit_count(), stage.read_result_code().await?.as_str()), (1, APPROVED));
         Ok(())
     })
     .await
@@ -124,7 +129,7 @@ async fn whatever_says_no_stops_the_payment_and_the_form_can_be_sent_afterwards(
 
 #[tokio::test]
 async fn each_kind_of_form_asks_its_own_callback() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
+    let stage = CheckoutFixture::new().await?;
     let kinds = [
         ("card", "onBeforeSubmitCard"),
         ("registration", "onBeforeSubmitOneClickCard"),
@@ -134,9 +139,9 @@ async fn each_kind_of_form_asks_its_own_callback() -> anyhow::Result<()> {
         ("inlineVirtualAccount", "onBeforeSubmitInlineVirtualAccount"),
         ("prepayment", "onBeforeSubmitPrepayment"),
     ];
-    browse(move |browser| async move {
-        browser.goto(stage.page("var wpwlOptions = {};")).await?;
-        CardForm::ready(&browser).await?;
+    run_in_browser(move |browser| async move {
+        browser.goto(stage.add_page("var wpwlOptions = {};")).await?;
+        CardForm::wait_until_ready(&browser).await?;
         for (kind, name) in kinds {
             let script = "const [kind, done] = arguments; const asked = [];
                 wpwlOptions = new Proxy({}, { get(_, name) { if (/^onBefore/.test(name)) asked.push(name); } });
@@ -151,38 +156,38 @@ async fn each_kind_of_form_asks_its_own_callback() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn the_checkout_can_be_made_at_the_click() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
+    let stage = CheckoutFixture::new().await?;
     let id = stage.checkout.id().to_owned();
-    // What merchants give back, and whether it is an id.
+    // Return values of merchants, with the expected error, or none if the value is an id.
     let answers = [
         ("Promise.reject(new Error('sold out'))".to_owned(), "createCheckout: sold out"),
         ("undefined".to_owned(), "createCheckout: it gave no checkout id"),
         ("'<none>'".to_owned(), "createCheckout: it gave no checkout id"),
         (format!("({{ then: function (done) {{ setTimeout(done, 1, '{id}') }} }})"), ""),
     ];
-    browse(move |browser| async move {
+    run_in_browser(move |browser| async move {
         let script = "var wpwlOptions = {
             createCheckout: function (about) { witness.note('made for', JSON.stringify(about)); return eval(window.answer); },
             onError: function (error) { witness.note('failed', [error.name, error.message, error.brand, error.event].join(' / ')); } };";
-        // The options are a file of the merchant's; its policy forbids eval, so the answer is a function.
+        // The policy forbids `eval`, so the return value comes from a function.
         let script = script.replace("eval(window.answer)", "window.answer()");
-        browser.goto(stage.site.add(Page::for_id("").script(&script).brands("VISA MASTER"))).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.fill().await?;
+        browser.goto(stage.site.add_page(MerchantPage::for_checkout_id("").with_script(&script).with_brands("VISA MASTER"))).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.fill_fields().await?;
         for (answer, message) in answers {
             browser.execute(format!("window.answer = function () {{ return {answer} }}"), vec![]).await?;
-            form.pay().await?;
+            form.press_pay_button().await?;
             if message.is_empty() {
                 continue;
             }
             let noted = format!("WidgetError / {message} / VISA / submit");
-            browser.until(&format!("witness.all().some(it => it.detail === {})", json!(noted))).await?;
+            browser.wait_until(&format!("witness.all().some(it => it.detail === {})", json!(noted))).await?;
             let shown = browser.query(By::Css(".wpwl-message.wpwl-has-error")).and_displayed().first().await?;
             assert!(!shown.text().await?.is_empty());
         }
         browser.query(By::Id("result")).first().await?;
-        assert_eq!((stage.submits(), stage.code().await?.as_str()), (1, APPROVED));
-        assert_eq!(browser.seen_of("made for").await?, [r#"{"brand":"VISA"}"#; 4]);
+        assert_eq!((stage.submit_count(), stage.read_result_code().await?.as_str()), (1, APPROVED));
+        assert_eq!(browser.observed_details("made for").await?, [r#"{"brand":"VISA"}"#; 4]);
         Ok(())
     })
     .await
@@ -190,26 +195,26 @@ async fn the_checkout_can_be_made_at_the_click() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_frame_of_another_version_is_refused_and_other_origins_are_not_heard() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
+    let stage = CheckoutFixture::new().await?;
     let script = "var wpwlOptions = { onError: function (error) { witness.note('failed', error.name + ': ' + error.message); } };";
-    browse(move |browser| async move {
-        browser.goto(stage.page(script)).await?;
-        let form = CardForm::ready(&browser).await?;
-        let nonce = browser.value("__tillgate.forms[0].nonce").await?;
-        // From the page itself: a frame's word counts from its own origin only.
+    run_in_browser(move |browser| async move {
+        browser.goto(stage.add_page(script)).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        let nonce = browser.evaluate("__tillgate.forms[0].nonce").await?;
+        // Sent by the page itself. Messages of a frame are accepted from the frame's origin only.
         let forged = json!({ "tillgate": 1, "type": "state", "field": "card.number", "form": nonce,
             "empty": false, "known": true, "valid": true, "complete": true });
         browser.execute("postMessage(arguments[0], '*')", vec![forged]).await?;
-        form.find(NUMBER).await?.enter_frame().await?;
+        form.find_element(NUMBER_FRAME).await?.enter_frame().await?;
         browser.execute("parent.postMessage({ tillgate: 2, type: 'ready' }, '*')", vec![]).await?;
         browser.enter_default_frame().await?;
-        let failed = browser.until_seen("failed").await?;
+        let failed = browser.wait_for_observation("failed").await?;
         assert_eq!(failed, "PciIframeCommunicationError: a frame speaks version 2 of the protocol, not 1");
-        form.pay().await?;
-        form.hint("cardNumberError").await?;
+        form.press_pay_button().await?;
+        form.wait_for_hint("cardNumberError").await?;
 
-        // And a frame does not obey a page of another version.
-        form.find(CODE).await?.enter_frame().await?;
+        // A frame ignores messages of a page with another protocol version.
+        form.find_element(CODE_FRAME).await?.enter_frame().await?;
         browser
             .execute(
                 "window.before = document.title; window.heard = 0; addEventListener('message', () => heard++)",
@@ -220,13 +225,13 @@ async fn a_frame_of_another_version_is_refused_and_other_origins_are_not_heard()
         let other = json!({ "tillgate": 2, "type": "options", "form": nonce, "label": "Other", "style": {} });
         browser
             .execute(
-                format!("document.querySelector('{CODE}').contentWindow.postMessage(arguments[0], '*')"),
+                format!("document.querySelector('{CODE_FRAME}').contentWindow.postMessage(arguments[0], '*')"),
                 vec![other],
             )
             .await?;
-        form.find(CODE).await?.enter_frame().await?;
-        browser.until("window.heard > 0").await?;
-        assert_eq!(browser.value("document.title === window.before").await?, true);
+        form.find_element(CODE_FRAME).await?.enter_frame().await?;
+        browser.wait_until("window.heard > 0").await?;
+        assert_eq!(browser.evaluate("document.title === window.before").await?, true);
         browser.enter_default_frame().await?;
         Ok(())
     })

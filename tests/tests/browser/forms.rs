@@ -1,46 +1,52 @@
-//! Every way to pay but a card that is typed in, to the end of the payment: direct debit, transfers, accounts; and what
-//! options add to a card form.
+//! All forms other than a typed card, up to the completed payment: direct debit, transfers, accounts. Also the fields
+//! that options add to a card form.
 
 use thirtyfour::prelude::*;
 use tillgate_tests::card_form::CardForm;
-use tillgate_tests::{Browser, Page, browse};
+use tillgate_tests::{Browser, MerchantPage, run_in_browser};
 
-use crate::{APPROVED, PENDING, Stage};
+use crate::{APPROVED, CheckoutFixture, PENDING};
 
-impl Stage {
-    /// Opens a page with these brands and options, and waits until its forms are ready. The answer is what `onReady` got.
-    pub async fn open(&self, browser: &Browser, brands: &str, options: &str) -> anyhow::Result<String> {
+impl CheckoutFixture {
+    /// Opens a page with these brands and options, and waits until its forms are ready. Returns the argument of
+    /// `onReady` as JSON.
+    pub async fn open_forms(&self, browser: &Browser, brands: &str, options: &str) -> anyhow::Result<String> {
         let script = format!(
             "var wpwlOptions = {{ onReady: function (list) {{ window.told = JSON.stringify(list); }}, {options} }};"
         );
-        browser.goto(self.site.add(Page::of(&self.checkout).brands(brands).script(&script))).await?;
-        browser.until("window.told").await?;
-        Ok(browser.value("window.told").await?.as_str().unwrap_or_default().to_owned())
+        browser
+            .goto(
+                self.site.add_page(MerchantPage::for_checkout(&self.checkout).with_brands(brands).with_script(&script)),
+            )
+            .await?;
+        browser.wait_until("window.told").await?;
+        Ok(browser.evaluate("window.told").await?.as_str().unwrap_or_default().to_owned())
     }
 }
 
-/// Types into the input that `css` finds.
-pub async fn fill(browser: &Browser, css: &str, text: &str) -> anyhow::Result<()> {
+/// Replaces the text of the visible input that matches `css`.
+pub async fn enter_text(browser: &Browser, css: &str, text: &str) -> anyhow::Result<()> {
     let field = browser.query(By::Css(css)).and_displayed().first().await?;
     field.send_keys(Key::Control + "a" + Key::Backspace).await?;
     Ok(field.send_keys(text).await?)
 }
 
-pub async fn click(browser: &Browser, css: &str) -> anyhow::Result<()> {
+/// Waits for a visible element that matches `css`, and clicks it.
+pub async fn click_element(browser: &Browser, css: &str) -> anyhow::Result<()> {
     Ok(browser.query(By::Css(css)).and_displayed().first().await?.click().await?)
 }
 
 #[tokio::test]
 async fn a_placeholder_becomes_a_form_for_all_cards_and_one_for_each_other_brand_in_its_order() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
         let brands = "DIRECTDEBIT_SEPA VISA IDEAL MASTER PAYPAL SEPA PREPAYMENT NOBODY AFTERPAY";
-        let ready = stage.open(&browser, brands, "").await?;
+        let ready = stage.open_forms(&browser, brands, "").await?;
         let classes = "[...document.querySelectorAll('.wpwl-container')].map(it => it.classList[1]).join(' ')";
         let expected = "wpwl-container-directDebit wpwl-container-card wpwl-container-onlineTransfer-IDEAL \
                         wpwl-container-virtualAccount-PAYPAL wpwl-container-prepayment-PREPAYMENT \
                         wpwl-container-virtualAccount-AFTERPAY";
-        assert_eq!(browser.value(classes).await?, expected);
+        assert_eq!(browser.evaluate(classes).await?, expected);
         assert_eq!(ready.matches("containerKey").count(), 6, "onReady once, for all: {ready}");
         for css in [
             "div.wpwl-container-directDebit[id] > form.wpwl-form.wpwl-form-directDebit.wpwl-form-has-inputs[method=POST]",
@@ -56,7 +62,7 @@ async fn a_placeholder_becomes_a_form_for_all_cards_and_one_for_each_other_brand
         ] {
             assert!(browser.query(By::Css(css)).nowait().exists().await?, "{css}");
         }
-        let complaints = browser.complaints().await?;
+        let complaints = browser.console_warnings().await?;
         assert!(complaints.len() == 1 && complaints[0].contains("NOBODY"), "the strictest policy suffices: {complaints:?}");
         Ok(())
     })
@@ -65,42 +71,42 @@ async fn a_placeholder_becomes_a_form_for_all_cards_and_one_for_each_other_brand
 
 #[tokio::test]
 async fn a_direct_debit_is_paid_and_tells_what_is_wrong_before() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
         stage
-            .open(
+            .open_forms(
                 &browser,
                 "DIRECTDEBIT_SEPA",
                 "onBeforeSubmitDirectDebit: function () { witness.note('asked', 'debit'); }",
             )
             .await?;
         assert!(!browser.query(By::Css("iframe.wpwl-control")).nowait().exists().await?, "no card, no frame for it");
-        fill(&browser, ".wpwl-control-accountNumber", "DE23 1000 0000 1234 5678 91").await?;
-        click(&browser, ".wpwl-button-pay").await?;
+        enter_text(&browser, ".wpwl-control-accountNumber", "DE23 1000 0000 1234 5678 91").await?;
+        click_element(&browser, ".wpwl-button-pay").await?;
         for hint in ["accountHolderError", "accountNumberError", "accountBankError"] {
             browser.query(By::Css(format!(".wpwl-control.wpwl-has-error + .wpwl-hint-{hint}"))).first().await?;
         }
-        browser.until("document.activeElement.matches('.wpwl-control-accountHolder')").await?;
-        browser.until("document.querySelector('.wpwl-button-pay').matches('.wpwl-button-error:disabled')").await?;
-        browser.picture("debit-error").await?;
-        assert_eq!(stage.submits(), 0);
+        browser.wait_until("document.activeElement.matches('.wpwl-control-accountHolder')").await?;
+        browser.wait_until("document.querySelector('.wpwl-button-pay').matches('.wpwl-button-error:disabled')").await?;
+        browser.save_screenshot("debit-error").await?;
+        assert_eq!(stage.submit_count(), 0);
 
-        fill(&browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
-        fill(&browser, ".wpwl-control-accountNumber", "DE23 1000 0000 1234 5678 90").await?;
-        fill(&browser, ".wpwl-control-accountBank", "MARKDEF1100").await?;
+        enter_text(&browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
+        enter_text(&browser, ".wpwl-control-accountNumber", "DE23 1000 0000 1234 5678 90").await?;
+        enter_text(&browser, ".wpwl-control-accountBank", "MARKDEF1100").await?;
         assert_eq!(
-            browser.value("document.querySelector('.wpwl-control-country').value").await?,
+            browser.evaluate("document.querySelector('.wpwl-control-country').value").await?,
             "DE",
             "the IBAN says it"
         );
-        assert_eq!(browser.value("document.querySelectorAll('.wpwl-hint').length").await?, 0);
-        click(&browser, ".wpwl-button-pay").await?;
+        assert_eq!(browser.evaluate("document.querySelectorAll('.wpwl-hint').length").await?, 0);
+        click_element(&browser, ".wpwl-button-pay").await?;
         browser.query(By::Id("result")).first().await?;
-        assert_eq!(browser.seen_of("asked").await?, ["debit"]);
-        let status = stage.merchant.status(stage.checkout.id()).await?;
-        assert_eq!(status.code(), APPROVED, "{}", status.text);
+        assert_eq!(browser.observed_details("asked").await?, ["debit"]);
+        let status = stage.merchant.read_status(stage.checkout.id()).await?;
+        assert_eq!(status.result_code(), APPROVED, "{}", status.text);
         assert_eq!(status.json["bankAccount"]["last4Digits"], "7890");
-        assert!(stage.site.heard().iter().all(|it| !it.contains("12345678")), "the account stays with us");
+        assert!(stage.site.received_requests().iter().all(|it| !it.contains("12345678")), "the account stays with us");
         Ok(())
     })
     .await
@@ -108,20 +114,20 @@ async fn a_direct_debit_is_paid_and_tells_what_is_wrong_before() -> anyhow::Resu
 
 #[tokio::test]
 async fn what_the_gateway_finds_wrong_is_told_at_the_field() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        stage.open(&browser, "SEPA", "").await?;
-        fill(&browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
-        // Well-formed for all that the page knows; too short for its country.
-        fill(&browser, ".wpwl-control-accountNumber", "DE981000000012345678").await?;
-        fill(&browser, ".wpwl-control-accountBank", "MARKDEF1100").await?;
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        stage.open_forms(&browser, "SEPA", "").await?;
+        enter_text(&browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
+        // Valid as far as the page knows, but too short for its country.
+        enter_text(&browser, ".wpwl-control-accountNumber", "DE981000000012345678").await?;
+        enter_text(&browser, ".wpwl-control-accountBank", "MARKDEF1100").await?;
         let valid = "!document.querySelector('.wpwl-has-error')";
-        browser.until(valid).await?;
-        click(&browser, ".wpwl-button-pay").await?;
+        browser.wait_until(valid).await?;
+        click_element(&browser, ".wpwl-button-pay").await?;
         browser.query(By::Css(".wpwl-control-accountNumber.wpwl-has-error + .wpwl-hint")).first().await?;
-        fill(&browser, ".wpwl-control-accountNumber", "DE23100000001234567890").await?;
-        click(&browser, ".wpwl-button-pay").await?;
-        stage.paid(&browser).await?;
+        enter_text(&browser, ".wpwl-control-accountNumber", "DE23100000001234567890").await?;
+        click_element(&browser, ".wpwl-button-pay").await?;
+        stage.wait_until_paid(&browser).await?;
         Ok(())
     })
     .await
@@ -129,21 +135,21 @@ async fn what_the_gateway_finds_wrong_is_told_at_the_field() -> anyhow::Result<(
 
 #[tokio::test]
 async fn a_mandate_that_the_merchant_has_in_mind_is_agreed_to_first() -> anyhow::Result<()> {
-    let stage = Stage::with(&[("bankAccount.mandate.id", "M4711")]).await?;
-    browse(move |browser| async move {
-        stage.open(&browser, "DIRECTDEBIT_SEPA", "locale: 'de'").await?;
-        fill(&browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
-        fill(&browser, ".wpwl-control-accountNumber", "DE23100000001234567890").await?;
-        fill(&browser, ".wpwl-control-accountBank", "MARKDEF1100").await?;
-        click(&browser, ".wpwl-button-pay").await?;
+    let stage = CheckoutFixture::with_fields(&[("bankAccount.mandate.id", "M4711")]).await?;
+    run_in_browser(move |browser| async move {
+        stage.open_forms(&browser, "DIRECTDEBIT_SEPA", "locale: 'de'").await?;
+        enter_text(&browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
+        enter_text(&browser, ".wpwl-control-accountNumber", "DE23100000001234567890").await?;
+        enter_text(&browser, ".wpwl-control-accountBank", "MARKDEF1100").await?;
+        click_element(&browser, ".wpwl-button-pay").await?;
         let hint = browser.query(By::Css(".wpwl-hint-mandateError")).first().await?.text().await?;
         assert!(hint.contains("Lastschrift"), "{hint}");
-        click(&browser, ".wpwl-agree").await?;
-        click(&browser, ".wpwl-button-pay").await?;
+        click_element(&browser, ".wpwl-agree").await?;
+        click_element(&browser, ".wpwl-button-pay").await?;
         browser.query(By::Id("result")).first().await?;
-        let status = stage.merchant.status(stage.checkout.id()).await?;
+        let status = stage.merchant.read_status(stage.checkout.id()).await?;
         let signed = status.json["bankAccount"]["mandate"]["dateOfSignature"].as_str().unwrap_or_default().len();
-        assert_eq!((status.code(), signed), (APPROVED, 10), "{}", status.text);
+        assert_eq!((status.result_code(), signed), (APPROVED, 10), "{}", status.text);
         Ok(())
     })
     .await
@@ -151,13 +157,13 @@ async fn a_mandate_that_the_merchant_has_in_mind_is_agreed_to_first() -> anyhow:
 
 #[tokio::test]
 async fn an_account_at_the_brand_is_paid_with() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        stage.open(&browser, "AFTERPAY", "").await?;
-        fill(&browser, "[name='virtualAccount.accountId']", "jane@shop.example").await?;
-        // Enter is as good as the button.
-        fill(&browser, "[name='virtualAccount.accountId']", "jane@shop.example\u{e007}").await?;
-        let status = stage.paid(&browser).await?;
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        stage.open_forms(&browser, "AFTERPAY", "").await?;
+        enter_text(&browser, "[name='virtualAccount.accountId']", "jane@shop.example").await?;
+        // Enter submits like the button.
+        enter_text(&browser, "[name='virtualAccount.accountId']", "jane@shop.example\u{e007}").await?;
+        let status = stage.wait_until_paid(&browser).await?;
         assert_eq!(status.json["paymentBrand"].as_str(), Some("AFTERPAY"));
         Ok(())
     })
@@ -166,33 +172,33 @@ async fn an_account_at_the_brand_is_paid_with() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn billing_names_and_the_wish_to_keep_the_card_are_posted_with_it() -> anyhow::Result<()> {
-    let stage = Stage::with(&[("registrationsCreatable", "true")]).await?;
+    let stage = CheckoutFixture::with_fields(&[("registrationsCreatable", "true")]).await?;
     let options = "billingAddress: { country: 'DE', city: 'Köln' },
         mandatoryBillingFields: { country: true, city: true, postcode: true, street1: true },
         forceCardHolderEqualsBillingName: true, registrations: { offer: true }";
-    browse(move |browser| async move {
-        stage.open(&browser, "VISA", options).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.number("4200000000000000").await?;
-        form.expiry("05 / 34").await?;
-        form.code("123").await?;
-        form.pay().await?;
+    run_in_browser(move |browser| async move {
+        stage.open_forms(&browser, "VISA", options).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.enter_number("4200000000000000").await?;
+        form.enter_expiry("05 / 34").await?;
+        form.enter_security_code("123").await?;
+        form.press_pay_button().await?;
         for hint in ["givenNameError", "surNameError", "billingPostCodeError", "billingStreetError"] {
-            form.hint(hint).await?;
+            form.wait_for_hint(hint).await?;
         }
-        browser.picture("card-billing-error").await?;
+        browser.save_screenshot("card-billing-error").await?;
         for css in ["street1", "street2", "city", "state", "postcode", "country"] {
             let css = format!(".wpwl-form-card .wpwl-sup-wrapper-{css} > .wpwl-control[name='billing.{css}']");
             assert!(browser.query(By::Css(css.as_str())).nowait().exists().await?, "{css}");
         }
-        assert_eq!(stage.submits(), 0);
-        fill(&browser, "[name='customer.givenName']", "Jane").await?;
-        fill(&browser, "[name='customer.surname']", "Jones").await?;
-        fill(&browser, "[name='billing.postcode']", "50667").await?;
-        fill(&browser, "[name='billing.street1']", "Domstraße 1").await?;
-        click(&browser, "[name=createRegistration]").await?;
-        form.pay().await?;
-        let status = stage.paid(&browser).await?;
+        assert_eq!(stage.submit_count(), 0);
+        enter_text(&browser, "[name='customer.givenName']", "Jane").await?;
+        enter_text(&browser, "[name='customer.surname']", "Jones").await?;
+        enter_text(&browser, "[name='billing.postcode']", "50667").await?;
+        enter_text(&browser, "[name='billing.street1']", "Domstraße 1").await?;
+        click_element(&browser, "[name=createRegistration]").await?;
+        form.press_pay_button().await?;
+        let status = stage.wait_until_paid(&browser).await?;
         assert_eq!(status.json["card"]["holder"], "Jane Jones");
         assert_eq!(status.json["customer"]["surname"], "Jones");
         assert_eq!(status.json["billing"]["city"], "Köln");
@@ -205,23 +211,23 @@ async fn billing_names_and_the_wish_to_keep_the_card_are_posted_with_it() -> any
 
 #[tokio::test]
 async fn logos_come_first_and_choose_the_form_and_the_cards_brand() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        stage.open(&browser, "VISA MASTER IDEAL", "style: 'logos'").await?;
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        stage.open_forms(&browser, "VISA MASTER IDEAL", "style: 'logos'").await?;
         let seen = "[...document.querySelectorAll('.wpwl-container')].filter(it => it.checkVisibility()).length";
-        assert_eq!(browser.value(seen).await?, 0);
-        assert_eq!(browser.value("document.querySelectorAll('.wpwl-logos > .wpwl-logo').length").await?, 3);
-        click(&browser, ".wpwl-logo:nth-child(3)").await?;
-        browser.until("document.querySelector('.wpwl-button-brand-IDEAL').checkVisibility()").await?;
-        click(&browser, ".wpwl-logo:nth-child(2)").await?;
-        browser.until("document.querySelector('.wpwl-control-brand').value === 'MASTER'").await?;
-        assert_eq!(browser.value(seen).await?, 1);
-        let form = CardForm::ready(&browser).await?;
-        form.number("5454545454545454").await?;
-        form.expiry("05 / 34").await?;
-        form.code("123").await?;
-        form.pay().await?;
-        let status = stage.paid(&browser).await?;
+        assert_eq!(browser.evaluate(seen).await?, 0);
+        assert_eq!(browser.evaluate("document.querySelectorAll('.wpwl-logos > .wpwl-logo').length").await?, 3);
+        click_element(&browser, ".wpwl-logo:nth-child(3)").await?;
+        browser.wait_until("document.querySelector('.wpwl-button-brand-IDEAL').checkVisibility()").await?;
+        click_element(&browser, ".wpwl-logo:nth-child(2)").await?;
+        browser.wait_until("document.querySelector('.wpwl-control-brand').value === 'MASTER'").await?;
+        assert_eq!(browser.evaluate(seen).await?, 1);
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.enter_number("5454545454545454").await?;
+        form.enter_expiry("05 / 34").await?;
+        form.enter_security_code("123").await?;
+        form.press_pay_button().await?;
+        let status = stage.wait_until_paid(&browser).await?;
         assert_eq!(status.json["paymentBrand"].as_str(), Some("MASTER"));
         Ok(())
     })
@@ -230,22 +236,22 @@ async fn logos_come_first_and_choose_the_form_and_the_cards_brand() -> anyhow::R
 
 #[tokio::test]
 async fn a_tokenisation_form_saves_a_card_or_an_account_and_charges_nobody() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
         for brand in ["VISA", "SEPA"] {
             let checkout = stage.merchant.post("v1/checkouts", &[("createRegistration", "true")]).await?;
-            let page = Page::for_id(&format!("{}/registration", checkout.id())).brands(brand);
-            browser.goto(stage.site.add(page)).await?;
+            let page = MerchantPage::for_checkout_id(&format!("{}/registration", checkout.id())).with_brands(brand);
+            browser.goto(stage.site.add_page(page)).await?;
             if brand == "VISA" {
-                let form = CardForm::ready(&browser).await?;
-                assert_eq!(form.find(".wpwl-button-pay").await?.text().await?, "Save");
-                form.fill().await?;
+                let form = CardForm::wait_until_ready(&browser).await?;
+                assert_eq!(form.find_element(".wpwl-button-pay").await?.text().await?, "Save");
+                form.fill_fields().await?;
             } else {
-                fill(&browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
-                fill(&browser, ".wpwl-control-accountNumber", "DE23100000001234567890").await?;
-                fill(&browser, ".wpwl-control-accountBank", "MARKDEF1100").await?;
+                enter_text(&browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
+                enter_text(&browser, ".wpwl-control-accountNumber", "DE23100000001234567890").await?;
+                enter_text(&browser, ".wpwl-control-accountBank", "MARKDEF1100").await?;
             }
-            click(&browser, ".wpwl-button-pay").await?;
+            click_element(&browser, ".wpwl-button-pay").await?;
             browser.query(By::Id("result")).first().await?;
             let path = format!("v1/checkouts/{}/registration", checkout.id());
             let address = browser.current_url().await?;
@@ -253,7 +259,7 @@ async fn a_tokenisation_form_saves_a_card_or_an_account_and_charges_nobody() -> 
             assert_eq!(told.map(|(_, value)| value.into_owned()), Some(format!("/{path}")));
             let status = stage.merchant.get(&path).await?;
             assert_eq!(
-                (status.code(), status.json["paymentBrand"].as_str()),
+                (status.result_code(), status.json["paymentBrand"].as_str()),
                 (APPROVED, Some(brand)),
                 "{}",
                 status.text
@@ -266,8 +272,8 @@ async fn a_tokenisation_form_saves_a_card_or_an_account_and_charges_nobody() -> 
 
 #[tokio::test]
 async fn every_form_is_usable_for_everybody_and_on_a_phone() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
         for (name, options, width) in [
             ("card", "", 1000),
             ("phone-german", "locale: 'de', billingAddress: {}", 320),
@@ -275,9 +281,9 @@ async fn every_form_is_usable_for_everybody_and_on_a_phone() -> anyhow::Result<(
             ("plain", "style: 'plain'", 600),
             ("none", "style: 'none'", 600),
         ] {
-            browser.resize(width, 1400).await?;
-            stage.open(&browser, "SEPA VISA IDEAL AFTERPAY", options).await?;
-            browser.picture(&format!("forms-{name}")).await?;
+            browser.resize_page(width, 1400).await?;
+            stage.open_forms(&browser, "SEPA VISA IDEAL AFTERPAY", options).await?;
+            browser.save_screenshot(&format!("forms-{name}")).await?;
             let label = browser.query(By::Css(".wpwl-label-accountHolder")).first().await?.text().await?;
             let expected = match name {
                 "phone-german" => "Kontoinhaber",
@@ -285,14 +291,14 @@ async fn every_form_is_usable_for_everybody_and_on_a_phone() -> anyhow::Result<(
                 _ => "Account holder",
             };
             assert_eq!(label, expected, "{name}");
-            assert_eq!(browser.axe().await?, Vec::<String>::new(), "{name}");
-            click(&browser, ".wpwl-form-directDebit .wpwl-button-pay").await?;
+            assert_eq!(browser.run_axe().await?, Vec::<String>::new(), "{name}");
+            click_element(&browser, ".wpwl-form-directDebit .wpwl-button-pay").await?;
             browser.query(By::Css(".wpwl-hint-accountNumberError")).first().await?;
-            assert_eq!(browser.axe().await?, Vec::<String>::new(), "{name}, with errors");
-            browser.picture(&format!("forms-{name}-error")).await?;
+            assert_eq!(browser.run_axe().await?, Vec::<String>::new(), "{name}, with errors");
+            browser.save_screenshot(&format!("forms-{name}-error")).await?;
             let wide = "[...document.querySelectorAll('body *')].filter(it => it.getBoundingClientRect().right > innerWidth + 0.5 && it.checkVisibility())
                 .map(it => it.className || it.nodeName).join(', ')";
-            assert_eq!(browser.value(wide).await?, "", "{name}: sticks out");
+            assert_eq!(browser.evaluate(wide).await?, "", "{name}: sticks out");
         }
         Ok(())
     })
@@ -301,14 +307,14 @@ async fn every_form_is_usable_for_everybody_and_on_a_phone() -> anyhow::Result<(
 
 #[tokio::test]
 async fn the_merchant_names_the_countries_of_a_bank_transfer() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
         let options = "sofortCountries: { AT: 'Österreich', DE: 'Deutschland' }";
-        stage.open(&browser, "SOFORTUEBERWEISUNG ENTERCASH", options).await?;
+        stage.open_forms(&browser, "SOFORTUEBERWEISUNG ENTERCASH", options).await?;
         let choices = "[...document.querySelectorAll('.wpwl-form-onlineTransfer-SOFORTUEBERWEISUNG option')].slice(1).map(it => it.value + it.text).join()";
-        assert_eq!(browser.value(choices).await?, "ATÖsterreich,DEDeutschland");
+        assert_eq!(browser.evaluate(choices).await?, "ATÖsterreich,DEDeutschland");
         let others = "document.querySelectorAll('.wpwl-form-onlineTransfer-ENTERCASH option').length > 100";
-        assert_eq!(browser.value(others).await?, true);
+        assert_eq!(browser.evaluate(others).await?, true);
         Ok(())
     })
     .await
@@ -316,23 +322,23 @@ async fn the_merchant_names_the_countries_of_a_bank_transfer() -> anyhow::Result
 
 #[tokio::test]
 async fn brands_with_the_banks_own_page_take_the_whole_tab_there() -> anyhow::Result<()> {
-    browse(move |browser| async move {
+    run_in_browser(move |browser| async move {
         for brand in ["IDEAL", "PREPAYMENT", "SOFORTUEBERWEISUNG"] {
-            let stage = Stage::new().await?;
-            stage.open(&browser, brand, "").await?;
+            let stage = CheckoutFixture::new().await?;
+            stage.open_forms(&browser, brand, "").await?;
             if brand == "SOFORTUEBERWEISUNG" {
-                click(&browser, "option[value=AT]").await?;
-                click(&browser, ".wpwl-button-pay").await?;
+                click_element(&browser, "option[value=AT]").await?;
+                click_element(&browser, ".wpwl-button-pay").await?;
             } else {
-                click(&browser, &format!(".wpwl-button-brand-{brand}")).await?;
+                click_element(&browser, &format!(".wpwl-button-brand-{brand}")).await?;
             }
-            browser.until("location.pathname.startsWith('/v1/simulator/')").await?;
-            assert_eq!(stage.code().await?, PENDING, "{brand}");
-            click(&browser, "button[value=success]").await?;
+            browser.wait_until("location.pathname.startsWith('/v1/simulator/')").await?;
+            assert_eq!(stage.read_result_code().await?, PENDING, "{brand}");
+            click_element(&browser, "button[value=success]").await?;
             browser.query(By::Id("result")).first().await?;
-            let status = stage.merchant.status(stage.checkout.id()).await?;
+            let status = stage.merchant.read_status(stage.checkout.id()).await?;
             assert_eq!(
-                (status.code(), status.json["paymentBrand"].as_str()),
+                (status.result_code(), status.json["paymentBrand"].as_str()),
                 (APPROVED, Some(brand)),
                 "{}",
                 status.text

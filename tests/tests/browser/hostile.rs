@@ -1,12 +1,12 @@
-//! Merchants' style sheets that take away what browsers do by default, or lay hands on every element: the form stays whole.
+//! Merchants' style sheets that reset browser defaults or style every element: the form stays usable.
 
 use thirtyfour::prelude::*;
 use tillgate_tests::card_form::CardForm;
-use tillgate_tests::{Page, browse};
+use tillgate_tests::{MerchantPage, run_in_browser};
 
-use crate::{APPROVED, Stage};
+use crate::{APPROVED, CheckoutFixture};
 
-/// Sheets by what they are called.
+/// Style sheets by name.
 const SHEETS: [(&str, &str); 3] = [
     (
         "a reset of everything",
@@ -37,7 +37,7 @@ const SHEETS: [(&str, &str); 3] = [
     ),
 ];
 
-/// What is wrong with the fields and the button, by what a shopper sees and can hit.
+/// Script that returns the faults of fields and button: wrong sizes, overlaps, and visible hidden elements.
 const WRONG: &str = "(() => {
     const wrong = [];
     const container = document.querySelector('.wpwl-container').getBoundingClientRect();
@@ -58,29 +58,29 @@ const WRONG: &str = "(() => {
 
 #[tokio::test]
 async fn merchants_sheets_that_touch_every_element_leave_the_form_whole() -> anyhow::Result<()> {
-    browse(move |browser| async move {
+    run_in_browser(move |browser| async move {
         for (name, sheet) in SHEETS {
-            // In the plain style the fields' look is the page's own, for better or worse.
+            // In the plain style, the page itself styles the fields.
             let styles: &[&str] = if name == "an old shop's" { &["card"] } else { &["card", "plain"] };
             for style in styles {
                 for width in [1000, 360] {
                     let place = format!("{name}, {style}, {width}");
-                    let stage = Stage::new().await?;
-                    browser.resize(width, 1200).await?;
+                    let stage = CheckoutFixture::new().await?;
+                    browser.resize_page(width, 1200).await?;
                     let script = format!("var wpwlOptions = {{ style: '{style}', showCVVHint: true }};");
-                    let page = Page::of(&stage.checkout).script(&script).style(sheet).brands("VISA MASTER IDEAL");
-                    browser.goto(stage.site.add(page)).await?;
-                    let form = CardForm::ready(&browser).await?;
+                    let page = MerchantPage::for_checkout(&stage.checkout).with_script(&script).with_style(sheet).with_brands("VISA MASTER IDEAL");
+                    browser.goto(stage.site.add_page(page)).await?;
+                    let form = CardForm::wait_until_ready(&browser).await?;
                     browser.query(By::Css(".wpwl-button-brand-IDEAL")).first().await?;
-                    browser.picture(&format!("hostile-{}", place.replace([' ', ',', '\''], "-"))).await?;
-                    assert_eq!(browser.value(WRONG).await?, serde_json::json!([]), "{place}");
-                    form.find(".wpwl-control-expiry").await?.click().await?;
+                    browser.save_screenshot(&format!("hostile-{}", place.replace([' ', ',', '\''], "-"))).await?;
+                    assert_eq!(browser.evaluate(WRONG).await?, serde_json::json!([]), "{place}");
+                    form.find_element(".wpwl-control-expiry").await?.click().await?;
                     let ring = "(it => parseFloat(it.outlineWidth) > 0 && it.outlineStyle !== 'none' || it.boxShadow !== 'none')(getComputedStyle(document.activeElement))";
-                    assert_eq!(browser.value(ring).await?, true, "{place}: where the caret is");
-                    form.fill().await?;
-                    form.pay().await?;
+                    assert_eq!(browser.evaluate(ring).await?, true, "{place}: where the caret is");
+                    form.fill_fields().await?;
+                    form.press_pay_button().await?;
                     browser.query(By::Id("result")).first().await?;
-                    assert_eq!(stage.code().await?, APPROVED, "{place}");
+                    assert_eq!(stage.read_result_code().await?, APPROVED, "{place}");
                 }
             }
         }
@@ -89,7 +89,8 @@ async fn merchants_sheets_that_touch_every_element_leave_the_form_whole() -> any
     .await
 }
 
-/// What is seen of what is hidden, and fields that nobody could hit. All else is the page's own affair.
+/// Script that returns visible hidden elements, and fields that are too small to be clicked. Everything else is styled
+/// by the page.
 const LEFT_OPEN: &str = "(() => {
     const wrong = [];
     const area = it => { const box = it.getBoundingClientRect(); return Math.min(box.width, box.height); };
@@ -102,22 +103,25 @@ const LEFT_OPEN: &str = "(() => {
 
 #[tokio::test]
 async fn without_a_style_of_ours_nothing_hidden_is_shown_by_merchants_sheets() -> anyhow::Result<()> {
-    browse(move |browser| async move {
+    run_in_browser(move |browser| async move {
         for (name, sheet) in SHEETS {
-            let stage = Stage::new().await?;
-            browser.resize(1000, 1200).await?;
+            let stage = CheckoutFixture::new().await?;
+            browser.resize_page(1000, 1200).await?;
             let script = "var wpwlOptions = { style: 'none', showLabels: false, showCVVHint: true };";
-            let page = Page::of(&stage.checkout).script(script).style(sheet).brands("VISA MASTER IDEAL");
-            browser.goto(stage.site.add(page)).await?;
-            let form = CardForm::ready(&browser).await?;
+            let page = MerchantPage::for_checkout(&stage.checkout)
+                .with_script(script)
+                .with_style(sheet)
+                .with_brands("VISA MASTER IDEAL");
+            browser.goto(stage.site.add_page(page)).await?;
+            let form = CardForm::wait_until_ready(&browser).await?;
             browser.query(By::Css(".wpwl-button-brand-IDEAL")).first().await?;
-            browser.picture(&format!("hostile-none-{}", name.replace([' ', '\''], "-"))).await?;
-            assert_eq!(browser.value(LEFT_OPEN).await?, serde_json::json!([]), "{name}");
-            form.fill().await?;
-            // A button that the page has laid over something else is pressed by keyboard.
-            form.find(".wpwl-control-cardHolder").await?.send_keys(Key::Enter + "").await?;
+            browser.save_screenshot(&format!("hostile-none-{}", name.replace([' ', '\''], "-"))).await?;
+            assert_eq!(browser.evaluate(LEFT_OPEN).await?, serde_json::json!([]), "{name}");
+            form.fill_fields().await?;
+            // The page may cover the button, so the form is submitted by keyboard.
+            form.find_element(".wpwl-control-cardHolder").await?.send_keys(Key::Enter + "").await?;
             browser.query(By::Id("result")).first().await?;
-            assert_eq!(stage.code().await?, APPROVED, "{name}");
+            assert_eq!(stage.read_result_code().await?, APPROVED, "{name}");
         }
         Ok(())
     })

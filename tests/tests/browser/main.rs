@@ -1,28 +1,28 @@
-//! The hosted form in a real Chromium, with the real bundle, the gateway and the shop on different sites.
+//! The hosted form in a real Chromium, with the real bundle. Gateway and shop are on different sites.
 #![allow(clippy::unwrap_used)]
 
 mod accessibility;
+mod appearance;
+mod assistive_technology;
 mod attacker;
 mod autofill;
 mod brand_page;
 mod callbacks;
 mod coming_back;
 mod contract;
+mod dom_clobbering;
 mod fields;
 mod firefox;
 mod forms;
 mod frames;
 mod frameworks;
 mod hostile;
-mod kindness;
 mod lifecycle;
-mod looks;
-mod lost_answers;
-mod markup;
+mod lost_responses;
 mod mounting;
 mod network;
-mod offered;
-mod old;
+mod offered_brands;
+mod old_browsers;
 mod one_click;
 mod origins;
 mod paying;
@@ -30,66 +30,67 @@ mod pictures;
 mod playground;
 mod popups;
 mod privacy;
-mod robust;
+mod prototype_pollution;
+mod restricted_browsers;
 mod saqa;
-mod shadows;
 mod shared_browser;
-mod speech;
 mod summary;
 mod targets;
-mod threeds;
+mod three_ds;
+mod usability;
 mod validation;
 mod wallets;
 mod widget;
 
 use anyhow::Context as _;
 use thirtyfour::prelude::*;
-use tillgate_tests::{Answer, Browser, Gateway, Merchant, Page, Site};
+use tillgate_tests::{ApiResponse, Browser, MerchantClient, MerchantPage, MerchantSite, TestGateway};
 
-/// A merchant with a site of its own and an open checkout: what most tests begin with.
-struct Stage {
-    gateway: &'static Gateway,
-    merchant: Merchant,
-    site: Site,
-    checkout: Answer,
+/// A merchant with a site and an open checkout, at the shared gateway. Most tests start with one.
+struct CheckoutFixture {
+    gateway: &'static TestGateway,
+    merchant: MerchantClient,
+    site: MerchantSite,
+    checkout: ApiResponse,
 }
 
-impl Stage {
-    /// A checkout over 92.00 EUR, with `fields` added.
-    async fn with(fields: &[(&str, &str)]) -> anyhow::Result<Self> {
-        let gateway = Gateway::shared();
-        let merchant = gateway.merchant()?;
-        let site = Site::start(gateway).await?;
+impl CheckoutFixture {
+    /// Creates a fixture with a checkout over 92.00 EUR, with `integrity` and additional `fields`.
+    async fn with_fields(fields: &[(&str, &str)]) -> anyhow::Result<Self> {
+        let gateway = TestGateway::shared();
+        let merchant = gateway.create_merchant()?;
+        let site = MerchantSite::start(gateway).await?;
         let mut all = vec![("integrity", "true")];
         all.extend(fields);
-        let checkout = merchant.checkout(&all).await?;
-        anyhow::ensure!(checkout.code() == "000.200.100", "no checkout: {}", checkout.text);
+        let checkout = merchant.create_checkout(&all).await?;
+        anyhow::ensure!(checkout.result_code() == "000.200.100", "no checkout: {}", checkout.text);
         Ok(Self { gateway, merchant, site, checkout })
     }
 
     async fn new() -> anyhow::Result<Self> {
-        Self::with(&[]).await
+        Self::with_fields(&[]).await
     }
 
-    /// The address of a page with the form, whose script is `script`.
-    fn page(&self, script: &str) -> String {
-        self.site.add(Page::of(&self.checkout).script(script))
+    /// Adds a page with the form and this script to the site, and returns its address.
+    fn add_page(&self, script: &str) -> String {
+        self.site.add_page(MerchantPage::for_checkout(&self.checkout).with_script(script))
     }
 
-    /// What the gateway says about the checkout.
-    async fn code(&self) -> anyhow::Result<String> {
-        Ok(self.merchant.status(self.checkout.id()).await?.code().to_owned())
+    /// Returns the result code of the checkout's status.
+    async fn read_result_code(&self) -> anyhow::Result<String> {
+        Ok(self.merchant.read_status(self.checkout.id()).await?.result_code().to_owned())
     }
 
-    /// Waits until the browser stands on the result page. What the gateway says then, which is that the checkout is paid.
-    async fn paid(&self, browser: &Browser) -> anyhow::Result<Answer> {
+    /// Waits until the browser shows the result page, asserts that the checkout is approved, and returns its status.
+    async fn wait_until_paid(&self, browser: &Browser) -> anyhow::Result<ApiResponse> {
         browser.query(By::Id("result")).first().await.context("the result page")?;
-        let status = self.merchant.status(self.checkout.id()).await?;
-        assert_eq!(status.code(), APPROVED, "{}", status.text);
+        let status = self.merchant.read_status(self.checkout.id()).await?;
+        assert_eq!(status.result_code(), APPROVED, "{}", status.text);
         Ok(status)
     }
 
-    /// Puts another form into the page, with its brands as its text, and the script of a checkout, as applications do.
+    /// Adds another form with these brands and the result address to the page, and the script of a checkout, as
+    /// single-page applications do. Does not wait for the form.
     async fn add_form(&self, browser: &Browser, checkout: &str, brands: &str, result: &str) -> anyhow::Result<()> {
         let script = format!(
             "const form = document.createElement('form');
@@ -98,18 +99,18 @@ impl Stage {
              const script = document.createElement('script');
              script.src = '{}v1/paymentWidgets.js?checkoutId={checkout}';
              document.head.append(script);",
-            self.gateway.public()
+            self.gateway.public_url()
         );
         browser.execute(script, vec![]).await?;
         Ok(())
     }
 
-    /// How often the form has submitted.
-    fn submits(&self) -> usize {
-        self.gateway.submits(self.checkout.id())
+    /// Returns the number of logged submits of the checkout.
+    fn submit_count(&self) -> usize {
+        self.gateway.submit_count(self.checkout.id())
     }
 }
 
-/// Result codes that the tests read.
+/// Result codes in the tests.
 const APPROVED: &str = "000.100.110";
 const PENDING: &str = "000.200.000";

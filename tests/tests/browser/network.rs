@@ -1,79 +1,82 @@
-//! Networks that fail: files that come late or never, frames that are blocked, no connection at the submit.
+//! Network failures: late or missing files, blocked frames, no connection at the submit.
 
 use serde_json::json;
 use thirtyfour::prelude::*;
-use tillgate_tests::card_form::{CODE, CardForm, NUMBER};
-use tillgate_tests::{Browser, browse};
+use tillgate_tests::card_form::{CODE_FRAME, CardForm, NUMBER_FRAME};
+use tillgate_tests::{Browser, run_in_browser};
 
-use crate::Stage;
+use crate::CheckoutFixture;
 
-/// Tells of the merchant's callbacks, and lets time pass four times as fast.
+/// Records the merchant's callbacks, and makes timers four times as fast.
 const SCRIPT: &str = "
     const real = setTimeout; window.setTimeout = (work, time) => real(work, time / 4);
     var wpwlOptions = { onError(error) { witness.note('failed', error.name); }, onReady() { witness.note('ready', 1); } };";
 
 const MESSAGE: &str = ".wpwl-message.wpwl-has-error";
 
-/// Blocks what `patterns` say, as an extension would; nothing when there are none.
-async fn block(browser: &Browser, patterns: &[&str]) -> anyhow::Result<()> {
+/// Blocks requests that match `patterns`, as a browser extension does. An empty list unblocks all.
+async fn block_requests(browser: &Browser, patterns: &[&str]) -> anyhow::Result<()> {
     let patterns: Vec<_> = patterns.iter().map(|it| json!({ "urlPattern": it, "block": true })).collect();
     browser.cdp().send_raw("Network.enable", json!({})).await?;
     browser.cdp().send_raw("Network.setBlockedURLs", json!({ "urlPatterns": patterns })).await?;
     Ok(())
 }
 
-async fn pay(stage: &Stage, browser: &Browser) -> anyhow::Result<()> {
-    let form = CardForm::ready(browser).await?;
-    form.fill().await?;
-    form.pay().await?;
-    stage.paid(browser).await?;
+/// Fills in the form, presses the button, and waits until the checkout is paid.
+async fn fill_and_pay(fixture: &CheckoutFixture, browser: &Browser) -> anyhow::Result<()> {
+    let form = CardForm::wait_until_ready(browser).await?;
+    form.fill_fields().await?;
+    form.press_pay_button().await?;
+    fixture.wait_until_paid(browser).await?;
     Ok(())
 }
 
 #[tokio::test]
 async fn a_blocked_page_part_is_told_to_shopper_and_merchant_and_comes_at_the_button() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        block(&browser, &["*://*:*/*static.min.js"]).await?;
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        block_requests(&browser, &["*://*:*/*static.min.js"]).await?;
         let script = format!("{SCRIPT} wpwlOptions.locale = 'fr';");
-        browser.goto(stage.page(&script)).await?;
-        assert_eq!(browser.until_seen("failed").await?, "WidgetError");
+        browser.goto(stage.add_page(&script)).await?;
+        assert_eq!(browser.wait_for_observation("failed").await?, "WidgetError");
         let message = browser.query(By::Css(MESSAGE)).and_displayed().first().await?;
         assert!(message.text().await?.starts_with("Le formulaire"), "{}", message.text().await?);
         assert!(browser.find(By::Css(".wpwl-button-retry")).await?.text().await? == "Réessayer");
-        block(&browser, &[]).await?;
+        block_requests(&browser, &[]).await?;
         browser.execute("window.setTimeout = real;", vec![]).await?;
         browser.find(By::Css(".wpwl-button-retry")).await?.click().await?;
-        browser.until_seen("ready").await?;
-        assert_eq!(browser.value(&format!("document.querySelectorAll('{MESSAGE}').length")).await?, 0);
-        pay(&stage, &browser).await
+        browser.wait_for_observation("ready").await?;
+        assert_eq!(browser.evaluate(&format!("document.querySelectorAll('{MESSAGE}').length")).await?, 0);
+        fill_and_pay(&stage, &browser).await
     })
     .await
 }
 
 #[tokio::test]
 async fn a_page_part_that_is_lost_once_comes_by_itself() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        block(&browser, &["*://*:*/*static.min.js", "*://*:*/*locale-de.js", "*://*:*/*card.css"]).await?;
-        // Without the haste: the block is lifted between two attempts.
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        block_requests(&browser, &["*://*:*/*static.min.js", "*://*:*/*locale-de.js", "*://*:*/*card.css"]).await?;
+        // With normal timers: the block is removed between two attempts.
         let script = "addEventListener('error', ({ target }) => witness.note('lost', target.src || target.href), true);
             var wpwlOptions = { locale: 'de', onError(error) { witness.note('failed', error.name); },
                 onReady() { witness.note('ready', 1); } };";
-        browser.goto(stage.page(script)).await?;
-        browser.until_seen("lost").await?;
-        block(&browser, &[]).await?;
-        browser.until_seen("ready").await?;
-        assert_eq!(browser.seen_of("failed").await?, Vec::<String>::new());
-        let label = browser.value("document.querySelector('.wpwl-label-cardNumber').textContent").await?;
+        browser.goto(stage.add_page(script)).await?;
+        browser.wait_for_observation("lost").await?;
+        block_requests(&browser, &[]).await?;
+        browser.wait_for_observation("ready").await?;
+        assert_eq!(browser.observed_details("failed").await?, Vec::<String>::new());
+        let label = browser.evaluate("document.querySelector('.wpwl-label-cardNumber').textContent").await?;
         assert_eq!(label, "Kartennummer");
-        browser.until("getComputedStyle(document.querySelector('.wpwl-button-pay')).borderRadius !== '0px'").await?;
-        pay(&stage, &browser).await
+        browser
+            .wait_until("getComputedStyle(document.querySelector('.wpwl-button-pay')).borderRadius !== '0px'")
+            .await?;
+        fill_and_pay(&stage, &browser).await
     })
     .await
 }
 
-/// A page whose lost scripts are asked for again when the test says so, by `again()`.
+/// A page that repeats failed scripts only when the test calls `again()`.
 const HELD: &str = "
     const real = setTimeout, held = [];
     window.setTimeout = (work, time) => (time === 500 || time === 2000 ? held.push(work) : real(work, time));
@@ -81,37 +84,48 @@ const HELD: &str = "
     var wpwlOptions = { onError(error) { witness.note('failed', error.name); }, onReady() { witness.note('ready', 1); },
         onChangeBrand(brand) { witness.note('brand', brand); } };";
 
-/// A form without its page part, filled in and sent off; with `detects` the brand is to follow the number, else it is chosen.
-async fn press_early<'a>(stage: &Stage, browser: &'a Browser, detects: bool) -> anyhow::Result<CardForm<'a>> {
-    block(browser, &["*://*:*/*static.min.js"]).await?;
-    browser.goto(stage.page(&format!("{HELD} wpwlOptions.brandDetection = {detects};"))).await?;
-    browser.until_seen("ready").await?;
-    let form = CardForm::standing(browser).await?;
+/// Fills in and submits a form whose page module is blocked, and waits until it shows that it is busy. If `detects` is
+/// true, the brand is detected by the number, otherwise it is chosen.
+async fn submit_without_page_module<'a>(
+    fixture: &CheckoutFixture,
+    browser: &'a Browser,
+    detects: bool,
+) -> anyhow::Result<CardForm<'a>> {
+    block_requests(browser, &["*://*:*/*static.min.js"]).await?;
+    browser.goto(fixture.add_page(&format!("{HELD} wpwlOptions.brandDetection = {detects};"))).await?;
+    browser.wait_for_observation("ready").await?;
+    let form = CardForm::wait_until_usable(browser).await?;
     if !detects {
-        form.brand("MASTER").await?;
+        form.select_brand("MASTER").await?;
     }
-    form.number("5454545454545454").await?;
-    form.expiry("534").await?;
-    form.holder("Jane Jones").await?;
-    form.code("123").await?;
-    form.pay().await?;
-    browser.until("held.length && document.querySelector('.wpwl-button-pay.wpwl-button-busy + .wpwl-spinner')").await?;
-    assert_eq!(browser.value("document.querySelectorAll('.wpwl-live').length").await?, 0, "the page part is missing");
+    form.enter_number("5454545454545454").await?;
+    form.enter_expiry("534").await?;
+    form.enter_holder("Jane Jones").await?;
+    form.enter_security_code("123").await?;
+    form.press_pay_button().await?;
+    browser
+        .wait_until("held.length && document.querySelector('.wpwl-button-pay.wpwl-button-busy + .wpwl-spinner')")
+        .await?;
+    assert_eq!(
+        browser.evaluate("document.querySelectorAll('.wpwl-live').length").await?,
+        0,
+        "the page module is missing"
+    );
     Ok(form)
 }
 
 #[tokio::test]
 async fn a_shopper_who_is_quicker_than_the_page_part_pays_all_the_same() -> anyhow::Result<()> {
-    browse(move |browser| async move {
+    run_in_browser(move |browser| async move {
         for detects in [false, true] {
-            let stage = Stage::new().await?;
-            press_early(&stage, &browser, detects).await?;
-            block(&browser, &[]).await?;
+            let stage = CheckoutFixture::new().await?;
+            submit_without_page_module(&stage, &browser, detects).await?;
+            block_requests(&browser, &[]).await?;
             browser.execute("again()", vec![]).await?;
-            let status = stage.paid(&browser).await?;
+            let status = stage.wait_until_paid(&browser).await?;
             assert_eq!(status.json["paymentBrand"], "MASTER", "detection: {detects}");
             assert_eq!(status.json["card"]["expiryMonth"], "05");
-            assert_eq!(browser.seen_of("brand").await?.last().map(String::as_str), Some("MASTER"));
+            assert_eq!(browser.observed_details("brand").await?.last().map(String::as_str), Some("MASTER"));
         }
         Ok(())
     })
@@ -120,25 +134,25 @@ async fn a_shopper_who_is_quicker_than_the_page_part_pays_all_the_same() -> anyh
 
 #[tokio::test]
 async fn a_press_that_was_lost_with_the_page_part_is_not_made_up_for_later() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        let form = press_early(&stage, &browser, false).await?;
-        // Enter in a frame is a press, too.
-        form.code("\u{e007}").await?;
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        let form = submit_without_page_module(&stage, &browser, false).await?;
+        // Enter in a frame is a submit too.
+        form.enter_security_code("\u{e007}").await?;
         for _ in 0..2 {
-            browser.until("held.length").await?;
+            browser.wait_until("held.length").await?;
             browser.execute("again()", vec![]).await?;
         }
-        assert_eq!(browser.until_seen("failed").await?, "WidgetError");
-        block(&browser, &[]).await?;
+        assert_eq!(browser.wait_for_observation("failed").await?, "WidgetError");
+        block_requests(&browser, &[]).await?;
         browser.query(By::Css(".wpwl-button-retry")).and_displayed().first().await?.click().await?;
-        let form = CardForm::ready(&browser).await?;
-        browser.until("document.querySelector('.wpwl-control-expiry').value === '05 / 34'").await?;
-        browser.until("!document.querySelector('.wpwl-button-busy, .wpwl-spinner')").await?;
-        let status = stage.merchant.status(stage.checkout.id()).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        browser.wait_until("document.querySelector('.wpwl-control-expiry').value === '05 / 34'").await?;
+        browser.wait_until("!document.querySelector('.wpwl-button-busy, .wpwl-spinner')").await?;
+        let status = stage.merchant.read_status(stage.checkout.id()).await?;
         assert_eq!(status.json["checkoutState"], "OPEN", "nothing was sent: {}", status.text);
-        form.pay().await?;
-        stage.paid(&browser).await?;
+        form.press_pay_button().await?;
+        stage.wait_until_paid(&browser).await?;
         Ok(())
     })
     .await
@@ -146,13 +160,13 @@ async fn a_press_that_was_lost_with_the_page_part_is_not_made_up_for_later() -> 
 
 #[tokio::test]
 async fn blocked_frames_are_told_after_a_while() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
+    let stage = CheckoutFixture::new().await?;
     stage.site.set_policy("script-src 'self' {gateway} 'wasm-unsafe-eval'; style-src {gateway}; frame-src 'none'");
-    browse(move |browser| async move {
-        browser.goto(stage.page(SCRIPT)).await?;
-        assert_eq!(browser.until_seen("failed").await?, "PciIframeCommunicationError");
+    run_in_browser(move |browser| async move {
+        browser.goto(stage.add_page(SCRIPT)).await?;
+        assert_eq!(browser.wait_for_observation("failed").await?, "PciIframeCommunicationError");
         browser.query(By::Css(MESSAGE)).and_displayed().first().await?;
-        assert_eq!(browser.seen_of("ready").await?, Vec::<String>::new());
+        assert_eq!(browser.observed_details("ready").await?, Vec::<String>::new());
         Ok(())
     })
     .await
@@ -160,50 +174,51 @@ async fn blocked_frames_are_told_after_a_while() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn frames_that_are_not_heard_come_at_the_button() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
         let deaf = "addEventListener('message', event => window.hears || event.stopImmediatePropagation());";
-        browser.goto(stage.page(&format!("{deaf} {SCRIPT}"))).await?;
-        assert_eq!(browser.until_seen("failed").await?, "PciIframeCommunicationError");
-        // From here on time is its own again: on a slow machine the frames would be given up a second time.
+        browser.goto(stage.add_page(&format!("{deaf} {SCRIPT}"))).await?;
+        assert_eq!(browser.wait_for_observation("failed").await?, "PciIframeCommunicationError");
+        // From here on timers run at normal speed. Otherwise the frames could time out again on a slow machine.
         browser.execute("window.hears = true; window.setTimeout = real;", vec![]).await?;
         browser.query(By::Css(".wpwl-button-retry")).and_displayed().first().await?.click().await?;
-        browser.until_seen("ready").await?;
-        assert_eq!(browser.value(&format!("document.querySelectorAll('{MESSAGE}').length")).await?, 0);
-        // The frames are there again before the shopper can type.
-        browser.until("!document.querySelector('.wpwl-loading') && document.querySelector('.wpwl-control-cardNumber').checkVisibility({ visibilityProperty: true, opacityProperty: true })").await?;
-        pay(&stage, &browser).await
+        browser.wait_for_observation("ready").await?;
+        assert_eq!(browser.evaluate(&format!("document.querySelectorAll('{MESSAGE}').length")).await?, 0);
+        // The frames are visible again before the shopper can type.
+        browser.wait_until("!document.querySelector('.wpwl-loading') && document.querySelector('.wpwl-control-cardNumber').checkVisibility({ visibilityProperty: true, opacityProperty: true })").await?;
+        fill_and_pay(&stage, &browser).await
     })
     .await
 }
 
 #[tokio::test]
 async fn without_a_connection_the_submit_says_so_and_the_button_lives_again() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
         browser
-            .goto(stage.page("var wpwlOptions = { onError(error) { witness.note('failed', error.name); } };"))
+            .goto(stage.add_page("var wpwlOptions = { onError(error) { witness.note('failed', error.name); } };"))
             .await?;
-        let form = CardForm::ready(&browser).await?;
-        form.fill().await?;
-        // The payment alone: the frame is another process, which the page's network switch does not reach.
-        form.find(NUMBER).await?.enter_frame().await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.fill_fields().await?;
+        // Only the payment request fails. It comes from the frame, a separate process that the page's network emulation
+        // does not affect.
+        form.find_element(NUMBER_FRAME).await?.enter_frame().await?;
         browser
             .execute("window.connected = fetch; window.fetch = () => Promise.reject(new TypeError('offline'))", vec![])
             .await?;
         browser.enter_default_frame().await?;
-        form.pay().await?;
-        assert_eq!(browser.until_seen("failed").await?, "PciIframeSubmitError");
+        form.press_pay_button().await?;
+        assert_eq!(browser.wait_for_observation("failed").await?, "PciIframeSubmitError");
         let notice = browser.query(By::Css(MESSAGE)).and_displayed().first().await?;
         assert!(notice.text().await?.contains("connection"));
-        assert_eq!(stage.submits(), 0);
-        assert_eq!(form.inner_value(CODE).await?, "123", "nothing has to be typed again");
-        form.find(NUMBER).await?.enter_frame().await?;
+        assert_eq!(stage.submit_count(), 0);
+        assert_eq!(form.frame_value(CODE_FRAME).await?, "123", "nothing has to be typed again");
+        form.find_element(NUMBER_FRAME).await?.enter_frame().await?;
         browser.execute("window.fetch = window.connected", vec![]).await?;
         browser.enter_default_frame().await?;
-        form.pay().await?;
-        stage.paid(&browser).await?;
-        assert_eq!(stage.submits(), 1);
+        form.press_pay_button().await?;
+        stage.wait_until_paid(&browser).await?;
+        assert_eq!(stage.submit_count(), 1);
         Ok(())
     })
     .await

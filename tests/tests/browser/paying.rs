@@ -1,34 +1,34 @@
-//! Shoppers pay, and the merchant reads how it went.
+//! Shoppers pay, and the merchant reads the result.
 
 use anyhow::Context;
 use thirtyfour::prelude::*;
-use tillgate_tests::card_form::{CardForm, PAY};
-use tillgate_tests::{DemoShop, Gateway, browse, shop};
+use tillgate_tests::card_form::{CardForm, PAY_BUTTON};
+use tillgate_tests::{TestDemoShop, TestGateway, run_in_desktop_browser, shop};
 
-use crate::{APPROVED, Stage};
+use crate::{APPROVED, CheckoutFixture};
 
 #[tokio::test]
 async fn a_shopper_pays_on_the_demo_shop_and_reads_success() -> anyhow::Result<()> {
-    let demo = DemoShop::start(Gateway::shared()).await?;
-    browse(move |browser| async move {
-        let form = demo.to_checkout(&browser, "", "approve").await?;
-        let id = shop::checkout_id(&browser).await?;
-        form.fill().await?;
-        form.pay().await?;
-        assert_eq!(DemoShop::outcome(&browser).await?, "paid");
+    let demo = TestDemoShop::start(TestGateway::shared()).await?;
+    run_in_desktop_browser(move |browser| async move {
+        let form = demo.open_card_form(&browser, "", "approve").await?;
+        let id = shop::read_checkout_id(&browser).await?;
+        form.fill_fields().await?;
+        form.press_pay_button().await?;
+        assert_eq!(TestDemoShop::read_outcome(&browser).await?, "paid");
         let page = browser.find(By::Css("main")).await?.text().await?;
         assert!(page.contains("VISA") && page.contains("0000"), "brand and last digits: {page}");
         assert!(page.contains(APPROVED), "{page}");
 
-        let status = demo.merchant.status(&id).await?;
-        assert_eq!(status.code(), APPROVED);
+        let status = demo.merchant.read_status(&id).await?;
+        assert_eq!(status.result_code(), APPROVED);
         assert_eq!(status.json["amount"], "36.50");
         assert_eq!(status.json["card"]["last4Digits"], "0000");
         assert_eq!(status.json["card"]["holder"], "Jane Jones");
 
-        // The address of the result can be loaded again, and says the same.
+        // The result page can be reloaded and shows the same outcome.
         browser.refresh().await?;
-        assert_eq!(DemoShop::outcome(&browser).await?, "paid");
+        assert_eq!(TestDemoShop::read_outcome(&browser).await?, "paid");
         Ok(())
     })
     .await
@@ -36,23 +36,23 @@ async fn a_shopper_pays_on_the_demo_shop_and_reads_success() -> anyhow::Result<(
 
 #[tokio::test]
 async fn a_decline_is_told_on_the_result_page_and_the_same_checkout_can_be_paid_after_it() -> anyhow::Result<()> {
-    let demo = DemoShop::start(Gateway::shared()).await?;
-    browse(move |browser| async move {
-        let form = demo.to_checkout(&browser, "", "decline").await?;
-        let id = shop::checkout_id(&browser).await?;
-        form.fill().await?;
-        form.pay().await?;
-        assert_eq!(DemoShop::outcome(&browser).await?, "declined");
-        assert_eq!(demo.merchant.status(&id).await?.code(), "800.100.151");
-        browser.picture("result-declined").await?;
+    let demo = TestDemoShop::start(TestGateway::shared()).await?;
+    run_in_desktop_browser(move |browser| async move {
+        let form = demo.open_card_form(&browser, "", "decline").await?;
+        let id = shop::read_checkout_id(&browser).await?;
+        form.fill_fields().await?;
+        form.press_pay_button().await?;
+        assert_eq!(TestDemoShop::read_outcome(&browser).await?, "declined");
+        assert_eq!(demo.merchant.read_status(&id).await?.result_code(), "800.100.151");
+        browser.save_screenshot("result-declined").await?;
 
         browser.find(By::Css(".actions button")).await?.click().await?;
-        let form = CardForm::ready(&browser).await?;
-        assert_eq!(shop::checkout_id(&browser).await?, id, "the checkout stays the same");
-        form.fill().await?;
-        form.pay().await?;
-        assert_eq!(DemoShop::outcome(&browser).await?, "paid");
-        assert_eq!(demo.merchant.status(&id).await?.code(), APPROVED);
+        let form = CardForm::wait_until_ready(&browser).await?;
+        assert_eq!(shop::read_checkout_id(&browser).await?, id, "the checkout stays the same");
+        form.fill_fields().await?;
+        form.press_pay_button().await?;
+        assert_eq!(TestDemoShop::read_outcome(&browser).await?, "paid");
+        assert_eq!(demo.merchant.read_status(&id).await?.result_code(), APPROVED);
         Ok(())
     })
     .await
@@ -60,19 +60,19 @@ async fn a_decline_is_told_on_the_result_page_and_the_same_checkout_can_be_paid_
 
 #[tokio::test]
 async fn a_merchants_own_page_gets_id_and_resource_path_beside_its_own_query() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        browser.goto(stage.page("")).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.fill().await?;
-        form.pay().await?;
+    let stage = CheckoutFixture::new().await?;
+    run_in_desktop_browser(move |browser| async move {
+        browser.goto(stage.add_page("")).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.fill_fields().await?;
+        form.press_pay_button().await?;
         browser.query(By::Id("result")).first().await?;
         let address = browser.current_url().await?;
         let pairs: Vec<(String, String)> = address.query_pairs().into_owned().collect();
         let id = stage.checkout.id();
         let expected = [("own", "1"), ("id", id), ("resourcePath", &format!("/v1/checkouts/{id}/payment"))];
         assert_eq!(pairs, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        assert_eq!(stage.code().await?, APPROVED);
+        assert_eq!(stage.read_result_code().await?, APPROVED);
         Ok(())
     })
     .await
@@ -80,14 +80,14 @@ async fn a_merchants_own_page_gets_id_and_resource_path_beside_its_own_query() -
 
 #[tokio::test]
 async fn a_result_address_set_by_the_merchants_server_wins_over_the_forms_action() -> anyhow::Result<()> {
-    let site = tillgate_tests::Site::start(Gateway::shared()).await?;
+    let site = tillgate_tests::MerchantSite::start(TestGateway::shared()).await?;
     let own = format!("{}elsewhere?order=7", site.public);
-    let stage = Stage::with(&[("shopperResultUrl", &own)]).await?;
-    browse(move |browser| async move {
-        browser.goto(stage.page("")).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.fill().await?;
-        form.pay().await?;
+    let stage = CheckoutFixture::with_fields(&[("shopperResultUrl", &own)]).await?;
+    run_in_desktop_browser(move |browser| async move {
+        browser.goto(stage.add_page("")).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.fill_fields().await?;
+        form.press_pay_button().await?;
         browser.query(By::Id("result")).first().await?;
         let address = browser.current_url().await?;
         assert!(address.as_str().starts_with(&own), "{address}");
@@ -99,17 +99,19 @@ async fn a_result_address_set_by_the_merchants_server_wins_over_the_forms_action
 
 #[tokio::test]
 async fn a_double_click_makes_exactly_one_payment() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        browser.goto(stage.page("var wpwlOptions = { onBeforeSubmitCard() { witness.note('asked', 1); } };")).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.fill().await?;
-        let button = form.find(PAY).await?;
+    let stage = CheckoutFixture::new().await?;
+    run_in_desktop_browser(move |browser| async move {
+        browser
+            .goto(stage.add_page("var wpwlOptions = { onBeforeSubmitCard() { witness.note('asked', 1); } };"))
+            .await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.fill_fields().await?;
+        let button = form.find_element(PAY_BUTTON).await?;
         browser.action_chain().double_click_element(&button).perform().await?;
         browser.query(By::Id("result")).first().await?;
-        assert_eq!(browser.seen_of("asked").await?.len(), 1, "one submit");
-        assert_eq!(stage.submits(), 1);
-        assert_eq!(stage.code().await?, APPROVED);
+        assert_eq!(browser.observed_details("asked").await?.len(), 1, "one submit");
+        assert_eq!(stage.submit_count(), 1);
+        assert_eq!(stage.read_result_code().await?, APPROVED);
         Ok(())
     })
     .await
@@ -117,22 +119,22 @@ async fn a_double_click_makes_exactly_one_payment() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn enter_in_a_field_of_the_page_or_of_a_frame_submits() -> anyhow::Result<()> {
-    let page = Stage::new().await?;
-    let frame = Stage::new().await?;
-    browse(move |browser| async move {
-        browser.goto(page.page("")).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.fill().await?;
-        form.find("input.wpwl-control-cardHolder").await?.send_keys(Key::Enter).await?;
+    let page = CheckoutFixture::new().await?;
+    let frame = CheckoutFixture::new().await?;
+    run_in_desktop_browser(move |browser| async move {
+        browser.goto(page.add_page("")).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.fill_fields().await?;
+        form.find_element("input.wpwl-control-cardHolder").await?.send_keys(Key::Enter).await?;
         browser.query(By::Id("result")).first().await?;
-        assert_eq!(page.code().await?, APPROVED);
+        assert_eq!(page.read_result_code().await?, APPROVED);
 
-        browser.goto(frame.page("")).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.fill().await?;
-        form.code(&Key::Enter.value().to_string()).await?;
+        browser.goto(frame.add_page("")).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.fill_fields().await?;
+        form.enter_security_code(&Key::Enter.value().to_string()).await?;
         browser.query(By::Id("result")).first().await?;
-        assert_eq!(frame.code().await?, APPROVED);
+        assert_eq!(frame.read_result_code().await?, APPROVED);
         Ok(())
     })
     .await
@@ -140,22 +142,22 @@ async fn enter_in_a_field_of_the_page_or_of_a_frame_submits() -> anyhow::Result<
 
 #[tokio::test]
 async fn a_payment_is_made_with_the_keyboard_alone() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        browser.goto(stage.page("")).await?;
-        CardForm::ready(&browser).await?;
+    let stage = CheckoutFixture::new().await?;
+    run_in_desktop_browser(move |browser| async move {
+        browser.goto(stage.add_page("")).await?;
+        CardForm::wait_until_ready(&browser).await?;
         let press = async |keys: &str| browser.action_chain().send_keys(keys).perform().await;
         let tab_to = async |css: &str| {
             for _ in 0..12 {
                 let there = format!("document.activeElement.matches({})", serde_json::to_string(css)?);
-                if browser.value(&there).await? == true {
+                if browser.evaluate(&there).await? == true {
                     return Ok(());
                 }
                 press(&Key::Tab.value().to_string()).await?;
             }
             anyhow::bail!("the tab key does not lead to {css}")
         };
-        // From the top of the page, forward only.
+        // Starts at the top of the page and only moves forward.
         tab_to(".wpwl-control-brand").await?;
         tab_to(".wpwl-control-cardNumber").await?;
         press("4200000000000000").await?;
@@ -168,7 +170,7 @@ async fn a_payment_is_made_with_the_keyboard_alone() -> anyhow::Result<()> {
         tab_to(".wpwl-button-pay").await?;
         press(&Key::Enter.value().to_string()).await?;
         browser.query(By::Id("result")).first().await.context("the result page")?;
-        assert_eq!(stage.code().await?, APPROVED);
+        assert_eq!(stage.read_result_code().await?, APPROVED);
         Ok(())
     })
     .await
@@ -183,15 +185,15 @@ async fn the_native_ways_to_submit_that_shops_use_all_pay() -> anyhow::Result<()
         "wpwl.executePayment('wpwl-container-card')",
         "wpwl.executePayment('wpwl-container.wpwl-container-card')",
     ] {
-        let stage = Stage::new().await?;
-        browse(move |browser| async move {
-            browser.goto(stage.page("")).await?;
-            let form = CardForm::ready(&browser).await?;
-            form.fill().await?;
-            form.code_is_known().await?;
+        let stage = CheckoutFixture::new().await?;
+        run_in_desktop_browser(move |browser| async move {
+            browser.goto(stage.add_page("")).await?;
+            let form = CardForm::wait_until_ready(&browser).await?;
+            form.fill_fields().await?;
+            form.wait_until_code_valid().await?;
             browser.execute(submit, vec![]).await?;
             browser.query(By::Id("result")).first().await.context(submit)?;
-            assert_eq!(stage.code().await?, APPROVED, "{submit}");
+            assert_eq!(stage.read_result_code().await?, APPROVED, "{submit}");
             Ok(())
         })
         .await?;
@@ -201,22 +203,22 @@ async fn the_native_ways_to_submit_that_shops_use_all_pay() -> anyhow::Result<()
 
 #[tokio::test]
 async fn another_brand_and_fields_that_the_merchant_put_in_are_paid_with() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
+    let stage = CheckoutFixture::new().await?;
     let script = "var wpwlOptions = { onReady() {
         const more = document.createElement('div');
         more.innerHTML = '<input name=\"customParameters[SHOPPER_gift]\" value=\"yes please\"><input name=\"amount\" value=\"1.00\">';
         const button = document.querySelector('.wpwl-group-submit');
         button.parentNode.insertBefore(more, button);
     } };";
-    browse(move |browser| async move {
-        browser.goto(stage.page(script)).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.brand("AMEX").await?;
-        form.number("377777777777770").await?;
-        form.expiry("12 / 33").await?;
-        form.code("1234").await?;
-        form.pay().await?;
-        let status = stage.paid(&browser).await?;
+    run_in_desktop_browser(move |browser| async move {
+        browser.goto(stage.add_page(script)).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.select_brand("AMEX").await?;
+        form.enter_number("377777777777770").await?;
+        form.enter_expiry("12 / 33").await?;
+        form.enter_security_code("1234").await?;
+        form.press_pay_button().await?;
+        let status = stage.wait_until_paid(&browser).await?;
         assert_eq!(status.json["paymentBrand"], "AMEX");
         assert_eq!(status.json["customParameters"]["SHOPPER_gift"], "yes please");
         assert_eq!(status.json["amount"], "92.00", "a browser does not set the price");

@@ -1,4 +1,4 @@
-// The test's hands in a hostile page: what it needs of the document, without a look at what every object inherits.
+// The test's functions in a hostile page. They use no property that such a page can shadow or add to every object.
 (() => {
   const all = Document.prototype.querySelectorAll.bind(document);
   const one = (css) => all(css)[0];
@@ -15,10 +15,10 @@
       type(".wpwl-control-expiry", "05 / 34");
       type(".wpwl-control-cardHolder", "Jane Jones");
     },
-    // Whether markup stands in the place of a function of the document, or of a global that pages may have.
+    // Returns true if markup shadows a function of the document, or a global that pages may have.
     isShadowed: () => document.createElement !== Document.prototype.createElement || typeof window.jQuery === "object",
-    // Puts inputs of these names into our form before its button, as merchants do. Returns how many of them shadow
-    // what the form has under their names.
+    // Inserts inputs with these names into our form before its button, as merchants do. Returns the number of inputs
+    // that shadow the form's property of their name.
     inject(css, names) {
       const form = one(css);
       const inputs = names.map((name) => {
@@ -33,10 +33,10 @@
     },
     has: (css) => !!one(css),
     click: (css) => one(css).click(),
-    // What the form says, for a test that fails.
+    // Returns the form's messages, for a test that fails.
     said: () => [...all(".wpwl-message, .wpwl-hint, .wpwl-live, .wpwl-button-pay")].map((it) => `${it.className}: ${it.textContent}`),
     press: () => one(".wpwl-button-pay").click(),
-    // The hosts of everything that the page has loaded: frames, scripts, sheets.
+    // Returns the hosts of all frames, scripts and style sheets in the page.
     hosts: () => [...new Set([...all("iframe[src], script[src], link[rel=stylesheet]")].map((it) => new URL(it.getAttribute(it.localName === "link" ? "href" : "src"), location.href).host).filter(Boolean))].sort(),
   };
 })();

@@ -1,12 +1,12 @@
-//! Which window shows what: `paymentTarget` and `shopperResultTarget`; and which pages may show the frames at all.
+//! Target windows of pages: `paymentTarget` and `shopperResultTarget`; and pages that may embed the frames.
 
 use serde_json::json;
 use tillgate_tests::card_form::CardForm;
-use tillgate_tests::{Page, browse};
+use tillgate_tests::{MerchantPage, run_in_browser};
 
-use crate::{APPROVED, Stage};
+use crate::{APPROVED, CheckoutFixture};
 
-/// The strictest policy that lets the merchant's page show pages of its own in frames.
+/// The strictest policy that lets the merchant's page show its own pages in frames.
 const WITH_FRAMES: &str = "default-src 'none'; script-src 'self' {gateway} 'wasm-unsafe-eval'; \
     style-src 'self' {gateway}; frame-src 'self' {gateway}; img-src 'self' data:; form-action 'self' {gateway}";
 const FRAME: &str = r#"<iframe name="mine" title="Mine" src="about:blank"></iframe>"#;
@@ -18,24 +18,26 @@ async fn the_result_opens_where_the_merchant_wants_it() -> anyhow::Result<()> {
         ("shopperResultTarget: 'mine'", false),
         ("paymentTarget: '_top'", false),
     ];
-    browse(move |browser| async move {
+    run_in_browser(move |browser| async move {
         for (options, in_frame) in cases {
-            let stage = Stage::new().await?;
+            let stage = CheckoutFixture::new().await?;
             stage.site.set_policy(WITH_FRAMES);
             let script = format!("var wpwlOptions = {{ {options} }};");
-            let page = stage.site.add(Page::of(&stage.checkout).script(&script).after(FRAME));
+            let page = stage
+                .site
+                .add_page(MerchantPage::for_checkout(&stage.checkout).with_script(&script).with_markup_after(FRAME));
             browser.goto(&page).await?;
-            let form = CardForm::ready(&browser).await?;
-            form.fill().await?;
-            form.pay().await?;
+            let form = CardForm::wait_until_ready(&browser).await?;
+            form.fill_fields().await?;
+            form.press_pay_button().await?;
             if in_frame {
                 let inside = "document.querySelector('[name=mine]').contentWindow.location";
-                browser.until(&format!("{inside}.search.includes('resourcePath=')")).await?;
+                browser.wait_until(&format!("{inside}.search.includes('resourcePath=')")).await?;
                 assert_eq!(browser.current_url().await?.as_str(), page, "{options}");
             } else {
-                browser.until("location.pathname === '/result'").await?;
+                browser.wait_until("location.pathname === '/result'").await?;
             }
-            assert_eq!(stage.code().await?, APPROVED, "{options}");
+            assert_eq!(stage.read_result_code().await?, APPROVED, "{options}");
         }
         Ok(())
     })
@@ -44,7 +46,7 @@ async fn the_result_opens_where_the_merchant_wants_it() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn pages_of_cards_alone_open_in_the_payment_target() -> anyhow::Result<()> {
-    // The kind of form, what the gateway answered, the options, and the window that goes.
+    // Kind of form, flow in the response, options, and the expected target.
     let cases = [
         (None, "redirect", json!({ "paymentTarget": "mine" }), "mine"),
         (Some("registration"), "redirect", json!({ "paymentTarget": "mine" }), "mine"),
@@ -53,13 +55,13 @@ async fn pages_of_cards_alone_open_in_the_payment_target() -> anyhow::Result<()>
         (None, "now", json!({ "paymentTarget": "mine" }), "_top"),
         (None, "now", json!({ "paymentTarget": "_top", "shopperResultTarget": "mine" }), "mine"),
     ];
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        browser.goto(stage.page("")).await?;
-        CardForm::ready(&browser).await?;
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        browser.goto(stage.add_page("")).await?;
+        CardForm::wait_until_ready(&browser).await?;
         for method in ["GET", "POST"] {
             for (kind, flow, options, expected) in &cases {
-                // Whatever would leave says where to, and stays.
+                // Navigation is replaced: it records its target and stays on the page.
                 let script = "const [kind, flow, options, method] = arguments;
                     let target = '_top';
                     HTMLAnchorElement.prototype.click = function () { target = this.target; };
@@ -80,25 +82,25 @@ async fn pages_of_cards_alone_open_in_the_payment_target() -> anyhow::Result<()>
 
 #[tokio::test]
 async fn a_frame_without_a_checkout_pays_no_checkout_of_another_merchants_page() -> anyhow::Result<()> {
-    let mut stage = Stage::new().await?;
+    let mut stage = CheckoutFixture::new().await?;
     let script = "var wpwlOptions = { createCheckout: function () { return window.id; },
         onError: function (error) { witness.note('failed', error.message); } };";
     let own = stage.site.public.trim_end_matches('/').to_owned();
-    let elsewhere = stage.gateway.merchant_with(&["--origin", "https://shop.example"])?;
-    let foreign = elsewhere.checkout(&[]).await?;
-    stage.merchant = stage.gateway.merchant_with(&["--origin", &own])?;
-    stage.checkout = stage.merchant.checkout(&[]).await?;
-    browse(move |browser| async move {
-        browser.goto(stage.site.add(Page::for_id("").script(script))).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.fill().await?;
+    let elsewhere = stage.gateway.create_merchant_with(&["--origin", "https://shop.example"])?;
+    let foreign = elsewhere.create_checkout(&[]).await?;
+    stage.merchant = stage.gateway.create_merchant_with(&["--origin", &own])?;
+    stage.checkout = stage.merchant.create_checkout(&[]).await?;
+    run_in_browser(move |browser| async move {
+        browser.goto(stage.site.add_page(MerchantPage::for_checkout_id("").with_script(script))).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.fill_fields().await?;
         browser.execute("window.id = arguments[0]", vec![json!(foreign.id())]).await?;
-        form.pay().await?;
-        assert!(browser.until_seen("failed").await?.contains("shopOrigin"));
-        assert_eq!(elsewhere.status(foreign.id()).await?.code(), crate::PENDING, "nobody was charged");
+        form.press_pay_button().await?;
+        assert!(browser.wait_for_observation("failed").await?.contains("shopOrigin"));
+        assert_eq!(elsewhere.read_status(foreign.id()).await?.result_code(), crate::PENDING, "nobody was charged");
         browser.execute("window.id = arguments[0]", vec![json!(stage.checkout.id())]).await?;
-        form.pay().await?;
-        stage.paid(&browser).await?;
+        form.press_pay_button().await?;
+        stage.wait_until_paid(&browser).await?;
         Ok(())
     })
     .await

@@ -1,47 +1,49 @@
-//! What the form says before anything is sent.
+//! Validation messages of the form before a submit.
 
 use anyhow::Context;
 use thirtyfour::prelude::*;
-use tillgate_tests::card_form::{CODE, CardForm, NUMBER, PAY};
-use tillgate_tests::{Browser, browse};
+use tillgate_tests::card_form::{CODE_FRAME, CardForm, NUMBER_FRAME, PAY_BUTTON};
+use tillgate_tests::{Browser, run_in_browser};
 
-use crate::{PENDING, Stage};
+use crate::{CheckoutFixture, PENDING};
 
-/// Whether the element that `css` finds has the focus, once it has it.
-async fn until_focused(browser: &Browser, css: &str) -> anyhow::Result<()> {
-    browser.until(&format!("document.activeElement === document.querySelector('{css}')")).await
+/// Waits until the element that matches `css` has the focus.
+async fn wait_until_focused(browser: &Browser, css: &str) -> anyhow::Result<()> {
+    browser.wait_until(&format!("document.activeElement === document.querySelector('{css}')")).await
 }
 
 #[tokio::test]
 async fn a_wrong_number_is_pointed_at_and_nothing_is_sent() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        browser.goto(stage.page("")).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.fill().await?;
-        form.empty(NUMBER).await?;
-        form.number("4200000000000001").await?;
-        form.pay().await?;
-        let hint = form.hint("cardNumberError").await?;
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        browser.goto(stage.add_page("")).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.fill_fields().await?;
+        form.clear_frame_field(NUMBER_FRAME).await?;
+        form.enter_number("4200000000000001").await?;
+        form.press_pay_button().await?;
+        let hint = form.wait_for_hint("cardNumberError").await?;
         assert!(!hint.is_empty());
-        until_focused(&browser, NUMBER).await?;
-        browser.until(&format!("document.querySelector('{NUMBER}').classList.contains('wpwl-has-error')")).await?;
+        wait_until_focused(&browser, NUMBER_FRAME).await?;
+        browser
+            .wait_until(&format!("document.querySelector('{NUMBER_FRAME}').classList.contains('wpwl-has-error')"))
+            .await?;
 
-        form.find(NUMBER).await?.enter_frame().await?;
-        let input = form.find("input").await?;
+        form.find_element(NUMBER_FRAME).await?.enter_frame().await?;
+        let input = form.find_element("input").await?;
         assert_eq!(input.attr("aria-invalid").await?.as_deref(), Some("true"), "told to screen readers");
-        browser.until("document.activeElement && document.activeElement.tagName === 'INPUT'").await?;
+        browser.wait_until("document.activeElement && document.activeElement.tagName === 'INPUT'").await?;
         browser.enter_default_frame().await?;
 
-        assert_eq!(stage.submits(), 0, "nothing was sent");
-        assert_eq!(stage.code().await?, PENDING);
+        assert_eq!(stage.submit_count(), 0, "nothing was sent");
+        assert_eq!(stage.read_result_code().await?, PENDING);
 
-        // Put right, it goes away, and the payment goes through.
-        form.empty(NUMBER).await?;
-        form.number("4200000000000000").await?;
-        form.no_hint("cardNumberError").await?;
-        form.pay().await?;
-        stage.paid(&browser).await?;
+        // After a correction the message disappears, and the payment succeeds.
+        form.clear_frame_field(NUMBER_FRAME).await?;
+        form.enter_number("4200000000000000").await?;
+        form.wait_for_no_hint("cardNumberError").await?;
+        form.press_pay_button().await?;
+        stage.wait_until_paid(&browser).await?;
         Ok(())
     })
     .await
@@ -49,33 +51,33 @@ async fn a_wrong_number_is_pointed_at_and_nothing_is_sent() -> anyhow::Result<()
 
 #[tokio::test]
 async fn a_date_that_is_over_or_none_is_pointed_at_and_nothing_is_sent() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        browser.goto(stage.page("")).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.fill().await?;
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        browser.goto(stage.add_page("")).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.fill_fields().await?;
         for wrong in ["01 / 20", "13 / 34", "00 / 34", "0", ""] {
-            form.expiry(wrong).await?;
-            form.pay().await?;
-            // One of the two, by the date.
+            form.enter_expiry(wrong).await?;
+            form.press_pay_button().await?;
+            // Either of the two hints, depending on the date.
             let hint = ".wpwl-hint-expiryMonthError, .wpwl-hint-expiryYearError";
             let hint = browser.query(By::Css(hint)).and_displayed().first().await?.text().await?;
             assert!(!hint.is_empty(), "{wrong}");
-            until_focused(&browser, "input.wpwl-control-expiry").await.with_context(|| wrong)?;
-            let field = form.find("input.wpwl-control-expiry").await?;
+            wait_until_focused(&browser, "input.wpwl-control-expiry").await.with_context(|| wrong)?;
+            let field = form.find_element("input.wpwl-control-expiry").await?;
             assert_eq!(field.attr("aria-invalid").await?.as_deref(), Some("true"), "{wrong}");
             let described = field.attr("aria-describedby").await?.unwrap_or_default();
             let text = format!(
                 "{described:?}.split(' ').map(id => (document.getElementById(id) || {{}}).textContent || '').join(' ')"
             );
-            let text = browser.value(&text).await?;
+            let text = browser.evaluate(&text).await?;
             assert!(text.as_str().unwrap_or_default().contains(&hint), "{wrong}: described by {text}");
-            form.expiry("05 / 34").await?;
-            form.no_hint("expiryMonthError").await?;
-            form.no_hint("expiryYearError").await?;
+            form.enter_expiry("05 / 34").await?;
+            form.wait_for_no_hint("expiryMonthError").await?;
+            form.wait_for_no_hint("expiryYearError").await?;
         }
-        assert_eq!(stage.submits(), 0);
-        assert_eq!(stage.code().await?, PENDING);
+        assert_eq!(stage.submit_count(), 0);
+        assert_eq!(stage.read_result_code().await?, PENDING);
         Ok(())
     })
     .await
@@ -83,25 +85,25 @@ async fn a_date_that_is_over_or_none_is_pointed_at_and_nothing_is_sent() -> anyh
 
 #[tokio::test]
 async fn a_code_must_have_the_length_of_its_brand() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        browser.goto(stage.page("")).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.fill().await?;
-        form.empty(CODE).await?;
-        form.code("12").await?;
-        form.pay().await?;
-        assert!(!form.hint("cvvError").await?.is_empty());
-        until_focused(&browser, CODE).await?;
-        assert_eq!(stage.submits(), 0);
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        browser.goto(stage.add_page("")).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.fill_fields().await?;
+        form.clear_frame_field(CODE_FRAME).await?;
+        form.enter_security_code("12").await?;
+        form.press_pay_button().await?;
+        assert!(!form.wait_for_hint("cvvError").await?.is_empty());
+        wait_until_focused(&browser, CODE_FRAME).await?;
+        assert_eq!(stage.submit_count(), 0);
 
-        form.code("3").await?;
-        form.no_hint("cvvError").await?;
+        form.enter_security_code("3").await?;
+        form.wait_for_no_hint("cvvError").await?;
         // An American Express code has four digits, and its numbers begin with 3.
-        form.brand("AMEX").await?;
-        form.pay().await?;
-        assert!(!form.hint("cardNumberError").await?.is_empty());
-        assert_eq!(stage.submits(), 0);
+        form.select_brand("AMEX").await?;
+        form.press_pay_button().await?;
+        assert!(!form.wait_for_hint("cardNumberError").await?.is_empty());
+        assert_eq!(stage.submit_count(), 0);
         Ok(())
     })
     .await
@@ -109,21 +111,21 @@ async fn a_code_must_have_the_length_of_its_brand() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn an_empty_form_is_pointed_at_from_its_first_field_on() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        browser.goto(stage.page("")).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.pay().await?;
-        form.hint("cardNumberError").await?;
-        form.hint("cvvError").await?;
-        until_focused(&browser, NUMBER).await?;
-        let button = form.find(PAY).await?;
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        browser.goto(stage.add_page("")).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.press_pay_button().await?;
+        form.wait_for_hint("cardNumberError").await?;
+        form.wait_for_hint("cvvError").await?;
+        wait_until_focused(&browser, NUMBER_FRAME).await?;
+        let button = form.find_element(PAY_BUTTON).await?;
         assert!(button.class_name().await?.unwrap_or_default().contains("wpwl-button-error"));
-        assert_eq!(stage.submits(), 0);
+        assert_eq!(stage.submit_count(), 0);
 
-        // The button lives again as soon as something is put right.
-        form.number("4200000000000000").await?;
-        browser.until(&format!("!document.querySelector('{PAY}').disabled")).await?;
+        // The button is enabled again after any correction.
+        form.enter_number("4200000000000000").await?;
+        browser.wait_until(&format!("!document.querySelector('{PAY_BUTTON}').disabled")).await?;
         Ok(())
     })
     .await
@@ -131,18 +133,18 @@ async fn an_empty_form_is_pointed_at_from_its_first_field_on() -> anyhow::Result
 
 #[tokio::test]
 async fn digits_are_grouped_and_the_caret_stays_where_it_was() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        browser.goto(stage.page("")).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.number("4200000000000000").await?;
-        assert_eq!(form.inner_value(NUMBER).await?, "4200 0000 0000 0000");
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        browser.goto(stage.add_page("")).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.enter_number("4200000000000000").await?;
+        assert_eq!(form.frame_value(NUMBER_FRAME).await?, "4200 0000 0000 0000");
 
-        // A digit typed in the middle stays in the middle, and so does the caret behind it.
-        form.empty(NUMBER).await?;
-        form.number("42000000000000").await?;
-        form.find(NUMBER).await?.enter_frame().await?;
-        let input = form.find("input").await?;
+        // Digits typed in the middle stay there, and the caret stays behind them.
+        form.clear_frame_field(NUMBER_FRAME).await?;
+        form.enter_number("42000000000000").await?;
+        form.find_element(NUMBER_FRAME).await?.enter_frame().await?;
+        let input = form.find_element("input").await?;
         browser.execute("arguments[0].setSelectionRange(3, 3)", vec![input.to_json()?]).await?;
         input.send_keys("17").await?;
         let value = input.prop("value").await?.unwrap_or_default();
@@ -158,14 +160,14 @@ async fn digits_are_grouped_and_the_caret_stays_where_it_was() -> anyhow::Result
 
 #[tokio::test]
 async fn letters_are_kept_out_of_the_number_and_a_pasted_number_is_cleaned() -> anyhow::Result<()> {
-    let stage = Stage::new().await?;
-    browse(move |browser| async move {
-        browser.goto(stage.page("")).await?;
-        let form = CardForm::ready(&browser).await?;
-        form.number("4200-0000 abc 0000.0000").await?;
-        assert_eq!(form.inner_value(NUMBER).await?, "4200 0000 0000 0000");
-        form.code("12a3").await?;
-        assert_eq!(form.inner_value(CODE).await?, "123");
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        browser.goto(stage.add_page("")).await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.enter_number("4200-0000 abc 0000.0000").await?;
+        assert_eq!(form.frame_value(NUMBER_FRAME).await?, "4200 0000 0000 0000");
+        form.enter_security_code("12a3").await?;
+        assert_eq!(form.frame_value(CODE_FRAME).await?, "123");
         Ok(())
     })
     .await

@@ -1,5 +1,5 @@
-//! The page part's own tests (`widget/tests`), in which the test itself plays the loader and the frames. `cargo xtask test`
-//! compiles them and makes their page.
+//! Runs the page module's own tests (`widget/tests`), in which the test itself acts as the loader and the frames.
+//! `cargo xtask test` compiles them and creates their page.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use axum::Router;
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
-use tillgate_tests::browse;
+use tillgate_tests::run_in_browser;
 use tokio::net::TcpListener;
 
 #[tokio::test]
@@ -17,13 +17,13 @@ async fn the_page_part_passes_its_own_tests() -> anyhow::Result<()> {
     let folder = PathBuf::from(folder);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = format!("http://{}/", listener.local_addr()?);
-    let router = Router::new().fallback(async move |uri: Uri| file(&folder, uri.path()));
+    let router = Router::new().fallback(async move |uri: Uri| serve_file(&folder, uri.path()));
     tokio::spawn(async move { axum::serve(listener, router).await });
-    browse(async move |browser| {
+    run_in_browser(async move |browser| {
         browser.goto(address).await?;
         let output = "document.getElementById('output').textContent";
-        browser.until(&format!("{output}.includes('test result: ')")).await?;
-        let output = browser.value(output).await?;
+        browser.wait_until(&format!("{output}.includes('test result: ')")).await?;
+        let output = browser.evaluate(output).await?;
         let output = output.as_str().unwrap_or_default();
         assert!(output.contains("test result: ok") && !output.contains(" 0 passed"), "{output}");
         Ok(())
@@ -31,15 +31,16 @@ async fn the_page_part_passes_its_own_tests() -> anyhow::Result<()> {
     .await
 }
 
-fn file(folder: &Path, path: &str) -> Response {
+/// Returns a file of the folder, or 404. `/` is `index.html`; files other than HTML and JavaScript are wasm.
+fn serve_file(folder: &Path, path: &str) -> Response {
     let path = if path == "/" { "index.html" } else { path.trim_start_matches('/') };
-    let kind = match path.rsplit_once('.') {
+    let content_type = match path.rsplit_once('.') {
         Some((_, "html")) => "text/html",
         Some((_, "js")) => "text/javascript",
         _ => "application/wasm",
     };
     match std::fs::read(folder.join(path)) {
-        Ok(bytes) => ([(header::CONTENT_TYPE, kind)], bytes).into_response(),
+        Ok(bytes) => ([(header::CONTENT_TYPE, content_type)], bytes).into_response(),
         Err(_) => StatusCode::NOT_FOUND.into_response(),
     }
 }

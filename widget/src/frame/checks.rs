@@ -25,13 +25,15 @@ impl<'a> Question<'a> {
 
     /// Whether the digits are a whole card number with the right check digit.
     pub fn is_number(&self) -> bool {
-        card_number::check(self.digits).is_ok() && card_number::luhn_valid(self.digits)
+        card_number::check(self.digits).is_ok() && card_number::is_luhn_valid(self.digits)
     }
 
     /// Whether the digits are a card number that the chosen brand can have.
     pub fn is_number_of_brand(&self) -> bool {
         self.is_number()
-            && self.chosen.is_none_or(|brand| brand.accepts(self.digits) && self.has_length_in(brand.number_lengths()))
+            && self
+                .chosen
+                .is_none_or(|brand| brand.allows_number(self.digits) && self.has_length_in(brand.number_lengths()))
     }
 
     /// Whether the digits are a security code of the chosen brand.
@@ -42,7 +44,7 @@ impl<'a> Question<'a> {
 
     /// Whether cards of the chosen brand may come without a code.
     pub fn is_code_optional(&self) -> bool {
-        self.chosen.is_some_and(Brand::code_optional)
+        self.chosen.is_some_and(Brand::is_code_optional)
     }
 
     fn has_length_in(&self, lengths: &[u8]) -> bool {
@@ -75,7 +77,7 @@ impl<'a> Question<'a> {
 
     /// How many digits stand in the group of this place when the number is shown; 0 after the last.
     pub fn group(&self, place: usize) -> u8 {
-        brand::groups(self.digits).get(place).copied().unwrap_or_default()
+        brand::digit_groups(self.digits).get(place).copied().unwrap_or_default()
     }
 }
 

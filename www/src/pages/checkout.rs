@@ -1,35 +1,35 @@
-//! The checkout page: what is being bought, and the hosted form.
+//! The checkout page: the order and the hosted form.
 
 use maud::{Markup, html};
 
 use super::{art, layout};
-use crate::Shop;
-use crate::order::{Checkout, Order};
+use crate::ShopConfig;
+use crate::order::{PreparedCheckout, ShopOrder};
 use crate::routes::customer;
 use crate::view::View;
 
-/// Numbers that the simulator knows, with the names people know them by.
+/// Test numbers of the simulator, with their brands.
 const CARDS: [(&str, &str); 3] =
     [("Visa", "4200 0000 0000 0000"), ("Mastercard", "5454 5454 5454 5454"), ("American Express", "3777 777777 77770")];
 
-/// The page at `/checkout/{order}`.
-pub fn checkout(view: View, shop: &Shop, order: &Order, checkout: &Checkout) -> Markup {
+/// Renders the page at `/checkout/{order}`: the hosted form for `checkout`, test numbers, and the order.
+pub fn render_checkout(view: View, shop: &ShopConfig, order: &ShopOrder, checkout: &PreparedCheckout) -> Markup {
     let texts = view.language().texts();
     let path = format!("/checkout/{}", order.reference);
     let loader = format!("{}v1/paymentWidgets.js?checkoutId={}", shop.gateway_public, checkout.id);
     let result = order.result_url(shop, view);
     let main = html! {
-        (art::definitions())
+        (art::symbol_definitions())
         div.checkout {
             h1 { (texts.checkout) }
             section.payment aria-labelledby="payment-title" {
                 h2 #payment-title { (texts.pay_by_card) }
                 noscript { p.alert { (texts.no_script) } }
-                // First the options, then the loader; the form marks the place.
-                script src={ "/options.js" (view.query()) } {}
+                // The options come before the loader; the form marks its place.
+                script src={ "/options.js" (view.to_query()) } {}
                 form.paymentWidgets action=(result) data-brands="VISA MASTER AMEX" {}
                 script src=(loader) integrity=[checkout.integrity.as_deref()] crossorigin="anonymous" {}
-                p.hosted { (padlock()) span { (texts.hosted_note) } }
+                p.hosted { (padlock_icon()) span { (texts.hosted_note) } }
                 details.settings.cards {
                     summary { (texts.try_cards) }
                     dl {
@@ -40,7 +40,7 @@ pub fn checkout(view: View, shop: &Shop, order: &Order, checkout: &Checkout) -> 
             }
             section.summary aria-labelledby="summary-title" {
                 h2 #summary-title { (texts.your_order) }
-                (summary(view, order))
+                (render_summary(view, order))
                 div.ship {
                     h3 { (texts.deliver_to) }
                     address {
@@ -52,31 +52,32 @@ pub fn checkout(view: View, shop: &Shop, order: &Order, checkout: &Checkout) -> 
             }
         }
     };
-    layout::page(view, texts.checkout, Some(&path), main)
+    layout::render_page(view, texts.checkout, Some(&path), main)
 }
 
-/// The order in a few lines, for this page and the result page.
-pub fn summary(view: View, order: &Order) -> Markup {
+/// Renders piece, quantity, prices, reference and free delivery of the order, for this page and the result page.
+pub fn render_summary(view: View, order: &ShopOrder) -> Markup {
     let lang = view.language();
     let texts = lang.texts();
     html! {
         div.bought {
-            span.thumb aria-hidden="true" { (art::show(order.item)) }
+            span.thumb aria-hidden="true" { (art::draw_item(order.item)) }
             p.words {
                 span.name { (order.item.name(lang)) }
-                span.note { (order.quantity) " × " (order.item.price.shown(lang)) }
+                span.note { (order.quantity) " × " (order.item.price.format_for(lang)) }
             }
-            p.price { (order.total().shown(lang)) }
+            p.price { (order.total_price().format_for(lang)) }
         }
         dl.sums {
             div { dt { (texts.reference) } dd.reference { (order.reference) } }
             div { dt { (texts.delivery) } dd { (texts.free) } }
-            div.total { dt { (texts.total) } dd { (order.total().shown(lang)) } }
+            div.total { dt { (texts.total) } dd { (order.total_price().format_for(lang)) } }
         }
     }
 }
 
-fn padlock() -> Markup {
+/// Draws a padlock.
+fn padlock_icon() -> Markup {
     html! {
         svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true" {
             rect x="3.5" y="8.5" width="13" height="8.5" rx="2" {}

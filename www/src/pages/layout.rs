@@ -1,16 +1,16 @@
-//! The frame around every page: head, masthead with the languages, footer.
+//! Layout of all pages: head, masthead with the languages, footer.
 
 use maud::{DOCTYPE, Markup, html};
 
 use crate::texts::Lang;
 use crate::view::View;
 
-/// A whole page. `path` is its own address without a query, for the links to the other language; a page that is an
-/// answer to a form has none.
-pub fn page(view: View, title: &str, path: Option<&str>, main: Markup) -> Markup {
+/// Renders a whole page. `path` is its own address without a query, for the links to the other language; an error page
+/// has none, and no such links.
+pub fn render_page(view: View, title: &str, path: Option<&str>, main: Markup) -> Markup {
     let lang = view.language();
     let texts = lang.texts();
-    let home = format!("/{}", view.query());
+    let home = format!("/{}", view.to_query());
     html! {
         (DOCTYPE)
         html lang=(lang.code()) class=[view.dark.then_some("dark")] {
@@ -35,7 +35,7 @@ pub fn page(view: View, title: &str, path: Option<&str>, main: Markup) -> Markup
                     @if let Some(path) = path {
                         nav.languages aria-label=(texts.languages) {
                             @for (other, name) in [(Lang::En, "English"), (Lang::De, "Deutsch")] {
-                                a href={ (path) (View { lang: Some(other), ..view }.query()) } hreflang=(other.code())
+                                a href={ (path) (View { lang: Some(other), ..view }.to_query()) } hreflang=(other.code())
                                     lang=(other.code()) aria-current=[(other == lang).then_some("true")] { (name) }
                             }
                         }

@@ -1,13 +1,13 @@
-//! The pages. Every one is whole HTML from the server; the only script they have sets the form's options.
+//! The pages. Each is complete HTML from the server, and the only script sets the form's options.
 
 mod art;
 mod checkout;
+mod error;
 mod layout;
 mod product;
 mod result;
-mod trouble;
 
-pub use checkout::checkout;
-pub use product::product;
-pub use result::result;
-pub use trouble::{Trouble, trouble};
+pub use checkout::render_checkout;
+pub use error::{ErrorPage, render_error};
+pub use product::render_product;
+pub use result::render_result;

@@ -4,19 +4,19 @@ use maud::{Markup, html};
 
 use super::{art, layout};
 use crate::catalogue::ITEMS;
-use crate::routes::MOST;
+use crate::routes::MAX_PIECES;
 use crate::view::View;
 
-/// The page at `/`.
-pub fn product(view: View) -> Markup {
+/// Renders the page at `/`: the whole range, with a form to order one piece.
+pub fn render_product(view: View) -> Markup {
     let lang = view.language();
     let texts = lang.texts();
     let main = html! {
-        (art::definitions())
+        (art::symbol_definitions())
         div.product {
             div.stage aria-hidden="true" {
                 @for item in &ITEMS {
-                    div class={ "piece piece-" (item.key) } { (art::show(item)) }
+                    div class={ "piece piece-" (item.key) } { (art::draw_item(item)) }
                 }
             }
             div.offer {
@@ -30,12 +30,12 @@ pub fn product(view: View) -> Markup {
                             label.choice {
                                 input id={ "item-" (item.key) } type="radio" name="item" value=(item.key) required
                                     checked[item.key == "teapot"];
-                                span.thumb aria-hidden="true" { (art::show(item)) }
+                                span.thumb aria-hidden="true" { (art::draw_item(item)) }
                                 span.words {
                                     span.name { (item.name(lang)) }
-                                    span.note { (item.note(lang)) }
+                                    span.note { (item.description(lang)) }
                                 }
-                                span.price { (item.price.shown(lang)) }
+                                span.price { (item.price.format_for(lang)) }
                             }
                         }
                     }
@@ -43,22 +43,23 @@ pub fn product(view: View) -> Markup {
                         label.quantity {
                             span { (texts.quantity) }
                             select name="quantity" {
-                                @for n in 1..=MOST { option value=(n) { (n) } }
+                                @for n in 1..=MAX_PIECES { option value=(n) { (n) } }
                             }
                         }
                         button.primary type="submit" { (texts.to_checkout) }
                     }
                     p.promise { (texts.promise) }
-                    (settings(view))
+                    (render_settings(view))
                 }
             }
         }
     };
-    layout::page(view, texts.headline, Some("/"), main)
+    layout::render_page(view, texts.headline, Some("/"), main)
 }
 
-/// What a visitor of the demo may want to try. A real shop has nothing of the kind.
-fn settings(view: View) -> Markup {
+/// Renders the settings that a visitor of the demo may want to try, and keeps language and darkness in hidden fields. A
+/// real shop has none.
+fn render_settings(view: View) -> Markup {
     let texts = view.language().texts();
     html! {
         details.settings {

@@ -1,47 +1,47 @@
-//! The result page: paid, not paid, or not yet.
+//! The result page: paid, not paid, or pending.
 
 use maud::{Markup, html};
 
 use super::{art, checkout, layout};
-use crate::gateway::Status;
-use crate::order::Order;
-use crate::outcome::Outcome;
+use crate::gateway::StatusResponse;
+use crate::order::ShopOrder;
+use crate::outcome::OrderOutcome;
 use crate::view::View;
 
-/// The page at `/result/{order}`.
-pub fn result(view: View, order: &Order, status: &Status, outcome: Outcome) -> Markup {
+/// Renders the page at `/result/{order}`. A declined order offers another try, a pending one a reload.
+pub fn render_result(view: View, order: &ShopOrder, status: &StatusResponse, outcome: OrderOutcome) -> Markup {
     let texts = view.language().texts();
     let (kind, title, text) = match outcome {
-        Outcome::Paid => ("paid", texts.paid_title, texts.paid_text),
-        Outcome::Declined => ("declined", texts.declined_title, texts.declined_text),
-        Outcome::Pending => ("pending", texts.pending_title, texts.pending_text),
+        OrderOutcome::Paid => ("paid", texts.paid_title, texts.paid_text),
+        OrderOutcome::Declined => ("declined", texts.declined_title, texts.declined_text),
+        OrderOutcome::Pending => ("pending", texts.pending_title, texts.pending_text),
     };
     let path = format!("/result/{}", order.reference);
-    let query = view.query();
+    let query = view.to_query();
     let main = html! {
-        (art::definitions())
+        (art::symbol_definitions())
         div class={ "result result-" (kind) } data-outcome=(kind) {
             div.verdict {
-                (badge(outcome))
+                (outcome_badge(outcome))
                 h1 { (title) }
                 p.lead { (text) }
-                @if outcome == Outcome::Paid { (paid_with(view, status)) }
+                @if outcome == OrderOutcome::Paid { (render_payment_method(view, status)) }
                 div.actions {
                     @match outcome {
-                        Outcome::Declined => {
+                        OrderOutcome::Declined => {
                             form method="post" action={ "/checkout/" (order.reference) "/again" (query) } {
                                 button.primary type="submit" { (texts.again) }
                             }
                         }
-                        Outcome::Pending => a.primary href={ (path) (query) } { (texts.refresh) },
-                        Outcome::Paid => {}
+                        OrderOutcome::Pending => a.primary href={ (path) (query) } { (texts.refresh) },
+                        OrderOutcome::Paid => {}
                     }
                     a.quiet href={ "/" (query) } { (texts.back_to_shop) }
                 }
             }
             section.summary aria-labelledby="summary-title" {
                 h2 #summary-title { (texts.your_order) }
-                (checkout::summary(view, order))
+                (checkout::render_summary(view, order))
             }
             p.small {
                 (texts.result_code) " " span.code { (status.result.code) }
@@ -50,11 +50,11 @@ pub fn result(view: View, order: &Order, status: &Status, outcome: Outcome) -> M
             }
         }
     };
-    layout::page(view, title, Some(&path), main)
+    layout::render_page(view, title, Some(&path), main)
 }
 
-/// Brand and last digits, as far as the gateway tells them.
-fn paid_with(view: View, status: &Status) -> Markup {
+/// Renders the brand, and the card's last digits if the gateway sent them. Without a brand renders nothing.
+fn render_payment_method(view: View, status: &StatusResponse) -> Markup {
     let texts = view.language().texts();
     let last_four = status.card.as_ref().and_then(|card| card.last_four.as_deref());
     html! {
@@ -67,11 +67,12 @@ fn paid_with(view: View, status: &Status) -> Markup {
     }
 }
 
-fn badge(outcome: Outcome) -> Markup {
+/// Draws a tick, a cross or a clock for the outcome.
+fn outcome_badge(outcome: OrderOutcome) -> Markup {
     let sign = match outcome {
-        Outcome::Paid => "M20 33.5l8.5 8.5L45 24.5",
-        Outcome::Declined => "M23 23l18 18M41 23L23 41",
-        Outcome::Pending => "M32 20v13l8 5",
+        OrderOutcome::Paid => "M20 33.5l8.5 8.5L45 24.5",
+        OrderOutcome::Declined => "M23 23l18 18M41 23L23 41",
+        OrderOutcome::Pending => "M32 20v13l8 5",
     };
     html! {
         svg.badge viewBox="0 0 64 64" width="64" height="64" aria-hidden="true" {

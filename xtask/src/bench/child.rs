@@ -1,4 +1,4 @@
-//! Servers as child processes: started, timed until they listen, looked at through /proc, and ended.
+//! Servers as child processes: started, timed until they listen, measured through /proc, and stopped.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
@@ -9,48 +9,49 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 
 /// A running server. Killed when dropped.
-pub struct Server {
+pub struct ServerProcess {
     child: Child,
-    // Kept open, so that the server may go on printing.
+    // Kept open, so that the server can go on printing.
     _lines: BufReader<ChildStdout>,
     /// Host and port.
     pub address: String,
-    /// From the start of the process until it said that it listens.
+    /// Time from the start of the process until it reported that it listens.
     pub took: Duration,
 }
 
-impl Server {
-    /// Starts a server and waits until it listens. Its error stream, with the access log, goes to a file, as it would
-    /// in service.
+impl ServerProcess {
+    /// Starts a server and waits until it prints its address. Its error stream, with the access log, goes to a file, as
+    /// in production.
     ///
     /// # Errors
-    /// When it ends before it listens.
-    pub fn start(command: &mut Command, log: &Path) -> Result<Self> {
+    /// If it ends before it listens.
+    pub fn start_and_wait(command: &mut Command, log: &Path) -> Result<Self> {
         let errors = File::create(log).with_context(|| format!("writing {}", log.display()))?;
-        let begun = Instant::now();
-        let (child, lines, line) = start_until(command.stderr(errors), "listening on http://")?;
-        let took = begun.elapsed();
+        let started = Instant::now();
+        let (child, lines, line) = start_until_line(command.stderr(errors), "listening on http://")?;
+        let took = started.elapsed();
         let address = line.rsplit("http://").next().unwrap_or_default().trim().to_owned();
         Ok(Self { child, _lines: lines, address, took })
     }
 
-    /// Time that the processors have spent on it so far.
+    /// Returns the processor time that it has used so far, in user and kernel mode, with a resolution of 10 ms.
     ///
     /// # Errors
-    /// When it is gone.
+    /// If it has ended.
     pub fn cpu_time(&self) -> Result<Duration> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).context("the server is gone")?;
-        // Fields 14 and 15, counted after the name, which may hold anything but ends at the last parenthesis.
+        // Fields 14 and 15 are counted after the name, which may contain any character and ends at the last
+        // parenthesis.
         let (_, fields) = stat.rsplit_once(')').context("/proc/…/stat")?;
         let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>).sum::<Result<u64, _>>()?;
         Ok(Duration::from_millis(ticks * 10))
     }
 
-    /// Bytes of its memory that are resident: all, and those that no file stands behind.
+    /// Returns the bytes of its resident memory: all, and those that are not backed by a file.
     ///
     /// # Errors
-    /// When it is gone.
-    pub fn memory(&self) -> Result<(u64, u64)> {
+    /// If it has ended.
+    pub fn resident_memory(&self) -> Result<(u64, u64)> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).context("the server is gone")?;
         let kibibytes = |name: &str| -> Result<u64> {
             let line = status.lines().find_map(|line| line.strip_prefix(name)).with_context(|| name.to_owned())?;
@@ -59,36 +60,39 @@ impl Server {
         Ok((kibibytes("VmRSS")?, kibibytes("RssAnon")?))
     }
 
-    /// Asks it to end in good order, and waits for that.
+    /// Stops it gracefully and waits for its end.
     ///
     /// # Errors
-    /// When it fails at that.
-    pub fn stop(mut self) -> Result<()> {
-        let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().context("kill")?;
-        ensure!(asked.success() && self.child.wait()?.success(), "the server did not end in good order");
+    /// If it reports a failure.
+    pub fn stop_gracefully(mut self) -> Result<()> {
+        let signal = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().context("kill")?;
+        ensure!(signal.success() && self.child.wait()?.success(), "the server did not end in good order");
         Ok(())
     }
 }
 
-impl Drop for Server {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Runs a program until it prints a line with `word`, then kills it as a power cut would.
+/// Runs a program until it prints a line that contains `word`, then kills it without a clean shutdown, as a power
+/// failure would.
 ///
 /// # Errors
-/// When it ends before.
-pub fn kill_at(command: &mut Command, word: &str) -> Result<()> {
-    let (mut child, _, _) = start_until(command, word)?;
+/// If it ends before.
+pub fn kill_after_line(command: &mut Command, word: &str) -> Result<()> {
+    let (mut child, _, _) = start_until_line(command, word)?;
     child.kill()?;
     child.wait()?;
     Ok(())
 }
 
-fn start_until(command: &mut Command, word: &str) -> Result<(Child, BufReader<ChildStdout>, String)> {
+/// Starts a program and reads its output up to the first line that contains `word`. Returns the process, the reader of
+/// its further output, and the line. Fails if the program ends before.
+fn start_until_line(command: &mut Command, word: &str) -> Result<(Child, BufReader<ChildStdout>, String)> {
     let name = command.get_program().display().to_string();
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().with_context(|| format!("starting {name}"))?;

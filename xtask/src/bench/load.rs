@@ -1,8 +1,8 @@
-//! Under load: capacity against the floors, latency at half of it, and memory after all that.
+//! Capacity under load against the floors, latency at half of it, and memory afterwards.
 //!
-//! The floors: one row (the form body, durable), equal rows (as many rows and bytes as a payment writes, counted in the
-//! gateway's own store), an echo (as many bytes as the status answer), and equal rows in two commits with an authorisation at the
-//! acquirer's host between them.
+//! The floors are: one row (the request's body, durable), equal rows (as many rows and bytes as a payment writes,
+//! counted in the gateway's own store), an echo (as many bytes as the status response), and equal rows in two commits
+//! with an authorization at the acquirer's host between them.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -15,182 +15,225 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
 use super::Bench;
-use super::child::Server;
-use super::numbers::{median, megabytes};
-use super::requests::{Merchant, submits};
-use super::rounds::{rounds_of, tail, throughput};
-use super::table::{Goal, Row};
-use super::traffic::{Span, Target};
+use super::child::ServerProcess;
+use super::numbers::{median, to_megabytes};
+use super::requests::{MerchantAccess, submit_requests};
+use super::rounds::{compare_tail, compare_throughput, run_rounds};
+use super::table::{Goal, ResultRow};
+use super::traffic::{LoadDuration, LoadTarget};
 
-/// Checkouts that were paid, whose status is then asked for.
+/// Number of paid checkouts whose status is read.
 const PAID: usize = 256;
-/// Payments whose rows are counted.
+/// Number of payments whose rows are counted.
 const COUNTED: i64 = 640;
 
-/// One target, by its place in the list that a round goes through.
+/// A target. The order is the order in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum TargetKind {
     RowOfCheckout,
     Checkouts,
     RowOfPayment,
     Payments,
     EqualRows,
     ExternalPayments,
-    Asked,
+    HostBetweenCommits,
     Echo,
     Status,
 }
 
-pub fn run(bench: &Bench) -> Result<Vec<Row>> {
+/// Measures a gateway and its floors: throughput, latency at half of it, and then the gateway's memory. Returns rows of
+/// ratios to the floors. The stores and logs are deleted unless the measurement fails.
+pub fn bench_load(bench: &Bench) -> Result<Vec<ResultRow>> {
     eprintln!("Under load:");
     let folder = bench.folder.join("load");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
-    let rows = measure(bench, &folder)?;
+    let rows = measure_load(bench, &folder)?;
     fs::remove_dir_all(&folder)?;
     Ok(rows)
 }
 
-fn measure(bench: &Bench, folder: &Path) -> Result<Vec<Row>> {
+/// Starts the host, the gateway and its floors, measures capacity, then latency at half of it, then memory, and stops
+/// the gateway. The servers write into `folder`.
+fn measure_load(bench: &Bench, folder: &Path) -> Result<Vec<ResultRow>> {
     let programs = &bench.programs;
-    let host = acquirer_host(bench, folder)?;
-    let key = host_key(folder);
+    let host = start_acquirer_host(bench, folder)?;
+    let key = host_key_path(folder);
     let url = format!("http://{}", host.address);
     let acquirer = ["--acquirer".as_ref(), url.as_ref(), "--acquirer-key-file".as_ref(), key.as_os_str()];
-    let (merchant, gateway) = gateway(bench, folder, &acquirer)?;
-    let checkouts = paid_checkouts(bench, &merchant, &gateway)?;
-    let written = rows_of_a_payment(bench, folder, &merchant, &gateway)?;
+    let (merchant, gateway) = start_gateway(bench, folder, &acquirer)?;
+    let checkouts = pay_checkouts(bench, &merchant, &gateway)?;
+    let row_sizes = measure_payment_rows(bench, folder, &merchant, &gateway)?;
     let (orders, payments) = (merchant.checkout_bodies(), merchant.payment_bodies());
-    let statuses = merchant.status(|id| format!("/v1/checkouts/{id}/payment"), &checkouts);
-    let status = Target { server: &gateway, requests: statuses };
-    let answer = status.once(&programs.load)?.bytes;
-    let one_row = floor(bench, folder, "one-row", &[orders[0].len()], answer, &[])?;
+    let statuses = merchant.status_requests(|id| format!("/v1/checkouts/{id}/payment"), &checkouts);
+    let status = LoadTarget { server: &gateway, requests: statuses };
+    let status_bytes = status.send_once(&programs.load)?.bytes;
+    let one_row = start_floor(bench, folder, "one-row", &[orders[0].len()], status_bytes, &[])?;
     let at_host = ["--host".as_ref(), host.address.as_ref(), "--host-key".as_ref(), key.as_os_str()];
-    let equal_rows = floor(bench, folder, "equal-rows", &written, answer, &at_host)?;
+    let equal_rows = start_floor(bench, folder, "equal-rows", &row_sizes, status_bytes, &at_host)?;
     let external = merchant.external_payment_bodies();
-    let mut targets: BTreeMap<Kind, Target<'_>> = [
-        (Kind::RowOfCheckout, &one_row, merchant.posts("/rows", &orders)),
-        (Kind::Checkouts, &gateway, merchant.posts("/v1/checkouts", &orders)),
-        (Kind::RowOfPayment, &one_row, merchant.posts("/rows", &payments)),
-        (Kind::Payments, &gateway, merchant.posts("/v1/payments", &payments)),
-        (Kind::EqualRows, &equal_rows, merchant.posts("/rows", &payments)),
-        (Kind::ExternalPayments, &gateway, merchant.posts("/v1/payments", &external)),
-        (Kind::Asked, &equal_rows, merchant.posts("/asked", &external)),
-        (Kind::Echo, &one_row, merchant.status(|id| format!("/echo/{id}"), &checkouts)),
-        (Kind::Status, &gateway, status.requests),
+    let mut targets: BTreeMap<TargetKind, LoadTarget<'_>> = [
+        (TargetKind::RowOfCheckout, &one_row, merchant.post_requests("/rows", &orders)),
+        (TargetKind::Checkouts, &gateway, merchant.post_requests("/v1/checkouts", &orders)),
+        (TargetKind::RowOfPayment, &one_row, merchant.post_requests("/rows", &payments)),
+        (TargetKind::Payments, &gateway, merchant.post_requests("/v1/payments", &payments)),
+        (TargetKind::EqualRows, &equal_rows, merchant.post_requests("/rows", &payments)),
+        (TargetKind::ExternalPayments, &gateway, merchant.post_requests("/v1/payments", &external)),
+        (TargetKind::HostBetweenCommits, &equal_rows, merchant.post_requests("/authorized-rows", &external)),
+        (TargetKind::Echo, &one_row, merchant.status_requests(|id| format!("/echo/{id}"), &checkouts)),
+        (TargetKind::Status, &gateway, status.requests),
     ]
     .into_iter()
-    .map(|(kind, server, requests)| (kind, Target { server, requests }))
+    .map(|(kind, server, requests)| (kind, LoadTarget { server, requests }))
     .collect();
 
     let seconds = |quick, full| Duration::from_millis(if bench.quick { quick } else { full });
-    let closed = Span { warm_up: seconds(100, 300), measure: seconds(300, 1200) };
+    let closed = LoadDuration { warm_up: seconds(100, 300), measure: seconds(300, 1200) };
     let rounds = if bench.quick { 1 } else { 7 };
-    let capacity = rounds_of("capacity", rounds, &targets, |_, target| target.run(&programs.load, closed, None))?;
+    let capacity = run_rounds("capacity", rounds, &targets, |_, target| target.run_load(&programs.load, closed, None))?;
 
     // Latency is compared with the stricter floor.
-    for kind in [Kind::EqualRows, Kind::ExternalPayments, Kind::Asked] {
+    for kind in [TargetKind::EqualRows, TargetKind::ExternalPayments, TargetKind::HostBetweenCommits] {
         targets.remove(&kind);
     }
-    let open = Span { warm_up: seconds(100, 300), measure: seconds(300, 1700) };
+    let open = LoadDuration { warm_up: seconds(100, 300), measure: seconds(300, 1700) };
     let rounds = if bench.quick { 1 } else { 5 };
-    let latency = rounds_of("latency at half of it", rounds, &targets, |kind, target| {
+    let latency = run_rounds("latency at half of it", rounds, &targets, |kind, target| {
         let half = median(capacity[&kind].iter().map(|run| run.per_second)) / 2.0;
-        target.run(&programs.load, open, Some(half))
+        target.run_load(&programs.load, open, Some(half))
     })?;
-    let (resident, anonymous) = gateway.memory()?;
-    gateway.stop()?;
+    let (resident, anonymous) = gateway.resident_memory()?;
+    gateway.stop_gracefully()?;
 
     let mut rows = vec![
-        throughput(&capacity, "POST /v1/checkouts : one-row floor", Kind::Checkouts, Kind::RowOfCheckout, 0.5),
-        throughput(&capacity, "POST /v1/payments : one-row floor", Kind::Payments, Kind::RowOfPayment, 0.35),
-        throughput(&capacity, "POST /v1/payments : equal-rows floor", Kind::Payments, Kind::EqualRows, 0.5),
-        throughput(
+        compare_throughput(
             &capacity,
-            "POST /v1/payments, external : two commits and the host",
-            Kind::ExternalPayments,
-            Kind::Asked,
+            "POST /v1/checkouts : one-row floor",
+            TargetKind::Checkouts,
+            TargetKind::RowOfCheckout,
             0.5,
         ),
-        throughput(&capacity, "GET status : echo", Kind::Status, Kind::Echo, 0.6),
-        tail(&latency, "p99 of POST /v1/checkouts : one-row floor", Kind::Checkouts, Kind::RowOfCheckout),
-        tail(&latency, "p99 of POST /v1/payments : one-row floor", Kind::Payments, Kind::RowOfPayment),
-        tail(&latency, "p99 of GET status : echo", Kind::Status, Kind::Echo),
+        compare_throughput(
+            &capacity,
+            "POST /v1/payments : one-row floor",
+            TargetKind::Payments,
+            TargetKind::RowOfPayment,
+            0.35,
+        ),
+        compare_throughput(
+            &capacity,
+            "POST /v1/payments : equal-rows floor",
+            TargetKind::Payments,
+            TargetKind::EqualRows,
+            0.5,
+        ),
+        compare_throughput(
+            &capacity,
+            "POST /v1/payments, external : two commits and the host",
+            TargetKind::ExternalPayments,
+            TargetKind::HostBetweenCommits,
+            0.5,
+        ),
+        compare_throughput(&capacity, "GET status : echo", TargetKind::Status, TargetKind::Echo, 0.6),
+        compare_tail(
+            &latency,
+            "p99 of POST /v1/checkouts : one-row floor",
+            TargetKind::Checkouts,
+            TargetKind::RowOfCheckout,
+        ),
+        compare_tail(
+            &latency,
+            "p99 of POST /v1/payments : one-row floor",
+            TargetKind::Payments,
+            TargetKind::RowOfPayment,
+        ),
+        compare_tail(&latency, "p99 of GET status : echo", TargetKind::Status, TargetKind::Echo),
     ];
-    rows.push(Row {
+    rows.push(ResultRow {
         what: "Memory after the load".to_owned(),
-        reached: megabytes(resident),
+        reached: to_megabytes(resident),
         goal: Goal::AtMost(100.0),
         unit: "MB",
-        figures: format!("{:.0} MB of it its own, the rest files", megabytes(anonymous)),
+        figures: format!("{:.0} MB of it its own, the rest files", to_megabytes(anonymous)),
     });
     Ok(rows)
 }
 
-/// A gateway with a sandbox entity and more arguments, as operators run it: access log on, into a file.
-pub(super) fn gateway(bench: &Bench, folder: &Path, more: &[&OsStr]) -> Result<(Merchant, Server)> {
+/// Creates a sandbox entity in a new store, and starts a gateway on it with further arguments, as operators run it:
+/// with the access log, in a file.
+pub(super) fn start_gateway(bench: &Bench, folder: &Path, more: &[&OsStr]) -> Result<(MerchantAccess, ServerProcess)> {
     let program = &bench.programs.gateway;
     let data = folder.join("data");
-    let made = Command::new(program)
+    let output = Command::new(program)
         .args(["entity", "create", "--name", "Kiln & Tide", "--json", "--data"])
         .arg(&data)
         .output()
         .context("starting the gateway")?;
-    ensure!(made.status.success(), "no entity: {}", String::from_utf8_lossy(&made.stderr));
-    let made: Value = serde_json::from_slice(&made.stdout)?;
-    let text = |name: &str| made[name].as_str().map(str::to_owned).with_context(|| format!("no {name}"));
-    let merchant = Merchant { entity_id: text("entityId")?, token: text("token")? };
-    Ok((merchant, serve(bench, folder, more)?))
+    ensure!(output.status.success(), "no entity: {}", String::from_utf8_lossy(&output.stderr));
+    let entity: Value = serde_json::from_slice(&output.stdout)?;
+    let text = |name: &str| entity[name].as_str().map(str::to_owned).with_context(|| format!("no {name}"));
+    let merchant = MerchantAccess { entity_id: text("entityId")?, token: text("token")? };
+    Ok((merchant, serve_store(bench, folder, more)?))
 }
 
-/// A gateway on the store in a folder, with more arguments.
-pub(super) fn serve(bench: &Bench, folder: &Path, more: &[&OsStr]) -> Result<Server> {
+/// Starts a gateway on a free port, with further arguments, on the store in `data` in this folder. Its log goes there,
+/// too.
+pub(super) fn serve_store(bench: &Bench, folder: &Path, more: &[&OsStr]) -> Result<ServerProcess> {
     let mut command = Command::new(&bench.programs.gateway);
     command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(folder.join("data")).args(more);
-    Server::start(&mut command, &folder.join("gateway.log"))
+    ServerProcess::start_and_wait(&mut command, &folder.join("gateway.log"))
 }
 
-/// An acquirer's host, in a process of its own.
-fn acquirer_host(bench: &Bench, folder: &Path) -> Result<Server> {
+/// Starts an acquirer's host as a separate process on a free port, with ledger, key and log in `folder`.
+fn start_acquirer_host(bench: &Bench, folder: &Path) -> Result<ServerProcess> {
     let mut command = Command::new(&bench.programs.gateway);
     command.args(["acquirer-host", "--listen", "127.0.0.1:0", "--data"]).arg(folder.join("host"));
-    command.arg("--key-file").arg(host_key(folder));
-    Server::start(&mut command, &folder.join("host.log"))
+    command.arg("--key-file").arg(host_key_path(folder));
+    ServerProcess::start_and_wait(&mut command, &folder.join("host.log"))
 }
 
-/// The key that it shares with the gateway and the floor.
-fn host_key(folder: &Path) -> PathBuf {
+/// Returns the key file that the host shares with the gateway and the floor.
+fn host_key_path(folder: &Path) -> PathBuf {
     folder.join("host.key")
 }
 
-pub(super) fn floor(
+/// Starts a floor that writes rows of these sizes for each request, and answers echoes with about `echo_bytes` bytes.
+/// Its store and log are in `folder` under this name.
+pub(super) fn start_floor(
     bench: &Bench,
     folder: &Path,
     name: &str,
     rows: &[usize],
-    answer: usize,
+    echo_bytes: usize,
     more: &[&OsStr],
-) -> Result<Server> {
+) -> Result<ServerProcess> {
     let mut command = Command::new(&bench.programs.floor);
-    command.arg("--data").arg(folder.join(name)).args(["--answer", &answer.to_string()]).args(more);
+    command.arg("--data").arg(folder.join(name)).args(["--answer", &echo_bytes.to_string()]).args(more);
     for bytes in rows {
         command.args(["--row", &bytes.to_string()]);
     }
-    Server::start(&mut command, &folder.join(format!("{name}.log")))
+    ServerProcess::start_and_wait(&mut command, &folder.join(format!("{name}.log")))
 }
 
-/// Ids of checkouts that were paid through the form's own request.
-fn paid_checkouts(bench: &Bench, merchant: &Merchant, gateway: &Server) -> Result<Vec<String>> {
+/// Creates [`PAID`] checkouts and pays them with the requests of the form. Returns their ids.
+fn pay_checkouts(bench: &Bench, merchant: &MerchantAccess, gateway: &ServerProcess) -> Result<Vec<String>> {
     let load = &bench.programs.load;
     let bodies: Vec<String> = merchant.checkout_bodies().into_iter().cycle().take(PAID).collect();
-    let checkouts = Target { server: gateway, requests: merchant.posts("/v1/checkouts", &bodies) }.once(load)?.ids;
+    let checkouts =
+        LoadTarget { server: gateway, requests: merchant.post_requests("/v1/checkouts", &bodies) }.send_once(load)?.ids;
     ensure!(checkouts.len() == PAID, "{} checkouts instead of {PAID}", checkouts.len());
-    Target { server: gateway, requests: submits(&checkouts) }.once(load)?;
+    LoadTarget { server: gateway, requests: submit_requests(&checkouts) }.send_once(load)?;
     Ok(checkouts)
 }
 
-/// The bytes of each row that one payment writes, counted in the store before and after some hundred of them.
-fn rows_of_a_payment(bench: &Bench, folder: &Path, merchant: &Merchant, gateway: &Server) -> Result<Vec<usize>> {
+/// Returns the mean size in bytes of each row that one payment writes, counted in the store before and after
+/// [`COUNTED`] payments. Tables with less than one new row for each payment are left out.
+fn measure_payment_rows(
+    bench: &Bench,
+    folder: &Path,
+    merchant: &MerchantAccess,
+    gateway: &ServerProcess,
+) -> Result<Vec<usize>> {
     let count = || -> Result<BTreeMap<String, [i64; 2]>> {
         let output = Command::new(&bench.programs.store).arg("rows").arg(folder.join("data")).output()?;
         ensure!(output.status.success(), "rows: {}", String::from_utf8_lossy(&output.stderr));
@@ -203,16 +246,17 @@ fn rows_of_a_payment(bench: &Bench, folder: &Path, merchant: &Merchant, gateway:
     };
     let before = count()?;
     let bodies: Vec<String> = merchant.payment_bodies().into_iter().cycle().take(usize::try_from(COUNTED)?).collect();
-    Target { server: gateway, requests: merchant.posts("/v1/payments", &bodies) }.once(&bench.programs.load)?;
-    let mut written = Vec::new();
+    LoadTarget { server: gateway, requests: merchant.post_requests("/v1/payments", &bodies) }
+        .send_once(&bench.programs.load)?;
+    let mut sizes = Vec::new();
     for (table, [rows, bytes]) in count()? {
         let [rows_before, bytes_before] = before.get(&table).copied().unwrap_or_default();
         let (rows, bytes) = (rows - rows_before, bytes - bytes_before);
         for _ in 0..rows / COUNTED {
-            written.push(usize::try_from(bytes / rows)?);
+            sizes.push(usize::try_from(bytes / rows)?);
         }
     }
-    ensure!(!written.is_empty(), "a payment writes nothing");
-    eprintln!("  a payment writes rows of {written:?} bytes");
-    Ok(written)
+    ensure!(!sizes.is_empty(), "a payment writes nothing");
+    eprintln!("  a payment writes rows of {sizes:?} bytes");
+    Ok(sizes)
 }

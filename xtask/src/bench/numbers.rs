@@ -1,6 +1,6 @@
-//! Medians, and numbers as people read them.
+//! Medians, and numbers formatted for people.
 
-/// The middle of some values; of an even count the mean of the two in the middle. NaN without any.
+/// Returns the middle value. For an even count this is the mean of the two in the middle, for none it is NaN.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
@@ -12,9 +12,9 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     }
 }
 
-/// A whole number with its thousands apart: `12 345`.
+/// Formats a number, rounded, with separated thousands: `12 345`. Negative numbers become 0.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-pub fn whole(value: f64) -> String {
+pub fn format_thousands(value: f64) -> String {
     let digits = (value.max(0.0).round() as u64).to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -26,9 +26,9 @@ pub fn whole(value: f64) -> String {
     text
 }
 
-/// Bytes as megabytes.
+/// Converts bytes to megabytes.
 #[allow(clippy::cast_precision_loss)]
-pub fn megabytes(bytes: u64) -> f64 {
+pub fn to_megabytes(bytes: u64) -> f64 {
     bytes as f64 / 1e6
 }
 
@@ -45,6 +45,6 @@ mod tests {
 
     #[test]
     fn thousands_stand_apart() {
-        assert_eq!([7.0, 999.6, 12_345.0, 1_000_000.0].map(whole), ["7", "1 000", "12 345", "1 000 000"]);
+        assert_eq!([7.0, 999.6, 12_345.0, 1_000_000.0].map(format_thousands), ["7", "1 000", "12 345", "1 000 000"]);
     }
 }

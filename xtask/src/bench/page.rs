@@ -1,5 +1,5 @@
-//! The hosted form in a page: what it weighs on the wire, how many round trips it takes, and how long until it can be
-//! used, against the same DOM as static HTML.
+//! The hosted form in a page: its bytes on the wire, its round trips, and the time until it can be used, against the
+//! same DOM as static HTML.
 
 use std::process::Command;
 use std::time::Duration;
@@ -9,21 +9,23 @@ use serde_json::Value;
 
 use super::Bench;
 use super::numbers::median;
-use super::table::{Goal, Row};
-use crate::toolchain::step;
+use super::table::{Goal, ResultRow};
+use crate::toolchain::run_step;
 use crate::{form, test};
 
-/// How much later each byte arrives on the long way.
+/// Delay of every byte on the slow connection.
 const DELAY: Duration = Duration::from_millis(25);
-/// Bytes that the form may weigh, in kB, by the standard library inside it.
+/// Maximum size of the form in kB, depending on the standard library in it.
 const WEIGHT: [(bool, f64); 2] = [(true, 80.0), (false, 95.0)];
 
-pub fn run(bench: &Bench) -> Result<Vec<Row>> {
+/// Visits the form and the same DOM as static HTML in a browser. Returns rows on its size, round trips, longest task,
+/// layout shift, and the time until it is usable. Installs Chromium if it is missing.
+pub fn bench_form(bench: &Bench) -> Result<Vec<ResultRow>> {
     eprintln!("The form in a browser:");
-    test::tools::chromium()?;
+    test::tools::ensure_chromium()?;
     let rounds = if bench.quick { 1 } else { 9 };
-    let report = step(
-        &format!("visiting it and its static twin {rounds} times, near and far, fast and slow, cold and warm"),
+    let report = run_step(
+        &format!("visiting it and its static page {rounds} times, near and far, fast and slow, cold and warm"),
         || {
             let output = Command::new(&bench.programs.page)
                 .args([rounds.to_string(), DELAY.as_millis().to_string()])
@@ -34,25 +36,25 @@ pub fn run(bench: &Bench) -> Result<Vec<Row>> {
             Ok(serde_json::from_slice::<Value>(&output.stdout)?)
         },
     )?;
-    let ways = report["ways"].as_array().context("no ways")?;
+    let conditions = report["ways"].as_array().context("no conditions")?;
     let all = |name: &str| -> Result<Vec<f64>> {
-        Ok(ways.iter().map(|way| numbers(&way[name])).collect::<Result<Vec<_>>>()?.concat())
+        Ok(conditions.iter().map(|condition| parse_numbers(&condition[name])).collect::<Result<Vec<_>>>()?.concat())
     };
     let most = |name: &str| -> Result<f64> { Ok(all(name)?.into_iter().fold(0.0, f64::max)) };
     let longest_task = |of: &str| -> Result<f64> {
-        let tasks = ways.iter().map(|way| numbers(&way["longest_task"][of]));
+        let tasks = conditions.iter().map(|condition| parse_numbers(&condition["longest_task"][of]));
         Ok(median(tasks.collect::<Result<Vec<_>>>()?.concat()))
     };
     let mut rows = vec![
-        weight(&report)?,
-        Row {
+        weight_row(&report)?,
+        ResultRow {
             what: "Form, serial round trips".to_owned(),
             reached: all("round_trips")?.into_iter().fold(f64::INFINITY, f64::min),
             goal: Goal::AtMost(3.0),
             unit: "trips",
             figures: "until it is usable; what completes the frames comes after that".to_owned(),
         },
-        Row {
+        ResultRow {
             what: "Form, longest task on a processor 4 times slower".to_owned(),
             reached: longest_task("form")?,
             goal: Goal::AtMost(50.0),
@@ -62,7 +64,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Row>> {
                 longest_task("page")?
             ),
         },
-        Row {
+        ResultRow {
             what: "Form, layout shift".to_owned(),
             reached: most("shift")?,
             goal: Goal::AtMost(0.0),
@@ -70,26 +72,28 @@ pub fn run(bench: &Bench) -> Result<Vec<Row>> {
             figures: "the most of all visits, after the first paint".to_owned(),
         },
     ];
-    for way in ways {
+    for condition in conditions {
         let line =
-            if way["far"] == true { format!("{} ms each way", DELAY.as_millis()) } else { "loopback".to_owned() };
-        let processor = if way["slow"] == true { ", processor 4 times slower" } else { "" };
+            if condition["far"] == true { format!("{} ms each way", DELAY.as_millis()) } else { "loopback".to_owned() };
+        let processor = if condition["slow"] == true { ", processor 4 times slower" } else { "" };
         for visit in ["cold", "warm"] {
-            rows.push(time(&way[visit], format!("Form : static page, {visit}, {line}{processor}"))?);
+            rows.push(time_row(&condition[visit], format!("Form : static page, {visit}, {line}{processor}"))?);
         }
     }
     Ok(rows)
 }
 
-fn weight(report: &Value) -> Result<Row> {
+/// Prints the size of each loaded file, and returns the row on the sum of their bodies. The goal depends on the
+/// standard library of this build.
+fn weight_row(report: &Value) -> Result<ResultRow> {
     let files = report["files"].as_array().context("no files")?;
     let sum = |name: &str| files.iter().filter_map(|file| file[name].as_f64()).sum::<f64>() / 1e3;
     for file in files {
-        eprintln!("  {:>7} B  {:<5} {}", file["bytes"], text(&file["encoding"]), text(&file["path"]));
+        eprintln!("  {:>7} B  {:<5} {}", file["bytes"], text_or_empty(&file["encoding"]), text_or_empty(&file["path"]));
     }
-    let small = form::is_small()?;
+    let small = form::uses_small_library()?;
     let goal = WEIGHT.iter().find(|(of_small, _)| *of_small == small).map_or(0.0, |(_, goal)| *goal);
-    Ok(Row {
+    Ok(ResultRow {
         what: "Form, on the wire".to_owned(),
         reached: sum("bytes"),
         goal: Goal::AtMost(goal),
@@ -103,24 +107,31 @@ fn weight(report: &Value) -> Result<Row> {
     })
 }
 
-/// The median of the rounds' ratios: what disturbed one round has disturbed both of its visits.
-fn time(way: &Value, what: String) -> Result<Row> {
-    let (ours, page, scripted) = (numbers(&way["form"])?, numbers(&way["page"])?, numbers(&way["scripted"])?);
-    let reached = median(ours.iter().zip(&page).map(|(ours, page)| ours / page));
+/// Returns the row on the time until the form is usable, in relation to the static page's. It is the median of the
+/// rounds' ratios, because a disturbance in a round affects both of its visits.
+fn time_row(condition: &Value, what: String) -> Result<ResultRow> {
+    let (form, page, scripted) = (
+        parse_numbers(&condition["form"])?,
+        parse_numbers(&condition["page"])?,
+        parse_numbers(&condition["scripted"])?,
+    );
+    let reached = median(form.iter().zip(&page).map(|(form, page)| form / page));
     let inherent = median(scripted.iter().zip(&page).map(|(scripted, page)| scripted / page));
     let figures = format!(
-        "{:.0} : {:.0} ms until usable, {:.0} until its page part is there; a script that only puts the static page's form in: {inherent:.2}",
-        median(ours),
+        "{:.0} : {:.0} ms until usable, {:.0} until its page module is loaded; a script that only puts the static page's form in: {inherent:.2}",
+        median(form),
         median(page),
-        median(numbers(&way["complete"])?)
+        median(parse_numbers(&condition["complete"])?)
     );
-    Ok(Row { what, reached, goal: Goal::AtMost(1.2), unit: "", figures })
+    Ok(ResultRow { what, reached, goal: Goal::AtMost(1.2), unit: "", figures })
 }
 
-fn numbers(values: &Value) -> Result<Vec<f64>> {
+/// Returns the numbers in a JSON array, without its other values. Fails if it is no array.
+fn parse_numbers(values: &Value) -> Result<Vec<f64>> {
     Ok(values.as_array().context("no numbers")?.iter().filter_map(Value::as_f64).collect())
 }
 
-fn text(value: &Value) -> &str {
+/// Returns a JSON string, or an empty one for another value.
+fn text_or_empty(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }

@@ -7,36 +7,36 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::{form, server};
 
-/// Where each program is.
+/// Paths of the programs.
 #[derive(Debug, Clone)]
 pub struct Programs {
     /// The gateway with the form inside it.
     pub gateway: PathBuf,
-    /// A server that does the least.
+    /// The server that does the minimum.
     pub floor: PathBuf,
     /// The load generator.
     pub load: PathBuf,
-    /// What fills stores.
+    /// The program that fills stores.
     pub store: PathBuf,
-    /// What visits the form in a browser.
+    /// The program that visits the form in a browser.
     pub page: PathBuf,
 }
 
 impl Programs {
-    /// Builds everything.
+    /// Builds the form, and then all programs for release. Returns their paths.
     ///
     /// # Errors
-    /// When something does not compile.
-    pub fn build() -> Result<Self> {
-        form::build(form::Options::default())?;
-        // One call of Cargo, so that the floors are built of exactly the same crates as the gateway.
+    /// If something does not compile.
+    pub fn build_all() -> Result<Self> {
+        form::build_form(form::BuildOptions::default())?;
+        // One call of cargo, so that the floors use exactly the same crates as the gateway.
         let status = Command::new("cargo")
-            .current_dir(crate::root())
+            .current_dir(crate::workspace_root())
             .args(["build", "--release", "--bins", "--package", "tillgate", "--package", "tillgate-tests"])
             .status()
             .context("running cargo")?;
         ensure!(status.success(), "the gateway or the bench's programs do not compile");
-        let folder = server::folder(server::Profile::Release);
+        let folder = server::program_folder(server::Profile::Release);
         let program = |name: &str| folder.join(name);
         Ok(Self {
             gateway: program("tillgate"),

@@ -1,30 +1,30 @@
-//! Rounds: every target in turn, several times, and ratios between two of them.
+//! Rounds: runs every target in turn, several times, and compares two of them.
 
 use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use super::numbers::{median, whole};
-use super::table::{Goal, Row};
-use super::traffic::{Run, Target};
-use crate::toolchain::step;
+use super::numbers::{format_thousands, median};
+use super::table::{Goal, ResultRow};
+use super::traffic::{LoadTarget, RunMetrics};
+use crate::toolchain::run_step;
 
-/// The runs of each kind of target, one a round.
-pub type Runs<K> = BTreeMap<K, Vec<Run>>;
+/// Runs of each kind of target, one for each round.
+pub type Runs<K> = BTreeMap<K, Vec<RunMetrics>>;
 
-/// Goes through all targets in turn, several times.
+/// Runs all targets in turn, in the order of their kinds, `rounds` times. `what` is the label of the progress lines.
 ///
 /// # Errors
-/// When a run fails.
-pub fn rounds_of<K: Copy + Ord>(
+/// If a run fails.
+pub fn run_rounds<K: Copy + Ord>(
     what: &str,
     rounds: usize,
-    targets: &BTreeMap<K, Target<'_>>,
-    run: impl Fn(K, &Target<'_>) -> Result<Run>,
+    targets: &BTreeMap<K, LoadTarget<'_>>,
+    run: impl Fn(K, &LoadTarget<'_>) -> Result<RunMetrics>,
 ) -> Result<Runs<K>> {
     let mut runs = Runs::new();
     for round in 1..=rounds {
-        step(&format!("{what}, round {round} of {rounds}"), || {
+        run_step(&format!("{what}, round {round} of {rounds}"), || {
             for (kind, target) in targets {
                 runs.entry(*kind).or_insert_with(Vec::new).push(run(*kind, target)?);
             }
@@ -34,8 +34,8 @@ pub fn rounds_of<K: Copy + Ord>(
     Ok(runs)
 }
 
-/// The median of a figure, and of its ratio in each round, to the floor's.
-fn compare<K: Ord>(runs: &Runs<K>, ours: K, floor: K, figure: fn(&Run) -> f64) -> [f64; 3] {
+/// Returns the median of the rounds' ratios of a figure, and the medians of the figure for both targets.
+fn compare_medians<K: Ord>(runs: &Runs<K>, ours: K, floor: K, figure: fn(&RunMetrics) -> f64) -> [f64; 3] {
     let (ours, floor) = (&runs[&ours], &runs[&floor]);
     [
         median(ours.iter().zip(floor).map(|(ours, floor)| figure(ours) / figure(floor))),
@@ -44,28 +44,29 @@ fn compare<K: Ord>(runs: &Runs<K>, ours: K, floor: K, figure: fn(&Run) -> f64) -
     ]
 }
 
-/// Answers a second, ours to the floor's.
-pub fn throughput<K: Copy + Ord>(runs: &Runs<K>, what: &str, ours: K, floor: K, goal: f64) -> Row {
-    let [reached, per_second, floor_per_second] = compare(runs, ours, floor, |run| run.per_second);
-    let [_, cpu, floor_cpu] = compare(runs, ours, floor, |run| run.cpu);
-    Row {
+/// Returns the row on a target's responses per second in relation to those of its floor. The goal is at least `goal`.
+pub fn compare_throughput<K: Copy + Ord>(runs: &Runs<K>, what: &str, ours: K, floor: K, goal: f64) -> ResultRow {
+    let [reached, per_second, floor_per_second] = compare_medians(runs, ours, floor, |run| run.per_second);
+    let [_, cpu, floor_cpu] = compare_medians(runs, ours, floor, |run| run.cpu);
+    ResultRow {
         what: what.to_owned(),
         reached,
         goal: Goal::AtLeast(goal),
         unit: "",
         figures: format!(
             "{} : {} a second; processor time {cpu:.0} : {floor_cpu:.0} µs each",
-            whole(per_second),
-            whole(floor_per_second)
+            format_thousands(per_second),
+            format_thousands(floor_per_second)
         ),
     }
 }
 
-/// The time that 99 of 100 answers stay within, ours to the floor's.
-pub fn tail<K: Copy + Ord>(runs: &Runs<K>, what: &str, ours: K, floor: K) -> Row {
-    let [reached, p99, floor_p99] = compare(runs, ours, floor, |run| run.p99);
-    let [_, p50, floor_p50] = compare(runs, ours, floor, |run| run.p50);
-    Row {
+/// Returns the row on the 99th percentile of a target's latency in relation to that of its floor. The goal is at most
+/// 3.
+pub fn compare_tail<K: Copy + Ord>(runs: &Runs<K>, what: &str, ours: K, floor: K) -> ResultRow {
+    let [reached, p99, floor_p99] = compare_medians(runs, ours, floor, |run| run.p99);
+    let [_, p50, floor_p50] = compare_medians(runs, ours, floor, |run| run.p50);
+    ResultRow {
         what: what.to_owned(),
         reached,
         goal: Goal::AtMost(3.0),

@@ -1,6 +1,6 @@
-//! The table at the end: what was reached, against what was aimed at.
+//! The table at the end, with results and goals.
 
-/// A goal, in the unit of what it judges.
+/// A goal, in the unit of the measured value.
 #[derive(Debug, Clone, Copy)]
 pub enum Goal {
     /// This much or more.
@@ -11,28 +11,31 @@ pub enum Goal {
 
 /// A line of the table.
 #[derive(Debug, Clone)]
-pub struct Row {
-    /// What was measured.
+pub struct ResultRow {
+    /// Name of the measurement.
     pub what: String,
-    /// What was reached.
+    /// Measured value.
     pub reached: f64,
-    /// What was aimed at.
+    /// Goal for the value.
     pub goal: Goal,
-    /// Unit of both; empty for a ratio.
+    /// Unit of value and goal; empty for a ratio.
     pub unit: &'static str,
-    /// The absolute figures behind it, true for this machine at this hour.
+    /// Absolute figures behind the value, which depend on the machine and the moment.
     pub figures: String,
 }
 
-impl Row {
-    fn met(&self) -> bool {
+impl ResultRow {
+    /// Returns true if the value reaches its goal.
+    fn is_met(&self) -> bool {
         match self.goal {
             Goal::AtLeast(least) => self.reached >= least,
             Goal::AtMost(most) => self.reached <= most,
         }
     }
 
-    fn cells(&self) -> [String; 5] {
+    /// Returns the cells of the line: name, value, goal, `met` or `MISSED`, figures. Ratios have two decimals, other
+    /// values none.
+    fn format_cells(&self) -> [String; 5] {
         let number = |value: f64| match self.unit {
             "" => format!("{value:.2}"),
             unit => format!("{value:.0} {unit}"),
@@ -41,15 +44,15 @@ impl Row {
             Goal::AtLeast(least) => format!("≥ {}", number(least)),
             Goal::AtMost(most) => format!("≤ {}", number(most)),
         };
-        let verdict = if self.met() { "met" } else { "MISSED" };
+        let verdict = if self.is_met() { "met" } else { "MISSED" };
         [self.what.clone(), number(self.reached), goal, verdict.to_owned(), self.figures.clone()]
     }
 }
 
-/// Prints the lines, in columns.
-pub fn print(rows: &[Row]) {
+/// Prints the lines in columns, and the number of goals that are met.
+pub fn print_table(rows: &[ResultRow]) {
     let head = ["", "reached", "goal", "", "figures of this run"].map(str::to_owned);
-    let cells: Vec<[String; 5]> = std::iter::once(head).chain(rows.iter().map(Row::cells)).collect();
+    let cells: Vec<[String; 5]> = std::iter::once(head).chain(rows.iter().map(ResultRow::format_cells)).collect();
     let width = |column: usize| cells.iter().map(|cells| cells[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..5).map(width).collect();
     println!();
@@ -59,6 +62,6 @@ pub fn print(rows: &[Row]) {
             widths[0], widths[1], widths[2], widths[3]
         );
     }
-    let missed = rows.iter().filter(|row| !row.met()).count();
+    let missed = rows.iter().filter(|row| !row.is_met()).count();
     println!("\n{} of {} goals met.", rows.len() - missed, rows.len());
 }

@@ -1,4 +1,4 @@
-//! Runs the load generator, a process of its own, and reads what it tells.
+//! Runs the load generator, a separate process, and reads its results.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -8,64 +8,65 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
-use super::child::Server;
+use super::child::ServerProcess;
 
 /// Connections of every run.
 const CONNECTIONS: u64 = 64;
 
 /// One kind of request to one server.
-pub struct Target<'a> {
-    /// Who is asked.
-    pub server: &'a Server,
-    /// Whole requests, sent in turn.
+pub struct LoadTarget<'a> {
+    /// The server under test.
+    pub server: &'a ServerProcess,
+    /// Complete requests, sent in turn.
     pub requests: Vec<String>,
 }
 
-/// How long a run is.
+/// Duration of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Span {
-    /// Before anything counts.
+pub struct LoadDuration {
+    /// Time before the measurement.
     pub warm_up: Duration,
-    /// While it counts.
+    /// Time of the measurement.
     pub measure: Duration,
 }
 
-/// What a run came to.
+/// Results of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Run {
-    /// Answers a second.
+pub struct RunMetrics {
+    /// Responses per second.
     pub per_second: f64,
-    /// Microseconds that half of the answers stayed within.
+    /// Median response time in microseconds.
     pub p50: f64,
-    /// Microseconds that 99 of 100 answers stayed within.
+    /// 99th percentile of the response time in microseconds.
     pub p99: f64,
-    /// Microseconds of processor time that the server spent on an answer.
+    /// Processor time of the server per request, in microseconds.
     pub cpu: f64,
 }
 
-/// What came of requests that were sent once.
-pub struct Once {
-    /// The ids in the answers.
+/// Results of requests that were each sent once.
+pub struct SentOnce {
+    /// The ids in the responses.
     pub ids: Vec<String>,
-    /// Bytes of the last answer's body.
+    /// Size of the last response's body in bytes.
     pub bytes: usize,
 }
 
-impl Target<'_> {
-    /// Sends as fast as the server answers (`rate` absent), or so many a second whatever it does.
+impl LoadTarget<'_> {
+    /// Sends as fast as the server responds (`rate` is `None`), or a fixed number per second, with the load generator
+    /// at the path `load`.
     ///
     /// # Errors
-    /// When an answer is not 200.
-    pub fn run(&self, load: &Path, span: Span, rate: Option<f64>) -> Result<Run> {
+    /// If a response is not 200.
+    pub fn run_load(&self, load: &Path, span: LoadDuration, rate: Option<f64>) -> Result<RunMetrics> {
         let before = self.server.cpu_time()?;
-        let outcome = self.send(
+        let outcome = self.run_generator(
             load,
-            &json!({ "warm_up": milliseconds(span.warm_up), "measure": milliseconds(span.measure), "rate": rate }),
+            &json!({ "warm_up": to_milliseconds(span.warm_up), "measure": to_milliseconds(span.measure), "rate": rate }),
             CONNECTIONS,
         )?;
         let spent = self.server.cpu_time()?.saturating_sub(before);
         let number = |name: &str| outcome[name].as_f64().with_context(|| format!("no {name} from the load generator"));
-        Ok(Run {
+        Ok(RunMetrics {
             per_second: number("per_second")?,
             p50: number("p50")?,
             p99: number("p99")?,
@@ -73,38 +74,48 @@ impl Target<'_> {
         })
     }
 
-    /// Sends each request once.
+    /// Sends each request once. Returns the ids in the responses, in no certain order.
     ///
     /// # Errors
-    /// When an answer is not 200.
-    pub fn once(&self, load: &Path) -> Result<Once> {
-        let outcome = self.send(load, &json!({ "count": self.requests.len(), "collect": true }), CONNECTIONS)?;
-        // Absent where no answer has one, as with queries.
+    /// If a response is not 200.
+    pub fn send_once(&self, load: &Path) -> Result<SentOnce> {
+        let outcome =
+            self.run_generator(load, &json!({ "count": self.requests.len(), "collect": true }), CONNECTIONS)?;
+        // Missing if no response has an id, as for queries.
         let ids = outcome["ids"].as_array().into_iter().flatten();
-        Ok(Once {
+        Ok(SentOnce {
             ids: ids.filter_map(Value::as_str).map(str::to_owned).collect(),
             bytes: usize::try_from(outcome["bytes"].as_u64().unwrap_or(0))?,
         })
     }
 
-    /// Sends over some connections, each as fast as it is answered, while something else runs that takes `span`.
+    /// Sends over several connections, each as fast as it gets responses, while `other` runs, which takes `span`.
+    /// Returns the result of `other`.
     ///
     /// # Errors
-    /// When an answer is not 200, or what the other says.
-    pub fn beside<T>(&self, load: &Path, connections: u64, span: Span, other: impl FnOnce() -> Result<T>) -> Result<T> {
-        // Starting the other takes a moment.
-        let measure = milliseconds(span.warm_up + span.measure) + 500;
-        let how = json!({ "warm_up": 0, "measure": measure, "rate": null });
+    /// If a response is not 200, or `other` fails.
+    pub fn run_beside<T>(
+        &self,
+        load: &Path,
+        connections: u64,
+        span: LoadDuration,
+        other: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        // Starting `other` takes a moment.
+        let measure = to_milliseconds(span.warm_up + span.measure) + 500;
+        let options = json!({ "warm_up": 0, "measure": measure, "rate": null });
         std::thread::scope(|scope| {
-            let sent = scope.spawn(|| self.send(load, &how, connections));
+            let sent = scope.spawn(|| self.run_generator(load, &options, connections));
             let outcome = other()?;
             sent.join().map_err(|_| anyhow::anyhow!("the load generator's thread panicked"))??;
             Ok(outcome)
         })
     }
 
-    fn send(&self, load: &Path, how: &Value, connections: u64) -> Result<Value> {
-        let mut plan = how.clone();
+    /// Runs the load generator, the program `load`, with these options on the requests of this target. Returns its
+    /// result, or an error with the first failure.
+    fn run_generator(&self, load: &Path, options: &Value, connections: u64) -> Result<Value> {
+        let mut plan = options.clone();
         plan["address"] = self.server.address.as_str().into();
         plan["requests"] = json!(self.requests);
         plan["connections"] = connections.into();
@@ -123,6 +134,6 @@ impl Target<'_> {
     }
 }
 
-fn milliseconds(duration: Duration) -> u64 {
+fn to_milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

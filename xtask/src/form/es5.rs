@@ -1,5 +1,5 @@
-//! Scripts for browsers of any age: minified, and refused where their syntax is newer than ES5 (ECMA-262, 5th edition),
-//! as such a browser would read nothing of them.
+//! Scripts for browsers of any age: minifies them, and refuses syntax newer than ES5 (ECMA-262, 5th edition), which
+//! such a browser cannot parse.
 
 use anyhow::{Result, bail};
 use oxc::allocator::Allocator;
@@ -11,20 +11,21 @@ use oxc::span::{GetSpan, SourceType};
 use oxc::syntax::operator::BinaryOperator;
 use serde_json::json;
 
-/// Minifies a classic script, as [`super::script::minify_js`] does.
+/// Minifies a classic script like [`super::script::minify_js`], after checking it. The result is ES5, too.
 ///
 /// # Errors
-/// When it is no JavaScript, newer than ES5, or declares a name twice; the message shows where.
-pub fn minify(source: &str) -> Result<String> {
-    check(source)?;
-    check_names(source)?;
-    let text = with_quotes(&super::script::minify_for("es2015", source)?)?;
-    check(&text)?;
+/// If it is not JavaScript, is newer than ES5, or declares a name twice. The message shows the place.
+pub fn minify_es5(source: &str) -> Result<String> {
+    check_syntax(source)?;
+    check_declarations(source)?;
+    let text = quote_strings(&super::script::minify_for("es2015", source)?)?;
+    check_syntax(&text)?;
     Ok(text)
 }
 
-/// Strings in quotes: the code generator writes them between backticks, which are shorter to escape and newer than ES5.
-fn with_quotes(text: &str) -> Result<String> {
+/// Puts strings between backticks into double quotes: the code generator writes backticks, which are newer than ES5.
+/// Templates with expressions stay.
+fn quote_strings(text: &str) -> Result<String> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, text, SourceType::script()).parse();
     let semantic = SemanticBuilder::new().with_build_nodes(true).build(&parsed.program).semantic;
@@ -49,11 +50,11 @@ fn with_quotes(text: &str) -> Result<String> {
     Ok(out)
 }
 
-/// Checks that a classic script has nothing in it that ES5 does not know.
+/// Checks that a classic script uses only syntax of ES5.
 ///
 /// # Errors
-/// The first that is newer.
-fn check(source: &str) -> Result<()> {
+/// The first newer syntax.
+fn check_syntax(source: &str) -> Result<()> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, SourceType::script()).parse();
     if let Some(error) = parsed.diagnostics.first() {
@@ -61,7 +62,7 @@ fn check(source: &str) -> Result<()> {
     }
     let semantic = SemanticBuilder::new().with_build_nodes(true).build(&parsed.program).semantic;
     let nodes = semantic.nodes();
-    if let Some(newer) = nodes.iter().find(|node| !is_known(node, nodes)) {
+    if let Some(newer) = nodes.iter().find(|node| !is_es5_node(node, nodes)) {
         let span = newer.kind().span();
         let text = &source[span.start as usize..span.end as usize];
         bail!("newer than ES5: {}", text.chars().take(60).collect::<String>());
@@ -69,11 +70,11 @@ fn check(source: &str) -> Result<()> {
     Ok(())
 }
 
-/// Checks that no name is given to two things in one function: ES5 itself lets that pass, where `const` does not.
+/// Checks that no name is declared twice in one function: ES5 accepts that for `var`, unlike newer syntax for `const`.
 ///
 /// # Errors
-/// The first that is.
-fn check_names(source: &str) -> Result<()> {
+/// The first such name.
+fn check_declarations(source: &str) -> Result<()> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, SourceType::script()).parse();
     let semantic = SemanticBuilder::new().build(&parsed.program).semantic;
@@ -84,8 +85,8 @@ fn check_names(source: &str) -> Result<()> {
     }
 }
 
-/// Whether ES5 knows a node of the syntax tree; those inside of it are asked for themselves.
-fn is_known(node: &AstNode<'_>, nodes: &AstNodes<'_>) -> bool {
+/// Returns true if ES5 has this kind of node of the syntax tree. Nested nodes are checked on their own.
+fn is_es5_node(node: &AstNode<'_>, nodes: &AstNodes<'_>) -> bool {
     match node.kind() {
         AstKind::Program(_)
         | AstKind::IdentifierName(_)
@@ -138,7 +139,7 @@ fn is_known(node: &AstNode<'_>, nodes: &AstNodes<'_>) -> bool {
         }
         AstKind::CatchClause(clause) => clause.param.is_some(),
         AstKind::FormalParameter(parameter) => parameter.initializer.is_none(),
-        // One that is declared inside of a block has no meaning that all browsers share.
+        // A function that is declared inside a block means different things in different browsers.
         AstKind::Function(function) => {
             let alone = matches!(nodes.parent_kind(node.id()), AstKind::Program(_) | AstKind::FunctionBody(_));
             !function.generator && !function.r#async && (function.is_expression() || alone)
@@ -154,7 +155,7 @@ fn is_known(node: &AstNode<'_>, nodes: &AstNodes<'_>) -> bool {
     }
 }
 
-/// `0b1`, `0o7` and `1_000`.
+/// Returns true for numbers such as `0b1`, `0o7` and `1_000`.
 fn is_new_number(raw: &str) -> bool {
     let raw = raw.to_ascii_lowercase();
     raw.contains('_') || raw.starts_with("0b") || raw.starts_with("0o")
@@ -209,7 +210,7 @@ mod tests {
             "import('a');",
             "if (a) { function f() {} }",
         ] {
-            let error = minify(newer).unwrap_err().to_string();
+            let error = minify_es5(newer).unwrap_err().to_string();
             assert!(error.starts_with("newer than ES5: "), "{newer}: {error}");
         }
     }
@@ -217,21 +218,21 @@ mod tests {
     #[test]
     fn one_name_is_not_given_to_two_things() {
         for source in ["var a = 1; var a = 2;", "function f(a) { var a; }", "var f = 1; function f() {}"] {
-            assert!(minify(source).unwrap_err().to_string().starts_with("declared twice: "), "{source}");
+            assert!(minify_es5(source).unwrap_err().to_string().starts_with("declared twice: "), "{source}");
         }
-        assert!(minify("var a; (function () { var a; })();").is_ok());
+        assert!(minify_es5("var a; (function () { var a; })();").is_ok());
     }
 
     #[test]
     fn what_they_read_stays_what_it_says() {
-        let packed = minify(
+        let packed = minify_es5(
             "(function (say) { 'use strict'; var it = 'a\"b'; for (var at = 0; at < 3; at++) \
              try { say(it + \"'\", /a[^/]/gi, at); } catch (none) { say(function () { return { it: it, \"a-b\": 1 }; }); } })(say);",
         )
         .unwrap();
         assert!(!packed.contains('`') && !packed.contains("=>"), "{packed}");
-        for kept in ["\"use strict\"", "/a[^/]/gi", "\"a-b\":1"] {
-            assert!(packed.contains(kept), "{kept}: {packed}");
+        for part in ["\"use strict\"", "/a[^/]/gi", "\"a-b\":1"] {
+            assert!(packed.contains(part), "{part}: {packed}");
         }
     }
 }

@@ -1,47 +1,48 @@
-//! The names of the fields that leave the form's frames, made from the catalogue of parameters: what a browser may set, without
-//! what only the frames know. The gateway judges by the same rows.
+//! Names of the fields that the form's frames accept from the page, made from the parameter catalogue: all that a
+//! browser may set, except those that only the frames know. The gateway checks by the same rows.
 
 use std::collections::BTreeMap;
 
-use tillgate_shared::parameter::{Group, Parameter, catalogue};
+use tillgate_shared::parameter::{Parameter, ParameterGroup, all_parameters};
 
-/// Fields of the form's own protocol: the server reads them from a submit and never takes them for the merchant's word.
+/// Fields of the form's own protocol. The server reads them from a submit, and never treats them as the merchant's.
 const PROTOCOL: [&str; 3] = ["inlineFlow", "shopperResultUrl", "useSummaryPage"];
 
-/// The list, with spaces between: whole names, and beginnings of names, which end in `.`, `[` or `_`.
-pub fn allowed() -> String {
+/// Returns the names that the frames accept, separated by spaces: whole names, and prefixes of names, which end in `.`,
+/// `[` or `_`.
+pub fn allowed_names() -> String {
     let mut names: Vec<String> = PROTOCOL.map(str::to_owned).to_vec();
-    collect(&catalogue().collect::<Vec<_>>(), 0, &mut names);
+    collect_names(&all_parameters().collect::<Vec<_>>(), 0, &mut names);
     names.join(" ")
 }
 
-/// Adds the names of some rows that agree in their first `depth` bytes: one beginning for a group that is allowed as a whole.
-fn collect(rows: &[&Parameter], depth: usize, names: &mut Vec<String>) {
+/// Adds the names of rows that share their first `depth` bytes: one prefix for a group that is allowed as a whole.
+fn collect_names(rows: &[&Parameter], depth: usize, names: &mut Vec<String>) {
     let mut groups: BTreeMap<&str, Vec<&Parameter>> = BTreeMap::new();
     for row in rows {
-        groups.entry(beginning(row.name, depth)).or_default().push(row);
+        groups.entry(group_prefix(row.name, depth)).or_default().push(row);
     }
     for (beginning, rows) in groups {
         let is_group = beginning.ends_with(['.', '[']);
         match rows.iter().filter(|row| is_allowed(row)).count() {
             0 => {}
-            // Keys that a browser sends begin with `SHOPPER_`.
+            // Keys that a browser may send begin with `SHOPPER_`.
             _ if beginning == "customParameters[" => names.push(format!("{beginning}SHOPPER_")),
             count if count == rows.len() => names.push(beginning.to_owned()),
-            _ if is_group => collect(&rows, beginning.len(), names),
+            _ if is_group => collect_names(&rows, beginning.len(), names),
             _ => {}
         }
     }
 }
 
-/// Returns true if the page around a frame may name this parameter.
+/// Returns true if the page around a frame may set this parameter.
 fn is_allowed(row: &Parameter) -> bool {
-    let known_to_frames = row.name == "shopOrigin" || (row.group == Group::Card && row.secret);
+    let known_to_frames = row.name == "shopOrigin" || (row.group == ParameterGroup::Card && row.secret);
     row.browser && !known_to_frames
 }
 
-/// The beginning of a name: up to the first dot or bracket after `depth` bytes, or all of it.
-fn beginning(name: &str, depth: usize) -> &str {
+/// Returns the beginning of a name: up to the first dot or bracket after `depth` bytes, or the whole name.
+fn group_prefix(name: &str, depth: usize) -> &str {
     let rest = name.get(depth..).unwrap_or_default();
     rest.find(['.', '[']).map_or(name, |end| &name[..=depth + end])
 }
@@ -50,9 +51,9 @@ fn beginning(name: &str, depth: usize) -> &str {
 mod tests {
     use super::*;
 
-    /// As the frames read the list.
-    fn passes(name: &str) -> bool {
-        allowed().split(' ').any(|entry| match entry.ends_with(['.', '[', '_']) {
+    /// Checks a name against the list in the same way as the frames.
+    fn is_accepted(name: &str) -> bool {
+        allowed_names().split(' ').any(|entry| match entry.ends_with(['.', '[', '_']) {
             true => name.starts_with(entry),
             false => name == entry,
         })
@@ -60,25 +61,25 @@ mod tests {
 
     #[test]
     fn the_frames_pass_what_a_browser_may_set_and_nothing_else() {
-        for row in catalogue() {
+        for row in all_parameters() {
             let name = row.name.replace("[n]", "[0]").replace("customParameters[name]", "customParameters[SHOPPER_x]");
             let expected = is_allowed(row) || PROTOCOL.contains(&row.name);
-            assert_eq!(passes(&name), expected, "{name}");
+            assert_eq!(is_accepted(&name), expected, "{name}");
         }
         let denied = ["amount", "currency", "entityId", "authentication.userId", "authentication.password", "testMode"];
         for name in denied.into_iter().chain(["card.number", "card.cvv", "shopOrigin", "customParameters[x]", "", " "])
         {
-            assert!(!passes(name), "{name}");
+            assert!(!is_accepted(name), "{name}");
         }
         for name in PROTOCOL {
-            assert!(passes(name), "{name}");
+            assert!(is_accepted(name), "{name}");
         }
     }
 
     #[test]
     fn no_name_of_the_list_has_a_space_or_a_quote() {
-        assert!(allowed().split(' ').all(|name| !name.is_empty() && !name.contains(['"', '\\', '`'])));
-        // The list is loaded with every form.
-        assert!(allowed().len() < 1500, "{}", allowed().len());
+        assert!(allowed_names().split(' ').all(|name| !name.is_empty() && !name.contains(['"', '\\', '`'])));
+        // Every form loads the list.
+        assert!(allowed_names().len() < 1500, "{}", allowed_names().len());
     }
 }

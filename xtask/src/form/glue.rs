@@ -1,54 +1,54 @@
-//! The JavaScript that wasm-bindgen makes, cut to what the form needs: imports and exports with short names
-//! instead of hashes, which no compressor shortens, and one way of starting instead of four. The rest is the minifier's.
+//! The JavaScript glue of wasm-bindgen, reduced to what the form needs: short names of imports and exports instead of
+//! hashes, which do not compress, and one way of starting instead of four. The minifier does the rest.
 
 use anyhow::{Context as _, Result, bail};
 use wasm_bindgen_cli_support::Output;
 
-/// How the module's bytes come to the glue.
+/// The form in which the glue receives the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// As bytes that are already there.
+pub enum ModuleSource {
+    /// Bytes that are already loaded.
     Bytes,
-    /// As the promise of a response.
+    /// The promise of a response.
     Response,
-    /// As the function `asmFunc`, see [`super::twin::Twin`].
+    /// The function `asmFunc`, see [`super::plain_js::PlainJs`].
     Function,
 }
 
-/// The name under which the glue is known inside its own function scope: a function that takes the
-/// module and promises the exports.
+/// Name of the glue inside its own function scope: a function that takes the module and returns a promise of the
+/// exports.
 pub const NAME: &str = "glue";
 
-/// Everything from here on is wasm-bindgen's own ways of loading.
+/// Start of wasm-bindgen's own loading code, which reaches to the end of the glue.
 const LOADING: &str = "async function __wbg_load(";
 
-/// Where the imports get the name of their module, in quotes.
+/// Text after the name of the imports' module, which is in quotes.
 const MODULE: &str = ": import0";
 
-/// How the names of exports begin that call a closure; hashes and types follow.
+/// Prefix of the names of exports that call a closure; hashes and types follow.
 const CLOSURE: &str = "wasm_bindgen_";
 
-/// How the glue sees that its view of the memory is too old, and how it can see it when memory grows in JavaScript,
-/// where the old one stays as it was.
+/// Checks in the glue for an outdated view of the memory, with their replacements for plain JavaScript. There the old
+/// view does not change when memory grows.
 const STALE: [(&str, &str); 2] = [
     ("cachedDataViewMemory0.buffer.detached === true", "cachedDataViewMemory0.buffer !== wasm.memory.buffer"),
     ("cachedUint8ArrayMemory0.byteLength === 0", "cachedUint8ArrayMemory0.buffer !== wasm.memory.buffer"),
 ];
 
-/// Methods of the document that the glue calls. Markup can shadow them by the names of images and forms, so they are called by
-/// their prototype.
+/// Methods of the document that the glue calls. Names of images and forms in the markup can shadow them, so the glue
+/// calls those of the prototype.
 const OF_DOCUMENT: [&str; 3] = ["createElement", "createElementNS", "createTextNode"];
 
-/// Where the glue notes its own address, to look for a module beside it.
+/// Start of the block in which the glue notes its own address, to look for a module beside it.
 const ADDRESS: &str = "let script_src;";
 
-/// Shortens the glue up to where it starts, and the names in the module with it.
+/// Shortens the glue up to its loading code, and the names in the module with it.
 ///
 /// # Errors
-/// When wasm-bindgen writes its glue in another way than the pinned version does.
-pub fn shorten(made: &mut Output) -> Result<String> {
-    let mut text = made.js().to_owned();
-    text = without_address(&text).context("the glue notes its address in an unknown way")?;
+/// If wasm-bindgen writes its glue differently from the pinned version.
+pub fn shorten_names(output: &mut Output) -> Result<String> {
+    let mut text = output.js().to_owned();
+    text = remove_address(&text).context("the glue notes its address in an unknown way")?;
     for name in OF_DOCUMENT {
         text = text
             .replace(&format!("getObject(arg0).{name}("), &format!("Document.prototype.{name}.call(getObject(arg0), "));
@@ -56,10 +56,10 @@ pub fn shorten(made: &mut Output) -> Result<String> {
             bail!("the glue calls {name} in an unknown way");
         }
     }
-    let named = |text: &str| Some(text.split_once(MODULE)?.0.strip_suffix('"')?.rsplit_once('"')?.1.to_owned());
-    let module = named(&text).context("the glue names its module in an unknown way")?;
+    let module_name = |text: &str| Some(text.split_once(MODULE)?.0.strip_suffix('"')?.rsplit_once('"')?.1.to_owned());
+    let module = module_name(&text).context("the glue names its module in an unknown way")?;
     text = text.replace(&format!("\"{module}\"{MODULE}"), &format!("m{MODULE}"));
-    for (count, import) in made.wasm_mut().imports.iter_mut().enumerate() {
+    for (count, import) in output.wasm_mut().imports.iter_mut().enumerate() {
         let old = format!("{}: function(", import.name);
         if import.module != module || text.matches(&old).count() != 1 {
             bail!("the glue does not know {}", import.name);
@@ -69,37 +69,37 @@ pub fn shorten(made: &mut Output) -> Result<String> {
         import.name = short;
         import.module = String::from("m");
     }
-    // The longest first: some names begin with others.
-    let mut closures: Vec<_> = made.wasm_mut().exports.iter_mut().filter(|e| e.name.starts_with(CLOSURE)).collect();
+    // Longest names first, because some names are prefixes of others.
+    let mut closures: Vec<_> = output.wasm_mut().exports.iter_mut().filter(|e| e.name.starts_with(CLOSURE)).collect();
     closures.sort_by_key(|export| std::cmp::Reverse(export.name.len()));
     for (count, export) in closures.into_iter().enumerate() {
         let short = format!("x{count}");
         text = text.replace(&export.name, &short);
         export.name = short;
     }
-    // What the compiler was allowed to use; browsers see that in the code.
-    made.wasm_mut().customs.remove_raw("target_features");
-    let (kept, _) = text.split_once(LOADING).context("the glue loads in an unknown way")?;
-    Ok(kept.to_owned())
+    // The list of features that the compiler was allowed to use. Browsers detect them in the code.
+    output.wasm_mut().customs.remove_raw("target_features");
+    let (glue, _) = text.split_once(LOADING).context("the glue loads in an unknown way")?;
+    Ok(glue.to_owned())
 }
 
-/// The glue without [`ADDRESS`] and the block behind it.
-fn without_address(text: &str) -> Option<String> {
+/// Removes [`ADDRESS`] and the block after it from the glue. Returns `None` if the glue has no such block.
+fn remove_address(text: &str) -> Option<String> {
     let (before, rest) = text.split_once(ADDRESS)?;
     let (block, after) = rest.split_once('}')?;
     block.contains("document.currentScript").then(|| [before, after].concat())
 }
 
-/// Shortened glue as the declaration of a function: it takes the module and promises the exports. With
-/// [`Source::Function`] it takes nothing and gives them back at once.
+/// Wraps shortened glue into the declaration of a function that takes the module and returns a promise of the exports.
+/// With [`ModuleSource::Function`] it takes nothing and returns the exports at once.
 ///
 /// # Errors
-/// When wasm-bindgen watches its memory in another way than the pinned version does.
-pub fn starting(shortened: &str, source: Source) -> Result<String> {
+/// If wasm-bindgen checks its memory differently from the pinned version.
+pub fn wrap_in_function(shortened: &str, source: ModuleSource) -> Result<String> {
     let instantiate = match source {
-        Source::Bytes => "instantiate",
-        Source::Response => "instantiateStreaming",
-        Source::Function => {
+        ModuleSource::Bytes => "instantiate",
+        ModuleSource::Response => "instantiateStreaming",
+        ModuleSource::Function => {
             let text = STALE.iter().fold(shortened.to_owned(), |text, (old, new)| text.replace(old, new));
             if ["detached === true", "byteLength === 0"].iter().any(|old| text.contains(old)) {
                 bail!("the glue watches its memory in an unknown way");

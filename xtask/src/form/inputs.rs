@@ -1,4 +1,4 @@
-//! What the form is made of, as one hash: when it has not changed, neither has the form.
+//! A hash over all inputs of the form: the form is rebuilt only if the hash has changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
-/// Folders and files that the form depends on, from the root of the workspace.
+/// Folders and files that the form depends on, relative to the workspace's root.
 const INPUTS: [&str; 7] =
     ["Cargo.lock", "Cargo.toml", "shared/Cargo.toml", "shared/src", "widget", "xtask/src/form", "xtask/src/form.rs"];
-/// Folders inside them that do not matter.
+/// Folders inside them that are ignored.
 const SKIPPED: [&str; 5] = ["dist", "pkg", "sizes.toml", "target", "tests"];
 
-/// Hash over names and bytes of all inputs, in hex.
-pub fn hash(root: &Path, stock: bool) -> Result<String> {
+/// Returns a hash over names and bytes of all inputs and the choice of the standard library, in hexadecimal digits.
+pub fn hash_inputs(root: &Path, stock: bool) -> Result<String> {
     let mut files = Vec::new();
     for input in INPUTS {
-        collect(&root.join(input), &mut files)?;
+        collect_files(&root.join(input), &mut files)?;
     }
     files.sort();
     let mut hasher = Sha256::new();
@@ -28,10 +28,11 @@ pub fn hash(root: &Path, stock: bool) -> Result<String> {
         hasher.update((bytes.len() as u64).to_le_bytes());
         hasher.update(bytes);
     }
-    Ok(super::script::hex(&hasher.finalize()))
+    Ok(super::script::to_hex(&hasher.finalize()))
 }
 
-fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+/// Adds a file, or all files below a folder, except [`SKIPPED`] ones. A path that does not exist adds nothing.
+fn collect_files(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     if !path.is_dir() {
         if path.exists() {
             files.push(path.to_owned());
@@ -42,7 +43,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if !SKIPPED.contains(&name.as_str()) {
-            collect(&entry.path(), files)?;
+            collect_files(&entry.path(), files)?;
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Text of scripts and styles: minified, and bytes as a string literal.
+//! Helpers for scripts and styles: minifying, hashes, and bytes as a string literal.
 
 use anyhow::{Result, anyhow, bail};
 use base64::Engine as _;
@@ -13,31 +13,32 @@ use oxc::span::SourceType;
 use oxc_compat::EngineTargets;
 use sha2::{Digest, Sha256, Sha384};
 
-/// The newest syntax that minified scripts may use.
+/// Newest syntax that the minifier may introduce.
 const SYNTAX: &str = "es2020";
 
-/// Lower-case hex.
-pub fn hex(bytes: &[u8]) -> String {
+/// Returns hexadecimal digits in lower case.
+pub fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// `sha384-…` as it stands in an `integrity` attribute.
-pub fn integrity(bytes: &[u8]) -> String {
+/// Returns `sha384-…` as in an `integrity` attribute.
+pub fn integrity_hash(bytes: &[u8]) -> String {
     format!("sha384-{}", STANDARD.encode(Sha384::digest(bytes)))
 }
 
-/// SHA-256 in base64, as it stands behind `sha256-`.
-pub fn hash(bytes: &[u8]) -> String {
+/// Returns the SHA-256 in base64, as after `sha256-`.
+pub fn sha256_base64(bytes: &[u8]) -> String {
     STANDARD.encode(Sha256::digest(bytes))
 }
 
-/// `'sha256-…'` as it stands in a policy.
+/// Returns `'sha256-…'` as in a policy.
 pub fn policy_source(text: &str) -> String {
-    format!("'sha256-{}'", hash(text.as_bytes()))
+    format!("'sha256-{}'", sha256_base64(text.as_bytes()))
 }
 
-/// Bytes as a double-quoted literal in which every byte is the character of its number, for scripts in UTF-8. Compressors
-/// see nearly the bytes as they are, unlike with base64, and a browser's own functions make bytes of it again.
+/// Returns bytes as a double-quoted literal in which every byte is the character with its number, for scripts in UTF-8.
+/// It compresses nearly as well as the bytes themselves, unlike base64, and browsers have functions that turn it into
+/// bytes.
 pub fn byte_literal(bytes: &[u8]) -> String {
     let mut literal = String::from("\"");
     for &byte in bytes {
@@ -51,18 +52,19 @@ pub fn byte_literal(bytes: &[u8]) -> String {
     literal + "\""
 }
 
-/// Minifies a classic script. What it declares outside of functions keeps its name.
+/// Minifies a classic script. Names that are declared outside of functions are kept.
 ///
 /// # Errors
-/// When it is no JavaScript, or declares a name twice.
+/// If it is not JavaScript, or declares a name twice.
 pub fn minify_js(source: &str) -> Result<String> {
     minify_for(SYNTAX, source)
 }
 
-/// The same, with no newer syntax put in than `target` knows, such as `es2020`; what the source has stays.
+/// Same as [`minify_js`], but introduces no syntax newer than `target`, such as `es2020`. Newer syntax in the source
+/// stays.
 ///
 /// # Errors
-/// As [`minify_js`].
+/// Those of [`minify_js`].
 pub fn minify_for(target: &str, source: &str) -> Result<String> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, SourceType::script()).parse();
@@ -85,7 +87,7 @@ pub fn minify_for(target: &str, source: &str) -> Result<String> {
     Ok(Codegen::new().with_options(dense).with_scoping(minified.scoping).build(&program).code)
 }
 
-/// Takes comments and needless spaces out of CSS.
+/// Removes comments and unnecessary spaces from CSS. Text in quotes stays.
 pub fn strip_css(source: &str) -> String {
     let chars: Vec<char> = source.chars().collect();
     let mut out = String::with_capacity(source.len());
@@ -114,15 +116,17 @@ pub fn strip_css(source: &str) -> String {
     out.trim().to_owned()
 }
 
+/// Returns the index of the first character from `from` on that `keep` refuses, or the length if there is none.
 fn skip_while(chars: &[char], from: usize, keep: impl Fn(char) -> bool) -> usize {
     (from..chars.len()).find(|&i| !keep(chars[i])).unwrap_or(chars.len())
 }
 
+/// Returns the index after the comment that begins at `from`, or the length if it does not end.
 fn after_comment(chars: &[char], from: usize) -> usize {
     (from + 2..chars.len()).find(|&i| chars[i] == '*' && chars.get(i + 1) == Some(&'/')).map_or(chars.len(), |i| i + 2)
 }
 
-/// Copies a string, template or regular expression as it stands; gives back the place after it.
+/// Copies a string, template or regular expression unchanged. Returns the index after it.
 fn copy_quoted(chars: &[char], from: usize, quote: char, out: &mut String) -> usize {
     out.push(quote);
     let mut at = from + 1;

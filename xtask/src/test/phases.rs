@@ -1,14 +1,16 @@
-//! Phases of a run with their times. Some run beside each other.
+//! Phases of a run with their times. Some run in parallel.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// What was done, from when to when.
+/// Finished phases, with the start of the run.
 pub struct Phases {
     started: Instant,
+    /// Phases run on several threads, which add them when they end.
     done: Mutex<Vec<Phase>>,
 }
 
+/// A finished phase: its start and its end in seconds since the start of the run.
 struct Phase {
     name: String,
     from: f64,
@@ -16,23 +18,23 @@ struct Phase {
 }
 
 impl Phases {
-    /// Begins to count.
+    /// Starts the clock.
     pub fn start() -> Self {
         Self { started: Instant::now(), done: Mutex::default() }
     }
 
-    /// Does `work` as the phase `name`.
-    pub fn time<T>(&self, name: &str, work: impl FnOnce() -> T) -> T {
+    /// Runs `work` and notes its time as the phase `name`. Returns its result.
+    pub fn time_phase<T>(&self, name: &str, work: impl FnOnce() -> T) -> T {
         let from = self.started.elapsed().as_secs_f64();
-        let made = work();
+        let result = work();
         let to = self.started.elapsed().as_secs_f64();
         let phase = Phase { name: name.to_owned(), from, to };
         self.done.lock().unwrap_or_else(PoisonError::into_inner).push(phase);
-        made
+        result
     }
 
-    /// Prints them in the order in which they began.
-    pub fn print(&self) {
+    /// Prints the phases in the order of their starts.
+    pub fn print_times(&self) {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         done.sort_by(|a, b| a.from.total_cmp(&b.from));
         println!("\nPhase                          seconds     from       to");

@@ -1,4 +1,4 @@
-//! Test programs: built by cargo, run beside each other, their tests timed.
+//! Test programs: builds them with cargo, runs them in parallel, and measures the time of each test.
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read};
@@ -11,17 +11,17 @@ use anyhow::{Context as _, Result};
 
 use super::phases::Phases;
 
-/// Name of the program with the tests over HTTP.
+/// Name of the program with the HTTP tests.
 pub const API: &str = "api";
-/// Name of the program with the tests in browsers.
+/// Name of the program with the browser tests.
 pub const BROWSER: &str = "browser";
 
-/// Tests that run at once in the programs whose tests wait for other processes. Measured on two cores: more gain nothing, and
-/// each in a browser has a browser of its own.
+/// Number of parallel tests in programs whose tests wait for other processes. Measured on two cores: more do not help,
+/// and each browser test has its own browser.
 const THREADS: [(&str, &str); 2] = [(API, "6"), (BROWSER, "4")];
 
 /// A test that ran.
-pub struct Test {
+pub struct TestTime {
     /// Program and path.
     pub name: String,
     /// Time that it took.
@@ -29,9 +29,9 @@ pub struct Test {
 }
 
 /// Outcome of a program's run.
-struct Outcome {
+struct ProgramResult {
     passed: bool,
-    tests: Vec<Test>,
+    tests: Vec<TestTime>,
 }
 
 /// A test program of the workspace.
@@ -45,13 +45,13 @@ pub struct Program {
     folder: PathBuf,
 }
 
-/// Builds the gateway, and the test programs of the workspace or the one of the black-box tests with this name. In as few
-/// calls as can be: another choice of packages has other features of crates, and would compile those again. The chores are
-/// such a choice, and compiled before this.
+/// Builds the gateway, and either all test programs of the workspace or the black-box test program with this name. Uses
+/// as few cargo calls as possible: another selection of packages has other crate features, and compiles those crates
+/// again. `xtask` is such a selection, and is built before.
 ///
 /// # Errors
-/// When something does not compile.
-pub fn build(only: Option<&str>) -> Result<Vec<Program>> {
+/// If something does not compile.
+pub fn build_programs(only: Option<&str>) -> Result<Vec<Program>> {
     let workspace: &[&str] = &["--workspace", "--exclude", "xtask"];
     let calls = match only {
         Some(name) => vec![[workspace, &["--bin", "tillgate", "--bin", "tillgate-shop", "--test", name]].concat()],
@@ -63,16 +63,19 @@ pub fn build(only: Option<&str>) -> Result<Vec<Program>> {
     let mut programs = Vec::new();
     for call in calls {
         let mut cargo = Command::new("cargo");
-        cargo.current_dir(crate::root()).args(["build", "--message-format", "json-render-diagnostics"]).args(call);
-        programs.extend(super::output(&mut cargo)?.lines().filter_map(program));
+        cargo
+            .current_dir(crate::workspace_root())
+            .args(["build", "--message-format", "json-render-diagnostics"])
+            .args(call);
+        programs.extend(super::run_cargo(&mut cargo)?.lines().filter_map(parse_program));
     }
-    // Units first: they are quick, and what fails there explains the rest.
+    // Unit tests come first: they are quick, and their failures explain the others.
     programs.sort_by_key(|program| (program.name == BROWSER, program.name == API, program.title()));
     Ok(programs)
 }
 
-/// Reads a message of cargo's. Returns `None` where it is not about a test program.
-fn program(message: &str) -> Option<Program> {
+/// Parses a message of cargo. Returns `None` if it is not about a test program.
+fn parse_program(message: &str) -> Option<Program> {
     let message: serde_json::Value = serde_json::from_str(message).ok()?;
     let text = |pointer: &str| message.pointer(pointer)?.as_str();
     let is_test = message.pointer("/profile/test")?.as_bool()?;
@@ -86,22 +89,22 @@ fn program(message: &str) -> Option<Program> {
     })
 }
 
-/// Runs the programs: the tests in browsers wait so much that they run beside all others. What a program prints is passed
-/// on in one piece, in the order of the programs. The answer has the tests that ran, and the programs in which one failed.
+/// Runs the programs. Browser tests wait a lot, so they run beside all others. The output of a program is printed in
+/// one piece, in the order of the programs. Returns the tests that ran, and the programs in which one failed.
 ///
 /// # Errors
-/// When a program cannot be started.
-pub fn run(
+/// If a program cannot be started.
+pub fn run_programs(
     programs: &[Program],
     arguments: &[String],
     environment: &[(&str, OsString)],
     phases: &Phases,
-) -> Result<(Vec<Test>, Vec<String>)> {
+) -> Result<(Vec<TestTime>, Vec<String>)> {
     let (printers, printed): (Vec<_>, Vec<_>) = programs.iter().map(|_| mpsc::channel()).unzip();
-    let run_all = |lane: Vec<(&Program, Sender<String>)>| -> Result<Vec<(String, Outcome)>> {
+    let run_all = |lane: Vec<(&Program, Sender<String>)>| -> Result<Vec<(String, ProgramResult)>> {
         let run = |(program, printer): (&Program, _)| {
             let title = program.title();
-            let outcome = phases.time(&title, || program.run(arguments, environment, &printer))?;
+            let outcome = phases.time_phase(&title, || program.run_tests(arguments, environment, &printer))?;
             Ok((title, outcome))
         };
         lane.into_iter().map(run).collect()
@@ -110,7 +113,7 @@ pub fn run(
         programs.iter().zip(printers).partition(|(program, _)| program.name == BROWSER);
     let outcomes = thread::scope(|scope| {
         let lanes = [slow, quick].map(|lane| scope.spawn(|| run_all(lane)));
-        pass_on(programs, printed);
+        print_output(programs, printed);
         let outcomes = lanes.map(|lane| lane.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         outcomes.into_iter().collect::<Result<Vec<_>>>()
     })?;
@@ -122,8 +125,8 @@ pub fn run(
     Ok((tests, failed))
 }
 
-/// Prints what programs print, each until its end before the next.
-fn pass_on(programs: &[Program], printed: Vec<Receiver<String>>) {
+/// Prints the output of the programs, each completely before the next.
+fn print_output(programs: &[Program], printed: Vec<Receiver<String>>) {
     for (program, lines) in programs.iter().zip(printed) {
         println!("\n{}", program.title());
         for line in lines {
@@ -133,50 +136,57 @@ fn pass_on(programs: &[Program], printed: Vec<Receiver<String>>) {
 }
 
 impl Program {
-    /// Package and target in words.
+    /// Returns the package and target as text.
     pub fn title(&self) -> String {
         format!("{} {}", self.package, self.name)
     }
 
-    /// Runs its tests and sends on every line that they print.
-    fn run(&self, arguments: &[String], environment: &[(&str, OsString)], printer: &Sender<String>) -> Result<Outcome> {
+    /// Runs its tests with these arguments, and sends each line that they print. Returns the tests that ran, and
+    /// whether all passed.
+    fn run_tests(
+        &self,
+        arguments: &[String],
+        environment: &[(&str, OsString)],
+        printer: &Sender<String>,
+    ) -> Result<ProgramResult> {
         let mut command = Command::new(&self.file);
         command.current_dir(&self.folder).args(["-Zunstable-options", "--report-time"]).args(arguments);
         command.envs(environment.iter().map(|(name, value)| (name, value)));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command.env("CARGO_MANIFEST_DIR", &self.folder);
-        // The harness tells times only where unstable options are allowed.
+        // The test harness reports times only if unstable options are allowed.
         command.env("RUSTC_BOOTSTRAP", "1");
         let threads = THREADS.into_iter().find(|(program, _)| *program == self.name);
         if let Some((_, threads)) = threads.filter(|_| std::env::var_os("RUST_TEST_THREADS").is_none()) {
             command.env("RUST_TEST_THREADS", threads);
         }
         let mut child = command.spawn().with_context(|| format!("starting {}", self.file.display()))?;
-        let (printed, complained) = (child.stdout.take(), child.stderr.take());
+        let (output, errors) = (child.stdout.take(), child.stderr.take());
         let tests = thread::scope(|scope| {
-            scope.spawn(|| send_lines(complained, printer, |_| {}));
+            scope.spawn(|| send_lines(errors, printer, |_| {}));
             let mut tests = Vec::new();
-            send_lines(printed, printer, |line| tests.extend(self.test(line)));
+            send_lines(output, printer, |line| tests.extend(self.parse_test_line(line)));
             tests
         });
-        Ok(Outcome { passed: child.wait()?.success(), tests })
+        Ok(ProgramResult { passed: child.wait()?.success(), tests })
     }
 
-    /// Reads a line of the harness, such as `test refunds::all ... ok <1.250s>`.
-    fn test(&self, line: &str) -> Option<Test> {
+    /// Parses a line of the test harness, such as `test refunds::all ... ok <1.250s>`. Returns `None` for a line
+    /// without a time.
+    fn parse_test_line(&self, line: &str) -> Option<TestTime> {
         let (path, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
         let seconds = rest.rsplit_once('<')?.1.strip_suffix("s>")?.parse().ok()?;
-        Some(Test { name: format!("{} {path}", self.title()), seconds })
+        Some(TestTime { name: format!("{} {path}", self.title()), seconds })
     }
 }
 
-/// Sends the lines of a stream to its end, and shows each to `see`.
+/// Sends all lines of a stream until it ends, and passes each to `see`. Without a stream, does nothing.
 fn send_lines(stream: Option<impl Read>, printer: &Sender<String>, mut see: impl FnMut(&str)) {
     let Some(stream) = stream else { return };
     for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line).into_owned();
         see(&line);
-        // Nobody is left to print it when this process is going away.
+        // If the receiver is gone, this process is ending.
         let _ = printer.send(line);
     }
 }
@@ -190,11 +200,14 @@ mod tests {
     fn the_harness_tells_how_long_a_test_took() {
         let message = r#"{"reason":"compiler-artifact","manifest_path":"/work/tests/Cargo.toml","target":{"name":"api"},
             "profile":{"test":true},"executable":"/work/target/debug/deps/api-1"}"#;
-        let program = program(message).unwrap();
+        let program = parse_program(message).unwrap();
         assert_eq!(program.title(), "tests api");
-        let test = program.test("test refunds::all ... ok <1.250s>").unwrap();
+        let test = program.parse_test_line("test refunds::all ... ok <1.250s>").unwrap();
         assert_eq!((test.name.as_str(), test.seconds), ("tests api refunds::all", 1.25));
-        assert!(program.test("test refunds::all ... ok").is_none() && program.test("running 3 tests").is_none());
+        assert!(
+            program.parse_test_line("test refunds::all ... ok").is_none()
+                && program.parse_test_line("running 3 tests").is_none()
+        );
     }
 
     #[test]
@@ -206,11 +219,11 @@ mod tests {
             folder: "/".into(),
         };
         let programs = [program("unit", "/bin/true"), program(API, "/bin/false"), program(BROWSER, "/bin/echo")];
-        let (tests, failed) = run(&programs, &[], &[], &Phases::start()).unwrap();
+        let (tests, failed) = run_programs(&programs, &[], &[], &Phases::start()).unwrap();
         assert_eq!(failed, ["tests api"]);
         assert!(tests.is_empty());
         let (printer, printed) = mpsc::channel();
-        assert!(programs[2].run(&["it".to_owned()], &[], &printer).unwrap().passed);
+        assert!(programs[2].run_tests(&["it".to_owned()], &[], &printer).unwrap().passed);
         assert_eq!(printed.try_iter().collect::<Vec<_>>(), ["-Zunstable-options --report-time it"]);
     }
 }

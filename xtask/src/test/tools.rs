@@ -1,4 +1,4 @@
-//! Programs and packages that the tests need: found, or installed.
+//! Programs and packages that the tests need: finds or installs them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,11 +6,11 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-use crate::toolchain::{debian, on_path, output, step};
+use crate::toolchain::{debian, is_on_path, run_command, run_step};
 
-/// From the npm registry, each with the file that tells that it is there. A new version may find more, so they change by
-/// decision only; this TypeScript is the last one written in JavaScript, which runs wherever node does, and this React the
-/// last one that a page can load by itself.
+/// Packages from the npm registry, each with a file that exists once it is installed. Versions are pinned, because a
+/// new one may find more faults. This TypeScript is the last version written in JavaScript, which runs wherever node
+/// does, and this React the last one that a page can load without a bundler.
 const PACKAGES: [(&str, &str); 6] = [
     ("axe-core@4.14.1", AXE),
     ("jquery@3.7.1", "jquery/dist/jquery.min.js"),
@@ -22,70 +22,82 @@ const PACKAGES: [(&str, &str); 6] = [
 const AXE: &str = "axe-core/axe.min.js";
 const COMPILER: &str = "typescript/lib/tsc.js";
 
-/// Environment of the test programs that names what is not on the path.
+/// Environment variables of the test programs with the paths of tools.
 pub type Environment = Vec<(&'static str, OsString)>;
 
-/// Sets up what the tests need besides the gateway: the packages of the npm registry, and the browsers where they matter.
+/// Installs the missing tools of the tests: node, the packages of the npm registry, and if `browsers` is true Chromium
+/// and Firefox. Returns the variables with the paths of tools.
 ///
 /// # Errors
-/// When something is missing and cannot be installed.
+/// If something is missing and cannot be installed.
 pub fn set_up(browsers: bool) -> Result<Environment> {
     let mut missing = Vec::new();
     if browsers {
         missing.extend(missing_chromium());
         // Firefox needs no driver.
-        missing.extend((!["firefox", "firefox-esr"].into_iter().any(on_path)).then_some("firefox-esr"));
+        missing.extend((!["firefox", "firefox-esr"].into_iter().any(is_on_path)).then_some("firefox-esr"));
     }
-    if !on_path("node") || (!have_packages() && !on_path("npm")) {
+    if !is_on_path("node") || (!has_packages() && !is_on_path("npm")) {
         missing.push("npm");
     }
-    // In one go: most of the time is spent on what apt does once.
-    install("the tests", &missing)?;
-    let packages = packages()?;
+    // Installed in one call, because apt spends most of the time on things that it does once.
+    install_packages("the tests", &missing)?;
+    let packages = ensure_packages()?;
     Ok(vec![("TILLGATE_AXE", packages.join(AXE).into()), ("TILLGATE_TSC", packages.join(COMPILER).into())])
 }
 
-/// Chromium and chromedriver of the same version: what is installed, else Debian's packages.
-pub fn chromium() -> Result<()> {
-    install("a test in a browser", &missing_chromium())
+/// Makes sure that Chromium and a matching chromedriver are installed, from Debian's packages if necessary.
+pub fn ensure_chromium() -> Result<()> {
+    install_packages("a test in a browser", &missing_chromium())
 }
 
+/// Returns Debian's packages that are missing for tests in Chromium: the browser, its driver, its headless shell.
+/// Returns none if Chrome and a driver are on the path.
 fn missing_chromium() -> Vec<&'static str> {
-    let browser = ["chromium", "google-chrome", "chromium-browser"].into_iter().any(on_path);
-    if browser && on_path("chromedriver") { Vec::new() } else { vec!["chromium", "chromium-driver"] }
+    if ["google-chrome", "chromium-browser"].into_iter().any(is_on_path) && is_on_path("chromedriver") {
+        return Vec::new();
+    }
+    // The headless shell is the same engine without a user interface, for tests that need none (`tests/src/pool.rs`).
+    let packages = [("chromium", "chromium"), ("chromedriver", "chromium-driver")];
+    let missing = packages.into_iter().filter(|(program, _)| !is_on_path(program)).map(|(_, package)| package);
+    let shell = (!is_on_path("chromium-headless-shell")).then_some("chromium-headless-shell");
+    missing.chain(shell).collect()
 }
 
-/// Installs Debian's packages, or says what to install where there are none.
+/// Installs those of Debian's packages that are missing. On other systems, fails with the names of all. `what` names
+/// the work that needs them.
 ///
 /// # Errors
-/// When the system is not Debian, or apt-get fails.
-pub fn install(what: &str, packages: &[&str]) -> Result<()> {
+/// If the system is not Debian, or apt-get fails.
+pub fn install_packages(what: &str, packages: &[&str]) -> Result<()> {
     if packages.is_empty() {
         return Ok(());
     }
     ensure!(debian::is_debian(), "{what} needs {}, as Debian names it; please install it", packages.join(" and "));
-    debian::install(packages)
+    debian::install_packages(packages)
 }
 
-fn folder() -> PathBuf {
-    crate::root().join("target/tools")
+/// Returns the folder in which tools are installed.
+fn tools_folder() -> PathBuf {
+    crate::workspace_root().join("target/tools")
 }
 
-fn have_packages() -> bool {
-    let packages = folder().join("node_modules");
+/// Returns true if all packages of the npm registry are installed.
+fn has_packages() -> bool {
+    let packages = tools_folder().join("node_modules");
     PACKAGES.iter().all(|(_, file)| packages.join(file).exists())
 }
 
-/// The packages of the npm registry, in `target/tools`: their folder.
-fn packages() -> Result<PathBuf> {
-    if !have_packages() {
+/// Returns the folder with the packages of the npm registry, in `target/tools`, after installing them if needed.
+fn ensure_packages() -> Result<PathBuf> {
+    if !has_packages() {
         let names = PACKAGES.map(|(name, _)| name);
-        std::fs::create_dir_all(folder())?;
+        std::fs::create_dir_all(tools_folder())?;
         let mut npm = Command::new("npm");
         npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]);
-        npm.arg(folder()).args(names);
-        step(&format!("npm install {}", names.join(" ")), || output(&mut npm))?;
-        ensure!(have_packages(), "npm did not install {}", names.join(" and "));
+        npm.arg(tools_folder()).args(names);
+        run_step(&format!("npm install {}", names.join(" ")), || run_command(&mut npm))?;
+        ensure!(has_packages(), "npm did not install {}", names.join(" and "));
     }
-    Ok(folder().join("node_modules"))
+    Ok(tools_folder().join("node_modules"))
 }

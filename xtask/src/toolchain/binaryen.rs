@@ -1,27 +1,34 @@
-//! Binaryen, which writes wasm as JavaScript: what is on the path, else Debian's package, else npm's.
+//! Binaryen, which translates wasm to JavaScript: from the path, otherwise Debian's package, otherwise npm's.
 
 use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use super::{debian, runs, say};
+use super::{can_run, debian, print_step};
 
-/// Makes sure that `wasm-opt` and `wasm2js` can be called.
+/// Makes sure that `wasm-opt` and `wasm2js` can be called: installs Debian's package, or npm's on other systems, if
+/// they cannot.
 ///
 /// # Errors
-/// When they are not there and nothing can install them; the text says what to do.
-pub fn ensure() -> Result<()> {
-    let there = || ["wasm-opt", "wasm2js"].into_iter().all(|program| runs(program, &["--version"]));
-    if there() {
+/// If they are missing and cannot be installed. The message says what to do.
+pub fn ensure_binaryen() -> Result<()> {
+    let is_installed = || ["wasm-opt", "wasm2js"].into_iter().all(|program| can_run(program, &["--version"]));
+    if is_installed() {
         return Ok(());
     }
     if debian::is_debian() {
-        debian::install(&["binaryen"])?;
-    } else if runs("npm", &["--version"]) {
-        say("Installing binaryen");
-        super::quiet(Command::new("npm").args(["install", "--global", "--no-audit", "--no-fund", "binaryen@132.0.0"]))?;
+        debian::install_packages(&["binaryen"])?;
+    } else if can_run("npm", &["--version"]) {
+        print_step("Installing binaryen");
+        super::run_quietly(Command::new("npm").args([
+            "install",
+            "--global",
+            "--no-audit",
+            "--no-fund",
+            "binaryen@132.0.0",
+        ]))?;
     }
-    if there() {
+    if is_installed() {
         return Ok(());
     }
     bail!("the form needs binaryen (wasm-opt and wasm2js on the path); please install your system's package of it")

@@ -1,27 +1,28 @@
-//! Progress lines: what is being done, and how long it took.
+//! Progress lines: the step that is running, and the time it took.
 
 use std::cell::Cell;
 use std::io::Write;
 use std::time::Instant;
 
 thread_local! {
-    /// True in work beside other work that prints.
+    /// True on a thread whose work runs beside other work that prints.
     static BESIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does `work`, on a thread of its own, while other work prints: its steps are told in whole lines, when they are done.
-pub fn beside<T>(work: impl FnOnce() -> T) -> T {
+/// Runs `work` on this thread while other threads print. From then on, steps of this thread are printed as whole lines
+/// when they are done.
+pub fn run_beside<T>(work: impl FnOnce() -> T) -> T {
     BESIDE.set(true);
     work()
 }
 
-/// Says on standard error what comes next, for work that shows its own progress.
-pub fn say(what: &str) {
+/// Prints the next step on standard error, for work that shows its own progress.
+pub fn print_step(what: &str) {
     eprintln!("  {what} …");
 }
 
-/// Does `work` under a line on standard error that names it, and adds the time it took.
-pub fn step<T>(what: &str, work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
+/// Runs `work` and prints a line on standard error with its name, `done` or `no`, and its time.
+pub fn run_step<T>(what: &str, work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let beside = BESIDE.get();
     if !beside {
         eprint!("  {what} … ");

@@ -1,21 +1,21 @@
-//! The OpenAPI 3.1 document: the table of routes and the catalogue of parameters, in the words of that standard
-//! (<https://spec.openapis.org/oas/v3.1.0>).
+//! The OpenAPI 3.1 document (<https://spec.openapis.org/oas/v3.1.0>), generated from the table of routes and the
+//! catalogue of parameters.
 
 use serde_json::{Map, Value, json};
-use tillgate_shared::parameter::{Parameter, catalogue};
+use tillgate_shared::parameter::{Parameter, all_parameters};
 
-use super::route::{Body, Caller, Method, Route, Section, Takes};
-use super::{responses, schema, table};
+use super::route::{AcceptedParameters, Caller, HttpMethod, ResponseContent, Route, RouteSection};
+use super::{response_schemas, responses, schema, table};
 
-/// The document.
-pub(super) fn document() -> Value {
+/// Builds the document. Routes with the same path become operations of one path.
+pub(super) fn build_document() -> Value {
     let mut paths = Map::new();
-    for route in table::ROUTES {
+    for route in table::ROUTES.iter() {
         let path = paths.entry(route.path.replace("{*", "{")).or_insert_with(|| json!({}));
-        path[route.method.as_str().to_ascii_lowercase()] = operation(route);
+        path[route.method.as_str().to_ascii_lowercase()] = describe_operation(route);
     }
-    let tags: Vec<Value> = Section::ALL.iter().map(|section| json!({ "name": section.title() })).collect();
-    let count = catalogue().count();
+    let tags: Vec<Value> = RouteSection::ALL.iter().map(|section| json!({ "name": section.title() })).collect();
+    let count = all_parameters().count();
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -39,7 +39,7 @@ pub(super) fn document() -> Value {
                                     authentication.entityId among the parameters instead.",
                 },
             },
-            "schemas": schemas(),
+            "schemas": component_schemas(),
             "parameters": { "idempotencyKey": {
                 "name": "Idempotency-Key",
                 "in": "header",
@@ -50,18 +50,20 @@ pub(super) fn document() -> Value {
     })
 }
 
-fn schemas() -> Map<String, Value> {
+/// Returns the schemas by name: one for each group of parameters, and those of the responses.
+fn component_schemas() -> Map<String, Value> {
     let mut schemas = Map::new();
-    for group in schema::groups() {
-        let mut object = schema::object(schema::rows(group), schema::parameter);
+    for group in schema::parameter_groups() {
+        let mut object = schema::object_schema(schema::parameters_of_group(group), schema::parameter_schema);
         object["title"] = group.title().into();
-        schemas.insert(schema::component(group), object);
+        schemas.insert(schema::component_name(group), object);
     }
-    schemas.extend(responses::schemas().into_iter().map(|(name, schema)| (name.to_owned(), schema)));
+    schemas.extend(response_schemas::all_schemas().into_iter().map(|(name, schema)| (name.to_owned(), schema)));
     schemas
 }
 
-fn operation(route: &Route) -> Value {
+/// Describes a route: parameters, body (of a POST) and possible responses. Only merchants' routes have `security`.
+fn describe_operation(route: &Route) -> Value {
     let mut operation = json!({
         "operationId": route.operation,
         "tags": [route.section.title()],
@@ -74,89 +76,96 @@ fn operation(route: &Route) -> Value {
     if !route.note.is_empty() {
         operation["description"] = route.note.into();
     }
-    let parameters = parameters(route);
+    let parameters = describe_parameters(route);
     if !parameters.is_empty() {
         operation["parameters"] = Value::Array(parameters);
     }
-    if route.method == Method::Post {
+    if route.method == HttpMethod::Post {
         operation["requestBody"] = json!({
             "required": true,
-            "content": { "application/x-www-form-urlencoded": { "schema": body(route) } },
+            "content": { "application/x-www-form-urlencoded": { "schema": body_schema(route) } },
         });
     }
-    let mut answers = Map::new();
-    for (status, when) in responses::statuses(route) {
-        answers.insert(status.to_string(), answer(route, status, when));
+    let mut by_status = Map::new();
+    for (status, condition) in responses::possible_statuses(route) {
+        by_status.insert(status.to_string(), describe_response(route, status, condition));
     }
-    operation["responses"] = Value::Object(answers);
+    operation["responses"] = Value::Object(by_status);
     operation
 }
 
-fn answer(route: &Route, status: u16, when: &str) -> Value {
+/// Describes the response with a status: `condition` says when it comes. Its schema is the content of a 200, also for a
+/// declined payment; other errors are a `Refusal`, and those of HTML pages are text.
+fn describe_response(route: &Route, status: u16, condition: &str) -> Value {
     let name = match (status, route.body) {
-        (200, body) => responses::schema(body),
-        // An outcome that is no is told like one that is yes.
-        (400, Body::Payment | Body::PaymentOrList | Body::CheckoutStatus) => Some("PaymentAnswer"),
-        (503, Body::Health) => Some("Health"),
-        // A page says what is wrong on a page.
-        (_, Body::Html) => None,
+        (200, body) => responses::schema_name(body),
+        // A declined payment has the same response body as an approved one.
+        (400, ResponseContent::Payment | ResponseContent::PaymentOrList | ResponseContent::CheckoutStatus) => {
+            Some("PaymentAnswer")
+        }
+        (503, ResponseContent::Health) => Some("Health"),
+        // An HTML page shows its error as HTML.
+        (_, ResponseContent::Html) => None,
         _ => Some("Refusal"),
     };
     let media_type = if name.is_some() { "application/json" } else { responses::media_type(route.body) };
     let schema = match name {
-        Some(name) => reference(name),
+        Some(name) => schema_reference(name),
         None => json!({ "type": "string" }),
     };
-    json!({ "description": when, "content": { media_type: { "schema": schema } } })
+    json!({ "description": condition, "content": { media_type: { "schema": schema } } })
 }
 
-fn reference(name: &str) -> Value {
+/// Returns a reference to a schema of the document.
+fn schema_reference(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
-/// What stands in the path, in the query and in headers.
-fn parameters(route: &Route) -> Vec<Value> {
+/// Describes the parameters in the path, in the query and in headers. Those of the catalogue are in the query unless
+/// the method is POST.
+fn describe_parameters(route: &Route) -> Vec<Value> {
     let mut parameters: Vec<Value> = route
         .path_parameters()
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "minLength": 1 } }))
         .collect();
-    parameters.extend(route.own.iter().map(|own| {
+    parameters.extend(route.route_parameters.iter().map(|parameter| {
         json!({
-            "name": own.name,
+            "name": parameter.name,
             "in": "query",
-            "required": own.required,
-            "description": own.note,
-            "schema": { "type": "string", "pattern": own.pattern },
+            "required": parameter.required,
+            "description": parameter.note,
+            "schema": { "type": "string", "pattern": parameter.pattern },
         })
     }));
-    if route.method != Method::Post {
-        parameters.extend(route.parameters().map(|row| {
+    if route.method != HttpMethod::Post {
+        parameters.extend(route.accepted_parameters().map(|row| {
             json!({
                 "name": row.name,
                 "in": "query",
-                "required": required(route, row),
+                "required": is_required(route, row),
                 "description": row.note,
-                "schema": value(row),
+                "schema": parameter_reference(row),
             })
         }));
     }
-    if route.idempotent() {
+    if route.is_idempotent() {
         parameters.push(json!({ "$ref": "#/components/parameters/idempotencyKey" }));
     }
     parameters
 }
 
-fn required(route: &Route, row: &Parameter) -> bool {
-    row.name == "entityId" || route.requires.contains(&row.name)
+/// Returns true if every request has to send the parameter: `entityId`, and those that the route names.
+fn is_required(route: &Route, row: &Parameter) -> bool {
+    row.name == "entityId" || route.required.contains(&row.name)
 }
 
-/// A parameter where its group's schema has it.
-fn value(row: &Parameter) -> Value {
+/// Returns a reference to a parameter in the schema of its group; the name is escaped for it.
+fn parameter_reference(row: &Parameter) -> Value {
     let (kind, name) = match schema::name_pattern(row.name) {
         Some(pattern) => ("patternProperties", pattern),
         None => ("properties", row.name.to_owned()),
     };
-    // A pointer within an address (RFC 6901, section 6).
+    // Escapes for a JSON pointer in a URI fragment (RFC 6901, section 6).
     let escaped: String = name
         .replace('~', "~0")
         .replace('/', "~1")
@@ -166,23 +175,25 @@ fn value(row: &Parameter) -> Value {
             byte => format!("%{byte:02X}"),
         })
         .collect();
-    json!({ "$ref": format!("#/components/schemas/{}/{kind}/{escaped}", schema::component(row.group)) })
+    json!({ "$ref": format!("#/components/schemas/{}/{kind}/{escaped}", schema::component_name(row.group)) })
 }
 
-/// The fields of a body: whole groups where every row of them is taken, single parameters otherwise.
-fn body(route: &Route) -> Value {
+/// Returns the schema of a body: references to whole groups if the route accepts all of their parameters, otherwise
+/// single parameters. For browsers' routes, always single ones.
+fn body_schema(route: &Route) -> Value {
     let mut whole = Vec::new();
     let mut single = Vec::new();
-    for group in schema::groups() {
-        let all = schema::rows(group).all(|row| route.takes_parameter(row));
-        if all && !matches!(route.takes, Takes::Browser) {
-            whole.push(reference(&schema::component(group)));
+    for group in schema::parameter_groups() {
+        let all = schema::parameters_of_group(group).all(|row| route.accepts_parameter(row));
+        if all && !matches!(route.accepted, AcceptedParameters::Browser) {
+            whole.push(schema_reference(&schema::component_name(group)));
         } else {
-            single.extend(schema::rows(group).filter(|row| route.takes_parameter(row)));
+            single.extend(schema::parameters_of_group(group).filter(|row| route.accepts_parameter(row)));
         }
     }
-    let mut object = schema::object(single.into_iter(), value);
-    let required: Vec<&str> = route.parameters().filter(|row| required(route, row)).map(|row| row.name).collect();
+    let mut object = schema::object_schema(single.into_iter(), parameter_reference);
+    let required: Vec<&str> =
+        route.accepted_parameters().filter(|row| is_required(route, row)).map(|row| row.name).collect();
     if !required.is_empty() {
         object["required"] = json!(required);
     }
@@ -199,14 +210,14 @@ mod tests {
 
     #[test]
     fn every_reference_leads_somewhere() {
-        let document = document();
+        let document = build_document();
         let mut open = vec![&document];
         let mut seen = 0;
         while let Some(value) = open.pop() {
             if let Some(target) = value.get("$ref").and_then(Value::as_str) {
                 let pointer = target.strip_prefix('#').unwrap();
                 let bytes = pointer.replace("%5B", "[").replace("%5D", "]");
-                let decoded = percent(&bytes);
+                let decoded = decode_percent(&bytes);
                 assert!(document.pointer(&decoded).is_some(), "{target}");
                 seen += 1;
             }
@@ -219,8 +230,8 @@ mod tests {
         assert!(seen > 100, "{seen}");
     }
 
-    /// Undoes percent encoding.
-    fn percent(text: &str) -> String {
+    /// Decodes percent encoding. Panics if it is not valid.
+    fn decode_percent(text: &str) -> String {
         let mut bytes = Vec::new();
         let mut rest = text.as_bytes();
         while let Some((byte, after)) = rest.split_first() {
@@ -238,7 +249,7 @@ mod tests {
     #[test]
     fn operations_and_their_rows_are_right_in_themselves() {
         let mut names = std::collections::BTreeSet::new();
-        for route in table::ROUTES {
+        for route in table::ROUTES.iter() {
             assert!(names.insert(route.operation), "{} twice", route.operation);
             assert_eq!(route.unknown_names(), Vec::<&str>::new(), "{}", route.operation);
             assert!(!route.summary.ends_with('.') && !route.summary.is_empty(), "{}", route.operation);

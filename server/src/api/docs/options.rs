@@ -1,24 +1,24 @@
-//! The form's options on the reference page, from the table that its type declarations are made of.
+//! The form's options on the reference page, from the table that also generates its type declarations.
 
 use maud::{Markup, html};
-use tillgate_shared::options::{FormOption, Group, OPTIONS};
+use tillgate_shared::options::{FormOption, OPTIONS, OptionGroup};
 
-use super::page::{code, fragment};
+use super::page::{anchor_of_title, render_text};
 
-/// The section with every option.
-pub(super) fn section() -> Markup {
+/// Renders the section with every option, by groups. A group without options is left out.
+pub(super) fn render_options() -> Markup {
     html! {
         section #options {
             h2 { "Options of the form" }
             p { "Set the global " code { "wpwlOptions" } " before the form's script runs; there are " (OPTIONS.len()) ". It is read when it \
                 is needed, so that it may be changed in " code { "onReady" } ", and names that are not known do no harm. For \
                 TypeScript: " a href="/v1/wpwl.d.ts" { "/v1/wpwl.d.ts" } "." }
-            @for group in Group::ALL {
+            @for group in OptionGroup::ALL {
                 @if group.options().next().is_some() {
-                    h3 #(anchor(group)) { (group.title()) a.anchor href={ "#" (anchor(group)) } aria-label="Link to these options" { "#" } }
+                    h3 #(option_group_anchor(group)) { (group.title()) a.anchor href={ "#" (option_group_anchor(group)) } aria-label="Link to these options" { "#" } }
                     div.wide { table.parameters {
                         thead { tr { th { "Name" } th { "Type" } th { "Meaning" } } }
-                        tbody { @for option in group.options() { (row(option)) } }
+                        tbody { @for option in group.options() { (render_option(option)) } }
                     } }
                 }
             }
@@ -26,16 +26,18 @@ pub(super) fn section() -> Markup {
     }
 }
 
-fn row(option: &FormOption) -> Markup {
+/// Renders the row of an option: name, type with its default, and meaning.
+fn render_option(option: &FormOption) -> Markup {
     html! {
         tr #{ "o." (option.name) } {
             td { code { (option.name) } }
-            td { code { (option.type_name()) } @if let Some(default) = option.default() { br; "default " code { (default) } } }
-            td { (code(option.meaning)) }
+            td { code { (option.type_name()) } @if let Some(default) = option.default_literal() { br; "default " code { (default) } } }
+            td { (render_text(option.meaning)) }
         }
     }
 }
 
-fn anchor(group: Group) -> String {
-    format!("options-{}", fragment(group.title()))
+/// Returns the anchor of a group of options. The prefix is needed because a section may have the same title.
+fn option_group_anchor(group: OptionGroup) -> String {
+    format!("options-{}", anchor_of_title(group.title()))
 }

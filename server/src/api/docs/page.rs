@@ -1,31 +1,32 @@
-//! The reference page: everything that a merchant's programmer looks up, on one page that loads nothing.
+//! The reference page: everything that a merchant's developer looks up, on one page that loads nothing.
 
 use axum::http::HeaderValue;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use tillgate_shared::brand::{Brand, Kind};
+use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_shared::format::Format;
-use tillgate_shared::parameter::{DefaultValue, Group, Parameter, catalogue};
+use tillgate_shared::parameter::{DefaultValue, Parameter, ParameterGroup, all_parameters};
 use tillgate_shared::result::ResultCode;
 
 use super::page_text::TOPICS;
-use super::route::{Browsers, Caller, Host, Method, Route, Section, Takes};
-use super::test_data::tables;
+use super::route::{AcceptedParameters, BrowserAccess, Caller, HttpMethod, Route, RouteHost, RouteSection};
 use super::{options, responses, schema, table};
-use crate::api::shopper_page::style_source;
+use crate::api::html_page::style_source;
+use crate::connector::registry;
 
 const STYLE: &str = include_str!("page.css");
 
-/// The page and the policy that it is served under: its own style and nothing else.
-pub(super) fn document() -> (String, HeaderValue) {
+/// Returns the page and its content security policy, which allows only the page's own style.
+pub(super) fn build_document() -> (String, HeaderValue) {
     let style = style_source(STYLE);
     let policy =
         format!("default-src 'none'; style-src {style}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
     let policy = HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"));
-    (page().into_string(), policy)
+    (render_page().into_string(), policy)
 }
 
-fn page() -> Markup {
-    let count = catalogue().count();
+/// Renders the whole document, with its sections in the order of the table of contents.
+fn render_page() -> Markup {
+    let count = all_parameters().count();
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -42,26 +43,26 @@ fn page() -> Markup {
                 header {
                     h1 { "Tillgate reference" }
                     p { "Everything that the service understands: " b { (table::ROUTES.len()) } " routes, "
-                        b #parameter-count { (count) } " parameters in " (schema::groups().len()) " groups, "
+                        b #parameter-count { (count) } " parameters in " (schema::parameter_groups().len()) " groups, "
                         b { (ResultCode::all().count()) } " result codes. For programs: "
                         a href="/openapi.json" { "/openapi.json" } "." }
                 }
                 div.columns {
-                    (contents())
+                    (render_contents())
                     main #content {
                         @for topic in TOPICS {
                             section #(topic.anchor) {
                                 h2 { (topic.title) }
-                                @for paragraph in topic.paragraphs { p { (code(paragraph)) } }
+                                @for paragraph in topic.paragraphs { p { (render_text(paragraph)) } }
                             }
                         }
-                        (routes())
-                        (fields())
-                        (parameters())
-                        (options::section())
-                        (brands())
-                        (test_data())
-                        (result_codes())
+                        (render_routes())
+                        (render_response_fields())
+                        (render_parameters())
+                        (options::render_options())
+                        (render_brands())
+                        (render_test_data())
+                        (render_result_codes())
                     }
                 }
             }
@@ -69,18 +70,18 @@ fn page() -> Markup {
     }
 }
 
-/// The contents: a list at the side, folded away on a phone.
-fn contents() -> Markup {
+/// Renders the table of contents: a list that can be collapsed, open at first.
+fn render_contents() -> Markup {
     html! {
         nav aria-label="Contents" {
             details open {
                 summary { "Contents" }
                 ul {
                     @for topic in TOPICS { li { a href={ "#" (topic.anchor) } { (topic.title) } } }
-                    @for section in sections() {
-                        li { a href={ "#" (fragment(section.title())) } { (section.title()) }
+                    @for section in used_sections() {
+                        li { a href={ "#" (anchor_of_title(section.title())) } { (section.title()) }
                             ul {
-                                @for route in in_section(section) {
+                                @for route in routes_in_section(section) {
                                     li { a href={ "#" (route.operation) } { (route.summary) } }
                                 }
                             }
@@ -89,7 +90,7 @@ fn contents() -> Markup {
                     li { a href="#fields" { "Fields of an answer" } }
                     li { a href="#parameters" { "Parameters" }
                         ul {
-                            @for group in schema::groups() {
+                            @for group in schema::parameter_groups() {
                                 li { a href={ "#" (group_anchor(group)) } { (group.title()) } }
                             }
                         }
@@ -104,32 +105,36 @@ fn contents() -> Markup {
     }
 }
 
-fn sections() -> impl Iterator<Item = Section> {
-    Section::ALL.into_iter().filter(|section| in_section(*section).next().is_some())
+/// Returns the sections that have routes.
+fn used_sections() -> impl Iterator<Item = RouteSection> {
+    RouteSection::ALL.into_iter().filter(|section| routes_in_section(*section).next().is_some())
 }
 
-fn in_section(section: Section) -> impl Iterator<Item = &'static Route> {
+/// Returns the routes of a section, in the order of the table.
+fn routes_in_section(section: RouteSection) -> impl Iterator<Item = &'static Route> {
     table::ROUTES.iter().filter(move |route| route.section == section)
 }
 
-fn routes() -> Markup {
+/// Renders all routes by their sections.
+fn render_routes() -> Markup {
     html! {
-        @for section in sections() {
-            section #(fragment(section.title())) {
+        @for section in used_sections() {
+            section #(anchor_of_title(section.title())) {
                 h2 { (section.title()) }
-                @for route in in_section(section) { (one_route(route)) }
+                @for route in routes_in_section(section) { (render_route(route)) }
             }
         }
     }
 }
 
-fn one_route(route: &Route) -> Markup {
+/// Renders a route: address, notes, callers, hosts, browsers, parameters, and the statuses with their conditions.
+fn render_route(route: &Route) -> Markup {
     html! {
         article.route #(route.operation) {
             h3 { (route.summary) a.anchor href={ "#" (route.operation) } aria-label="Link to this route" { "#" } }
             p.address { span.{ "method " (route.method.as_str().to_lowercase()) } { (route.method.as_str()) } " "
                 code { (route.path) } }
-            @for paragraph in route.note.lines() { p { (code(paragraph)) } }
+            @for paragraph in route.note.lines() { p { (render_text(paragraph)) } }
             dl {
                 dt { "Who may ask" }
                 dd { @match route.caller {
@@ -139,60 +144,62 @@ fn one_route(route: &Route) -> Markup {
                     Caller::Everybody => { "Everybody." }
                 }
                 @match route.host {
-                    Host::Public => {}
-                    Host::Fields => { " With " code { "--fields-url" } " on that host only." }
-                    Host::Both => { " With " code { "--fields-url" } " on that host too." }
+                    RouteHost::Public => {}
+                    RouteHost::Fields => { " With " code { "--fields-url" } " on that host only." }
+                    RouteHost::Both => { " With " code { "--fields-url" } " on that host too." }
                 } }
-                @match route.browsers {
-                    Browsers::Refused => { dt { "Browsers" } dd { "Refused: 403 with " code { "800.900.100" } "." } }
-                    Browsers::OwnPages => { dt { "Browsers" } dd { "Pages of the gateway's own origin only; others get 403 with " code { "800.900.100" } "." } }
-                    Browsers::Allowed => {}
+                @match route.browser_access {
+                    BrowserAccess::Refused => { dt { "Browsers" } dd { "Refused: 403 with " code { "800.900.100" } "." } }
+                    BrowserAccess::OwnPages => { dt { "Browsers" } dd { "Pages of the gateway's own origin only; others get 403 with " code { "800.900.100" } "." } }
+                    BrowserAccess::Allowed => {}
                 }
-                @if route.idempotent() {
+                @if route.is_idempotent() {
                     dt { "Sending it again" }
                     dd { "Safe with an " a href="#idempotency" { code { "Idempotency-Key" } } "." }
                 }
-                (takes(route))
+                (render_accepted_parameters(route))
             }
             div.wide { table {
                 thead { tr { th { "Status" } th { "When" } } }
-                tbody { @for (status, when) in responses::statuses(route) { tr { td { (status) } td { (when) } } } }
+                tbody { @for (status, condition) in responses::possible_statuses(route) { tr { td { (status) } td { (condition) } } } }
             } }
         }
     }
 }
 
-/// What a route takes: its own parameters and single ones by name, many ones by their groups.
-fn takes(route: &Route) -> Markup {
-    let single = match route.takes {
-        Takes::Names(names) => names,
+/// Renders the parameters that a route accepts: its own and single ones by name, large sets by their groups.
+/// Credentials are left out.
+fn render_accepted_parameters(route: &Route) -> Markup {
+    let single = match route.accepted {
+        AcceptedParameters::Names(names) => names,
         _ => &[],
     };
-    let many = matches!(route.takes, Takes::Payment | Takes::Browser);
-    let groups = schema::groups().into_iter().filter(|group| {
-        many && *group != Group::Authentication && schema::rows(*group).any(|row| route.takes_parameter(row))
+    let many = matches!(route.accepted, AcceptedParameters::Payment | AcceptedParameters::Browser);
+    let groups = schema::parameter_groups().into_iter().filter(|group| {
+        many && *group != ParameterGroup::Authentication
+            && schema::parameters_of_group(*group).any(|row| route.accepts_parameter(row))
     });
-    let place = if route.method == Method::Post { "the body" } else { "the query" };
+    let place = if route.method == HttpMethod::Post { "the body" } else { "the query" };
     html! {
-        @if !route.requires.is_empty() {
+        @if !route.required.is_empty() {
             dt { "Always" }
-            dd { @for name in route.requires { code { (name) } " " } }
+            dd { @for name in route.required { code { (name) } " " } }
         }
-        @if !route.own.is_empty() || !single.is_empty() {
+        @if !route.route_parameters.is_empty() || !single.is_empty() {
             dt { "In " (place) }
             dd { ul {
-                @for own in route.own { li { code { (own.name) } " " (own.note) @if own.required { " Required." } } }
-                @for row in catalogue().filter(|row| single.contains(&row.name)) {
-                    li { a href={ "#" (row_anchor(row)) } { code { (row.name) } } " " (row.note) }
+                @for parameter in route.route_parameters { li { code { (parameter.name) } " " (parameter.note) @if parameter.required { " Required." } } }
+                @for row in all_parameters().filter(|row| single.contains(&row.name)) {
+                    li { a href={ "#" (parameter_anchor(row)) } { code { (row.name) } } " " (row.note) }
                 }
             } }
         }
         @if many {
             dt { "Parameters" }
             dd {
-                @if matches!(route.takes, Takes::Browser) { "What a browser may set of: " }
-                @for (place, group) in groups.enumerate() {
-                    @if place > 0 { ", " }
+                @if matches!(route.accepted, AcceptedParameters::Browser) { "What a browser may set of: " }
+                @for (index, group) in groups.enumerate() {
+                    @if index > 0 { ", " }
                     a href={ "#" (group_anchor(group)) } { (group.title()) }
                 }
             }
@@ -200,55 +207,59 @@ fn takes(route: &Route) -> Markup {
     }
 }
 
-fn fields() -> Markup {
+/// Renders the section about the fields of responses.
+fn render_response_fields() -> Markup {
     html! {
         section #fields {
             h2 { "Fields of an answer" }
             div.wide { table {
                 thead { tr { th { "Field" } th { "What it holds" } } }
-                tbody { @for (name, what) in responses::FIELDS { tr { td { code { (name) } } td { (what) } } } }
+                tbody { @for (name, meaning) in responses::FIELDS { tr { td { code { (name) } } td { (meaning) } } } }
             } }
         }
     }
 }
 
-fn parameters() -> Markup {
+/// Renders the section with every parameter of the catalogue, by groups.
+fn render_parameters() -> Markup {
     html! {
         section #parameters {
             h2 { "Parameters" }
-            p { "There are " b { (catalogue().count()) } ". " span.need.required { "required" } " stands where the group is used and the \
+            p { "There are " b { (all_parameters().count()) } ". " span.need.required { "required" } " stands where the group is used and the \
                 parameter must be there, " span.need.conditional { "conditional" } " where that depends on others, "
                 span.need.optional { "optional" } " where it never must. " span.tag { "form" } " marks what a browser may set, "
                 span.tag.secret { "secret" } " what is never shown again." }
-            @for group in schema::groups() {
-                h3 #(group_anchor(group)) { (group.title()) " " small { (schema::rows(group).count()) }
+            @for group in schema::parameter_groups() {
+                h3 #(group_anchor(group)) { (group.title()) " " small { (schema::parameters_of_group(group).count()) }
                     a.anchor href={ "#" (group_anchor(group)) } aria-label="Link to this group" { "#" } }
                 div.wide { table.parameters {
                     thead { tr { th { "Name" } th { "Format" } th { "Meaning" } } }
-                    tbody { @for row in schema::rows(group) { (parameter(row)) } }
+                    tbody { @for row in schema::parameters_of_group(group) { (render_parameter(row)) } }
                 } }
             }
         }
     }
 }
 
-fn parameter(row: &Parameter) -> Markup {
+/// Renders the row of a parameter: name with its marks, format (in compatibility mode too, if that differs), meaning
+/// and default.
+fn render_parameter(row: &Parameter) -> Markup {
     html! {
-        tr #(row_anchor(row)) {
-            td { code { (breakable(row.name)) } br; span.{ "need " (schema::need(row.need)) } { (schema::need(row.need)) }
+        tr #(parameter_anchor(row)) {
+            td { code { (render_breakable_name(row.name)) } br; span.{ "need " (schema::requirement_name(row.need)) } { (schema::requirement_name(row.need)) }
                 @if row.browser { " " span.tag { "form" } }
                 @if row.secret { " " span.tag.secret { "secret" } } }
-            td { (schema::words(row.format))
+            td { (schema::describe_format(row.format))
                 @if let Format::OneOf(words) = row.format {
-                    " " @for (place, word) in words.iter().enumerate() { @if place > 0 { ", " } code { (word) } }
+                    " " @for (index, word) in words.iter().enumerate() { @if index > 0 { ", " } code { (word) } }
                 }
-                @if let Some(format) = row.compatible {
-                    br; "in " a href="#compatibility" { "compatibility mode" } ": " (schema::words(format))
+                @if let Some(format) = row.compatible_format {
+                    br; "in " a href="#compatibility" { "compatibility mode" } ": " (schema::describe_format(format))
                 } }
             td { (row.note)
                 @match row.default {
                     Some(DefaultValue::Value(value)) => { " Default: " code { (value) } "." }
-                    Some(DefaultValue::Of(other)) => { " Default: what " code { (other) } " is." }
+                    Some(DefaultValue::SameAs(other)) => { " Default: what " code { (other) } " is." }
                     Some(DefaultValue::Now) => { " Default: the time of the request." }
                     None => {}
                 } }
@@ -256,12 +267,14 @@ fn parameter(row: &Parameter) -> Markup {
     }
 }
 
-fn brands() -> Markup {
+/// Renders the section with the codes of all brands, by kinds of account. An arrow marks those that are decided after a
+/// redirect.
+fn render_brands() -> Markup {
     let kinds = [
-        (Kind::Card, "Cards"),
-        (Kind::Bank, "Bank accounts"),
-        (Kind::Virtual, "Virtual accounts"),
-        (Kind::Wallet, "Wallets"),
+        (AccountType::Card, "Cards"),
+        (AccountType::Bank, "Bank accounts"),
+        (AccountType::Virtual, "Virtual accounts"),
+        (AccountType::Wallet, "Wallets"),
     ];
     html! {
         section #brands {
@@ -271,25 +284,27 @@ fn brands() -> Markup {
             @for (kind, title) in kinds {
                 h3 { (title) }
                 p.brands { @for brand in Brand::all().iter().filter(|brand| brand.kind == kind) {
-                    span title=(brand.name) { (brand.code) @if !brand.synchronous() { " →" } } " "
+                    span title=(brand.name) { (brand.code) @if !brand.is_synchronous() { " →" } } " "
                 } }
             }
         }
     }
 }
 
-fn test_data() -> Markup {
+/// Renders the section with the test data of every connector that has a sandbox.
+fn render_test_data() -> Markup {
     html! {
         section #test-data {
             h2 { "Test data" }
-            p { "For sandbox entities, which every entity is until it is made live. The simulator answers by these tables." }
-            @for data in tables() {
+            p { "For sandbox entities, which every entity is until it is made live."
+                @for sandbox in registry::all_sandboxes() { " " (sandbox.test_data.introduction) } }
+            @for data in registry::all_sandboxes().flat_map(|sandbox| (sandbox.test_data.tables)()) {
                 h3 { (data.title) }
-                p { (code(&data.note)) }
+                p { (render_text(&data.note)) }
                 div.wide { table #(data.anchor) {
                     thead { tr { @for column in data.columns { th { (column) } } } }
                     tbody { @for row in data.rows {
-                        tr { @for (place, cell) in row.iter().enumerate() { td { @if place == 0 { code { (cell) } } @else { (cell) } } } }
+                        tr { @for (index, cell) in row.iter().enumerate() { td { @if index == 0 { code { (cell) } } @else { (cell) } } } }
                     } }
                 } }
             }
@@ -297,7 +312,8 @@ fn test_data() -> Markup {
     }
 }
 
-fn result_codes() -> Markup {
+/// Renders the section with every result code, by groups in the order of their first codes.
+fn render_result_codes() -> Markup {
     let mut groups: Vec<(&str, Vec<ResultCode>)> = Vec::new();
     for code in ResultCode::all() {
         let name = code.group().as_str();
@@ -311,7 +327,7 @@ fn result_codes() -> Markup {
             h2 { "Result codes" }
             p { "By group, which is what to branch on. As JSON: " a href="/v1/resultcodes" { "/v1/resultcodes" } "." }
             @for (name, codes) in groups {
-                details #(fragment(&format!("codes {name}"))) {
+                details #(anchor_of_title(&format!("codes {name}"))) {
                     summary { (name.replace('_', " ")) " " small { (codes.len()) } }
                     div.wide { table { tbody { @for code in codes {
                         tr { td { code { (code.code()) } } td { (code.description()) } }
@@ -322,8 +338,8 @@ fn result_codes() -> Markup {
     }
 }
 
-/// A heading as an anchor.
-pub(super) fn fragment(title: &str) -> String {
+/// Converts a heading into an anchor: its ASCII letters and digits in lower case, with hyphens between words.
+pub(super) fn anchor_of_title(title: &str) -> String {
     let words: Vec<String> = title
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -332,33 +348,34 @@ pub(super) fn fragment(title: &str) -> String {
     words.join("-")
 }
 
-/// A group may be called as a section is.
-fn group_anchor(group: Group) -> String {
-    format!("group-{}", fragment(group.title()))
+/// Returns the anchor of a group. The prefix is needed because a section may have the same title.
+fn group_anchor(group: ParameterGroup) -> String {
+    format!("group-{}", anchor_of_title(group.title()))
 }
 
-fn row_anchor(row: &Parameter) -> String {
+/// Returns the anchor of a parameter: its name after `p.`, with hyphens for brackets.
+fn parameter_anchor(row: &Parameter) -> String {
     format!("p.{}", row.name.replace(['[', ']'], "-"))
 }
 
-/// A name that may be broken after its dots and before its brackets.
-fn breakable(name: &str) -> Markup {
+/// Renders a name that may wrap after its dots and before its first bracket of each part.
+fn render_breakable_name(name: &str) -> Markup {
     html! {
-        @for (place, step) in name.split('.').enumerate() {
-            @if place > 0 { "." wbr; }
-            @match step.split_once('[') {
+        @for (index, part) in name.split('.').enumerate() {
+            @if index > 0 { "." wbr; }
+            @match part.split_once('[') {
                 Some((word, rest)) => { (word) wbr; "[" (rest) }
-                None => (step)
+                None => (part)
             }
         }
     }
 }
 
-/// Text in which backquotes mark code.
-pub(super) fn code(text: &str) -> Markup {
+/// Renders text in which pairs of backquotes enclose code.
+pub(super) fn render_text(text: &str) -> Markup {
     html! {
-        @for (place, part) in text.split('`').enumerate() {
-            @if place % 2 == 1 { code { (part) } } @else { (part) }
+        @for (index, part) in text.split('`').enumerate() {
+            @if index % 2 == 1 { code { (part) } } @else { (part) }
         }
     }
 }

@@ -1,16 +1,16 @@
-//! The prose of the reference page: what holds for every request, each thing said once.
+//! The prose of the reference page: rules for all requests.
 
 /// A heading with its anchor, and paragraphs. Text between backquotes is code.
 pub(super) struct Topic {
-    /// Its anchor.
+    /// The anchor.
     pub(super) anchor: &'static str,
-    /// Its heading.
+    /// The heading.
     pub(super) title: &'static str,
-    /// Its paragraphs.
+    /// The paragraphs.
     pub(super) paragraphs: &'static [&'static str],
 }
 
-/// What to know before the first request.
+/// Topics to know before the first request.
 pub(super) const TOPICS: &[Topic] = &[
     Topic {
         anchor: "requests",

@@ -1,22 +1,22 @@
-//! What is said about a route. A row of the table is one of these, made with the short words below.
+//! Description of a route. A row of the table is built with the short methods below.
 
-use tillgate_shared::parameter::{Group, Parameter, catalogue, find};
+use tillgate_shared::parameter::{Parameter, ParameterGroup, all_parameters, find_parameter};
 
 use crate::domain::scope::Scope;
 
 /// The HTTP method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Method {
+pub enum HttpMethod {
     /// Reads; parameters are in the query.
     Get,
-    /// Does something; parameters are in the body.
+    /// Changes something; parameters are in the body.
     Post,
-    /// Removes something; parameters are in the query.
+    /// Deletes something; parameters are in the query.
     Delete,
 }
 
-impl Method {
-    /// As HTTP writes it.
+impl HttpMethod {
+    /// Returns the method in the spelling of HTTP.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -26,63 +26,63 @@ impl Method {
     }
 }
 
-/// Whom a route serves, and so what it asks for.
+/// Kind of client that a route serves, which determines its credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caller {
     /// The merchant's server, with credentials and `entityId`.
     Merchant,
     /// The shopper's browser; the checkout's id is the capability.
     Shopper,
-    /// Everybody.
+    /// Any client, without credentials.
     Everybody,
 }
 
-/// The host that serves a route where the card frames have one of their own (`--fields-url`). Without it every route is
+/// The host that serves a route if the card frames have a host of their own (`--fields-url`). Otherwise every route is
 /// served under any name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Host {
-    /// The public one.
+pub enum RouteHost {
+    /// The public host.
     Public,
-    /// The one of the card frames.
+    /// The host of the card frames.
     Fields,
-    /// Both.
+    /// Both hosts.
     Both,
 }
 
-/// Which requests of browsers a route takes. Requests of servers carry neither `Sec-Fetch-Site` nor `Origin`.
+/// Browser requests that a route accepts. Requests of servers have neither `Sec-Fetch-Site` nor `Origin`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Browsers {
+pub enum BrowserAccess {
     /// None: the route is for merchants' servers.
     Refused,
-    /// Only those that come from a page of our own origin.
+    /// Only requests from a page of our own origin.
     OwnPages,
     /// Every request.
     Allowed,
 }
 
 /// The part of the service that a route belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Section {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RouteSection {
     /// A payment that the shopper makes in the hosted form.
     Checkouts,
     /// Payments server to server.
     Payments,
     /// Stored payment data.
     Registrations,
-    /// Finding payments again.
+    /// Searches for payments.
     Queries,
-    /// What browsers load.
+    /// Files that browsers load.
     Form,
-    /// The service about itself.
+    /// The service itself.
     Service,
 }
 
-impl Section {
+impl RouteSection {
     /// Every section, in the order of the documents.
     pub const ALL: [Self; 6] =
         [Self::Checkouts, Self::Payments, Self::Registrations, Self::Queries, Self::Form, Self::Service];
 
-    /// Its heading.
+    /// Returns the heading.
     pub fn title(self) -> &'static str {
         match self {
             Self::Checkouts => "Checkouts",
@@ -95,35 +95,35 @@ impl Section {
     }
 }
 
-/// Which parameters of the catalogue a route takes, beside those that every merchant's request carries.
+/// Parameters of the catalogue that a route accepts, besides those of every merchant request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Takes {
+pub enum AcceptedParameters {
     /// None.
     Nothing,
-    /// Everything that describes a payment.
+    /// All parameters that describe a payment.
     Payment,
-    /// These, by name.
+    /// The listed parameters.
     Names(&'static [&'static str]),
-    /// What a shopper's browser may set.
+    /// Parameters that a shopper's browser may set.
     Browser,
 }
 
-/// A parameter that only this route knows, outside of the catalogue.
+/// A parameter that only this route accepts, outside of the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Own {
-    /// Its name.
+pub struct RouteParameter {
+    /// The name.
     pub name: &'static str,
-    /// How its value looks, as a regular expression.
+    /// The format of the value, as a regular expression.
     pub pattern: &'static str,
-    /// Whether it must be there.
+    /// True if the parameter is required.
     pub required: bool,
-    /// What it means.
+    /// The meaning.
     pub note: &'static str,
 }
 
-/// What an answer with status 200 holds.
+/// Content of a response with status 200.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Body {
+pub enum ResponseContent {
     /// A payment.
     Payment,
     /// Several payments.
@@ -132,25 +132,25 @@ pub enum Body {
     PaymentOrList,
     /// A checkout's id.
     Checkout,
-    /// What became of a checkout.
+    /// The status of a checkout.
     CheckoutStatus,
-    /// Where a checkout stands.
+    /// The state of a checkout.
     CheckoutState,
-    /// Where the shopper goes next.
+    /// The page to which the shopper is redirected.
     Submitted,
     /// A registration.
     Registration,
     /// The table of result codes.
     ResultCodes,
-    /// One word.
+    /// The health of the service.
     Health,
-    /// What a clock shows.
+    /// The time of a clock.
     Clock,
     /// The scripts of the form.
     Scripts,
-    /// Violations of policies.
+    /// Policy violations.
     PolicyReports,
-    /// That a report was taken.
+    /// The confirmation that a report was stored.
     Noted,
     /// The OpenAPI document.
     OpenApi,
@@ -166,46 +166,46 @@ pub enum Body {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
     /// The method.
-    pub method: Method,
-    /// The path, as the router has it.
+    pub method: HttpMethod,
+    /// The path, as in the router.
     pub path: &'static str,
-    /// The operation's name: unique, and its anchor on the reference page.
+    /// The operation's name, which is unique and also its anchor on the reference page.
     pub operation: &'static str,
-    /// Where it belongs.
-    pub section: Section,
-    /// What it does, in a line.
+    /// The section of the documents.
+    pub section: RouteSection,
+    /// The purpose, in one line.
     pub summary: &'static str,
-    /// What else there is to know; paragraphs are separated by line breaks.
+    /// Further notes; paragraphs are separated by line breaks.
     pub note: &'static str,
-    /// Whom it serves.
+    /// The kind of client.
     pub caller: Caller,
-    /// The scope that a merchant's token needs; a `paymentType` that gives money away needs `refund` in place of `pay`.
+    /// The scope that a merchant's token needs. A `paymentType` that pays money out needs `refund` instead of `pay`.
     pub scope: Option<Scope>,
-    /// The host that serves it.
-    pub host: Host,
-    /// Requests of browsers.
-    pub browsers: Browsers,
-    /// Parameters of the catalogue.
-    pub takes: Takes,
-    /// Parameters of its own.
-    pub own: &'static [Own],
-    /// Parameters of the catalogue that must always be there, beside `entityId`.
-    pub requires: &'static [&'static str],
-    /// What is answered.
-    pub body: Body,
-    /// Whether it can answer 429: attempts are counted.
-    pub counted: bool,
+    /// The host that serves the route.
+    pub host: RouteHost,
+    /// The browser requests that are accepted.
+    pub browser_access: BrowserAccess,
+    /// The accepted parameters of the catalogue.
+    pub accepted: AcceptedParameters,
+    /// Parameters outside of the catalogue.
+    pub route_parameters: &'static [RouteParameter],
+    /// Required parameters of the catalogue, besides `entityId`.
+    pub required: &'static [&'static str],
+    /// The content of the response.
+    pub body: ResponseContent,
+    /// True if the route has a rate limit and can respond 429.
+    pub rate_limited: bool,
 }
 
 impl Route {
-    /// A route of a merchant's server that takes nothing but credentials; the words below say what is different.
+    /// Creates a route for merchants' servers that accepts only credentials. The methods below set the differences.
     pub(super) const fn new(
-        method: Method,
+        method: HttpMethod,
         path: &'static str,
         operation: &'static str,
-        section: Section,
+        section: RouteSection,
         summary: &'static str,
-        body: Body,
+        body: ResponseContent,
     ) -> Self {
         Self {
             method,
@@ -216,106 +216,111 @@ impl Route {
             note: "",
             caller: Caller::Merchant,
             scope: Some(match method {
-                Method::Get => Scope::Read,
-                Method::Post | Method::Delete => Scope::Pay,
+                HttpMethod::Get => Scope::Read,
+                HttpMethod::Post | HttpMethod::Delete => Scope::Pay,
             }),
-            host: Host::Public,
-            browsers: Browsers::Refused,
-            takes: Takes::Nothing,
-            own: &[],
-            requires: &[],
+            host: RouteHost::Public,
+            browser_access: BrowserAccess::Refused,
+            accepted: AcceptedParameters::Nothing,
+            route_parameters: &[],
+            required: &[],
             body,
-            counted: false,
+            rate_limited: false,
         }
     }
 
-    /// What else there is to know.
-    pub(super) const fn note(self, note: &'static str) -> Self {
+    /// Sets further notes.
+    pub(super) const fn with_note(self, note: &'static str) -> Self {
         Self { note, ..self }
     }
 
-    /// Parameters of the catalogue that it takes.
-    pub(super) const fn takes(self, takes: Takes) -> Self {
-        Self { takes, ..self }
+    /// Sets the accepted parameters of the catalogue, besides those of every merchant request.
+    pub(super) const fn with_accepted(self, accepted: AcceptedParameters) -> Self {
+        Self { accepted, ..self }
     }
 
-    /// Parameters that must always be there.
-    pub(super) const fn requires(self, requires: &'static [&'static str]) -> Self {
-        Self { requires, ..self }
+    /// Sets the required parameters.
+    pub(super) const fn with_required(self, required: &'static [&'static str]) -> Self {
+        Self { required, ..self }
     }
 
-    /// Parameters of its own.
-    pub(super) const fn own(self, own: &'static [Own]) -> Self {
-        Self { own, ..self }
+    /// Sets the parameters outside of the catalogue.
+    pub(super) const fn with_route_parameters(self, route_parameters: &'static [RouteParameter]) -> Self {
+        Self { route_parameters, ..self }
     }
 
-    /// The shopper's browser asks; the checkout's id is the capability.
+    /// Makes the route one for the shopper's browser, from any page and without scope; the checkout's id is the
+    /// capability.
     pub(super) const fn for_shopper(self) -> Self {
-        Self { caller: Caller::Shopper, scope: None, browsers: Browsers::Allowed, ..self }
+        Self { caller: Caller::Shopper, scope: None, browser_access: BrowserAccess::Allowed, ..self }
     }
 
-    /// A browser may ask from a page of our own origin only.
+    /// Allows browser requests only from a page of our own origin.
     pub(super) const fn own_pages_only(self) -> Self {
-        Self { browsers: Browsers::OwnPages, ..self }
+        Self { browser_access: BrowserAccess::OwnPages, ..self }
     }
 
-    /// Everybody may ask.
+    /// Makes the route public: without credentials and scope, for browsers too.
     pub(super) const fn for_everybody(self) -> Self {
-        Self { caller: Caller::Everybody, scope: None, browsers: Browsers::Allowed, ..self }
+        Self { caller: Caller::Everybody, scope: None, browser_access: BrowserAccess::Allowed, ..self }
     }
 
-    /// The host that serves it.
-    pub(super) const fn on(self, host: Host) -> Self {
+    /// Sets the host that serves the route.
+    pub(super) const fn on_host(self, host: RouteHost) -> Self {
         Self { host, ..self }
     }
 
-    /// A merchant's token needs this scope.
-    pub(super) const fn scope(self, scope: Scope) -> Self {
+    /// Sets the scope that a merchant's token needs.
+    pub(super) const fn with_scope(self, scope: Scope) -> Self {
         Self { scope: Some(scope), ..self }
     }
 
-    /// Attempts are counted.
-    pub(super) const fn counted(self) -> Self {
-        Self { counted: true, ..self }
+    /// Marks the route as rate-limited.
+    pub(super) const fn with_rate_limit(self) -> Self {
+        Self { rate_limited: true, ..self }
     }
 
-    /// Whether an `Idempotency-Key` is heeded.
-    pub fn idempotent(&self) -> bool {
-        self.method == Method::Post && self.caller == Caller::Merchant
+    /// Returns true if the route supports an `Idempotency-Key`: every POST of merchants.
+    pub fn is_idempotent(&self) -> bool {
+        self.method == HttpMethod::Post && self.caller == Caller::Merchant
     }
 
-    /// The names in the braces of the path, `*` left out.
+    /// Returns the names in the braces of the path, without `*`.
     pub fn path_parameters(&self) -> impl Iterator<Item = &'static str> {
         self.path.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0.trim_start_matches('*')))
     }
 
-    /// Whether a parameter of the catalogue is one of its.
-    pub fn takes_parameter(&self, row: &Parameter) -> bool {
-        let credential = row.group == Group::Authentication || row.name == "entityId";
+    /// Returns true if the route accepts a parameter of the catalogue. Every route of merchants accepts credentials and
+    /// `entityId`, no other does.
+    pub fn accepts_parameter(&self, row: &Parameter) -> bool {
+        let credential = row.group == ParameterGroup::Authentication || row.name == "entityId";
         if credential {
             return self.caller == Caller::Merchant;
         }
-        match self.takes {
-            Takes::Nothing => false,
-            Takes::Payment => !matches!(row.group, Group::Form | Group::Reporting | Group::Query),
-            Takes::Names(names) => names.contains(&row.name),
-            Takes::Browser => row.browser,
+        match self.accepted {
+            AcceptedParameters::Nothing => false,
+            AcceptedParameters::Payment => {
+                !matches!(row.group, ParameterGroup::Form | ParameterGroup::Reporting | ParameterGroup::Query)
+            }
+            AcceptedParameters::Names(names) => names.contains(&row.name),
+            AcceptedParameters::Browser => row.browser,
         }
     }
 
-    /// Its parameters of the catalogue.
-    pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
+    /// Returns the accepted parameters of the catalogue.
+    pub fn accepted_parameters(&self) -> impl Iterator<Item = &'static Parameter> {
         let route = *self;
-        catalogue().filter(move |row| route.takes_parameter(row))
+        all_parameters().filter(move |row| route.accepts_parameter(row))
     }
 
-    /// Names that its table row says and the catalogue does not know; none, or the row is wrong.
+    /// Returns the names in the route's table row, accepted or required, that the catalogue does not contain. The row
+    /// is wrong unless the list is empty.
     pub fn unknown_names(&self) -> Vec<&'static str> {
-        let named = match self.takes {
-            Takes::Names(names) => names,
+        let accepted = match self.accepted {
+            AcceptedParameters::Names(names) => names,
             _ => &[],
         };
-        let known = |name: &&str| catalogue().any(|row| row.name == *name) || find(name).is_some();
-        named.iter().chain(self.requires).copied().filter(|name| !known(name)).collect()
+        let known = |name: &&str| all_parameters().any(|row| row.name == *name) || find_parameter(name).is_some();
+        accepted.iter().chain(self.required).copied().filter(|name| !known(name)).collect()
     }
 }

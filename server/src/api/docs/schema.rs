@@ -1,20 +1,20 @@
-//! The shapes of parameters: as JSON Schema for programs, in words for people. Both are made of the catalogue's rows.
+//! Formats of parameters: as JSON Schema for programs, in words for people. Both are generated from the catalogue.
 
 use serde_json::{Map, Value, json};
-use tillgate_shared::format::Format;
-use tillgate_shared::parameter::{DefaultValue, Group, Need, Parameter, catalogue};
+use tillgate_shared::format::{Class, Format};
+use tillgate_shared::parameter::{DefaultValue, Need, Parameter, ParameterGroup, all_parameters};
 
-/// How an index looks in a name.
+/// Pattern of an index in a name.
 const INDEX: &str = r"\[(0|[1-9][0-9]{0,2})\]";
-/// How a key of the sender's looks.
+/// Pattern of a merchant-defined key.
 const KEY: &str = r"\[[A-Za-z0-9._]{3,64}\]";
-/// How a brand looks between brackets.
+/// Pattern of a brand in brackets.
 const BRAND: &str = r"\[[A-Za-z0-9_]{1,32}\]";
 
-/// The groups of the catalogue, in its order.
-pub(super) fn groups() -> Vec<Group> {
+/// Returns the groups of the catalogue, in the order of their first parameters.
+pub(super) fn parameter_groups() -> Vec<ParameterGroup> {
     let mut groups = Vec::new();
-    for row in catalogue() {
+    for row in all_parameters() {
         if !groups.contains(&row.group) {
             groups.push(row.group);
         }
@@ -22,13 +22,13 @@ pub(super) fn groups() -> Vec<Group> {
     groups
 }
 
-/// A group's parameters.
-pub(super) fn rows(group: Group) -> impl Iterator<Item = &'static Parameter> {
-    catalogue().filter(move |row| row.group == group)
+/// Returns a group's parameters.
+pub(super) fn parameters_of_group(group: ParameterGroup) -> impl Iterator<Item = &'static Parameter> {
+    all_parameters().filter(move |row| row.group == group)
 }
 
-/// How a group is called among the schemas: a title of one word.
-pub(super) fn component(group: Group) -> String {
+/// Returns the name of a group's schema: the words of its title as one, each with a capital letter.
+pub(super) fn component_name(group: ParameterGroup) -> String {
     let words = group.title().split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words
         .map(|word| {
@@ -38,7 +38,8 @@ pub(super) fn component(group: Group) -> String {
         .collect()
 }
 
-/// A name with brackets as the expression that all its names match; `None` for a plain one.
+/// Converts a name with brackets into a regular expression that matches all its forms: `[n]` is an index, `[brand]` a
+/// brand, anything else a key of the merchant. Returns `None` for a name without brackets.
 pub(super) fn name_pattern(name: &str) -> Option<String> {
     if !name.contains('[') {
         return None;
@@ -60,8 +61,12 @@ pub(super) fn name_pattern(name: &str) -> Option<String> {
     Some(pattern)
 }
 
-/// An object that has these parameters.
-pub(super) fn object<'a>(rows: impl Iterator<Item = &'a Parameter>, value: impl Fn(&Parameter) -> Value) -> Value {
+/// Builds the schema of an object with these parameters; `value` gives the schema of each. Names with brackets become
+/// `patternProperties`.
+pub(super) fn object_schema<'a>(
+    rows: impl Iterator<Item = &'a Parameter>,
+    value: impl Fn(&Parameter) -> Value,
+) -> Value {
     let (mut properties, mut patterns) = (Map::new(), Map::new());
     for row in rows {
         match name_pattern(row.name) {
@@ -76,9 +81,10 @@ pub(super) fn object<'a>(rows: impl Iterator<Item = &'a Parameter>, value: impl 
     object
 }
 
-/// A parameter's value.
-pub(super) fn parameter(row: &Parameter) -> Value {
-    let mut schema = format(row.format);
+/// Builds the schema of a parameter's value, with its meaning and its default, if that is fixed. `x-browser` marks
+/// those that a browser may set.
+pub(super) fn parameter_schema(row: &Parameter) -> Value {
+    let mut schema = format_schema(row.format);
     schema["description"] = row.note.into();
     if row.secret {
         schema["writeOnly"] = true.into();
@@ -92,8 +98,8 @@ pub(super) fn parameter(row: &Parameter) -> Value {
     schema
 }
 
-/// A format as JSON Schema. Everything travels as text.
-fn format(format: Format) -> Value {
+/// Converts a format into JSON Schema. All values are sent as text.
+fn format_schema(format: Format) -> Value {
     let text = |min: u16, max: u16| json!({ "type": "string", "minLength": min, "maxLength": max });
     match format {
         Format::Text { min, max } | Format::Verbatim { min, max } | Format::Lines { min, max } => text(min, max),
@@ -106,8 +112,8 @@ fn format(format: Format) -> Value {
     }
 }
 
-/// A format in words.
-pub(super) fn words(format: Format) -> String {
+/// Describes a format in words.
+pub(super) fn describe_format(format: Format) -> String {
     let length = |min: u16, max: u16| match (min, max) {
         (min, max) if min == max => format!("{min}"),
         (0, max) => format!("up to {max}"),
@@ -118,23 +124,7 @@ pub(super) fn words(format: Format) -> String {
         Format::Verbatim { min, max } => format!("{} characters, kept to the letter", length(min, max)),
         Format::Lines { min, max } => format!("{} characters, line breaks allowed", length(min, max)),
         Format::Cut { max } => format!("cut after {max} characters"),
-        Format::Characters { class, min, max } => {
-            use tillgate_shared::format::Class;
-            let what = match class {
-                Class::Digits => "digits",
-                Class::Uppercase => "capital letters",
-                Class::Alphanumeric => "letters and digits",
-                Class::Word => "letters, digits, underscores",
-                Class::Tag => "letters, digits, hyphens",
-                Class::LowerHex => "lower-case hexadecimal digits",
-                Class::Letters => "letters",
-                Class::Base64 => "Base64 characters",
-                Class::Dial => "letters, digits, plus, minus, dot",
-                Class::Postcode => "letters, digits, spaces, hyphens",
-                Class::Ascii => "ASCII characters",
-            };
-            format!("{} {what}", length(min, max))
-        }
+        Format::Characters { class, min, max } => format!("{} {}", length(min, max), describe_class(class)),
         Format::OneOf(_) => "one of".to_owned(),
         Format::Flag => "true or false; 1 and 0 too, and letters of either case".to_owned(),
         Format::Amount => "amount: up to 10 digits, then none or two decimals".to_owned(),
@@ -144,7 +134,7 @@ pub(super) fn words(format: Format) -> String {
         Format::Date => "day, yyyy-MM-dd".to_owned(),
         Format::Phone { min, max } => format!("telephone number, {} characters", length(min, max)),
         Format::Offset => "minutes with an optional sign, up to 5 characters".to_owned(),
-        Format::Version => "3D protocol version, such as 2.2.0".to_owned(),
+        Format::ThreeDsVersion => "3D protocol version, such as 2.2.0".to_owned(),
         Format::Url => "http or https address, 6 to 2048 characters".to_owned(),
         Format::CardNumber => "12 to 19 digits with a right check digit".to_owned(),
         Format::SecurityCode => "3 or 4 digits".to_owned(),
@@ -169,8 +159,25 @@ pub(super) fn words(format: Format) -> String {
     }
 }
 
-/// The letter that the specification has for it, spelled out.
-pub(super) fn need(need: Need) -> &'static str {
+/// Describes the characters of a class.
+fn describe_class(class: Class) -> &'static str {
+    match class {
+        Class::Digits => "digits",
+        Class::Uppercase => "capital letters",
+        Class::Alphanumeric => "letters and digits",
+        Class::Word => "letters, digits, underscores",
+        Class::Tag => "letters, digits, hyphens",
+        Class::LowerHex => "lower-case hexadecimal digits",
+        Class::Letters => "letters",
+        Class::Base64 => "Base64 characters",
+        Class::Dial => "letters, digits, plus, minus, dot",
+        Class::Postcode => "letters, digits, spaces, hyphens",
+        Class::Ascii => "ASCII characters",
+    }
+}
+
+/// Spells out a requirement level.
+pub(super) fn requirement_name(need: Need) -> &'static str {
     match need {
         Need::Required => "required",
         Need::Conditional => "conditional",
@@ -198,18 +205,18 @@ mod tests {
 
     #[test]
     fn every_group_has_a_schema_name_of_its_own_and_every_row_is_in_one_group() {
-        let names: BTreeSet<String> = groups().into_iter().map(component).collect();
-        assert_eq!(names.len(), groups().len());
+        let names: BTreeSet<String> = parameter_groups().into_iter().map(component_name).collect();
+        assert_eq!(names.len(), parameter_groups().len());
         assert!(names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric())), "{names:?}");
-        let rows: usize = groups().into_iter().map(|group| rows(group).count()).sum();
-        assert_eq!(rows, catalogue().count());
+        let rows: usize = parameter_groups().into_iter().map(|group| parameters_of_group(group).count()).sum();
+        assert_eq!(rows, all_parameters().count());
     }
 
     #[test]
     fn every_format_has_words() {
-        for row in catalogue() {
-            assert!(!words(row.format).is_empty(), "{}", row.name);
-            assert_eq!(parameter(row)["type"], "string", "{}", row.name);
+        for row in all_parameters() {
+            assert!(!describe_format(row.format).is_empty(), "{}", row.name);
+            assert_eq!(parameter_schema(row)["type"], "string", "{}", row.name);
         }
     }
 }

@@ -1,30 +1,50 @@
-//! Every route of the service, one row each. The router in `api/mod.rs` says who handles them; a route that is in one
-//! and not in the other fails the tests.
+//! Every route of the service, one row each, including those of connectors' sandbox pages. The router in `api/mod.rs`
+//! maps them to handlers. The tests fail if a route is missing in one of the two.
 
-use super::route::Body::{
+use std::sync::LazyLock;
+
+use super::route::HttpMethod::{self, Delete, Get, Post};
+use super::route::ResponseContent::{
     self, Checkout, CheckoutStatus, File, Health, Html, OpenApi, Payment, Registration, ResultCodes, Script, Submitted,
 };
-use super::route::Host::{Both, Fields};
-use super::route::Method::{Delete, Get, Post};
-use super::route::Section::{Checkouts, Form, Payments, Queries, Registrations, Service};
-use super::route::{Own, Route, Takes};
+use super::route::RouteHost::{Both, Fields};
+use super::route::RouteSection::{Checkouts, Form, Payments, Queries, Registrations, Service};
+use super::route::{AcceptedParameters, Route, RouteParameter};
+use crate::connector::registry;
+use crate::connector::sandbox::{BrandPage, RouteDescription, WalletSheet};
 use crate::domain::scope::Scope;
 
-const HEX_ID: &str = "^[0-9A-Za-z.-]{1,64}$";
+/// Pattern of an id in a query.
+const ID_PATTERN: &str = "^[0-9A-Za-z.-]{1,64}$";
 
-const CHECKOUT_ID: Own =
-    Own { name: "checkoutId", pattern: HEX_ID, required: false, note: "The checkout that the form is for." };
+const CHECKOUT_ID: RouteParameter = RouteParameter {
+    name: "checkoutId",
+    pattern: ID_PATTERN,
+    required: false,
+    note: "The checkout that the form is for.",
+};
 
-const BRANDS: Own =
-    Own { name: "brands", pattern: "^[A-Z0-9_ ,]{0,2048}$", required: false, note: "The brands that the page offers." };
-const LOCALE: Own =
-    Own { name: "locale", pattern: "^[A-Za-z0-9_-]{0,35}$", required: false, note: "The language of the form." };
+const BRANDS: RouteParameter = RouteParameter {
+    name: "brands",
+    pattern: "^[A-Z0-9_ ,]{0,2048}$",
+    required: false,
+    note: "The brands that the page offers.",
+};
+const LOCALE: RouteParameter = RouteParameter {
+    name: "locale",
+    pattern: "^[A-Za-z0-9_-]{0,35}$",
+    required: false,
+    note: "The language of the form.",
+};
 
-/// What every payment request carries.
-const PAYMENT: &[&str] = &["amount", "currency", "paymentType"];
+const WALLET: RouteParameter =
+    RouteParameter { name: "brand", pattern: "^[A-Z_]{1,32}$", required: true, note: "Which wallet." };
 
-/// What narrows the payments that belong together.
-const FOUND: &[&str] = &[
+/// Required parameters of every payment request.
+const PAYMENT_REQUIRED: &[&str] = &["amount", "currency", "paymentType"];
+
+/// Parameters that a query for payments accepts.
+const QUERY_FILTERS: &[&str] = &[
     "merchantTransactionId",
     "shortId",
     "date.from",
@@ -37,154 +57,181 @@ const FOUND: &[&str] = &[
     "pageNo",
     "testMode",
 ];
-const LINKED: &[&str] = &["includeLinkedTransactions", "paymentTypes", "paymentMethods", "testMode"];
+/// Parameters that a query for one payment accepts.
+const LINKED_QUERY_FILTERS: &[&str] = &["includeLinkedTransactions", "paymentTypes", "paymentMethods", "testMode"];
 
 /// The routes, in the order of the documents.
+pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
+    let brand_pages =
+        registry::all_sandboxes().filter_map(|sandbox| sandbox.brand_page.as_ref()).flat_map(brand_page_routes);
+    let sheets =
+        registry::all_sandboxes().filter_map(|sandbox| sandbox.wallet_sheet.as_ref()).flat_map(wallet_sheet_routes);
+    let mut routes: Vec<Route> = BUILTIN_ROUTES.iter().copied().chain(brand_pages).chain(sheets).collect();
+    routes.sort_by_key(|route| route.section);
+    routes
+});
+
+/// Returns the routes of a sandbox page that replaces a brand's page.
+fn brand_page_routes(page: &BrandPage) -> [Route; 3] {
+    let route = page.address.route_pattern();
+    [
+        page_route(Get, route.clone(), &page.show, Html).for_shopper(),
+        page_route(Post, route, &page.answer, Html).for_shopper(),
+        page_route(Get, page.address.script_route(), &page.script, Script).for_everybody(),
+    ]
+}
+
+/// Returns the routes of a sandbox sheet that replaces a wallet's sheet.
+fn wallet_sheet_routes(sheet: &WalletSheet) -> [Route; 3] {
+    let route = sheet.address.route_pattern();
+    [
+        page_route(Get, route.clone(), &sheet.show, Html).for_shopper().with_route_parameters(&[WALLET]),
+        page_route(Post, route, &sheet.answer, Html).for_shopper().own_pages_only(),
+        page_route(Get, sheet.address.script_route(), &sheet.script, Script).for_everybody(),
+    ]
+}
+
+/// Creates the row of a connector's page, in the section of the form. Its path is leaked, because the table is built
+/// once, for the life of the process.
+fn page_route(method: HttpMethod, path: String, text: &RouteDescription, body: ResponseContent) -> Route {
+    Route::new(method, path.leak(), text.operation, Form, text.summary, body).with_note(text.note)
+}
+
+/// The routes that do not depend on a connector.
 #[rustfmt::skip] // a row reads as a line
-pub static ROUTES: &[Route] = &[
+static BUILTIN_ROUTES: &[Route] = &[
     Route::new(Post, "/v1/checkouts", "createCheckout", Checkouts, "Prepare a checkout", Checkout)
-        .note("The checkout stays open for 30 minutes or until it is paid. With integrity=true the answer also carries the hash of the form's script.\nWithout paymentType and with createRegistration=true it stores payment data and moves no money.")
-        .takes(Takes::Payment),
+        .with_note("The checkout stays open for 30 minutes or until it is paid. With integrity=true the answer also carries the hash of the form's script.\nWithout paymentType and with createRegistration=true it stores payment data and moves no money.")
+        .with_accepted(AcceptedParameters::Payment),
     Route::new(Post, "/v1/checkouts/{id}", "updateCheckout", Checkouts, "Add to an open checkout", Checkout)
-        .note("What is sent takes the place of what was there; the rest stays. Refused once the shopper has submitted.")
-        .takes(Takes::Payment),
+        .with_note("What is sent takes the place of what was there; the rest stays. Refused once the shopper has submitted.")
+        .with_accepted(AcceptedParameters::Payment),
     Route::new(Get, "/v1/checkouts/{id}/payment", "readCheckout", Checkouts, "Read what became of a checkout", CheckoutStatus)
-        .note("Readable for good, as often as you like, also after the checkout has expired. This is where resourcePath points to."),
+        .with_note("Readable for good, as often as you like, also after the checkout has expired. This is where resourcePath points to."),
     Route::new(Post, "/v1/checkouts/{id}/payment", "submitCheckout", Checkouts, "Pay a checkout", Submitted)
-        .note("What the hosted form posts. Approved and declined answer alike; the merchant's server reads the outcome. A value that the merchant has set stands above one from the browser, and what a browser may not set is ignored.")
-        .for_shopper().own_pages_only().on(Both).takes(Takes::Browser).counted(),
+        .with_note("What the hosted form posts. Approved and declined answer alike; the merchant's server reads the outcome. A value that the merchant has set stands above one from the browser, and what a browser may not set is ignored.")
+        .for_shopper().own_pages_only().on_host(Both).with_accepted(AcceptedParameters::Browser).with_rate_limit(),
     Route::new(Post, "/v1/checkouts/{id}/confirm", "confirmCheckout", Checkouts, "Pay with what the shopper has filled in", CheckoutStatus)
-        .note("For pages with wpwlOptions.useSummaryPage: the form has kept the shopper's data with the gateway, in memory and for as long as the checkout lives, and called onSaveTransactionData. Once the shopper agrees on your summary page, your server sends this. The answer is the status; a pending payment has a redirect for the shopper. A checkout that is paid already stays as it is.")
-        .counted(),
-    Route::new(Get, "/v1/checkouts/{id}/state", "readCheckoutState", Checkouts, "Ask where a checkout stands, in the browser", Body::CheckoutState)
-        .note("What the hosted form asks while the shopper is on a brand's page in another window. It tells OPEN, PENDING, PAID, REGISTERED or EXPIRED and nothing else.")
-        .for_shopper().own_pages_only().on(Both),
+        .with_note("For pages with wpwlOptions.useSummaryPage: the form has kept the shopper's data with the gateway, in memory and for as long as the checkout lives, and called onSaveTransactionData. Once the shopper agrees on your summary page, your server sends this. The answer is the status; a pending payment has a redirect for the shopper. A checkout that is paid already stays as it is.")
+        .with_rate_limit(),
+    Route::new(Get, "/v1/checkouts/{id}/state", "readCheckoutState", Checkouts, "Ask where a checkout stands, in the browser", ResponseContent::CheckoutState)
+        .with_note("What the hosted form asks while the shopper is on a brand's page in another window. It tells OPEN, PENDING, PAID, REGISTERED or EXPIRED and nothing else.")
+        .for_shopper().own_pages_only().on_host(Both),
     Route::new(Delete, "/v1/checkouts/{id}/registrations/{registration}", "deleteOfferedRegistration", Checkouts, "Delete a stored account in the form", Registration)
-        .note("What the hosted form sends when the shopper removes one of the registrations that the checkout offers. Only where the merchant has made the checkout with registrationsDeletable=true, and while it is open.")
-        .for_shopper().own_pages_only().on(Both),
+        .with_note("What the hosted form sends when the shopper removes one of the registrations that the checkout offers. Only where the merchant has made the checkout with registrationsDeletable=true, and while it is open.")
+        .for_shopper().own_pages_only().on_host(Both),
 
     Route::new(Get, "/v1/checkouts/{id}/registration", "readTokenisation", Checkouts, "Read what became of a tokenisation checkout", Registration)
-        .note("For a checkout without paymentType and with createRegistration=true: this is where its resourcePath points to."),
+        .with_note("For a checkout without paymentType and with createRegistration=true: this is where its resourcePath points to."),
     Route::new(Post, "/v1/checkouts/{id}/registration", "submitTokenisation", Checkouts, "Store the account of a tokenisation checkout", Submitted)
-        .note("What the hosted form posts. Nobody is charged.")
-        .for_shopper().own_pages_only().on(Both).takes(Takes::Browser).counted(),
+        .with_note("What the hosted form posts. Nobody is charged.")
+        .for_shopper().own_pages_only().on_host(Both).with_accepted(AcceptedParameters::Browser).with_rate_limit(),
 
     Route::new(Post, "/v1/payments", "createPayment", Payments, "Pay server to server", Payment)
-        .note("PA reserves, DB takes and CD pays out. A decline is an answer too: it has status 400, an id, and no amount.")
-        .takes(Takes::Payment).requires(PAYMENT).counted(),
+        .with_note("PA reserves, DB takes and CD pays out. A decline is an answer too: it has status 400, an id, and no amount.")
+        .with_accepted(AcceptedParameters::Payment).with_required(PAYMENT_REQUIRED).with_rate_limit(),
     Route::new(Get, "/v1/payments/{id}", "readPayment", Payments, "Read a payment", Payment),
     Route::new(Post, "/v1/payments/{id}", "referToPayment", Payments, "Capture, reverse, refund or charge back a payment", Payment)
-        .note("CP captures a preauthorization, in one part or several. RV takes a payment back as a whole, as long as the connector still can. RF refunds, in one part or several, never more than was taken. The answer is a payment of its own. referencedId, which names the first one, is in webhooks, notifications and lists, not in this answer.")
-        .takes(Takes::Payment).requires(&["paymentType"]),
+        .with_note("CP captures a preauthorization, in one part or several. RV takes a payment back as a whole, as long as the connector still can. RF refunds, in one part or several, never more than was taken. The answer is a payment of its own. referencedId, which names the first one, is in webhooks, notifications and lists, not in this answer.")
+        .with_accepted(AcceptedParameters::Payment).with_required(&["paymentType"]),
 
     Route::new(Post, "/v1/registrations", "createRegistration", Registrations, "Store payment data", Registration)
-        .note("The id of the answer stands for the account in later payments. Every request gets a new id, also for an account that is stored already: nothing tells whether it is. A merchant sees the registrations of its channels, a channel its own. A walletPay.paymentToken is opened and used up, and the card inside is stored. A brand that asks the shopper on a page of its own has something to store where the request names the account (virtualAccount.accountId, bankAccount.iban), and nothing otherwise: 100.150.100. With recurringMigration a registration brings its initial transaction along from another system.")
-        .takes(Takes::Payment).counted(),
+        .with_note("The id of the answer stands for the account in later payments. Every request gets a new id, also for an account that is stored already: nothing tells whether it is. A merchant sees the registrations of its channels, a channel its own. A walletPay.paymentToken is opened and used up, and the card inside is stored. A brand that asks the shopper on a page of its own has something to store where the request names the account (virtualAccount.accountId, bankAccount.iban), and nothing otherwise: 100.150.100. With recurringMigration a registration brings its initial transaction along from another system.")
+        .with_accepted(AcceptedParameters::Payment).with_rate_limit(),
     Route::new(Get, "/v1/registrations/{id}", "readRegistration", Registrations, "Read a registration", Registration)
-        .note("A card's data are kept until 14 months after the card has expired, see retainedUntil. Deleted: 100.150.202. No longer kept: 100.150.206."),
+        .with_note("A card's data are kept until 14 months after the card has expired, see retainedUntil. Deleted: 100.150.202. No longer kept: 100.150.206."),
     Route::new(Delete, "/v1/registrations/{id}", "deleteRegistration", Registrations, "Delete a registration", Registration)
-        .note("The account is deleted, and what was agreed for it ends. Payments made with it stay readable."),
+        .with_note("The account is deleted, and what was agreed for it ends. Payments made with it stay readable."),
     Route::new(Post, "/v1/registrations/{id}/extendlife", "extendRegistration", Registrations, "Keep a registration for longer", Registration)
-        .note("For job.durationNumber of job.durationUnit from now (months when there is no unit), at most and by default 24 months. Nothing is ever kept for less than before.")
-        .takes(Takes::Names(&["job.durationNumber", "job.durationUnit", "testMode"])),
+        .with_note("For job.durationNumber of job.durationUnit from now (months when there is no unit), at most and by default 24 months. Nothing is ever kept for less than before.")
+        .with_accepted(AcceptedParameters::Names(&["job.durationNumber", "job.durationUnit", "testMode"])),
     Route::new(Post, "/v1/registrations/{id}/payments", "payByRegistration", Registrations, "Pay with a registration", Payment)
-        .note("The stored account pays, into the channel that holds it; where the merchant itself does, one of its channels is chosen as for any payment. card.cvv may come with the request, and with overrideHolder=true the holder, where none is stored. A brand with a page of its own sends the shopper there again (shopperResultUrl), unless an account with a provider is charged without the shopper. A charge without the shopper (standingInstruction.mode=REPEATED, source=MIT) is judged by what was agreed: an unknown initialTransactionId is refused with 700.100.100, an account that shows another number (of a card the first six and the last four digits) with 700.100.710, a charge after the expiry, too soon or one too many with 600.200.501 and the parameter that forbids it.")
-        .takes(Takes::Payment).requires(PAYMENT),
+        .with_note("The stored account pays, into the channel that holds it; where the merchant itself does, one of its channels is chosen as for any payment. card.cvv may come with the request, and with overrideHolder=true the holder, where none is stored. A brand with a page of its own sends the shopper there again (shopperResultUrl), unless an account with a provider is charged without the shopper. A charge without the shopper (standingInstruction.mode=REPEATED, source=MIT) is judged by what was agreed: an unknown initialTransactionId is refused with 700.100.100, an account that shows another number (of a card the first six and the last four digits) with 700.100.710, a charge after the expiry, too soon or one too many with 600.200.501 and the parameter that forbids it.")
+        .with_accepted(AcceptedParameters::Payment).with_required(PAYMENT_REQUIRED),
 
-    Route::new(Get, "/v1/query", "queryPayments", Queries, "Find payments by reference, statement number or day", Body::Payments)
-        .note("Ask by merchantTransactionId, by shortId, or by date.from and date.to. Long lists come in pages: send cursor of the answer before. Older clients number the pages: with pageNo the answer has pages, how many there are, for lists of at most 10000 payments. When none is found: 404 with 700.400.580.")
-        .takes(Takes::Names(FOUND)),
-    Route::new(Get, "/v1/query/{id}", "queryPayment", Queries, "Find a payment and what belongs to it", Body::PaymentOrList)
-        .note("The id is a payment's or the number on the shopper's statement. With includeLinkedTransactions=true the answer lists the first payment and everything that refers to it.")
-        .takes(Takes::Names(LINKED)),
-    Route::new(Get, "/v3/query", "queryPaymentsV3", Queries, "Find payments, by the newer address", Body::Payments)
-        .takes(Takes::Names(FOUND)),
-    Route::new(Get, "/v3/query/{id}", "queryPaymentV3", Queries, "Find a payment and what belongs to it, by the newer address", Body::PaymentOrList)
-        .takes(Takes::Names(LINKED)),
+    Route::new(Get, "/v1/query", "queryPayments", Queries, "Find payments by reference, statement number or day", ResponseContent::Payments)
+        .with_note("Ask by merchantTransactionId, by shortId, or by date.from and date.to. Long lists come in pages: send cursor of the answer before. Older clients number the pages: with pageNo the answer has pages, how many there are, for lists of at most 10000 payments. When none is found: 404 with 700.400.580.")
+        .with_accepted(AcceptedParameters::Names(QUERY_FILTERS)),
+    Route::new(Get, "/v1/query/{id}", "queryPayment", Queries, "Find a payment and what belongs to it", ResponseContent::PaymentOrList)
+        .with_note("The id is a payment's or the number on the shopper's statement. With includeLinkedTransactions=true the answer lists the first payment and everything that refers to it.")
+        .with_accepted(AcceptedParameters::Names(LINKED_QUERY_FILTERS)),
+    Route::new(Get, "/v3/query", "queryPaymentsV3", Queries, "Find payments, by the newer address", ResponseContent::Payments)
+        .with_accepted(AcceptedParameters::Names(QUERY_FILTERS)),
+    Route::new(Get, "/v3/query/{id}", "queryPaymentV3", Queries, "Find a payment and what belongs to it, by the newer address", ResponseContent::PaymentOrList)
+        .with_accepted(AcceptedParameters::Names(LINKED_QUERY_FILTERS)),
 
     Route::new(Get, "/v1/paymentWidgets.js", "loadForm", Form, "Load the hosted form", Script)
-        .note("The script that your page includes. Its bytes are the same for every load of a checkout.")
-        .for_everybody().own(&[CHECKOUT_ID]),
+        .with_note("The script that your page includes. Its bytes are the same for every load of a checkout.")
+        .for_everybody().with_route_parameters(&[CHECKOUT_ID]),
     Route::new(Get, "/v1/pciIframe.html", "loadFrame", Form, "Load a frame of the form", Html)
-        .note("Where the card number and the security code are typed, on our own origin.")
-        .for_shopper().on(Fields).own(&[
+        .with_note("Where the card number, the security code, the holder or the expiry date is typed, on our own origin.")
+        .for_shopper().on_host(Fields).with_route_parameters(&[
             CHECKOUT_ID,
-            Own { name: "field", pattern: "^card\\.(number|cvv)$", required: false, note: "What the frame asks for." },
+            RouteParameter { name: "field", pattern: "^card\\.(number|cvv|holder|expiry)$", required: false, note: "What the frame asks for." },
         ]),
     Route::new(Get, "/v1/internalRequestIframe.html", "loadRelay", Form, "Load the form's hidden frame", Html)
-        .note("Tells forms without a card number what is offered, and sends what they post, from our own origin.")
-        .for_shopper().on(Fields).own(&[CHECKOUT_ID]),
+        .with_note("Tells forms without a card number what is offered, and sends what they post, from our own origin.")
+        .for_shopper().on_host(Fields).with_route_parameters(&[CHECKOUT_ID]),
     Route::new(Get, "/v1/plainForm.html", "loadPlainForm", Form, "Load the form for browsers that are too old", Html)
-        .note("What the loader shows in a frame where the browser cannot run the form: plain HTML for the brands that it names, in the shopper's language, without scripts.")
-        .for_shopper().on(Fields).own(&[CHECKOUT_ID, BRANDS, LOCALE]),
+        .with_note("What the loader shows in a frame where the browser cannot run the form: plain HTML for the brands that it names, in the shopper's language, without scripts.")
+        .for_shopper().on_host(Fields).with_route_parameters(&[CHECKOUT_ID, BRANDS, LOCALE]),
     Route::new(Post, "/v1/plainForm.html", "submitPlainForm", Form, "Pay in the form for browsers that are too old", Html)
-        .note("What that form posts, in the whole window. 303 leads to the brand's page, or back to shopperResultUrl with id and resourcePath, approved and declined alike; 400 shows the form again with what is wrong beside each field. Card number and code are never repeated.")
-        .for_shopper().own_pages_only().on(Fields).takes(Takes::Browser).counted().own(&[CHECKOUT_ID, BRANDS, LOCALE]),
+        .with_note("What that form posts, in the whole window. 303 leads to the brand's page, or back to shopperResultUrl with id and resourcePath, approved and declined alike; 400 shows the form again with what is wrong beside each field. Card number and code are never repeated.")
+        .for_shopper().own_pages_only().on_host(Fields).with_accepted(AcceptedParameters::Browser).with_rate_limit().with_route_parameters(&[CHECKOUT_ID, BRANDS, LOCALE]),
     Route::new(Get, "/v1/wpwl.d.ts", "readDeclarations", Form, "Load the form's type declarations", File)
-        .note("TypeScript declarations of wpwlOptions and wpwl, as this build knows them.")
+        .with_note("TypeScript declarations of wpwlOptions and wpwl, as this build knows them.")
         .for_everybody(),
-    Route::new(Get, "/v1/simulator/{id}", "showSimulator", Form, "Show the page that stands for a bank or a provider", Html)
-        .note("Where redirect.url of a pending payment leads while the simulator processes it. The id is the capability. With inline=true it may be shown in a frame by the merchant's pages, and leads nowhere in the end.")
+    Route::new(Get, "/v1/return/{id}", "returnFromAcquirer", Form, "Take a shopper back from an acquirer's page", Html)
+        .with_note("Where an acquirer outside of the gateway sends the shopper back to. The id is the capability. The acquirer is asked for the outcome, whatever the browser brings along; the page then leads back to shopperResultUrl with id and resourcePath.")
         .for_shopper(),
-    Route::new(Post, "/v1/simulator/{id}", "answerSimulator", Form, "Answer on the page that stands for a bank or a provider", Html)
-        .note("answer=success makes the payment (000.100.110), cancel cancels it (100.396.101), close ends it without an answer (100.396.104), later leaves it pending. The page then leads back to shopperResultUrl with id and resourcePath. A payment ends once: another answer is 409.")
+    Route::new(Post, "/v1/return/{id}", "postFromAcquirer", Form, "Take a shopper back from an acquirer's page that posts", Html)
+        .with_note("Same as with GET. The body is not read.")
         .for_shopper(),
     Route::new(Get, "/v1/threeDSecure/{id}", "showAuthentication", Form, "Authenticate a cardholder", Html)
-        .note("Where redirect.url of a pending card payment leads. The id is the capability. The page runs the issuer's method page where that has not run yet, asks the issuer, and shows the issuer's challenge; then it leads back to shopperResultUrl with id and resourcePath. Your pages may show it in a frame; with inline=true it leads nowhere in the end, and says to the page around it that it has ended.")
-        .for_shopper().own(&[
-            Own { name: "inline", pattern: "^(true|false)$", required: false, note: "The page is in a frame of the form." },
-            Own { name: "methodTime", pattern: "^over$", required: false, note: "The issuer's method page has had its time." },
+        .with_note("Where redirect.url of a pending card payment leads. The id is the capability. The page runs the issuer's method page where that has not run yet, asks the issuer, and shows the issuer's challenge; then it leads back to shopperResultUrl with id and resourcePath. Your pages may show it in a frame; with inline=true it leads nowhere in the end, and says to the page around it that it has ended.")
+        .for_shopper().with_route_parameters(&[
+            RouteParameter { name: "inline", pattern: "^(true|false)$", required: false, note: "The page is in a frame of the form." },
+            RouteParameter { name: "methodTime", pattern: "^over$", required: false, note: "The issuer's method page has had its time." },
         ]),
     Route::new(Post, "/v1/threeDSecure/{id}", "answerAuthentication", Form, "Answer the challenge of an issuer", Html)
-        .note("returnCode is one of the codes on the page of the simulated issuer, and transaction the transaction that the page names. An answer is taken once and in time; any other changes nothing: 409. Without returnCode it is the shopper's first visit (version 1).")
+        .with_note("returnCode is one of the codes on the page of the simulated issuer, and transaction the transaction that the page names. An answer is taken once and in time; any other changes nothing: 409. Without returnCode it is the shopper's first visit (version 1).")
         .for_shopper(),
     Route::new(Get, "/v1/threeDSecure/{id}/method", "runMethodPage", Form, "Run the method page of an issuer", Html)
-        .note("What redirect.preconditions names: the browser loads it in a hidden frame before it goes to redirect.url.")
+        .with_note("What redirect.preconditions names: the browser loads it in a hidden frame before it goes to redirect.url.")
         .for_shopper(),
     Route::new(Get, "/v1/threeDSecure.js", "loadAuthenticationScript", Form, "Lead the page of an authentication on", Script)
         .for_everybody(),
-    Route::new(Get, "/v1/simulator/wallet/{id}", "showWalletSheet", Form, "Show the sheet that stands for a wallet", Html)
-        .note("In a frame of the form, for channels that are a sandbox and have a key for wallets. The checkout's id is the capability.")
-        .for_shopper().own(&[Own { name: "brand", pattern: "^[A-Z_]{1,32}$", required: true, note: "Which wallet." }]),
-    Route::new(Post, "/v1/simulator/wallet/{id}", "answerWalletSheet", Form, "Choose a card in the sheet that stands for a wallet", Html)
-        .note("card is the place of a card in the sheet, from 0. The token is for the form's hidden frame; nobody else sees it.")
-        .for_shopper().own_pages_only(),
-    Route::new(Get, "/v1/simulator/wallet.js", "loadWalletScript", Form, "Hand the token of the simulated wallet to the form", Script)
-        .for_everybody(),
-    Route::new(Get, "/v1/simulator.js", "loadSimulatorScript", Form, "Close the page that stands for a bank or a provider", Script)
-        .note("For a page in a popup, once it is done.")
-        .for_everybody(),
     Route::new(Get, "/v1/static/{build}/img/brand.png", "loadBrandSheet", Form, "Load the sheet of brand marks", File)
-        .note("For style sheets that point at it. The drawing is SVG, whatever the address says.")
+        .with_note("For style sheets that point at it. The drawing is SVG, whatever the address says.")
         .for_everybody(),
     Route::new(Get, "/v1/paymentWidgets/img/brand.png", "loadOlderBrandSheet", Form, "Load the sheet of brand marks, by its older address", File)
         .for_everybody(),
     Route::new(Get, "/v1/static/{build}/frame/{*path}", "loadFrameFile", Form, "Load a file of a frame of the form", File)
-        .note("Never changes and may be kept for a year: the address carries the build.")
-        .for_everybody().on(Fields),
+        .with_note("Never changes and may be kept for a year: the address carries the build.")
+        .for_everybody().on_host(Fields),
     Route::new(Get, "/v1/static/{build}/{*path}", "loadFile", Form, "Load a file of the form", File)
-        .note("Never changes and may be kept for a year: the address carries the build.")
+        .with_note("Never changes and may be kept for a year: the address carries the build.")
         .for_everybody(),
 
-    Route::new(Get, "/v1/scripts", "listScripts", Service, "List every script of the form", Body::Scripts)
-        .note("The inventory of the form that new checkouts get: each script with its reason, its hash and its size, and the policy of each document, in which ORIGINS stands for the merchant's origins and CHECKOUT for the checkout. manifest is what was written when the form was built, and signature (Ed25519, base64) says by whom, where it was signed.")
+    Route::new(Get, "/v1/scripts", "listScripts", Service, "List every script of the form", ResponseContent::Scripts)
+        .with_note("The inventory of the form that new checkouts get: each script with its reason, its hash and its size, and the policy of each document, in which ORIGINS stands for the merchant's origins and CHECKOUT for the checkout. manifest is what was written when the form was built, and signature (Ed25519, base64) says by whom, where it was signed.")
         .for_everybody(),
-    Route::new(Get, "/v1/policyReports", "readPolicyReports", Service, "Read what violated a policy", Body::PolicyReports)
-        .note("What browsers have reported about the form of your checkouts, and about your own pages where their policy names POST /v1/policyReports/{entityId}. The same violation is listed once with its count, the latest first, 200 at most; what is beyond is counted under the directive others. A violation is kept for 90 days after its last report. dropped counts requests that were too many, since the gateway started."),
-    Route::new(Post, "/v1/policyReports/{id}", "reportViolation", Service, "Report a violation of a policy", Body::Noted)
-        .note("For browsers. The id is your entityId, in the policy of your own pages, or a checkout's id, in the policies of our frames and pages. The body is application/csp-report (report-uri) or application/reports+json (report-to), 16 kB at most. Kept are the directive, the origin that was blocked, and origin and path of page and script: no query, no long number, no part of a script.")
-        .for_everybody().on(Both).counted(),
-    Route::new(Post, "/v1/clock/{advance}", "advanceClock", Service, "Move a sandbox's clock forward", Body::Clock)
-        .note("For tests of what happens later: with /v1/clock/30m a checkout expires at once, and everything that is due by then (reminders, time-outs, deliveries that are tried again) happens. Durations read 30m, 25h or 2h 30m; 0s tells the time. A merchant and its channels share a clock, and it never goes back. A live entity has none that could be moved: 404.")
-        .scope(Scope::Admin),
+    Route::new(Get, "/v1/policyReports", "readPolicyReports", Service, "Read what violated a policy", ResponseContent::PolicyReports)
+        .with_note("What browsers have reported about the form of your checkouts, and about your own pages where their policy names POST /v1/policyReports/{entityId}. The same violation is listed once with its count, the latest first, 200 at most; what is beyond is counted under the directive others. A violation is kept for 90 days after its last report. dropped counts requests that were too many, since the gateway started."),
+    Route::new(Post, "/v1/policyReports/{id}", "reportViolation", Service, "Report a violation of a policy", ResponseContent::Noted)
+        .with_note("For browsers. The id is your entityId, in the policy of your own pages, or a checkout's id, in the policies of our frames and pages. The body is application/csp-report (report-uri) or application/reports+json (report-to), 16 kB at most. Kept are the directive, the origin that was blocked, and origin and path of page and script: no query, no long number, no part of a script.")
+        .for_everybody().on_host(Both).with_rate_limit(),
+    Route::new(Post, "/v1/clock/{advance}", "advanceClock", Service, "Move a sandbox's clock forward", ResponseContent::Clock)
+        .with_note("For tests of what happens later: with /v1/clock/30m a checkout expires at once, and everything that is due by then (reminders, time-outs, deliveries that are tried again) happens. Durations read 30m, 25h or 2h 30m; 0s tells the time. A merchant and its channels share a clock, and it never goes back. A live entity has none that could be moved: 404.")
+        .with_scope(Scope::Admin),
     Route::new(Get, "/v1/resultcodes", "listResultCodes", Service, "List every result code", ResultCodes).for_everybody(),
     Route::new(Get, "/openapi.json", "readOpenApi", Service, "Describe every route, for programs", OpenApi)
-        .note("OpenAPI 3.1, made of the same table and the same catalogue that the service works with.")
+        .with_note("OpenAPI 3.1, made of the same table and the same catalogue that the service works with.")
         .for_everybody(),
     Route::new(Get, "/reference", "readReference", Service, "Describe every route, for people", Html)
-        .note("This page. It loads nothing and runs no script.")
+        .with_note("This page. It loads nothing and runs no script.")
         .for_everybody(),
     Route::new(Get, "/health", "readHealth", Service, "Ask whether the service is well", Health)
-        .note("200 while the store writes and reads, 503 otherwise, with the reason: disk-full, busy, disk-failing, damaged, slow or failed.")
+        .with_note("200 while the store writes and reads, 503 otherwise, with the reason: disk-full, busy, disk-failing, damaged, slow or failed.")
         .for_everybody(),
 ];

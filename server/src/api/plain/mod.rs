@@ -1,10 +1,11 @@
-//! `/v1/plainForm.html`: the payment form for browsers that are too old for the hosted one. The loader puts it into a frame
-//! where it finds such a browser.
+//! `/v1/plainForm.html`: the payment form for browsers that are too old for the hosted one. The loader puts it into a
+//! frame if it detects such a browser.
 //!
-//! Everything is HTML: the gateway writes the form, reads what is sent, and says what is wrong. What is sent is submitted as
-//! the hosted form submits, with the same rules; then the shopper's window goes on to the brand's page or back to the shop.
+//! The form is plain HTML: the gateway renders it, validates the input, and shows the errors. A submit follows the
+//! same rules as that of the hosted form. Then the shopper's window is redirected to the brand's page or back to the
+//! shop.
 
-mod entry;
+mod input;
 mod page;
 mod texts;
 
@@ -17,129 +18,135 @@ use form_urlencoded::Serializer;
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
-use tillgate_shared::brand::Kind;
-use tillgate_shared::format::text::cut;
+use tillgate_shared::brand::AccountType;
+use tillgate_shared::format::text::truncate_text;
 use tillgate_shared::format::url;
 use tillgate_shared::parameter::Parameters;
 
-use self::entry::{Fault, Stored, faults_of, read, read_stored};
-use self::page::{Forms, STYLE};
-use self::texts::Texts;
-use super::form::{FormQuery, ancestors, named};
-use super::received::form_parameters;
-use super::shopper_page::{Page, reports};
-use super::{Edge, client};
-use crate::domain::address::{host, with_parameters};
-use crate::domain::checkout::{Checkout, State as CheckoutState};
-use crate::domain::payment::Redirect;
-use crate::gateway::demands::wants_mandate;
-use crate::gateway::once::Once;
-use crate::gateway::submit::Submitted;
+use self::input::{FieldError, StoredAccount, convert_input, convert_stored_input, field_errors_of};
+use self::page::{PlainForms, STYLE};
+use self::texts::FormTexts;
+use super::form::{FormQuery, checkout_ancestors, named_brands};
+use super::html_page::{HtmlPage, report_directive};
+use super::received::read_form_parameters;
+use super::{AppState, client};
+use crate::domain::address::{add_parameters, host_and_port};
+use crate::domain::checkout::{Checkout, CheckoutState};
+use crate::domain::payment::{Payment, Redirect};
+use crate::gateway::checkout_requirements::requires_mandate;
+use crate::gateway::response_recorder::ResponseRecorder;
+use crate::gateway::submit::SubmitResult;
 use crate::gateway::{Failure, order};
 
-/// Bytes that the address of a shop's page may take in all forms of a page together. It is repeated in each form, so that a
-/// long one is left out beside many brands: a short request would have a huge answer.
-const REPEATED_ADDRESS: usize = 64 * 1024;
+/// Maximum size in bytes of the shop page's address in all forms of a page together. The address is repeated in each
+/// form. It is left out if it is long and there are many brands, because a short request would otherwise have a huge
+/// response.
+const MAX_REPEATED_ADDRESS: usize = 64 * 1024;
 
-/// A request for the form, and whose it is.
-struct Visit<'a> {
-    edge: &'a Edge,
+/// A request for the form, with its language and the current time of its checkout's entity.
+struct PlainFormRequest<'a> {
+    state: &'a AppState,
     query: &'a FormQuery,
-    texts: &'static Texts,
+    texts: &'static FormTexts,
     now: Zoned,
 }
 
-impl<'a> Visit<'a> {
-    /// The visit, and the checkout that it is about.
-    fn begin(edge: &'a Edge, query: &'a FormQuery) -> (Self, Result<Checkout, Failure>) {
-        let checkout = edge.gateway.checkout_for_shopper(query.checkout());
+impl<'a> PlainFormRequest<'a> {
+    /// Creates the request, and loads the checkout that its query names. The time is that of the checkout's entity, or
+    /// the machine's if the checkout cannot be loaded.
+    fn load_with_checkout(state: &'a AppState, query: &'a FormQuery) -> (Self, Result<Checkout, Failure>) {
+        let checkout = state.gateway.load_checkout(query.checkout_id());
         let now = match &checkout {
-            Ok(checkout) => edge.gateway.now_of_id(&checkout.entity),
-            Err(_) => edge.gateway.now(),
+            Ok(checkout) => state.gateway.now_of_id(&checkout.entity),
+            Err(_) => state.gateway.now(),
         };
         let now = now.to_zoned(TimeZone::UTC);
-        (Self { edge, query, texts: Texts::of(query.get("locale")), now }, checkout)
+        (Self { state, query, texts: FormTexts::for_locale(query.get("locale")), now }, checkout)
     }
 
-    /// The forms for an open checkout, with what is wrong in them.
-    fn forms(
+    /// Renders the forms for an open checkout, with the previous input, its errors and an `alert` in them. Says that
+    /// nothing can be paid if the page names brands, none of them is payable, and there are no stored accounts. Wallets
+    /// are left out, because they need scripts.
+    fn render_forms(
         &self,
         status: StatusCode,
         checkout: &Checkout,
         typed: &Parameters,
-        faults: &[Fault],
+        errors: &[FieldError],
         alert: Option<String>,
     ) -> Response {
-        let wanted = named(self.query.get("brands")).filter(|brand| brand.kind != Kind::Wallet);
-        let brands = self.edge.gateway.offered(checkout, wanted);
-        let (stored, any_card) = (self.stored(checkout), self.query.get("brands").trim().is_empty());
+        let requested = named_brands(self.query.get("brands")).filter(|brand| brand.kind != AccountType::Wallet);
+        let brands = self.state.gateway.payable_brands(checkout, requested);
+        let (stored, any_card) = (self.offered_accounts(checkout), self.query.get("brands").trim().is_empty());
         if brands.is_empty() && stored.is_empty() && !any_card {
-            return self.closed(StatusCode::OK, Some(checkout));
+            return self.render_closed(StatusCode::OK, Some(checkout));
         }
         let result = typed.get("shopperResultUrl").unwrap_or(self.query.get("shopperResultUrl"));
-        let result = if escaped_length(result) * (brands.len() + 2) <= REPEATED_ADDRESS { result } else { "" };
-        let amount = order::amount(&checkout.parameters).ok().filter(|_| !checkout.is_tokenisation());
+        let result = if escaped_length(result) * (brands.len() + 2) <= MAX_REPEATED_ADDRESS { result } else { "" };
+        let amount = order::read_amount(&checkout.parameters).ok().filter(|_| !checkout.is_tokenisation());
         let amount = amount.map(|amount| format!("{amount} {}", amount.currency().code()));
-        let forms = Forms {
+        let forms = PlainForms {
             texts: self.texts,
             brands,
             stored,
             any_card,
-            action: self.action(),
+            action: self.form_action(),
             result,
-            mandate: wants_mandate(checkout).then(|| self.now.date().to_string()),
+            mandate: requires_mandate(checkout).then(|| self.now.date().to_string()),
             typed,
-            faults,
+            errors,
             alert,
             amount,
         };
         let title = [self.texts.get("submit"), forms.amount.as_deref().unwrap_or_default()].join(" ");
-        self.page(status, &title, forms.markup(), Some(checkout))
+        self.render_page(status, &title, forms.render_all(), Some(checkout))
     }
 
-    /// The address that the forms are sent to. It is repeated in each of them, so it holds only what is known of the query.
-    fn action(&self) -> String {
+    /// Returns the address to which the forms are submitted. It is repeated in each form, so it contains only the known
+    /// part of the query: known brands (`none` if there are only unknown ones), and the other values cut to their
+    /// lengths.
+    fn form_action(&self) -> String {
         let brands = self.query.get("brands");
-        let mut known: Vec<&str> = named(brands).map(|brand| brand.code).collect();
+        let mut known: Vec<&str> = named_brands(brands).map(|brand| brand.code).collect();
         if known.is_empty() && !brands.trim().is_empty() {
-            // No brand at all would stand for any card.
+            // An empty list of brands would mean any card.
             known.push("none");
         }
         let page = String::from("plainForm.html?");
         let query = page.len();
         let mut action = Serializer::for_suffix(page, query);
         action
-            .append_pair("checkoutId", cut(self.query.get("checkoutId"), 255))
+            .append_pair("checkoutId", truncate_text(self.query.get("checkoutId"), 255))
             .append_pair("brands", &known.join(" "))
-            .append_pair("locale", cut(self.query.get("locale"), 35))
-            .append_pair("requireCvv", cut(self.query.get("requireCvv"), 5));
+            .append_pair("locale", truncate_text(self.query.get("locale"), 35))
+            .append_pair("requireCvv", truncate_text(self.query.get("requireCvv"), 5));
         action.finish()
     }
 
-    /// The stored accounts that the shopper may choose from.
-    fn stored(&self, checkout: &Checkout) -> Vec<Stored> {
+    /// Returns the usable stored accounts that the shopper may choose from, none for a tokenisation checkout.
+    fn offered_accounts(&self, checkout: &Checkout) -> Vec<StoredAccount> {
         if checkout.is_tokenisation() {
             return Vec::new();
         }
-        let asks = self.query.get("requireCvv") == "true" || self.edge.gateway.wants_stored_code(checkout);
-        let completes = checkout.parameters.get("overrideHolder") == Some("true");
-        let offered = self.edge.gateway.offered_registrations(checkout);
-        offered.iter().map(|registration| Stored::new(registration, asks, completes)).collect()
+        let code_required = self.query.get("requireCvv") == "true" || self.state.gateway.requires_stored_code(checkout);
+        let holder_required = checkout.parameters.get("overrideHolder") == Some("true");
+        let offered = self.state.gateway.offered_registrations(checkout);
+        offered.iter().map(|registration| StoredAccount::new(registration, code_required, holder_required)).collect()
     }
 
-    /// Nothing can be paid here any more, or never could be.
-    fn closed(&self, status: StatusCode, checkout: Option<&Checkout>) -> Response {
-        self.says(status, "checkoutError", checkout)
+    /// Renders a page that says that nothing can be paid here, or not any more.
+    fn render_closed(&self, status: StatusCode, checkout: Option<&Checkout>) -> Response {
+        self.render_message(status, "checkoutError", checkout)
     }
 
-    /// A page that says one thing, and where the shop is, as far as that is known.
-    fn says(&self, status: StatusCode, key: &str, checkout: Option<&Checkout>) -> Response {
-        let back = checkout.and_then(|checkout| self.way_back(checkout, None));
-        self.says_with_link(status, key, back.as_deref(), checkout)
+    /// Renders a page with one message, and with a link to the shop if its address is known.
+    fn render_message(&self, status: StatusCode, key: &str, checkout: Option<&Checkout>) -> Response {
+        let back = checkout.and_then(|checkout| self.shop_return_url(checkout, None));
+        self.render_message_with_link(status, key, back.as_deref(), checkout)
     }
 
-    /// A page that says one thing, with a link to the shop.
-    fn says_with_link(
+    /// Renders a page with one message, and with a link to the shop at `back`. The message's first line is the title.
+    fn render_message_with_link(
         &self,
         status: StatusCode,
         key: &str,
@@ -149,23 +156,25 @@ impl<'a> Visit<'a> {
         let text = self.texts.get(key);
         let main = html! {
             @for line in text.lines() { p { (line) } }
-            @if let Some(back) = back { p { a href=(back) target="_top" { (host(back)) } } }
+            @if let Some(back) = back { p { a href=(back) target="_top" { (host_and_port(back)) } } }
         };
-        self.page(status, text.lines().next().unwrap_or_default(), main, checkout)
+        self.render_page(status, text.lines().next().unwrap_or_default(), main, checkout)
     }
 
-    /// A submit was refused.
-    fn refused(&self, failure: &Failure, checkout: &Checkout, typed: &Parameters) -> Response {
+    /// Renders the forms with the errors of a refused submit: at the fields if all errors belong to fields of this
+    /// form, otherwise as an alert, with `Retry-After` if the refusal has one. If the checkout is not open any more,
+    /// says so. Any other failure is logged and gives 503.
+    fn render_refusal(&self, failure: &Failure, checkout: &Checkout, typed: &Parameters) -> Response {
         let Failure::Refused(refusal) = failure else {
             tracing::error!(error = %failure, "plain form");
-            return self.says(StatusCode::SERVICE_UNAVAILABLE, "communicationError", Some(checkout));
+            return self.render_message(StatusCode::SERVICE_UNAVAILABLE, "communicationError", Some(checkout));
         };
         let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
-        if checkout.state(self.now.timestamp()) != CheckoutState::Open {
-            return self.closed(status, Some(checkout));
+        if checkout.state_at(self.now.timestamp()) != CheckoutState::Open {
+            return self.render_closed(status, Some(checkout));
         }
-        if let Some(faults) = faults_of(&refusal.parameters) {
-            return self.forms(status, checkout, typed, &faults, None);
+        if let Some(errors) = field_errors_of(&refusal.parameters) {
+            return self.render_forms(status, checkout, typed, &errors, None);
         }
         let names = refusal.parameters.iter().map(|error| error.name.as_str());
         let alert = match &refusal.description {
@@ -173,135 +182,158 @@ impl<'a> Visit<'a> {
             Some(description) => std::iter::once(&**description).chain(names).collect::<Vec<_>>().join(" "),
             None => std::iter::once(refusal.code.description()).chain(names).collect::<Vec<_>>().join(" "),
         };
-        let mut response = self.forms(status, checkout, typed, &[], Some(alert));
+        let mut response = self.render_forms(status, checkout, typed, &[], Some(alert));
         if let Some(seconds) = refusal.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
         response
     }
 
-    /// Where the shopper goes after a submit.
-    fn leave(&self, submitted: &Submitted, result: Option<&str>) -> Response {
+    /// Redirects the shopper after a submit: to the brand's page if the payment is pending on one (with a form if that
+    /// expects a POST), otherwise to the shop. If the merchant has not named the shop's address itself, a page with a
+    /// link, or without one, says that the payment is processed.
+    fn redirect_shopper(&self, submitted: &SubmitResult, result: Option<&str>) -> Response {
         let checkout = &submitted.checkout;
-        match submitted.pending.as_ref().and_then(|payment| payment.redirect.as_ref()) {
-            Some(page) if page.method == "POST" => {
-                self.page(StatusCode::OK, host(&page.url), handed_on(page, self.texts), Some(checkout))
-            }
+        match submitted.pending.as_ref().and_then(Payment::page_to_visit) {
+            Some(page) if page.method == "POST" => self.render_page(
+                StatusCode::OK,
+                host_and_port(&page.url),
+                render_post_form(page, self.texts),
+                Some(checkout),
+            ),
             Some(page) => {
                 let parameters: Vec<(&str, &str)> =
                     page.parameters.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-                see_other(&with_parameters(&page.url, &parameters))
+                see_other(&add_parameters(&page.url, &parameters))
             }
-            None => match self.way_back(checkout, result) {
-                Some(address) if self.edge.gateway.is_named_by_merchant(checkout, &address) => see_other(&address),
-                Some(address) => self.says_with_link(StatusCode::OK, "processing", Some(&address), None),
-                None => self.says(StatusCode::OK, "processing", None),
+            None => match self.shop_return_url(checkout, result) {
+                Some(address) if self.state.gateway.is_named_by_merchant(checkout, &address) => see_other(&address),
+                Some(address) => self.render_message_with_link(StatusCode::OK, "processing", Some(&address), None),
+                None => self.render_message(StatusCode::OK, "processing", None),
             },
         }
     }
 
-    /// The shop's page with what says which payment it was: the merchant's word, or else that of its page, where that may
-    /// be one of the merchant's.
-    fn way_back(&self, checkout: &Checkout, result: Option<&str>) -> Option<String> {
-        let settings = self.edge.gateway.directory.entity(&checkout.entity);
-        let is_page = |address: &&str| {
-            url::check(address).is_ok() && settings.as_ref().is_some_and(|entity| entity.settings.has_page(address))
+    /// Returns the shop's page with the parameters for reading the outcome. Its address is the checkout's
+    /// `shopperResultUrl`, otherwise `result`, which the page sent, if it is valid and the merchant's settings allow
+    /// it. Returns `None` without either.
+    fn shop_return_url(&self, checkout: &Checkout, result: Option<&str>) -> Option<String> {
+        let entity = self.state.gateway.directory.find_entity(&checkout.entity);
+        let is_allowed = |address: &&str| {
+            url::check(address).is_ok() && entity.as_ref().is_some_and(|entity| entity.settings.allows_page(address))
         };
-        let address = checkout.parameters.get("shopperResultUrl").or_else(|| result.filter(is_page))?;
-        Some(with_parameters(address, &[("id", checkout.id.as_str()), ("resourcePath", &checkout.resource_path())]))
+        let address = checkout.parameters.get("shopperResultUrl").or_else(|| result.filter(is_allowed))?;
+        Some(add_parameters(address, &[("id", checkout.id.as_str()), ("resourcePath", &checkout.resource_path())]))
     }
 
-    fn page(&self, status: StatusCode, title: &str, main: Markup, checkout: Option<&Checkout>) -> Response {
-        let page = Page {
+    /// Renders a page in the request's language that the merchant's pages may show in a frame. Browsers report its
+    /// policy violations if there is a checkout.
+    fn render_page(&self, status: StatusCode, title: &str, main: Markup, checkout: Option<&Checkout>) -> Response {
+        let page = HtmlPage {
             title,
             language: self.texts.language.tag,
             rtl: self.texts.language.right_to_left,
             style: STYLE,
             head: html! {},
             main,
-            // Chromium judges form-action by every address on the way that a submit takes, and nobody knows where the pages
-            // of a brand or a shop lead.
-            does: &format!(
+            // Chromium checks form-action against every address in a submit's redirect chain, and the redirects of a
+            // brand's or a shop's page are unknown.
+            directives: &format!(
                 "form-action 'self' https: http:{}",
-                reports("", checkout.map(|checkout| checkout.id.as_str()))
+                report_directive("", checkout.map(|checkout| checkout.id.as_str()))
             ),
-            ancestors: &ancestors(self.edge, checkout),
+            ancestors: &checkout_ancestors(self.state, checkout),
         };
-        let mut response = page.respond(status);
+        let mut response = page.render_response(status);
         let headers = response.headers_mut();
         headers.insert("cross-origin-resource-policy", HeaderValue::from_static("cross-origin"));
         response
     }
 }
 
-/// The form as the loader asks for it.
-pub(super) async fn show(State(edge): State<Arc<Edge>>, Query(query): Query<FormQuery>) -> Response {
-    let (visit, checkout) = Visit::begin(&edge, &query);
+/// Serves the forms of an open checkout to the loader, otherwise a page that says that nothing can be paid: with 404
+/// for an unknown checkout.
+pub(super) async fn show_form(State(state): State<Arc<AppState>>, Query(query): Query<FormQuery>) -> Response {
+    let (form_request, checkout) = PlainFormRequest::load_with_checkout(&state, &query);
     match checkout {
-        Ok(checkout) if checkout.state(visit.now.timestamp()) == CheckoutState::Open => {
-            visit.forms(StatusCode::OK, &checkout, &Parameters::default(), &[], None)
+        Ok(checkout) if checkout.state_at(form_request.now.timestamp()) == CheckoutState::Open => {
+            form_request.render_forms(StatusCode::OK, &checkout, &Parameters::default(), &[], None)
         }
-        Ok(checkout) => visit.closed(StatusCode::OK, Some(&checkout)),
-        Err(failure) => visit.without_checkout(&failure),
+        Ok(checkout) => form_request.render_closed(StatusCode::OK, Some(&checkout)),
+        Err(failure) => form_request.render_checkout_failure(&failure),
     }
 }
 
-/// What the shopper sends.
-pub(super) async fn pay(State(edge): State<Arc<Edge>>, Query(query): Query<FormQuery>, request: Request) -> Response {
-    let (visit, checkout) = Visit::begin(&edge, &query);
+/// Handles a submit: validates the input, pays or registers with it, and redirects the shopper; approved and declined
+/// payments alike. Wrong input shows the forms again with 400 while the checkout is open.
+pub(super) async fn submit_form(
+    State(state): State<Arc<AppState>>,
+    Query(query): Query<FormQuery>,
+    request: Request,
+) -> Response {
+    let (form_request, checkout) = PlainFormRequest::load_with_checkout(&state, &query);
     let checkout = match checkout {
         Ok(checkout) => checkout,
-        Err(failure) => return visit.without_checkout(&failure),
+        Err(failure) => return form_request.render_checkout_failure(&failure),
     };
     let (parts, body) = request.into_parts();
-    let (shopper, public_url) = (client::address(&edge, &parts), client::public_url(&edge, &parts));
-    let typed = match form_parameters(Request::from_parts(parts, body)).await {
+    let (shopper, public_url) = (client::resolve_address(&state, &parts), client::public_url(&state, &parts));
+    let typed = match read_form_parameters(Request::from_parts(parts, body)).await {
         Ok(typed) => typed,
-        Err(failure) => return visit.refused(&failure, &checkout, &Parameters::default()),
+        Err(failure) => return form_request.render_refusal(&failure, &checkout, &Parameters::default()),
     };
-    let month = (visit.now.year().unsigned_abs(), visit.now.month().unsigned_abs());
-    let stored = visit.stored(&checkout).into_iter().find(|stored| typed.get("registrationId") == Some(&stored.id));
-    let (read, faults) = match &stored {
-        Some(stored) => read_stored(typed.clone(), stored),
-        // Gone meanwhile: the gateway says so.
+    let month = (form_request.now.year().unsigned_abs(), form_request.now.month().unsigned_abs());
+    let stored = form_request
+        .offered_accounts(&checkout)
+        .into_iter()
+        .find(|stored| typed.get("registrationId") == Some(&stored.id));
+    let (parameters, errors) = match &stored {
+        Some(stored) => convert_stored_input(typed.clone(), stored),
+        // The registration has been deleted meanwhile: the gateway refuses the submit.
         None if typed.contains("registrationId") => (typed.clone(), Vec::new()),
-        None => read(typed.clone(), wants_mandate(&checkout), month),
+        None => convert_input(typed.clone(), requires_mandate(&checkout), month),
     };
-    // One that has been paid charges nobody: whoever sends it twice comes to the same page twice.
-    if !faults.is_empty() && checkout.state(visit.now.timestamp()) == CheckoutState::Open {
-        return visit.forms(StatusCode::BAD_REQUEST, &checkout, &typed, &faults, None);
+    // A paid checkout charges nobody again: a second submit leads to the same page, even with wrong input.
+    if !errors.is_empty() && checkout.state_at(form_request.now.timestamp()) == CheckoutState::Open {
+        return form_request.render_forms(StatusCode::BAD_REQUEST, &checkout, &typed, &errors, None);
     }
     let id = checkout.id.as_str();
-    match edge.gateway.submit(id, checkout.is_tokenisation(), read, shopper, &public_url, &Once::unnamed).await {
-        Ok(submitted) => visit.leave(&submitted, typed.get("shopperResultUrl")),
-        Err(failure) => visit.refused(&failure, &checkout, &typed),
+    match state
+        .gateway
+        .submit_form(id, checkout.is_tokenisation(), parameters, shopper, &public_url, &ResponseRecorder::disabled)
+        .await
+    {
+        Ok(submitted) => form_request.redirect_shopper(&submitted, typed.get("shopperResultUrl")),
+        Err(failure) => form_request.render_refusal(&failure, &checkout, &typed),
     }
 }
 
-impl Visit<'_> {
-    fn without_checkout(&self, failure: &Failure) -> Response {
+impl PlainFormRequest<'_> {
+    /// Renders a page for a checkout that cannot be loaded: 404 for an unknown one, otherwise 503, which is logged.
+    fn render_checkout_failure(&self, failure: &Failure) -> Response {
         match failure {
-            Failure::Refused(_) => self.closed(StatusCode::NOT_FOUND, None),
+            Failure::Refused(_) => self.render_closed(StatusCode::NOT_FOUND, None),
             failure => {
                 tracing::error!(error = %failure, "plain form");
-                self.says(StatusCode::SERVICE_UNAVAILABLE, "unsentError", None)
+                self.render_message(StatusCode::SERVICE_UNAVAILABLE, "unsentError", None)
             }
         }
     }
 }
 
-/// A brand's page that is sent a form: the shopper sends it.
-fn handed_on(page: &Redirect, texts: &Texts) -> Markup {
+/// Renders a form that posts to a brand's page. Without scripts, the shopper has to submit it.
+fn render_post_form(page: &Redirect, texts: &FormTexts) -> Markup {
     let brand = |code: &str| texts.get("payWith").replace("{brand}", code);
     html! {
         form method="post" action=(page.url) target="_top" {
             @for (name, value) in &page.parameters { input type="hidden" name=(name) value=(value); }
-            button type="submit" { (brand(host(&page.url))) }
+            button type="submit" { (brand(host_and_port(&page.url))) }
         }
     }
 }
 
-/// On to another page, which is asked for with GET. What an address may not hold outside of ASCII is encoded (RFC 3987).
+/// Redirects to another page with 303, so with GET. Characters outside of ASCII, spaces and control characters are
+/// percent-encoded (RFC 3987).
 fn see_other(address: &str) -> Response {
     let mut ascii = String::with_capacity(address.len());
     for byte in address.bytes() {
@@ -313,7 +345,7 @@ fn see_other(address: &str) -> Response {
     (StatusCode::SEE_OTHER, [(header::LOCATION, ascii)]).into_response()
 }
 
-/// The length of a text as the value of an attribute, in bytes.
+/// Returns the length of a text as an escaped attribute value, in bytes.
 fn escaped_length(text: &str) -> usize {
     let length = |byte| match byte {
         b'"' => "&quot;".len(),

@@ -1,31 +1,35 @@
-//! What the plain form says, in the languages of the hosted form: its files are the source.
+//! Texts of the plain form, read from the language files of the hosted form.
 
 use std::sync::LazyLock;
 
 use tillgate_shared::language::{self, Language};
 use toml::Table;
 
-static LANGUAGES: LazyLock<Vec<Texts>> = LazyLock::new(|| language::LANGUAGES.iter().map(Texts::read).collect());
+static LANGUAGES: LazyLock<Vec<FormTexts>> =
+    LazyLock::new(|| language::LANGUAGES.iter().map(FormTexts::parse).collect());
 
-/// A language's texts.
+/// The texts of one language.
 #[derive(Debug)]
-pub(super) struct Texts {
+pub(super) struct FormTexts {
     pub(super) language: &'static Language,
     tables: Table,
 }
 
-impl Texts {
-    fn read(language: &'static Language) -> Self {
-        Self { language, tables: language.texts().parse().unwrap_or_default() }
+impl FormTexts {
+    /// Parses all texts of a language, which are part of the program. They would be empty if they were not valid TOML;
+    /// the test below excludes this.
+    fn parse(language: &'static Language) -> Self {
+        Self { language, tables: language.texts_toml().parse().unwrap_or_default() }
     }
 
-    /// The texts of the language that a page asks for.
-    pub(super) fn of(locale: &str) -> &'static Self {
-        let language = Language::of_locale(locale);
+    /// Returns the texts of the language that a page requests, English if there are none in it.
+    pub(super) fn for_locale(locale: &str) -> &'static Self {
+        let language = Language::for_locale(locale);
         LANGUAGES.iter().find(|texts| texts.language == language).unwrap_or(&LANGUAGES[0])
     }
 
-    /// A label, an error, or what forms of other brands say.
+    /// Returns a label, an error message, or a text of other brands' forms; the first group that has the key wins. An
+    /// unknown key gives an empty text.
     pub(super) fn get(&self, key: &str) -> &str {
         let groups = ["labels", "errors", "forms"];
         groups.iter().find_map(|group| self.tables.get(*group)?.get(key)?.as_str()).unwrap_or_default()
@@ -39,10 +43,10 @@ mod tests {
     #[test]
     fn every_language_of_the_form_is_spoken_here_too() {
         for language in language::LANGUAGES {
-            let texts = Texts::of(language.name);
+            let texts = FormTexts::for_locale(language.name);
             assert_eq!(texts.language, language);
             assert!(!texts.get("cardNumberEmpty").is_empty() && !texts.get("payWith").is_empty(), "{}", language.tag);
         }
-        assert_eq!(Texts::of("tlh").language.tag, "en");
+        assert_eq!(FormTexts::for_locale("tlh").language.tag, "en");
     }
 }

@@ -5,67 +5,87 @@ use std::net::IpAddr;
 use axum::http::Uri;
 use axum::http::uri::{Authority, PathAndQuery, Scheme};
 
-/// A base address: `https://…`, or `http://…` on this machine.
+/// A base address: `https://…`, or `http://…` for the local machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostAddress {
     scheme: Scheme,
     authority: Authority,
-    /// The path before the routes; empty, or begins with a slash and does not end with one.
+    /// The path before the routes: empty, or with a leading slash and without a trailing one.
     prefix: String,
 }
 
-/// The reason why a text is no address of a host.
+/// The reason why a text is not an address of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HostAddressError {
-    /// It is no URL with a scheme, a host and perhaps a port and a path.
+    /// The text is no URL with a scheme, a host, and optionally a port and a path.
     #[error("an address looks like https://acquirer.example/gateway, without a user, a query and a fragment")]
     Malformed,
-    /// It would send card numbers over a network in the clear.
+    /// Card numbers would be sent over a network without encryption.
     #[error("the address of an acquirer's host begins with https://, except on 127.0.0.1, [::1] and localhost")]
     Plaintext,
 }
 
 impl HostAddress {
-    /// Reads an address.
+    /// Parses a base address. The host `localhost` becomes 127.0.0.1, and slashes at the end are dropped.
     ///
     /// # Errors
-    /// If the text is no such address.
+    /// [`HostAddressError::Plaintext`] for `http://` with a host that is not the local machine,
+    /// [`HostAddressError::Malformed`] for any other invalid text.
     pub fn parse(text: &str) -> Result<Self, HostAddressError> {
         let uri: Uri = text.parse().map_err(|_| HostAddressError::Malformed)?;
         let (Some(scheme), Some(authority)) = (uri.scheme(), uri.authority()) else {
             return Err(HostAddressError::Malformed);
         };
         let host = authority.host();
-        let is_odd =
+        let has_extra_part =
             uri.query().is_some() || text.contains(['@', '#']) || host.is_empty() || authority.as_str().ends_with(':');
-        if is_odd {
+        if has_extra_part {
             return Err(HostAddressError::Malformed);
         }
         let prefix = uri.path().trim_end_matches('/').to_owned();
-        let authority = match (scheme.as_str(), loopback(host)) {
+        let authority = match (scheme.as_str(), loopback_address(host)) {
             ("https", _) => authority.clone(),
-            // The name is not resolved: it could be another machine's in some network.
-            ("http", Some(address)) => with_host(address, authority.port_u16()).ok_or(HostAddressError::Malformed)?,
+            // Other names are not resolved: in some network they could belong to another machine.
+            ("http", Some(address)) => {
+                build_authority(address, authority.port_u16()).ok_or(HostAddressError::Malformed)?
+            }
             ("http", None) => return Err(HostAddressError::Plaintext),
             _ => return Err(HostAddressError::Malformed),
         };
         Ok(Self { scheme: scheme.clone(), authority, prefix })
     }
 
-    /// The path of a route on this host, as it is signed.
-    pub(super) fn path(&self, route: &str) -> String {
+    /// Returns the path of a route on this host, as it is signed: the address's own path, followed by the route.
+    pub(super) fn route_path(&self, route: &str) -> String {
         format!("{}{route}", self.prefix)
     }
 
-    /// The address of a path on this host.
-    pub(super) fn uri(&self, path: &str) -> Option<Uri> {
+    /// Returns the address of a path on this host. `None` if the path is not valid in an address.
+    pub(super) fn build_uri(&self, path: &str) -> Option<Uri> {
         let path = PathAndQuery::try_from(path).ok()?;
         Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone()).path_and_query(path).build().ok()
     }
 }
 
-/// The address of this machine that a host is; `None` if it is another one.
-fn loopback(host: &str) -> Option<&str> {
+/// Maximum length of a page's address, in characters.
+const PAGE_LIMIT: usize = 2048;
+
+/// Returns true if a shopper may be redirected to this address: `https://…`, or `http://…` for the local machine,
+/// without a user, and at most 2048 visible ASCII characters.
+pub(super) fn is_redirect_allowed(text: &str) -> bool {
+    let has_valid_format = text.len() <= PAGE_LIMIT && text.bytes().all(|byte| byte.is_ascii_graphic());
+    let Some(uri) = text.parse::<Uri>().ok().filter(|_| has_valid_format) else { return false };
+    match (uri.scheme_str(), uri.authority()) {
+        (_, Some(authority)) if authority.as_str().contains('@') || authority.host().is_empty() => false,
+        (Some("https"), Some(_)) => true,
+        (Some("http"), Some(authority)) => loopback_address(authority.host()).is_some(),
+        _ => false,
+    }
+}
+
+/// Returns the loopback address of a host: a loopback IP address as it is written, 127.0.0.1 for `localhost`. `None`
+/// for any other host; names are not resolved.
+fn loopback_address(host: &str) -> Option<&str> {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     match address {
         Ok(address) => address.is_loopback().then_some(host),
@@ -73,7 +93,8 @@ fn loopback(host: &str) -> Option<&str> {
     }
 }
 
-fn with_host(host: &str, port: Option<u16>) -> Option<Authority> {
+/// Returns `host:port`, or `host` without a port. `None` if the text is no valid authority.
+fn build_authority(host: &str, port: Option<u16>) -> Option<Authority> {
     match port {
         Some(port) => format!("{host}:{port}").parse().ok(),
         None => host.parse().ok(),
@@ -97,8 +118,26 @@ mod tests {
             ("http://LOCALHOST", "http://127.0.0.1/v1/authorize"),
         ] {
             let address = HostAddress::parse(text).unwrap();
-            assert_eq!(address.uri(&address.path("/v1/authorize")).unwrap().to_string(), uri);
+            assert_eq!(address.build_uri(&address.route_path("/v1/authorize")).unwrap().to_string(), uri);
         }
+    }
+
+    #[test]
+    fn a_shopper_is_sent_to_an_encrypted_page_or_one_of_this_machine() {
+        for (page, is_good) in [
+            ("https://acquirer.example/pay/1?x=2", true),
+            ("http://127.0.0.1:8090/pay/1", true),
+            ("http://acquirer.example/pay/1", false),
+            ("https://user@acquirer.example/", false),
+            ("//acquirer.example/", false),
+            ("/pay/1", false),
+            ("javascript:alert(1)", false),
+            ("data:text/html,x", false),
+            ("", false),
+        ] {
+            assert_eq!(is_redirect_allowed(page), is_good, "{page}");
+        }
+        assert!(!is_redirect_allowed(&format!("https://acquirer.example/{}", "x".repeat(PAGE_LIMIT))));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The client of an acquirer's host. It never repeats a request by itself: whoever asks decides, with the same key.
+//! The client of an acquirer's host. It never repeats a request: the caller decides about that, with the same
+//! idempotency key.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,28 +18,30 @@ use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
 use super::address::HostAddress;
-use super::answer::{CallFault, CallResult, Expected, RawAnswer, judge};
 use super::key::SharedKey;
-use super::signature::{DATE, IDEMPOTENCY_KEY, SIGNATURE, Signature, SignedRequest, date_text};
-use super::wire::{AuthorizationRequest, BODY_LIMIT, EarlierRequest, HostOperation, ModificationRequest};
+use super::response::{CallFault, CallResult, ExpectedResponse, UnverifiedResponse, verify_response};
+use super::signature::{DATE, IDEMPOTENCY_KEY, SIGNATURE, Signature, SignedRequest, format_date};
+use super::wire::{AuthorizationRequest, BODY_LIMIT, EarlierRequest, HostOperation, ModificationRequest, PaymentData};
 use crate::clock::Clock;
 
-/// How long an idle connection is kept. Shorter than a host keeps it, so that requests do not meet its end.
-const IDLE: Duration = Duration::from_secs(30);
-/// Idle connections to a host.
+/// Maximum time for which an idle connection is kept. Shorter than the host's limit, so that no request uses a
+/// connection that the host is closing.
+const MAX_IDLE_TIME: Duration = Duration::from_secs(30);
+/// Maximum number of idle connections to a host.
 const IDLE_CONNECTIONS: usize = 64;
 
-/// Requests at once; more wait for one to end. A host that does not answer keeps no more of the process's open files.
-const CALLS: usize = 256;
+/// Maximum number of concurrent requests; further requests wait. This limits the open files that a host without
+/// responses can occupy.
+const MAX_CONCURRENT_CALLS: usize = 256;
 
 /// Time limits of a call.
 #[derive(Debug, Clone, Copy)]
 pub struct Deadlines {
-    /// From the name's resolution to the end of the TLS handshake.
+    /// From the resolution of the name to the end of the TLS handshake.
     pub connect: Duration,
-    /// From the start of the call to the answer's head.
+    /// From the start of the call to the end of the response's head.
     pub head: Duration,
-    /// From the start of the call to the end of the answer.
+    /// From the start of the call to the end of the response.
     pub whole: Duration,
 }
 
@@ -55,9 +58,9 @@ pub struct HostClient {
     address: HostAddress,
     key: SharedKey,
     deadlines: Deadlines,
-    /// The machine's clock, whatever the clock of a sandbox says: the host compares dates with its own.
+    /// The machine's clock, not that of a sandbox: the host compares dates with its own clock.
     clock: Arc<dyn Clock>,
-    /// A permit for each request that may be under way.
+    /// Limits the concurrent requests, by one permit for each.
     calls: Arc<Semaphore>,
 }
 
@@ -68,7 +71,7 @@ impl fmt::Debug for HostClient {
 }
 
 impl HostClient {
-    /// A client of the host at an address.
+    /// Creates a client of the host at an address.
     ///
     /// # Errors
     /// If the system's certificates cannot be used.
@@ -89,38 +92,41 @@ impl HostClient {
             .wrap_connector(connector);
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE)
+            .pool_idle_timeout(MAX_IDLE_TIME)
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .build(connector);
-        Ok(Self { client, address, key, deadlines, clock, calls: Arc::new(Semaphore::new(CALLS)) })
+        Ok(Self { client, address, key, deadlines, clock, calls: Arc::new(Semaphore::new(MAX_CONCURRENT_CALLS)) })
     }
 
-    /// Authorises a payment, or credits an account.
+    /// Authorizes or debits a payment ([`HostOperation::Authorize`]), or credits an account
+    /// ([`HostOperation::Credit`]). `key` is the idempotency key, here and below.
     pub async fn authorize(&self, operation: HostOperation, key: &str, request: &AuthorizationRequest) -> CallResult {
-        self.call(&Expected::authorization(operation, key, request), request).await
+        self.send_request(&expected_response(operation, key, &request.payment), request).await
     }
 
-    /// Captures or refunds.
+    /// Captures or refunds a payment.
     pub async fn modify(&self, operation: HostOperation, key: &str, request: &ModificationRequest) -> CallResult {
-        self.call(&Expected::modification(operation, key, request), request).await
+        self.send_request(&expected_response(operation, key, &request.payment), request).await
     }
 
-    /// Undoes an earlier request, also one that the host has not seen: it is then declined when it arrives.
+    /// Reverses an earlier request. If the host has not received it yet, the host declines it when it arrives.
     pub async fn reverse(&self, key: &str, request: &EarlierRequest) -> CallResult {
-        self.call(&Expected::earlier(HostOperation::Reverse, key, request), request).await
+        self.send_request(&expected_response(HostOperation::Reverse, key, &request.payment), request).await
     }
 
-    /// Asks what became of an earlier request.
+    /// Asks for the outcome of an earlier request.
     pub async fn inquire(&self, key: &str, request: &EarlierRequest) -> CallResult {
-        self.call(&Expected::earlier(HostOperation::Inquire, key, request), request).await
+        self.send_request(&expected_response(HostOperation::Inquire, key, &request.payment), request).await
     }
 
-    /// Sends one request, and judges its answer.
-    async fn call<T: Serialize>(&self, expected: &Expected<'_>, body: &T) -> CallResult {
-        let Ok(Ok(_call)) = tokio::time::timeout(self.deadlines.connect, self.calls.acquire()).await else {
-            return CallResult::NotExecuted(CallFault::Busy(CALLS));
+    /// Sends a request once, and verifies its response. A request counts as not executed if 256 others are in flight
+    /// during the limit `connect`, if it cannot be built, or without a connection; as unknown if a time limit passes
+    /// later or the connection breaks.
+    async fn send_request<T: Serialize>(&self, expected: &ExpectedResponse<'_>, body: &T) -> CallResult {
+        let Ok(Ok(_permit)) = tokio::time::timeout(self.deadlines.connect, self.calls.acquire()).await else {
+            return CallResult::NotExecuted(CallFault::Busy(MAX_CONCURRENT_CALLS));
         };
-        let (signature, request) = match self.request(expected, body) {
+        let (signature, request) = match self.build_request(expected, body) {
             Ok(request) => request,
             Err(fault) => return CallResult::NotExecuted(fault),
         };
@@ -129,28 +135,32 @@ impl HostClient {
             let late = || CallResult::Unknown(CallFault::Late(head.as_millis()));
             match tokio::time::timeout(head, self.client.request(request)).await {
                 Err(_) => late(),
-                // No byte of a request is sent before there is a connection.
+                // No byte of a request is sent before the connection is established.
                 Ok(Err(error)) if error.is_connect() => {
-                    CallResult::NotExecuted(CallFault::Connection(innermost(&error)))
+                    CallResult::NotExecuted(CallFault::Connection(innermost_cause(&error)))
                 }
-                Ok(Err(error)) => CallResult::Unknown(CallFault::Broken(innermost(&error))),
-                Ok(Ok(response)) => self.read(&signature, expected, response).await,
+                Ok(Err(error)) => CallResult::Unknown(CallFault::Broken(innermost_cause(&error))),
+                Ok(Ok(response)) => self.read_response(&signature, expected, response).await,
             }
         };
         let late = CallResult::Unknown(CallFault::Late(whole.as_millis()));
         tokio::time::timeout(whole, exchange).await.unwrap_or(late)
     }
 
-    /// Writes and signs a request.
-    fn request<T: Serialize>(
+    /// Builds a `POST` with the current date, and signs it. Returns the signature too, which the response's signature
+    /// covers.
+    ///
+    /// # Errors
+    /// [`CallFault::Request`] if a part of the request is not valid.
+    fn build_request<T: Serialize>(
         &self,
-        expected: &Expected<'_>,
+        expected: &ExpectedResponse<'_>,
         body: &T,
     ) -> Result<(Signature, Request<Full<Bytes>>), CallFault> {
         let fault = |error: &dyn fmt::Display| CallFault::Request(error.to_string());
         let body = Zeroizing::new(serde_json::to_vec(body).map_err(|error| fault(&error))?);
-        let path = self.address.path(expected.operation.path());
-        let date = date_text(self.clock.now());
+        let path = self.address.route_path(expected.operation.path());
+        let date = format_date(self.clock.now());
         let signed = SignedRequest {
             method: "POST",
             path: &path,
@@ -159,7 +169,7 @@ impl HostClient {
             body: &body,
         };
         let signature = signed.sign(&self.key);
-        let uri = self.address.uri(&path).ok_or_else(|| fault(&"the address"))?;
+        let uri = self.address.build_uri(&path).ok_or_else(|| fault(&"the address"))?;
         let request = Request::post(uri)
             .header(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))
             .header(header::USER_AGENT, HeaderValue::from_static("Tillgate"))
@@ -171,8 +181,14 @@ impl HostClient {
         Ok((signature, request))
     }
 
-    /// Reads an answer to its end.
-    async fn read(&self, request: &Signature, expected: &Expected<'_>, response: Response<Incoming>) -> CallResult {
+    /// Reads a response to its end, and verifies it. The outcome is unknown if the response is too long, or the
+    /// connection breaks.
+    async fn read_response(
+        &self,
+        request: &Signature,
+        expected: &ExpectedResponse<'_>,
+        response: Response<Incoming>,
+    ) -> CallResult {
         let (head, body) = response.into_parts();
         let body = match Limited::new(body, BODY_LIMIT).collect().await {
             Ok(body) => body.to_bytes(),
@@ -180,12 +196,26 @@ impl HostClient {
             Err(error) => return CallResult::Unknown(CallFault::Broken(error.to_string())),
         };
         let signature = head.headers.get(SIGNATURE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        judge(&self.key, request, expected, &RawAnswer { status: head.status.as_u16(), signature, body: &body })
+        verify_response(
+            &self.key,
+            request,
+            expected,
+            &UnverifiedResponse { status: head.status.as_u16(), signature, body: &body },
+        )
     }
 }
 
-/// The innermost cause of an error, in its own words.
-fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+/// Returns the data that the response to a request has to repeat.
+fn expected_response<'a>(
+    operation: HostOperation,
+    idempotency_key: &'a str,
+    payment: &'a PaymentData,
+) -> ExpectedResponse<'a> {
+    ExpectedResponse { operation, idempotency_key, payment }
+}
+
+/// Returns the message of an error's innermost cause.
+fn innermost_cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
         innermost = source;

@@ -1,12 +1,16 @@
-//! Result codes of the gateway for response codes of an acquirer: ISO 8583 field 39 for cards, reason codes of ISO 20022 for
-//! bank accounts. A code that is not here is a decline without a known reason.
+//! Result codes of the gateway for an acquirer's response codes: ISO 8583 field 39 for cards, reason codes of ISO 20022
+//! for bank accounts. Any other code is a decline without a known reason.
 
 use tillgate_shared::result::ResultCode;
 
-use super::wire::{HostAnswer, HostOutcome};
+use super::address::is_redirect_allowed;
+use super::wire::{HostOutcome, HostResponse};
 
-/// Response codes of approvals: approved, and approved in a way that VIPs, updates and identification need no more for.
-const APPROVED: [&str; 3] = ["00", "10", "85"];
+/// Response codes of approvals of the full amount (ISO 8583, field 39): approved, no reason to decline.
+const APPROVED: [&str; 2] = ["00", "85"];
+/// Response code of an approval for a partial amount (ISO 8583, field 39). Responses have no approved amount, so the
+/// gateway neither books such an approval nor trusts a decline with this code.
+const PARTIALLY_APPROVED: &str = "10";
 
 /// Response code and result code of declines, sorted by response code.
 const DECLINED: &[(&str, &str)] = &[
@@ -21,6 +25,7 @@ const DECLINED: &[(&str, &str)] = &[
     ("13", "800.100.174"),
     ("14", "800.100.151"),
     ("15", "800.100.151"),
+    ("17", "100.396.101"),
     ("19", "800.100.176"),
     ("1A", "300.100.100"),
     ("21", "800.100.191"),
@@ -60,70 +65,83 @@ const DECLINED: &[(&str, &str)] = &[
     ("RC01", "100.200.103"),
 ];
 
-/// A decline without a known reason.
+/// Result code of a decline without a known reason.
 const NO_REASON: &str = "800.100.100";
-/// A request that was certainly not executed, because the host was not reached or refused it.
+/// Result code of a request that was certainly not executed: the host could not be reached, or refused it.
 const NOT_EXECUTED: &str = "900.100.600";
 
-/// An answer in terms of the gateway.
+/// The meaning of a response for the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
-    /// It was done.
+pub enum ResponseMeaning {
+    /// The request was executed.
     Approved,
-    /// It was not done.
+    /// The request was not executed.
     Declined(ResultCode),
-    /// The answer contradicts itself, so money may have moved.
+    /// The response contradicts itself, so money may have moved.
     Contradictory,
-    /// The host has not seen the request yet.
+    /// The shopper has to visit a page of the host.
+    Redirect,
+    /// The host has not received the request yet.
     NotFound,
-    /// The request is undone.
+    /// The request has been reversed.
     Reversed,
 }
 
-/// Translates a verified answer. The response code itself belongs into `resultDetails.AcquirerResponse`.
-pub fn decide(answer: &HostAnswer) -> Decision {
-    let approved = APPROVED.contains(&answer.response_code.as_str());
-    match (answer.outcome, approved) {
-        (HostOutcome::Approved, true) => Decision::Approved,
-        (HostOutcome::Declined, false) => Decision::Declined(declined(&answer.response_code)),
-        (HostOutcome::NotFound, _) => Decision::NotFound,
-        (HostOutcome::Reversed, _) => Decision::Reversed,
-        (HostOutcome::Approved, false) | (HostOutcome::Declined, true) | (HostOutcome::Unknown, _) => {
-            Decision::Contradictory
+/// Translates a verified response. Outcome and response code have to agree: an approval with a code of approvals of the
+/// full amount, a decline with a code of no approval. A redirect needs an address that is allowed. Any other
+/// combination is contradictory.
+pub fn interpret_response(response: &HostResponse) -> ResponseMeaning {
+    let code = response.response_code.as_str();
+    let is_full_approval = APPROVED.contains(&code);
+    let is_decline = !is_full_approval && code != PARTIALLY_APPROVED;
+    match response.outcome {
+        HostOutcome::Approved if is_full_approval => ResponseMeaning::Approved,
+        HostOutcome::Declined if is_decline => ResponseMeaning::Declined(decline_code(code)),
+        HostOutcome::Redirect if response.redirect_url.as_deref().is_some_and(is_redirect_allowed) => {
+            ResponseMeaning::Redirect
+        }
+        HostOutcome::NotFound => ResponseMeaning::NotFound,
+        HostOutcome::Reversed => ResponseMeaning::Reversed,
+        HostOutcome::Approved | HostOutcome::Declined | HostOutcome::Redirect | HostOutcome::Unknown => {
+            ResponseMeaning::Contradictory
         }
     }
 }
 
-/// The result code of a declined response code; 800.100.100 for one that is not known.
-pub fn declined(response_code: &str) -> ResultCode {
+/// Returns the result code for the response code of a decline; 800.100.100 if the response code is unknown.
+pub fn decline_code(response_code: &str) -> ResultCode {
     let known = DECLINED.binary_search_by(|(code, _)| (*code).cmp(response_code)).ok();
-    let code = known.and_then(|place| DECLINED.get(place)).map_or(NO_REASON, |(_, code)| *code);
-    found(code)
+    let code = known.and_then(|index| DECLINED.get(index)).map_or(NO_REASON, |(_, code)| *code);
+    documented_code(code)
 }
 
-/// The result code of a request that was certainly not executed.
-pub fn not_executed() -> ResultCode {
-    found(NOT_EXECUTED)
+/// Returns the result code of a request that was certainly not executed.
+pub fn not_executed_code() -> ResultCode {
+    documented_code(NOT_EXECUTED)
 }
 
-/// A code of the tables above, which a test compares with the documented ones.
-fn found(code: &str) -> ResultCode {
+/// Finds a code of the tables above; an undocumented one would be `INTERNAL_ERROR`. A test checks that all are
+/// documented.
+fn documented_code(code: &str) -> ResultCode {
     ResultCode::find(code).unwrap_or(tillgate_shared::result::codes::INTERNAL_ERROR)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::wire::HostOperation;
+    use super::super::wire::{HostOperation, PaymentData};
     use super::*;
 
-    fn answer(outcome: HostOutcome, code: &str) -> HostAnswer {
-        HostAnswer {
+    /// Makes a response with this outcome and response code, and empty data otherwise.
+    fn sample_response(outcome: HostOutcome, code: &str) -> HostResponse {
+        HostResponse {
             operation: HostOperation::Authorize,
             idempotency_key: String::new(),
-            merchant_id: String::new(),
-            payment_id: String::new(),
-            amount: 0,
-            currency: String::new(),
+            payment: PaymentData {
+                merchant_id: String::new(),
+                payment_id: String::new(),
+                amount: 0,
+                currency: String::new(),
+            },
             outcome,
             response_code: code.to_owned(),
             avs: None,
@@ -131,6 +149,7 @@ mod tests {
             connector_tx_id1: None,
             connector_tx_id2: None,
             connector_tx_id3: None,
+            redirect_url: None,
         }
     }
 
@@ -147,20 +166,45 @@ mod tests {
     #[test]
     fn an_answer_is_an_approval_only_if_both_of_its_parts_say_so() {
         use HostOutcome::{Approved, Declined, NotFound, Reversed, Unknown};
-        assert_eq!(decide(&answer(Approved, "00")), Decision::Approved);
-        assert_eq!(decide(&answer(Declined, "51")), Decision::Declined(found("800.100.155")));
-        for (outcome, code) in [(Approved, "05"), (Approved, "ZZ"), (Declined, "00"), (Unknown, "00"), (Unknown, "68")]
-        {
-            assert_eq!(decide(&answer(outcome, code)), Decision::Contradictory, "{outcome:?} {code}");
+        assert_eq!(interpret_response(&sample_response(Approved, "00")), ResponseMeaning::Approved);
+        assert_eq!(
+            interpret_response(&sample_response(Declined, "51")),
+            ResponseMeaning::Declined(documented_code("800.100.155"))
+        );
+        assert_eq!(interpret_response(&sample_response(Approved, "85")), ResponseMeaning::Approved);
+        // The code 10 approves a part of the amount only.
+        for (outcome, code) in [
+            (Approved, "05"),
+            (Approved, "10"),
+            (Approved, "ZZ"),
+            (Declined, "00"),
+            (Declined, "10"),
+            (Unknown, "00"),
+            (Unknown, "68"),
+        ] {
+            assert_eq!(
+                interpret_response(&sample_response(outcome, code)),
+                ResponseMeaning::Contradictory,
+                "{outcome:?} {code}"
+            );
         }
-        assert_eq!(decide(&answer(NotFound, "25")), Decision::NotFound);
-        assert_eq!(decide(&answer(Reversed, "00")), Decision::Reversed);
+        for (page, meaning) in [
+            (Some("https://acquirer.example/pay?id=1"), ResponseMeaning::Redirect),
+            (Some("javascript:alert(1)"), ResponseMeaning::Contradictory),
+            (None, ResponseMeaning::Contradictory),
+        ] {
+            let redirect =
+                HostResponse { redirect_url: page.map(str::to_owned), ..sample_response(HostOutcome::Redirect, "00") };
+            assert_eq!(interpret_response(&redirect), meaning, "{page:?}");
+        }
+        assert_eq!(interpret_response(&sample_response(NotFound, "25")), ResponseMeaning::NotFound);
+        assert_eq!(interpret_response(&sample_response(Reversed, "00")), ResponseMeaning::Reversed);
     }
 
     #[test]
     fn an_unknown_response_code_is_a_decline_without_a_reason() {
         for code in ["", "ZZ", "051", "5", "1a"] {
-            assert_eq!(declined(code).code(), NO_REASON, "{code}");
+            assert_eq!(decline_code(code).code(), NO_REASON, "{code}");
         }
     }
 }

@@ -1,125 +1,136 @@
-//! The connector to an acquirer's host: translates the gateway's requests, and what the client makes of the answers.
+//! The connector to an acquirer's host. It translates the gateway's requests and the host's responses.
 
 use async_trait::async_trait;
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::answer::CallResult;
 use super::client::HostClient;
-use super::codes::{Decision, decide, not_executed};
-use super::order::{self, Unsupported};
-use super::wire::{HostAnswer, HostOperation};
-use crate::connector::{Capabilities, Connector, ConnectorResult, Inquiry, Modification, OrderRequest, Outcome};
-
-/// The abilities of every such host. Accounts that it does not take are declined by [`HttpConnector::authorize`].
-pub const CAPABILITIES: Capabilities = Capabilities { leaves_process: true, ..Capabilities::EVERYTHING_IN_PROCESS };
+use super::codes::{ResponseMeaning, interpret_response, not_executed_code};
+use super::order::{self, UnsupportedOrder};
+use super::response::CallResult;
+use super::wire::{HostOperation, HostResponse};
+use crate::connector::{
+    Capabilities, Connector, ConnectorOutcome, ConnectorResult, Inquiry, Modification, OrderRequest, ShopperPage,
+};
 
 /// A connector to an acquirer's host.
 #[derive(Debug)]
 pub struct HttpConnector {
     name: String,
     client: HostClient,
-    merchant_id: String,
-    approved: ResultCode,
+    capabilities: Capabilities,
+    approval_code: ResultCode,
 }
 
 impl HttpConnector {
-    /// A connector of this name. `merchant_id` is what the acquirer knows this gateway as; `approved` is the result code of
-    /// approvals: 000.100.112 of a test system, 000.000.000 of real money.
-    pub fn new(name: &str, client: HostClient, merchant_id: &str, approved: ResultCode) -> Self {
-        Self { name: name.to_owned(), client, merchant_id: merchant_id.to_owned(), approved }
+    /// Creates a connector with this name to a host with these capabilities. `approval_code` is the result code of
+    /// approvals: 000.100.112 in a test system, 000.000.000 for real money.
+    pub fn new(name: &str, client: HostClient, capabilities: Capabilities, approval_code: ResultCode) -> Self {
+        Self { name: name.to_owned(), client, capabilities, approval_code }
     }
 
-    /// Sends the order of a payment.
-    async fn send(&self, request: &OrderRequest<'_>) -> Outcome {
-        if request.order.requires_redirect() {
-            return codes::METHOD_NOT_CONFIGURED.into();
-        }
-        match order::authorization(request, &self.merchant_id) {
+    /// Sends the order of a payment, and translates the result. Declines an order that the protocol cannot express,
+    /// without sending it.
+    async fn send_order(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
+        match order::authorization_request(request) {
             Ok((operation, body)) => {
-                let called = self.client.authorize(operation, request.reference, &body).await;
-                self.outcome(called, request.reference)
+                let result = self.client.authorize(operation, request.reference, &body).await;
+                self.translate_result(result, request.reference)
             }
-            Err(unsupported) => declined(unsupported),
+            Err(unsupported) => unsupported_outcome(unsupported),
         }
     }
 
-    /// Captures or refunds.
-    async fn modify(&self, operation: HostOperation, modification: &Modification) -> Outcome {
-        // What was approved has an id of the acquirer's.
+    /// Sends a capture or a refund, and translates the result. Without an id of the acquirer for the earlier payment,
+    /// declines it with `REFERENCE_UNKNOWN`, and sends nothing.
+    async fn send_modification(&self, operation: HostOperation, modification: &Modification) -> ConnectorOutcome {
+        // An approved payment has an id of the acquirer.
         let Some(reference) = modification.connector_tx_ids.first() else {
             return codes::REFERENCE_UNKNOWN.into();
         };
         let key = &modification.reference;
-        match order::modification(&self.merchant_id, key, reference, modification.amount) {
+        match order::modification_request(modification, reference) {
             Ok(body) => {
-                let called = self.client.modify(operation, key, &body).await;
-                self.outcome_of(modification, called)
+                let result = self.client.modify(operation, key, &body).await;
+                self.modification_outcome(modification, result)
             }
-            Err(unsupported) => declined(unsupported),
+            Err(unsupported) => unsupported_outcome(unsupported),
         }
     }
 
-    /// Translates the result of a modification. One that has not arrived may have arrived before, if it was sent before.
-    fn outcome_of(&self, modification: &Modification, called: CallResult) -> Outcome {
-        let called = match called {
+    /// Translates the result of a modification. If it could not be sent but may have been sent before, its outcome is
+    /// unknown.
+    fn modification_outcome(&self, modification: &Modification, result: CallResult) -> ConnectorOutcome {
+        let result = match result {
             CallResult::NotExecuted(fault) if modification.is_repeated => CallResult::Unknown(fault),
-            called => called,
+            result => result,
         };
-        self.outcome(called, &modification.reference)
+        self.translate_result(result, &modification.reference)
     }
 
-    /// Translates the result of a call.
-    fn outcome(&self, result: CallResult, reference: &str) -> Outcome {
-        let answer = match result {
-            CallResult::Answered(answer) => answer,
+    /// Translates the result of a call. A request that was not executed or was reversed is declined with 900.100.600.
+    /// The outcome is unknown if it is unknown to the host or contradictory. Logs calls without a response, and
+    /// contradictions.
+    fn translate_result(&self, result: CallResult, reference: &str) -> ConnectorOutcome {
+        let response = match result {
+            CallResult::Responded(response) => *response,
             CallResult::NotExecuted(fault) => {
-                tracing::warn!(connector = self.name, reference = tag(reference), %fault, "not carried out");
-                return not_executed().into();
+                tracing::warn!(connector = self.name, reference = log_tag(reference), %fault, "not carried out");
+                return not_executed_code().into();
             }
             CallResult::Unknown(fault) => {
-                tracing::warn!(connector = self.name, reference = tag(reference), %fault, "the outcome is unknown");
-                return Outcome::Unknown;
+                tracing::warn!(connector = self.name, reference = log_tag(reference), %fault, "the outcome is unknown");
+                return ConnectorOutcome::Unknown;
             }
         };
-        match decide(&answer) {
-            Decision::Approved => Outcome::Approved(with_details(self.approved, answer)),
-            Decision::Declined(code) => Outcome::Declined(with_details(code, answer)),
-            Decision::Reversed => Outcome::Declined(with_details(not_executed(), answer)),
-            Decision::NotFound => Outcome::Unknown,
-            Decision::Contradictory => {
-                let code = answer.response_code;
+        match interpret_response(&response) {
+            ResponseMeaning::Approved => ConnectorOutcome::Approved(response_result(self.approval_code, response)),
+            ResponseMeaning::Redirect => redirect_outcome(response),
+            ResponseMeaning::Declined(code) => ConnectorOutcome::Declined(response_result(code, response)),
+            ResponseMeaning::Reversed => ConnectorOutcome::Declined(response_result(not_executed_code(), response)),
+            ResponseMeaning::NotFound => ConnectorOutcome::Unknown,
+            ResponseMeaning::Contradictory => {
+                let code = response.response_code;
                 tracing::warn!(
                     connector = self.name,
-                    reference = tag(reference),
+                    reference = log_tag(reference),
                     code,
                     "the answer contradicts itself"
                 );
-                Outcome::Unknown
+                ConnectorOutcome::Unknown
             }
         }
     }
 }
 
-/// A reference as logs show it.
-fn tag(reference: &str) -> String {
+/// Returns a reference in the form for logs.
+fn log_tag(reference: &str) -> String {
     crate::domain::id::log_tag(reference)
 }
 
-fn declined(unsupported: Unsupported) -> Outcome {
+/// Returns the decline of an order that the protocol cannot express.
+fn unsupported_outcome(unsupported: UnsupportedOrder) -> ConnectorOutcome {
     match unsupported {
-        Unsupported::Account => codes::METHOD_NOT_CONFIGURED.into(),
-        Unsupported::PaymentType => codes::TYPE_NOT_CONFIGURED.into(),
-        Unsupported::Amount => codes::SUBTYPE_NOT_CONFIGURED.into(),
+        UnsupportedOrder::PaymentType => codes::TYPE_NOT_CONFIGURED.into(),
+        UnsupportedOrder::Amount => codes::SUBTYPE_NOT_CONFIGURED.into(),
     }
 }
 
-fn with_details(code: ResultCode, answer: HostAnswer) -> ConnectorResult {
-    let ids = [answer.connector_tx_id1, answer.connector_tx_id2, answer.connector_tx_id3];
+/// Makes the redirect to the page in a response, by `GET`.
+fn redirect_outcome(response: HostResponse) -> ConnectorOutcome {
+    let url = response.redirect_url.clone().unwrap_or_default();
+    let page = ShopperPage::Foreign { url, method: "GET".to_owned(), parameters: Vec::new() };
+    ConnectorOutcome::Redirect(response_result(codes::PENDING, response), page)
+}
+
+/// Returns a result with this code, the acquirer's response code, the results of the checks, and those of the three ids
+/// that the response has.
+fn response_result(code: ResultCode, response: HostResponse) -> ConnectorResult {
+    let ids = [response.connector_tx_id1, response.connector_tx_id2, response.connector_tx_id3];
     ConnectorResult {
-        avs: answer.avs,
-        cvv: answer.cvv,
+        avs: response.avs,
+        cvv: response.cvv,
         connector_tx_ids: ids.into_iter().flatten().collect(),
-        ..ConnectorResult::from(code).with_acquirer_response(&answer.response_code)
+        ..ConnectorResult::from(code).with_acquirer_response(&response.response_code)
     }
 }
 
@@ -130,58 +141,58 @@ impl Connector for HttpConnector {
     }
 
     fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
+        &self.capabilities
     }
 
-    async fn authorize(&self, request: &OrderRequest<'_>) -> Outcome {
-        self.send(request).await
+    async fn authorize(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
+        self.send_order(request).await
     }
 
-    async fn credit(&self, request: &OrderRequest<'_>) -> Outcome {
-        self.send(request).await
+    async fn credit(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
+        self.send_order(request).await
     }
 
-    async fn verify(&self, request: &OrderRequest<'_>) -> Outcome {
-        match order::verification(request, &self.merchant_id) {
+    async fn verify(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
+        match order::verification_request(request) {
             Ok(body) => {
-                let called = self.client.authorize(HostOperation::Authorize, request.reference, &body).await;
-                self.outcome(called, request.reference)
+                let result = self.client.authorize(HostOperation::Authorize, request.reference, &body).await;
+                self.translate_result(result, request.reference)
             }
-            Err(unsupported) => declined(unsupported),
+            Err(unsupported) => unsupported_outcome(unsupported),
         }
     }
 
-    async fn capture(&self, modification: &Modification) -> Outcome {
-        self.modify(HostOperation::Capture, modification).await
+    async fn capture(&self, modification: &Modification) -> ConnectorOutcome {
+        self.send_modification(HostOperation::Capture, modification).await
     }
 
-    async fn refund(&self, modification: &Modification) -> Outcome {
-        self.modify(HostOperation::Refund, modification).await
+    async fn refund(&self, modification: &Modification) -> ConnectorOutcome {
+        self.send_modification(HostOperation::Refund, modification).await
     }
 
-    async fn reverse(&self, modification: &Modification) -> Outcome {
-        let Modification { reference, referenced, amount, .. } = modification;
-        match order::earlier(&self.merchant_id, referenced, referenced, *amount) {
+    async fn reverse(&self, modification: &Modification) -> ConnectorOutcome {
+        let Modification { reference, original_reference, merchant_id, amount, .. } = modification;
+        match order::earlier_request(merchant_id, original_reference, *amount) {
             Ok(body) => {
-                let called = self.client.reverse(reference, &body).await;
-                self.outcome_of(modification, called)
+                let result = self.client.reverse(reference, &body).await;
+                self.modification_outcome(modification, result)
             }
-            Err(unsupported) => declined(unsupported),
+            Err(unsupported) => unsupported_outcome(unsupported),
         }
     }
 
-    async fn inquire(&self, inquiry: &Inquiry) -> Outcome {
+    async fn inquire(&self, inquiry: &Inquiry) -> ConnectorOutcome {
         let reference = &inquiry.reference;
-        match order::earlier(&self.merchant_id, reference, reference, inquiry.amount) {
+        match order::earlier_request(&inquiry.merchant_id, reference, inquiry.amount) {
             Ok(body) => {
-                let called = self.client.inquire(&format!("{reference}-inquiry"), &body).await;
-                // A request that cannot be asked about may have been carried out all the same.
-                match called {
-                    CallResult::NotExecuted(_) => Outcome::Unknown,
-                    called => self.outcome(called, reference),
+                let result = self.client.inquire(&format!("{reference}-inquiry"), &body).await;
+                // If the inquiry cannot be sent, the request may still have been executed.
+                match result {
+                    CallResult::NotExecuted(_) => ConnectorOutcome::Unknown,
+                    result => self.translate_result(result, reference),
                 }
             }
-            Err(unsupported) => declined(unsupported),
+            Err(unsupported) => unsupported_outcome(unsupported),
         }
     }
 }
@@ -200,107 +211,131 @@ mod tests {
     use crate::acquirer_host::{AcquirerHost, HostOptions};
     use crate::clock::SystemClock;
     use crate::connector::http::{Deadlines, HostAddress, SharedKey};
-    use crate::connector::{Address, Entry, FullAccount, FullCard, Order, OrderContext};
+    use crate::connector::{AvsAddress, CardSource, FullAccount, FullCard, Order, OrderContext};
     use crate::domain::payment::PaymentType;
 
-    fn euros(text: &str) -> Amount {
+    fn parse_euros(text: &str) -> Amount {
         Amount::parse(text, Currency::parse("EUR").unwrap()).unwrap()
     }
 
-    fn order(payment_type: PaymentType, amount: &str) -> Order {
+    /// Makes an order for a good Visa card, with the amount in euro.
+    fn card_order(payment_type: PaymentType, amount: &str) -> Order {
         Order {
             payment_type,
-            amount: euros(amount),
+            amount: parse_euros(amount),
             brand: Brand::find("VISA").unwrap(),
             account: FullAccount::Card(FullCard {
                 number: CardNumber::parse("4200000000000000").unwrap(),
                 expiry: Expiry::parse("05", "2034").unwrap(),
                 holder: None,
-                code: None,
+                security_code: None,
                 cryptogram: None,
-                entry: Entry::Keyed,
+                source: CardSource::Keyed,
             }),
-            address: Address::default(),
+            address: AvsAddress::default(),
             mandate_signed: None,
             shopper_present: true,
             proof: None,
-            any_number: false,
-            forced: None,
+            accepts_any_number: false,
+            forced_result_code: None,
             context: OrderContext::default(),
         }
     }
 
-    fn request<'a>(reference: &'a str, order: &'a Order) -> OrderRequest<'a> {
-        OrderRequest { reference, descriptor: "Kiln & Tide", today: "2026-01-01".parse().unwrap(), order }
+    /// Makes the request of an order, without a page to return to.
+    fn order_request<'a>(reference: &'a str, order: &'a Order) -> OrderRequest<'a> {
+        let merchant_id = "shop-1";
+        let return_url = None;
+        OrderRequest {
+            reference,
+            merchant_id,
+            return_url,
+            descriptor: "Kiln & Tide",
+            today: "2026-01-01".parse().unwrap(),
+            order,
+        }
     }
 
-    fn about(reference: &str, referenced: &str, ids: &[String], amount: &str) -> Modification {
+    /// Makes a modification of the payment `original_reference`, sent for the first time.
+    fn modification_of(reference: &str, original_reference: &str, ids: &[String], amount: &str) -> Modification {
         Modification {
             reference: reference.to_owned(),
-            referenced: referenced.to_owned(),
+            original_reference: original_reference.to_owned(),
+            merchant_id: "shop-1".to_owned(),
             connector_tx_ids: ids.to_vec(),
-            amount: euros(amount),
-            forced: None,
+            amount: parse_euros(amount),
+            forced_result_code: None,
             is_repeated: false,
         }
     }
 
-    fn inquiry(reference: &str, amount: &str) -> Inquiry {
-        let payment_type = PaymentType::Debit;
-        Inquiry { reference: reference.to_owned(), payment_type, amount: euros(amount) }
+    /// Makes an inquiry about a debit, with the amount in euro.
+    fn inquiry_about(reference: &str, amount: &str) -> Inquiry {
+        let (merchant_id, payment_type) = ("shop-1".to_owned(), PaymentType::Debit);
+        Inquiry { reference: reference.to_owned(), merchant_id, payment_type, amount: parse_euros(amount) }
     }
 
-    fn code(outcome: &Outcome) -> &'static str {
+    fn result_code(outcome: &ConnectorOutcome) -> &'static str {
         outcome.result().map_or("unknown", |result| result.code.code())
     }
 
-    async fn started(folder: &std::path::Path) -> (AcquirerHost, HttpConnector) {
+    /// Starts a host in a folder, and creates a connector to it.
+    async fn start_host(folder: &std::path::Path) -> (AcquirerHost, HttpConnector) {
         let key = SharedKey::random().unwrap();
         let host = AcquirerHost::start(HostOptions::on_loopback(folder.join("host"), key.clone())).await.unwrap();
         let address = HostAddress::parse(&format!("http://{}", host.address())).unwrap();
         let client = HostClient::new(address, key, Deadlines::default(), Arc::new(SystemClock)).unwrap();
-        (host, HttpConnector::new("acquirer-host", client, "tillgate", codes::TEST_CONNECTOR))
+        (host, HttpConnector::new("acquirer-host", client, Capabilities::without_limits(true), codes::TEST_CONNECTOR))
     }
 
     #[tokio::test]
     async fn a_payment_is_authorised_captured_refunded_and_reversed_at_a_host() {
         let folder = tempfile::tempdir().unwrap();
-        let (_host, connector) = started(folder.path()).await;
-        let order = order(PaymentType::Preauthorization, "92.00");
-        let authorized = connector.authorize(&request("p1", &order)).await;
-        assert_eq!(code(&authorized), "000.100.112");
+        let (_host, connector) = start_host(folder.path()).await;
+        let order = card_order(PaymentType::Preauthorization, "92.00");
+        let authorized = connector.authorize(&order_request("p1", &order)).await;
+        assert_eq!(result_code(&authorized), "000.100.112");
         let ids = &authorized.result().unwrap().connector_tx_ids;
         assert_eq!(ids.len(), 3);
-        let captured = connector.capture(&about("c1", "p1", ids, "90.00")).await;
-        assert_eq!(code(&captured), "000.100.112");
-        assert_eq!(code(&connector.capture(&about("c2", "p1", ids, "2.01")).await), "800.100.174");
+        let captured = connector.capture(&modification_of("c1", "p1", ids, "90.00")).await;
+        assert_eq!(result_code(&captured), "000.100.112");
+        assert_eq!(result_code(&connector.capture(&modification_of("c2", "p1", ids, "2.01")).await), "800.100.174");
         let captured = &captured.result().unwrap().connector_tx_ids;
-        assert_eq!(code(&connector.refund(&about("r1", "c1", captured, "1.00")).await), "000.100.112");
-        assert_eq!(code(&connector.reverse(&about("v1", "p1", ids, "92.00")).await), "800.100.191");
-        assert_eq!(code(&connector.reverse(&about("v2", "r1", &[], "1.00")).await), "000.100.112");
-        assert_eq!(code(&connector.verify(&request("g1", &order)).await), "000.100.112");
-        assert_eq!(code(&connector.inquire(&inquiry("p1", "92.00")).await), "000.100.112");
-        assert_eq!(code(&connector.inquire(&inquiry("p1", "91.00")).await), "unknown", "it is another amount");
+        assert_eq!(result_code(&connector.refund(&modification_of("r1", "c1", captured, "1.00")).await), "000.100.112");
+        assert_eq!(result_code(&connector.reverse(&modification_of("v1", "p1", ids, "92.00")).await), "800.100.191");
+        assert_eq!(result_code(&connector.reverse(&modification_of("v2", "r1", &[], "1.00")).await), "000.100.112");
+        assert_eq!(result_code(&connector.verify(&order_request("g1", &order)).await), "000.100.112");
+        assert_eq!(result_code(&connector.inquire(&inquiry_about("p1", "92.00")).await), "000.100.112");
+        assert_eq!(
+            result_code(&connector.inquire(&inquiry_about("p1", "91.00")).await),
+            "unknown",
+            "it is another amount"
+        );
+        let other = Modification { merchant_id: "shop-2".to_owned(), ..modification_of("r2", "c1", captured, "1.00") };
+        assert_eq!(result_code(&connector.refund(&other).await), "800.100.167", "it is another merchant's");
     }
 
     #[tokio::test]
     async fn what_is_given_up_before_it_arrives_is_declined_when_it_does() {
         let folder = tempfile::tempdir().unwrap();
-        let (_host, connector) = started(folder.path()).await;
-        assert_eq!(connector.inquire(&inquiry("p1", "92.00")).await, Outcome::Unknown);
-        assert_eq!(code(&connector.reverse(&about("p1-reversal", "p1", &[], "92.00")).await), "000.100.112");
-        assert_eq!(code(&connector.inquire(&inquiry("p1", "92.00")).await), "900.100.600");
-        let order = order(PaymentType::Debit, "92.00");
-        assert_eq!(code(&connector.authorize(&request("p1", &order)).await), "800.100.191");
+        let (_host, connector) = start_host(folder.path()).await;
+        assert_eq!(connector.inquire(&inquiry_about("p1", "92.00")).await, ConnectorOutcome::Unknown);
+        assert_eq!(
+            result_code(&connector.reverse(&modification_of("p1-reversal", "p1", &[], "92.00")).await),
+            "000.100.112"
+        );
+        assert_eq!(result_code(&connector.inquire(&inquiry_about("p1", "92.00")).await), "900.100.600");
+        let order = card_order(PaymentType::Debit, "92.00");
+        assert_eq!(result_code(&connector.authorize(&order_request("p1", &order)).await), "800.100.191");
     }
 
     #[tokio::test]
     async fn a_host_that_is_gone_declines_a_payment_and_leaves_an_inquiry_open() {
         let folder = tempfile::tempdir().unwrap();
-        let (host, connector) = started(folder.path()).await;
+        let (host, connector) = start_host(folder.path()).await;
         host.stop().await;
-        let order = order(PaymentType::Debit, "92.00");
-        assert_eq!(code(&connector.authorize(&request("p1", &order)).await), "900.100.600");
-        assert_eq!(connector.inquire(&inquiry("p1", "92.00")).await, Outcome::Unknown);
+        let order = card_order(PaymentType::Debit, "92.00");
+        assert_eq!(result_code(&connector.authorize(&order_request("p1", &order)).await), "900.100.600");
+        assert_eq!(connector.inquire(&inquiry_about("p1", "92.00")).await, ConnectorOutcome::Unknown);
     }
 }

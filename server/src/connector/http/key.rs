@@ -1,4 +1,5 @@
-//! The key that a gateway and an acquirer's host share: 32 bytes, in a file of 64 hexadecimal digits that only its owner may read.
+//! The shared key of a gateway and an acquirer's host: 32 bytes, in a file with 64 hexadecimal digits that only its
+//! owner may read.
 
 use std::fmt;
 use std::fs::{self, OpenOptions};
@@ -8,49 +9,50 @@ use std::path::{Path, PathBuf};
 
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::domain::id::hex;
+use crate::domain::id::to_hex;
 
 /// Length of a key in bytes.
 const LENGTH: usize = 32;
 
-/// A shared key of HMAC-SHA-256. Its `Debug` shows a mask.
+/// A shared key for HMAC-SHA-256. Its `Debug` shows a mask.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct SharedKey([u8; LENGTH]);
 
-/// The reason why there is no key.
+/// The reason why a key is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum SharedKeyError {
-    /// The file cannot be read or made.
+    /// The file cannot be read or created.
     #[error("{0}: {1}")]
     File(PathBuf, std::io::Error),
-    /// Others may read the file.
+    /// Other users may read the file.
     #[error("{0} may be read by others than its owner: chmod 600")]
     Permissions(PathBuf),
-    /// The text is no key.
+    /// The file contains no key.
     #[error("{0} has to hold 64 hexadecimal digits and nothing else")]
     Malformed(PathBuf),
-    /// The system gives no random bytes.
+    /// The system provides no random bytes.
     #[error("the system gives no random bytes")]
     Random,
 }
 
 impl SharedKey {
-    /// The key with these bytes.
+    /// Makes the key with these bytes.
     pub fn new(bytes: [u8; LENGTH]) -> Self {
         Self(bytes)
     }
 
-    /// Makes a key of random bytes.
+    /// Makes a random key.
     ///
     /// # Errors
-    /// If the system gives no random bytes.
+    /// If the system provides no random bytes.
     pub fn random() -> Result<Self, SharedKeyError> {
         let mut key = Self([0; LENGTH]);
         getrandom::fill(&mut key.0).map_err(|_| SharedKeyError::Random)?;
         Ok(key)
     }
 
-    /// Reads a key from 64 hexadecimal digits; one line feed at the end is allowed. Returns `None` for any other text.
+    /// Reads a key from 64 hexadecimal digits, with an optional line feed at the end. Returns `None` for any other
+    /// text.
     pub fn parse(text: &str) -> Option<Self> {
         decode_hex(text.strip_suffix('\n').unwrap_or(text)).map(Self)
     }
@@ -58,8 +60,8 @@ impl SharedKey {
     /// Reads a key file.
     ///
     /// # Errors
-    /// If the file cannot be read, others may read it, or it holds no key.
-    pub fn read(path: &Path) -> Result<Self, SharedKeyError> {
+    /// If the file cannot be read, other users may read it, or it contains no key.
+    pub fn read_from_file(path: &Path) -> Result<Self, SharedKeyError> {
         let failed = |error| SharedKeyError::File(path.to_owned(), error);
         let text = Zeroizing::new(fs::read_to_string(path).map_err(failed)?);
         if fs::metadata(path).map_err(failed)?.permissions().mode() & 0o077 != 0 {
@@ -68,35 +70,37 @@ impl SharedKey {
         Self::parse(&text).ok_or_else(|| SharedKeyError::Malformed(path.to_owned()))
     }
 
-    /// Reads a key file, and makes one with a random key if there is none.
+    /// Reads a key file. If there is none, creates it with a random key; if another process creates it meanwhile, reads
+    /// that one.
     ///
     /// # Errors
-    /// Same as [`SharedKey::read`], and if the file cannot be made.
-    pub fn read_or_make(path: &Path) -> Result<Self, SharedKeyError> {
+    /// Same as [`SharedKey::read_from_file`], and if the file cannot be created.
+    pub fn read_or_create(path: &Path) -> Result<Self, SharedKeyError> {
         let failed = |error| SharedKeyError::File(path.to_owned(), error);
         if fs::exists(path).map_err(failed)? {
-            return Self::read(path);
+            return Self::read_from_file(path);
         }
         let key = Self::random()?;
-        // Whole or not there: a process that dies meanwhile leaves no key file that cannot be read.
+        // The file appears only when it is complete: a process that dies meanwhile leaves no unreadable key file.
         let draft = path.with_extension(format!("{}.draft", std::process::id()));
-        let linked = key.write(&draft).and_then(|()| fs::hard_link(&draft, path));
+        let linked = key.write_to_file(&draft).and_then(|()| fs::hard_link(&draft, path));
         let removed = fs::remove_file(&draft);
         match linked {
             Ok(()) => removed.map(|()| key).map_err(failed),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Self::read(path),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Self::read_from_file(path),
             Err(error) => Err(failed(error)),
         }
     }
 
-    /// Writes a key file.
-    fn write(&self, path: &Path) -> std::io::Result<()> {
+    /// Writes the digits and a line feed to a file, and waits until they are on the disk. A new file may be read by its
+    /// owner only; an existing one is overwritten.
+    fn write_to_file(&self, path: &Path) -> std::io::Result<()> {
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-        let text = Zeroizing::new(format!("{}\n", hex(&self.0)));
+        let text = Zeroizing::new(format!("{}\n", to_hex(&self.0)));
         file.write_all(text.as_bytes()).and_then(|()| file.sync_all())
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(super) fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 }
@@ -107,7 +111,7 @@ impl fmt::Debug for SharedKey {
     }
 }
 
-/// Reads hexadecimal digits of either case into exactly as many bytes.
+/// Decodes hexadecimal digits of either case. Returns `None` if they are not exactly `N` bytes.
 pub(super) fn decode_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
     let mut bytes = [0; N];
@@ -130,19 +134,19 @@ mod tests {
     fn a_key_file_is_made_once_and_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("acquirer.key");
-        let made = SharedKey::read_or_make(&path).unwrap();
+        let made = SharedKey::read_or_create(&path).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(SharedKey::read_or_make(&path).unwrap().bytes(), made.bytes());
+        assert_eq!(SharedKey::read_or_create(&path).unwrap().as_bytes(), made.as_bytes());
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(matches!(SharedKey::read(&path), Err(SharedKeyError::Permissions(_))));
+        assert!(matches!(SharedKey::read_from_file(&path), Err(SharedKeyError::Permissions(_))));
         assert_eq!(format!("{made:?}"), "SharedKey(****)");
     }
 
     #[test]
     fn only_64_hexadecimal_digits_are_a_key() {
         let digits = "0f".repeat(32);
-        assert_eq!(SharedKey::parse(&format!("{digits}\n")).unwrap().bytes(), [15; 32]);
-        assert_eq!(SharedKey::parse(&digits.to_uppercase()).unwrap().bytes(), [15; 32]);
+        assert_eq!(SharedKey::parse(&format!("{digits}\n")).unwrap().as_bytes(), [15; 32]);
+        assert_eq!(SharedKey::parse(&digits.to_uppercase()).unwrap().as_bytes(), [15; 32]);
         for text in ["", "0f", &digits[1..], &format!("{digits}0"), &format!(" {}", &digits[1..]), &"é".repeat(32)] {
             assert!(SharedKey::parse(text).is_none(), "{text:?}");
         }

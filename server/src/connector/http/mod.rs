@@ -1,28 +1,25 @@
-//! A connector that leaves the process: JSON over HTTP towards an acquirer's host (`docs/acquirer-host.md`).
+//! An external connector: JSON over HTTP to an acquirer's host (`docs/acquirer-host.md`).
 //!
-//! Every request is signed, dated and carries an idempotency key; every answer is verified before it is believed. What cannot be
-//! verified is unknown: neither an approval nor a decline.
+//! Every request is signed, dated and has an idempotency key. Every response is verified. The outcome of a response
+//! that cannot be verified is unknown: neither an approval nor a decline.
 
 pub mod address;
-pub mod answer;
 pub mod client;
 pub mod codes;
 pub mod connector;
 pub mod key;
 pub mod order;
+pub mod response;
 pub mod signature;
 pub mod wire;
 
 pub use address::HostAddress;
 pub use client::{Deadlines, HostClient};
-pub use connector::{CAPABILITIES, HttpConnector};
+pub use connector::HttpConnector;
 pub use key::SharedKey;
-pub use order::Unsupported;
+pub use order::UnsupportedOrder;
 
-pub use answer::{CallFault, CallResult, Expected};
+pub use response::{CallFault, CallResult, ExpectedResponse};
 
-/// The connector's name, which `--connector` takes.
+/// The connector's name, for `--connector`.
 pub const NAME: &str = "http";
-
-/// The name by which an acquirer knows this gateway.
-pub const MERCHANT_ID: &str = "tillgate";

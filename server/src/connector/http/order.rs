@@ -1,113 +1,115 @@
-//! From the gateway's orders to requests of the protocol: the only file here that knows the gateway's types.
+//! Translates the gateway's orders to requests of the protocol. Apart from the connector, this is the only file here
+//! that knows the gateway's types.
 
 use tillgate_shared::money::{Amount, Currency};
 
 use super::wire::{
     AccountData, AuthorizationRequest, BankData, BillingAddress, CardData, CardEntry, EarlierRequest, HostOperation,
-    MAX_AMOUNT, MerchantData, ModificationRequest, SecretText, StandingInstructionData, ThreeDsData,
+    MAX_AMOUNT, MerchantData, ModificationRequest, PaymentData, ProviderData, SecretText, StandingInstructionData,
+    ThreeDsData,
 };
-use crate::connector::{self, BankNumber, Entry, FullAccount, FullBank, FullCard, Order, OrderContext, OrderRequest};
-use crate::domain::authentication::{Proof, Said};
+use crate::connector::{
+    self, BankNumber, CardSource, FullAccount, FullBank, FullCard, Modification, Order, OrderContext, OrderRequest,
+};
 use crate::domain::payment::PaymentType;
+use crate::domain::three_ds::{AuthenticationResult, Proof};
 
-/// The reason why an order cannot be sent to such a host.
+/// The reason why an order cannot be sent to the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unsupported {
-    /// The account is neither a card nor a bank account.
-    #[error("the protocol has no accounts with providers")]
-    Account,
-    /// The payment type is none that begins a payment.
+pub enum UnsupportedOrder {
+    /// The payment type is not that of an initial payment.
     #[error("the protocol has no such payment type")]
     PaymentType,
-    /// The amount has no whole number of minor units within the protocol's range.
+    /// The amount is not a whole number of minor units within the protocol's range.
     #[error("the amount is beyond the protocol's range")]
     Amount,
 }
 
-/// The operation and request of an order. `merchant_id` is what the acquirer knows the gateway as.
+/// Makes the operation and the request of an order: an authorization, a debit or a credit.
 ///
 /// # Errors
-/// If the protocol has no place for it.
-pub fn authorization(
+/// If the type is that of a follow-up payment, or the amount is outside the protocol's range.
+pub fn authorization_request(
     request: &OrderRequest<'_>,
-    merchant_id: &str,
-) -> Result<(HostOperation, AuthorizationRequest), Unsupported> {
+) -> Result<(HostOperation, AuthorizationRequest), UnsupportedOrder> {
     let order = request.order;
     let (operation, capture) = match order.payment_type {
         PaymentType::Preauthorization => (HostOperation::Authorize, false),
         PaymentType::Debit | PaymentType::TwoStepDebit => (HostOperation::Authorize, true),
         PaymentType::Credit => (HostOperation::Credit, false),
-        _ => return Err(Unsupported::PaymentType),
+        _ => return Err(UnsupportedOrder::PaymentType),
     };
     let body = AuthorizationRequest {
-        merchant_id: merchant_id.to_owned(),
-        payment_id: request.reference.to_owned(),
-        amount: minor_units(order.amount).ok_or(Unsupported::Amount)?,
-        currency: order.amount.currency().code().to_owned(),
+        payment: payment_data(request.merchant_id, request.reference, order.amount)?,
         capture,
         brand: order.brand.code.to_owned(),
-        account: account(order)?,
+        account: account_data(order),
         billing: BillingAddress { street: order.address.street.clone(), postcode: order.address.postcode.clone() },
         shopper_present: order.shopper_present,
         descriptor: Some(request.descriptor.to_owned()),
-        merchant: merchant(&order.context),
+        merchant: merchant_data(&order.context),
         transaction_category: order.context.category.clone(),
-        standing_instruction: order.context.standing_instruction.as_ref().map(standing_instruction),
-        three_ds: order.proof.as_ref().map(three_ds),
+        standing_instruction: order.context.standing_instruction.as_ref().map(standing_instruction_data),
+        three_ds: order.proof.as_ref().map(three_ds_data),
+        return_url: request.return_url.map(str::to_owned),
     };
     Ok((operation, body))
 }
 
-/// The request that verifies the account of an order: an authorisation of nothing.
+/// Makes the request that verifies the account of an order: a zero-amount authorization.
 ///
 /// # Errors
-/// If the protocol has no place for the account.
-pub fn verification(request: &OrderRequest<'_>, merchant_id: &str) -> Result<AuthorizationRequest, Unsupported> {
-    let (_, body) = authorization(request, merchant_id)?;
-    Ok(AuthorizationRequest { amount: 0, capture: false, ..body })
+/// Same as [`authorization_request`].
+pub fn verification_request(request: &OrderRequest<'_>) -> Result<AuthorizationRequest, UnsupportedOrder> {
+    let (_, body) = authorization_request(request)?;
+    let payment = PaymentData { amount: 0, ..body.payment.clone() };
+    Ok(AuthorizationRequest { payment, capture: false, ..body })
 }
 
-/// The request of a capture or a refund. `reference` is `connectorTxId1` of the payment that it refers to.
+/// Makes the request of a capture or a refund. `reference` is `connectorTxId1` of the earlier payment.
 ///
 /// # Errors
-/// If the amount is beyond the protocol's range.
-pub fn modification(
-    merchant_id: &str,
-    payment_id: &str,
+/// If the amount is outside the protocol's range.
+pub fn modification_request(
+    modification: &Modification,
     reference: &str,
-    amount: Amount,
-) -> Result<ModificationRequest, Unsupported> {
+) -> Result<ModificationRequest, UnsupportedOrder> {
     Ok(ModificationRequest {
-        merchant_id: merchant_id.to_owned(),
-        payment_id: payment_id.to_owned(),
+        payment: payment_data(&modification.merchant_id, &modification.reference, modification.amount)?,
         reference: reference.to_owned(),
-        amount: minor_units(amount).ok_or(Unsupported::Amount)?,
-        currency: amount.currency().code().to_owned(),
         descriptor: None,
     })
 }
 
-/// The request of a reversal or an inquiry about an earlier request with this key and amount.
+/// Makes the request of a reversal or an inquiry about an earlier request. The idempotency key of that request was the
+/// payment's id.
 ///
 /// # Errors
-/// If the amount is beyond the protocol's range.
-pub fn earlier(
+/// If the amount is outside the protocol's range.
+pub fn earlier_request(
     merchant_id: &str,
     payment_id: &str,
-    original_key: &str,
     amount: Amount,
-) -> Result<EarlierRequest, Unsupported> {
-    Ok(EarlierRequest {
+) -> Result<EarlierRequest, UnsupportedOrder> {
+    Ok(EarlierRequest { payment: payment_data(merchant_id, payment_id, amount)?, original_key: payment_id.to_owned() })
+}
+
+/// Makes the payment of a request, with the amount in minor units.
+///
+/// # Errors
+/// If the amount is outside the protocol's range.
+fn payment_data(merchant_id: &str, payment_id: &str, amount: Amount) -> Result<PaymentData, UnsupportedOrder> {
+    Ok(PaymentData {
         merchant_id: merchant_id.to_owned(),
         payment_id: payment_id.to_owned(),
-        original_key: original_key.to_owned(),
-        amount: minor_units(amount).ok_or(Unsupported::Amount)?,
+        amount: to_minor_units(amount).ok_or(UnsupportedOrder::Amount)?,
         currency: amount.currency().code().to_owned(),
     })
 }
 
-/// An amount in minor units of its currency: 92.00 EUR is 9200, 92 JPY is 92, 1.25 KWD is 1250.
-pub fn minor_units(amount: Amount) -> Option<u64> {
+/// Converts an amount to minor units of its currency: 92.00 EUR is 9200, 92 JPY is 92, 1.25 KWD is 1250. Returns `None`
+/// if the amount is negative or above [`MAX_AMOUNT`].
+pub fn to_minor_units(amount: Amount) -> Option<u64> {
     let hundredths = u64::try_from(amount.hundredths()).ok()?;
     let units = match u32::from(amount.currency().decimals()) {
         0 => hundredths / 100,
@@ -117,7 +119,8 @@ pub fn minor_units(amount: Amount) -> Option<u64> {
     (units <= MAX_AMOUNT).then_some(units)
 }
 
-/// The amount of so many minor units; the reverse of [`minor_units`]. Returns `None` for a part of a hundredth.
+/// Converts minor units to an amount; the inverse of [`to_minor_units`]. Returns `None` if the amount is no whole
+/// number of hundredths, or too large.
 pub fn from_minor_units(units: u64, currency: Currency) -> Option<Amount> {
     let units = i64::try_from(units).ok()?;
     let hundredths = match u32::from(currency.decimals()) {
@@ -131,34 +134,41 @@ pub fn from_minor_units(units: u64, currency: Currency) -> Option<Amount> {
     Amount::from_hundredths(hundredths, currency)
 }
 
-fn account(order: &Order) -> Result<AccountData, Unsupported> {
+/// Translates the account of an order. An unknown account becomes one with a provider, without an id.
+fn account_data(order: &Order) -> AccountData {
     match &order.account {
-        FullAccount::Card(card) => Ok(AccountData::Card(card_data(card))),
+        FullAccount::Card(card) => AccountData::Card(card_data(card)),
         FullAccount::Bank(bank) => {
             let mandate_signed = order.mandate_signed.map(|day| day.to_string());
-            Ok(AccountData::Bank(BankData { mandate_signed, ..bank_data(bank) }))
+            AccountData::Bank(BankData { mandate_signed, ..bank_data(bank) })
         }
-        FullAccount::Virtual(_) | FullAccount::Unknown => Err(Unsupported::Account),
+        FullAccount::Virtual(account) => {
+            let account_id = Some(account.account_id.clone());
+            AccountData::Provider(ProviderData { account_id })
+        }
+        FullAccount::Unknown => AccountData::Provider(ProviderData::default()),
     }
 }
 
+/// Translates a card, with its full number, security code and cryptogram.
 fn card_data(card: &FullCard) -> CardData {
     CardData {
         number: SecretText::new(card.number.digits()),
         expiry_month: card.expiry.month_text(),
         expiry_year: card.expiry.year_text(),
         holder: card.holder.clone(),
-        security_code: card.code.as_ref().map(|code| SecretText::new(code.digits())),
-        entry: match card.entry {
-            Entry::Keyed => CardEntry::Keyed,
-            Entry::Stored => CardEntry::Stored,
-            Entry::Wallet => CardEntry::Wallet,
+        security_code: card.security_code.as_ref().map(|code| SecretText::new(code.digits())),
+        entry: match card.source {
+            CardSource::Keyed => CardEntry::Keyed,
+            CardSource::Stored => CardEntry::Stored,
+            CardSource::Wallet => CardEntry::Wallet,
         },
         cryptogram: card.cryptogram.as_ref().map(|cryptogram| SecretText::new(&cryptogram.value)),
         cryptogram_eci: card.cryptogram.as_ref().map(|cryptogram| cryptogram.eci.clone()),
     }
 }
 
+/// Translates a bank account, with its full number. The mandate's date is empty: it belongs to the order.
 fn bank_data(bank: &FullBank) -> BankData {
     let (iban, number) = match &bank.number {
         Some(BankNumber::Iban(iban)) => (Some(SecretText::new(iban.characters())), None),
@@ -168,15 +178,16 @@ fn bank_data(bank: &FullBank) -> BankData {
     BankData {
         iban,
         number,
-        bank_code: bank.about.bank_code.clone(),
-        bic: bank.about.bic.clone(),
-        country: bank.about.country.clone(),
-        holder: bank.about.holder.clone(),
+        bank_code: bank.summary.bank_code.clone(),
+        bic: bank.summary.bic.clone(),
+        country: bank.summary.country.clone(),
+        holder: bank.summary.holder.clone(),
         mandate_signed: None,
     }
 }
 
-fn merchant(context: &OrderContext) -> MerchantData {
+/// Translates the parameters `merchant.*`. Empty values and names that the protocol does not have are left out.
+fn merchant_data(context: &OrderContext) -> MerchantData {
     let text = |name: &str| {
         let mut found = context.merchant.iter().filter(|(known, _)| known.strip_prefix("merchant.") == Some(name));
         found.next().map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
@@ -194,7 +205,8 @@ fn merchant(context: &OrderContext) -> MerchantData {
     }
 }
 
-fn standing_instruction(data: &connector::StandingInstructionData) -> StandingInstructionData {
+/// Translates type, mode, source and initial transaction of a standing instruction. The other fields are empty.
+fn standing_instruction_data(data: &connector::StandingInstructionParameters) -> StandingInstructionData {
     StandingInstructionData {
         kind: data.kind.clone(),
         mode: data.mode.clone(),
@@ -204,15 +216,16 @@ fn standing_instruction(data: &connector::StandingInstructionData) -> StandingIn
     }
 }
 
-fn three_ds(proof: &Proof) -> ThreeDsData {
+/// Translates a proof. The status is empty if the result is not the issuer's.
+fn three_ds_data(proof: &Proof) -> ThreeDsData {
     ThreeDsData {
         version: proof.version.map(|version| version.as_str().to_owned()),
-        status: match proof.said {
-            Said::Issuer(status) => Some(status.letter().to_owned()),
+        status: match proof.result {
+            AuthenticationResult::Issuer(status) => Some(status.as_str().to_owned()),
             _ => None,
         },
         eci: proof.eci.clone(),
-        cavv: proof.value.as_deref().map(SecretText::new),
+        cavv: proof.cavv.as_deref().map(SecretText::new),
         ds_transaction_id: proof.transaction.clone(),
     }
 }
@@ -232,11 +245,11 @@ mod tests {
             ("0", "EUR", 0),
         ] {
             let amount = Amount::parse(text, Currency::parse(code).unwrap()).unwrap();
-            assert_eq!(minor_units(amount), Some(units), "{text} {code}");
+            assert_eq!(to_minor_units(amount), Some(units), "{text} {code}");
             assert_eq!(from_minor_units(units, amount.currency()), Some(amount));
         }
         assert_eq!(from_minor_units(1251, Currency::parse("KWD").unwrap()), None);
         let beyond = Amount::from_hundredths(i64::MAX, Currency::parse("KWD").unwrap()).unwrap();
-        assert_eq!(minor_units(beyond), None);
+        assert_eq!(to_minor_units(beyond), None);
     }
 }

@@ -1,7 +1,8 @@
-//! Signatures of requests and answers: HMAC-SHA-256 under the shared key.
+//! Signatures of requests and responses: HMAC-SHA-256 with the shared key.
 //!
-//! A request's signature covers method, path, date, idempotency key and body. An answer's covers the request's signature,
-//! the status and the body, so that an answer to another request is none to this one. Both are 64 hexadecimal digits.
+//! A request's signature covers method, path, date, idempotency key and body. A response's signature covers the
+//! request's signature, the status and the body, so that it is not valid for another request. Both are 64 hexadecimal
+//! digits.
 
 use std::time::Duration;
 
@@ -10,9 +11,9 @@ use jiff::Timestamp;
 use sha2::Sha256;
 
 use super::key::{SharedKey, decode_hex};
-use crate::domain::id::hex;
+use crate::domain::id::to_hex;
 
-/// Header with the signature of a request or an answer.
+/// Header with the signature of a request or a response.
 pub const SIGNATURE: &str = "tillgate-signature";
 /// Header with the time of a request in whole seconds since 1970, UTC.
 pub const DATE: &str = "tillgate-date";
@@ -22,27 +23,27 @@ pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 /// Maximum difference between a request's date and the host's clock, in both directions.
 pub const MAX_DIFFERENCE: Duration = Duration::from_secs(300);
 
-/// Everything that a request's signature covers. It has no `Debug`: the body may hold a card number.
+/// All parts of a request that its signature covers. Has no `Debug`, because the body may contain a card number.
 #[derive(Clone, Copy)]
 pub struct SignedRequest<'a> {
     /// The method, in capitals.
     pub method: &'a str,
     /// The path, with the query if there is one.
     pub path: &'a str,
-    /// The text of [`DATE`].
+    /// The value of [`DATE`].
     pub date: &'a str,
-    /// The text of [`IDEMPOTENCY_KEY`]; empty for a request without one.
+    /// The value of [`IDEMPOTENCY_KEY`]; empty for a request without one.
     pub idempotency_key: &'a str,
     /// The body as it is sent.
     pub body: &'a [u8],
 }
 
-/// The signature of a request, or of an answer.
+/// The signature of a request or a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature(String);
 
 impl Signature {
-    /// The 64 hexadecimal digits.
+    /// Returns the 64 hexadecimal digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -51,77 +52,82 @@ impl Signature {
 impl SignedRequest<'_> {
     /// Signs the request.
     pub fn sign(&self, key: &SharedKey) -> Signature {
-        finish(self.code(key))
+        finish_signature(self.request_mac(key))
     }
 
-    /// Returns true if a text is the signature of this request. Takes the same time for every wrong signature.
+    /// Returns true if a text is the signature of this request: 64 hexadecimal digits of either case. The comparison
+    /// takes constant time.
     pub fn is_signed_by(&self, key: &SharedKey, signature: &str) -> bool {
-        verify(self.code(key), signature)
+        is_valid_signature(self.request_mac(key), signature)
     }
 
-    fn code(&self, key: &SharedKey) -> Hmac<Sha256> {
-        // None of the lines before the body can hold a line feed: they travel in the head.
+    /// Computes the MAC of all parts of the request.
+    fn request_mac(&self, key: &SharedKey) -> Hmac<Sha256> {
+        // The lines before the body are header values, so they cannot contain a line feed.
         let lines = ["tillgate request", self.method, self.path, self.date, self.idempotency_key];
-        code(key, &lines, self.body)
+        compute_mac(key, &lines, self.body)
     }
 }
 
-/// Signs the answer to a request.
-pub fn sign_answer(key: &SharedKey, request: &Signature, status: u16, body: &[u8]) -> Signature {
-    finish(answer_code(key, request, status, body))
+/// Signs the response to a request.
+pub fn sign_response(key: &SharedKey, request: &Signature, status: u16, body: &[u8]) -> Signature {
+    finish_signature(response_mac(key, request, status, body))
 }
 
-/// Returns true if a text is the signature of this answer to this request.
-pub fn is_answer_signed_by(key: &SharedKey, request: &Signature, status: u16, body: &[u8], signature: &str) -> bool {
-    verify(answer_code(key, request, status, body), signature)
+/// Returns true if a text is the signature of this response to this request. The comparison takes constant time.
+pub fn is_response_signed_by(key: &SharedKey, request: &Signature, status: u16, body: &[u8], signature: &str) -> bool {
+    is_valid_signature(response_mac(key, request, status, body), signature)
 }
 
-/// A keyed fingerprint of a request's path and body. It tells whether two requests are the same, and nothing about a card
-/// number to somebody without the key.
-pub fn fingerprint(key: &SharedKey, path: &str, body: &[u8]) -> [u8; 32] {
-    code(key, &["tillgate fingerprint", path], body).finalize().into_bytes().into()
+/// Returns a keyed fingerprint of a request's path and body. It identifies equal requests, and reveals nothing about a
+/// card number without the key.
+pub fn request_fingerprint(key: &SharedKey, path: &str, body: &[u8]) -> [u8; 32] {
+    compute_mac(key, &["tillgate fingerprint", path], body).finalize().into_bytes().into()
 }
 
-/// Formats the date of a request.
-pub fn date_text(now: Timestamp) -> String {
+/// Formats the date of a request: whole seconds since 1970.
+pub fn format_date(now: Timestamp) -> String {
     now.as_second().to_string()
 }
 
-/// Returns true if the date of a request is within [`MAX_DIFFERENCE`] of a clock.
+/// Returns true if the date of a request is within [`MAX_DIFFERENCE`] of a clock. A date that is not digits only is
+/// not.
 pub fn is_recent(date: &str, now: Timestamp) -> bool {
     let seconds = date.parse::<i64>().ok().filter(|_| date.bytes().all(|byte| byte.is_ascii_digit()));
     seconds.is_some_and(|seconds| seconds.abs_diff(now.as_second()) <= MAX_DIFFERENCE.as_secs())
 }
 
-/// Returns true if a text may be an idempotency key: 1 to 64 letters, digits, dots, colons, hyphens and underscores.
+/// Returns true if a text is a valid idempotency key: 1 to 64 letters, digits, dots, colons, hyphens and underscores.
 pub fn is_idempotency_key(text: &str) -> bool {
-    let valid = |byte: u8| byte.is_ascii_alphanumeric() || b".:-_".contains(&byte);
-    (1..=64).contains(&text.len()) && text.bytes().all(valid)
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".:-_".contains(&byte);
+    (1..=64).contains(&text.len()) && text.bytes().all(is_allowed)
 }
 
-fn answer_code(key: &SharedKey, request: &Signature, status: u16, body: &[u8]) -> Hmac<Sha256> {
-    code(key, &["tillgate answer", &request.0, &status.to_string()], body)
+/// Computes the MAC of a response to the request with this signature.
+fn response_mac(key: &SharedKey, request: &Signature, status: u16, body: &[u8]) -> Hmac<Sha256> {
+    compute_mac(key, &["tillgate answer", &request.0, &status.to_string()], body)
 }
 
-fn code(key: &SharedKey, lines: &[&str], body: &[u8]) -> Hmac<Sha256> {
-    // HMAC takes a key of any length.
+/// Computes the MAC of lines, each ended by a line feed, and the body.
+fn compute_mac(key: &SharedKey, lines: &[&str], body: &[u8]) -> Hmac<Sha256> {
+    // HMAC accepts keys of any length.
     #[allow(clippy::expect_used)]
-    let mut code = Hmac::<Sha256>::new_from_slice(key.bytes()).expect("a key of any length");
+    let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).expect("a key of any length");
     for line in lines {
-        code.update(line.as_bytes());
-        code.update(b"\n");
+        mac.update(line.as_bytes());
+        mac.update(b"\n");
     }
-    code.update(body);
-    code
+    mac.update(body);
+    mac
 }
 
-fn finish(code: Hmac<Sha256>) -> Signature {
-    Signature(hex(&code.finalize().into_bytes()))
+fn finish_signature(mac: Hmac<Sha256>) -> Signature {
+    Signature(to_hex(&mac.finalize().into_bytes()))
 }
 
-/// Compares in constant time.
-fn verify(code: Hmac<Sha256>, signature: &str) -> bool {
-    decode_hex::<32>(signature).is_some_and(|bytes| code.verify_slice(&bytes).is_ok())
+/// Compares a MAC with hexadecimal digits of either case in constant time. Any other text is not valid.
+fn is_valid_signature(mac: Hmac<Sha256>, signature: &str) -> bool {
+    decode_hex::<32>(signature).is_some_and(|bytes| mac.verify_slice(&bytes).is_ok())
 }
 
 #[cfg(test)]
@@ -137,7 +143,7 @@ mod tests {
         body: b"{\"amount\":9200}",
     };
 
-    fn key() -> SharedKey {
+    fn test_key() -> SharedKey {
         SharedKey::new([7; 32])
     }
 
@@ -146,14 +152,14 @@ mod tests {
         // printf 'tillgate request\nPOST\n/v1/authorize\n1795433712\n8ac7a4a1\n{"amount":9200}' |
         //   openssl dgst -sha256 -mac HMAC -macopt hexkey:0707…07
         let expected = "cc1c5bdf3bc06563bcb5207990842db96cbec15af0b37063fdd14c3dd3148a18";
-        assert_eq!(REQUEST.sign(&key()).as_str(), expected);
-        assert!(REQUEST.is_signed_by(&key(), expected));
-        assert!(REQUEST.is_signed_by(&key(), &expected.to_uppercase()));
+        assert_eq!(REQUEST.sign(&test_key()).as_str(), expected);
+        assert!(REQUEST.is_signed_by(&test_key(), expected));
+        assert!(REQUEST.is_signed_by(&test_key(), &expected.to_uppercase()));
     }
 
     #[test]
     fn a_signature_covers_every_part_and_its_place() {
-        let signature = REQUEST.sign(&key());
+        let signature = REQUEST.sign(&test_key());
         let moved = SignedRequest { date: "179543371", idempotency_key: "28ac7a4a1", ..REQUEST };
         for other in [
             SignedRequest { method: "GET", ..REQUEST },
@@ -165,7 +171,7 @@ mod tests {
             moved,
         ] {
             assert!(
-                !other.is_signed_by(&key(), signature.as_str()),
+                !other.is_signed_by(&test_key(), signature.as_str()),
                 "{} {} {}",
                 other.path,
                 other.date,
@@ -174,20 +180,21 @@ mod tests {
         }
         assert!(!REQUEST.is_signed_by(&SharedKey::new([8; 32]), signature.as_str()));
         for text in ["", "0", &"0".repeat(64), &signature.as_str()[1..], &format!("{}00", signature.as_str())] {
-            assert!(!REQUEST.is_signed_by(&key(), text), "{text}");
+            assert!(!REQUEST.is_signed_by(&test_key(), text), "{text}");
         }
     }
 
     #[test]
     fn an_answer_belongs_to_one_request_one_status_and_one_body() {
-        let (request, other) = (REQUEST.sign(&key()), SignedRequest { date: "1", ..REQUEST }.sign(&key()));
-        let signature = sign_answer(&key(), &request, 200, b"{}");
-        let is_signed = |request, status, body| is_answer_signed_by(&key(), request, status, body, signature.as_str());
+        let (request, other) = (REQUEST.sign(&test_key()), SignedRequest { date: "1", ..REQUEST }.sign(&test_key()));
+        let signature = sign_response(&test_key(), &request, 200, b"{}");
+        let is_signed =
+            |request, status, body| is_response_signed_by(&test_key(), request, status, body, signature.as_str());
         assert!(is_signed(&request, 200, b"{}"));
         assert!(!is_signed(&other, 200, b"{}"));
         assert!(!is_signed(&request, 201, b"{}"));
         assert!(!is_signed(&request, 200, b"{ }"));
-        assert!(!REQUEST.is_signed_by(&key(), signature.as_str()), "an answer is no request");
+        assert!(!REQUEST.is_signed_by(&test_key(), signature.as_str()), "an answer is no request");
     }
 
     #[test]
@@ -208,7 +215,7 @@ mod tests {
         ] {
             assert_eq!(is_recent(date, now), recent, "{date}");
         }
-        assert!(is_recent(&date_text(now), now));
+        assert!(is_recent(&format_date(now), now));
     }
 
     #[test]

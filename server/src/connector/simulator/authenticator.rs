@@ -1,4 +1,4 @@
-//! 3-D Secure in the simulator: the [`directory`] says what a card is there to show, the [`issuer`] answers by it.
+//! 3-D Secure in the simulator: the [`directory`] determines the flow of a card, the [`issuer`] responds accordingly.
 
 use async_trait::async_trait;
 use tillgate_shared::brand::Brand;
@@ -6,24 +6,36 @@ use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::parameter::Parameters;
 
 use super::{Simulator, directory, issuer};
-use crate::connector::three_ds::{AuthenticationRequest, Authenticator, ChallengeResult, Enrolment};
-use crate::domain::authentication::{Authentication, Proof, Said};
+use crate::connector::three_ds::request::AuthType;
+use crate::connector::three_ds::{ChallengePage, ChallengeResult, Enrolment, ThreeDsAuthenticator, ThreeDsRequest};
+use crate::domain::three_ds::{AuthenticationResult, Proof, ThreeDsSession};
 
 #[async_trait]
-impl Authenticator for Simulator {
-    async fn look_up(&self, number: &CardNumber, parameters: &Parameters) -> Option<Enrolment> {
-        let flow = directory::look_up(number.digits(), parameters)?;
+impl ThreeDsAuthenticator for Simulator {
+    async fn look_up_card(&self, number: &CardNumber, parameters: &Parameters) -> Option<Enrolment> {
+        let flow = directory::find_flow(number.digits(), parameters)?;
         Some(Enrolment { version: flow.version(), has_method: flow.has_method() })
     }
 
-    async fn authenticate(&self, request: &AuthenticationRequest<'_>) -> Proof {
-        let flow = directory::look_up(request.number.digits(), request.parameters);
-        let said = flow.map_or(Said::Outside, |flow| issuer::authenticate(flow, request.message));
-        issuer::proof(request.brand.code, request.version, request.transaction, said, None)
+    async fn authenticate(&self, request: &ThreeDsRequest<'_>) -> Proof {
+        let flow = directory::find_flow(request.number.digits(), request.parameters);
+        let result = flow
+            .map_or(AuthenticationResult::NotSupported, |flow| issuer::authenticate_cardholder(flow, request.message));
+        issuer::build_proof(request.brand.code, request.version, request.transaction_id, result, None)
     }
 
-    fn challenge_proof(&self, brand: &Brand, authentication: &Authentication, result: &ChallengeResult) -> Proof {
+    fn challenge_proof(&self, brand: &Brand, authentication: &ThreeDsSession, result: &ChallengeResult) -> Proof {
         let (version, transaction) = (Some(authentication.version), Some(authentication.transaction.as_str()));
-        issuer::proof(brand.code, version, transaction, Said::Issuer(result.status), result.reason)
+        issuer::build_proof(
+            brand.code,
+            version,
+            transaction,
+            AuthenticationResult::Issuer(result.status),
+            result.reason,
+        )
+    }
+
+    fn challenge_page(&self, auth_type: Option<AuthType>) -> ChallengePage {
+        issuer::challenge_page(auth_type)
     }
 }

@@ -1,75 +1,76 @@
-//! Cards in the simulator: what is wrong with a card is looked for in the order of the code below, and everything else
-//! succeeds. The values that mean something are in [`test_data`].
+//! Cards in the simulator. A card is checked for errors in the order of the code below, and any other card succeeds.
+//! The values with a special meaning are in [`test_data`].
 //!
-//! The address check (`result.avsResponse`) answers a payment that has `billing.street1` or `billing.postcode`; the check
-//! of the security code (`result.cvvResponse`) one whose card was typed, unless the brand has cards without a code. Neither
-//! check changes the outcome: what to do about it is the merchant's to decide.
+//! The address check (`result.avsResponse`) runs if a payment has `billing.street1` or `billing.postcode`. The check of
+//! the security code (`result.cvvResponse`) runs if a code was sent, or if the shopper typed a card whose brand
+//! requires a code. Neither check changes the outcome: the merchant decides what to do about the result.
 
 use jiff::civil::Date;
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::super::{Address, ConnectorResult, Entry, FullCard, Order};
-use super::test_data;
+use crate::connector::{CardSource, ConnectorResult, FullCard, Order};
+use crate::test_data;
 
-pub(super) fn authorize(order: &Order, card: &FullCard, forced: Option<ResultCode>, today: Date) -> ConnectorResult {
-    // Whoever asks for it twice has been authenticated in between.
+/// Returns the result of an order: the forced code, else the first error, else that of the test card, else success. A
+/// forced code has the acquirer's response 00 if it is a success, 05 otherwise. An error, unlike any other result, has
+/// no results of the address and security code checks.
+pub(super) fn authorize_card(
+    order: &Order,
+    card: &FullCard,
+    forced: Option<ResultCode>,
+    today: Date,
+) -> ConnectorResult {
+    // A forced soft decline applies only once: the repeated payment is authenticated.
     let forced = forced.filter(|code| *code != codes::SOFT_DECLINED || !order.is_authenticated());
     if let Some(code) = forced {
-        return checked(
+        return with_check_results(
             order,
             card,
             ConnectorResult::from(code).with_acquirer_response(if code.is_success() { "00" } else { "05" }),
         );
     }
-    if !card.number.luhn_valid() {
-        return test_data::WRONG_CHECK_DIGIT.result();
+    if !card.number.is_luhn_valid() {
+        return (&test_data::WRONG_CHECK_DIGIT).into();
     }
-    if !order.brand.accepts(card.number.digits()) {
-        return test_data::OTHER_BRAND.result();
+    if !order.brand.allows_number(card.number.digits()) {
+        return (&test_data::OTHER_BRAND).into();
     }
     let this_month = (today.year().unsigned_abs(), today.month().unsigned_abs());
     if card.expiry.is_past(this_month) {
-        return test_data::EXPIRED.result();
+        return (&test_data::EXPIRED).into();
     }
-    if let Some(code) = &card.code
+    if let Some(code) = &card.security_code
         && !order.brand.code_lengths().iter().any(|length| usize::from(*length) == code.digits().len())
     {
-        return test_data::CODE_LENGTH.result();
+        return (&test_data::CODE_LENGTH).into();
     }
     let known = test_data::CARDS.iter().find(|known| known.number == card.number.digits());
     let outcome = match known.map(|known| known.outcome) {
-        // What moves no money needs nobody's word.
+        // A zero-amount verification needs no authentication, so it is never declined softly.
         Some(soft) if soft.result == codes::SOFT_DECLINED && (order.is_authenticated() || order.amount.is_zero()) => {
             &test_data::GOOD
         }
         Some(outcome) => outcome,
         None => &test_data::GOOD,
     };
-    checked(order, card, outcome.result())
+    with_check_results(order, card, outcome.into())
 }
 
-/// Adds what the issuer says of address and code.
-fn checked(order: &Order, card: &FullCard, result: ConnectorResult) -> ConnectorResult {
-    ConnectorResult { avs: avs(&order.address), cvv: cvv(order, card), ..result }
-}
-
-fn avs(address: &Address) -> Option<char> {
-    match (&address.street, &address.postcode) {
-        (None, None) => None,
-        (Some(_), Some(postcode)) => {
-            let known = test_data::POSTCODES.iter().find(|known| known.value == postcode);
-            Some(known.unwrap_or(&test_data::ADDRESS_MATCHES).letter)
-        }
-        (Some(_), None) | (None, Some(_)) => Some(test_data::ADDRESS_INCOMPLETE.letter),
+/// Adds the results of the address and security code checks to a result.
+fn with_check_results(order: &Order, card: &FullCard, result: ConnectorResult) -> ConnectorResult {
+    ConnectorResult {
+        avs: test_data::check_address(order.address.street.as_deref(), order.address.postcode.as_deref()),
+        cvv: check_security_code(order, card),
+        ..result
     }
 }
 
-fn cvv(order: &Order, card: &FullCard) -> Option<char> {
-    let Some(code) = &card.code else {
-        let expected = card.entry == Entry::Keyed && order.shopper_present && !order.brand.code_optional();
-        return expected.then_some(test_data::CODE_MISSING.letter);
+/// Returns the letter for the security code. Without a code: the letter of a missing code if the shopper typed a card
+/// whose brand requires one, otherwise `None`.
+fn check_security_code(order: &Order, card: &FullCard) -> Option<char> {
+    let Some(code) = &card.security_code else {
+        let is_expected = card.source == CardSource::Keyed && order.shopper_present && !order.brand.is_code_optional();
+        return is_expected.then_some(test_data::CODE_MISSING.letter);
     };
-    let number = code.digits().parse().ok();
-    let known = test_data::SECURITY_CODES.iter().find(|known| Some(known.value) == number);
-    Some(known.map_or(test_data::CODE_MATCHES.letter, |known| known.letter))
+    Some(test_data::check_security_code(code.digits()))
 }

@@ -1,145 +1,151 @@
-//! The issuers' servers, simulated: what they answer to a request for authentication, and what can be answered on the page
-//! of a challenge.
+//! Simulated issuers: their responses to authentication requests, and the answers on the page of a challenge.
 //!
-//! Everything follows from the request, so that the same one is answered in the same way, always.
+//! Responses depend on the request alone, so the same request always has the same response.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::directory::Flow;
-use crate::connector::three_ds::ChallengeResult;
-use crate::connector::three_ds::request::{AuthType, AuthenticationMessage, Wish};
-use crate::domain::authentication::{Proof, Reason, Said, Status, Version, eci};
+use crate::connector::three_ds::request::{AuthType, ChallengePreference, ThreeDsMessage};
+use crate::connector::three_ds::{ChallengeAnswer, ChallengePage, ChallengeResult};
+use crate::domain::three_ds::{
+    AuthenticationResult, Proof, ThreeDsVersion, TransactionStatus, TransactionStatusReason, scheme_eci,
+};
+use crate::test_data::three_ds::ThreeDsFlow;
 
-/// Returns the answer of the directory, or of the issuer of a card with this flow, to a request. The issuer of a
-/// frictionless card grants every exemption, that of a challenge card none.
-pub fn authenticate(flow: Flow, request: &AuthenticationMessage) -> Said {
-    match flow.said() {
-        // Who is to become a trusted merchant needs the cardholder's word.
-        Said::Issuer(Status::Authenticated | Status::Attempted) if request.wish == Some(Wish::TrustPrompt) => {
-            Said::Issuer(Status::ChallengeRequired)
+/// Returns the response of the directory or the issuer to a request, for a card with this flow. A request to trust the
+/// merchant turns an authentication or an attempt into a challenge. An issuer that would authenticate without a
+/// challenge grants every exemption, any other none.
+pub fn authenticate_cardholder(flow: ThreeDsFlow, request: &ThreeDsMessage) -> AuthenticationResult {
+    match flow.authentication_result() {
+        // A new trusted beneficiary needs the cardholder's consent, so the issuer requires a challenge.
+        AuthenticationResult::Issuer(TransactionStatus::Authenticated | TransactionStatus::Attempted)
+            if request.challenge_preference == Some(ChallengePreference::TrustPrompt) =>
+        {
+            AuthenticationResult::Issuer(TransactionStatus::ChallengeRequired)
         }
-        Said::Issuer(Status::Authenticated) if request.asks_for_exemption() => Said::Issuer(Status::Exempted),
-        said => said,
+        AuthenticationResult::Issuer(TransactionStatus::Authenticated) if request.requests_exemption() => {
+            AuthenticationResult::Issuer(TransactionStatus::Exempted)
+        }
+        result => result,
     }
 }
 
-/// The proof of what was said in a transaction about a card of a brand.
-pub fn proof(
+/// Makes the proof of an authentication from its result. An authentication or an attempt with a transaction has an
+/// authentication value, which is the same for the same transaction. A missing `reason` is filled in for a result that
+/// is unavailable, rejected or failed; version 1 has none.
+pub fn build_proof(
     brand: &str,
-    version: Option<Version>,
+    version: Option<ThreeDsVersion>,
     transaction: Option<&str>,
-    said: Said,
-    reason: Option<Reason>,
+    result: AuthenticationResult,
+    reason: Option<TransactionStatusReason>,
 ) -> Proof {
-    let vouches = matches!(said, Said::Issuer(Status::Authenticated | Status::Attempted));
-    let value = transaction.filter(|_| vouches).map(|id| base64_of(&["authentication value", brand, id]));
-    let reason = reason.or(match said {
-        Said::Issuer(Status::Unavailable) => Some(Reason::TechnicalProblem),
-        Said::Issuer(Status::Rejected) => Some(Reason::SuspectedFraud),
-        Said::Issuer(Status::Failed) => Some(Reason::CardAuthenticationFailed),
+    let has_value =
+        matches!(result, AuthenticationResult::Issuer(TransactionStatus::Authenticated | TransactionStatus::Attempted));
+    let value = transaction.filter(|_| has_value).map(|id| digest_base64(&["authentication value", brand, id]));
+    let reason = reason.or(match result {
+        AuthenticationResult::Issuer(TransactionStatus::Unavailable) => Some(TransactionStatusReason::TechnicalProblem),
+        AuthenticationResult::Issuer(TransactionStatus::Rejected) => Some(TransactionStatusReason::SuspectedFraud),
+        AuthenticationResult::Issuer(TransactionStatus::Failed) => {
+            Some(TransactionStatusReason::CardAuthenticationFailed)
+        }
         _ => None,
     });
     Proof {
         version,
-        said,
-        eci: eci(brand, said).map(str::to_owned),
-        value,
+        result,
+        eci: scheme_eci(brand, result).map(str::to_owned),
+        cavv: value,
         transaction: transaction.map(str::to_owned),
-        // Version 1 gave no reasons.
-        reason: reason.filter(|_| version != Some(Version::V1)),
+        // Version 1 has no reason codes.
+        reason: reason.filter(|_| version != Some(ThreeDsVersion::V1)),
     }
 }
 
-/// 20 bytes that follow from some texts, in base64: 28 characters, as authentication values have.
-fn base64_of(texts: &[&str]) -> String {
+/// Returns 20 bytes derived from some texts, in base64: 28 characters, the length of an authentication value.
+fn digest_base64(texts: &[&str]) -> String {
     STANDARD.encode(&Sha256::digest(texts.join("\n"))[..20])
 }
 
-/// An answer on the page of a challenge.
-#[derive(Debug)]
-pub struct Answer {
-    /// `returnCode`, as the page posts it: the payment's `result.code` where the challenge is not passed.
-    pub code: ResultCode,
-    /// What the page says.
-    pub words: &'static str,
-    /// How the authentication ends.
-    pub status: Status,
-    /// And why.
-    pub reason: Option<Reason>,
-}
-
-/// The answer that passes the challenge; the payment is then authorised, and ends as it would have without one.
-static PASSED: Answer = answer(codes::TEST_INTERNAL, "The cardholder is authenticated", Status::Authenticated, None);
-
-/// Every answer, in the page's order.
-pub static ANSWERS: [Answer; 9] = [
-    answer(codes::TEST_INTERNAL, "The cardholder is authenticated", Status::Authenticated, None),
-    answer(
+/// Every answer on the page of a challenge, in the page's order. The first one authenticates the cardholder: the
+/// payment is then authorized as it would be without a challenge.
+pub static CHALLENGE_ANSWERS: [ChallengeAnswer; 9] = [
+    challenge_answer(codes::TEST_INTERNAL, "The cardholder is authenticated", TransactionStatus::Authenticated, None),
+    challenge_answer(
         codes::THREEDS_FAILED,
         "The cardholder is not authenticated",
-        Status::Failed,
-        Some(Reason::CardAuthenticationFailed),
+        TransactionStatus::Failed,
+        Some(TransactionStatusReason::CardAuthenticationFailed),
     ),
-    answer(codes::CANCELLED_BY_USER, "The cardholder cancels", Status::Failed, Some(Reason::CardAuthenticationFailed)),
-    answer(
+    challenge_answer(
+        codes::CANCELLED_BY_USER,
+        "The cardholder cancels",
+        TransactionStatus::Failed,
+        Some(TransactionStatusReason::CardAuthenticationFailed),
+    ),
+    challenge_answer(
         codes::THREEDS_REJECTED,
         "The issuer rejects the authentication",
-        Status::Rejected,
-        Some(Reason::NotPermitted),
+        TransactionStatus::Rejected,
+        Some(TransactionStatusReason::NotPermitted),
     ),
-    answer(codes::THREEDS_SUSPECTED_FRAUD, "The issuer suspects fraud", Status::Rejected, Some(Reason::SuspectedFraud)),
-    answer(
+    challenge_answer(
+        codes::THREEDS_SUSPECTED_FRAUD,
+        "The issuer suspects fraud",
+        TransactionStatus::Rejected,
+        Some(TransactionStatusReason::SuspectedFraud),
+    ),
+    challenge_answer(
         codes::THREEDS_TOO_MANY_ATTEMPTS,
         "The cardholder has tried too often",
-        Status::Failed,
-        Some(Reason::TooManyChallenges),
+        TransactionStatus::Failed,
+        Some(TransactionStatusReason::TooManyChallenges),
     ),
-    answer(
+    challenge_answer(
         codes::THREEDS_UNAVAILABLE,
         "The authentication is not available",
-        Status::Unavailable,
-        Some(Reason::TechnicalProblem),
+        TransactionStatus::Unavailable,
+        Some(TransactionStatusReason::TechnicalProblem),
     ),
-    answer(
+    challenge_answer(
         codes::THREEDS_TECHNICAL,
         "The issuer's system is out of order",
-        Status::Unavailable,
-        Some(Reason::TechnicalProblem),
+        TransactionStatus::Unavailable,
+        Some(TransactionStatusReason::TechnicalProblem),
     ),
-    answer(codes::THREEDS_ABANDONED, "The cardholder does not answer in time", Status::Failed, Some(Reason::TimedOut)),
+    challenge_answer(
+        codes::THREEDS_ABANDONED,
+        "The cardholder does not answer in time",
+        TransactionStatus::Failed,
+        Some(TransactionStatusReason::TimedOut),
+    ),
 ];
 
-const fn answer(code: ResultCode, words: &'static str, status: Status, reason: Option<Reason>) -> Answer {
-    Answer { code, words, status, reason }
+/// Makes an answer. `code` is the result code of the payment, unless the cardholder is authenticated.
+const fn challenge_answer(
+    code: ResultCode,
+    label: &'static str,
+    status: TransactionStatus,
+    reason: Option<TransactionStatusReason>,
+) -> ChallengeAnswer {
+    ChallengeAnswer { label, result: ChallengeResult { status, reason, code } }
 }
 
-impl Answer {
-    /// Returns the end of the challenge that the answer stands for.
-    pub fn result(&self) -> ChallengeResult {
-        ChallengeResult { status: self.status, reason: self.reason, code: self.code }
-    }
-
-    /// An answer by what was posted. Any code of a success passes the challenge.
-    pub fn find(code: &str) -> Option<&'static Self> {
-        let passes = || ResultCode::find(code).filter(|code| code.is_success()).map(|_| &PASSED);
-        ANSWERS.iter().find(|answer| answer.code.code() == code).or_else(passes)
-    }
-}
-
-/// Returns heading and text of the page of a challenge.
-pub fn page_texts(auth_type: AuthType) -> [&'static str; 2] {
-    match auth_type {
-        AuthType::Static => ["Enter your password", "The issuer asks for the password that you chose."],
-        AuthType::Dynamic => ["Enter your one-time code", "The issuer has sent you a code for this payment."],
-        AuthType::OutOfBand => ["Confirm in your bank's app", "The issuer waits for your answer in its app."],
-        AuthType::Decoupled => [
+/// Returns the page of a challenge, with texts for the authentication type. The answers are always the same.
+pub fn challenge_page(auth_type: Option<AuthType>) -> ChallengePage {
+    let [title, text] = match auth_type {
+        None => ["Confirm your payment", ""],
+        Some(AuthType::Static) => ["Enter your password", "The issuer asks for the password that you chose."],
+        Some(AuthType::Dynamic) => ["Enter your one-time code", "The issuer has sent you a code for this payment."],
+        Some(AuthType::OutOfBand) => ["Confirm in your bank's app", "The issuer waits for your answer in its app."],
+        Some(AuthType::Decoupled) => [
             "Confirm later, on another device",
             "The issuer asks you outside of this page. This page stands in for the other device.",
         ],
-    }
+    };
+    ChallengePage { title, text, answers: &CHALLENGE_ANSWERS }
 }
 
 #[cfg(test)]
@@ -148,22 +154,24 @@ mod tests {
 
     #[test]
     fn an_issuer_vouches_for_what_was_authenticated_or_attempted_and_for_nothing_else() {
-        for status in Status::ALL {
-            let proof = proof("VISA", Some(Version::V22), Some("x"), Said::Issuer(status), None);
-            let vouches = matches!(status, Status::Authenticated | Status::Attempted);
-            let has_eci = vouches || status == Status::Exempted;
-            assert_eq!((proof.value.is_some(), proof.eci.is_some()), (vouches, has_eci), "{status:?}");
-            assert!(proof.value.is_none_or(|value| value.len() == 28));
+        for status in TransactionStatus::ALL {
+            let proof =
+                build_proof("VISA", Some(ThreeDsVersion::V22), Some("x"), AuthenticationResult::Issuer(status), None);
+            let has_value = matches!(status, TransactionStatus::Authenticated | TransactionStatus::Attempted);
+            let has_eci = has_value || status == TransactionStatus::Exempted;
+            assert_eq!((proof.cavv.is_some(), proof.eci.is_some()), (has_value, has_eci), "{status:?}");
+            assert!(proof.cavv.is_none_or(|value| value.len() == 28));
         }
     }
 
     #[test]
     fn answers_are_told_apart_by_their_codes_and_every_success_passes() {
-        for answer in &ANSWERS {
-            assert_eq!(Answer::find(answer.code.code()).map(|found| found.words), Some(answer.words));
-            assert_eq!(answer.code.is_success(), answer.status == Status::Authenticated);
+        let page = challenge_page(None);
+        for answer in page.answers {
+            assert_eq!(page.find_result(answer.result.code.code()), Some(answer.result));
+            assert_eq!(answer.result.code.is_success(), answer.result.status == TransactionStatus::Authenticated);
         }
-        assert_eq!(Answer::find("000.000.000").map(|found| found.status), Some(Status::Authenticated));
-        assert!(Answer::find("").is_none() && Answer::find("000.200.000").is_none());
+        assert_eq!(page.find_result("000.000.000").map(|result| result.status), Some(TransactionStatus::Authenticated));
+        assert!(page.find_result("").is_none() && page.find_result("000.200.000").is_none());
     }
 }

@@ -1,46 +1,46 @@
-//! The INTERNAL simulator: documented outcomes, the same answer for the same request, always.
+//! The simulator for the mode INTERNAL: documented outcomes, and always the same outcome for the same request.
 //!
-//! A card number that is not among the [`test_numbers`] is declined, unless the entity takes any: it may be a real one.
-//! Otherwise `customParameters[forceResultCode]` gives exactly that code, whatever the account. Without it the kind of account
-//! decides, in [`card`] (also cards out of wallets) and in [`bank`], by the values in [`test_data`]; an account with a provider, and one that only the
-//! provider knows, is always good.
+//! A card number that is not among the documented [`numbers`] is declined, unless the entity accepts any number: it may
+//! be a real one. Otherwise `customParameters[forceResultCode]` determines the result code, whatever the account.
+//! Without it the outcome depends on the account: [`card`] (also for cards from wallets) and [`bank`] use the
+//! values in [`test_data`]; an account with a provider, and an unknown account, always succeed.
 //!
-//! A brand that answers at once is then done: 000.100.110. One that does not sends the shopper to a page of its own:
-//! 000.200.000, and a redirect to our page that stands in for the brand's. Where the shopper transfers the money, the
-//! answer names the account to transfer it to. A registration, and a charge without the shopper of an account with a
-//! provider, send nobody away.
+//! A synchronous brand then returns 000.100.110. An asynchronous brand redirects the shopper: the simulator returns
+//! 000.200.000 and a redirect to a page of the gateway that replaces the brand's. If the shopper transfers the money,
+//! the response names the account to transfer it to. Registrations, and charges of an account with a provider without
+//! the shopper, do not redirect.
 
 mod authenticator;
 mod bank;
 mod card;
-pub mod directory;
-pub mod issuer;
-mod page;
-pub mod test_data;
-pub mod test_numbers;
+mod directory;
+mod issuer;
+mod sandbox;
+mod test_tables;
 
 use async_trait::async_trait;
 use jiff::civil::Date;
 use tillgate_shared::result::{ResultCode, codes};
 
-pub use page::{PAGE, PageAnswer};
+pub use sandbox::SANDBOX;
 
-use super::{
-    Capabilities, Connector, ConnectorResult, FullAccount, Inquiry, Modification, Order, OrderRequest, Outcome,
-    ShopperPage,
+use crate::connector::{
+    Capabilities, Connector, ConnectorOutcome, ConnectorResult, FullAccount, Inquiry, Modification, Order,
+    OrderRequest, ShopperPage,
 };
 use crate::domain::payment::TransferAccount;
+use crate::test_data::{self, TestOutcome, numbers};
 
-/// Its name, which `--connector` takes.
-pub const NAME: &str = "simulator";
+/// The connector's name, for `--connector`.
+pub(super) const NAME: &str = "simulator";
 
-/// The simulator, a pure function of each request.
+/// The simulator. Its outcomes depend on the request alone.
 pub struct Simulator;
 
-const CAPABILITIES: Capabilities = Capabilities::EVERYTHING_IN_PROCESS;
+static CAPABILITIES: Capabilities = Capabilities::without_limits(false);
 
-/// The page that stands in for a brand's, below the public address.
-const SHOPPER_PAGE: ShopperPage = ShopperPage::Own("v1/simulator/");
+/// The page that replaces a brand's own page.
+const SHOPPER_PAGE: ShopperPage = ShopperPage::Own(sandbox::BRAND_PAGE_ADDRESS);
 
 #[async_trait]
 impl Connector for Simulator {
@@ -57,88 +57,98 @@ impl Connector for Simulator {
     }
 
     fn known_decline(&self, request: &OrderRequest<'_>) -> Option<ResultCode> {
-        let code = judge(request.order, request.today).code;
-        // A soft decline asks for the authentication.
+        let code = decide_order(request.order, request.today).code;
+        // A soft decline requires authentication, so it is not final.
         (code != codes::SOFT_DECLINED && !code.is_success()).then_some(code)
     }
 
-    async fn authorize(&self, request: &OrderRequest<'_>) -> Outcome {
+    async fn authorize(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
         let order = request.order;
-        let mut result = judge(order, request.today);
-        // An order that is good so far is decided on the brand's page, if it has one; a forced outcome is there at once.
-        let leaves = order.forced.is_none() && order.requires_redirect() && result.code.is_success();
-        if leaves {
+        let mut result = decide_order(order, request.today);
+        // An order without errors is decided on the brand's page, if the brand has one. A forced outcome applies
+        // immediately.
+        let redirects = order.forced_result_code.is_none() && order.requires_redirect() && result.code.is_success();
+        if redirects {
             result = ConnectorResult { code: codes::PENDING, details: Default::default(), ..result };
         }
-        let good = result.code.is_success() || result.code.is_pending();
-        if good && test_data::TRANSFERS.contains(&order.brand.code) {
+        let is_accepted = result.code.is_success() || result.code.is_pending();
+        if is_accepted && test_data::TRANSFERS.contains(&order.brand.code) {
             result.transfer_account = Some(collecting_account());
         }
-        if leaves { Outcome::Redirect(result, SHOPPER_PAGE) } else { Outcome::of(result) }
+        if redirects { ConnectorOutcome::Redirect(result, SHOPPER_PAGE) } else { ConnectorOutcome::from_result(result) }
     }
 
-    async fn credit(&self, request: &OrderRequest<'_>) -> Outcome {
+    async fn credit(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
         self.authorize(request).await
     }
 
-    async fn verify(&self, request: &OrderRequest<'_>) -> Outcome {
-        Outcome::of(judge(request.order, request.today))
+    async fn verify(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
+        ConnectorOutcome::from_result(decide_order(request.order, request.today))
     }
 
-    async fn capture(&self, modification: &Modification) -> Outcome {
-        follow_up(modification)
+    async fn capture(&self, modification: &Modification) -> ConnectorOutcome {
+        decide_modification(modification)
     }
 
-    async fn refund(&self, modification: &Modification) -> Outcome {
-        follow_up(modification)
+    async fn refund(&self, modification: &Modification) -> ConnectorOutcome {
+        decide_modification(modification)
     }
 
-    async fn reverse(&self, modification: &Modification) -> Outcome {
-        follow_up(modification)
+    async fn reverse(&self, modification: &Modification) -> ConnectorOutcome {
+        decide_modification(modification)
     }
 
-    async fn inquire(&self, _: &Inquiry) -> Outcome {
-        // It keeps no books, and never leaves a request without an outcome.
-        Outcome::Unknown
+    async fn inquire(&self, _: &Inquiry) -> ConnectorOutcome {
+        // The simulator stores nothing, and each of its requests has an outcome.
+        ConnectorOutcome::Unknown
     }
 }
 
-/// The reason why the simulator does not take an order's card number at all, or `None` if it does.
-fn refused_number(order: &Order) -> Option<&'static test_data::Outcome> {
+impl From<&TestOutcome> for ConnectorResult {
+    fn from(outcome: &TestOutcome) -> Self {
+        Self::from(outcome.result).with_acquirer_response(outcome.acquirer)
+    }
+}
+
+/// Returns the outcome with which the simulator declines a card number that is no documented test number. `None` if the
+/// sandbox accepts any number, or the account is no card.
+fn refused_number(order: &Order) -> Option<&'static TestOutcome> {
     let FullAccount::Card(card) = &order.account else { return None };
-    if order.any_number || test_numbers::is_test_number(card.number.digits()) {
+    if order.accepts_any_number || numbers::is_test_number(card.number.digits()) {
         return None;
     }
-    Some(if card.number.luhn_valid() { &test_data::NO_TEST_NUMBER } else { &test_data::WRONG_CHECK_DIGIT })
+    Some(if card.number.is_luhn_valid() { &test_data::NO_TEST_NUMBER } else { &test_data::WRONG_CHECK_DIGIT })
 }
 
-/// What the kind of account says, or what is asked for.
-fn judge(order: &Order, today: Date) -> ConnectorResult {
-    let forced = order.forced.as_deref().map(self::forced);
-    // No forced outcome either: what succeeds or is pending is kept.
+/// Decides an order: declines a refused card number, else applies the forced outcome, else decides by the account. An
+/// account with a provider or an unknown one succeeds.
+fn decide_order(order: &Order, today: Date) -> ConnectorResult {
+    let forced = order.forced_result_code.as_deref().map(parse_forced_code);
+    // A refused number has no forced outcome either, because successful and pending payments store the number.
     if let Some(refused) = refused_number(order) {
-        return refused.result();
+        return refused.into();
     }
     match &order.account {
-        FullAccount::Card(card) => card::authorize(order, card, forced, today),
-        FullAccount::Bank(account) => bank::authorize(order, account, forced, today),
+        FullAccount::Card(card) => card::authorize_card(order, card, forced, today),
+        FullAccount::Bank(account) => bank::authorize_bank_account(order, account, forced, today),
         FullAccount::Virtual(_) | FullAccount::Unknown => match forced {
             Some(code) => code.into(),
-            None => test_data::GOOD.result(),
+            None => (&test_data::GOOD).into(),
         },
     }
 }
 
-/// Decides a modification: it succeeds, or ends as it is asked to.
-fn follow_up(modification: &Modification) -> Outcome {
-    modification.forced.as_deref().map_or(codes::TEST_INTERNAL, forced).into()
+/// Decides a modification: it succeeds, or has its forced outcome.
+fn decide_modification(modification: &Modification) -> ConnectorOutcome {
+    modification.forced_result_code.as_deref().map_or(codes::TEST_INTERNAL, parse_forced_code).into()
 }
 
-fn forced(code: &str) -> ResultCode {
+/// Finds a forced result code. An unknown code becomes the decline `FORCED_CODE_UNKNOWN`.
+fn parse_forced_code(code: &str) -> ResultCode {
     ResultCode::find(code).unwrap_or(codes::FORCED_CODE_UNKNOWN)
 }
 
-/// The account that simulated transfers go to.
+/// Returns the account for simulated transfers.
 fn collecting_account() -> TransferAccount {
     TransferAccount {
         holder: "Tillgate Simulator".to_owned(),

@@ -1,6 +1,6 @@
-//! 3-D Secure: the authentication of cardholders by the issuers of their cards, as a connector sees it.
+//! 3-D Secure, as a connector sees it: the authentication of cardholders by the issuers of their cards.
 //!
-//! What an answer means for the payment is decided in `domain::authentication`.
+//! The consequences of a response for the payment are decided in `domain::three_ds`.
 
 pub mod request;
 
@@ -13,71 +13,105 @@ use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 
-use self::request::AuthenticationMessage;
-use crate::domain::authentication::{Authentication, Proof, Reason, Status, Version};
+use self::request::{AuthType, ThreeDsMessage};
+use crate::domain::three_ds::{Proof, ThreeDsSession, ThreeDsVersion, TransactionStatus, TransactionStatusReason};
 
-/// A connection to the directories of the schemes and the issuers' servers.
+/// A connection to the directories of the schemes and to the issuers' servers.
 #[async_trait]
-pub trait Authenticator: Send + Sync {
-    /// Looks a card up in the directories. Returns `None` if none of them knows it. A simulation reads the merchant's wishes
-    /// for an outcome from `parameters`.
-    async fn look_up(&self, number: &CardNumber, parameters: &Parameters) -> Option<Enrolment>;
+pub trait ThreeDsAuthenticator: Send + Sync {
+    /// Looks up a card in the directories. Returns `None` if no directory knows the card. A simulation reads the flow
+    /// that the merchant requests from `parameters`.
+    async fn look_up_card(&self, number: &CardNumber, parameters: &Parameters) -> Option<Enrolment>;
 
-    /// Asks the issuer of a card that a directory knows.
-    async fn authenticate(&self, request: &AuthenticationRequest<'_>) -> Proof;
+    /// Asks the issuer of a card to authenticate its cardholder.
+    async fn authenticate(&self, request: &ThreeDsRequest<'_>) -> Proof;
 
-    /// Returns the result of an authentication whose challenge has ended.
-    fn challenge_proof(&self, brand: &Brand, authentication: &Authentication, result: &ChallengeResult) -> Proof;
+    /// Returns the proof of an authentication whose challenge has ended.
+    fn challenge_proof(&self, brand: &Brand, authentication: &ThreeDsSession, result: &ChallengeResult) -> Proof;
+
+    /// Returns the page of a challenge of this authentication type.
+    fn challenge_page(&self, auth_type: Option<AuthType>) -> ChallengePage;
 }
 
 /// The entry of a card in a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Enrolment {
-    /// The version that the card is enrolled in. `None` if it is not enrolled or its issuer does not take part: then nothing
-    /// needs to be known of the shopper's browser.
-    pub version: Option<Version>,
+    /// The version that the card is enrolled in. `None` if it is not enrolled or its issuer does not support 3-D
+    /// Secure; the browser's data are not needed then.
+    pub version: Option<ThreeDsVersion>,
     /// True if the issuer's method page has to run first.
     pub has_method: bool,
 }
 
 /// A request to authenticate a cardholder.
 #[derive(Debug)]
-pub struct AuthenticationRequest<'a> {
+pub struct ThreeDsRequest<'a> {
     /// The brand of the card.
     pub brand: &'static Brand,
     /// The card number.
     pub number: &'a CardNumber,
-    /// The version that is spoken. `None` if the card is not enrolled.
-    pub version: Option<Version>,
+    /// The protocol version of the request. `None` if the card is not enrolled.
+    pub version: Option<ThreeDsVersion>,
     /// The id of the transaction. `None` if the card is not enrolled.
-    pub transaction: Option<&'a str>,
+    pub transaction_id: Option<&'a str>,
     /// The message to the issuer.
-    pub message: &'a AuthenticationMessage,
+    pub message: &'a ThreeDsMessage,
     /// The parameters of the payment.
     pub parameters: &'a Parameters,
 }
 
-/// The end of a challenge, as the issuer reports it.
+/// A page of the gateway that replaces the issuer's. The cardholder chooses the answer there.
+#[derive(Debug, Clone, Copy)]
+pub struct ChallengePage {
+    /// The heading.
+    pub title: &'static str,
+    /// The text. May be empty.
+    pub text: &'static str,
+    /// Every answer, in the page's order.
+    pub answers: &'static [ChallengeAnswer],
+}
+
+/// An answer on the page of a challenge. The page posts the code of its result.
+#[derive(Debug)]
+pub struct ChallengeAnswer {
+    /// The text on the page.
+    pub label: &'static str,
+    /// The result of the challenge.
+    pub result: ChallengeResult,
+}
+
+impl ChallengePage {
+    /// Returns the result of the answer with a posted code. Any other success code counts as the first answer that
+    /// authenticates the cardholder. `None` for any other code.
+    pub fn find_result(&self, code: &str) -> Option<ChallengeResult> {
+        let results = || self.answers.iter().map(|answer| answer.result);
+        let is_success = ResultCode::find(code).is_some_and(|code| code.is_success());
+        let passed = || results().find(|result| is_success && result.status == TransactionStatus::Authenticated);
+        results().find(|result| result.code.code() == code).or_else(passed)
+    }
+}
+
+/// The result of a challenge, as the issuer reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChallengeResult {
-    /// The end of the authentication.
-    pub status: Status,
-    /// Its reason.
-    pub reason: Option<Reason>,
+    /// The transaction status.
+    pub status: TransactionStatus,
+    /// The reason for the status.
+    pub reason: Option<TransactionStatusReason>,
     /// The result code of the payment if the cardholder is not authenticated.
     pub code: ResultCode,
 }
 
-/// Makes the id of a transaction of 16 random bytes: a UUID of version 4 (RFC 9562); in version 1 of the protocol the xid, 20
-/// bytes in base64.
-pub fn transaction_id(version: Version, mut random: [u8; 16]) -> String {
-    if version == Version::V1 {
+/// Makes a transaction id from 16 random bytes: a UUID of version 4 (RFC 9562), or, for version 1 of the protocol, the
+/// xid, 20 bytes of a SHA-256 digest in base64.
+pub fn new_transaction_id(version: ThreeDsVersion, mut random: [u8; 16]) -> String {
+    if version == ThreeDsVersion::V1 {
         let digest = Sha256::digest(random);
         return STANDARD.encode(&digest[..20]);
     }
     random[6] = random[6] & 0x0f | 0x40;
     random[8] = random[8] & 0x3f | 0x80;
-    let digits = crate::domain::id::hex(&random);
+    let digits = crate::domain::id::to_hex(&random);
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 
@@ -87,8 +121,8 @@ mod tests {
 
     #[test]
     fn transactions_have_the_shape_of_their_version() {
-        assert_eq!(transaction_id(Version::V22, [0xff; 16]), "ffffffff-ffff-4fff-bfff-ffffffffffff");
-        assert_eq!(transaction_id(Version::V21, [0; 16]), "00000000-0000-4000-8000-000000000000");
-        assert_eq!(transaction_id(Version::V1, [7; 16]).len(), 28);
+        assert_eq!(new_transaction_id(ThreeDsVersion::V22, [0xff; 16]), "ffffffff-ffff-4fff-bfff-ffffffffffff");
+        assert_eq!(new_transaction_id(ThreeDsVersion::V21, [0; 16]), "00000000-0000-4000-8000-000000000000");
+        assert_eq!(new_transaction_id(ThreeDsVersion::V1, [7; 16]).len(), 28);
     }
 }

@@ -1,14 +1,13 @@
-//! What an issuer is told about a payment when it is asked to authenticate its cardholder (EMV 3-D Secure 2: AReq), in the
-//! value sets of the protocol. The catalogue has judged how each value looks; what is no value of the protocol is refused
-//! here.
+//! The authentication request to an issuer (EMV 3-D Secure 2: AReq), in the value sets of the protocol. The formats of
+//! parameters have been checked before; values that the protocol does not have are refused here.
 
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 
-use crate::domain::channel::ThreeD;
+use crate::domain::channel::ThreeDsPolicy;
 use crate::domain::refusal::Refusal;
 
-/// A set of codes with what each means.
+/// Declares an enum of protocol codes.
 macro_rules! codes {
     ($(#[$doc:meta])* $name:ident { $($(#[$one:meta])* $code:literal => $variant:ident,)* }) => {
         $(#[$doc])*
@@ -19,12 +18,12 @@ macro_rules! codes {
             /// Every value.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// The code of the protocol.
+            /// Returns the code of the protocol.
             pub fn code(self) -> &'static str {
                 match self { $(Self::$variant => $code,)* }
             }
 
-            /// A value by its code.
+            /// Finds a value by its code.
             pub fn find(code: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.code() == code)
             }
@@ -33,60 +32,60 @@ macro_rules! codes {
 }
 
 codes! {
-    /// What the merchant wishes of a challenge (`threeDSRequestorChallengeInd`).
-    Wish {
-        /// No wish.
+    /// The merchant's preference for a challenge (`threeDSRequestorChallengeInd`).
+    ChallengePreference {
+        /// No preference.
         "01" => None,
-        /// None, please.
+        /// No challenge requested.
         "02" => NoChallenge,
-        /// One, by the merchant's own wish.
+        /// Challenge requested by the merchant's preference.
         "03" => Challenge,
-        /// One, because a law asks for it.
+        /// Challenge requested because a law mandates it.
         "04" => Mandate,
-        /// None: the risk has been analysed. From version 2.2 on, as all that follow.
+        /// No challenge requested: the risk has been analysed. This and all following values exist from version 2.2 on.
         "05" => RiskAnalysed,
-        /// None: the data are shared and nothing more.
+        /// No challenge requested: the data are shared for information only.
         "06" => DataShareOnly,
-        /// None: the cardholder is authenticated strongly already.
+        /// No challenge requested: strong cardholder authentication has been done already.
         "07" => AlreadyAuthenticated,
-        /// None: the cardholder trusts this merchant.
+        /// No challenge requested: the merchant is a trusted beneficiary of the cardholder.
         "08" => TrustedBeneficiary,
-        /// One, to make this merchant a trusted one.
+        /// Challenge requested, to make this merchant a trusted beneficiary.
         "09" => TrustPrompt,
     }
 }
 
 codes! {
-    /// Why strong authentication is not asked for (`threeDSecure.exemptionFlag`).
+    /// The reason for an exemption from strong authentication (`threeDSecure.exemptionFlag`).
     Exemption {
-        /// A low value.
+        /// Low value.
         "01" => LowValue,
-        /// The risk has been analysed.
+        /// Risk analysis.
         "02" => RiskAnalysis,
-        /// The cardholder trusts this merchant.
+        /// Trusted beneficiary.
         "03" => TrustedBeneficiary,
-        /// A secure payment of a company.
+        /// Secure corporate payment.
         "04" => SecureCorporate,
     }
 }
 
 codes! {
-    /// How the issuer authenticates (`authenticationType`).
+    /// The issuer's authentication method (`authenticationType`).
     AuthType {
-        /// By a secret that stays the same.
+        /// A static secret, such as a password.
         "01" => Static,
-        /// By a secret that changes.
+        /// A dynamic secret, such as a one-time code.
         "02" => Dynamic,
-        /// Outside of the page.
+        /// Out of band, for example in the bank's app.
         "03" => OutOfBand,
-        /// Later, on another device.
+        /// Decoupled: later, on another device.
         "04" => Decoupled,
     }
 }
 
 codes! {
-    /// The size of the window that a challenge is shown in (`challengeWindowSize`).
-    Window {
+    /// The size of the challenge window (`challengeWindowSize`).
+    ChallengeWindow {
         /// 250 × 400 pixels.
         "01" => W250,
         /// 390 × 400 pixels.
@@ -95,102 +94,109 @@ codes! {
         "03" => W500,
         /// 600 × 400 pixels.
         "04" => W600,
-        /// The whole screen.
+        /// Full screen.
         "05" => Full,
     }
 }
 
-/// What is known of the shopper's browser. A page without scripts cannot tell everything; the issuer is then told that
-/// there are none (EMV 3-D Secure 2.2: `browserJavascriptEnabled`).
+/// Data of the shopper's browser. A page without scripts cannot collect all of them; the issuer is then informed that
+/// scripts are disabled (EMV 3-D Secure 2.2: `browserJavascriptEnabled`).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Browser {
-    /// Its Accept header.
+pub struct BrowserData {
+    /// The Accept header.
     pub accept: Option<String>,
-    /// Its language, a BCP 47 tag.
+    /// The language, a BCP 47 tag.
     pub language: Option<String>,
-    /// Its User-Agent header.
+    /// The User-Agent header.
     pub user_agent: Option<String>,
-    /// What only a script finds out.
-    pub screen: Option<Screen>,
-    /// The size of the window for the challenge.
-    pub window: Option<Window>,
+    /// The data that only a script can read.
+    pub screen: Option<ScreenData>,
+    /// The size of the challenge window.
+    pub window: Option<ChallengeWindow>,
 }
 
-/// What a script in the browser finds out.
+/// Browser data that only a script can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Screen {
+pub struct ScreenData {
     /// Height in pixels.
     pub height: u32,
     /// Width in pixels.
     pub width: u32,
     /// Bits per pixel.
     pub color_depth: Option<u8>,
-    /// Minutes between UTC and local time; positive where local time is behind.
+    /// Minutes between UTC and local time; positive if local time is behind UTC.
     pub timezone: i16,
-    /// Whether it runs Java.
+    /// True if the browser runs Java.
     pub java: bool,
 }
 
-/// The message to an issuer that asks to authenticate a cardholder (AReq).
+/// The message that asks an issuer to authenticate a cardholder (AReq).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AuthenticationMessage {
-    /// What the shopper is asked to agree to: `risk.amount` when it is sent, the payment's own otherwise.
+pub struct ThreeDsMessage {
+    /// The amount that the shopper is asked to confirm: `risk.amount` if it was sent, otherwise the payment's own.
     pub amount: Amount,
     /// The browser.
-    pub browser: Browser,
-    /// What the merchant wishes.
-    pub wish: Option<Wish>,
-    /// Whether a law asks for a challenge.
-    pub mandated: bool,
-    /// Why no authentication is needed.
+    pub browser: BrowserData,
+    /// The merchant's preference for a challenge.
+    pub challenge_preference: Option<ChallengePreference>,
+    /// True if a law mandates a challenge.
+    pub challenge_mandated: bool,
+    /// The exemption that the merchant requests.
     pub exemption: Option<Exemption>,
-    /// How the issuer is to authenticate.
+    /// The authentication method that the merchant requests.
     pub auth_type: Option<AuthType>,
 }
 
-impl AuthenticationMessage {
-    /// Reads what is known of a payment of an amount. Where `policy` requires authentication, no exemption is asked for:
-    /// the payment could not do without the authentication that an exemption saves.
+impl ThreeDsMessage {
+    /// Reads the request from the parameters of a payment with this amount. If `policy` requires authentication,
+    /// neither an exemption nor a preference that implies one is requested: an exempted payment would lack the
+    /// authentication that the policy demands.
     ///
     /// # Errors
-    /// The parameter whose value the protocol does not have.
-    pub fn read(parameters: &Parameters, amount: Amount, policy: ThreeD) -> Result<Self, Refusal> {
+    /// The parameter with a value that the protocol does not have, or `risk.amount` if the currency cannot express it.
+    pub fn from_parameters(parameters: &Parameters, amount: Amount, policy: ThreeDsPolicy) -> Result<Self, Refusal> {
         let get = |name: &str| parameters.get(name);
-        // The single digit is for the simulated directory, which has read it.
-        let wish = get("threeDSecure.challengeIndicator").map(|wish| if wish == "4" { "04" } else { wish });
-        let wish = value("threeDSecure.challengeIndicator", wish, Wish::find)?;
-        let exemption = value("threeDSecure.exemptionFlag", get("threeDSecure.exemptionFlag"), Exemption::find)?;
-        let may_exempt = policy != ThreeD::Required;
+        // The single digit `4` is for the simulated directory. The protocol's value is `04`.
+        let code = get("threeDSecure.challengeIndicator").map(|code| if code == "4" { "04" } else { code });
+        let preference = parse_code("threeDSecure.challengeIndicator", code, ChallengePreference::find)?;
+        let exemption = parse_code("threeDSecure.exemptionFlag", get("threeDSecure.exemptionFlag"), Exemption::find)?;
+        let may_exempt = policy != ThreeDsPolicy::Required;
         Ok(Self {
-            amount: three_d_amount(parameters, amount)?,
-            browser: Browser::read(parameters)?,
-            wish: wish.filter(|wish| may_exempt || !wish.is_exemption()),
-            mandated: get("threeDSecure.challengeMandatedIndicator") == Some("Y"),
+            amount: three_ds_amount(parameters, amount)?,
+            browser: BrowserData::from_parameters(parameters)?,
+            challenge_preference: preference.filter(|preference| may_exempt || !preference.is_exemption()),
+            challenge_mandated: get("threeDSecure.challengeMandatedIndicator") == Some("Y"),
             exemption: exemption.filter(|_| may_exempt),
-            auth_type: value("threeDSecure.authType", get("threeDSecure.authType"), AuthType::find)?,
+            auth_type: parse_code("threeDSecure.authType", get("threeDSecure.authType"), AuthType::find)?,
         })
     }
 
-    /// Returns true if the merchant asks for an exemption from strong authentication: by `threeDSecure.exemptionFlag`, or by
-    /// a wish that stands for one.
-    pub fn asks_for_exemption(&self) -> bool {
-        self.exemption.is_some() || self.wish.is_some_and(Wish::is_exemption)
+    /// Returns true if the merchant requests an exemption from strong authentication: by `threeDSecure.exemptionFlag`,
+    /// or by a preference that implies one.
+    pub fn requests_exemption(&self) -> bool {
+        self.exemption.is_some() || self.challenge_preference.is_some_and(ChallengePreference::is_exemption)
     }
 }
 
-impl Wish {
-    /// Returns true for a wish that no authentication takes place, which came with version 2.2 of the protocol.
+impl ChallengePreference {
+    /// Returns true for the preferences, new in version 2.2 of the protocol, that imply an exemption from
+    /// authentication.
     pub fn is_exemption(self) -> bool {
         matches!(self, Self::RiskAnalysed | Self::DataShareOnly | Self::AlreadyAuthenticated | Self::TrustedBeneficiary)
     }
 }
 
-impl Browser {
-    fn read(parameters: &Parameters) -> Result<Self, Refusal> {
+impl BrowserData {
+    /// Reads `customer.browser.*`. The screen is missing if one of height, width, time zone and Java is missing or
+    /// unreadable.
+    ///
+    /// # Errors
+    /// `customer.browser.challengeWindow` if the protocol has no such value.
+    fn from_parameters(parameters: &Parameters) -> Result<Self, Refusal> {
         let get = |field: &str| parameters.get(&format!("customer.browser.{field}"));
         let text = |field: &str| get(field).map(str::to_owned);
         let screen = || {
-            Some(Screen {
+            Some(ScreenData {
                 height: get("screenHeight")?.parse().ok()?,
                 width: get("screenWidth")?.parse().ok()?,
                 color_depth: get("screenColorDepth").and_then(|depth| depth.parse().ok()),
@@ -203,26 +209,32 @@ impl Browser {
             language: text("language"),
             user_agent: text("userAgent"),
             screen: screen(),
-            window: value("customer.browser.challengeWindow", get("challengeWindow"), Window::find)?,
+            window: parse_code("customer.browser.challengeWindow", get("challengeWindow"), ChallengeWindow::find)?,
         })
     }
 }
 
-/// What the shopper is asked to agree to (specification, document 3: `risk.amount`).
+/// Returns the amount that the shopper is asked to confirm (specification, document 3): `risk.amount` if it was sent,
+/// otherwise `amount`.
 ///
 /// # Errors
-/// `risk.amount` by name, when the currency cannot express it.
-pub fn three_d_amount(parameters: &Parameters, amount: Amount) -> Result<Amount, Refusal> {
+/// `risk.amount` by name if the currency cannot express it.
+pub fn three_ds_amount(parameters: &Parameters, amount: Amount) -> Result<Amount, Refusal> {
     const NAME: &str = "risk.amount";
     let Some(text) = parameters.get(NAME) else { return Ok(amount) };
-    Amount::parse(text, amount.currency()).map_err(|error| Refusal::parameter(NAME, Some(text), error.message()))
+    Amount::parse(text, amount.currency())
+        .map_err(|error| Refusal::invalid_parameter(NAME, Some(text), error.message()))
 }
 
-fn value<T>(name: &str, sent: Option<&str>, find: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Refusal> {
-    let Some(sent) = sent else { return Ok(None) };
-    match find(sent) {
+/// Finds the value of a parameter by its code. Returns `None` if the parameter was not sent.
+///
+/// # Errors
+/// The parameter `name` if there is no such value.
+fn parse_code<T>(name: &str, code: Option<&str>, find: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Refusal> {
+    let Some(code) = code else { return Ok(None) };
+    match find(code) {
         Some(value) => Ok(Some(value)),
-        None => Err(Refusal::parameter(name, Some(sent), "is not a value of EMV 3-D Secure")),
+        None => Err(Refusal::invalid_parameter(name, Some(code), "is not a value of EMV 3-D Secure")),
     }
 }
 
@@ -233,17 +245,18 @@ mod tests {
 
     use super::*;
 
-    fn amount() -> Amount {
+    fn test_amount() -> Amount {
         Amount::parse("92.00", Currency::parse("EUR").unwrap()).unwrap()
     }
 
-    fn read(fields: &[(&str, &str)]) -> Result<AuthenticationMessage, Refusal> {
-        AuthenticationMessage::read(&fields.iter().copied().collect(), amount(), ThreeD::WhenEnrolled)
+    /// Reads the message of a payment of 92.00 EUR with these parameters, by a policy that permits exemptions.
+    fn read_message(fields: &[(&str, &str)]) -> Result<ThreeDsMessage, Refusal> {
+        ThreeDsMessage::from_parameters(&fields.iter().copied().collect(), test_amount(), ThreeDsPolicy::WhenEnrolled)
     }
 
     #[test]
     fn what_a_merchant_sends_is_read_in_the_words_of_the_protocol() {
-        let request = read(&[
+        let request = read_message(&[
             ("threeDSecure.challengeIndicator", "02"),
             ("threeDSecure.exemptionFlag", "02"),
             ("threeDSecure.authType", "03"),
@@ -258,14 +271,17 @@ mod tests {
             ("risk.amount", "80.00"),
         ])
         .unwrap();
-        assert_eq!((request.wish, request.mandated), (Some(Wish::NoChallenge), true));
+        assert_eq!(
+            (request.challenge_preference, request.challenge_mandated),
+            (Some(ChallengePreference::NoChallenge), true)
+        );
         assert_eq!((request.exemption, request.auth_type), (Some(Exemption::RiskAnalysis), Some(AuthType::OutOfBand)));
         assert_eq!(request.amount.to_string(), "80.00");
-        let screen = Screen { height: 1080, width: 1920, color_depth: Some(24), timezone: -60, java: false };
-        assert_eq!((request.browser.screen, request.browser.window), (Some(screen), Some(Window::Full)));
+        let screen = ScreenData { height: 1080, width: 1920, color_depth: Some(24), timezone: -60, java: false };
+        assert_eq!((request.browser.screen, request.browser.window), (Some(screen), Some(ChallengeWindow::Full)));
         assert_eq!(request.browser.accept.as_deref(), Some("text/html"));
-        let bare = read(&[]).unwrap();
-        assert_eq!((bare.amount, bare.browser), (amount(), Browser::default()));
+        let bare = read_message(&[]).unwrap();
+        assert_eq!((bare.amount, bare.browser), (test_amount(), BrowserData::default()));
     }
 
     #[test]
@@ -277,22 +293,27 @@ mod tests {
             ("threeDSecure.exemptionFlag", "00"),
             ("threeDSecure.challengeIndicator", "10"),
         ] {
-            let refusal = read(&[(name, value)]).unwrap_err();
+            let refusal = read_message(&[(name, value)]).unwrap_err();
             assert_eq!(refusal.parameters.first().map(|error| error.name.as_str()), Some(name));
         }
         let yen = Amount::parse("92.00", Currency::parse("JPY").unwrap()).unwrap();
         let sent: Parameters = [("risk.amount", "80.50")].into_iter().collect();
         assert_eq!(
-            AuthenticationMessage::read(&sent, yen, ThreeD::WhenEnrolled).unwrap_err().parameters.first().unwrap().name,
+            ThreeDsMessage::from_parameters(&sent, yen, ThreeDsPolicy::WhenEnrolled)
+                .unwrap_err()
+                .parameters
+                .first()
+                .unwrap()
+                .name,
             "risk.amount"
         );
     }
 
     #[test]
     fn every_code_is_found_again() {
-        assert!(Wish::ALL.iter().all(|wish| Wish::find(wish.code()) == Some(*wish)));
+        assert!(ChallengePreference::ALL.iter().all(|one| ChallengePreference::find(one.code()) == Some(*one)));
         assert!(Exemption::ALL.iter().all(|one| Exemption::find(one.code()) == Some(*one)));
         assert!(AuthType::ALL.iter().all(|one| AuthType::find(one.code()) == Some(*one)));
-        assert!(Window::ALL.iter().all(|one| Window::find(one.code()) == Some(*one)));
+        assert!(ChallengeWindow::ALL.iter().all(|one| ChallengeWindow::find(one.code()) == Some(*one)));
     }
 }

@@ -1,8 +1,8 @@
-//! What may be kept and shown of an account.
+//! Account data that may be stored and shown.
 
 use serde::{Deserialize, Serialize};
 
-/// The account that a payment was made with, reduced to what may be shown.
+/// The account of a payment, reduced to the data that may be shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Account {
@@ -10,46 +10,46 @@ pub enum Account {
     Card(CardSummary),
     /// A bank account.
     Bank(BankSummary),
-    /// An account with a provider.
+    /// An account with a provider, such as a wallet.
     Virtual(VirtualSummary),
-    /// The provider knows it, and tells nobody.
+    /// The account is known only to the provider.
     Unknown,
 }
 
-/// What may be kept and shown of a card: never the whole number, never the code.
+/// Card data that may be stored and shown: never the whole number, never the security code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardSummary {
-    /// The first six digits, which name the issuer.
+    /// The first six digits, which identify the issuer.
     pub bin: String,
     /// The last four digits.
     pub last4: String,
-    /// The name on the card, when it was given.
+    /// The name on the card, if it was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
-    /// Two digits, 01 to 12.
+    /// Month of expiry, two digits, 01 to 12.
     pub expiry_month: String,
-    /// Four digits.
+    /// Year of expiry, four digits.
     pub expiry_year: String,
 }
 
 impl CardSummary {
-    /// Whether a number may be that of this card.
-    pub fn is(&self, number: &str) -> bool {
+    /// Returns true if a number begins and ends like this card's number. The hidden digits are not compared.
+    pub fn matches_number(&self, number: &str) -> bool {
         number.starts_with(&self.bin) && number.ends_with(&self.last4)
     }
 }
 
-/// What may be kept and shown of a bank account: never the whole number.
+/// Bank account data that may be stored and shown: never the whole number.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BankSummary {
-    /// Whose it is.
+    /// The account holder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
-    /// The IBAN, all but its first four and last four characters masked.
+    /// The IBAN, masked except for its first four and last four characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iban: Option<String>,
-    /// The last four characters of IBAN or number.
+    /// The last four characters of the IBAN or account number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last4: Option<String>,
     /// The bank's BIC.
@@ -66,28 +66,30 @@ pub struct BankSummary {
     pub country: Option<String>,
 }
 
-/// What may be kept and shown of an account with a provider.
+/// Data of an account with a provider that may be stored and shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VirtualSummary {
     /// `virtualAccount.accountId`.
     pub account_id: String,
-    /// Whose it is.
+    /// The account holder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
 }
 
 impl Account {
-    /// The card, when it is one.
-    pub fn card(&self) -> Option<&CardSummary> {
+    /// Returns the card, if the account is one.
+    pub fn as_card(&self) -> Option<&CardSummary> {
         match self {
             Self::Card(card) => Some(card),
             Self::Bank(_) | Self::Virtual(_) | Self::Unknown => None,
         }
     }
 
-    /// The part of the account number that answers show, in one line. Accounts that differ in what is hidden have the same.
-    pub fn shown_part(&self, brand: &str) -> String {
-        let text = |part: &Option<String>| part.clone().unwrap_or_default();
+    /// Returns the part of the account number that responses show, in one line: of a card the first six and last four
+    /// digits; of a bank account the masked IBAN, or country, bank and last four characters; of a provider's account
+    /// brand and id; of an unknown account nothing. Accounts that differ only in hidden characters have the same part.
+    pub fn visible_part(&self, brand: &str) -> String {
+        let text = |value: &Option<String>| value.clone().unwrap_or_default();
         match self {
             Self::Card(card) => format!("card {} {}", card.bin, card.last4),
             Self::Bank(BankSummary { iban: Some(iban), .. }) => format!("iban {iban}"),
@@ -105,7 +107,7 @@ impl Account {
 mod tests {
     use super::*;
 
-    fn card(bin: &str, last4: &str, year: &str) -> Account {
+    fn create_card_account(bin: &str, last4: &str, year: &str) -> Account {
         Account::Card(CardSummary {
             bin: bin.to_owned(),
             last4: last4.to_owned(),
@@ -117,13 +119,13 @@ mod tests {
 
     #[test]
     fn two_accounts_have_the_same_shown_part_when_answers_show_the_same_number() {
-        let one = card("420000", "0000", "2034");
-        assert_eq!(one.shown_part("VISA"), card("420000", "0000", "2038").shown_part("VISADEBIT"));
-        assert_ne!(one.shown_part("VISA"), card("420000", "0001", "2034").shown_part("VISA"));
-        assert_ne!(one.shown_part("VISA"), card("420001", "0000", "2034").shown_part("VISA"));
+        let one = create_card_account("420000", "0000", "2034");
+        assert_eq!(one.visible_part("VISA"), create_card_account("420000", "0000", "2038").visible_part("VISADEBIT"));
+        assert_ne!(one.visible_part("VISA"), create_card_account("420000", "0001", "2034").visible_part("VISA"));
+        assert_ne!(one.visible_part("VISA"), create_card_account("420001", "0000", "2034").visible_part("VISA"));
         let wallet = |id: &str| Account::Virtual(VirtualSummary { account_id: id.to_owned(), holder: None });
-        assert_ne!(wallet("a").shown_part("PAYPAL"), wallet("b").shown_part("PAYPAL"));
-        assert_ne!(wallet("a").shown_part("PAYPAL"), wallet("a").shown_part("ALIPAY"));
+        assert_ne!(wallet("a").visible_part("PAYPAL"), wallet("b").visible_part("PAYPAL"));
+        assert_ne!(wallet("a").visible_part("PAYPAL"), wallet("a").visible_part("ALIPAY"));
         let bank = |iban: Option<&str>, last4: &str| {
             let summary = BankSummary {
                 iban: iban.map(str::to_owned),
@@ -131,9 +133,9 @@ mod tests {
                 bank_code: Some("10000000".to_owned()),
                 ..BankSummary::default()
             };
-            Account::Bank(summary).shown_part("SEPA")
+            Account::Bank(summary).visible_part("SEPA")
         };
-        // An IBAN is one whatever else was sent with it.
+        // An IBAN identifies the account, whatever else was sent with it.
         assert_eq!(bank(Some("DE23**7890"), "7890"), bank(Some("DE23**7890"), ""));
         assert_ne!(bank(None, "7890"), bank(None, "7891"));
     }

@@ -1,4 +1,4 @@
-//! What is kept of a payment.
+//! The stored payment.
 
 use std::collections::BTreeMap;
 
@@ -6,119 +6,159 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
-use tillgate_shared::result::{Group, ResultCode};
+use tillgate_shared::result::{ResultCode, ResultGroup};
 
-use super::shared::Shared;
+use super::shared_parameters::SharedParameters;
 use super::{Account, PaymentType, Redirect, TransferAccount};
-use crate::domain::address::with_parameters;
-use crate::domain::authentication::Authentication;
+use crate::domain::address::add_parameters;
 use crate::domain::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
 use crate::domain::ndc::Ndc;
+use crate::domain::three_ds::ThreeDsSession;
 
-/// A payment as it is stored. Once its outcome is final it never changes: what refers to it is a payment of its own.
+/// A payment in its stored form. It never changes once its outcome is final: follow-up payments are payments of their
+/// own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Payment {
     /// Its id.
     pub id: PaymentId,
-    /// Whose it is.
+    /// The entity that owns it.
     pub entity: EntityId,
-    /// The checkout it was made in; none for a payment server to server.
+    /// The checkout in which it was created. `None` for a server-to-server payment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<CheckoutId>,
-    /// Identifier of the request that made it. `None` in a checkout, whose id it is then, and for payments made before it was
-    /// kept.
+    /// Identifier of the request that created it. `None` in a checkout, whose id is used then, and for payments from
+    /// before identifiers were stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ndc: Option<Ndc>,
-    /// The payment that it captures, reverses or refunds.
+    /// The payment that it captures, reverses, refunds or charges back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub referenced: Option<PaymentId>,
-    /// The registration that it made or used.
+    /// The registration that it created or used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<RegistrationId>,
-    /// When it was made.
+    /// The time of creation.
     pub created: Timestamp,
-    /// What it does.
+    /// The payment type.
     pub payment_type: PaymentType,
     /// The brand's code, e.g. `VISA`.
     pub brand: String,
-    /// How much, as on the wire: two decimals.
+    /// The amount, with two decimals in stored and sent form.
     #[serde(with = "money")]
     pub amount: Amount,
     /// The outcome.
     #[serde(with = "code")]
     pub result: ResultCode,
-    /// `result.avsResponse`: what the address check says (A Z N U F; specification, document 3).
+    /// `result.avsResponse`: result of the address check (A Z N U F; specification, document 3).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub avs: Option<char>,
-    /// `result.cvvResponse`: what the check of the security code says (M N P S U; specification, document 3).
+    /// `result.cvvResponse`: result of the security code check (M N P S U; specification, document 3).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cvv: Option<char>,
-    /// `resultDetails`: what the acquirer tells beyond the result.
+    /// `resultDetails`: further details from the acquirer.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub details: BTreeMap<String, String>,
-    /// Where the shopper has to go before there is an outcome.
+    /// The page that the shopper has to visit before there is an outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirect: Option<Redirect>,
-    /// Where the shopper transfers the money to.
+    /// The account that the shopper transfers the money to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pay_to: Option<TransferAccount>,
-    /// Name of the connector that takes it, if its requests leave this process.
+    /// Name of the connector that processes it, if the connector's requests leave this process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connector: Option<String>,
+    /// The merchant id at the acquirer, if the requests of the connector leave this process. `None` if it is the
+    /// entity's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acquirer_merchant: Option<String>,
     /// The connector's ids of the transaction (`connectorTxId1` to `connectorTxId3`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub connector_tx_ids: Vec<String>,
-    /// What the shopper's statement shows.
+    /// True while the first request to its connector is in progress and no event has reported the payment. The first
+    /// event reports its outcome, or that it is pending once a response has reported that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unannounced: bool,
+    /// The text on the shopper's statement.
     pub descriptor: String,
-    /// The account, reduced to what may be shown.
+    /// The account, reduced to the data that may be shown.
     pub account: Account,
-    /// Everything else that was sent and is echoed.
+    /// Other parameters of the request, which responses repeat.
     pub parameters: Parameters,
-    /// Earlier attempt of the same checkout that some of the parameters are stored with.
+    /// Reference to the earlier attempt of the same checkout with which some of the parameters are stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shares: Option<Shared>,
+    pub shares: Option<SharedParameters>,
 }
 
 impl Payment {
-    /// Whether it was carried out: the money moved, or is reserved. A chargeback's result is its reason.
-    pub fn approved(&self) -> bool {
-        let charged_back = self.payment_type == PaymentType::Chargeback && self.result.group() == Group::Chargeback;
-        self.result.is_success() || charged_back
+    /// Returns true if it succeeded: the money moved or is reserved. A chargeback succeeds with a result code that is
+    /// its reason.
+    pub fn is_approved(&self) -> bool {
+        let is_chargeback =
+            self.payment_type == PaymentType::Chargeback && self.result.group() == ResultGroup::Chargeback;
+        self.result.is_success() || is_chargeback
     }
 
-    /// Whether it counts, against the payment that it refers to or as the one of its order: it was carried out, or may yet
-    /// be.
-    pub fn counts(&self) -> bool {
-        self.approved() || self.result.is_pending()
+    /// Returns true if the payment succeeded or may still succeed (pending). Such a payment is part of the sums of the
+    /// payment that it refers to, and pays its order.
+    pub fn is_approved_or_pending(&self) -> bool {
+        self.is_approved() || self.result.is_pending()
     }
 
-    /// Returns true if its checkout is paid by it, or may be: no other payment of the checkout succeeds or waits meanwhile.
-    pub fn holds_checkout(&self) -> bool {
-        self.counts() && !self.is_abandoned()
+    /// Returns true if it pays its checkout or may still do so: it succeeded or is pending, and was not abandoned. No
+    /// other payment of the checkout is accepted meanwhile.
+    pub fn blocks_checkout(&self) -> bool {
+        self.is_approved_or_pending() && !self.is_abandoned()
     }
 
-    /// The merchant's own reference, `merchantTransactionId`, by which payments are found.
-    pub fn reference(&self) -> Option<&str> {
+    /// Returns the merchant's own reference, `merchantTransactionId`, by which payments can be found.
+    pub fn merchant_transaction_id(&self) -> Option<&str> {
         self.parameters.get("merchantTransactionId")
     }
 
-    /// Whether it has no outcome yet, and its shopper will bring it back from the brand's page.
-    pub fn waits(&self) -> bool {
-        self.result.is_pending() && self.redirect.is_some()
+    /// Returns true if it is pending until its shopper returns from the redirect page. Also true if the payment was
+    /// abandoned.
+    pub fn awaits_shopper(&self) -> bool {
+        self.page_to_visit().is_some()
     }
 
-    /// Returns true if it has no outcome yet because its connector is being asked, or has not been heard of.
+    /// Returns the page that its shopper has to visit now. Returns `None` if the payment is not pending, has no
+    /// redirect, or waits for its connector's response after the visit.
+    pub fn page_to_visit(&self) -> Option<&Redirect> {
+        self.redirect.as_ref().filter(|page| self.result.is_pending() && page.asked.is_none())
+    }
+
+    /// Returns true if it is pending because the request to its connector is in progress or unanswered. False if the
+    /// connector's requests do not leave this process.
     pub fn awaits_connector(&self) -> bool {
-        self.result.is_pending() && self.redirect.is_none() && self.connector.is_some()
+        self.result.is_pending() && self.connector.is_some() && !self.awaits_shopper()
     }
 
-    /// Returns true if it has no outcome yet, and somebody will bring it: its shopper, or its connector.
+    /// Returns its merchant id at the acquirer: the one set at its creation, or the id of the entity that owns it.
+    pub fn acquirer_merchant_id(&self) -> &str {
+        self.acquirer_merchant.as_deref().unwrap_or(self.entity.as_str())
+    }
+
+    /// Returns the time of the first request to its connector: the one recorded with its redirect, otherwise the
+    /// payment's creation.
+    pub fn connector_request_time(&self) -> Timestamp {
+        self.redirect.as_ref().and_then(|page| page.asked).unwrap_or(self.created)
+    }
+
+    /// Returns true if it is pending and its connector has or will have an outcome, which inquiries look up. This
+    /// includes payments whose shopper is on a page of the connector, but not those whose shopper is being
+    /// authenticated.
+    pub fn can_be_inquired(&self) -> bool {
+        let awaits_authentication = self.awaits_shopper() && self.three_ds_session().is_some();
+        self.result.is_pending() && self.connector.is_some() && !awaits_authentication
+    }
+
+    /// Returns true if it is pending, and its shopper or its connector can bring the outcome.
     pub fn awaits_outcome(&self) -> bool {
-        self.waits() || self.awaits_connector()
+        self.awaits_shopper() || self.awaits_connector()
     }
 
-    /// The id and the path under which its merchant reads the outcome: its checkout's, unless that has gone on without it.
-    pub fn resource(&self) -> (&str, String) {
+    /// Returns the id and the path at which the merchant reads the outcome: those of its checkout, or its own if it has
+    /// none or was abandoned.
+    pub fn resource_id_and_path(&self) -> (&str, String) {
         match &self.checkout {
             Some(checkout) if !self.is_abandoned() => {
                 (checkout.as_str(), format!("/v1/checkouts/{}/payment", checkout.as_str()))
@@ -127,41 +167,45 @@ impl Payment {
         }
     }
 
-    /// Returns the identifier of the request that made it.
+    /// Returns the identifier of the request that created it; if none is stored, one that consists of the checkout's
+    /// id, or of the entity's id and its own.
     pub fn ndc(&self) -> Ndc {
-        let of_record = || Ndc::of_record(self.checkout.as_ref(), &self.entity, self.id.as_str());
-        self.ndc.clone().unwrap_or_else(of_record)
+        let derived = || Ndc::for_record(self.checkout.as_ref(), &self.entity, self.id.as_str());
+        self.ndc.clone().unwrap_or_else(derived)
     }
 
-    /// The address that is asked for when its merchant is to be told (`notificationUrl`); none where the merchant names none.
-    pub fn notification(&self) -> Option<String> {
+    /// Returns the `notificationUrl` with `id`, `resourcePath` and, for a follow-up payment, `referencedId` of this
+    /// payment. Returns `None` if the merchant sent no `notificationUrl`.
+    pub fn notification_address(&self) -> Option<String> {
         let address = self.parameters.get(NOTIFICATION_URL)?;
-        let (id, path) = self.resource();
-        let mut told = vec![("id", id), ("resourcePath", path.as_str())];
-        told.extend(self.referenced.as_ref().map(|referenced| ("referencedId", referenced.as_str())));
-        Some(with_parameters(address, &told))
+        let (id, path) = self.resource_id_and_path();
+        let mut parameters = vec![("id", id), ("resourcePath", path.as_str())];
+        parameters.extend(self.referenced.as_ref().map(|referenced| ("referencedId", referenced.as_str())));
+        Some(add_parameters(address, &parameters))
     }
 
-    /// The authentication of its cardholder, where it is pending for one or was.
-    pub fn authentication(&self) -> Option<&Authentication> {
+    /// Returns the authentication of its cardholder, if the payment waits or waited for one that needs the shopper.
+    pub fn three_ds_session(&self) -> Option<&ThreeDsSession> {
         self.redirect.as_ref()?.authentication.as_ref()
     }
 
-    /// Whether its shopper went on with another brand while it was pending. It pays nothing, whatever comes of it.
+    /// Returns true if its shopper chose another brand while it was pending. It does not pay its checkout, whatever
+    /// its outcome is.
     pub fn is_abandoned(&self) -> bool {
         self.redirect.as_ref().is_some_and(|redirect| redirect.abandoned)
     }
 }
 
-/// Where a merchant is told what becomes of a payment later.
+/// Name of the parameter with the address for notifications about later outcomes.
 pub const NOTIFICATION_URL: &str = "notificationUrl";
 
-/// Longest descriptor (specification, document 2).
-const DESCRIPTOR_MAX: usize = 127;
+/// Maximum length of a descriptor in characters (specification, document 2).
+const MAX_DESCRIPTOR_LENGTH: usize = 127;
 
-/// What the statement shows: the payment's short id, then the merchant's own text or the entity's name.
-pub fn descriptor(id: &PaymentId, text: &str) -> String {
-    format!("{} {text}", id.short_id()).chars().take(DESCRIPTOR_MAX).collect()
+/// Returns the text on the shopper's statement: the payment's short id, a space, and the merchant's own text or the
+/// entity's name. At most 127 characters; the rest is cut off.
+pub fn statement_descriptor(id: &PaymentId, text: &str) -> String {
+    format!("{} {text}", id.short_id()).chars().take(MAX_DESCRIPTOR_LENGTH).collect()
 }
 
 /// Amounts in stored documents: `["92.00","EUR"]`.
@@ -174,6 +218,7 @@ mod money {
         (amount.to_string(), amount.currency().code()).serialize(serializer)
     }
 
+    /// Fails if the currency or the amount is not valid.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Amount, D::Error> {
         let (amount, currency) = <(String, String)>::deserialize(deserializer)?;
         let currency = Currency::parse(&currency).ok_or_else(|| D::Error::custom("currency"))?;
@@ -181,7 +226,7 @@ mod money {
     }
 }
 
-/// Result codes in stored documents: the code alone, its words may change.
+/// Result codes in stored documents: the code alone, because its description may change.
 pub(in crate::domain) mod code {
     use serde::de::Error as _;
     use serde::{Deserialize as _, Deserializer, Serializer};
@@ -191,6 +236,7 @@ pub(in crate::domain) mod code {
         serializer.serialize_str(code.code())
     }
 
+    /// Fails if the code is unknown.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ResultCode, D::Error> {
         let code = String::deserialize(deserializer)?;
         ResultCode::find(&code).ok_or_else(|| D::Error::custom("result code"))

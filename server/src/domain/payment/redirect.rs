@@ -1,9 +1,10 @@
-//! Where a shopper has to go before a payment has an outcome, and where money is transferred to.
+//! Redirects: the page that a shopper visits before a payment has an outcome, and the account for a transfer.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::authentication::Authentication;
 use crate::domain::id::PageId;
+use crate::domain::three_ds::ThreeDsSession;
 
 /// A page that the shopper's browser is sent to (specification, document 3, asynchronous payments).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,43 +13,57 @@ pub struct Redirect {
     pub url: String,
     /// `GET` or `POST`.
     pub method: String,
-    /// What the page is given: names and values, in order.
+    /// Parameters for the page: names and values, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<(String, String)>,
-    /// What the browser has to do first.
+    /// Pages to load in the browser first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub preconditions: Vec<Precondition>,
-    /// The merchant's page that the shopper comes back to; empty where nobody said which.
+    /// The merchant's page that the shopper returns to. Empty if none was sent.
     pub result_url: String,
-    /// Origin of the page that the form was in, as the form's frame told it; only that page may show ours in a frame.
+    /// Origin of the page that contained the form, as reported by the form's frame. Only that page may show ours in a
+    /// frame.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shop_origin: Option<String>,
-    /// The page, where it is one of ours that stands in for the brand's.
+    /// The id of our page: the one in place of the brand's page, or the one to which the shopper returns from a page
+    /// of the connector's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<PageId>,
-    /// Whether the shopper has gone on with another brand since.
+    /// True if the shopper has chosen another brand since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub abandoned: bool,
-    /// The authentication of the cardholder that the page is for.
+    /// The cardholder authentication that the page is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub authentication: Option<Authentication>,
+    pub authentication: Option<ThreeDsSession>,
+    /// The time of the request to the payment's connector, while it is in progress: the shopper has no page to visit
+    /// until the connector answers. `None` while the shopper has to act.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Timestamp>,
 }
 
-/// A page that the browser loads in a hidden frame before it goes to the other one (contract, 3.3).
+impl Redirect {
+    /// Returns true if the shopper visits a page of the gateway: the address ends with the id of our page. False for a
+    /// page of the connector's, from which the shopper returns to ours.
+    pub fn is_gateway_page(&self) -> bool {
+        self.page.as_ref().is_some_and(|page| self.url.ends_with(page.as_str()))
+    }
+}
+
+/// A page that the browser loads in a hidden frame before the redirect (contract, 3.3).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Precondition {
-    /// The page's address, asked for with GET.
+    /// The page's address, requested with GET.
     pub url: String,
-    /// What it is for.
+    /// The purpose of the page.
     pub description: String,
 }
 
 /// The merchant's account that the shopper transfers the money to (`merchant.bankAccount`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransferAccount {
-    /// Whose it is, 4 to 128 characters.
+    /// The account holder, 4 to 128 characters.
     pub holder: String,
-    /// Its number; for SEPA the IBAN.
+    /// The account number; for SEPA the IBAN.
     pub number: String,
     /// The bank's BIC.
     pub bic: String,

@@ -1,4 +1,4 @@
-//! The matrix, line by line, and histories of random commands against sums that are counted another way.
+//! Tests of the matrix, row by row, and of random histories of modifications whose sums are counted independently.
 
 use std::collections::BTreeMap;
 
@@ -11,20 +11,28 @@ use super::*;
 use crate::domain::id::{EntityId, PaymentId};
 
 const HOUR: i64 = 3600;
-const TERMS: Terms = Terms {
+const TIME_LIMITS: TimeLimits = TimeLimits {
     authorization_lifetime: SignedDuration::from_secs(100 * HOUR),
     reversal_window: SignedDuration::from_secs(24 * HOUR),
 };
 
-fn money(hundredths: i64, currency: &str) -> Amount {
+fn create_amount(hundredths: i64, currency: &str) -> Amount {
     Amount::from_hundredths(hundredths, Currency::parse(currency).unwrap()).unwrap()
 }
 
-fn at(seconds: i64) -> Timestamp {
+/// Returns a moment of 2027, this many seconds after the beginning of a history.
+fn at_second(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + seconds).unwrap()
 }
 
-fn payment(number: u8, payment_type: PaymentType, amount: Amount, created: Timestamp, result: ResultCode) -> Payment {
+/// Creates a card payment of one entity, which refers to no other.
+fn create_payment(
+    number: u8,
+    payment_type: PaymentType,
+    amount: Amount,
+    created: Timestamp,
+    result: ResultCode,
+) -> Payment {
     Payment {
         id: PaymentId::new(created, [number; 9]),
         entity: EntityId::new(created, [1; 9]),
@@ -43,7 +51,9 @@ fn payment(number: u8, payment_type: PaymentType, amount: Amount, created: Times
         redirect: None,
         pay_to: None,
         connector: None,
+        acquirer_merchant: None,
         connector_tx_ids: Vec::new(),
+        unannounced: false,
         descriptor: String::new(),
         account: Account::Unknown,
         parameters: Parameters::default(),
@@ -51,12 +61,13 @@ fn payment(number: u8, payment_type: PaymentType, amount: Amount, created: Times
     }
 }
 
-fn standing(payment_type: PaymentType, state: State, left: i64) -> Standing {
-    Standing { payment_type, amount: money(9200, "EUR"), left, state }
+/// Creates the status of a payment of 92.00 euros.
+fn create_status(payment_type: PaymentType, state: PaymentState, remaining: i64) -> PaymentStatus {
+    PaymentStatus { payment_type, amount: create_amount(9200, "EUR"), remaining, state }
 }
 
-/// Command, type, and the answer in each state: Pending, Declined, Open, Used, Closed, Reversed, ChargedBack. `yes` is
-/// taken; a number is the end of the code that refuses (`400.510` is 700.400.510).
+/// Modification, type of the payment, and the result in each state: Pending, Declined, Open, Used, Closed, Reversed,
+/// ChargedBack. `yes` means allowed; a number is the end of the code of the refusal (`400.510` is 700.400.510).
 const MATRIX: &str = "
     CP  PA     400.570  400.510  yes      yes      300.400  400.100  400.510
     CP  DB     400.570  400.510  400.510  400.510  400.510  400.510  400.510
@@ -97,11 +108,11 @@ fn the_matrix_answers_every_command_on_every_type_in_every_state() {
     let mut seen = 0;
     for line in MATRIX.lines().filter(|line| !line.trim().is_empty()) {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let command = Command::parse(words[0]).unwrap();
+        let modification = ModificationType::parse(words[0]).unwrap();
         let payment_type = PaymentType::parse(words[1]).unwrap();
-        assert_eq!(words.len(), 2 + State::ALL.len(), "{line}");
-        for (state, expected) in State::ALL.into_iter().zip(&words[2..]) {
-            let answer = match command.takes(payment_type, state) {
+        assert_eq!(words.len(), 2 + PaymentState::ALL.len(), "{line}");
+        for (state, expected) in PaymentState::ALL.into_iter().zip(&words[2..]) {
+            let answer = match modification.check_state(payment_type, state) {
                 Ok(()) => "yes".to_owned(),
                 Err(code) => code.code().trim_start_matches("700.").to_owned(),
             };
@@ -109,131 +120,148 @@ fn the_matrix_answers_every_command_on_every_type_in_every_state() {
             seen += 1;
         }
     }
-    assert_eq!(seen, Command::ALL.len() * PaymentType::ALL.len() * State::ALL.len());
+    assert_eq!(seen, ModificationType::ALL.len() * PaymentType::ALL.len() * PaymentState::ALL.len());
 }
 
 #[test]
 fn sums_are_kept_to_the_hundredth() {
-    let decide = |command: Command, standing: Standing, hundredths| {
-        command.decide(&standing, Some(money(hundredths, "EUR"))).map(|amount| amount.hundredths())
+    let decide = |modification: ModificationType, status: PaymentStatus, hundredths| {
+        modification.decide_amount(&status, Some(create_amount(hundredths, "EUR"))).map(|amount| amount.hundredths())
     };
-    let reserved = standing(PaymentType::Preauthorization, State::Used, 5000);
-    assert_eq!(decide(Command::Capture, reserved, 5000), Ok(5000));
-    assert_eq!(decide(Command::Capture, reserved, 5001), Err(codes::CAPTURE_VOLUME_EXCEEDED));
-    assert_eq!(decide(Command::Capture, reserved, 0), Err(codes::AMOUNT_TOO_SMALL));
-    let taken = standing(PaymentType::Debit, State::Used, 1);
-    assert_eq!(decide(Command::Refund, taken, 1), Ok(1));
-    assert_eq!(decide(Command::Refund, taken, 2), Err(codes::REFUND_VOLUME_EXCEEDED));
-    // The bank takes the whole, whatever was refunded before, and never more.
-    assert_eq!(decide(Command::Chargeback, taken, 9200), Ok(9200));
-    assert_eq!(decide(Command::Chargeback, taken, 9201), Err(codes::REFERENCE_AMOUNT_TOO_HIGH));
-    assert_eq!(Command::Chargeback.decide(&taken, None), Ok(money(9200, "EUR")));
-    let open = standing(PaymentType::Debit, State::Open, 9200);
-    assert_eq!(decide(Command::Reversal, open, 9200), Ok(9200));
-    assert_eq!(decide(Command::Reversal, open, 9199), Err(codes::REFERENCE_AMOUNT_DIFFERS));
-    assert_eq!(Command::Reversal.decide(&open, None), Ok(money(9200, "EUR")));
-    for command in [Command::Reversal, Command::Refund, Command::Chargeback] {
-        let dollars = command.decide(&open, Some(money(9200, "USD")));
-        assert_eq!(dollars, Err(codes::REFERENCE_CURRENCY_DIFFERS), "{command:?}");
+    let reserved = create_status(PaymentType::Preauthorization, PaymentState::Used, 5000);
+    assert_eq!(decide(ModificationType::Capture, reserved, 5000), Ok(5000));
+    assert_eq!(decide(ModificationType::Capture, reserved, 5001), Err(codes::CAPTURE_VOLUME_EXCEEDED));
+    assert_eq!(decide(ModificationType::Capture, reserved, 0), Err(codes::AMOUNT_TOO_SMALL));
+    let refunded = create_status(PaymentType::Debit, PaymentState::Used, 1);
+    assert_eq!(decide(ModificationType::Refund, refunded, 1), Ok(1));
+    assert_eq!(decide(ModificationType::Refund, refunded, 2), Err(codes::REFUND_VOLUME_EXCEEDED));
+    // The bank charges back at most the whole amount, whatever was refunded before.
+    assert_eq!(decide(ModificationType::Chargeback, refunded, 9200), Ok(9200));
+    assert_eq!(decide(ModificationType::Chargeback, refunded, 9201), Err(codes::REFERENCE_AMOUNT_TOO_HIGH));
+    assert_eq!(ModificationType::Chargeback.decide_amount(&refunded, None), Ok(create_amount(9200, "EUR")));
+    let open = create_status(PaymentType::Debit, PaymentState::Open, 9200);
+    assert_eq!(decide(ModificationType::Reversal, open, 9200), Ok(9200));
+    assert_eq!(decide(ModificationType::Reversal, open, 9199), Err(codes::REFERENCE_AMOUNT_DIFFERS));
+    assert_eq!(ModificationType::Reversal.decide_amount(&open, None), Ok(create_amount(9200, "EUR")));
+    for modification in [ModificationType::Reversal, ModificationType::Refund, ModificationType::Chargeback] {
+        let dollars = modification.decide_amount(&open, Some(create_amount(9200, "USD")));
+        assert_eq!(dollars, Err(codes::REFERENCE_CURRENCY_DIFFERS), "{modification:?}");
     }
 }
 
 #[test]
 fn an_authorisation_ends_with_its_lifetime_and_a_debit_is_booked_at_the_cut_off() {
     let state = |payment_type, seconds| {
-        let payment = payment(1, payment_type, money(9200, "EUR"), at(0), codes::TEST_INTERNAL);
-        Standing::of(&payment, &[], &TERMS, at(seconds)).state
+        let payment = create_payment(1, payment_type, create_amount(9200, "EUR"), at_second(0), codes::TEST_INTERNAL);
+        PaymentStatus::from_follow_ups(&payment, &[], &TIME_LIMITS, at_second(seconds)).state
     };
-    assert_eq!(state(PaymentType::Preauthorization, 100 * HOUR - 1), State::Open);
-    assert_eq!(state(PaymentType::Preauthorization, 100 * HOUR), State::Closed);
-    assert_eq!(state(PaymentType::Debit, 24 * HOUR - 1), State::Open);
-    assert_eq!(state(PaymentType::Debit, 24 * HOUR), State::Closed);
-    // A clock that was set back ends nothing.
-    assert_eq!(state(PaymentType::Debit, -HOUR), State::Open);
+    assert_eq!(state(PaymentType::Preauthorization, 100 * HOUR - 1), PaymentState::Open);
+    assert_eq!(state(PaymentType::Preauthorization, 100 * HOUR), PaymentState::Closed);
+    assert_eq!(state(PaymentType::Debit, 24 * HOUR - 1), PaymentState::Open);
+    assert_eq!(state(PaymentType::Debit, 24 * HOUR), PaymentState::Closed);
+    // A clock that was set back closes no payment.
+    assert_eq!(state(PaymentType::Debit, -HOUR), PaymentState::Open);
 }
 
 #[test]
 fn what_was_refused_takes_nothing_away_and_what_is_pending_does() {
-    let debit = payment(1, PaymentType::Debit, money(9200, "EUR"), at(0), codes::TEST_INTERNAL);
-    let refund = |result| payment(2, PaymentType::Refund, money(9000, "EUR"), at(1), result);
-    for (result, left) in [(codes::REFUND_VOLUME_EXCEEDED, 9200), (codes::PENDING, 200), (codes::TEST_INTERNAL, 200)] {
-        let link = link(&refund(result));
-        assert_eq!(Standing::of(&debit, &[link], &TERMS, at(2)).left, left, "{result}");
+    let debit = create_payment(1, PaymentType::Debit, create_amount(9200, "EUR"), at_second(0), codes::TEST_INTERNAL);
+    let refund = |result| create_payment(2, PaymentType::Refund, create_amount(9000, "EUR"), at_second(1), result);
+    for (result, remaining) in
+        [(codes::REFUND_VOLUME_EXCEEDED, 9200), (codes::PENDING, 200), (codes::TEST_INTERNAL, 200)]
+    {
+        let follow_up = summarize_follow_up(&refund(result));
+        assert_eq!(
+            PaymentStatus::from_follow_ups(&debit, &[follow_up], &TIME_LIMITS, at_second(2)).remaining,
+            remaining,
+            "{result}"
+        );
     }
 }
 
-fn link(payment: &Payment) -> Link {
-    Link { payment_type: payment.payment_type, hundredths: payment.amount.hundredths(), approved: payment.counts() }
+/// Extracts the fields independently of [`FollowUpSummary::from_payment`].
+fn summarize_follow_up(payment: &Payment) -> FollowUpSummary {
+    FollowUpSummary {
+        payment_type: payment.payment_type,
+        hundredths: payment.amount.hundredths(),
+        is_approved_or_pending: payment.is_approved_or_pending(),
+    }
 }
 
-/// One step of a history: which payment, what with it, how much in per mille of it, and how long after the last step.
+/// One step of a history: the payment, the modification, the share of the amount per mille, and the seconds since the
+/// last step.
 #[derive(Debug, Clone)]
-struct Step {
+struct ModificationStep {
     target: prop::sample::Index,
-    command: Command,
+    modification: ModificationType,
     share: Option<i64>,
     wrong_currency: bool,
     declined_by_bank: bool,
     later: i64,
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = (
-        any::<prop::sample::Index>(),
-        prop::sample::select(&Command::ALL[..]),
-        prop::option::weighted(0.9, prop_oneof![Just(1000_i64), 1..=400_i64, 0..=1200_i64]),
-        prop::bool::weighted(0.05),
-        prop::bool::weighted(0.1),
-        prop_oneof![8 => Just(1_i64), 2 => 0..=40 * HOUR],
-    )
-        .prop_map(|(target, command, share, wrong_currency, declined_by_bank, later)| Step {
-            target,
-            command,
-            share,
-            wrong_currency,
-            declined_by_bank,
-            later,
-        });
+/// Generates 1 to 59 steps, mostly a second apart and with amounts that are allowed.
+fn random_steps() -> impl Strategy<Value = Vec<ModificationStep>> {
+    let step =
+        (
+            any::<prop::sample::Index>(),
+            prop::sample::select(&ModificationType::ALL[..]),
+            prop::option::weighted(0.9, prop_oneof![Just(1000_i64), 1..=400_i64, 0..=1200_i64]),
+            prop::bool::weighted(0.05),
+            prop::bool::weighted(0.1),
+            prop_oneof![8 => Just(1_i64), 2 => 0..=40 * HOUR],
+        )
+            .prop_map(|(target, modification, share, wrong_currency, declined_by_bank, later)| {
+                ModificationStep { target, modification, share, wrong_currency, declined_by_bank, later }
+            });
     prop::collection::vec(step, 1..60)
 }
 
-/// A gateway in a list: every payment that was made, in order, and what it refers to.
-struct Book {
+/// A minimal gateway: all payments in order of creation, each with the index of the payment that it refers to.
+struct PaymentLedger {
     payments: Vec<(Payment, Option<usize>)>,
     now: i64,
 }
 
-impl Book {
-    fn standing(&self, target: usize) -> Standing {
-        let links: Vec<Link> =
-            self.payments.iter().filter(|(_, of)| *of == Some(target)).map(|(payment, _)| link(payment)).collect();
-        Standing::of(&self.payments[target].0, &links, &TERMS, at(self.now))
-    }
-
-    fn step(&mut self, step: &Step) {
-        self.now += step.later;
-        let target = step.target.index(self.payments.len());
-        let standing = self.standing(target);
-        let currency = if step.wrong_currency { "USD" } else { standing.amount.currency().code() };
-        let asked = step.share.map(|share| money(standing.amount.hundredths() * share / 1000, currency));
-        let (amount, result) = match step.command.decide(&standing, asked) {
-            Ok(amount) if step.command == Command::Chargeback => (amount, codes::CHARGEBACK_WITHOUT_REASON),
-            Ok(amount) if step.declined_by_bank => (amount, ResultCode::find("800.100.152").unwrap()),
-            Ok(amount) => (amount, codes::TEST_INTERNAL),
-            Err(code) => (asked.unwrap_or(standing.amount), code),
-        };
-        let number = u8::try_from(self.payments.len()).unwrap();
-        let made = payment(number, step.command.payment_type(), amount, at(self.now), result);
-        self.payments.push((made, Some(target)));
-    }
-
-    /// What was carried out on a payment, by type: how often, and how much together.
-    fn carried_out(&self, target: usize, payment_type: PaymentType) -> (usize, i64) {
-        let those = self
+impl PaymentLedger {
+    /// Returns the status of a payment now, from the payments that refer to it.
+    fn payment_status(&self, target: usize) -> PaymentStatus {
+        let follow_ups: Vec<FollowUpSummary> = self
             .payments
             .iter()
-            .filter(|(payment, of)| *of == Some(target) && payment.payment_type == payment_type && payment.approved());
-        those.fold((0, 0), |(count, sum), (payment, _)| (count + 1, sum + payment.amount.hundredths()))
+            .filter(|(_, of)| *of == Some(target))
+            .map(|(payment, _)| summarize_follow_up(payment))
+            .collect();
+        PaymentStatus::from_follow_ups(&self.payments[target].0, &follow_ups, &TIME_LIMITS, at_second(self.now))
+    }
+
+    /// Moves the clock, and adds the follow-up payment with its result, whether allowed or not. The amount is a share
+    /// of the payment's own.
+    fn apply_step(&mut self, step: &ModificationStep) {
+        self.now += step.later;
+        let target = step.target.index(self.payments.len());
+        let status = self.payment_status(target);
+        let currency = if step.wrong_currency { "USD" } else { status.amount.currency().code() };
+        let requested = step.share.map(|share| create_amount(status.amount.hundredths() * share / 1000, currency));
+        let (amount, result) = match step.modification.decide_amount(&status, requested) {
+            Ok(amount) if step.modification == ModificationType::Chargeback => {
+                (amount, codes::CHARGEBACK_WITHOUT_REASON)
+            }
+            Ok(amount) if step.declined_by_bank => (amount, ResultCode::find("800.100.152").unwrap()),
+            Ok(amount) => (amount, codes::TEST_INTERNAL),
+            Err(code) => (requested.unwrap_or(status.amount), code),
+        };
+        let number = u8::try_from(self.payments.len()).unwrap();
+        let follow_up = create_payment(number, step.modification.payment_type(), amount, at_second(self.now), result);
+        self.payments.push((follow_up, Some(target)));
+    }
+
+    /// Returns the number and the sum of the successful follow-up payments of one type.
+    fn count_approved(&self, target: usize, payment_type: PaymentType) -> (usize, i64) {
+        let approved = self.payments.iter().filter(|(payment, of)| {
+            *of == Some(target) && payment.payment_type == payment_type && payment.is_approved()
+        });
+        approved.fold((0, 0), |(count, sum), (payment, _)| (count + 1, sum + payment.amount.hundredths()))
     }
 }
 
@@ -244,52 +272,52 @@ proptest! {
     fn whatever_is_asked_in_whatever_order_the_sums_hold(
         root in prop::sample::select(&PaymentType::INITIAL[..]),
         hundredths in 1_i64..2_000_000,
-        steps in steps(),
+        steps in random_steps(),
     ) {
         use PaymentType as T;
-        let first = payment(0, root, money(hundredths, "EUR"), at(0), codes::TEST_INTERNAL);
-        let mut book = Book { payments: vec![(first, None)], now: 0 };
+        let first = create_payment(0, root, create_amount(hundredths, "EUR"), at_second(0), codes::TEST_INTERNAL);
+        let mut ledger = PaymentLedger { payments: vec![(first, None)], now: 0 };
         for step in &steps {
-            book.step(step);
+            ledger.apply_step(step);
         }
-        for (index, (payment, of)) in book.payments.iter().enumerate() {
+        for (index, (payment, of)) in ledger.payments.iter().enumerate() {
             let whole = payment.amount.hundredths();
             let [(captures, captured), (reversals, reversed), (refunds, refunded), (chargebacks, charged_back)] =
-                [T::Capture, T::Reversal, T::Refund, T::Chargeback].map(|kind| book.carried_out(index, kind));
+                [T::Capture, T::Reversal, T::Refund, T::Chargeback].map(|payment_type| ledger.count_approved(index, payment_type));
             prop_assert!(captured <= whole && refunded <= whole && charged_back <= whole);
             prop_assert!(reversals <= 1 && chargebacks <= 1);
             prop_assert!(reversals == 0 || (reversed == whole && captures + refunds + chargebacks == 0));
             prop_assert!(captures == 0 || payment.payment_type == T::Preauthorization);
             prop_assert!(refunds == 0 || matches!(payment.payment_type, T::Debit | T::TwoStepDebit | T::Credit | T::Capture));
             prop_assert!(chargebacks == 0 || matches!(payment.payment_type, T::Debit | T::TwoStepDebit | T::Capture));
-            // Nothing is carried out on what did not succeed, and the currency stays.
-            prop_assert!(payment.approved() || captures + reversals + refunds + chargebacks == 0);
-            prop_assert!(!payment.approved() || payment.amount.currency().code() == "EUR");
+            // Payments that did not succeed have no successful follow-up payments, and the currency never changes.
+            prop_assert!(payment.is_approved() || captures + reversals + refunds + chargebacks == 0);
+            prop_assert!(!payment.is_approved() || payment.amount.currency().code() == "EUR");
             if let Some(target) = of {
-                let earlier = &book.payments[*target].0;
-                // After a chargeback nothing is refunded or reversed; after the end of an authorisation nothing captured.
-                let after_chargeback = book.payments[..index].iter().any(|(other, of)| {
-                    *of == Some(*target) && other.payment_type == T::Chargeback && other.approved()
+                let earlier = &ledger.payments[*target].0;
+                // No refund or reversal succeeds after a chargeback, and no capture after the end of an authorization.
+                let after_chargeback = ledger.payments[..index].iter().any(|(other, of)| {
+                    *of == Some(*target) && other.payment_type == T::Chargeback && other.is_approved()
                 });
-                prop_assert!(!(after_chargeback && payment.approved()));
+                prop_assert!(!(after_chargeback && payment.is_approved()));
                 let age = payment.created.duration_since(earlier.created).as_secs();
-                prop_assert!(!(payment.payment_type == T::Capture && payment.approved() && age >= 100 * HOUR));
+                prop_assert!(!(payment.payment_type == T::Capture && payment.is_approved() && age >= 100 * HOUR));
                 let cut_off = if earlier.payment_type == T::Preauthorization { 100 * HOUR } else { 24 * HOUR };
-                prop_assert!(!(payment.payment_type == T::Reversal && payment.approved() && age >= cut_off));
+                prop_assert!(!(payment.payment_type == T::Reversal && payment.is_approved() && age >= cut_off));
             }
-            // What is left can be had to the last hundredth, and not one more.
-            let (command, used) = match payment.payment_type {
-                T::Preauthorization => (Command::Capture, captured),
-                _ => (Command::Refund, refunded),
+            // The rest can be captured or refunded to the last hundredth, and not one more.
+            let (modification, used) = match payment.payment_type {
+                T::Preauthorization => (ModificationType::Capture, captured),
+                _ => (ModificationType::Refund, refunded),
             };
-            let standing = book.standing(index);
-            if command.takes(standing.payment_type, standing.state).is_ok() {
-                let left = whole - used;
-                prop_assert_eq!(standing.left, left);
-                if left > 0 {
-                    prop_assert!(command.decide(&standing, Some(money(left, "EUR"))).is_ok());
+            let status = ledger.payment_status(index);
+            if modification.check_state(status.payment_type, status.state).is_ok() {
+                let remaining = whole - used;
+                prop_assert_eq!(status.remaining, remaining);
+                if remaining > 0 {
+                    prop_assert!(modification.decide_amount(&status, Some(create_amount(remaining, "EUR"))).is_ok());
                 }
-                prop_assert!(command.decide(&standing, Some(money(left + 1, "EUR"))).is_err());
+                prop_assert!(modification.decide_amount(&status, Some(create_amount(remaining + 1, "EUR"))).is_err());
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Bank accounts: by IBAN or national number. Which of their parameters a brand needs is the catalogue's to say; a brand
-//! that sends the shopper to the bank may need none.
+//! Bank accounts, by IBAN or national number. The parameter catalogue says which parameters a brand requires; a brand
+//! that redirects the shopper to the bank may require none.
 
 use tillgate_shared::format::iban::Iban;
 use tillgate_shared::parameter::Parameters;
@@ -8,14 +8,18 @@ use crate::connector::{BankNumber, FullAccount, FullBank, NationalNumber};
 use crate::domain::payment::BankSummary;
 use crate::domain::refusal::Refusal;
 
-/// Reads a bank account; an unknown one when nothing of it was sent.
-pub(super) fn read(parameters: &Parameters) -> Result<FullAccount, Refusal> {
+/// Reads a bank account, by its IBAN or else its national number. Returns an unknown account if no `bankAccount.`
+/// parameter was sent. The country of the IBAN is used if none was sent.
+///
+/// # Errors
+/// `bankAccount.iban` by name, if it is not valid.
+pub(super) fn read_bank_account(parameters: &Parameters) -> Result<FullAccount, Refusal> {
     if parameters.with_prefix("bankAccount.").next().is_none() {
         return Ok(FullAccount::Unknown);
     }
     let number = match (parameters.get("bankAccount.iban"), parameters.get("bankAccount.number")) {
         (Some(iban), _) => Some(BankNumber::Iban(
-            Iban::parse(iban).map_err(|message| Refusal::parameter("bankAccount.iban", None, message))?,
+            Iban::parse(iban).map_err(|message| Refusal::invalid_parameter("bankAccount.iban", None, message))?,
         )),
         (None, Some(number)) => Some(BankNumber::National(NationalNumber::new(number))),
         (None, None) => None,
@@ -25,7 +29,7 @@ pub(super) fn read(parameters: &Parameters) -> Result<FullAccount, Refusal> {
         Some(BankNumber::Iban(iban)) => Some(iban.country().to_owned()),
         _ => None,
     };
-    let about = BankSummary {
+    let summary = BankSummary {
         holder: text("bankAccount.holder"),
         iban: None,
         last4: None,
@@ -34,5 +38,5 @@ pub(super) fn read(parameters: &Parameters) -> Result<FullAccount, Refusal> {
         bank_name: text("bankAccount.bankName"),
         country: text("bankAccount.country").or(country),
     };
-    Ok(FullAccount::Bank(FullBank { number, about }))
+    Ok(FullAccount::Bank(FullBank { number, summary }))
 }

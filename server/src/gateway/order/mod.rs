@@ -1,67 +1,70 @@
-//! From parameters to an order: completeness, then typed values. What cannot become an order is refused here, with the
-//! parameter's name.
+//! Converts parameters to an order: checks that they are complete, then parses the values. Errors name the parameter at
+//! fault.
 
 mod bank;
 mod card;
 mod provider;
 
-use tillgate_shared::brand::{Brand, Kind};
+use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::{
-    Operation, ParameterError, Parameters, Presence, Requirements, check_authentication, check_complete,
+    Operation, ParameterError, Parameters, Presence, Requirements, check_complete, check_three_ds,
 };
 
 use super::Failure;
-use crate::connector::three_ds::request::three_d_amount;
-use crate::connector::{Address, Entry, FullAccount, FullCard, Order, OrderContext};
-use crate::domain::authentication::Proof;
+use crate::connector::three_ds::request::three_ds_amount;
+use crate::connector::{AvsAddress, CardSource, FullAccount, FullCard, Order, OrderContext};
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
+use crate::domain::three_ds::Proof;
 
-/// A sandbox merchant's wish for an outcome.
-pub(super) const FORCED: &str = "customParameters[forceResultCode]";
+/// Parameter by which a sandbox merchant requests a result code.
+pub(super) const FORCED_RESULT: &str = "customParameters[forceResultCode]";
 
-/// Reads an order from the merged parameters of a payment; `brand` is the one that was sent or that the card number tells,
-/// `open` opens a wallet's token. What has to be there has been judged already where the account is a registration's.
+/// Reads an order from the merged parameters of a payment. `brand` is the brand that was sent or that the card number
+/// determines; `open` decrypts a wallet's token. `stored` is true for a registration's account, whose completeness has
+/// been checked already.
 ///
 /// # Errors
-/// Everything that is missing or contradictory, by name; what `open` says.
-pub fn read(
+/// Every missing or contradictory parameter, by name; the brand if it is unknown or none was sent or determined; errors
+/// of `open`.
+pub fn read_order(
     requirements: &Requirements,
     parameters: &Parameters,
     brand: Option<&'static Brand>,
     stored: bool,
     open: impl FnOnce(&str) -> Result<FullCard, Failure>,
 ) -> Result<Order, Failure> {
-    // A brand that nobody knows is refused before its account is asked for.
+    // An unknown brand is refused before the account is checked.
     if let (None, Some(code)) = (brand, parameters.get("paymentBrand")) {
-        return Err(Refusal::parameter("paymentBrand", Some(code), "is not a known brand").into());
+        return Err(Refusal::invalid_parameter("paymentBrand", Some(code), "is not a known brand").into());
     }
     let errors = match stored {
-        true => check_authentication(parameters, requirements),
+        true => check_three_ds(parameters, requirements),
         false => check_complete(parameters, Operation::Payment, requirements),
     };
     if !errors.is_empty() {
-        return Err(Refusal::parameters(errors).into());
+        return Err(Refusal::invalid_parameters(errors).into());
     }
-    let untold = || Refusal::parameter("paymentBrand", None, "may not be empty: the card number tells no brand");
-    let brand = brand.ok_or_else(untold)?;
-    let token = parameters.get("walletPay.paymentToken").filter(|_| brand.kind == Kind::Wallet);
+    let unknown_brand =
+        || Refusal::invalid_parameter("paymentBrand", None, "may not be empty: the card number tells no brand");
+    let brand = brand.ok_or_else(unknown_brand)?;
+    let token = parameters.get("walletPay.paymentToken").filter(|_| brand.kind == AccountType::Wallet);
     let mut account = match token {
         Some(token) => FullAccount::Card(open(token)?),
-        None => account(brand, parameters, requirements)?,
+        None => read_account(brand, parameters, requirements)?,
     };
     if let (true, FullAccount::Card(card)) = (stored, &mut account) {
-        card.entry = Entry::Stored;
+        card.source = CardSource::Stored;
     }
-    Ok(with_account(parameters, brand, account, requirements.presence)?)
+    Ok(order_for_account(parameters, brand, account, requirements.presence)?)
 }
 
-/// An order about an account that is known already.
+/// Makes an order from parameters and an account that is known already. Does not check the account.
 ///
 /// # Errors
 /// Amount, currency or payment type by name.
-pub fn with_account(
+pub fn order_for_account(
     parameters: &Parameters,
     brand: &'static Brand,
     account: FullAccount,
@@ -69,49 +72,54 @@ pub fn with_account(
 ) -> Result<Order, Refusal> {
     let text = |name: &str| parameters.get(name).map(str::to_owned);
     Ok(Order {
-        payment_type: payment_type(parameters, brand)?,
-        amount: amount(parameters)?,
+        payment_type: read_payment_type(parameters, brand)?,
+        amount: read_amount(parameters)?,
         brand,
         account,
-        address: Address { street: text("billing.street1"), postcode: text("billing.postcode") },
+        address: AvsAddress { street: text("billing.street1"), postcode: text("billing.postcode") },
         mandate_signed: parameters.get("bankAccount.mandate.dateOfSignature").and_then(|day| day.parse().ok()),
         shopper_present: presence == Presence::Cardholder,
-        proof: Proof::sent(parameters),
-        any_number: false,
-        forced: text(FORCED),
-        context: OrderContext::of(parameters),
+        proof: Proof::from_parameters(parameters),
+        accepts_any_number: false,
+        forced_result_code: text(FORCED_RESULT),
+        context: OrderContext::from_parameters(parameters),
     })
 }
 
-/// The order of a pending payment again, with its account and the proof that its cardholder is authenticated.
-pub(super) fn of_payment(payment: &Payment, account: FullAccount, proof: Option<Proof>) -> Option<Order> {
+/// Rebuilds the order of a pending payment, with its account and the proof that its cardholder is authenticated. Does
+/// not check the account again. Returns `None` if its brand is no longer known.
+pub(super) fn rebuild_order(payment: &Payment, account: FullAccount, proof: Option<Proof>) -> Option<Order> {
     let text = |name: &str| payment.parameters.get(name).map(str::to_owned);
     Some(Order {
         payment_type: payment.payment_type,
         amount: payment.amount,
         brand: Brand::find(&payment.brand)?,
         account,
-        address: Address { street: text("billing.street1"), postcode: text("billing.postcode") },
+        address: AvsAddress { street: text("billing.street1"), postcode: text("billing.postcode") },
         mandate_signed: None,
         shopper_present: true,
         proof,
-        // The number was judged before its cardholder was authenticated.
-        any_number: true,
-        forced: text(FORCED),
-        context: OrderContext::of(&payment.parameters),
+        // The number was checked before its cardholder was authenticated.
+        accepts_any_number: true,
+        forced_result_code: text(FORCED_RESULT),
+        context: OrderContext::from_parameters(&payment.parameters),
     })
 }
 
-/// The account that a brand of this kind charges.
-fn account(brand: &Brand, parameters: &Parameters, requirements: &Requirements) -> Result<FullAccount, Refusal> {
+/// Reads the account of the kind that a brand charges. A card must have its parameters; other accounts may be unknown.
+///
+/// # Errors
+/// The parameter at fault, by name.
+fn read_account(brand: &Brand, parameters: &Parameters, requirements: &Requirements) -> Result<FullAccount, Refusal> {
     Ok(match brand.kind {
-        Kind::Card | Kind::Wallet => FullAccount::Card(card::read(parameters, requirements)?),
-        Kind::Bank => bank::read(parameters)?,
-        Kind::Virtual => provider::read(parameters),
+        AccountType::Card | AccountType::Wallet => FullAccount::Card(card::read_card(parameters, requirements)?),
+        AccountType::Bank => bank::read_bank_account(parameters)?,
+        AccountType::Virtual => provider::read_provider_account(parameters),
     })
 }
 
-/// A brand's own payment type is a matter of the checkout's creation: at a payment the brand is known already.
+/// Refuses `overridePaymentType[…]` in a payment. It belongs to the creation of a checkout, when the brand is not yet
+/// known.
 ///
 /// # Errors
 /// Each such parameter by name.
@@ -121,34 +129,42 @@ pub(super) fn refuse_override(parameters: &Parameters) -> Result<(), Refusal> {
         .with_prefix("overridePaymentType[")
         .map(|(name, value)| ParameterError::new(name, Some(value), message))
         .collect();
-    if errors.is_empty() { Ok(()) } else { Err(Refusal::parameters(errors)) }
+    if errors.is_empty() { Ok(()) } else { Err(Refusal::invalid_parameters(errors)) }
 }
 
-/// What the merchant wants on the shopper's statement: `merchant.name` stands above `descriptor`.
+/// Returns the merchant's text for the shopper's statement: `merchant.name`, or else `descriptor`.
 pub(super) fn statement_text(parameters: &Parameters) -> Option<&str> {
     parameters.get("merchant.name").or_else(|| parameters.get("descriptor"))
 }
 
-/// The amount that is processed, in its currency. `risk.amount` is judged with it, in the same way.
+/// Reads the amount to process, in its currency. `risk.amount` is checked against it in the same way.
 ///
 /// # Errors
-/// `amount`, `currency` or `risk.amount` by name, also when the currency cannot express an amount (contract: 12.50 JPY).
-pub fn amount(parameters: &Parameters) -> Result<Amount, Refusal> {
-    let (amount, currency) = (required(parameters, "amount")?, required(parameters, "currency")?);
+/// `amount`, `currency` or `risk.amount` by name, also if the currency cannot express an amount (contract: 12.50 JPY).
+pub fn read_amount(parameters: &Parameters) -> Result<Amount, Refusal> {
+    let (amount, currency) = (required_parameter(parameters, "amount")?, required_parameter(parameters, "currency")?);
     let currency = Currency::parse(currency)
-        .ok_or_else(|| Refusal::parameter("currency", Some(currency), "must be an ISO 4217 code in use"))?;
-    let amount =
-        Amount::parse(amount, currency).map_err(|error| Refusal::parameter("amount", Some(amount), error.message()))?;
-    three_d_amount(parameters, amount)?;
+        .ok_or_else(|| Refusal::invalid_parameter("currency", Some(currency), "must be an ISO 4217 code in use"))?;
+    let amount = Amount::parse(amount, currency)
+        .map_err(|error| Refusal::invalid_parameter("amount", Some(amount), error.message()))?;
+    three_ds_amount(parameters, amount)?;
     Ok(amount)
 }
 
-/// What the payment does: the brand's own type where the checkout was given one, `paymentType` otherwise.
-fn payment_type(parameters: &Parameters, brand: &Brand) -> Result<PaymentType, Refusal> {
+/// Reads the payment type: the brand's own type if the checkout has one (`overridePaymentType[…]`), otherwise
+/// `paymentType`.
+///
+/// # Errors
+/// If the type is missing, or does not begin a payment.
+fn read_payment_type(parameters: &Parameters, brand: &Brand) -> Result<PaymentType, Refusal> {
     let name = format!("overridePaymentType[{}]", brand.code);
-    PaymentType::initial(parameters.get(&name).or_else(|| parameters.get("paymentType")))
+    PaymentType::parse_initial(parameters.get(&name).or_else(|| parameters.get("paymentType")))
 }
 
-fn required<'a>(parameters: &'a Parameters, name: &str) -> Result<&'a str, Refusal> {
-    parameters.get(name).ok_or_else(|| Refusal::parameter(name, None, "may not be empty"))
+/// Returns the value of a parameter.
+///
+/// # Errors
+/// The parameter by name, if it was not sent.
+fn required_parameter<'a>(parameters: &'a Parameters, name: &str) -> Result<&'a str, Refusal> {
+    parameters.get(name).ok_or_else(|| Refusal::invalid_parameter(name, None, "may not be empty"))
 }

@@ -1,87 +1,90 @@
-//! Asks the connector to authorise a payment, unless that has been decided before. A connector that leaves this process is
-//! asked later, when the payment has been written.
+//! Asks the connector to authorize a payment, unless 3-D Secure has decided already. An external connector is asked
+//! later, after the payment is written.
 
 use tillgate_shared::result::codes;
 
-use super::super::{Failure, Gateway, random};
+use super::super::{Failure, Gateway, random_bytes};
 use super::three_ds::{ThreeDsContext, ThreeDsDecision};
-use super::{Identity, Intake};
-use crate::connector::three_ds::transaction_id;
-use crate::connector::{ConnectorResult, Outcome, Route, ShopperPage};
-use crate::domain::authentication::{Authentication, Version};
+use super::{Intake, PaymentIdentity};
+use crate::connector::three_ds::new_transaction_id;
+use crate::connector::{ConnectorOutcome, ConnectorResult, PaymentRoute, ShopperPage};
 use crate::domain::payment::PaymentType;
+use crate::domain::three_ds::{ThreeDsSession, ThreeDsVersion};
 
 /// A payment with the connector's result.
-pub(super) struct Authorized {
-    /// The result; pending if the shopper has to act first, or the outcome is unknown.
+pub(super) struct AuthorizationResult {
+    /// The result. It is pending if the shopper has to act first, or if the outcome is unknown.
     pub(super) result: ConnectorResult,
     /// The page that the shopper has to visit.
-    pub(super) visit: Option<ShopperVisit>,
-    /// True if the connector leaves this process: it is asked once the payment has been written ([`super::ask`]).
-    pub(super) is_to_be_asked: bool,
+    pub(super) required_page: Option<RequiredPage>,
+    /// True if the connector is external: it is asked after the payment is written ([`super::connector_request`]).
+    pub(super) awaits_connector: bool,
 }
 
 /// A page that the shopper has to visit before there is an outcome.
-pub(super) enum ShopperVisit {
+pub(super) enum RequiredPage {
     /// The page on which the cardholder is authenticated.
-    Authentication(Authentication),
+    ThreeDs(ThreeDsSession),
     /// The brand's page.
     Brand(ShopperPage),
 }
 
-impl From<Outcome> for Authorized {
-    fn from(outcome: Outcome) -> Self {
-        let (result, visit) = match outcome {
-            Outcome::Approved(result) | Outcome::Declined(result) | Outcome::Pending(result) => (result, None),
-            Outcome::Redirect(result, page) => (result, Some(ShopperVisit::Brand(page))),
-            Outcome::Unknown => (codes::PENDING.into(), None),
+impl From<ConnectorOutcome> for AuthorizationResult {
+    fn from(outcome: ConnectorOutcome) -> Self {
+        let (result, required_page) = match outcome {
+            ConnectorOutcome::Approved(result)
+            | ConnectorOutcome::Declined(result)
+            | ConnectorOutcome::Pending(result) => (result, None),
+            ConnectorOutcome::Redirect(result, page) => (result, Some(RequiredPage::Brand(page))),
+            ConnectorOutcome::Unknown => (codes::PENDING.into(), None),
         };
-        Self { result, visit, is_to_be_asked: false }
+        Self { result, required_page, awaits_connector: false }
     }
 }
 
 impl Gateway {
-    /// Has a payment authorised or credited. A soft decline of a shopper who sits before the hosted form is answered with a
-    /// challenge.
+    /// Authorizes or credits a payment at an in-process connector, or declines it or leaves it pending as `decision`
+    /// says. Asks no external connector: its payment is pending (`awaits_connector`). A soft decline of a card in the
+    /// hosted form becomes a pending payment with a challenge.
     ///
     /// # Errors
-    /// When the system gives no random bytes.
+    /// If the system provides no random bytes.
     pub(super) async fn authorize(
         &self,
         decision: ThreeDsDecision,
         context: Option<ThreeDsContext>,
         intake: &Intake,
-        route: &Route,
-        identity: &Identity,
+        route: &PaymentRoute,
+        identity: &PaymentIdentity,
         in_form: bool,
-    ) -> Result<Authorized, Failure> {
-        let waits = |authentication| Authorized {
+    ) -> Result<AuthorizationResult, Failure> {
+        let await_shopper = |session| AuthorizationResult {
             result: codes::PENDING.into(),
-            visit: Some(ShopperVisit::Authentication(authentication)),
-            is_to_be_asked: false,
+            required_page: Some(RequiredPage::ThreeDs(session)),
+            awaits_connector: false,
         };
         match decision {
-            ThreeDsDecision::Decline(code) => return Ok(Outcome::from(code).into()),
-            ThreeDsDecision::Wait(authentication) => return Ok(waits(authentication)),
+            ThreeDsDecision::Decline(code) => return Ok(ConnectorOutcome::from(code).into()),
+            ThreeDsDecision::Wait(session) => return Ok(await_shopper(session)),
             ThreeDsDecision::Authorize => {}
         }
         let order = &intake.order;
-        let capabilities = route.connector.capabilities();
-        if !capabilities.takes(order.payment_type, order.brand, order.amount.currency()) {
-            return Ok(Outcome::from(codes::METHOD_NOT_CONFIGURED).into());
+        if route.connector.capabilities().is_external {
+            return Ok(AuthorizationResult {
+                result: codes::PENDING.into(),
+                required_page: None,
+                awaits_connector: true,
+            });
         }
-        if capabilities.leaves_process {
-            return Ok(Authorized { result: codes::PENDING.into(), visit: None, is_to_be_asked: true });
-        }
-        let request = identity.request(order);
+        let request = identity.order_request(order);
         if order.payment_type == PaymentType::Credit {
             return Ok(route.connector.credit(&request).await.into());
         }
-        let authorized = Authorized::from(route.connector.authorize(&request).await);
-        match context.filter(|_| in_form && order.brand.synchronous()) {
+        let authorized = AuthorizationResult::from(route.connector.authorize(&request).await);
+        match context.filter(|_| in_form && order.brand.is_synchronous()) {
             Some(context) if authorized.result.code == codes::SOFT_DECLINED => {
-                let version = context.version().unwrap_or(Version::V22);
-                Ok(waits(Authentication::with_challenge(version, transaction_id(version, random()?))))
+                let version = context.enrolled_version().unwrap_or(ThreeDsVersion::V22);
+                Ok(await_shopper(ThreeDsSession::with_challenge(version, new_transaction_id(version, random_bytes()?))))
             }
             _ => Ok(authorized),
         }

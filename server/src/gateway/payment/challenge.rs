@@ -1,244 +1,346 @@
-//! The steps that a cardholder's authentication takes on the page that `redirect.url` leads to: the issuer's method page, its
-//! challenge, and what the answer makes of the payment.
+//! The steps of 3-D Secure on the page of `redirect.url`: the issuer's method page, its challenge, and the effect of
+//! the result on the payment.
 
 use tillgate_shared::brand::Brand;
 use tillgate_shared::result::codes;
 use zeroize::Zeroizing;
 
-use super::super::asynchronous::no_page;
+use super::super::asynchronous::page_not_found;
+use super::super::response_recorder::ResponseRecorder;
 use super::super::{Failure, Gateway, order};
-use super::Identity;
-use super::three_ds::policy_of_first;
-use crate::connector::three_ds::request::AuthenticationMessage;
-use crate::connector::three_ds::{AuthenticationRequest, ChallengeResult};
-use crate::connector::{ConnectorResult, Entry, FullAccount, FullCard};
-use crate::domain::authentication::{Authentication, Next, NotTaken, Proof, Said, next};
-use crate::domain::channel::ThreeD;
+use super::complete::CompletionResult;
+use super::three_ds::effective_policy;
+use super::{ConnectorRequest, PaymentIdentity};
+use crate::connector::three_ds::request::ThreeDsMessage;
+use crate::connector::three_ds::{ChallengeResult, ThreeDsRequest};
+use crate::connector::{CardSource, ConnectorResult, FullAccount, FullCard};
+use crate::domain::channel::ThreeDsPolicy;
 use crate::domain::id::PageId;
 use crate::domain::payment::Payment;
-use crate::store::{Changes, Keys, Promise};
+use crate::domain::three_ds::{
+    AuthenticationDecision, AuthenticationResult, ChallengeRejection, Proof, ThreeDsSession, apply_policy,
+};
+use crate::store::{Changes, DeferredEffects, RecordKeys};
 
 impl Gateway {
-    /// The payment whose shopper is authenticated on a page.
+    /// Loads the payment that sent its shopper to a page for 3-D Secure, of any entity, pending or ended.
     ///
     /// # Errors
-    /// 404 when there is none.
-    pub fn payment_to_authenticate(&self, page: &str) -> Result<Payment, Failure> {
+    /// 404 if there is none.
+    pub fn load_three_ds_payment(&self, page: &str) -> Result<Payment, Failure> {
         let payment = match PageId::parse(page) {
-            Some(page) => self.store.payment_of_page(&page)?,
+            Some(page) => self.store.load_payment_of_page(&page)?,
             None => None,
         };
-        payment.filter(|payment| payment.authentication().is_some()).ok_or_else(|| no_page().into())
+        payment.filter(|payment| payment.three_ds_session().is_some()).ok_or_else(|| page_not_found().into())
     }
 
-    /// Notes that the issuer's method page has run.
+    /// Records that the issuer's method page has run. Does nothing if the payment does not wait for it.
     ///
     /// # Errors
-    /// 404 when no payment waits for a method page.
-    pub async fn method_completed(&self, page: &str) -> Result<(), Failure> {
-        let payment = self.payment_to_authenticate(page)?;
-        self.step(&payment, Authentication::method_completed).await?;
+    /// 404 if no payment has this page.
+    pub async fn record_method_completion(&self, page: &str) -> Result<(), Failure> {
+        let payment = self.load_three_ds_payment(page)?;
+        self.advance_stage(&payment, ThreeDsSession::record_method_completion).await?;
         Ok(())
     }
 
-    /// Takes a payment as far as it goes without the shopper's answer. `goes_on` says that the method page has had its time.
+    /// Advances the 3-D Secure of a payment until shopper input is needed, and returns the step that the page has to
+    /// show. Ends a payment whose shopper is too late as timed out. `skip_method`: do not wait for the method page any
+    /// longer.
     ///
     /// # Errors
-    /// 404 when nobody is authenticated on this page.
-    pub async fn visit_authentication(&self, page: &str, goes_on: bool) -> Result<Visit, Failure> {
-        let payment = self.payment_to_authenticate(page)?;
+    /// 404 if no payment has this page.
+    pub async fn advance_three_ds(&self, page: &str, skip_method: bool) -> Result<ChallengeStep, Failure> {
+        let payment = self.load_three_ds_payment(page)?;
         let now = self.now_of_id(&payment.entity);
-        let Some(authentication) = payment.authentication().filter(|_| payment.result.is_pending()) else {
-            return Ok(Visit::Ended(payment));
+        let Some(session) = payment.three_ds_session().filter(|_| payment.awaits_shopper()) else {
+            return Ok(ChallengeStep::Ended(payment));
         };
-        if now >= self.waits_until(&payment) {
-            let ended = self.complete(payment, codes::TIMED_OUT.into(), |_| true).await?;
-            return Ok(Visit::Ended(ended.payment));
+        if now >= self.shopper_deadline(&payment) {
+            let ended =
+                self.complete_payment(payment, codes::TIMED_OUT.into(), |payment| payment.awaits_shopper()).await?;
+            return Ok(ChallengeStep::Ended(ended.payment));
         }
-        if authentication.waits_for_answer() {
-            return Ok(Visit::Challenge(payment));
+        if session.awaits_challenge() {
+            return Ok(ChallengeStep::Challenge(payment));
         }
-        if !goes_on && !authentication.may_ask(payment.created, now) {
-            return Ok(Visit::Method(payment));
+        if !skip_method && !session.can_send_request(payment.created, now) {
+            return Ok(ChallengeStep::Method(payment));
         }
-        self.ask_issuer(payment).await
+        self.request_after_method(payment).await
     }
 
-    /// Asks the issuer, once its method page has run or has had its time.
-    async fn ask_issuer(&self, payment: Payment) -> Result<Visit, Failure> {
-        let Some(authentication) = payment.authentication().cloned() else { return Ok(Visit::Ended(payment)) };
-        let account = self.waiting_account(&payment)?;
-        let has_code = matches!(&account, Some(FullAccount::Card(card)) if card.code.is_some());
-        let when = policy_of_first(self.three_d_of(&payment), &payment.parameters, has_code);
+    /// Asks the issuer for its decision, after the method page has run or its time has passed. Begins the challenge if
+    /// the issuer demands one, and otherwise authorizes or declines the payment.
+    async fn request_after_method(&self, payment: Payment) -> Result<ChallengeStep, Failure> {
+        let Some(session) = payment.three_ds_session().cloned() else {
+            return Ok(ChallengeStep::Ended(payment));
+        };
+        let account = self.held_account(&payment)?;
+        let has_code = matches!(&account, Some(FullAccount::Card(card)) if card.security_code.is_some());
+        let policy = effective_policy(self.three_ds_policy(&payment), &payment.parameters, has_code);
         let proof = match &account {
-            Some(FullAccount::Card(card)) => self.ask_about(&payment, card, &authentication, when).await?,
+            Some(FullAccount::Card(card)) => self.request_three_ds(&payment, card, &session, policy).await?,
             _ => None,
         };
-        let said = proof.as_ref().map_or(Said::Outside, |proof| proof.said);
-        let answer = match next(said, when) {
-            Next::Challenge => {
-                let payment = self.step(&payment, Authentication::challenged).await?;
-                return Ok(if payment.result.is_pending() { Visit::Challenge(payment) } else { Visit::Ended(payment) });
+        let result = proof.as_ref().map_or(AuthenticationResult::NotSupported, |proof| proof.result);
+        let next_step = match apply_policy(result, policy) {
+            AuthenticationDecision::Challenge => {
+                let payment = self.advance_stage(&payment, ThreeDsSession::begin_challenge).await?;
+                return Ok(if payment.awaits_shopper() {
+                    ChallengeStep::Challenge(payment)
+                } else {
+                    ChallengeStep::Ended(payment)
+                });
             }
-            Next::Decline(code) => code.into(),
-            Next::Authorise => self.authorise(&payment, account, proof.clone()).await,
+            AuthenticationDecision::Decline(code) => AfterThreeDs::Ended(code.into()),
+            AuthenticationDecision::Authorize => self.authorize_authenticated(&payment, account, proof.clone()).await,
         };
-        let asked = authentication.stage;
+        let stage = session.stage;
         let ended = self
-            .complete(payment, answer, move |payment| {
-                let still = payment.authentication().is_some_and(|authentication| authentication.stage == asked);
-                if let (true, Some(proof)) = (still, &proof) {
-                    proof.tell(&mut payment.parameters);
+            .finish_three_ds(payment, next_step, move |payment| {
+                let is_current = payment.three_ds_session().is_some_and(|session| session.stage == stage);
+                if let (true, Some(proof)) = (is_current, &proof) {
+                    proof.write_to(&mut payment.parameters);
                 }
-                still
+                is_current
             })
             .await?;
-        Ok(Visit::Ended(ended.payment))
+        Ok(ChallengeStep::Ended(ended.payment))
     }
 
-    /// Asks the issuer of a card. Returns `None` if no directory knows the card.
-    async fn ask_about(
+    /// Asks the issuer of a card, and returns its result. Returns `None`, without a request, if no directory knows the
+    /// card, or if its brand or authenticator no longer exists.
+    async fn request_three_ds(
         &self,
         payment: &Payment,
         card: &FullCard,
-        authentication: &Authentication,
-        when: ThreeD,
+        session: &ThreeDsSession,
+        policy: ThreeDsPolicy,
     ) -> Result<Option<Proof>, Failure> {
         let authenticator = self.route_of(payment).and_then(|route| route.authenticator);
         let (Some(authenticator), Some(brand)) = (authenticator, Brand::find(&payment.brand)) else { return Ok(None) };
-        if authenticator.look_up(&card.number, &payment.parameters).await.is_none() {
+        if authenticator.look_up_card(&card.number, &payment.parameters).await.is_none() {
             return Ok(None);
         }
-        let message = AuthenticationMessage::read(&payment.parameters, payment.amount, when)?;
-        let request = AuthenticationRequest {
+        let message = ThreeDsMessage::from_parameters(&payment.parameters, payment.amount, policy)?;
+        let request = ThreeDsRequest {
             brand,
             number: &card.number,
-            version: Some(authentication.version),
-            transaction: Some(&authentication.transaction),
+            version: Some(session.version),
+            transaction_id: Some(&session.transaction),
             message: &message,
             parameters: &payment.parameters,
         };
         Ok(Some(authenticator.authenticate(&request).await))
     }
 
-    /// Takes the answer to a challenge: that of its own transaction, once and in time. Any other changes nothing.
+    /// Processes the result of a challenge: authorizes the payment if the cardholder is authenticated, and otherwise
+    /// ends it with the code of the result. A result after the shopper's time limit ends the payment as timed out. A
+    /// result of another transaction, or for a payment that does not wait for one, changes nothing.
     ///
     /// # Errors
-    /// 404 when nobody is authenticated on this page.
-    pub async fn answer_challenge(
+    /// 404 if no payment has this page.
+    pub async fn process_challenge_result(
         &self,
         page: &str,
         transaction: &str,
         result: ChallengeResult,
-    ) -> Result<Answered, Failure> {
-        let payment = self.payment_to_authenticate(page)?;
+    ) -> Result<ProcessedChallenge, Failure> {
+        let payment = self.load_three_ds_payment(page)?;
         let now = self.now_of_id(&payment.entity);
-        let Some(authentication) = payment.authentication().filter(|_| payment.result.is_pending()).cloned() else {
-            return Ok(Answered { payment, taken: false });
+        let Some(session) = payment.three_ds_session().filter(|_| payment.awaits_shopper()).cloned() else {
+            return Ok(ProcessedChallenge { payment, accepted: false });
         };
-        match authentication.answered(transaction, self.waits_until(&payment), now) {
+        match session.check_challenge_answer(transaction, self.shopper_deadline(&payment), now) {
             Ok(()) => {}
-            Err(NotTaken::TooLate) => {
-                let ended = self.complete(payment, codes::TIMED_OUT.into(), |_| true).await?;
-                return Ok(Answered { payment: ended.payment, taken: false });
+            Err(ChallengeRejection::TooLate) => {
+                let ended =
+                    self.complete_payment(payment, codes::TIMED_OUT.into(), |payment| payment.awaits_shopper()).await?;
+                return Ok(ProcessedChallenge { payment: ended.payment, accepted: false });
             }
-            Err(NotTaken::NoChallenge | NotTaken::OtherTransaction) => return Ok(Answered { payment, taken: false }),
+            Err(ChallengeRejection::NoChallenge | ChallengeRejection::OtherTransaction) => {
+                return Ok(ProcessedChallenge { payment, accepted: false });
+            }
         }
         let authenticator = self.route_of(&payment).and_then(|route| route.authenticator);
         let (Some(authenticator), Some(brand)) = (authenticator, Brand::find(&payment.brand)) else {
-            return Ok(Answered { payment, taken: false });
+            return Ok(ProcessedChallenge { payment, accepted: false });
         };
-        let proof = authenticator.challenge_proof(brand, &authentication, &result);
-        let outcome = if proof.is_authenticated() {
-            let account = self.waiting_account(&payment)?;
-            self.authorise(&payment, account, Some(proof.clone())).await
+        let proof = authenticator.challenge_proof(brand, &session, &result);
+        let next_step = if proof.is_authenticated() {
+            let account = self.held_account(&payment)?;
+            self.authorize_authenticated(&payment, account, Some(proof.clone())).await
         } else {
-            result.code.into()
+            AfterThreeDs::Ended(result.code.into())
         };
         let ended = self
-            .complete(payment, outcome, move |payment| {
-                proof.tell(&mut payment.parameters);
+            .finish_three_ds(payment, next_step, move |payment| {
+                proof.write_to(&mut payment.parameters);
                 true
             })
             .await?;
-        Ok(Answered { payment: ended.payment, taken: ended.changed })
+        Ok(ProcessedChallenge { payment: ended.payment, accepted: ended.changed })
     }
 
-    /// Sends a payment on to its connector, now that its cardholder is authenticated. One whose card no longer waits, because
-    /// the shopper has gone on with another way to pay, ends without being authorised.
-    async fn authorise(
+    /// Authorizes a payment whose cardholder is authenticated, at an in-process connector, or prepares the request to
+    /// an external one. The payment ends without authorization if its required security code is lost, or if its card is
+    /// no longer held or it was abandoned, because the shopper has chosen another way to pay.
+    async fn authorize_authenticated(
         &self,
         payment: &Payment,
         account: Option<FullAccount>,
         proof: Option<Proof>,
-    ) -> ConnectorResult {
+    ) -> AfterThreeDs {
         if self.has_lost_code(payment, account.as_ref()) {
-            return codes::CODE_MISSING.into();
+            return AfterThreeDs::Ended(codes::CODE_MISSING.into());
         }
-        let order = account.and_then(|account| order::of_payment(payment, account, proof));
+        let order = account.and_then(|account| order::rebuild_order(payment, account, proof));
         let (Some(order), Some(route), false) = (order, self.route_of(payment), payment.is_abandoned()) else {
-            return codes::THREEDS_ABANDONED.into();
+            return AfterThreeDs::Ended(codes::THREEDS_ABANDONED.into());
         };
+        if route.connector.capabilities().is_external {
+            return AfterThreeDs::AwaitsConnector(Box::new(self.prepare_connector_request(payment, order, &route, "")));
+        }
         let now = self.now_of_id(&payment.entity);
-        let identity = Identity { id: payment.id.clone(), descriptor: payment.descriptor.clone(), now };
-        let outcome = route.connector.authorize(&identity.request(&order)).await;
-        outcome.result().cloned().unwrap_or_else(|| codes::PENDING.into())
+        let identity = PaymentIdentity {
+            id: payment.id.clone(),
+            descriptor: payment.descriptor.clone(),
+            merchant_id: payment.acquirer_merchant_id().to_owned(),
+            now,
+        };
+        let outcome = route.connector.authorize(&identity.order_request(&order)).await;
+        AfterThreeDs::Ended(outcome.result().cloned().unwrap_or_else(|| codes::PENDING.into()))
     }
 
-    /// The card that waits for its cardholder, with its code where that is still known.
-    fn waiting_account(&self, payment: &Payment) -> Result<Option<FullAccount>, Failure> {
-        let Some(Promise { card: Some(sealed), .. }) = self.store.promise(payment)? else { return Ok(None) };
+    /// Ends a payment after 3-D Secure with its result, or records the intent and then asks its external connector.
+    /// `change` is the same as in [`Gateway::complete_payment`]. Changes nothing if the payment no longer awaits its
+    /// shopper or another request about it is in flight.
+    async fn finish_three_ds(
+        &self,
+        payment: Payment,
+        next_step: AfterThreeDs,
+        change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
+    ) -> Result<CompletionResult, Failure> {
+        let change = move |payment: &mut Payment| payment.awaits_shopper() && change(payment);
+        match next_step {
+            AfterThreeDs::Ended(result) => self.complete_payment(payment, result, change).await,
+            // Another request about this payment is in flight.
+            AfterThreeDs::AwaitsConnector(request) if !request.is_guarded() => {
+                Ok(CompletionResult { payment, has_requested_result: false, changed: false })
+            }
+            AfterThreeDs::AwaitsConnector(request) => {
+                let reserved = self.record_intent(&payment, change).await?;
+                if !reserved.changed {
+                    return Ok(reserved);
+                }
+                let payment =
+                    self.send_connector_request(Some(*request), reserved.payment, ResponseRecorder::disabled()).await;
+                Ok(CompletionResult { payment, ..reserved })
+            }
+        }
+    }
+
+    /// Records that the connector of a payment is about to be asked, after 3-D Secure. Writes nothing if the payment
+    /// was abandoned or `change` returns false; the result then says that nothing changed.
+    ///
+    /// # Errors
+    /// 404 if the payment is gone.
+    async fn record_intent(
+        &self,
+        payment: &Payment,
+        change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
+    ) -> Result<CompletionResult, Failure> {
+        let keys = RecordKeys::for_payment(&payment.entity, &payment.id);
+        let (now, machine_time) = (self.now_of_id(&payment.entity), self.now());
+        let reserved = self.store.update(keys, move |loaded| {
+            let mut payment = loaded.payment.ok_or_else(page_not_found)?;
+            let changed = !payment.is_abandoned() && change(&mut payment);
+            if !changed {
+                return Ok((Changes::default(), CompletionResult { payment, has_requested_result: false, changed }));
+            }
+            if let Some(page) = &mut payment.redirect {
+                page.asked = Some(now);
+            }
+            let changes = Changes::default().with_payment(&payment).with_intent(&payment, machine_time);
+            Ok((changes, CompletionResult { payment, has_requested_result: true, changed }))
+        });
+        Ok(reserved.await??)
+    }
+
+    /// Returns the held card of a payment, with its security code if that is still cached. `None` if the payment holds
+    /// none.
+    fn held_account(&self, payment: &Payment) -> Result<Option<FullAccount>, Failure> {
+        let Some(DeferredEffects { card: Some(sealed), .. }) = self.store.load_deferred_effects(payment)? else {
+            return Ok(None);
+        };
         let secret = self.vault.open(payment.id.as_str(), &sealed)?;
         let secret = Zeroizing::new(String::from_utf8_lossy(&secret).into_owned());
-        let mut account = FullAccount::restored(&payment.account, Some(&secret));
+        let mut account = FullAccount::from_stored(&payment.account, Some(&secret));
         if let Some(FullAccount::Card(card)) = &mut account {
-            card.code = self.codes.get(&payment.id);
-            // Where the code is not there any more, it cannot be expected either.
-            let keyed = payment.registration.is_none() && card.code.is_some();
-            card.entry = if keyed { Entry::Keyed } else { Entry::Stored };
+            card.security_code = self.security_codes.find_code(&payment.id);
+            // Without a cached security code the card is treated like a stored one, for which no code is expected.
+            let is_keyed = payment.registration.is_none() && card.security_code.is_some();
+            card.source = if is_keyed { CardSource::Keyed } else { CardSource::Stored };
         }
         Ok(account)
     }
 
-    fn three_d_of(&self, payment: &Payment) -> ThreeD {
-        self.directory.entity(&payment.entity).map_or(ThreeD::WhenEnrolled, |entity| entity.settings.channel.three_d)
+    /// Returns the 3-D Secure policy of the entity that processes a payment, or `WhenEnrolled` if that entity is gone.
+    fn three_ds_policy(&self, payment: &Payment) -> ThreeDsPolicy {
+        self.directory
+            .find_entity(&payment.entity)
+            .map_or(ThreeDsPolicy::WhenEnrolled, |entity| entity.settings.channel.three_d)
     }
 
-    /// Moves the authentication of a pending payment on, where `step` says that there is something to move.
-    async fn step(
+    /// Applies `step` to the 3-D Secure session of a payment under the write lock, and returns the payment with its
+    /// current state. Writes nothing if `step` returns false or the payment does not await its shopper.
+    ///
+    /// # Errors
+    /// 404 if the payment is gone.
+    async fn advance_stage(
         &self,
         payment: &Payment,
-        step: impl FnOnce(&mut Authentication) -> bool + Send + 'static,
+        step: impl FnOnce(&mut ThreeDsSession) -> bool + Send + 'static,
     ) -> Result<Payment, Failure> {
-        let keys = Keys::payment(&payment.entity, &payment.id);
-        let moved = self.store.update(keys, move |loaded| {
-            let mut payment = loaded.payment.ok_or_else(no_page)?;
-            let pending = payment.result.is_pending();
-            let authentication = payment.redirect.as_mut().and_then(|redirect| redirect.authentication.as_mut());
-            let moved = authentication.filter(|_| pending).is_some_and(step);
-            let changes = if moved { Changes::default().payment(&payment) } else { Changes::default() };
+        let keys = RecordKeys::for_payment(&payment.entity, &payment.id);
+        let advanced = self.store.update(keys, move |loaded| {
+            let mut payment = loaded.payment.ok_or_else(page_not_found)?;
+            let pending = payment.awaits_shopper();
+            let session = payment.redirect.as_mut().and_then(|redirect| redirect.authentication.as_mut());
+            let changed = session.filter(|_| pending).is_some_and(step);
+            let changes = if changed { Changes::default().with_payment(&payment) } else { Changes::default() };
             Ok((changes, payment))
         });
-        Ok(moved.await??)
+        Ok(advanced.await??)
     }
 }
 
-/// What a visit of the page comes to.
+/// Next step of a payment after the result of 3-D Secure.
+enum AfterThreeDs {
+    /// The payment ends.
+    Ended(ConnectorResult),
+    /// The connector has to be asked. It is external, so the intent is recorded first.
+    AwaitsConnector(Box<ConnectorRequest>),
+}
+
+/// Next step of 3-D Secure, which the page has to show.
 #[derive(Debug)]
-pub enum Visit {
+pub enum ChallengeStep {
     /// The issuer's method page has to run first.
     Method(Payment),
-    /// The issuer waits for the shopper's answer.
+    /// The issuer awaits the shopper's answer.
     Challenge(Payment),
     /// The payment has ended.
     Ended(Payment),
 }
 
-/// What came of an answer to a challenge.
+/// Effect of a challenge result.
 #[derive(Debug)]
-pub struct Answered {
+pub struct ProcessedChallenge {
     /// The payment.
     pub payment: Payment,
-    /// Whether the answer was taken. Otherwise it changed nothing.
-    pub taken: bool,
+    /// True if the result was accepted. Otherwise it changed nothing, or it came too late and the payment timed out.
+    pub accepted: bool,
 }

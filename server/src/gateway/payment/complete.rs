@@ -1,105 +1,129 @@
-//! The end of a pending payment: its result comes from the brand's page, from the issuer's, from the connector, or because its
-//! time is over. Its checkout, what it puts on file and the reversal of one that its shopper has given up follow by themselves.
+//! Completion of a pending payment: its result comes from the brand's page, the issuer's page or the connector, or from
+//! a timeout. The completion also updates the checkout and the stored credentials, and reverses a payment that its
+//! shopper has abandoned.
 
 use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::super::asynchronous::no_page;
-use super::super::once::Once;
-use super::super::{Failure, Gateway, reference};
+use super::super::asynchronous::page_not_found;
+use super::super::response_recorder::ResponseRecorder;
+use super::super::{Failure, Gateway, follow_up};
 use crate::connector::{ConnectorResult, Modification};
-use crate::domain::asynchronous::{Ended, end};
+use crate::domain::asynchronous::{OutcomeEffects, apply_outcome};
 use crate::domain::id::PaymentId;
-use crate::domain::payment::{Command, NOTIFICATION_URL, Payment};
+use crate::domain::payment::{ModificationType, NOTIFICATION_URL, Payment, PaymentType};
 use crate::domain::refusal::Refusal;
-use crate::store::{Changes, Keys, Loaded, OnFile, Promise};
+use crate::store::{Changes, DeferredEffects, LoadedRecords, RecordKeys, StoredCredentials};
 
-/// A payment that has been given a result.
+/// Result of completing a payment.
 #[derive(Debug)]
-pub struct Decided {
+pub struct CompletionResult {
     /// The payment, with its outcome.
     pub payment: Payment,
-    /// True if the outcome is the one that was wanted; a payment that had ended before keeps its own.
-    pub as_wanted: bool,
-    /// True if this has ended the payment.
+    /// True if the payment has the requested result. A payment that had ended before keeps its own.
+    pub has_requested_result: bool,
+    /// True if this call has ended the payment.
     pub changed: bool,
 }
 
-/// Everything that the end of a payment is decided by.
+/// Everything that the completion of a payment depends on.
 struct Completion {
     result: ConnectorResult,
-    /// What the payment does on file, or has to take back.
-    promise: Option<Promise>,
-    /// Now, by the clock of the entity.
+    /// Deferred effects on stored credentials, applied or reverted by the completion.
+    deferred_effects: Option<DeferredEffects>,
+    /// The current time by the entity's clock.
     now: Timestamp,
-    /// Now, by the clock of the machine.
+    /// The current time by the machine's clock.
     machine_time: Timestamp,
-    /// The time for which the account of a payment is kept.
+    /// Time for which the account of a payment is kept.
     card_window: SignedDuration,
-    /// The id of the reversal, and its result, should the payment have to be reversed.
+    /// The id and result of the reversal, for the case that the payment has to be reversed.
     reversal: (PaymentId, ResultCode),
+    /// The operation that reverses an approved payment now: a refund after its connector's cut-off.
+    reversal_type: ModificationType,
     /// The response to the request that made the payment.
-    once: Once<Payment>,
+    recorder: ResponseRecorder<Payment>,
 }
 
 impl Gateway {
-    /// Gives a pending payment its result. `change` is called under the write lock, may write more into the payment, and says
-    /// whether the result still counts. A payment that has ended stays as it is.
+    /// Gives a pending payment its result. `change` runs under the write lock; it may change the payment further, and
+    /// returns false if the result no longer applies. A payment that has ended already stays unchanged, without a call
+    /// of `change`. Also updates checkout, stored credentials and velocity counts, and reverses an approved payment
+    /// that its shopper has abandoned.
     ///
     /// # Errors
-    /// 404 when the payment is gone; when the store fails.
-    pub async fn complete(
+    /// 404 if the payment is gone; also if the store fails.
+    pub async fn complete_payment(
         &self,
         payment: Payment,
         result: ConnectorResult,
         change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
-    ) -> Result<Decided, Failure> {
-        self.complete_once(payment, result, change, Once::unnamed()).await
+    ) -> Result<CompletionResult, Failure> {
+        self.complete_with_response(payment, result, change, ResponseRecorder::disabled()).await
     }
 
-    /// Same as [`Gateway::complete`], and replaces the response that was recorded while the payment was pending.
+    /// Same as [`Gateway::complete_payment`], and replaces the response that was recorded while the payment was
+    /// pending.
     ///
     /// # Errors
-    /// Same as [`Gateway::complete`].
-    pub(super) async fn complete_once(
+    /// Same as [`Gateway::complete_payment`].
+    pub(super) async fn complete_with_response(
         &self,
         payment: Payment,
         result: ConnectorResult,
         change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
-        once: Once<Payment>,
-    ) -> Result<Decided, Failure> {
-        let promise = self.store.promise(&payment)?;
-        let on_file = promise.as_ref().map(|promise| promise.keys(&payment)).unwrap_or_default();
-        let promised = promise.is_some();
+        recorder: ResponseRecorder<Payment>,
+    ) -> Result<CompletionResult, Failure> {
+        if result.code.is_success() {
+            self.screen_approval(&payment, &result);
+        }
+        let deferred_effects = self.store.load_deferred_effects(&payment)?;
+        let credential_keys =
+            deferred_effects.as_ref().map(|effects| effects.required_keys(&payment)).unwrap_or_default();
+        let has_effects = deferred_effects.is_some();
         let reversal = Self::new_payment_id(self.next_id_time_of_id(&payment.entity))?;
-        let reversed = self.reversed_in_process(&payment, &reversal).await;
+        let reversal_result = self.reverse_in_process(&payment, &reversal).await;
         let now = self.now_of_id(&payment.entity);
         let card_window = self.options.card_window;
-        let (reversal, machine_time) = ((reversal, reversed), self.now());
-        let completion = Completion { result, promise, now, machine_time, card_window, reversal, once };
+        let (reversal, machine_time) = ((reversal, reversal_result), self.now());
+        let reversal_type = self.reversal_type(&payment, now);
+        let completion =
+            Completion { result, deferred_effects, now, machine_time, card_window, reversal, reversal_type, recorder };
         let Payment { entity, id, checkout, .. } = payment;
-        let keys = Keys { checkout, on_file, ..Keys::payment(&entity, &id) };
-        let decided = self.store.update(keys, move |loaded| completion.decide(loaded, change)).await??;
-        self.codes.remove(&decided.payment.id);
-        if decided.changed {
-            self.velocity.end_pending(&decided.payment.id, decided.payment.approved(), self.now());
+        let keys =
+            RecordKeys { checkout, stored_credentials: credential_keys, ..RecordKeys::for_payment(&entity, &id) };
+        let completed = self.store.update(keys, move |loaded| completion.decide_changes(loaded, change)).await??;
+        self.security_codes.remove_code(&completed.payment.id);
+        if completed.changed {
+            self.velocity.end_pending(&completed.payment.id, completed.payment.is_approved(), self.now());
         }
-        if promised || !decided.payment.counts() {
-            self.store.something_was_deleted();
+        if has_effects || !completed.payment.is_approved_or_pending() {
+            self.store.mark_wal_dirty();
         }
-        Ok(decided)
+        Ok(completed)
     }
 
-    /// Reverses a payment at a connector that is a pure function, which can be asked before it is known whether the payment has
-    /// to be reversed. Returns pending if the connector leaves this process: the intent of the reversal is written then.
-    async fn reversed_in_process(&self, payment: &Payment, reversal: &PaymentId) -> ResultCode {
+    /// Returns the operation that reverses an approved payment: a reversal, or after the cut-off of a debit or credit a
+    /// refund. A preauthorization has no cut-off.
+    fn reversal_type(&self, payment: &Payment, now: Timestamp) -> ModificationType {
+        let is_booked = payment.payment_type != PaymentType::Preauthorization
+            && now.duration_since(payment.created) >= self.time_limits_of(payment).reversal_window;
+        if is_booked { ModificationType::Refund } else { ModificationType::Reversal }
+    }
+
+    /// Asks an in-process connector to reverse a payment, and returns the result. Such a connector is a pure function,
+    /// so it may be asked before it is known whether a reversal is needed. Returns pending for an external connector,
+    /// for which the intent of a reversal is written instead, and the code of a missing configuration if the connector
+    /// no longer exists.
+    async fn reverse_in_process(&self, payment: &Payment, reversal: &PaymentId) -> ResultCode {
         let modification = Modification {
             reference: reversal.as_str().to_owned(),
-            referenced: payment.id.as_str().to_owned(),
+            original_reference: payment.id.as_str().to_owned(),
+            merchant_id: payment.acquirer_merchant_id().to_owned(),
             connector_tx_ids: Vec::new(),
             amount: payment.amount,
-            forced: None,
+            forced_result_code: None,
             is_repeated: false,
         };
         if payment.connector.is_some() {
@@ -111,12 +135,21 @@ impl Gateway {
 }
 
 impl Completion {
-    /// Decides under the write lock what is written.
-    fn decide(self, loaded: Loaded, change: impl FnOnce(&mut Payment) -> bool) -> Result<(Changes, Decided), Refusal> {
-        let Self { result, promise, now, machine_time, card_window, reversal, once } = self;
-        let payment = loaded.payment.ok_or_else(no_page)?;
-        let as_wanted = payment.result == result.code;
-        let mut answered = Payment {
+    /// Applies the result to the payment, its checkout and its stored credentials, and returns the changes to write.
+    /// Runs under the write lock. Returns no changes if the payment has ended already or `change` returns false. Adds
+    /// the reversal of an approved payment that was abandoned.
+    ///
+    /// # Errors
+    /// 404 if the payment is gone.
+    fn decide_changes(
+        self,
+        loaded: LoadedRecords,
+        change: impl FnOnce(&mut Payment) -> bool,
+    ) -> Result<(Changes, CompletionResult), Refusal> {
+        let Self { result, deferred_effects, now, machine_time, card_window, reversal, reversal_type, recorder } = self;
+        let payment = loaded.payment.ok_or_else(page_not_found)?;
+        let has_requested_result = payment.result == result.code;
+        let mut updated = Payment {
             details: result.details,
             avs: result.avs.or(payment.avs),
             cvv: result.cvv.or(payment.cvv),
@@ -126,69 +159,79 @@ impl Completion {
             } else {
                 result.connector_tx_ids
             },
+            unannounced: false,
             ..payment.clone()
         };
-        if as_wanted || !payment.result.is_pending() || !change(&mut answered) {
-            return Ok((Changes::default(), Decided { payment, as_wanted, changed: false }));
+        if has_requested_result || !payment.result.is_pending() || !change(&mut updated) {
+            return Ok((Changes::default(), CompletionResult { payment, has_requested_result, changed: false }));
         }
-        let Ended { mut payment, checkout, reverse } = end(answered, loaded.checkout, result.code);
-        let mut changes = match promise {
-            Some(promise) => keep_promise(promise, &mut payment, loaded.on_file, reverse, now, card_window),
+        let OutcomeEffects { mut payment, checkout, must_reverse } =
+            apply_outcome(updated, loaded.checkout, result.code);
+        let mut changes = match deferred_effects {
+            Some(effects) => {
+                apply_deferred_effects(effects, &mut payment, loaded.stored_credentials, must_reverse, now, card_window)
+            }
             None => Changes::default(),
         };
-        changes = once.replace(changes.payment(&payment), &payment, payment.created);
+        changes = recorder.replace_response(changes.with_payment(&payment), &payment, payment.created);
         if payment.connector.is_some() {
             changes = changes.without_intent(&payment.id);
         }
         if let Some(checkout) = &checkout {
-            changes = changes.checkout(checkout);
+            changes = changes.with_checkout(checkout);
         }
-        if !payment.counts() {
+        if !payment.is_approved_or_pending() {
             changes = changes.without_card(&payment.id, payment.created + card_window);
         }
-        if reverse {
-            let reversal = reversal_of(&payment, reversal, now);
-            changes = changes.payment(&reversal);
+        if must_reverse {
+            let reversal = draft_reversal(&payment, reversal_type, reversal, now);
+            changes = changes.with_payment(&reversal);
             if reversal.awaits_connector() {
-                changes = changes.intent(&reversal, machine_time);
+                changes = changes.with_intent(&reversal, machine_time);
             }
         }
-        Ok((changes, Decided { payment, as_wanted: true, changed: true }))
+        Ok((changes, CompletionResult { payment, has_requested_result: true, changed: true }))
     }
 }
 
-/// Writes what an ended payment does on file, or takes it back.
-fn keep_promise(
-    mut promise: Promise,
+/// Applies the deferred effects of an approved payment, or reverts those of any other and of one that is reversed.
+/// Deletes them in either case. Keeps the sealed card of an approved payment for follow-up payments, for `card_window`
+/// after its creation, unless a registration stores it.
+fn apply_deferred_effects(
+    mut effects: DeferredEffects,
     payment: &mut Payment,
-    on_file: OnFile,
-    reverse: bool,
+    loaded: StoredCredentials,
+    must_reverse: bool,
     now: Timestamp,
     card_window: SignedDuration,
 ) -> Changes {
-    let card = promise.card.take();
-    let changes = Changes::default().without_promise(&payment.id);
-    let changes = changes.and(if payment.approved() && !reverse {
-        promise.keep(payment, on_file, now)
+    let card = effects.card.take();
+    let changes = Changes::default().without_deferred_effects(&payment.id);
+    let changes = changes.merged_with(if payment.is_approved() && !must_reverse {
+        effects.on_success(payment, loaded, now)
     } else {
-        promise.fail(on_file)
+        effects.on_failure(loaded)
     });
-    // An account on file is kept there, and nowhere else.
-    match card.filter(|_| payment.approved() && payment.registration.is_none()) {
-        Some(card) => changes.card(&payment.id, card, payment.created + card_window),
+    // The account of a registration is stored there and nowhere else.
+    match card.filter(|_| payment.is_approved() && payment.registration.is_none()) {
+        Some(card) => changes.with_card(&payment.id, card, payment.created + card_window),
         None => changes,
     }
 }
 
-/// Makes the reversal of a payment that its shopper had given up. Nobody has asked for it: the merchant is notified where it is
-/// notified about the payment.
-fn reversal_of(payment: &Payment, (id, result): (PaymentId, ResultCode), now: Timestamp) -> Payment {
+/// Makes the reversal, or refund (`modification_type`), of the whole amount of a payment that its shopper has
+/// abandoned. It belongs to no request, so its notifications are sent to the address of the payment.
+fn draft_reversal(
+    payment: &Payment,
+    modification_type: ModificationType,
+    (id, result): (PaymentId, ResultCode),
+    now: Timestamp,
+) -> Payment {
     let mut parameters = Parameters::default();
     if let Some(address) = payment.parameters.get(NOTIFICATION_URL) {
         parameters.set(NOTIFICATION_URL, address);
     }
-    let (command, amount) = (Command::Reversal, payment.amount);
-    let reversal = reference::payment(id, now, payment, command, amount, result, parameters);
-    // The order is found by the request of the payment, for the reversal has none of its own.
-    Payment { ndc: Some(payment.ndc()), ..reversal }
+    let reversal = follow_up::draft_payment(id, now, payment, modification_type, payment.amount, result, parameters);
+    // The reversal has no request of its own, so it carries the request identifier of the payment.
+    Payment { ndc: Some(payment.ndc()), unannounced: reversal.awaits_connector(), ..reversal }
 }

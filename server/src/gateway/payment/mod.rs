@@ -1,30 +1,31 @@
-//! The pipeline of a payment. Each stage is a file, takes what the one before has made, and hands on a small struct:
+//! The pipeline of a payment. Each stage is a file, takes the output of the stage before, and returns a small struct:
 //!
 //! | Stage | Decides | Makes |
 //! |---|---|---|
-//! | [`intake`] | who takes the payment, brand, account, amount | [`Received`], then [`Intake`] |
-//! | [`route`] | which connector and which authenticator | a [`crate::connector::Route`] |
-//! | [`screen`] | whether it may be tried: velocity limits, then risk | an [`AttemptGuard`] |
-//! | [`three_ds`] | whether the cardholder is authenticated first | a decision: authorise, wait or decline |
-//! | [`authorize`] | asks the connector | [`Authorized`] |
-//! | [`screen`] | whether an authorised payment is good | nothing yet |
-//! | [`record`] | what is written, under the write lock | [`Prepared`], then the payment |
+//! | [`intake`] | the entity that processes the payment; brand, account, amount | [`RoutedRequest`], then [`Intake`] |
+//! | [`route`] | connector and authenticator | a [`crate::connector::PaymentRoute`] |
+//! | [`screen`] | velocity limits, then fraud checks before the payment | an [`AttemptGuard`] |
+//! | [`three_ds`] | cardholder authentication before the payment | a decision: authorize, wait or decline |
+//! | [`authorize`] | the connector's result | [`authorize::AuthorizationResult`] |
+//! | [`record`] | the changes to write, under the write lock | [`PreparedPayment`], then the payment |
+//! | [`screen`] | fraud checks of an approved payment | nothing yet |
 //!
-//! The intake comes in two steps, and the route between them: the key of a wallet's token and the fields that have to be there
-//! depend on the channel and on the card's enrolment. After the intake nobody reads brand or account from the text of
+//! The intake has two steps, with the routing between them: the key of a wallet's token and the required fields depend
+//! on the channel and on the card's enrolment. After the intake no code reads brand or account from the text of
 //! parameters.
 //!
-//! A connector that leaves this process is asked between two commits, in [`ask`]: the first reserves the amount, under the same
-//! checks as any payment's, and records the intent; the second brings the outcome. What stays unknown is found out in
-//! [`resolve`].
+//! An external connector is asked between two transactions, in [`connector_request`]. The first one reserves the
+//! amount, with the same checks as for every payment, and records the intent. The second one writes the outcome. An
+//! unknown outcome is resolved in [`resolve`].
 //!
-//! A payment that is still pending then goes on in [`challenge`] (the page on which a cardholder is authenticated) and ends in
-//! [`complete`], whoever brings its outcome.
+//! A pending payment continues in [`challenge`] (the page on which a cardholder is authenticated) and ends in
+//! [`complete`], whatever the source of its outcome. An approved payment is screened after the connector's approval and
+//! before the approval is written: in [`record`], or in [`complete`].
 
-mod ask;
 mod authorize;
 pub mod challenge;
 pub mod complete;
+mod connector_request;
 pub(super) mod intake;
 mod record;
 mod resolve;
@@ -39,94 +40,120 @@ mod tests;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-pub use self::ask::Asking;
-pub(super) use self::ask::{Ask, with_patience};
-use self::authorize::Authorized;
-pub(super) use self::intake::{Intake, Received};
-pub(super) use self::record::Prepared;
-pub(super) use self::resolve::modify;
+pub use self::connector_request::PaymentsInFlight;
+pub(super) use self::connector_request::{ConnectorRequest, wait_for_outcome};
+pub(super) use self::intake::{Intake, RoutedRequest};
+pub(super) use self::record::PreparedPayment;
+pub(super) use self::resolve::send_modification;
 pub(super) use self::three_ds::HeldCard;
 use self::three_ds::ThreeDsContext;
-use super::on_file::File;
 use super::pay::Addresses;
 use super::sender::Sender;
+use super::stored_credentials::CredentialOwner;
 use super::velocity::AttemptGuard;
 use super::{Failure, Gateway, order};
-use crate::connector::{Order, OrderRequest};
+use crate::connector::{MissingCapability, Order, OrderRequest, PaymentRoute};
 use crate::domain::id::PaymentId;
-use crate::domain::payment::descriptor;
+use crate::domain::payment::statement_descriptor;
+use crate::domain::refusal::Refusal;
 
-/// The circumstances of a request to pay.
+/// Context of a payment request.
 #[derive(Clone, Copy)]
-pub(super) struct Circumstances<'a> {
+pub(super) struct PaymentContext<'a> {
     /// The sender.
     pub(super) sender: Sender<'a>,
     /// The stored credential, if one is used.
-    pub(super) file: File<'a>,
+    pub(super) credential_owner: CredentialOwner<'a>,
     /// Addresses of the shopper and of the pages.
     pub(super) addresses: Addresses<'a>,
 }
 
-impl Circumstances<'_> {
-    /// Returns true if a registration holds the account.
-    fn is_stored(self) -> bool {
-        self.file.used.is_some()
+impl PaymentContext<'_> {
+    /// Returns true if the account is a registration's.
+    fn has_stored_account(self) -> bool {
+        self.credential_owner.used.is_some()
     }
 
-    /// Returns true if the shopper sits before the hosted form.
+    /// Returns true if the shopper uses the hosted form.
     fn is_in_form(self) -> bool {
         self.sender.checkout().is_some()
     }
 }
 
-/// The new payment's own data.
-struct Identity {
+/// Data that identify a new payment.
+struct PaymentIdentity {
     id: PaymentId,
     descriptor: String,
-    /// Now, by the clock of the entity.
+    /// The acquirer's id of the merchant.
+    merchant_id: String,
+    /// The current time by the entity's clock.
     now: Timestamp,
 }
 
-impl Identity {
-    /// Returns the request to a connector about an order of this payment.
-    fn request<'a>(&'a self, order: &'a Order) -> OrderRequest<'a> {
+impl PaymentIdentity {
+    /// Makes the request to a connector for an order of this payment, without an address to return to. Its date is in
+    /// UTC.
+    fn order_request<'a>(&'a self, order: &'a Order) -> OrderRequest<'a> {
         let today = self.now.to_zoned(TimeZone::UTC).date();
-        OrderRequest { reference: self.id.as_str(), descriptor: &self.descriptor, today, order }
+        let (reference, merchant_id) = (self.id.as_str(), self.merchant_id.as_str());
+        OrderRequest { reference, merchant_id, return_url: None, descriptor: &self.descriptor, today, order }
     }
 }
 
+/// Checks that a connector offers payment type, brand and currency of an order, before any request is sent.
+///
+/// # Errors
+/// A refusal that names the parameter.
+fn check_capabilities(order: &Order, route: &PaymentRoute) -> Result<(), Refusal> {
+    let checked =
+        route.connector.capabilities().check_payment(order.payment_type, order.brand, order.amount.currency());
+    checked.map_err(refuse_missing_capability)
+}
+
+/// Converts a missing capability of a connector to a refusal.
+pub(super) fn refuse_missing_capability(missing: MissingCapability) -> Refusal {
+    let MissingCapability { code, parameter, value, message } = missing;
+    Refusal::not_configured(code).with_parameter(parameter, &value, message)
+}
+
 impl Gateway {
-    /// Takes a request to pay through all stages that need no lock; writes nothing. [`Prepared::settle`] runs under the write
-    /// lock. The attempt has to be told how the write ended.
+    /// Runs all stages of a payment that need no lock. Writes nothing; [`PreparedPayment::decide_changes`] runs under
+    /// the write lock. The caller must report the outcome of the write to the returned attempt.
     ///
     /// # Errors
-    /// A refusal of any stage; declines are payments, not errors.
-    pub(super) async fn prepare(
+    /// A refusal of any stage. Declines are payments, not errors.
+    pub(super) async fn prepare_payment(
         &self,
-        received: Received,
-        circumstances: Circumstances<'_>,
-    ) -> Result<(Prepared, AttemptGuard), Failure> {
-        let route = self.route(&received.payer, &received.parameters);
-        let context = ThreeDsContext::of(&received, route.as_ref().ok(), circumstances).await;
-        let needs_browser = context.is_some_and(ThreeDsContext::needs_browser);
-        let mut intake = self.read_intake(received, circumstances.sender, circumstances.is_stored(), needs_browser)?;
+        received: RoutedRequest,
+        context: PaymentContext<'_>,
+    ) -> Result<(Box<PreparedPayment>, AttemptGuard), Failure> {
+        let route = self.select_route(&received.payer, &received.parameters);
+        let three_ds_context = ThreeDsContext::from_request(&received, route.as_ref().ok(), context).await;
+        let needs_browser = three_ds_context.is_some_and(ThreeDsContext::requires_browser);
+        let mut intake = self.read_intake(received, context.sender, context.has_stored_account(), needs_browser)?;
         let route = route?;
-        let brand_way_back = circumstances.addresses.way_back_of_brand(&intake)?;
-        let attempt = self.screen_before(&intake, circumstances)?;
-        let identity = self.identify(&intake)?;
-        let decision = self.authenticate(context, &mut intake, &route, &identity).await?;
-        let in_form = circumstances.is_in_form();
-        let authorized = self.authorize(decision, context, &intake, &route, &identity, in_form).await?;
-        self.screen_after(&intake, &authorized);
-        let prepared = self.record(intake, authorized, &route, identity, circumstances, brand_way_back)?;
-        Ok((prepared, attempt))
+        check_capabilities(&intake.order, &route)?;
+        let brand_return_url = context.addresses.brand_return_url(&intake)?;
+        let attempt = self.screen_request(&intake, context)?;
+        let identity = self.identify_payment(&intake)?;
+        let decision = self.decide_three_ds(three_ds_context, &mut intake, &route, &identity).await?;
+        let in_form = context.is_in_form();
+        let authorized = self.authorize(decision, three_ds_context, &intake, &route, &identity, in_form).await?;
+        let prepared = self.prepare_write(intake, authorized, &route, identity, context, brand_return_url)?;
+        // Boxed, because it moves through several futures to the writer's thread.
+        Ok((Box::new(prepared), attempt))
     }
 
-    /// Gives a payment its id and the text on the shopper's statement.
-    fn identify(&self, intake: &Intake) -> Result<Identity, Failure> {
+    /// Makes the id of a payment and the text on the shopper's statement: the merchant's own text, or else the entity's
+    /// name.
+    ///
+    /// # Errors
+    /// If the system provides no random bytes.
+    fn identify_payment(&self, intake: &Intake) -> Result<PaymentIdentity, Failure> {
         let payer = &intake.payer;
         let id = Self::new_payment_id(self.next_id_time(payer))?;
-        let descriptor = descriptor(&id, order::statement_text(&intake.parameters).unwrap_or(&payer.name));
-        Ok(Identity { id, descriptor, now: self.now_of(payer) })
+        let descriptor = statement_descriptor(&id, order::statement_text(&intake.parameters).unwrap_or(&payer.name));
+        let merchant_id = payer.acquirer_merchant_id().to_owned();
+        Ok(PaymentIdentity { id, descriptor, merchant_id, now: self.now_of(payer) })
     }
 }

@@ -1,150 +1,182 @@
-//! Last stage: what is written. The payment is drafted and everything encoded beside the writer; [`Prepared::settle`] decides
-//! under the write lock, which is the moment for what depends on other payments. One order, one commit, one response.
+//! Last stage: drafts the payment and encodes what is written, outside of the write lock.
+//! [`PreparedPayment::decide_changes`] runs under the lock and decides what depends on other payments. One order, one
+//! transaction, one response.
 
 use tillgate_shared::parameter::Parameters;
 
 use super::super::echo::is_echoed;
-use super::super::on_file::Filing;
 use super::super::pay::Addresses;
-use super::super::{Failure, Gateway, duplicates, random, wallet};
-use super::authorize::{Authorized, ShopperVisit};
-use super::{Ask, Circumstances, HeldCard, Identity, Intake, three_ds};
-use crate::connector::{Order, Route, ShopperPage};
+use super::super::stored_credentials::CredentialChanges;
+use super::super::{Failure, Gateway, duplicates, random_bytes, wallet};
+use super::authorize::{AuthorizationResult, RequiredPage};
+use super::{ConnectorRequest, HeldCard, Intake, PaymentContext, PaymentIdentity, three_ds};
+use crate::connector::{ConnectorResult, Order, PaymentRoute, ShopperPage};
 use crate::domain::defaults;
 use crate::domain::id::PageId;
-use crate::domain::payment::{Payment, Redirect};
+use crate::domain::payment::{Payment, PaymentType, Redirect};
 use crate::domain::refusal::Refusal;
-use crate::store::{Changes, Keys, Loaded, Promise};
+use crate::store::{Changes, DeferredEffects, LoadedRecords, RecordKeys};
 
 /// A payment that is ready to be written.
-pub(in crate::gateway) struct Prepared {
+pub(in crate::gateway) struct PreparedPayment {
     payment: Payment,
-    /// What is written with it.
+    /// The changes that are written with the payment.
     changes: Changes,
-    /// What it does with things on file; `None` for the many that do nothing.
-    filing: Option<Filing>,
-    /// The sealed card of one that does, and whose cardholder is authenticated first.
+    /// Changes to stored credentials. `None` if there are none.
+    credential_changes: Option<CredentialChanges>,
+    /// The sealed card, if the payment changes stored credentials and awaits 3-D Secure or its connector.
     held_card: Option<HeldCard>,
-    /// The question to a connector that leaves this process.
-    ask: Option<Ask>,
-    /// What has to be loaded to settle it: things on file, and whether its reference or its wallet token has paid already.
-    pub(in crate::gateway) keys: Keys,
+    /// The request to an external connector.
+    connector_request: Option<ConnectorRequest>,
+    /// Keys of the records that `decide_changes` needs: stored credentials, and whether the reference or the wallet
+    /// token has been used.
+    pub(in crate::gateway) keys: RecordKeys,
 }
 
 impl Gateway {
-    /// Drafts a payment and encodes what can be encoded before the write.
+    /// Drafts a payment and encodes everything that can be encoded before the write. Stores nothing, but seals the
+    /// account, caches the security code of a payment that awaits 3-D Secure, and marks the payment of an external
+    /// connector as in flight.
     ///
     /// # Errors
-    /// `shopperResultUrl` by name if the shopper has to leave and nobody says where to come back to; a charge by the merchant
-    /// that names no initial transaction.
-    pub(super) fn record(
+    /// `shopperResultUrl` by name if the shopper is redirected and there is no page to return to; also if a
+    /// merchant-initiated charge names no initial transaction.
+    pub(super) fn prepare_write(
         &self,
         intake: Intake,
-        authorized: Authorized,
-        route: &Route,
-        identity: Identity,
-        circumstances: Circumstances<'_>,
-        brand_way_back: Option<String>,
-    ) -> Result<Prepared, Failure> {
-        let Circumstances { sender, file, .. } = circumstances;
-        let redirect = self.redirect(&intake, &authorized, &identity, circumstances, brand_way_back)?;
-        let is_to_be_asked = authorized.is_to_be_asked;
-        let mut payment = draft(&intake, authorized, identity, circumstances);
-        payment.redirect = redirect;
-        payment.connector = is_to_be_asked.then(|| route.connector.name().to_owned());
+        authorized: AuthorizationResult,
+        route: &PaymentRoute,
+        identity: PaymentIdentity,
+        context: PaymentContext<'_>,
+        brand_return_url: Option<String>,
+    ) -> Result<PreparedPayment, Failure> {
+        let PaymentContext { sender, credential_owner, .. } = context;
+        let redirect = self.make_redirect(&intake, &authorized, &identity, context, brand_return_url)?;
+        let awaits_connector = authorized.awaits_connector;
+        let is_at_connector = route.connector.capabilities().is_external && (awaits_connector || redirect.is_some());
+        let result = authorized.result;
+        let mut payment = draft_payment(&intake, &result, identity, context, redirect);
+        if payment.is_approved() {
+            self.screen_approval(&payment, &result);
+        }
+        payment.unannounced = awaits_connector;
+        payment.connector = is_at_connector.then(|| route.connector.name().to_owned());
+        payment.acquirer_merchant = is_at_connector.then(|| intake.payer.acquirer_merchant_id().to_owned());
         let Intake { payer, order, account, mut parameters, wallet_token } = intake;
-        let filing = self.filing(file, &payment, &account, &mut parameters, sender.presence())?;
-        defaults::fill(&mut parameters, &payment.brand, payment.created);
+        let credential_changes =
+            self.prepare_credential_changes(credential_owner, &payment, &account, &mut parameters, sender.presence())?;
+        defaults::add_default_values(&mut parameters, &payment.brand, payment.created);
         parameters.retain(|name, _| is_echoed(name, &payment.account));
         payment.parameters = parameters;
         if let Some(checkout) = sender.checkout()
-            && let Some(earlier) = self.attempt_to_share_with(checkout)?
+            && let Some(earlier) = self.load_sharing_attempt(checkout)?
         {
-            payment.share_with(&earlier);
+            payment.share_parameters_with(&earlier);
         }
 
         let mut held_card = self.hold_card(&payment, &order.account)?;
-        // An account on file is kept there, and nowhere else.
-        let on_file = file.used.is_some() || filing.as_ref().is_some_and(Filing::registers);
-        let mut changes = self.keep_account(&payment, &order, on_file || held_card.is_some())?;
+        // The account of a registration is stored there and nowhere else.
+        let is_registered = credential_owner.used.is_some()
+            || credential_changes.as_ref().is_some_and(CredentialChanges::has_new_registration);
+        let mut changes = self.store_account(&payment, &order, is_registered || held_card.is_some())?;
         if let Some(token) = &wallet_token {
-            changes = changes.wallet_token(token);
+            changes = changes.with_used_token(token);
         }
-        if is_to_be_asked {
-            changes = changes.intent(&payment, self.now());
+        if awaits_connector {
+            changes = changes.with_intent(&payment, self.now());
         }
-        // What is on file may still change the payment.
-        if filing.is_none() {
-            changes = changes.payment(&payment);
+        // Changes to stored credentials may still modify the payment, so it is encoded later.
+        if credential_changes.is_none() {
+            changes = changes.with_payment(&payment);
             if let Some(HeldCard { sealed, until }) = held_card.take() {
-                let owner = file.owner.clone();
-                let promise = Promise { owner, registration: None, agreement: None, card: Some(sealed) };
-                changes = changes.promise(&payment, promise, until);
+                let owner = credential_owner.owner.clone();
+                let effects = DeferredEffects { owner, registration: None, instruction: None, card: Some(sealed) };
+                changes = changes.with_deferred_effects(&payment, effects, until);
             }
         }
-        let keys = Keys {
+        let keys = RecordKeys {
             wallet_token,
-            reference: duplicates::reference(&payer, &payment),
-            on_file: filing.as_ref().map(Filing::keys).unwrap_or_default(),
-            ..Keys::default()
+            reference: duplicates::unique_reference(&payer, &payment),
+            stored_credentials: credential_changes.as_ref().map(CredentialChanges::required_keys).unwrap_or_default(),
+            ..RecordKeys::default()
         };
-        let ask = if is_to_be_asked { Some(self.question(&payment, order, route)) } else { None };
-        Ok(Prepared { payment, changes, filing, held_card, ask, keys })
+        let connector_request =
+            awaits_connector.then(|| self.prepare_connector_request(&payment, order, route, context.addresses.public));
+        Ok(PreparedPayment { payment, changes, credential_changes, held_card, connector_request, keys })
     }
 
-    /// Returns the changes that keep the account of a payment for the window of follow-up payments, unless it is kept
-    /// `elsewhere`. The account of a payment that paid nothing is not kept at all.
-    fn keep_account(&self, payment: &Payment, order: &Order, elsewhere: bool) -> Result<Changes, Failure> {
+    /// Returns the changes that store the sealed number of a payment's account for follow-up payments, for the card
+    /// window. Returns none if the account is stored elsewhere or has no number, or if the payment is declined.
+    fn store_account(&self, payment: &Payment, order: &Order, is_stored_elsewhere: bool) -> Result<Changes, Failure> {
         let changes = Changes::default();
-        if elsewhere || !payment.counts() {
+        if is_stored_elsewhere || !payment.is_approved_or_pending() {
             return Ok(changes);
         }
         let sealed = self.seal_account(payment.id.as_str(), &order.account)?;
         Ok(match sealed {
-            Some(sealed) => changes.card(&payment.id, sealed, payment.created + self.options.card_window),
+            Some(sealed) => changes.with_card(&payment.id, sealed, payment.created + self.options.card_window),
             None => changes,
         })
     }
 
-    /// Makes the redirect of a payment whose shopper has to visit a page first.
-    fn redirect(
+    /// Makes the redirect of a payment whose shopper has to visit a page first: for 3-D Secure, of the brand, or of an
+    /// external connector that will name it later. `None` if no visit is needed.
+    ///
+    /// # Errors
+    /// `shopperResultUrl` by name if there is no page to return to after 3-D Secure outside of a form; also if the
+    /// system provides no random bytes.
+    fn make_redirect(
         &self,
         intake: &Intake,
-        authorized: &Authorized,
-        identity: &Identity,
-        circumstances: Circumstances<'_>,
-        brand_way_back: Option<String>,
+        authorized: &AuthorizationResult,
+        identity: &PaymentIdentity,
+        context: PaymentContext<'_>,
+        brand_return_url: Option<String>,
     ) -> Result<Option<Redirect>, Failure> {
-        let addresses = circumstances.addresses;
-        let redirect = match (&authorized.visit, brand_way_back) {
-            (Some(ShopperVisit::Authentication(authentication)), _) => {
-                // The form goes back to its page by itself.
-                let back =
-                    match addresses.way_back(&intake.parameters, "the issuer asks the shopper, who comes back then") {
-                        Err(_) if circumstances.is_in_form() => String::new(),
-                        back => back?,
-                    };
-                three_ds::redirect(addresses.public, back, authentication.clone(), &intake.order, identity.now)?
+        let addresses = context.addresses;
+        let redirect = match (&authorized.required_page, brand_return_url) {
+            (Some(RequiredPage::ThreeDs(session)), _) => {
+                // The form returns to its own page, so an address is not required.
+                let return_url = match addresses
+                    .return_url(&intake.parameters, "the issuer asks the shopper, who comes back then")
+                {
+                    Err(_) if context.is_in_form() => String::new(),
+                    return_url => return_url?,
+                };
+                three_ds::three_ds_redirect(addresses.public, return_url, session.clone(), &intake.order, identity.now)?
             }
-            (Some(ShopperVisit::Brand(page)), Some(back)) => brand_redirect(addresses, back, page, identity)?,
-            (Some(ShopperVisit::Brand(_)), None) | (None, _) => return Ok(None),
+            (Some(RequiredPage::Brand(page)), Some(return_url)) => {
+                brand_redirect(addresses, return_url, page, identity)?
+            }
+            (None, Some(return_url))
+                if authorized.awaits_connector && intake.order.payment_type != PaymentType::Credit =>
+            {
+                connector_redirect(return_url, identity)?
+            }
+            (Some(RequiredPage::Brand(_)), None) | (None, _) => return Ok(None),
         };
         let shop_origin = addresses.shop_origin.map(str::to_owned);
         Ok(Some(Redirect { shop_origin, ..redirect }))
     }
 }
 
-/// Drafts a payment, without its redirect and its parameters.
-fn draft(intake: &Intake, authorized: Authorized, identity: Identity, circumstances: Circumstances<'_>) -> Payment {
-    let (order, result) = (&intake.order, authorized.result);
-    let Circumstances { sender, file, .. } = circumstances;
+/// Drafts a payment with the connector's result, without its parameters and its connector's name.
+fn draft_payment(
+    intake: &Intake,
+    result: &ConnectorResult,
+    identity: PaymentIdentity,
+    context: PaymentContext<'_>,
+    redirect: Option<Redirect>,
+) -> Payment {
+    let order = &intake.order;
+    let PaymentContext { sender, credential_owner, .. } = context;
     Payment {
         id: identity.id,
         entity: intake.payer.id.clone(),
         checkout: sender.checkout().map(|checkout| checkout.id.clone()),
         ndc: sender.ndc().cloned(),
         referenced: None,
-        registration: file.used.map(|used| used.id.clone()),
+        registration: credential_owner.used.map(|used| used.id.clone()),
         created: identity.now,
         payment_type: order.payment_type,
         brand: order.brand.code.to_owned(),
@@ -152,31 +184,54 @@ fn draft(intake: &Intake, authorized: Authorized, identity: Identity, circumstan
         result: result.code,
         avs: result.avs,
         cvv: result.cvv,
-        details: result.details,
-        redirect: None,
-        pay_to: result.transfer_account,
+        details: result.details.clone(),
+        redirect,
+        pay_to: result.transfer_account.clone(),
         connector: None,
-        connector_tx_ids: result.connector_tx_ids,
+        acquirer_merchant: None,
+        connector_tx_ids: result.connector_tx_ids.clone(),
+        unannounced: false,
         descriptor: identity.descriptor,
-        account: order.account.shown(),
+        account: order.account.summary(),
         parameters: Parameters::default(),
         shares: None,
     }
 }
 
-/// Makes the redirect to a brand's page, from which the shopper comes back to `result_url`.
+/// Makes the redirect of a payment whose external connector has not yet named a page, so its address is empty. It has
+/// the id of the gateway's page that the shopper returns to, and the current time as that of the request.
 ///
 /// # Errors
-/// When the system gives no random bytes.
+/// If the system provides no random bytes.
+fn connector_redirect(result_url: String, identity: &PaymentIdentity) -> Result<Redirect, Failure> {
+    Ok(Redirect {
+        url: String::new(),
+        method: "GET".to_owned(),
+        parameters: Vec::new(),
+        preconditions: Vec::new(),
+        result_url,
+        shop_origin: None,
+        page: Some(PageId::new(identity.now, random_bytes()?)),
+        abandoned: false,
+        authentication: None,
+        asked: Some(identity.now),
+    })
+}
+
+/// Makes the redirect to a brand's page: a page of this gateway with a new id, or a foreign address. The shopper
+/// returns to `result_url`.
+///
+/// # Errors
+/// If the system provides no random bytes.
 fn brand_redirect(
     addresses: Addresses<'_>,
     result_url: String,
     page: &ShopperPage,
-    identity: &Identity,
+    identity: &PaymentIdentity,
 ) -> Result<Redirect, Failure> {
     let (url, method, parameters, page) = match page {
         ShopperPage::Own(path) => {
-            let page = PageId::new(identity.now, random()?);
+            let page = PageId::new(identity.now, random_bytes()?);
             (format!("{}{path}{}", addresses.public, page.as_str()), "GET".to_owned(), Vec::new(), Some(page))
         }
         ShopperPage::Foreign { url, method, parameters } => (url.clone(), method.clone(), parameters.clone(), None),
@@ -191,29 +246,34 @@ fn brand_redirect(
         page,
         abandoned: false,
         authentication: None,
+        asked: None,
     })
 }
 
-impl Prepared {
-    /// Takes the question to a connector that leaves this process, to be asked when the payment has been written.
-    pub(in crate::gateway) fn take_ask(&mut self) -> Option<Ask> {
-        self.ask.take()
+impl PreparedPayment {
+    /// Takes the request to an external connector out, to be sent after the payment is written. `None` if there is
+    /// none.
+    pub(in crate::gateway) fn take_connector_request(&mut self) -> Option<ConnectorRequest> {
+        self.connector_request.take()
     }
 
-    /// Decides under the write lock what is written.
+    /// Returns the changes to write, and the payment. Runs under the write lock. A payment whose reference is paid
+    /// already becomes a declined duplicate; nothing else is then written.
     ///
     /// # Errors
-    /// Its wallet token has paid already, or what is on file does not allow the payment.
-    pub(in crate::gateway) fn settle(self, loaded: Loaded) -> Result<(Changes, Payment), Refusal> {
-        let Self { mut payment, changes, filing, held_card, .. } = self;
+    /// If the wallet token has been used already, or if a stored credential does not allow the payment.
+    pub(in crate::gateway) fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, Payment), Refusal> {
+        let Self { mut payment, changes, credential_changes, held_card, .. } = self;
         if loaded.token_used {
-            return Err(wallet::used());
+            return Err(wallet::used_token_refusal());
         }
         if loaded.reference_paid {
-            return Ok(duplicates::declined(payment));
+            return Ok(duplicates::decline_duplicate(payment));
         }
-        let changes = match filing {
-            Some(filing) => changes.and(filing.settle(&mut payment, loaded.on_file, held_card)?).payment(&payment),
+        let changes = match credential_changes {
+            Some(credential_changes) => changes
+                .merged_with(credential_changes.decide_changes(&mut payment, loaded.stored_credentials, held_card)?)
+                .with_payment(&payment),
             None => changes,
         };
         Ok((changes, payment))

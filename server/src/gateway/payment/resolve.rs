@@ -1,35 +1,38 @@
-//! Finds out the outcome of payments whose connectors have not been heard of: by an inquiry, or by asking again where that is
-//! safe. A payment that the connector does not know either is undone there, so that nothing of it can stand.
+//! Resolves payments with an unknown outcome at their connectors: by an inquiry, or by repeating the request if that is
+//! safe. A payment that the connector does not know is reversed there, so that it cannot succeed later.
 
 use jiff::SignedDuration;
 use tillgate_shared::result::codes;
 
-use super::super::once::Once;
+use super::super::response_recorder::ResponseRecorder;
 use super::super::{Failure, Gateway, order};
-use super::ask::with_patience;
-use crate::connector::{Connector, Inquiry, Modification, Outcome};
+use super::connector_request::wait_for_outcome;
+use crate::connector::{Connector, ConnectorOutcome, Inquiry, Modification};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::{Payment, PaymentType};
 use crate::store::Changes;
-use crate::store::Keys;
+use crate::store::RecordKeys;
 
-/// Age from which on a payment is undone that its connector does not know.
-const GIVE_UP: SignedDuration = SignedDuration::from_secs(30);
-/// Shortest time between two inquiries about a payment.
-const SHORTEST: SignedDuration = SignedDuration::from_secs(1);
-/// Longest time between two inquiries about a payment.
-const LONGEST: SignedDuration = SignedDuration::from_mins(10);
+/// Minimum age at which a payment is reversed if its connector does not know it.
+const UNKNOWN_PAYMENT_AGE: SignedDuration = SignedDuration::from_secs(30);
+/// Minimum time between two inquiries about a payment.
+const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(1);
+/// Maximum time between two inquiries about a payment.
+const MAX_INTERVAL: SignedDuration = SignedDuration::from_mins(10);
 
 impl Gateway {
-    /// Finds out the outcome of a payment with an intent, unless this process is asking its connector just now.
+    /// Finds the outcome of a payment with an intent at its connector and writes it. Does nothing if this process is
+    /// asking that connector already, and deletes the intent of a payment that no longer needs an outcome. If the
+    /// outcome stays unknown, the next attempt is after half of the payment's age, at least 1 second and at most 10
+    /// minutes.
     ///
     /// # Errors
-    /// When the store cannot be read or written.
-    pub async fn resolve(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
-        let Some(_guard) = self.asking.begin(id) else { return Ok(()) };
-        let Some(payment) = self.store.payment(entity, id)?.filter(Payment::awaits_connector) else {
+    /// If the store cannot be read or written.
+    pub async fn resolve_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
+        let Some(_guard) = self.payments_in_flight.mark_payment(id) else { return Ok(()) };
+        let Some(payment) = self.store.load_payment(entity, id)?.filter(Payment::can_be_inquired) else {
             let changes = Changes::default().without_intent(id);
-            return Ok(self.store.update(Keys::none(), move |_| Ok((changes, ()))).await??);
+            return Ok(self.store.update(RecordKeys::none(), move |_| Ok((changes, ()))).await??);
         };
         let connector = self.route_of(&payment).map(|route| route.connector);
         let outcome = match (connector, &payment.referenced) {
@@ -38,65 +41,83 @@ impl Gateway {
                     connector = payment.connector,
                     "a payment is pending at a connector that is not set up"
                 );
-                Outcome::Unknown
+                ConnectorOutcome::Unknown
             }
             (Some(connector), Some(referenced)) => {
-                let referenced = self.store.payment(entity, referenced)?;
+                let referenced = self.store.load_payment(entity, referenced)?;
                 match referenced {
-                    Some(referenced) => with_patience(modify(connector.as_ref(), &payment, &referenced, true)).await,
-                    None => Outcome::Unknown,
+                    Some(referenced) => {
+                        wait_for_outcome(send_modification(connector.as_ref(), &payment, &referenced, true)).await
+                    }
+                    None => ConnectorOutcome::Unknown,
                 }
             }
-            (Some(connector), None) => self.inquire(connector.as_ref(), &payment).await,
+            (Some(connector), None) => self.inquire_or_reverse(connector.as_ref(), &payment).await,
         };
-        let settled = self.settle(payment, outcome, Once::unnamed()).await?;
-        if settled.awaits_connector() {
-            let age = self.now_of_id(entity).duration_since(settled.created);
-            let wait = (age / 2).clamp(SHORTEST, LONGEST);
+        let settled = self.write_outcome(payment, outcome, ResponseRecorder::disabled()).await?;
+        if settled.can_be_inquired() {
+            let age = self.now_of_id(entity).duration_since(settled.connector_request_time());
+            let wait = (age / 2).clamp(MIN_INTERVAL, MAX_INTERVAL);
             self.store.postpone_intent(id, self.now() + wait).await?;
         }
         Ok(())
     }
 
-    /// Asks a connector what has become of a payment, and undoes one that it does not know.
-    async fn inquire(&self, connector: &dyn Connector, payment: &Payment) -> Outcome {
+    /// Asks a connector for the outcome of a payment. Reverses the payment there if the connector does not know it
+    /// after 30 seconds, or if its shopper has not returned in time. Returns an unknown outcome unless the connector
+    /// has confirmed the reversal; the payment then ends as uncertain or timed out.
+    async fn inquire_or_reverse(&self, connector: &dyn Connector, payment: &Payment) -> ConnectorOutcome {
         let Payment { id, payment_type, amount, .. } = payment;
         let reference = id.as_str().to_owned();
-        let inquiry = Inquiry { reference, payment_type: *payment_type, amount: *amount };
-        let outcome = with_patience(connector.inquire(&inquiry)).await;
-        let age = self.now_of_id(&payment.entity).duration_since(payment.created);
-        if outcome != Outcome::Unknown || age < GIVE_UP {
+        let merchant_id = payment.acquirer_merchant_id().to_owned();
+        let inquiry = Inquiry { reference, merchant_id, payment_type: *payment_type, amount: *amount };
+        let outcome = wait_for_outcome(connector.inquire(&inquiry)).await;
+        let now = self.now_of_id(&payment.entity);
+        let can_redirect = payment.redirect.as_ref().is_some_and(|page| page.authentication.is_none());
+        let (must_reverse, code) = match (&outcome, payment.awaits_shopper()) {
+            (ConnectorOutcome::Approved(_) | ConnectorOutcome::Declined(_), _) => return outcome,
+            (_, true) => (now >= self.shopper_deadline(payment), codes::TIMED_OUT),
+            (ConnectorOutcome::Pending(_), false) => return outcome,
+            (ConnectorOutcome::Redirect(..), false) if can_redirect => return outcome,
+            // A shopper who cannot be redirected cannot decide on the connector's page.
+            (ConnectorOutcome::Redirect(..) | ConnectorOutcome::Unknown, false) => {
+                (now.duration_since(payment.connector_request_time()) >= UNKNOWN_PAYMENT_AGE, codes::OUTCOME_UNCERTAIN)
+            }
+        };
+        if !must_reverse {
             return outcome;
         }
         let reversal = Modification {
             reference: format!("{id}-reversal"),
-            referenced: id.as_str().to_owned(),
+            original_reference: id.as_str().to_owned(),
+            merchant_id: inquiry.merchant_id,
             connector_tx_ids: Vec::new(),
             amount: *amount,
-            forced: None,
+            forced_result_code: None,
             is_repeated: true,
         };
-        match with_patience(connector.reverse(&reversal)).await {
-            Outcome::Approved(_) => Outcome::from(codes::OUTCOME_UNCERTAIN),
-            _ => Outcome::Unknown,
+        match wait_for_outcome(connector.reverse(&reversal)).await {
+            ConnectorOutcome::Approved(_) => ConnectorOutcome::from(code),
+            _ => ConnectorOutcome::Unknown,
         }
     }
 }
 
-/// Asks a connector for a capture, a refund or a reversal. Asking again is safe: the id of the payment is the idempotency key.
-/// `is_repeated`: it may have been asked before.
-pub(in crate::gateway) async fn modify(
+/// Asks a connector for a capture, a refund or, for any other payment type, a reversal. Writes nothing. Repeating the
+/// request is safe: the id of the payment is the idempotency key. `is_repeated`: the request may have been sent before.
+pub(in crate::gateway) async fn send_modification(
     connector: &dyn Connector,
     payment: &Payment,
     referenced: &Payment,
     is_repeated: bool,
-) -> Outcome {
+) -> ConnectorOutcome {
     let modification = Modification {
         reference: payment.id.as_str().to_owned(),
-        referenced: referenced.id.as_str().to_owned(),
+        original_reference: referenced.id.as_str().to_owned(),
+        merchant_id: referenced.acquirer_merchant_id().to_owned(),
         connector_tx_ids: referenced.connector_tx_ids.clone(),
         amount: payment.amount,
-        forced: payment.parameters.get(order::FORCED).map(str::to_owned),
+        forced_result_code: payment.parameters.get(order::FORCED_RESULT).map(str::to_owned),
         is_repeated,
     };
     match payment.payment_type {

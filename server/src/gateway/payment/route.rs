@@ -1,30 +1,38 @@
-//! Second stage: picks connector and authenticator, by the mode of the request and the settings of the channel that takes it.
+//! Second stage: selects connector and authenticator, by the mode of the request and the settings of its channel.
 
 use tillgate_shared::parameter::Parameters;
 
 use super::super::Gateway;
-use crate::connector::Route;
+use crate::connector::PaymentRoute;
 use crate::domain::entity::Entity;
-use crate::domain::mode::Mode;
+use crate::domain::mode::ProcessingMode;
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
 
 impl Gateway {
-    /// Returns the route of a payment of an entity that takes it: a merchant without channels, or a channel.
+    /// Returns connector and authenticator for a payment of `payer`, the entity that processes it: a merchant without
+    /// channels, or a channel. An unknown connector gives one that declines everything.
     ///
     /// # Errors
-    /// A live entity takes no testMode.
-    pub(in crate::gateway) fn route(&self, payer: &Entity, parameters: &Parameters) -> Result<Route, Refusal> {
-        Ok(self.connectors.route(&payer.settings.channel, Mode::of(payer.live, parameters)?))
+    /// If `testMode` was sent to a live entity.
+    pub(in crate::gateway) fn select_route(
+        &self,
+        payer: &Entity,
+        parameters: &Parameters,
+    ) -> Result<PaymentRoute, Refusal> {
+        Ok(self
+            .connectors
+            .select_route(&payer.settings.channel, ProcessingMode::from_parameters(payer.live, parameters)?))
     }
 
-    /// Returns the route of a payment that was made before: by its connector if that leaves this process, otherwise by the
-    /// present settings of its entity. `None` if there is no such connector any more.
-    pub(in crate::gateway) fn route_of(&self, payment: &Payment) -> Option<Route> {
-        let entity = self.directory.entity(&payment.entity)?;
-        let route = self.route(&entity, &payment.parameters).ok()?;
+    /// Returns the route of an existing payment: by its connector if that is external, otherwise by the current
+    /// settings of its entity. `None` if its entity or its external connector no longer exists, or if it has a
+    /// `testMode` and its entity is live now.
+    pub(in crate::gateway) fn route_of(&self, payment: &Payment) -> Option<PaymentRoute> {
+        let entity = self.directory.find_entity(&payment.entity)?;
+        let route = self.select_route(&entity, &payment.parameters).ok()?;
         match &payment.connector {
-            Some(name) => Some(Route { connector: self.connectors.external(name, route.mode)?, ..route }),
+            Some(name) => Some(PaymentRoute { connector: self.connectors.find_external(name, route.mode)?, ..route }),
             None => Some(route),
         }
     }

@@ -1,29 +1,28 @@
-//! Screening: whether a payment may be tried, and whether one that was authorised is good. The velocity limits against card
-//! testing are kept here; the fraud engine accepts everything so far.
+//! Screening of payments: before the connector is asked and after it has approved. Currently this applies the velocity
+//! limits against card testing; the fraud check accepts every payment.
 
-use super::super::velocity::{AttemptGuard, Shopper};
+use super::super::velocity::{AttemptGuard, ShopperAddress};
 use super::super::{Failure, Gateway};
-use super::{Authorized, Circumstances, Intake};
+use super::{Intake, PaymentContext};
+use crate::connector::ConnectorResult;
+use crate::domain::payment::Payment;
 
 impl Gateway {
-    /// Screens a payment before anything is asked of anybody. A stored account is exempt from the velocity limits: it cannot be
-    /// used to find out which numbers work.
+    /// Screens a payment before any request to a connector, and counts it as an attempt for the velocity limits. Stored
+    /// accounts are exempt and count nothing: they cannot be used for card testing.
     ///
     /// # Errors
     /// 429 if a velocity limit is reached.
-    pub(super) fn screen_before(
-        &self,
-        intake: &Intake,
-        circumstances: Circumstances<'_>,
-    ) -> Result<AttemptGuard, Failure> {
-        if circumstances.is_stored() {
+    pub(super) fn screen_request(&self, intake: &Intake, context: PaymentContext<'_>) -> Result<AttemptGuard, Failure> {
+        if context.has_stored_account() {
             return Ok(AttemptGuard::default());
         }
-        let shopper = Shopper::of(circumstances.addresses.shopper, &intake.parameters);
-        Ok(self.velocity.begin(&intake.payer, shopper, &intake.order.account, self.now())?)
+        let shopper = ShopperAddress::from_request(context.addresses.shopper, &intake.parameters);
+        Ok(self.velocity.begin_attempt(&intake.payer, shopper, &intake.order.account, self.now())?)
     }
 
-    /// Screens a payment that was authorised. Accepts every payment.
+    /// Screens a payment that its connector has approved, before the approval is written: immediately, or when a
+    /// pending payment ends. Accepts every payment.
     #[allow(clippy::unused_self)]
-    pub(super) fn screen_after(&self, _intake: &Intake, _authorized: &Authorized) {}
+    pub(super) fn screen_approval(&self, _payment: &Payment, _result: &ConnectorResult) {}
 }

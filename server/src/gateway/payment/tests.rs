@@ -1,4 +1,4 @@
-//! Payments at a connector that leaves the process, which loses requests and answers when it is told to.
+//! Payments at an external connector that loses requests and responses on demand.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -11,72 +11,81 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
 use tokio::sync::Semaphore;
 
-use super::Asking;
+use super::PaymentsInFlight;
 use crate::clock::Clock;
-use crate::connector::{Capabilities, Connector, Inquiry, Modification, OrderRequest, Outcome, Registry};
+use crate::connector::{
+    Capabilities, Connector, ConnectorOutcome, Inquiry, Modification, OrderRequest, Registry, ShopperPage,
+};
 use crate::directory::Directory;
-use crate::domain::entity::{Entity, Settings};
+use crate::domain::entity::{Entity, EntitySettings};
 use crate::domain::id::EntityId;
 use crate::domain::level::Level;
-use crate::domain::payment::{Payment, Terms};
-use crate::gateway::codes::Codes;
-use crate::gateway::once::Once;
+use crate::domain::payment::{Payment, TimeLimits};
 use crate::gateway::pay::Addresses;
-use crate::gateway::reminder::Asked;
+use crate::gateway::reminder::StatusReads;
+use crate::gateway::response_recorder::ResponseRecorder;
+use crate::gateway::security_codes::SecurityCodeCache;
 use crate::gateway::summary::SavedForms;
-use crate::gateway::velocity::{Limits, VelocityLimiter};
-use crate::gateway::{Gateway, Options};
+use crate::gateway::velocity::{VelocityLimiter, VelocityLimits};
+use crate::gateway::{Gateway, GatewayOptions};
 use crate::id_clock::IdClock;
-use crate::store::timer::Kind;
+use crate::store::timer::TimerKind;
 use crate::store::{AdminStore, Store};
 use crate::vault::{MasterKey, Vault};
 
-/// A fault of the line to the host.
+/// A fault of the connection to the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fault {
+enum ConnectionFault {
     None,
     /// The request never arrives.
     LosesRequests,
-    /// It is carried out, and the answer never arrives.
-    LosesAnswers,
+    /// The request is executed, but the response never arrives.
+    LosesResponses,
+    /// The host redirects the shopper to a page.
+    RedirectsShopper,
 }
 
-/// A host with books: what stands, by reference, in hundredths.
-struct Host {
-    fault: Mutex<Fault>,
-    books: Mutex<HashMap<String, i64>>,
-    /// A permit for each request that may be answered.
-    turns: Semaphore,
+/// A host with a ledger: the effective amounts in hundredths, by reference.
+struct TestHost {
+    fault: Mutex<ConnectionFault>,
+    ledger: Mutex<HashMap<String, i64>>,
+    /// One permit for each request that may be answered.
+    permits: Semaphore,
 }
 
-const CAPABILITIES: Capabilities = Capabilities { leaves_process: true, ..Capabilities::EVERYTHING_IN_PROCESS };
+static CAPABILITIES: Capabilities = Capabilities::without_limits(true);
 
-impl Host {
-    async fn book(&self, reference: &str, hundredths: i64) -> Outcome {
-        self.turns.acquire().await.unwrap().forget();
+impl TestHost {
+    /// Waits for a permit, and books an amount under a reference that has none yet, so that a repeated request changes
+    /// nothing. The fault decides if the request arrives and if its approval comes back.
+    async fn book_amount(&self, reference: &str, hundredths: i64) -> ConnectorOutcome {
+        self.permits.acquire().await.unwrap().forget();
         let fault = *self.fault.lock().unwrap();
-        if fault == Fault::LosesRequests {
-            return Outcome::Unknown;
+        if fault == ConnectionFault::LosesRequests {
+            return ConnectorOutcome::Unknown;
         }
-        self.books.lock().unwrap().entry(reference.to_owned()).or_insert(hundredths);
-        if fault == Fault::LosesAnswers { Outcome::Unknown } else { codes::TEST_CONNECTOR.into() }
+        self.ledger.lock().unwrap().entry(reference.to_owned()).or_insert(hundredths);
+        if fault == ConnectionFault::LosesResponses { ConnectorOutcome::Unknown } else { codes::TEST_CONNECTOR.into() }
     }
 
-    fn set(&self, fault: Fault) {
+    /// Sets the fault of all later requests.
+    fn set_fault(&self, fault: ConnectionFault) {
         *self.fault.lock().unwrap() = fault;
     }
 
+    /// Returns the sum of all booked amounts in hundredths.
     fn balance(&self) -> i64 {
-        self.books.lock().unwrap().values().sum()
+        self.ledger.lock().unwrap().values().sum()
     }
 
-    fn entries(&self) -> usize {
-        self.books.lock().unwrap().len()
+    /// Returns the number of booked references, those with the amount zero included.
+    fn entry_count(&self) -> usize {
+        self.ledger.lock().unwrap().len()
     }
 }
 
 #[async_trait]
-impl Connector for Host {
+impl Connector for TestHost {
     fn name(&self) -> &str {
         "host"
     }
@@ -85,38 +94,54 @@ impl Connector for Host {
         &CAPABILITIES
     }
 
-    async fn authorize(&self, request: &OrderRequest<'_>) -> Outcome {
-        self.book(request.reference, request.order.amount.hundredths()).await
+    async fn authorize(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
+        if *self.fault.lock().unwrap() == ConnectionFault::RedirectsShopper {
+            return redirect_outcome();
+        }
+        self.book_amount(request.reference, request.order.amount.hundredths()).await
     }
 
-    async fn credit(&self, request: &OrderRequest<'_>) -> Outcome {
-        self.book(request.reference, -request.order.amount.hundredths()).await
+    async fn credit(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
+        self.book_amount(request.reference, -request.order.amount.hundredths()).await
     }
 
-    async fn verify(&self, _: &OrderRequest<'_>) -> Outcome {
+    async fn verify(&self, _: &OrderRequest<'_>) -> ConnectorOutcome {
         codes::TEST_CONNECTOR.into()
     }
 
-    async fn capture(&self, modification: &Modification) -> Outcome {
-        self.book(&modification.reference, 0).await
+    async fn capture(&self, modification: &Modification) -> ConnectorOutcome {
+        self.book_amount(&modification.reference, 0).await
     }
 
-    async fn refund(&self, modification: &Modification) -> Outcome {
-        self.book(&modification.reference, -modification.amount.hundredths()).await
+    async fn refund(&self, modification: &Modification) -> ConnectorOutcome {
+        self.book_amount(&modification.reference, -modification.amount.hundredths()).await
     }
 
-    async fn reverse(&self, modification: &Modification) -> Outcome {
-        let stood = self.books.lock().unwrap().get(&modification.referenced).copied().unwrap_or_default();
-        self.book(&modification.reference, -stood).await
+    async fn reverse(&self, modification: &Modification) -> ConnectorOutcome {
+        let booked = self.ledger.lock().unwrap().get(&modification.original_reference).copied().unwrap_or_default();
+        self.book_amount(&modification.reference, -booked).await
     }
 
-    async fn inquire(&self, inquiry: &Inquiry) -> Outcome {
-        let is_known = self.books.lock().unwrap().contains_key(&inquiry.reference);
-        if is_known { codes::TEST_CONNECTOR.into() } else { Outcome::Unknown }
+    async fn inquire(&self, inquiry: &Inquiry) -> ConnectorOutcome {
+        if *self.fault.lock().unwrap() == ConnectionFault::RedirectsShopper {
+            return redirect_outcome();
+        }
+        let is_known = self.ledger.lock().unwrap().contains_key(&inquiry.reference);
+        if is_known { codes::TEST_CONNECTOR.into() } else { ConnectorOutcome::Unknown }
     }
 }
 
-/// A clock that a test moves.
+/// Returns the outcome of a host that sends the shopper to a page of its own.
+fn redirect_outcome() -> ConnectorOutcome {
+    let page = ShopperPage::Foreign {
+        url: "https://host.example/pay".to_owned(),
+        method: "GET".to_owned(),
+        parameters: Vec::new(),
+    };
+    ConnectorOutcome::Redirect(codes::PENDING.into(), page)
+}
+
+/// A clock that tests move.
 struct MovedClock(AtomicI64);
 
 impl Clock for MovedClock {
@@ -125,19 +150,21 @@ impl Clock for MovedClock {
     }
 }
 
-struct Shop {
+struct TestShop {
     gateway: Arc<Gateway>,
-    host: Arc<Host>,
+    host: Arc<TestHost>,
     clock: Arc<MovedClock>,
     entity: Arc<Entity>,
     _folder: tempfile::TempDir,
 }
 
-const NO_LIMITS: Limits =
-    Limits { per_checkout: 0, per_address: 0, per_bin: 0, per_entity: 0, alike_numbers: 0, sandbox_factor: 0 };
+const NO_LIMITS: VelocityLimits =
+    VelocityLimits { per_checkout: 0, per_address: 0, per_bin: 0, per_entity: 0, alike_numbers: 0, sandbox_factor: 0 };
 
-impl Shop {
-    fn open() -> Self {
+impl TestShop {
+    /// Creates a gateway with a store in a temporary folder, one sandbox merchant, and the test host as its external
+    /// connector. There are no velocity limits, and a payment awaits its shopper for 30 minutes.
+    fn start_gateway() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(MovedClock(AtomicI64::new(1_700_000_000)));
         let entity = Entity {
@@ -147,11 +174,14 @@ impl Shop {
             level: Level::Merchant,
             parent: None,
             ahead: SignedDuration::ZERO,
-            settings: Settings::default(),
+            settings: EntitySettings::default(),
         };
         AdminStore::open(folder.path()).unwrap().add_entity(&entity, clock.now()).unwrap();
-        let host =
-            Arc::new(Host { fault: Mutex::new(Fault::None), books: Mutex::default(), turns: Semaphore::new(1_000) });
+        let host = Arc::new(TestHost {
+            fault: Mutex::new(ConnectionFault::None),
+            ledger: Mutex::default(),
+            permits: Semaphore::new(1_000),
+        });
         let directory = Arc::new(Directory::default());
         let gateway = Gateway {
             store: Store::open(folder.path(), Arc::clone(&directory)).unwrap(),
@@ -159,16 +189,16 @@ impl Shop {
             id_clock: IdClock::starting_at(clock.now()),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             connectors: Registry::default().with_external(Arc::clone(&host) as Arc<dyn Connector>, true),
-            asking: Asking::default(),
+            payments_in_flight: PaymentsInFlight::default(),
             vault: Arc::new(Vault::new(&MasterKey::from_bytes([7; 32]))),
             velocity: VelocityLimiter::new(NO_LIMITS, Vec::new(), clock.now()),
-            saved: SavedForms::default(),
-            asked: Asked::default(),
-            codes: Codes::default(),
-            options: Options {
+            saved_forms: SavedForms::default(),
+            status_reads: StatusReads::default(),
+            security_codes: SecurityCodeCache::default(),
+            options: GatewayOptions {
                 node: "tx01".to_owned(),
                 card_window: SignedDuration::from_hours(1),
-                terms: Terms {
+                time_limits: TimeLimits {
                     authorization_lifetime: SignedDuration::from_hours(168),
                     reversal_window: SignedDuration::from_hours(24),
                 },
@@ -179,30 +209,36 @@ impl Shop {
         Self { gateway: Arc::new(gateway), host, clock, entity: Arc::new(entity), _folder: folder }
     }
 
-    async fn pay(&self) -> Payment {
+    /// Pays 92.00 EUR by card at the test host.
+    async fn pay_by_card(&self) -> Payment {
         let addresses = Addresses { public: "http://127.0.0.1/", result: None, shop_origin: None, shopper: None };
-        self.gateway.pay(&self.entity, order(&CARD), addresses, Once::unnamed()).await.unwrap()
+        self.gateway.pay(&self.entity, order_parameters(&CARD), addresses, ResponseRecorder::disabled()).await.unwrap()
     }
 
-    async fn modify(&self, payment: &Payment, payment_type: &str) -> Payment {
+    /// Makes a follow-up payment of this type: a reversal of the whole payment, or any other over 92.00 EUR.
+    async fn modify_payment(&self, payment: &Payment, payment_type: &str) -> Payment {
         let parameters = [("paymentType", payment_type), ("amount", "92.00"), ("currency", "EUR")];
         let parameters = parameters[..if payment_type == "RV" { 1 } else { 3 }].iter().copied().collect();
-        self.gateway.refer(&self.entity, payment.id.as_str(), parameters, Once::unnamed()).await.unwrap()
+        self.gateway
+            .modify_payment(&self.entity, payment.id.as_str(), parameters, ResponseRecorder::disabled())
+            .await
+            .unwrap()
     }
 
-    /// The payment as it is stored.
-    fn stored(&self, payment: &Payment) -> Payment {
-        self.gateway.store.payment(&payment.entity, &payment.id).unwrap().unwrap()
+    /// Returns the payment as it is stored.
+    fn stored_payment(&self, payment: &Payment) -> Payment {
+        self.gateway.store.load_payment(&payment.entity, &payment.id).unwrap().unwrap()
     }
 
-    /// The payments whose outcome has to be found out.
-    fn intents(&self) -> usize {
-        self.gateway.store.timers_due(Kind::Ask, Timestamp::MAX, 100).unwrap().len()
+    /// Returns the number of payments with an unknown outcome.
+    fn count_intents(&self) -> usize {
+        self.gateway.store.load_due_timers(TimerKind::Inquire, Timestamp::MAX, 100).unwrap().len()
     }
 
-    async fn resolve(&self, payment: &Payment) -> Payment {
-        self.gateway.resolve(&payment.entity, &payment.id).await.unwrap();
-        self.stored(payment)
+    /// Resolves the outcome of a payment, and returns the payment as it is stored then.
+    async fn resolve_payment(&self, payment: &Payment) -> Payment {
+        self.gateway.resolve_payment(&payment.entity, &payment.id).await.unwrap();
+        self.stored_payment(payment)
     }
 }
 
@@ -215,97 +251,117 @@ const CARD: [(&str, &str); 6] = [
     ("card.cvv", "123"),
 ];
 
-fn order(more: &[(&str, &str)]) -> Parameters {
+/// Returns the parameters of a debit of 92.00 EUR at an external connector, and `more`.
+fn order_parameters(more: &[(&str, &str)]) -> Parameters {
     let order = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB"), ("testMode", "EXTERNAL")];
     order.into_iter().chain(more.iter().copied()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_payment_is_stored_as_pending_before_its_connector_is_asked() {
-    let shop = Shop::open();
-    shop.host.turns.forget_permits(1_000);
+    let shop = TestShop::start_gateway();
+    shop.host.permits.forget_permits(1_000);
     let gateway = Arc::clone(&shop.gateway);
     let (entity, addresses) = (Arc::clone(&shop.entity), "http://127.0.0.1/");
     let paying = tokio::spawn(async move {
         let addresses = Addresses { public: addresses, result: None, shop_origin: None, shopper: None };
-        gateway.pay(&entity, order(&CARD), addresses, Once::unnamed()).await.unwrap()
+        gateway.pay(&entity, order_parameters(&CARD), addresses, ResponseRecorder::disabled()).await.unwrap()
     });
-    while shop.intents() == 0 {
+    while shop.count_intents() == 0 {
         tokio::task::yield_now().await;
     }
-    let timer = shop.gateway.store.timers_due(Kind::Ask, Timestamp::MAX, 1).unwrap().remove(0);
+    let timer = shop.gateway.store.load_due_timers(TimerKind::Inquire, Timestamp::MAX, 1).unwrap().remove(0);
     let id = crate::domain::id::PaymentId::parse(&timer.subject).unwrap();
-    let reserved = shop.gateway.store.payment(&timer.entity, &id).unwrap().unwrap();
+    let reserved = shop.gateway.store.load_payment(&timer.entity, &id).unwrap().unwrap();
     assert!(reserved.awaits_connector());
-    // Nobody else asks meanwhile.
-    shop.resolve(&reserved).await;
-    assert_eq!(shop.host.entries(), 0);
-    shop.host.turns.add_permits(1);
+    // No other request is made meanwhile.
+    shop.resolve_payment(&reserved).await;
+    assert_eq!(shop.host.entry_count(), 0);
+    shop.host.permits.add_permits(1);
     let paid = paying.await.unwrap();
     assert_eq!((paid.result, paid.id), (codes::TEST_CONNECTOR, id));
-    assert_eq!((shop.intents(), shop.host.balance()), (0, 9200));
+    assert_eq!((shop.count_intents(), shop.host.balance()), (0, 9200));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_inquiry_finds_out_what_a_lost_answer_said() {
-    let shop = Shop::open();
-    shop.host.set(Fault::LosesAnswers);
-    let paid = shop.pay().await;
-    assert!(paid.awaits_connector() && shop.stored(&paid).awaits_connector());
-    assert_eq!(shop.resolve(&paid).await.result, codes::TEST_CONNECTOR);
-    assert_eq!((shop.intents(), shop.host.balance(), shop.host.entries()), (0, 9200, 1));
+    let shop = TestShop::start_gateway();
+    shop.host.set_fault(ConnectionFault::LosesResponses);
+    let paid = shop.pay_by_card().await;
+    assert!(paid.awaits_connector() && shop.stored_payment(&paid).awaits_connector());
+    assert_eq!(shop.resolve_payment(&paid).await.result, codes::TEST_CONNECTOR);
+    assert_eq!((shop.count_intents(), shop.host.balance(), shop.host.entry_count()), (0, 9200, 1));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_payment_that_never_arrived_is_undone_and_declined() {
-    let shop = Shop::open();
-    shop.host.set(Fault::LosesRequests);
-    let paid = shop.pay().await;
-    assert!(shop.resolve(&paid).await.awaits_connector(), "it may still be on its way");
+    let shop = TestShop::start_gateway();
+    shop.host.set_fault(ConnectionFault::LosesRequests);
+    let paid = shop.pay_by_card().await;
+    assert!(shop.resolve_payment(&paid).await.awaits_connector(), "it may still be on its way");
     shop.clock.0.fetch_add(31, Ordering::Relaxed);
-    assert!(shop.resolve(&paid).await.awaits_connector(), "the reversal does not arrive either");
-    shop.host.set(Fault::None);
-    assert_eq!(shop.resolve(&paid).await.result, codes::OUTCOME_UNCERTAIN);
-    assert_eq!((shop.intents(), shop.host.balance()), (0, 0));
+    assert!(shop.resolve_payment(&paid).await.awaits_connector(), "the reversal does not arrive either");
+    shop.host.set_fault(ConnectionFault::None);
+    assert_eq!(shop.resolve_payment(&paid).await.result, codes::OUTCOME_UNCERTAIN);
+    assert_eq!((shop.count_intents(), shop.host.balance()), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_card_payment_that_would_send_its_shopper_to_a_page_is_undone() {
+    let shop = TestShop::start_gateway();
+    shop.host.set_fault(ConnectionFault::RedirectsShopper);
+    let paid = shop.pay_by_card().await;
+    assert!(paid.awaits_connector() && paid.redirect.is_none(), "nobody has said where the shopper comes back to");
+    assert!(shop.resolve_payment(&paid).await.awaits_connector());
+    shop.clock.0.fetch_add(31, Ordering::Relaxed);
+    assert_eq!(shop.resolve_payment(&paid).await.result, codes::OUTCOME_UNCERTAIN);
+    assert_eq!((shop.count_intents(), shop.host.balance()), (0, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refund_without_an_answer_keeps_its_amount_reserved_and_is_asked_again() {
-    let shop = Shop::open();
-    let paid = shop.pay().await;
-    shop.host.set(Fault::LosesAnswers);
-    let refund = shop.modify(&paid, "RF").await;
+    let shop = TestShop::start_gateway();
+    let paid = shop.pay_by_card().await;
+    shop.host.set_fault(ConnectionFault::LosesResponses);
+    let refund = shop.modify_payment(&paid, "RF").await;
     assert!(refund.awaits_connector());
-    shop.host.set(Fault::None);
-    let second = shop.modify(&paid, "RF").await;
-    assert!(!second.counts(), "{}", second.result.code());
-    assert_eq!(shop.resolve(&refund).await.result, codes::TEST_CONNECTOR);
-    assert_eq!((shop.intents(), shop.host.balance(), shop.host.entries()), (0, 0, 2));
+    shop.host.set_fault(ConnectionFault::None);
+    let second = shop.modify_payment(&paid, "RF").await;
+    assert!(!second.is_approved_or_pending(), "{}", second.result.code());
+    assert_eq!(shop.resolve_payment(&refund).await.result, codes::TEST_CONNECTOR);
+    assert_eq!((shop.count_intents(), shop.host.balance(), shop.host.entry_count()), (0, 0, 2));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reversal_reaches_the_connector_that_made_the_payment() {
-    let shop = Shop::open();
-    let paid = shop.pay().await;
-    let reversed = shop.modify(&paid, "RV").await;
+    let shop = TestShop::start_gateway();
+    let paid = shop.pay_by_card().await;
+    let reversed = shop.modify_payment(&paid, "RV").await;
     assert_eq!((reversed.result, shop.host.balance()), (codes::TEST_CONNECTOR, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn fifty_submits_of_one_checkout_authorise_once() {
-    let shop = Shop::open();
-    let checkout = shop.gateway.create_checkout(&shop.entity, order(&[]), "build", Once::unnamed()).await.unwrap();
+    let shop = TestShop::start_gateway();
+    let checkout = shop
+        .gateway
+        .create_checkout(&shop.entity, order_parameters(&[]), "build", ResponseRecorder::disabled())
+        .await
+        .unwrap();
     let submits: Vec<_> = (0..50)
         .map(|_| {
             let (gateway, id) = (Arc::clone(&shop.gateway), checkout.id.clone());
             tokio::spawn(async move {
                 let (form, shopper) = (CARD.into_iter().collect(), IpAddr::from([192, 0, 2, 1]));
-                gateway.submit(id.as_str(), false, form, shopper, "http://127.0.0.1/", &Once::unnamed).await.unwrap()
+                gateway
+                    .submit_form(id.as_str(), false, form, shopper, "http://127.0.0.1/", &ResponseRecorder::disabled)
+                    .await
+                    .unwrap()
             })
         })
         .collect();
     for submit in submits {
         submit.await.unwrap();
     }
-    assert_eq!((shop.intents(), shop.host.entries(), shop.host.balance()), (0, 1, 9200));
+    assert_eq!((shop.count_intents(), shop.host.entry_count(), shop.host.balance()), (0, 1, 9200));
 }

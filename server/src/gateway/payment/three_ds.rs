@@ -1,257 +1,285 @@
-//! 3-D Secure: whether the cardholder is authenticated before the payment is authorised, and how that begins.
+//! 3-D Secure: decides whether a payment needs cardholder authentication before its authorization, and starts it.
 //!
-//! An authentication that needs nobody is made within the payment's own request. Otherwise the payment is pending; its card
-//! waits sealed beside it ([`crate::store::Promise`]), the security code in memory alone ([`super::super::codes`]), and it is
-//! authorised once the cardholder is authenticated ([`super::challenge`]).
+//! A frictionless authentication is completed within the payment's own request. Otherwise the payment is pending. Its
+//! sealed card is stored with it ([`crate::store::DeferredEffects`]) and its security code is in memory only
+//! ([`super::super::security_codes`]). The payment is authorized after its cardholder is authenticated
+//! ([`super::challenge`]).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::{SignedDuration, Timestamp};
-use tillgate_shared::brand::Kind;
-use tillgate_shared::parameter::{Parameters, Presence, authenticated_elsewhere, has_authentication_result};
+use tillgate_shared::brand::AccountType;
+use tillgate_shared::parameter::{Parameters, Presence, has_eci_and_cavv, has_external_three_ds};
 use tillgate_shared::result::ResultCode;
 
-use super::super::{Failure, Gateway, order, promise, random};
-use super::{Circumstances, Identity, Intake, Received};
-use crate::connector::three_ds::request::AuthenticationMessage;
-use crate::connector::three_ds::{AuthenticationRequest, Authenticator, Enrolment, transaction_id};
-use crate::connector::{FullAccount, FullCard, Order, Route};
-use crate::domain::authentication::{Authentication, Next, Proof, Said, Version, next};
-use crate::domain::channel::ThreeD;
+use super::super::{Failure, Gateway, deferred_effects, order, random_bytes};
+use super::{Intake, PaymentContext, PaymentIdentity, RoutedRequest};
+use crate::connector::three_ds::request::ThreeDsMessage;
+use crate::connector::three_ds::{Enrolment, ThreeDsAuthenticator, ThreeDsRequest, new_transaction_id};
+use crate::connector::{FullAccount, FullCard, Order, PaymentRoute};
+use crate::domain::channel::ThreeDsPolicy;
 use crate::domain::id::PageId;
 use crate::domain::payment::{Payment, PaymentType, Precondition, Redirect};
+use crate::domain::three_ds::{
+    AuthenticationDecision, AuthenticationResult, Proof, ThreeDsSession, ThreeDsVersion, apply_policy,
+};
+use crate::vault::Sealed;
 
-/// Categories of orders that come by mail, by telephone or from a till: nobody sits before a browser.
+/// Categories of orders by mail, by telephone or at a till: their cardholder uses no browser.
 const WITHOUT_BROWSER: [&str; 5] = ["MO", "TO", "MOTO", "PO", "PM"];
-/// Time that a sealed card waits beyond its shopper's: somebody may just be answering.
-const ANSWERING: SignedDuration = SignedDuration::from_mins(5);
+/// Time for which a sealed card is kept beyond the shopper's time limit, because the shopper may be answering at that
+/// moment.
+const ANSWER_MARGIN: SignedDuration = SignedDuration::from_mins(5);
 
-/// A payment by a card whose cardholder may be authenticated.
+/// 3-D Secure data of a card payment whose cardholder may be authenticated.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ThreeDsContext {
-    policy: ThreeD,
-    /// The entry of the card in a directory.
+    policy: ThreeDsPolicy,
+    /// The enrolment of the card, if a directory knows it.
     enrolment: Option<Enrolment>,
-    /// True if the merchant forces an outcome, which is there at once.
+    /// True if the merchant forces an outcome, which needs no authentication.
     is_forced: bool,
 }
 
-/// The way that a payment goes on.
+/// Decision about a payment after the first step of 3-D Secure.
 #[derive(Debug)]
 pub(super) enum ThreeDsDecision {
-    /// It is sent on to be authorised.
+    /// The payment is sent to the connector.
     Authorize,
-    /// The shopper has to act first; the payment is pending.
-    Wait(Authentication),
-    /// It ends with this code.
+    /// The payment is pending until the shopper has acted.
+    Wait(ThreeDsSession),
+    /// The payment ends with this code.
     Decline(ResultCode),
 }
 
-/// The card of a payment that waits for its cardholder.
+/// The card of a payment that awaits authentication or its connector.
 #[derive(Debug)]
 pub(in crate::gateway) struct HeldCard {
-    /// Its number, sealed.
-    pub(in crate::gateway) sealed: Vec<u8>,
-    /// The end of its time.
+    /// The sealed card number.
+    pub(in crate::gateway) sealed: Sealed,
+    /// The time at which the card is deleted.
     pub(in crate::gateway) until: Timestamp,
 }
 
 impl ThreeDsContext {
-    /// Looks at a request. Returns `None` where nobody is authenticated: in a channel that never does, without the cardholder,
-    /// for a card in a wallet's token, with the result of another authentication, and where the route has no authenticator.
-    pub(super) async fn of(
-        received: &Received,
-        route: Option<&Route>,
-        circumstances: Circumstances<'_>,
+    /// Determines the context of a request, and looks the card up in the directory unless the outcome is forced.
+    /// Returns `None` if no authentication takes place: the channel never authenticates, the cardholder is absent or
+    /// uses no browser, it is a credit or no card payment, the card comes from a wallet's token, the request has the
+    /// result of another authentication, or the route has no authenticator.
+    pub(super) async fn from_request(
+        received: &RoutedRequest,
+        route: Option<&PaymentRoute>,
+        context: PaymentContext<'_>,
     ) -> Option<Self> {
         let policy = received.payer.settings.channel.three_d;
         let parameters = &received.parameters;
-        // A wallet vouches for the payment that its token was made for. A card that came out of one before and is stored under
-        // the wallet's brand has nobody who does.
-        let by_card = received
-            .brand
-            .is_none_or(|brand| brand.kind == Kind::Card || (circumstances.is_stored() && brand.kind == Kind::Wallet));
-        let in_form = circumstances.is_in_form();
+        // A wallet authenticates the payment that its token was made for. A card that was stored from a wallet has no
+        // such authentication for later payments.
+        let is_by_card = received.brand.is_none_or(|brand| {
+            brand.kind == AccountType::Card || (context.has_stored_account() && brand.kind == AccountType::Wallet)
+        });
+        let in_form = context.is_in_form();
         let is_decrypted = parameters.contains("walletPay.source") && !in_form;
         let is_authenticated = match in_form {
-            true => has_authentication_result(parameters),
-            false => authenticated_elsewhere(parameters),
+            true => has_eci_and_cavv(parameters),
+            false => has_external_three_ds(parameters),
         };
-        let applies = policy != ThreeD::Never
-            && by_card
+        let applies = policy != ThreeDsPolicy::Never
+            && is_by_card
             && parameters.get("paymentType") != Some(PaymentType::Credit.code())
             && !is_decrypted
             && !parameters.get("transactionCategory").is_some_and(|category| WITHOUT_BROWSER.contains(&category))
-            && circumstances.sender.presence() == Presence::Cardholder
+            && context.sender.presence() == Presence::Cardholder
             && !is_authenticated;
         let authenticator = route?.authenticator.as_ref().filter(|_| applies)?;
         let number = received.number.as_ref()?;
-        let is_forced = parameters.contains(order::FORCED);
-        let policy = policy_of_first(policy, parameters, parameters.contains("card.cvv"));
-        let enrolment = if is_forced { None } else { authenticator.look_up(number, parameters).await };
+        // Forced outcomes are not sent to external connectors.
+        let is_external = route?.connector.capabilities().is_external;
+        let is_forced = !is_external && parameters.contains(order::FORCED_RESULT);
+        let policy = effective_policy(policy, parameters, parameters.contains("card.cvv"));
+        let enrolment = if is_forced { None } else { authenticator.look_up_card(number, parameters).await };
         Some(Self { policy, enrolment, is_forced })
     }
 
-    /// Returns true if version 2 of the protocol will be spoken, which has to know the shopper's browser.
-    pub(super) fn needs_browser(self) -> bool {
-        self.version().is_some_and(|version| version != Version::V1)
+    /// Returns true if the card is enrolled in version 2 of the protocol, which requires data of the shopper's browser.
+    pub(super) fn requires_browser(self) -> bool {
+        self.enrolled_version().is_some_and(|version| version != ThreeDsVersion::V1)
     }
 
-    /// Returns the version that the card is enrolled in.
-    pub(super) fn version(self) -> Option<Version> {
+    /// Returns the version that the card is enrolled in. `None` if it is not enrolled, or was not looked up.
+    pub(super) fn enrolled_version(self) -> Option<ThreeDsVersion> {
         self.enrolment?.version
     }
 
-    /// Returns the version that is spoken: the merchant may wish for an older one.
-    fn spoken_version(self, parameters: &Parameters) -> Option<Version> {
-        match (self.version()?, Version::parse(parameters.get("threeDSecure.version"))) {
-            (Version::V22, Some(Version::V21)) => Some(Version::V21),
+    /// Returns the protocol version to use: the one that the card is enrolled in, or 2.1 if the merchant requests it
+    /// for a card with 2.2. `None` if the card is not enrolled.
+    fn protocol_version(self, parameters: &Parameters) -> Option<ThreeDsVersion> {
+        match (self.enrolled_version()?, ThreeDsVersion::parse(parameters.get("threeDSecure.version"))) {
+            (ThreeDsVersion::V22, Some(ThreeDsVersion::V21)) => Some(ThreeDsVersion::V21),
             (known, _) => Some(known),
         }
     }
 }
 
-/// Returns the policy for a payment, which is stricter than its channel's for the first payment of a series that has no
-/// security code: then the authentication has to succeed, for it is the only proof (contract, 0.15).
-pub(super) fn policy_of_first(policy: ThreeD, parameters: &Parameters, has_code: bool) -> ThreeD {
+/// Returns the policy for a payment: the channel's, or `Required` if the payment is the first of a series and has no
+/// security code. Authentication is then the only proof, so it has to succeed (contract, 0.15). `Never` stays.
+pub(super) fn effective_policy(policy: ThreeDsPolicy, parameters: &Parameters, has_code: bool) -> ThreeDsPolicy {
     let is_first = parameters.get("standingInstruction.mode") == Some("INITIAL");
-    if is_first && !has_code && policy != ThreeD::Never { ThreeD::Required } else { policy }
+    if is_first && !has_code && policy != ThreeDsPolicy::Never { ThreeDsPolicy::Required } else { policy }
 }
 
 impl Gateway {
-    /// Authenticates the cardholder of a payment where that is asked for and needs nobody, and decides how the payment goes on.
+    /// Authenticates the cardholder of a payment as far as possible without the shopper, and decides about the payment.
+    /// A result is added to the order and its parameters. Without a context, and for forced outcomes, credits and cards
+    /// that the connector declines anyway, no issuer is asked and the decision is to authorize.
     ///
     /// # Errors
-    /// A parameter whose value the protocol does not have; when the system gives no random bytes.
-    pub(super) async fn authenticate(
+    /// A parameter with a value that the protocol does not have; also if the system provides no random bytes.
+    pub(super) async fn decide_three_ds(
         &self,
         context: Option<ThreeDsContext>,
         intake: &mut Intake,
-        route: &Route,
-        identity: &Identity,
+        route: &PaymentRoute,
+        identity: &PaymentIdentity,
     ) -> Result<ThreeDsDecision, Failure> {
         let order = &intake.order;
-        let applies = order.brand.synchronous() && order.payment_type != PaymentType::Credit;
+        let applies = order.brand.is_synchronous() && order.payment_type != PaymentType::Credit;
         let Some(context) = context.filter(|context| applies && !context.is_forced) else {
             return Ok(ThreeDsDecision::Authorize);
         };
-        // A card that is no good is declined as it always is, and nobody is asked.
-        if route.connector.known_decline(&identity.request(order)).is_some() {
+        // An invalid card is declined by the connector as usual, without asking the issuer.
+        if route.connector.known_decline(&identity.order_request(order)).is_some() {
             return Ok(ThreeDsDecision::Authorize);
         }
-        let asked = match (context.enrolment, &route.authenticator, &order.account) {
-            (Some(enrolment), Some(authenticator), FullAccount::Card(card)) => {
-                Some(ask_issuer(context, enrolment, authenticator.as_ref(), order, card, &intake.parameters).await?)
-            }
+        let first_step = match (context.enrolment, &route.authenticator, &order.account) {
+            (Some(enrolment), Some(authenticator), FullAccount::Card(card)) => Some(
+                request_three_ds(context, enrolment, authenticator.as_ref(), order, card, &intake.parameters).await?,
+            ),
             _ => None,
         };
-        let said = match asked {
-            Some(Asked::Waits(authentication)) => return Ok(ThreeDsDecision::Wait(authentication)),
-            Some(Asked::Answered(proof)) => {
-                let said = proof.said;
-                proof.tell(&mut intake.parameters);
+        let result = match first_step {
+            Some(FirstStep::AwaitsShopper(session)) => return Ok(ThreeDsDecision::Wait(session)),
+            Some(FirstStep::Completed(proof)) => {
+                let result = proof.result;
+                proof.write_to(&mut intake.parameters);
                 intake.order.proof = Some(proof);
-                said
+                result
             }
-            None => Said::Outside,
+            None => AuthenticationResult::NotSupported,
         };
-        Ok(match next(said, context.policy) {
-            Next::Decline(code) => ThreeDsDecision::Decline(code),
-            Next::Authorise | Next::Challenge => ThreeDsDecision::Authorize,
+        Ok(match apply_policy(result, context.policy) {
+            AuthenticationDecision::Decline(code) => ThreeDsDecision::Decline(code),
+            AuthenticationDecision::Authorize | AuthenticationDecision::Challenge => ThreeDsDecision::Authorize,
         })
     }
 
-    /// Returns the time until which a payment waits for its shopper.
-    pub(super) fn waits_until(&self, payment: &Payment) -> Timestamp {
+    /// Returns the time from which a payment no longer awaits its shopper.
+    pub(super) fn shopper_deadline(&self, payment: &Payment) -> Timestamp {
         payment.created + self.options.pending_lifetime
     }
 
-    /// Holds the card of a payment whose cardholder is about to be authenticated, or whose connector is about to be asked: its
-    /// number sealed, for the store. Its security code is held in memory for the authentication.
+    /// Seals the card of a payment that awaits 3-D Secure or its connector, so that it can be authorized later, and
+    /// caches the security code in memory for 3-D Secure. `None` if the payment awaits neither, or its account has no
+    /// number.
     pub(super) fn hold_card(&self, payment: &Payment, account: &FullAccount) -> Result<Option<HeldCard>, Failure> {
         if payment.awaits_connector() {
             let sealed = self.seal_account(payment.id.as_str(), account)?;
-            return Ok(sealed.map(|sealed| HeldCard { sealed, until: payment.created + promise::LIFETIME }));
+            return Ok(sealed.map(|sealed| HeldCard { sealed, until: payment.created + deferred_effects::LIFETIME }));
         }
-        if !payment.waits() || payment.authentication().is_none() {
+        if !payment.awaits_shopper() || payment.three_ds_session().is_none() {
             return Ok(None);
         }
-        let until = self.waits_until(payment);
+        let until = self.shopper_deadline(payment);
         if let FullAccount::Card(card) = account
-            && let Some(code) = &card.code
+            && let Some(code) = &card.security_code
         {
-            self.codes.keep(&payment.id, code.clone(), until);
+            self.security_codes.insert_code(&payment.id, code.clone(), until);
         }
         let sealed = self.seal_account(payment.id.as_str(), account)?;
-        Ok(sealed.map(|sealed| HeldCard { sealed, until: until + ANSWERING }))
+        // An external connector may be asked much later.
+        let until = if payment.connector.is_some() {
+            payment.created + deferred_effects::LIFETIME
+        } else {
+            until + ANSWER_MARGIN
+        };
+        Ok(sealed.map(|sealed| HeldCard { sealed, until }))
     }
 }
 
-/// The state of an authentication after its first step.
-enum Asked {
+/// State of an authentication after its first step.
+enum FirstStep {
     /// The shopper has to act: the issuer's method page runs, or the issuer challenges.
-    Waits(Authentication),
-    /// The issuer has answered.
-    Answered(Proof),
+    AwaitsShopper(ThreeDsSession),
+    /// The issuer has decided.
+    Completed(Proof),
 }
 
-/// Asks the issuer of an enrolled card, unless its method page has to run first.
-async fn ask_issuer(
+/// Asks the issuer of an enrolled card for its decision, unless its method page has to run first. A challenge is only
+/// begun if the card is enrolled in a version; otherwise the result is returned as it is.
+///
+/// # Errors
+/// A parameter with a value that the protocol does not have; also if the system provides no random bytes.
+async fn request_three_ds(
     context: ThreeDsContext,
     enrolment: Enrolment,
-    authenticator: &dyn Authenticator,
+    authenticator: &dyn ThreeDsAuthenticator,
     order: &Order,
     card: &FullCard,
     parameters: &Parameters,
-) -> Result<Asked, Failure> {
-    let message = AuthenticationMessage::read(parameters, order.amount, context.policy)?;
-    let version = context.spoken_version(parameters);
+) -> Result<FirstStep, Failure> {
+    let message = ThreeDsMessage::from_parameters(parameters, order.amount, context.policy)?;
+    let version = context.protocol_version(parameters);
     let transaction = match version {
-        Some(version) => Some(transaction_id(version, random()?)),
+        Some(version) => Some(new_transaction_id(version, random_bytes()?)),
         None => None,
     };
     if let (true, Some(version), Some(id)) = (enrolment.has_method, version, &transaction) {
-        return Ok(Asked::Waits(Authentication::with_method(version, id.clone())));
+        return Ok(FirstStep::AwaitsShopper(ThreeDsSession::with_method(version, id.clone())));
     }
-    let request = AuthenticationRequest {
+    let request = ThreeDsRequest {
         brand: order.brand,
         number: &card.number,
         version,
-        transaction: transaction.as_deref(),
+        transaction_id: transaction.as_deref(),
         message: &message,
         parameters,
     };
     let proof = authenticator.authenticate(&request).await;
-    Ok(match (next(proof.said, context.policy), version, transaction) {
-        (Next::Challenge, Some(version), Some(id)) => Asked::Waits(Authentication::with_challenge(version, id)),
-        _ => Asked::Answered(proof),
+    Ok(match (apply_policy(proof.result, context.policy), version, transaction) {
+        (AuthenticationDecision::Challenge, Some(version), Some(id)) => {
+            FirstStep::AwaitsShopper(ThreeDsSession::with_challenge(version, id))
+        }
+        _ => FirstStep::Completed(proof),
     })
 }
 
-/// Makes the page on which the cardholder is authenticated, from which the shopper comes back to `result_url`.
+/// Makes the redirect to the gateway's page for 3-D Secure, with a new id. The shopper returns to `result_url`, which
+/// may be empty. Without a challenge, the method page is its precondition. In version 1, the browser posts the request
+/// of `order` there.
 ///
 /// # Errors
-/// When the system gives no random bytes.
-pub(super) fn redirect(
+/// If the system provides no random bytes.
+pub(super) fn three_ds_redirect(
     public: &str,
     result_url: String,
-    authentication: Authentication,
+    session: ThreeDsSession,
     order: &Order,
     now: Timestamp,
 ) -> Result<Redirect, Failure> {
-    let page = PageId::new(now, random()?);
+    let page = PageId::new(now, random_bytes()?);
     let url = format!("{public}v1/threeDSecure/{}", page.as_str());
     let mut preconditions = Vec::new();
-    if !authentication.waits_for_answer() {
+    if !session.awaits_challenge() {
         let description = "Tells the issuer which browser this is. Go on when it has loaded, or after ten seconds.";
         preconditions.push(Precondition { url: format!("{url}/method"), description: description.to_owned() });
     }
-    // Version 1 hands the issuer's page a request, what to send back with the answer, and where to.
-    let (method, parameters) = if authentication.version == Version::V1 {
-        let about = format!("{} {} {}", authentication.transaction, order.amount, order.amount.currency().code());
+    // In version 1, the browser posts to the issuer's page: the request (`PaReq`), data to return with the answer
+    // (`MD`), and the address to return to (`TermUrl`).
+    let (method, parameters) = if session.version == ThreeDsVersion::V1 {
+        let request = format!("{} {} {}", session.transaction, order.amount, order.amount.currency().code());
         let parameters = [
-            ("PaReq", STANDARD.encode(about)),
-            ("MD", authentication.transaction.clone()),
+            ("PaReq", STANDARD.encode(request)),
+            ("MD", session.transaction.clone()),
             ("TermUrl", url.chars().take(255).collect()),
         ];
         ("POST", parameters.map(|(name, value)| (name.to_owned(), value)).into())
@@ -267,6 +295,7 @@ pub(super) fn redirect(
         shop_origin: None,
         page: Some(page),
         abandoned: false,
-        authentication: Some(authentication),
+        authentication: Some(session),
+        asked: None,
     })
 }

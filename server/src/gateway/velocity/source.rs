@@ -1,4 +1,4 @@
-//! The sources whose attempts are counted, and the names of their counts.
+//! Sources of attempts, and the names of their counts.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -7,13 +7,13 @@ use tillgate_shared::parameter::Parameters;
 
 use crate::domain::entity::Entity;
 
-/// The name of a count: the beginning of a hash, so that names have one length and nobody can make two sources share one.
-pub type Name = [u8; 16];
+/// Name of a count: a hash prefix, so that all names have the same length and collisions cannot be provoked.
+pub type CountName = [u8; 16];
 
-/// The kinds of sources, each with a bound of its own on how many are remembered. The number is stored.
+/// Kind of a source. The number of remembered sources is limited for each kind separately. The discriminant is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Kind {
+pub enum SourceKind {
     /// A shopper's address or network.
     Address = 1,
     /// The cards of an entity with one BIN.
@@ -24,84 +24,89 @@ pub enum Kind {
     AlikeNumbers = 4,
 }
 
-impl Kind {
-    /// Every kind, in the order of their numbers.
+impl SourceKind {
+    /// Every kind, in the order of the discriminants.
     pub(super) const ALL: [Self; 4] = [Self::Address, Self::Bin, Self::Entity, Self::AlikeNumbers];
 
-    /// Finds a kind by its stored number.
+    /// Finds a kind by its stored number. `None` if there is no such kind.
     pub(super) fn find(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| *kind as u8 == number)
     }
 
-    /// Its place among all kinds.
-    pub(super) fn place(self) -> usize {
+    /// Returns the index in [`Self::ALL`], which is the index of the kind's cache.
+    pub(super) fn cache_index(self) -> usize {
         self as usize - 1
     }
 }
 
-/// The shopper's address, by who says so.
+/// The shopper's address, by the origin of the information.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shopper {
-    /// The shopper's browser talks to us. Its address counts for every merchant.
+pub enum ShopperAddress {
+    /// Address of the shopper's browser, which sent the request. It is counted for all merchants together.
     Browser(IpAddr),
-    /// A merchant's server says so (`customer.ip`). It counts for that merchant alone: a merchant that says anything must
-    /// not lock a shopper out elsewhere.
-    Told(IpAddr),
+    /// Address that a merchant's server reports (`customer.ip`). It is counted for that merchant alone, so that a false
+    /// address cannot block a shopper at other merchants.
+    Reported(IpAddr),
 }
 
-impl Shopper {
-    /// The browser's address, or else the one that the merchant tells (`customer.ip`).
-    pub fn of(browser: Option<IpAddr>, parameters: &Parameters) -> Option<Self> {
-        let told = || parameters.get("customer.ip")?.parse().ok();
-        browser.map(Self::Browser).or_else(|| told().map(Self::Told))
+impl ShopperAddress {
+    /// Returns the browser's address, or else the address that the merchant reports (`customer.ip`). `None` if there is
+    /// neither, or the reported one is malformed.
+    pub fn from_request(browser: Option<IpAddr>, parameters: &Parameters) -> Option<Self> {
+        let reported = || parameters.get("customer.ip")?.parse().ok();
+        browser.map(Self::Browser).or_else(|| reported().map(Self::Reported))
     }
 
-    /// The address.
+    /// Returns the address.
     pub(super) fn address(self) -> IpAddr {
         match self {
-            Self::Browser(address) | Self::Told(address) => address,
+            Self::Browser(address) | Self::Reported(address) => address,
         }
     }
 }
 
-/// Makes a name of parts. Each is preceded by its length, so that no two lists of parts are one text.
-pub(super) fn name(parts: &[&[u8]]) -> Name {
+/// Makes the name of a count: a hash of parts, each preceded by its length, so that different lists of parts have
+/// different names.
+pub(super) fn count_name(parts: &[&[u8]]) -> CountName {
     let mut digest = Sha256::new();
     for part in parts {
         digest.update((part.len() as u64).to_be_bytes());
         digest.update(part);
     }
     let digest: [u8; 32] = digest.finalize().into();
-    let mut name = Name::default();
+    let mut name = CountName::default();
     name.copy_from_slice(&digest[..16]);
     name
 }
 
-/// A network that counts as one source: its name and how many times the cap of one address it may use up.
-pub(super) type Network = (Name, u32);
+/// A network that is counted as one source: its name, and the multiple of a single address's cap that it has.
+pub(super) type Network = (CountName, u32);
 
-/// The networks of an address, as browsers show it.
+/// Returns the networks of a browser's address, which all merchants share.
 pub(super) fn networks_of_browser(address: IpAddr) -> Vec<Network> {
-    networks(address, b"browser", b"")
+    networks_of_address(address, b"browser", b"")
 }
 
-/// The networks of an address, as a merchant tells it, together with its channels.
-pub(super) fn networks_told(address: IpAddr, entity: &Entity) -> Vec<Network> {
-    networks(address, b"told", entity.merchant_or_self().as_str().as_bytes())
+/// Returns the networks of an address that a merchant reports. A merchant and its channels share their counts.
+pub(super) fn networks_of_reported(address: IpAddr, entity: &Entity) -> Vec<Network> {
+    // Stored names depend on this text.
+    networks_of_address(address, b"told", entity.merchant_or_self().as_str().as_bytes())
 }
 
-/// The widths of IPv6 networks in bits, and the factor of their cap. A subscriber usually gets a /64, a /56 or a /48. A wider
-/// network may hold more people, and gets more room.
-const WIDTHS: [(u32, u32); 3] = [(64, 1), (56, 4), (48, 16)];
+/// Prefix lengths of IPv6 networks in bits, with the factor of their cap. A subscriber usually gets a /64, a /56 or a
+/// /48. A larger network may have more users, so its cap is higher.
+const IPV6_PREFIXES: [(u32, u32); 3] = [(64, 1), (56, 4), (48, 16)];
 
-fn networks(address: IpAddr, who: &[u8], whose: &[u8]) -> Vec<Network> {
+/// Returns the networks of an address: the IPv4 address itself, or the /64, /56 and /48 of an IPv6 address. `origin`
+/// and `scope` are part of the names, which are stored.
+fn networks_of_address(address: IpAddr, origin: &[u8], scope: &[u8]) -> Vec<Network> {
     match address.to_canonical() {
-        IpAddr::V4(v4) => vec![(name(&[who, whose, &v4.octets()]), 1)],
-        IpAddr::V6(v6) => WIDTHS
+        IpAddr::V4(v4) => vec![(count_name(&[origin, scope, &v4.octets()]), 1)],
+        IpAddr::V6(v6) => IPV6_PREFIXES
             .iter()
             .map(|(bits, factor)| {
                 let network = Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << (128 - bits)));
-                (name(&[who, whose, &network.octets(), &bits.to_be_bytes()]), *factor)
+                (count_name(&[origin, scope, &network.octets(), &bits.to_be_bytes()]), *factor)
             })
             .collect(),
     }
@@ -114,36 +119,40 @@ mod tests {
 
     use super::*;
 
-    fn browser(address: &str) -> HashSet<Name> {
+    fn browser_networks(address: &str) -> HashSet<CountName> {
         networks_of_browser(address.parse().unwrap()).into_iter().map(|(name, _)| name).collect()
     }
 
     #[test]
     fn two_addresses_share_as_many_networks_as_they_have_bits_in_common() {
-        let one = browser("2001:db8:aaaa:bbcc::1");
+        let one = browser_networks("2001:db8:aaaa:bbcc::1");
         for (other, shared) in [
             ("2001:db8:aaaa:bbcc:ffff:ffff:ffff:ffff", 3),
             ("2001:db8:aaaa:bbcd::1", 2),
             ("2001:db8:aaaa:bccc::1", 1),
             ("2001:db8:aaab:bbcc::1", 0),
         ] {
-            assert_eq!(one.intersection(&browser(other)).count(), shared, "{other}");
+            assert_eq!(one.intersection(&browser_networks(other)).count(), shared, "{other}");
         }
-        assert_eq!(browser("192.0.2.1"), browser("::ffff:192.0.2.1"), "an IPv4 address, however it is written");
-        assert!(browser("192.0.2.1").is_disjoint(&browser("192.0.2.2")));
+        assert_eq!(
+            browser_networks("192.0.2.1"),
+            browser_networks("::ffff:192.0.2.1"),
+            "an IPv4 address, however it is written"
+        );
+        assert!(browser_networks("192.0.2.1").is_disjoint(&browser_networks("192.0.2.2")));
     }
 
     #[test]
     fn names_of_different_parts_differ_however_they_are_cut() {
-        assert_ne!(name(&[b"ab", b"c"]), name(&[b"a", b"bc"]));
-        assert_ne!(name(&[b"ab"]), name(&[b"ab", b""]));
+        assert_ne!(count_name(&[b"ab", b"c"]), count_name(&[b"a", b"bc"]));
+        assert_ne!(count_name(&[b"ab"]), count_name(&[b"ab", b""]));
     }
 
     #[test]
     fn a_kind_is_found_by_its_number_and_has_a_place() {
-        for (place, kind) in Kind::ALL.into_iter().enumerate() {
-            assert_eq!((Kind::find(kind as u8), kind.place()), (Some(kind), place));
+        for (place, kind) in SourceKind::ALL.into_iter().enumerate() {
+            assert_eq!((SourceKind::find(kind as u8), kind.cache_index()), (Some(kind), place));
         }
-        assert_eq!(Kind::find(0), None);
+        assert_eq!(SourceKind::find(0), None);
     }
 }

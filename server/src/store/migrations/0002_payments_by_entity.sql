@@ -1,5 +1,5 @@
--- A payment is found by its entity first: what is another's cannot be found, and an entity's payments stand in the order
--- of time. What refers to a payment, and what its merchant calls it, have rows of their own.
+-- Payments have their entity as first key, so that an entity finds only its own, in the order of time. Follow-up
+-- payments and merchants' references have tables of their own.
 CREATE TABLE payment_of_entity (
     entity TEXT NOT NULL, id TEXT NOT NULL, document BLOB NOT NULL, PRIMARY KEY (entity, id)
 ) WITHOUT ROWID;

@@ -1,4 +1,4 @@
--- What was answered to requests that their merchant named (`Idempotency-Key`).
+-- Responses to requests with an idempotency key (`Idempotency-Key`).
 CREATE TABLE answer (
     entity TEXT NOT NULL, key TEXT NOT NULL, fingerprint BLOB NOT NULL, status INTEGER NOT NULL,
     body BLOB NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (entity, key)

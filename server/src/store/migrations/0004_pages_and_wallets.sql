@@ -1,5 +1,5 @@
--- Whose payment a shopper's page is about; the keys that wallets encrypt for, the private half sealed; and the wallet
--- tokens that have paid, until they would be too old anyway.
+-- The payments of shoppers' pages; wallet keys, with the private half sealed; and the used wallet tokens until they
+-- expire.
 CREATE TABLE payment_page (payment TEXT PRIMARY KEY, entity TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE wallet_key (
     entity TEXT NOT NULL REFERENCES entity (id), id TEXT NOT NULL, public BLOB NOT NULL, sealed BLOB NOT NULL,

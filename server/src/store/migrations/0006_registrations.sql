@@ -1,4 +1,4 @@
--- Registrations, their sealed accounts with the blind index that finds them, and what cardholders agreed to.
+-- Registrations, their sealed accounts with the blind index that finds them, and standing instructions.
 CREATE TABLE registration (
     entity TEXT NOT NULL, id TEXT NOT NULL, document BLOB NOT NULL, PRIMARY KEY (entity, id)
 ) WITHOUT ROWID;

@@ -1,4 +1,4 @@
--- What a pending payment puts on file once it has succeeded, with its sealed account.
+-- Deferred effects: changes of stored credentials, with a sealed account, applied when a pending payment succeeds.
 CREATE TABLE promise (
     payment TEXT PRIMARY KEY, entity TEXT NOT NULL, document BLOB NOT NULL, blind BLOB, sealed BLOB,
     until INTEGER NOT NULL

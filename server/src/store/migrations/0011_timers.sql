@@ -1,4 +1,4 @@
--- What happens when enough time has passed. Payments that wait for their shopper as this is made have from now on.
+-- Timers: actions that are due a certain time after their start. Payments that await their shopper get one now.
 CREATE TABLE timer (
     kind TEXT NOT NULL, subject TEXT NOT NULL, entity TEXT NOT NULL, since INTEGER NOT NULL,
     PRIMARY KEY (kind, subject)

@@ -1,4 +1,4 @@
--- What is to be sent to merchants, and how it went. A message without a time has been settled.
+-- The outbox with its delivery attempts. A message without a due time is delivered or abandoned.
 ALTER TABLE timer ADD COLUMN detail TEXT;
 CREATE TABLE message (
     id TEXT PRIMARY KEY, entity TEXT NOT NULL, queue TEXT NOT NULL, what TEXT NOT NULL, address TEXT NOT NULL,

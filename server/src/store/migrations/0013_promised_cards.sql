@@ -1,2 +1,2 @@
--- A payment whose cardholder is being authenticated needs its card once more.
+-- The sealed card of a payment whose cardholder is being authenticated, for the authorization afterwards.
 ALTER TABLE promise ADD COLUMN card BLOB;

@@ -1,4 +1,4 @@
--- Where entities are told what becomes of their payments and registrations, the keys sealed, and what they are told.
+-- Webhooks with their sealed secrets, and the events that are sent to them.
 CREATE TABLE webhook (
     id TEXT PRIMARY KEY, entity TEXT NOT NULL REFERENCES entity (id), url TEXT NOT NULL, sealed BLOB NOT NULL,
     types TEXT NOT NULL, without_customer INTEGER NOT NULL, wrapped INTEGER NOT NULL, active INTEGER NOT NULL,

@@ -1,5 +1,5 @@
--- An agreement is compared with later charges by the part of its account that answers show. The index of the whole
--- number goes: comparing by it told right numbers from wrong ones.
+-- A standing instruction is compared with later charges by the displayed part of its account. The index of the whole
+-- number is removed, because a comparison with it distinguished right numbers from wrong ones.
 UPDATE standing_instruction SET document = CAST(json_remove(json_set(CAST(document AS TEXT), '$.shown', (
     SELECT CASE
         WHEN json_extract(text, '$.account.card') IS NOT NULL THEN

@@ -1,2 +1,2 @@
--- A stored response may be about a channel, which may get another merchant.
+-- The owner of a stored response: the channel that it is about, which may get another merchant.
 ALTER TABLE answer ADD COLUMN owner TEXT;

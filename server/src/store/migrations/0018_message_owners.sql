@@ -1,4 +1,4 @@
--- Messages are sent fairly among owners: an entity that stands for itself, with its channels.
+-- The owner of a message, for a fair order among owners: an entity that is not a channel, with its channels.
 ALTER TABLE message ADD COLUMN owner TEXT NOT NULL DEFAULT '';
 UPDATE message SET owner = coalesce((SELECT merchant FROM entity WHERE entity.id = message.entity), entity);
 DROP INDEX message_queue;

@@ -1,5 +1,5 @@
--- Violations of policies that browsers have reported, and what vouches for the stored builds of the form. Builds of
--- before have nothing, and are stored anew when a server starts with them.
+-- Reported violations of Content-Security-Policies, and the seals of stored builds of the form. Earlier builds have
+-- none, and are stored again when a server starts with them.
 CREATE TABLE policy_report (
     entity TEXT NOT NULL, directive TEXT NOT NULL, blocked TEXT NOT NULL, document TEXT NOT NULL,
     source TEXT NOT NULL, enforced INTEGER NOT NULL, count INTEGER NOT NULL, first INTEGER NOT NULL,

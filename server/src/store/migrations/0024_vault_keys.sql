@@ -1,5 +1,5 @@
--- The ids of the vault's keys, with those of the records that are there, and triggers that refuse records of a retired
--- key.
+-- The ids of the vault's keys, including those of existing records, and triggers that refuse records sealed under a
+-- retired key.
 CREATE TABLE vault_key (
     id BLOB PRIMARY KEY, created INTEGER NOT NULL, loaded INTEGER NOT NULL DEFAULT 0, retired INTEGER
 ) WITHOUT ROWID;

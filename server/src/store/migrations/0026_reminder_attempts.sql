@@ -1,4 +1,4 @@
--- A reminder is about one attempt, and waits until that has ended: as long as the attempt has a timer of its own.
+-- A reminder belongs to one attempt, and is paused while that attempt is pending.
 ALTER TABLE timer ADD COLUMN attempt TEXT;
 ALTER TABLE timer ADD COLUMN waits INTEGER NOT NULL DEFAULT 0;
 UPDATE timer SET attempt = (

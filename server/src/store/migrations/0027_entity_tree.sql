@@ -1,5 +1,5 @@
--- Entities are a tree of four levels. What had a merchant is its channel; everything else is a merchant. `merchant` is
--- the parent of a channel, and of nothing else.
+-- Entities are a tree of four levels. Entities with a merchant become its channels, all others merchants. The column
+-- `merchant` is the parent of a channel, and NULL for all others.
 ALTER TABLE entity RENAME COLUMN merchant TO parent;
 ALTER TABLE entity ADD COLUMN level TEXT NOT NULL DEFAULT 'merchant'
     CHECK (level IN ('psp', 'division', 'merchant', 'channel'));

@@ -1,4 +1,4 @@
-//! Aggregates for the tests of the suite, each with what a test needs and nothing else.
+//! Sample records for the tests of the suite, each with only the data that a test needs.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,22 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
 use crate::domain::checkout::Checkout;
-use crate::domain::entity::{Entity, Settings};
+use crate::domain::entity::{Entity, EntitySettings};
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId, RegistrationId};
 use crate::domain::level::Level;
 use crate::domain::payment::{Account, Payment, PaymentType, Redirect};
 use crate::domain::registration::Registration;
-use crate::store::{Changes, Keys, Store, StoreError};
+use crate::store::{Changes, RecordKeys, Store, StoreError};
+use crate::vault::{BlindIndex, Sealed, SealedAccount};
 
-/// A moment that all samples begin at, and `seconds` after it.
-pub(super) fn at(seconds: i64) -> Timestamp {
+/// Returns the time `seconds` after the moment at which all samples begin.
+pub(super) fn sample_time(seconds: i64) -> Timestamp {
     let first: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
     first + SignedDuration::from_secs(seconds)
 }
 
-pub(super) fn entity(number: u8) -> Entity {
+/// Returns a sandbox merchant without a parent. Its id is the number nine times.
+pub(super) fn sample_entity(number: u8) -> Entity {
     Entity {
         id: EntityId::new(Timestamp::UNIX_EPOCH, [number; 9]),
         name: format!("Bakery {number}"),
@@ -29,29 +31,30 @@ pub(super) fn entity(number: u8) -> Entity {
         level: Level::Merchant,
         parent: None,
         ahead: SignedDuration::ZERO,
-        settings: Settings::default(),
+        settings: EntitySettings::default(),
     }
 }
 
-pub(super) fn checkout(number: u8) -> Checkout {
-    let id = CheckoutId::new(at(0), [number; 10], "tx01");
-    Checkout::new(id, entity(1).id, at(0), "build".to_owned(), Parameters::default())
+/// Returns an open checkout of the first entity, without attempts.
+pub(super) fn sample_checkout(number: u8) -> Checkout {
+    let id = CheckoutId::new(sample_time(0), [number; 10], "tx01");
+    Checkout::new(id, sample_entity(1).id, sample_time(0), "build".to_owned(), Parameters::default())
 }
 
-/// An approved debit of 92.00 EUR of the first entity. Its id follows from `seconds`.
-pub(super) fn payment(seconds: i64) -> Payment {
+/// Creates an approved debit of 92.00 EUR of the first entity. `seconds` determines its id.
+pub(super) fn sample_payment(seconds: i64) -> Payment {
     let random = u8::try_from(seconds.rem_euclid(251)).unwrap();
     Payment {
-        id: PaymentId::new(at(seconds), [random; 9]),
-        entity: entity(1).id,
+        id: PaymentId::new(sample_time(seconds), [random; 9]),
+        entity: sample_entity(1).id,
         checkout: None,
         ndc: None,
         referenced: None,
         registration: None,
-        created: at(seconds),
+        created: sample_time(seconds),
         payment_type: PaymentType::Debit,
         brand: "VISA".to_owned(),
-        amount: amount("92.00"),
+        amount: sample_amount("92.00"),
         result: codes::TEST_INTERNAL,
         avs: None,
         cvv: None,
@@ -59,7 +62,9 @@ pub(super) fn payment(seconds: i64) -> Payment {
         redirect: None,
         pay_to: None,
         connector: None,
+        acquirer_merchant: None,
         connector_tx_ids: Vec::new(),
+        unannounced: false,
         descriptor: String::new(),
         account: Account::Unknown,
         parameters: Parameters::default(),
@@ -67,8 +72,8 @@ pub(super) fn payment(seconds: i64) -> Payment {
     }
 }
 
-/// A payment whose shopper is on a brand's page.
-pub(super) fn pending(seconds: i64) -> Payment {
+/// Creates a pending payment whose shopper is on a brand's page. `seconds` determines its id and that of its page.
+pub(super) fn pending_payment(seconds: i64) -> Payment {
     let redirect = Redirect {
         url: "https://brand.example/".to_owned(),
         method: "GET".to_owned(),
@@ -76,53 +81,71 @@ pub(super) fn pending(seconds: i64) -> Payment {
         preconditions: Vec::new(),
         result_url: String::new(),
         shop_origin: None,
-        page: Some(PageId::new(at(seconds), [7; 16])),
+        page: Some(PageId::new(sample_time(seconds), [7; 16])),
         abandoned: false,
         authentication: None,
+        asked: None,
     };
-    Payment { result: codes::PENDING, redirect: Some(redirect), ..payment(seconds) }
+    Payment { result: codes::PENDING, redirect: Some(redirect), ..sample_payment(seconds) }
 }
 
-/// A payment that refers to another.
-pub(super) fn follow_up(of: &Payment, seconds: i64, payment_type: PaymentType, of_amount: &str) -> Payment {
-    Payment { referenced: Some(of.id.clone()), payment_type, amount: amount(of_amount), ..payment(seconds) }
+/// Creates an approved follow-up payment. `seconds` determines its id.
+pub(super) fn follow_up(original: &Payment, seconds: i64, payment_type: PaymentType, amount: &str) -> Payment {
+    Payment {
+        referenced: Some(original.id.clone()),
+        payment_type,
+        amount: sample_amount(amount),
+        ..sample_payment(seconds)
+    }
 }
 
-/// The payment with an outcome.
+/// Returns the payment with a result.
 pub(super) fn with_result(payment: &Payment, result: ResultCode) -> Payment {
     Payment { result, ..payment.clone() }
 }
 
-/// The payment with a parameter.
+/// Returns the payment with an additional parameter.
 pub(super) fn with_parameter(mut payment: Payment, name: &str, value: &str) -> Payment {
     payment.parameters.set(name, value);
     payment
 }
 
-pub(super) fn amount(text: &str) -> Amount {
+/// Parses an amount in EUR, such as `92.00`.
+pub(super) fn sample_amount(text: &str) -> Amount {
     Amount::parse(text, Currency::parse("EUR").unwrap()).unwrap()
 }
 
-pub(super) fn registration(number: u8) -> Registration {
+/// Returns a valid registration of the first entity, retained for an hour. `number` determines its id.
+pub(in crate::store) fn sample_registration(number: u8) -> Registration {
     Registration {
-        id: RegistrationId::new(at(0), [number; 9]),
-        entity: entity(1).id,
+        id: RegistrationId::new(sample_time(0), [number; 9]),
+        entity: sample_entity(1).id,
         checkout: None,
         ndc: None,
-        created: at(0),
+        created: sample_time(0),
         brand: "VISA".to_owned(),
         result: codes::TEST_INTERNAL,
         account: Account::Unknown,
         initial: None,
-        retained_until: Some(at(3600)),
+        retained_until: Some(sample_time(3600)),
         ended: None,
         parameters: Parameters::default(),
     }
 }
 
-/// Writes changes that depend on nothing.
-pub(super) async fn write(store: &Store, changes: Changes) -> Result<(), StoreError> {
-    let written = store.update(Keys::none(), move |_| Ok((changes, ()))).await?;
+/// Creates a sealed record of 30 equal bytes, which no vault opens. The store does not open it.
+pub(super) fn sealed_record(byte: u8) -> Sealed {
+    Sealed::from_bytes(vec![byte; 30])
+}
+
+/// Creates a sealed account whose bytes and blind index repeat a byte.
+pub(in crate::store) fn sealed_account(byte: u8) -> SealedAccount {
+    SealedAccount { sealed: sealed_record(byte), blind: BlindIndex::from([byte; 32]) }
+}
+
+/// Writes changes that depend on no loaded records. Returns the failure of the store.
+pub(in crate::store) async fn write_changes(store: &Store, changes: Changes) -> Result<(), StoreError> {
+    let written = store.update(RecordKeys::none(), move |_| Ok((changes, ()))).await?;
     assert!(written.is_ok(), "the decision refuses nothing");
     Ok(())
 }

@@ -4,14 +4,14 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn expiry(year: u16, month: u8) -> Expiry {
+fn new_expiry(year: u16, month: u8) -> Expiry {
     Expiry { year, month }
 }
 
 #[test]
 fn the_wire_has_two_digits_and_four() {
-    assert_eq!(Expiry::parse("12", "2029"), Ok(expiry(2029, 12)));
-    assert_eq!(Expiry::parse("01", "1999"), Ok(expiry(1999, 1)));
+    assert_eq!(Expiry::parse("12", "2029"), Ok(new_expiry(2029, 12)));
+    assert_eq!(Expiry::parse("01", "1999"), Ok(new_expiry(1999, 1)));
     for month in ["", "0", "00", "1", "13", "1a", "012", "+1"] {
         assert_eq!(Expiry::parse(month, "2029"), Err(ExpiryError::Month), "{month}");
     }
@@ -43,7 +43,7 @@ fn what_people_type_and_browsers_fill_in_is_understood() {
         ("١٢/٢٩", 12, 2029),
         ("１２／２９", 12, 2029),
     ] {
-        assert_eq!(Expiry::parse_text(text, 2026), Some(expiry(year, month)), "{text}");
+        assert_eq!(Expiry::parse_text(text, 2026), Some(new_expiry(year, month)), "{text}");
     }
 }
 
@@ -84,15 +84,18 @@ fn two_digits_of_a_year_lie_within_fifty_years() {
 
 #[test]
 fn a_card_is_valid_through_its_month() {
-    assert!(!expiry(2029, 12).is_past((2029, 12)));
-    assert!(!expiry(2030, 1).is_past((2029, 12)));
-    assert!(expiry(2029, 11).is_past((2029, 12)));
-    assert!(expiry(2028, 12).is_past((2029, 1)));
-    assert_eq!((expiry(2029, 3).month_text(), expiry(2029, 3).year_text()), ("03".to_owned(), "2029".to_owned()));
+    assert!(!new_expiry(2029, 12).is_past((2029, 12)));
+    assert!(!new_expiry(2030, 1).is_past((2029, 12)));
+    assert!(new_expiry(2029, 11).is_past((2029, 12)));
+    assert!(new_expiry(2028, 12).is_past((2029, 1)));
+    assert_eq!(
+        (new_expiry(2029, 3).month_text(), new_expiry(2029, 3).year_text()),
+        ("03".to_owned(), "2029".to_owned())
+    );
 }
 
-/// What the field shows after each key, with deletions written as `<`.
-fn typing(keys: &str) -> Vec<String> {
+/// Returns the content of the field after each key. `<` is a deletion.
+fn type_keys(keys: &str) -> Vec<String> {
     let mut text = String::new();
     keys.chars()
         .map(|key| {
@@ -109,17 +112,17 @@ fn typing(keys: &str) -> Vec<String> {
 
 #[test]
 fn typing_puts_the_slash_in_and_deleting_takes_it_out() {
-    assert_eq!(typing("1229"), ["1", "12", "12 / 2", "12 / 29"]);
-    assert_eq!(typing("12/29"), ["1", "12", "12 / ", "12 / 2", "12 / 29"]);
-    assert_eq!(typing("529"), ["05", "05 / 2", "05 / 29"]);
-    assert_eq!(typing("1/29"), ["1", "01 / ", "01 / 2", "01 / 29"]);
-    // A slip of the finger is shown as it is and makes no date, rather than becoming another date that is charged.
-    assert_eq!(typing("1334"), ["1", "13", "13 / 3", "13 / 34"]);
+    assert_eq!(type_keys("1229"), ["1", "12", "12 / 2", "12 / 29"]);
+    assert_eq!(type_keys("12/29"), ["1", "12", "12 / ", "12 / 2", "12 / 29"]);
+    assert_eq!(type_keys("529"), ["05", "05 / 2", "05 / 29"]);
+    assert_eq!(type_keys("1/29"), ["1", "01 / ", "01 / 2", "01 / 29"]);
+    // A typing error is shown as it is and is not a date. It must not become another date, which would be charged.
+    assert_eq!(type_keys("1334"), ["1", "13", "13 / 3", "13 / 34"]);
     assert_eq!(Expiry::parse_text("13 / 34", 2026), None);
-    assert_eq!(typing("122029"), ["1", "12", "12 / 2", "12 / 20", "12 / 202", "12 / 2029"]);
-    assert_eq!(typing("12291"), ["1", "12", "12 / 2", "12 / 29", "12 / 29"]);
-    assert_eq!(typing("122<<<<"), ["1", "12", "12 / 2", "12 / ", "12", "1", ""]);
-    assert_eq!(typing("0a0"), ["0", "0", "0"]);
+    assert_eq!(type_keys("122029"), ["1", "12", "12 / 2", "12 / 20", "12 / 202", "12 / 2029"]);
+    assert_eq!(type_keys("12291"), ["1", "12", "12 / 2", "12 / 29", "12 / 29"]);
+    assert_eq!(type_keys("122<<<<"), ["1", "12", "12 / 2", "12 / ", "12", "1", ""]);
+    assert_eq!(type_keys("0a0"), ["0", "0", "0"]);
 }
 
 #[test]
@@ -138,8 +141,8 @@ fn what_is_filled_in_at_once_is_put_in_order() {
     }
 }
 
-/// Every text of up to `longest` of these characters.
-fn texts(characters: &str, longest: usize) -> impl Iterator<Item = String> {
+/// Returns all texts of up to `longest` of these characters.
+fn all_texts(characters: &str, longest: usize) -> impl Iterator<Item = String> {
     let mut level = vec![String::new()];
     (0..=longest).flat_map(move |_| {
         let longer = level
@@ -152,11 +155,11 @@ fn texts(characters: &str, longest: usize) -> impl Iterator<Item = String> {
 
 #[test]
 fn whatever_is_typed_formatting_settles_at_once_and_keeps_the_date() {
-    for text in texts("0123/ ", 6).chain(texts("0129", 8)) {
-        let once = format_typed(&text);
-        assert_eq!(format_typed(&once), once, "{text:?}");
+    for text in all_texts("0123/ ", 6).chain(all_texts("0129", 8)) {
+        let formatted = format_typed(&text);
+        assert_eq!(format_typed(&formatted), formatted, "{text:?}");
         if let Some(expiry) = Expiry::parse_text(&text, 2026) {
-            assert_eq!(Expiry::parse_text(&once, 2026), Some(expiry), "{text:?}");
+            assert_eq!(Expiry::parse_text(&formatted, 2026), Some(expiry), "{text:?}");
         }
     }
 }
@@ -164,8 +167,8 @@ fn whatever_is_typed_formatting_settles_at_once_and_keeps_the_date() {
 proptest! {
     #[test]
     fn formatting_twice_changes_nothing_more(text in "[0-9/ -]{0,8}") {
-        let once = format_typed(&text);
-        prop_assert_eq!(format_typed(&once), once);
+        let formatted = format_typed(&text);
+        prop_assert_eq!(format_typed(&formatted), formatted);
     }
 
     #[test]

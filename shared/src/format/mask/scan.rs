@@ -1,54 +1,55 @@
-//! Splits a text into runs of digits, with what stands between them, and leaves out those of dates, times, IBANs and
-//! hexadecimal ids.
+//! Splits a text into runs of digits with their separators, and leaves out those of dates, times, IBANs and hexadecimal
+//! ids.
 
 use std::ops::Range;
 
 use super::super::{digits, iban};
 
-/// Most characters between two digits of one number.
+/// Maximum number of characters between two digits of one number.
 pub(super) const WIDEST: usize = 3;
-/// Fewest characters of a word that is taken for a hexadecimal id.
+/// Minimum length of a word that counts as a hexadecimal id.
 const SHORTEST_ID: usize = 24;
 /// Lengths of the groups of a UUID.
 const UUID: [usize; 5] = [8, 4, 4, 4, 12];
 
-/// Digits without anything between them, as they stand in a text.
-pub(super) struct Run<'a> {
+/// Consecutive digits in a text.
+pub(super) struct DigitRun<'a> {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// In ASCII.
+    /// The digits in ASCII.
     pub(super) digits: String,
-    /// Text between this run and the one before; `None` if they cannot belong together.
+    /// Text between this run and the previous one. `None` if they cannot belong together.
     pub(super) gap: Option<Gap<'a>>,
-    /// A plus sign stands before it.
-    pub(super) plus: bool,
+    /// True if a plus sign precedes it.
+    pub(super) after_plus: bool,
 }
 
 /// Up to three characters between two runs.
 #[derive(Clone, Copy)]
 pub(super) struct Gap<'a> {
     pub(super) text: &'a str,
-    /// None of them is a letter or a digit.
+    /// True if no character is a letter or a digit.
     pub(super) plain: bool,
-    /// It is a space or a hyphen.
+    /// True if it is a space or a hyphen.
     pub(super) usual: bool,
 }
 
-/// The runs of a text that may be part of a card number.
-pub(super) fn runs(text: &str) -> Vec<Run<'_>> {
-    // Fewer bytes than digits in the shortest number: the usual case.
+/// Returns the runs that may be part of a card number: all but those in dates, times, hexadecimal ids and IBANs. A run
+/// after one of these has no gap. Returns no runs if they have fewer than 12 digits in all.
+pub(super) fn find_runs(text: &str) -> Vec<DigitRun<'_>> {
+    // The usual case: fewer bytes than the shortest number has digits.
     if text.len() < 12 {
         return Vec::new();
     }
-    let mut runs = all_runs(text);
+    let mut runs = find_all_runs(text);
     if runs.iter().map(|run| run.digits.len()).sum::<usize>() < 12 {
         return Vec::new();
     }
     let mut other: Vec<Range<usize>> = Vec::new();
-    times(text, &runs, &mut other);
-    words(text, &mut other);
+    find_dates_and_times(text, &runs, &mut other);
+    find_ids_and_ibans(text, &mut other);
     other.sort_unstable_by_key(|span| span.start);
-    // What stands behind something else begins anew.
+    // Digits after a run that is left out begin a new number.
     let (mut cut, mut next, mut end) = (false, other.iter().peekable(), 0);
     runs.retain_mut(|run| {
         while let Some(span) = next.next_if(|span| span.start <= run.start) {
@@ -64,23 +65,25 @@ pub(super) fn runs(text: &str) -> Vec<Run<'_>> {
     runs
 }
 
-fn all_runs(text: &str) -> Vec<Run<'_>> {
-    let mut runs: Vec<Run<'_>> = Vec::new();
+/// Returns all runs of consecutive digits, each with the gap before it. Invisible characters do not end a run; digits
+/// of an encoded separator (`%20`) are in none.
+fn find_all_runs(text: &str) -> Vec<DigitRun<'_>> {
+    let mut runs: Vec<DigitRun<'_>> = Vec::new();
     let mut before = '\0';
     let mut skip = 0;
     for (start, character) in text.char_indices() {
-        // A separator in the way of an address, %20, is one.
-        if character == '%' && encoded(&text[start..]) {
+        // A space encoded as %20 in a URL is a separator.
+        if character == '%' && is_encoded_separator(&text[start..]) {
             skip = start + 3;
         }
-        // Nobody sees it, so it separates nothing.
+        // Invisible characters do not separate digits.
         if is_invisible(character)
             && let Some(run) = runs.last_mut().filter(|run| run.end == start)
         {
             run.end = start + character.len_utf8();
             continue;
         }
-        let digit = digits::ascii(character).filter(|_| start >= skip);
+        let digit = digits::to_ascii(character).filter(|_| start >= skip);
         if let Some(digit) = digit {
             let end = start + character.len_utf8();
             match runs.last_mut() {
@@ -89,8 +92,8 @@ fn all_runs(text: &str) -> Vec<Run<'_>> {
                     run.end = end;
                 }
                 last => {
-                    let gap = last.and_then(|run| gap(text.get(run.end..start)?));
-                    runs.push(Run { start, end, digits: String::from(digit), gap, plus: before == '+' });
+                    let gap = last.and_then(|run| classify_gap(text.get(run.end..start)?));
+                    runs.push(DigitRun { start, end, digits: String::from(digit), gap, after_plus: before == '+' });
                 }
             }
         }
@@ -99,46 +102,54 @@ fn all_runs(text: &str) -> Vec<Run<'_>> {
     runs
 }
 
-/// Returns true if a text begins with an encoded byte that is no letter and no digit.
-fn encoded(text: &str) -> bool {
+/// Returns true if the second and third character of a text encode a byte that is neither a letter nor a digit. The
+/// caller checks the percent sign before them.
+fn is_encoded_separator(text: &str) -> bool {
     let byte = text.get(1..3).and_then(|digits| u8::from_str_radix(digits, 16).ok());
     byte.is_some_and(|byte| !byte.is_ascii_alphanumeric())
 }
 
-fn gap(text: &str) -> Option<Gap<'_>> {
+/// Describes the text between two runs. `None` if it has more than three characters.
+fn classify_gap(text: &str) -> Option<Gap<'_>> {
     let short = text.chars().count() <= WIDEST;
-    let plain = encoded(text) && text.starts_with('%') || !text.chars().any(char::is_alphanumeric);
+    let plain = is_encoded_separator(text) && text.starts_with('%') || !text.chars().any(char::is_alphanumeric);
     let mut characters = text.chars();
-    let usual = characters.next().is_some_and(is_usual) && characters.next().is_none();
+    let usual = characters.next().is_some_and(is_usual_separator) && characters.next().is_none();
     short.then_some(Gap { text, plain, usual })
 }
 
+/// Returns true for soft hyphens, characters without width, and marks of direction.
 fn is_invisible(character: char) -> bool {
     matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
 }
 
-fn is_usual(character: char) -> bool {
+/// Returns true for a space or hyphen, including no-break spaces and dashes.
+fn is_usual_separator(character: char) -> bool {
     matches!(character, ' ' | '-' | '\u{a0}' | '\u{202f}' | '\u{2010}'..='\u{2014}')
 }
 
-/// Text before a run, if it is short.
-fn separator<'a>(run: Option<&Run<'a>>) -> &'a str {
+/// Returns the text between a run and the one before. Empty if there is no run, or no gap before it.
+fn separator_before<'a>(run: Option<&DigitRun<'a>>) -> &'a str {
     run.and_then(|run| run.gap).map_or("", |gap| gap.text)
 }
 
-/// Dates with a year of four digits, and times of day.
-fn times(text: &str, runs: &[Run<'_>], found: &mut Vec<Range<usize>>) {
+/// Adds to `found` the spans of dates with a year of four digits at their beginning or end (`2029-12-31`, `31.12.2029`)
+/// and of times of day with seconds, with their fraction. Months and days are not checked.
+fn find_dates_and_times(text: &str, runs: &[DigitRun<'_>], found: &mut Vec<Range<usize>>) {
     for (index, group) in runs.windows(3).enumerate() {
         let [one, two, three] = group else { continue };
-        let sign = separator(Some(two));
-        if sign != separator(Some(three)) || sign == separator(Some(one)) || sign == separator(runs.get(index + 3)) {
+        let sign = separator_before(Some(two));
+        if sign != separator_before(Some(three))
+            || sign == separator_before(Some(one))
+            || sign == separator_before(runs.get(index + 3))
+        {
             continue;
         }
         let lengths = group.iter().map(|run| run.digits.len());
-        let is_year = |run: &Run<'_>| run.digits.starts_with("19") || run.digits.starts_with("20");
+        let is_year = |run: &DigitRun<'_>| run.digits.starts_with("19") || run.digits.starts_with("20");
         let date = matches!(sign, "-" | "." | "/")
             && (is_year(one) && lengths.clone().eq([4, 2, 2]) || is_year(three) && lengths.clone().eq([2, 2, 4]));
-        let below = |run: &Run<'_>, most: u8| run.digits.parse::<u8>().is_ok_and(|number| number < most);
+        let below = |run: &DigitRun<'_>, most: u8| run.digits.parse::<u8>().is_ok_and(|number| number < most);
         let time = sign == ":" && lengths.eq([2, 2, 2]) && below(one, 24) && below(two, 60) && below(three, 60);
         if date || time {
             // The fraction of a second belongs to the time.
@@ -148,8 +159,8 @@ fn times(text: &str, runs: &[Run<'_>], found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Hexadecimal ids, UUIDs and IBANs.
-fn words(text: &str, found: &mut Vec<Range<usize>>) {
+/// Adds to `found` the spans of IBANs, and of UUIDs and words of at least 24 hexadecimal digits that contain a letter.
+fn find_ids_and_ibans(text: &str, found: &mut Vec<Range<usize>>) {
     let is_word = |character: &char| character.is_ascii_alphanumeric();
     let mut words: Vec<(usize, &str)> = Vec::new();
     let mut at = 0;
@@ -174,12 +185,13 @@ fn words(text: &str, found: &mut Vec<Range<usize>>) {
                 found.push(*start..end);
             }
         }
-        found.extend(iban_from(text, words.get(index..).unwrap_or_default()));
+        found.extend(find_iban(text, words.get(index..).unwrap_or_default()));
     }
 }
 
-/// The IBAN that begins with the first of some words, as it is printed: in groups with a space between.
-fn iban_from(text: &str, words: &[(usize, &str)]) -> Option<Range<usize>> {
+/// Returns the span of the IBAN that begins with the first of some words: in one word, or in groups separated by single
+/// spaces.
+fn find_iban(text: &str, words: &[(usize, &str)]) -> Option<Range<usize>> {
     let (start, first) = words.first()?;
     if !first.get(..2)?.bytes().all(|byte| byte.is_ascii_alphabetic()) {
         return None;

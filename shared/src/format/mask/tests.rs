@@ -1,4 +1,4 @@
-//! Card numbers are found however they are written, and what is something else stays.
+//! Card numbers are found in all spellings, and other numbers stay.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -29,7 +29,7 @@ fn card_numbers_in_text_are_masked() {
         ("2026-11-30 4111 1111 1111 1111", "2026-11-30 411111******1111"),
         ("4242 4242 4242 4242 4242 4242 4242", "424242******424242******4242"),
     ] {
-        assert_eq!(mask_numbers(text), masked, "{text}");
+        assert_eq!(mask_card_numbers(text), masked, "{text}");
     }
 }
 
@@ -48,7 +48,7 @@ fn other_numbers_stay() {
         "01A206997FC3431E0E69776E52B2698C.tx01",
         "INV41111a111111111111",
     ] {
-        assert!(matches!(mask_numbers(text), Cow::Borrowed(_)), "{text}");
+        assert!(matches!(mask_card_numbers(text), Cow::Borrowed(_)), "{text}");
     }
 }
 
@@ -80,7 +80,7 @@ fn lists_of_numbers_and_versions_stay() {
         "10.0.0.1, 203.0.113.9, 2001:db8::1",
         "(DE) 0151/234.56.78-9, 0049 (0) 30 / 123 456 78",
     ] {
-        assert_eq!(mask_numbers(text), text);
+        assert_eq!(mask_card_numbers(text), text);
     }
 }
 
@@ -94,11 +94,11 @@ fn a_known_number_is_masked_wherever_it_stands() {
         ("4a1b1c1d1e1f1g1h1i1j1k1l1m1n1o2", "411111******1112"),
         ("order-1", "order-1"),
     ] {
-        assert_eq!(mask_number(text, number), masked, "{text}");
+        assert_eq!(mask_known_number(text, number), masked, "{text}");
     }
 }
 
-/// A number of a known scheme with a right check digit.
+/// Generates numbers of known schemes with correct check digits.
 fn card_number() -> impl Strategy<Value = String> {
     let start = select(&["4", "51", "2221", "34", "36", "6011", "3528", "62", "50"][..]);
     (start, proptest::collection::vec(0_u8..10, 19)).prop_map(|(start, tail)| {
@@ -109,7 +109,7 @@ fn card_number() -> impl Strategy<Value = String> {
         };
         let mut number: String = start.chars().chain(tail.iter().map(|digit| char::from(b'0' + digit))).collect();
         number.truncate(length - 1);
-        let check = ('0'..='9').find(|digit| luhn_valid(&format!("{number}{digit}")));
+        let check = ('0'..='9').find(|digit| is_luhn_valid(&format!("{number}{digit}")));
         number.extend(check);
         number
     })
@@ -118,14 +118,14 @@ fn card_number() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn no_text_makes_masking_panic_and_short_text_stays(text in "[0-9 \\-+a%٣:.é]{0,60}|\\PC*") {
-        let digits = text.chars().filter_map(digits::value).count();
-        prop_assert!(digits >= 12 || mask_numbers(&text) == text);
+        let digits = text.chars().filter_map(digits::digit_value).count();
+        prop_assert!(digits >= 12 || mask_card_numbers(&text) == text);
     }
 
     #[test]
     fn masking_twice_is_masking_once(text in "[0-9 \\-]{0,60}") {
-        let once = mask_numbers(&text).into_owned();
-        prop_assert_eq!(mask_numbers(&once), once.as_str());
+        let masked = mask_card_numbers(&text).into_owned();
+        prop_assert_eq!(mask_card_numbers(&masked), masked.as_str());
     }
 
     #[test]
@@ -139,8 +139,8 @@ proptest! {
         let digits: Vec<char> = number.chars().collect();
         let groups: Vec<String> = digits.chunks(group).map(|group| group.iter().collect()).collect();
         let text = format!("{before}{}{after}", groups.join(&separator));
-        let kept: String = mask_numbers(&text).chars().filter(char::is_ascii_digit).collect();
-        prop_assert!(!kept.contains(&number), "{}", text);
+        let remaining: String = mask_card_numbers(&text).chars().filter(char::is_ascii_digit).collect();
+        prop_assert!(!remaining.contains(&number), "{}", text);
         prop_assert!(number.len() == 14 || has_card_number(&text, Strictness::InUse), "{}", text);
     }
 
@@ -162,7 +162,7 @@ proptest! {
             "DE89 3704 0044 0532 0130 00".to_owned(),
             "NL91 ABNA 0417 1643 00".to_owned(),
         ] {
-            prop_assert_eq!(mask_numbers(&text), text.as_str());
+            prop_assert_eq!(mask_card_numbers(&text), text.as_str());
         }
     }
 }

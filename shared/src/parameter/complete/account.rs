@@ -1,13 +1,14 @@
-//! The account that a payment charges or a registration stores: which parameters make one, by the kind of its brand.
+//! Checks the account that a payment charges or a registration stores: the parameters that it needs, by the kind of its
+//! brand.
 
-use super::{Check, Presence};
-use crate::brand::{Brand, FormKind, Kind, detect};
+use super::{CompletenessCheck, Presence};
+use crate::brand::{AccountType, Brand, FormKind, detect};
 use crate::parameter::ParameterError;
 
-/// What every card needs.
+/// Parameters that every card needs.
 const CARD: [&str; 3] = ["card.number", "card.expiryMonth", "card.expiryYear"];
-/// What of an account a registration holds, so that a payment with it may not bring another. The holder may
-/// (`overrideHolder`), and the code always comes anew.
+/// Parameters of an account that a registration holds, so a payment with it may not send others. The holder may be sent
+/// (`overrideHolder`), and the code is always sent again.
 const STORED: [&str; 8] = [
     "card.number",
     "card.expiryMonth",
@@ -19,9 +20,10 @@ const STORED: [&str; 8] = [
     "walletPay.source",
 ];
 
-impl Check<'_> {
-    /// The account, as its brand needs it.
-    pub(super) fn account(&mut self) {
+impl CompletenessCheck<'_> {
+    /// Reports the faults of the account, by the kind of its brand. The brand may be missing if the number is that of a
+    /// known card brand. An unknown brand is reported alone.
+    pub(super) fn check_account(&mut self) {
         let number = self.parameters.get("card.number").unwrap_or_default();
         let brand = match self.parameters.get("paymentBrand") {
             None | Some("") => {
@@ -38,64 +40,68 @@ impl Check<'_> {
         };
         match brand {
             None if number.is_empty() => {}
-            None => self.card(),
-            Some(Brand { kind: Kind::Card, .. }) if !CARD.iter().any(|name| self.has(name)) => {
+            None => self.require_card(),
+            Some(Brand { kind: AccountType::Card, .. }) if !CARD.iter().any(|name| self.has_parameter(name)) => {
                 self.refuse("paymentBrand", "card properties must be set");
             }
-            Some(Brand { kind: Kind::Card, .. }) => self.card(),
-            Some(brand) if brand.kind == Kind::Wallet && brand.synchronous() => self.wallet(),
-            // Other bank brands send the shopper to the bank or hand out a slip, and know the account without us, or need none.
-            Some(Brand { form: FormKind::DirectDebit, .. }) => self.bank_account(),
+            Some(Brand { kind: AccountType::Card, .. }) => self.require_card(),
+            Some(brand) if brand.kind == AccountType::Wallet && brand.is_synchronous() => self.check_wallet(),
+            // Other bank brands redirect the shopper to the bank or issue a payment slip. They know the account
+            // themselves, or need none.
+            Some(Brand { form: FormKind::DirectDebit, .. }) => self.require_bank_account(),
             Some(brand) if brand.requires_field("accountId") => self.require("virtualAccount.accountId"),
-            // Where the answer comes later, the shopper says on the brand's own page whose account it is.
+            // If the result comes later, the shopper enters the account on the brand's own page.
             _ => {}
         }
     }
 
-    /// The account of a registration is stored; the request may not bring another.
-    pub(super) fn stored_account(&mut self) {
+    /// Reports each part of an account that is sent, because the registration holds it. Holder and code may be sent.
+    pub(super) fn refuse_account(&mut self) {
         for name in STORED {
-            if self.has(name) {
+            if self.has_parameter(name) {
                 self.refuse(name, "may not be sent: the registration holds the account");
             }
         }
     }
 
-    /// The kind of account that will be charged; a card where nothing says otherwise.
-    pub(super) fn kind(&self) -> Kind {
-        self.parameters.get("paymentBrand").and_then(Brand::find).map_or(Kind::Card, |brand| brand.kind)
+    /// Returns the kind of account that will be charged. Without a brand, or with an unknown one, it is a card.
+    pub(super) fn account_type(&self) -> AccountType {
+        self.parameters.get("paymentBrand").and_then(Brand::find).map_or(AccountType::Card, |brand| brand.kind)
     }
 
-    fn card(&mut self) {
+    /// Requires the number and the expiry date of a card, and 3-D Secure data if it comes from a decrypted wallet
+    /// token.
+    fn require_card(&mut self) {
         CARD.into_iter().for_each(|name| self.require(name));
         if self.is_decrypted_wallet() {
-            self.decrypted();
+            self.require_wallet_three_ds();
         }
     }
 
-    /// Returns true if the card was in a wallet's token that the merchant's server decrypted. In a checkout the card comes
-    /// from the browser, so it cannot be.
+    /// Returns true if the card comes from a wallet's token that the merchant's server decrypted. In a checkout the
+    /// card comes from the browser, so this is impossible.
     pub(super) fn is_decrypted_wallet(&self) -> bool {
-        self.has("walletPay.source") && !self.requirements.collected_by_form
+        self.has_parameter("walletPay.source") && !self.requirements.collected_by_form
     }
 
-    /// A wallet hands out a token that we decrypt, or data that the merchant decrypted; never both.
-    fn wallet(&mut self) {
+    /// Checks that a wallet payment has either a token for us to decrypt, or a card that the merchant decrypted with
+    /// its 3-D Secure data, and not both. The form sends a token.
+    fn check_wallet(&mut self) {
         if self.requirements.collected_by_form {
             return self.require("walletPay.paymentToken");
         }
-        if !self.has("walletPay.source") {
+        if !self.has_parameter("walletPay.source") {
             return self.require_either("walletPay.paymentToken", "walletPay.source");
         }
-        if self.has("walletPay.paymentToken") {
+        if self.has_parameter("walletPay.paymentToken") {
             return self.refuse("walletPay.source", "may not be sent together with walletPay.paymentToken");
         }
         CARD.into_iter().for_each(|name| self.require(name));
-        self.decrypted();
+        self.require_wallet_three_ds();
     }
 
-    /// What was in a wallet's token besides the card. A later charge without the shopper has no 3D data.
-    fn decrypted(&mut self) {
+    /// Requires the CAVV and the ECI of a decrypted wallet token. A later merchant-initiated charge has neither.
+    fn require_wallet_three_ds(&mut self) {
         if self.requirements.presence == Presence::Merchant {
             return;
         }
@@ -103,8 +109,8 @@ impl Check<'_> {
         self.require("threeDSecure.eci");
     }
 
-    /// A direct debit names the account by number or IBAN, the bank by code or BIC, and the holder.
-    fn bank_account(&mut self) {
+    /// Checks that a direct debit has the account's number or IBAN, the bank's code or BIC, and the holder.
+    fn require_bank_account(&mut self) {
         self.require("bankAccount.holder");
         self.require_either("bankAccount.iban", "bankAccount.number");
         self.require_either("bankAccount.bic", "bankAccount.bankCode");

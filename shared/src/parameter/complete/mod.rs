@@ -1,9 +1,9 @@
-//! What must be there, and what does not go together: judged for an operation, on everything that has been sent.
+//! Checks that all parameters that an operation needs are present and consistent.
 
 mod account;
 mod operation;
 mod person;
-mod proof;
+mod presence;
 
 use super::ParameterError;
 use super::set::Parameters;
@@ -11,20 +11,20 @@ use crate::format::choice;
 use crate::money::{Amount, AmountError, Currency};
 
 pub use operation::Operation;
-pub use proof::{Presence, authenticated_elsewhere, has_authentication_result};
+pub use presence::{Presence, has_eci_and_cavv, has_external_three_ds};
 
-/// What is asked for beyond the formats: by the entity's settings, and by how the payment will be made.
+/// Requirements beyond the formats, from the entity's settings and from the way in which the payment will be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Requirements {
-    /// Any customer parameter requires given name and surname, as the specification has it.
+    /// Any customer parameter requires given name and surname, as in the specification.
     pub customer_names_required: bool,
-    /// The gateway itself will have the shopper authenticated by 3D, version 2, which needs to know the browser and
+    /// The gateway itself will authenticate the shopper with 3-D Secure, version 2, which needs the browser's data and
     /// the billing address.
-    pub authenticates: bool,
-    /// The hosted form has told what it could find out for that authentication: what a page without scripts, or without
-    /// fields for an address, cannot tell is not asked for.
+    pub runs_three_ds: bool,
+    /// The hosted form has sent the data that it could collect for that authentication. Data that a page without
+    /// scripts, or without fields for an address, cannot collect are not required.
     pub collected_by_form: bool,
-    /// Part of the cardholder in the payment.
+    /// Presence of the cardholder in the payment.
     pub presence: Presence,
 }
 
@@ -32,165 +32,167 @@ impl Default for Requirements {
     fn default() -> Self {
         Self {
             customer_names_required: true,
-            authenticates: false,
+            runs_three_ds: false,
             collected_by_form: false,
             presence: Presence::default(),
         }
     }
 }
 
-/// Judges whether everything is there that the operation needs, and whether what is there goes together. Formats are
-/// judged by [`super::check_formats`]; what has the wrong format is left alone here.
+/// Returns the faults of the parameters: those that the operation needs and that are missing, and those that do not fit
+/// each other or the operation. [`super::check_formats`] checks the formats.
 pub fn check_complete(
     parameters: &Parameters,
     operation: Operation,
     requirements: &Requirements,
 ) -> Vec<ParameterError> {
-    let mut check = Check { parameters, requirements, errors: Vec::new() };
+    let mut check = CompletenessCheck { parameters, requirements, errors: Vec::new() };
     match operation {
         Operation::CreateCheckout => {
-            let tokenisation = check.is("createRegistration", "true") && !parameters.contains("paymentType");
-            if !tokenisation {
-                check.basic_payment(operation);
+            let tokenization = check.has_value("createRegistration", "true") && !parameters.contains("paymentType");
+            if !tokenization {
+                check.require_basic_payment(operation);
             }
-            check.cardholder_present();
+            check.refuse_merchant_initiated();
         }
         Operation::UpdateCheckout => {
-            check.payment_type(operation);
-            check.cardholder_present();
+            check.check_payment_type(operation);
+            check.refuse_merchant_initiated();
             for (name, value) in parameters.with_prefix("overridePaymentType[") {
                 check.errors.push(ParameterError::new(name, Some(value), "may be set only when a checkout is created"));
             }
         }
         Operation::Payment => {
-            check.basic_payment(operation);
-            check.refers_to_nothing();
-            // Someone who fills in a new account has not taken the stored one.
-            if check.has("registrationId") && !check.has("card.number") {
-                check.stored_account();
+            check.require_basic_payment(operation);
+            check.refuse_reference();
+            // A newly entered account takes precedence over the stored one.
+            if check.has_parameter("registrationId") && !check.has_parameter("card.number") {
+                check.refuse_account();
             } else {
-                check.account();
+                check.check_account();
             }
-            check.proofs();
-            check.details();
+            check.check_presence();
+            check.check_consistency();
         }
         Operation::PaymentByRegistration => {
-            check.basic_payment(operation);
-            check.refers_to_nothing();
-            check.stored_account();
-            check.proofs();
-            check.details();
+            check.require_basic_payment(operation);
+            check.refuse_reference();
+            check.refuse_account();
+            check.check_presence();
+            check.check_consistency();
         }
         Operation::CreateRegistration => {
-            check.account();
-            check.first_of_series();
-            check.third_party();
-            check.details();
+            check.check_account();
+            check.check_initial_payment();
+            check.check_external_three_ds();
+            check.check_consistency();
         }
         Operation::Capture | Operation::Refund => {
-            check.basic_payment(operation);
-            check.details();
+            check.require_basic_payment(operation);
+            check.check_consistency();
         }
         Operation::Reversal => {
             check.require("paymentType");
-            check.payment_type(operation);
-            check.details();
+            check.check_payment_type(operation);
+            check.check_consistency();
         }
         Operation::Chargeback => {
             check.require("chargebackResultCode");
-            check.details();
+            check.check_consistency();
         }
         Operation::Schedule => {
             check.require("registrationId");
-            check.basic_payment(operation);
-            if Presence::of_server_request(parameters) == Presence::Merchant {
-                check.without_shopper();
+            check.require_basic_payment(operation);
+            if Presence::from_server_request(parameters) == Presence::Merchant {
+                check.refuse_code_and_three_ds();
             }
-            check.details();
+            check.check_consistency();
         }
-        Operation::Report => check.report(),
+        Operation::Report => check.check_report(),
     }
-    check.amounts();
+    check.check_amounts();
     check.errors
 }
 
-/// Judges what an authentication of the shopper asks for besides, where everything else has been judged already.
-pub fn check_authentication(parameters: &Parameters, requirements: &Requirements) -> Vec<ParameterError> {
-    let mut check = Check { parameters, requirements, errors: Vec::new() };
-    check.authentication();
-    check.agreement();
+/// Returns the faults of the parameters that 3-D Secure needs in addition, after all other checks: the browser's data
+/// and the address if the gateway runs it, and the terms of a standing instruction.
+pub fn check_three_ds(parameters: &Parameters, requirements: &Requirements) -> Vec<ParameterError> {
+    let mut check = CompletenessCheck { parameters, requirements, errors: Vec::new() };
+    check.require_three_ds_data();
+    check.require_instruction_terms();
     check.errors
 }
 
-struct Check<'a> {
+struct CompletenessCheck<'a> {
     parameters: &'a Parameters,
     requirements: &'a Requirements,
     errors: Vec<ParameterError>,
 }
 
-impl Check<'_> {
-    fn is(&self, name: &str, value: &str) -> bool {
+impl CompletenessCheck<'_> {
+    fn has_value(&self, name: &str, value: &str) -> bool {
         self.parameters.get(name) == Some(value)
     }
 
-    fn has(&self, name: &str) -> bool {
+    fn has_parameter(&self, name: &str) -> bool {
         self.parameters.contains(name)
     }
 
-    fn has_any(&self, prefix: &str) -> bool {
+    fn has_prefix(&self, prefix: &str) -> bool {
         self.parameters.with_prefix(prefix).next().is_some()
     }
 
-    /// Reports a parameter that is missing.
+    /// Reports a parameter that is missing or empty.
     fn require(&mut self, name: &str) {
         if self.parameters.get(name).is_none_or(str::is_empty) {
             self.errors.push(ParameterError::missing(name));
         }
     }
 
-    /// Reports a parameter that is missing, unless another one is there instead.
+    /// Reports a missing parameter, unless the other one is present. The error has the first name.
     fn require_either(&mut self, name: &str, other: &str) {
-        if !self.has(name) && !self.has(other) {
+        if !self.has_parameter(name) && !self.has_parameter(other) {
             self.refuse(name, format!("may not be empty unless {other} is sent"));
         }
     }
 
-    /// Reports a parameter that is there and wrong.
+    /// Reports a parameter with its value and this message.
     fn refuse(&mut self, name: &str, message: impl Into<String>) {
         self.errors.push(ParameterError::new(name, self.parameters.get(name), message));
     }
 
-    fn basic_payment(&mut self, operation: Operation) {
+    /// Requires amount, currency and payment type, and a type of the operation.
+    fn require_basic_payment(&mut self, operation: Operation) {
         self.require("amount");
         self.require("currency");
         self.require("paymentType");
-        self.payment_type(operation);
+        self.check_payment_type(operation);
     }
 
-    /// Each request has payment types of its own.
-    fn payment_type(&mut self, operation: Operation) {
+    /// Checks that the payment type is one of those of the operation. A missing or empty one is not reported here.
+    fn check_payment_type(&mut self, operation: Operation) {
         let Some(sent) = self.parameters.get("paymentType").filter(|sent| !sent.is_empty()) else { return };
         if let Err(message) = choice::check(sent, operation.payment_types()) {
             self.refuse("paymentType", message);
         }
     }
 
-    /// The shopper of a checkout is present: nobody charges without the shopper there (contract, 0.14).
-    fn cardholder_present(&mut self) {
-        if self.is("standingInstruction.source", "MIT") {
+    /// Checks that a checkout is no merchant-initiated charge: its shopper is present (contract, 0.14).
+    fn refuse_merchant_initiated(&mut self) {
+        if self.has_value("standingInstruction.source", "MIT") {
             self.refuse("standingInstruction.source", "must be CIT in a checkout: its shopper is present");
         }
     }
 
-    /// A payment that begins anew is about no earlier one.
-    fn refers_to_nothing(&mut self) {
-        if self.has("referencedPaymentId") {
+    /// Checks that a new payment refers to no earlier one.
+    fn refuse_reference(&mut self) {
+        if self.has_parameter("referencedPaymentId") {
             self.refuse("referencedPaymentId", "goes with the payment types CP, RV and RF");
         }
     }
 
-    /// The currency must be able to express the amounts.
-    fn amounts(&mut self) {
+    /// Checks that the currency can express `amount` and `taxAmount`. Skips unknown currencies and malformed amounts.
+    fn check_amounts(&mut self) {
         let Some(currency) = self.parameters.get("currency").and_then(Currency::parse) else { return };
         for name in ["amount", "taxAmount"] {
             if let Some(text) = self.parameters.get(name)
@@ -201,31 +203,33 @@ impl Check<'_> {
         }
     }
 
-    /// What goes together whatever the operation.
-    fn details(&mut self) {
-        self.people();
-        self.addresses();
-        self.recurring_migration();
-        self.job();
+    /// Checks what does not depend on the operation: people, addresses, migrated registrations and schedules.
+    fn check_consistency(&mut self) {
+        self.check_people();
+        self.check_addresses();
+        self.check_recurring_migration();
+        self.check_job();
     }
 
-    /// Days are counted in the month or in the week, and nothing ends before it starts.
-    fn job(&mut self) {
-        if self.has("job.dayOfMonth") && self.has("job.dayOfWeek") {
+    /// Checks that the days of a schedule are not given both in the month and in the week, and that it does not end
+    /// before its start.
+    fn check_job(&mut self) {
+        if self.has_parameter("job.dayOfMonth") && self.has_parameter("job.dayOfWeek") {
             self.refuse("job.dayOfWeek", "may not be sent together with job.dayOfMonth");
         }
-        self.in_order("job.startDate", "job.endDate");
+        self.check_order("job.startDate", "job.endDate");
     }
 
-    /// A report covers whole days, the first and the last included.
-    fn report(&mut self) {
+    /// Requires the first and the last day of a report, in this order.
+    fn check_report(&mut self) {
         self.require("date.from");
         self.require("date.to");
-        self.in_order("date.from", "date.to");
+        self.check_order("date.from", "date.to");
     }
 
-    /// Days and times are written so that their texts are in order when they are.
-    fn in_order(&mut self, first: &str, last: &str) {
+    /// Reports `last` if its text sorts before that of `first`, which is the order of time for days or times in one
+    /// format. A missing one is not reported.
+    fn check_order(&mut self, first: &str, last: &str) {
         if let (Some(from), Some(to)) = (self.parameters.get(first), self.parameters.get(last))
             && to < from
         {
@@ -233,9 +237,9 @@ impl Check<'_> {
         }
     }
 
-    /// The first payment of a registration from another system has a type.
-    fn recurring_migration(&mut self) {
-        if self.has_any("recurringMigration.") {
+    /// Requires `recurringMigration.paymentType` if any `recurringMigration.` parameter is sent.
+    fn check_recurring_migration(&mut self) {
+        if self.has_prefix("recurringMigration.") {
             self.require("recurringMigration.paymentType");
         }
     }

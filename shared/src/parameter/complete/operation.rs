@@ -1,38 +1,38 @@
-//! What a request is about to do, and the payment types that go with it.
+//! Operations of requests, and the payment types of each.
 
-/// What a request is about to do.
+/// The operation of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// A merchant makes a checkout; what the shopper adds later is not asked for. Without a payment type and with
-    /// `createRegistration` it stores payment data and pays nothing, so that it needs no amount.
+    /// A merchant creates a checkout; parameters that the shopper adds later are not required. Without a payment type
+    /// and with `createRegistration` it stores payment data and pays nothing, so it needs no amount.
     CreateCheckout,
-    /// A merchant adds to a checkout; judged on the update alone.
+    /// A merchant updates a checkout; only the update is checked.
     UpdateCheckout,
-    /// A payment, by the form or server to server; judged on everything merged. With `registrationId` the account is
-    /// one that the shopper chose among those of the checkout, as in [`Self::PaymentByRegistration`].
+    /// A payment, by the form or server to server; all merged parameters are checked. With `registrationId` the account
+    /// is one that the shopper selected among those of the checkout, as in [`Self::PaymentByRegistration`].
     Payment,
-    /// Payment data are stored and nothing is paid: the account alone is asked for.
+    /// Payment data are stored and nothing is paid: only the account is required.
     CreateRegistration,
-    /// A payment with a registration named in the path. The caller puts the registration's brand into `paymentBrand`
-    /// first; without one, a card is taken for granted.
+    /// A payment with a registration in the path. The caller sets `paymentBrand` to the registration's brand first;
+    /// without it, a card is assumed.
     PaymentByRegistration,
-    /// A capture of the payment named in the path: amount and currency.
+    /// A capture of the payment in the path: amount and currency.
     Capture,
-    /// A refund of the payment named in the path: amount and currency.
+    /// A refund of the payment in the path: amount and currency.
     Refund,
-    /// A reversal of the payment named in the path. It undoes the whole payment and needs no amount.
+    /// A reversal of the payment in the path. It reverses the whole payment and needs no amount.
     Reversal,
-    /// The acquirer says that a payment was charged back: the reason is asked for.
+    /// A chargeback that the acquirer reports: the reason is required.
     Chargeback,
-    /// A payment that is repeated by itself: registration, amount and currency.
+    /// A payment that is repeated by a schedule: registration, amount and currency.
     Schedule,
     /// A report: its first and its last day.
     Report,
 }
 
 impl Operation {
-    /// The payment types that the operation takes, in the order in which errors list them (contract, 3.1); empty where
-    /// there are none.
+    /// Returns the payment types of the operation, in the order of error messages (contract, 3.1). Empty if there are
+    /// none.
     pub fn payment_types(self) -> &'static [&'static str] {
         match self {
             Self::CreateCheckout | Self::UpdateCheckout | Self::Payment | Self::PaymentByRegistration => {

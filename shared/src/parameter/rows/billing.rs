@@ -1,27 +1,28 @@
 //! The shopper's billing address.
 
 use super::super::Need::{Conditional, Optional};
-use super::super::{Group, Need, Parameter};
+use super::super::{Need, Parameter, ParameterGroup};
 use super::text;
 use crate::format::Format;
 
-const fn row(name: &'static str, need: Need, format: Format, note: &'static str) -> Parameter {
-    Parameter::new(Group::Billing, name, need, format, note).by_browser()
+/// Creates a row that the browser may set.
+const fn new_row(name: &'static str, need: Need, format: Format, note: &'static str) -> Parameter {
+    Parameter::new(ParameterGroup::Billing, name, need, format, note).allowed_in_browser()
 }
 
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[Parameter] = &[
-    row("billing.street1", Conditional, text(1, 100),
-        "Street, with house number unless houseNumber1 is sent. Needed for 3D authentication version 2."),
-    row("billing.street2", Conditional, text(1, 100),
+    new_row("billing.street1", Conditional, text(1, 100),
+        "Street, with house number unless houseNumber1 is sent. Needed for 3-D Secure version 2."),
+    new_row("billing.street2", Conditional, text(1, 100),
         "Second line of the street. Together with street1 it may not be digits only."),
-    row("billing.houseNumber1", Optional, text(1, 100),
+    new_row("billing.houseNumber1", Optional, text(1, 100),
         "House number. With it, street1 is the street's name alone and street2 is ignored."),
-    row("billing.houseNumber2", Optional, text(1, 100), "Addition to the house number; needs houseNumber1."),
-    row("billing.city", Conditional, text(1, 48), "Town. Needed for 3D authentication version 2."),
-    row("billing.state", Conditional, text(1, 10), "State, province or county."),
-    row("billing.postcode", Conditional, text(1, 16), "Postcode. Needed for 3D authentication version 2."),
-    row("billing.country", Conditional, Format::Country, "Country. Needed for 3D authentication version 2."),
-    row("billing.normalized", Optional, text(1, 255), "Whether the shopper confirmed the address in its normal form."),
-    row("billing.validationStatus", Optional, text(1, 255), "Whether the address was validated."),
+    new_row("billing.houseNumber2", Optional, text(1, 100), "Addition to the house number; needs houseNumber1."),
+    new_row("billing.city", Conditional, text(1, 48), "Town. Needed for 3-D Secure version 2."),
+    new_row("billing.state", Conditional, text(1, 10), "State, province or county."),
+    new_row("billing.postcode", Conditional, text(1, 16), "Postcode. Needed for 3-D Secure version 2."),
+    new_row("billing.country", Conditional, Format::Country, "Country. Needed for 3-D Secure version 2."),
+    new_row("billing.normalized", Optional, text(1, 255), "Whether the shopper confirmed the address in its normal form."),
+    new_row("billing.validationStatus", Optional, text(1, 255), "Whether the address was validated."),
 ];

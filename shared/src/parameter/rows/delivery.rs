@@ -1,6 +1,6 @@
-//! The fields of an address that goods are sent to or from, which are the shopper's and the merchant's.
+//! Fields of an address to or from which goods are sent; the shopper and the merchant have the same.
 
-/// The rows of an address whose names begin with `$of`, made by `$row`.
+/// Creates the rows of an address whose names begin with `$of`, with the constructor `$row`.
 macro_rules! delivery {
     ($row:ident, $of:literal) => { &[
         $row(concat!($of, "street1"), Conditional, text(1, 100),
@@ -36,11 +36,11 @@ macro_rules! delivery {
             Format::OneOf(&["GET_FROM_FILE", "NO_SHIPPING", "SET_PROVIDED_ADDRESS"]),
             "GET_FROM_FILE, the default, uses the address that the shopper has at the acquirer's pages; NO_SHIPPING is \
              for what needs no parcel; SET_PROVIDED_ADDRESS uses yours, and the shopper cannot change it.")
-            .or(DefaultValue::Value("GET_FROM_FILE")),
+            .with_default(DefaultValue::Value("GET_FROM_FILE")),
         $row(concat!($of, "middleName"), Optional, text(1, 255), "Middle name."),
         $row(concat!($of, "companyName"), Optional, text(1, 60), "The company at this address."),
-        $row(concat!($of, "phone"), Optional, Format::Phone { min: 6, max: 26 }, "Telephone number.").compatible(verbatim(6, 26)),
-        $row(concat!($of, "mobile"), Optional, Format::Phone { min: 6, max: 26 }, "Mobile number.").compatible(verbatim(6, 26)),
+        $row(concat!($of, "phone"), Optional, Format::Phone { min: 6, max: 26 }, "Telephone number.").with_compatible_format(verbatim(6, 26)),
+        $row(concat!($of, "mobile"), Optional, Format::Phone { min: 6, max: 26 }, "Mobile number.").with_compatible_format(verbatim(6, 26)),
         $row(concat!($of, "workPhone"), Optional, verbatim(1, 25), "Telephone number at work."),
         $row(concat!($of, "email"), Optional, text(6, 128), "Mail address."),
         $row(concat!($of, "type"), Optional, Format::OneOf(&["RETURN", "SHIPMENT"]),

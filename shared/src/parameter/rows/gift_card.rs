@@ -1,7 +1,7 @@
-//! Gift cards that are sent to somebody.
+//! Gift cards for recipients.
 
 use super::super::Need::Optional;
-use super::super::{Group, Parameter};
+use super::super::{Parameter, ParameterGroup};
 use crate::format::Format;
 
 const OCCASIONS: Format = Format::OneOf(&[
@@ -38,7 +38,7 @@ const OCCASIONS: Format = Format::OneOf(&[
 
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[Parameter] = &[
-    Parameter::new(Group::GiftCard, "giftCard.message", Optional, Format::Lines { min: 2, max: 160 },
+    Parameter::new(ParameterGroup::GiftCard, "giftCard.message", Optional, Format::Lines { min: 2, max: 160 },
         "What the card says."),
-    Parameter::new(Group::GiftCard, "giftCard.type", Optional, OCCASIONS, "The occasion."),
+    Parameter::new(ParameterGroup::GiftCard, "giftCard.type", Optional, OCCASIONS, "The occasion."),
 ];

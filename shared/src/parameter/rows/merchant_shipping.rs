@@ -1,15 +1,15 @@
-//! Where the goods come from, when that is elsewhere than the merchant.
+//! The address from which goods are sent, if it is not the merchant's.
 
 use super::super::Need::{Conditional, Optional};
-use super::super::{DefaultValue, Group, Need, Parameter};
+use super::super::{DefaultValue, Need, Parameter, ParameterGroup};
 use super::delivery::delivery;
 use super::{text, verbatim};
 use crate::format::{Class, Format};
 
-/// Every field is optional here, whatever it is for the shopper's address.
-const fn row(name: &'static str, _: Need, format: Format, note: &'static str) -> Parameter {
-    Parameter::new(Group::MerchantShipping, name, Optional, format, note)
+/// Creates a row. All fields are optional here, even those that are required for the shopper's address.
+const fn new_row(name: &'static str, _: Need, format: Format, note: &'static str) -> Parameter {
+    Parameter::new(ParameterGroup::MerchantShipping, name, Optional, format, note)
 }
 
 #[rustfmt::skip] // a row reads as a line
-pub(super) static ROWS: &[Parameter] = delivery!(row, "merchant.shipping.");
+pub(super) static ROWS: &[Parameter] = delivery!(new_row, "merchant.shipping.");

@@ -1,4 +1,4 @@
-//! The rows of the catalogue, one file a group of the specification.
+//! The rows of the catalogue, one file for each group of the specification.
 
 mod airline;
 mod asynchronous;
@@ -27,14 +27,14 @@ mod risk;
 mod shipping;
 mod shipping_customer;
 mod standing_instruction;
-mod three_d_secure;
+mod three_ds;
 mod virtual_account;
 mod wallet;
 
 use super::Parameter;
 use crate::format::{Class, Format};
 
-/// Every row, in the order of the reference page.
+/// All rows, in the order of the reference page.
 pub(super) static ALL: &[&[Parameter]] = &[
     basic_payment::ROWS,
     authentication::ROWS,
@@ -55,7 +55,7 @@ pub(super) static ALL: &[&[Parameter]] = &[
     airline::ROWS,
     registration::ROWS,
     recurring_migration::ROWS,
-    three_d_secure::ROWS,
+    three_ds::ROWS,
     custom::ROWS,
     asynchronous::ROWS,
     reporting::ROWS,
@@ -68,7 +68,7 @@ pub(super) static ALL: &[&[Parameter]] = &[
     form::ROWS,
 ];
 
-// Short words for the formats that rows repeat.
+// Short names for formats that rows repeat.
 
 const fn text(min: u16, max: u16) -> Format {
     Format::Text { min, max }

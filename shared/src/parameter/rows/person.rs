@@ -1,7 +1,7 @@
-//! The fields of a person, which are the shopper's and those of the one who gets the goods.
+//! Fields of a person, which the shopper and the recipient of the goods have.
 
-/// The rows of a person whose names begin with `$of`, made by `$row`, and `$more` after them; `$names` is added to the
-/// notes of the names.
+/// Creates the rows of a person whose names begin with `$of`, with the constructor `$row`, and `$more` after them.
+/// `$names` is appended to the notes of the names.
 macro_rules! person {
     ($row:ident, $of:literal, $names:literal, [$($more:expr),* $(,)?]) => { &[
         $row(concat!($of, "merchantCustomerId"), Optional, verbatim(1, 255), "Your own number of the customer."),
@@ -12,8 +12,8 @@ macro_rules! person {
         $row(concat!($of, "middleName"), Optional, text(2, 50), "Middle name."),
         $row(concat!($of, "sex"), Optional, Format::OneOf(&["M", "F"]), "M or F."),
         $row(concat!($of, "birthDate"), Optional, Format::Date, "Day of birth."),
-        $row(concat!($of, "phone"), Optional, Format::Phone { min: 8, max: 26 }, "Telephone number.").compatible(verbatim(8, 26)),
-        $row(concat!($of, "mobile"), Optional, Format::Phone { min: 6, max: 26 }, "Mobile number.").compatible(verbatim(6, 26)),
+        $row(concat!($of, "phone"), Optional, Format::Phone { min: 8, max: 26 }, "Telephone number.").with_compatible_format(verbatim(8, 26)),
+        $row(concat!($of, "mobile"), Optional, Format::Phone { min: 6, max: 26 }, "Mobile number.").with_compatible_format(verbatim(6, 26)),
         $row(concat!($of, "workPhone"), Optional, verbatim(1, 25), "Telephone number at work."),
         $row(concat!($of, "email"), Optional, text(6, 128), "Mail address; some risk checks and direct debit mandates need it."),
         $row(concat!($of, "companyName"), Optional, text(1, 60), "The company, for business customers."),

@@ -1,22 +1,22 @@
-//! The first payment of a registration that comes from another system.
+//! The first payment of a registration from another system.
 
 use super::super::Need::{Conditional, Optional, Required};
-use super::super::{Group, Need, Parameter};
+use super::super::{Need, Parameter, ParameterGroup};
 use super::verbatim;
 use crate::format::Format;
 
-const fn row(name: &'static str, need: Need, format: Format, note: &'static str) -> Parameter {
-    Parameter::new(Group::RecurringMigration, name, need, format, note)
+const fn new_row(name: &'static str, need: Need, format: Format, note: &'static str) -> Parameter {
+    Parameter::new(ParameterGroup::RecurringMigration, name, need, format, note)
 }
 
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[Parameter] = &[
-    row("recurringMigration.paymentType", Required, Format::OneOf(&["DB", "CD", "PA"]), "Type of the first payment."),
-    row("recurringMigration.amount", Optional, Format::Decimal { whole: 8, min: 2, max: 2 },
+    new_row("recurringMigration.paymentType", Required, Format::OneOf(&["DB", "CD", "PA"]), "Type of the first payment."),
+    new_row("recurringMigration.amount", Optional, Format::Decimal { whole: 8, min: 2, max: 2 },
         "Its amount, up to eight digits and optionally two decimals."),
-    row("recurringMigration.requestTimestamp", Conditional, Format::DateTime { t: true },
+    new_row("recurringMigration.requestTimestamp", Conditional, Format::DateTime { t: true },
         "When it was requested: date and time in 19 characters."),
-    row("recurringMigration.connectorTxId1", Conditional, verbatim(1, 128), "First id in the acquirer's answer to it."),
-    row("recurringMigration.connectorTxId2", Conditional, verbatim(1, 128), "Second id in the acquirer's answer to it."),
-    row("recurringMigration.connectorTxId3", Conditional, verbatim(1, 128), "Third id in the acquirer's answer to it."),
+    new_row("recurringMigration.connectorTxId1", Conditional, verbatim(1, 128), "First id in the acquirer's answer to it."),
+    new_row("recurringMigration.connectorTxId2", Conditional, verbatim(1, 128), "Second id in the acquirer's answer to it."),
+    new_row("recurringMigration.connectorTxId3", Conditional, verbatim(1, 128), "Third id in the acquirer's answer to it."),
 ];

@@ -1,32 +1,32 @@
-//! Storing payment data, and using what is stored.
+//! Storing payment data, and using stored data.
 
 use super::super::Need::{Conditional, Optional};
-use super::super::{Group, Need, Parameter};
+use super::super::{Need, Parameter, ParameterGroup};
 use crate::format::{Class, Format};
 
 const ID: Format = Format::Characters { class: Class::Tag, min: 32, max: 36 };
 
-const fn row(name: &'static str, need: Need, format: Format, note: &'static str) -> Parameter {
-    Parameter::new(Group::Registration, name, need, format, note)
+const fn new_row(name: &'static str, need: Need, format: Format, note: &'static str) -> Parameter {
+    Parameter::new(ParameterGroup::Registration, name, need, format, note)
 }
 
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[Parameter] = &[
-    row("createRegistration", Optional, Format::Flag, "Stores the payment data; the response names the registration.")
-        .by_browser(),
-    row("overrideHolder", Optional, Format::Flag,
+    new_row("createRegistration", Optional, Format::Flag, "Stores the payment data; the response names the registration.")
+        .allowed_in_browser(),
+    new_row("overrideHolder", Optional, Format::Flag,
         "Lets the holder sent now stand in for an empty holder of the registration, for this payment only."),
-    row("registrations[n].id", Optional, ID, "A registration that the checkout offers to the shopper.").once(),
-    row("registrationsDeletable", Optional, Format::Flag,
+    new_row("registrations[n].id", Optional, ID, "A registration that the checkout offers to the shopper.").with_single_value(),
+    new_row("registrationsDeletable", Optional, Format::Flag,
         "Lets the shopper delete the registrations that the checkout offers, in the form."),
-    row("registrationsRequireCvv", Optional, Format::Flag,
+    new_row("registrationsRequireCvv", Optional, Format::Flag,
         "Whether a stored card needs its security code in this checkout. Our addition, like requireCvv."),
-    row("registrationsCreatable", Optional, Format::Flag,
+    new_row("registrationsCreatable", Optional, Format::Flag,
         "Lets the shopper store the account in this checkout: createRegistration then counts from the form. Our addition; an \
          entity can allow it always (entity set --browser-registrations)."),
-    row("registrationId", Conditional, ID, "The registration that the shopper chose among those of the checkout.")
-        .by_browser()
-        .once(),
-    row("recurring.numberOfInstallments", Optional, super::digits(1, 3), "How many installments the shopper chose.")
-        .by_browser(),
+    new_row("registrationId", Conditional, ID, "The registration that the shopper chose among those of the checkout.")
+        .allowed_in_browser()
+        .with_single_value(),
+    new_row("recurring.numberOfInstallments", Optional, super::digits(1, 3), "How many installments the shopper chose.")
+        .allowed_in_browser(),
 ];

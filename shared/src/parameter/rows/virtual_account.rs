@@ -1,11 +1,11 @@
-//! Accounts at the brand itself.
+//! Accounts at the brand.
 
 use super::super::Need::Required;
-use super::super::{Group, Parameter};
+use super::super::{Parameter, ParameterGroup};
 use super::verbatim;
 
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[Parameter] = &[
-    Parameter::new(Group::VirtualAccount, "virtualAccount.accountId", Required, verbatim(1, 100),
-        "The shopper's account at the brand, for ways to pay that have one.").by_browser().once(),
+    Parameter::new(ParameterGroup::VirtualAccount, "virtualAccount.accountId", Required, verbatim(1, 100),
+        "The shopper's account at the brand, for ways to pay that have one.").allowed_in_browser().with_single_value(),
 ];

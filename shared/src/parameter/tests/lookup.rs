@@ -1,20 +1,20 @@
-//! Finding rows by the names of a request, and what the browser may set.
+//! Finding rows by the names in a request, and parameters that the browser may set.
 
 use std::collections::HashSet;
 
-use super::super::{browser_may_set, catalogue, find, unknown};
-use super::boundaries::concrete;
-use super::parameters;
+use super::super::{all_parameters, can_come_from_browser, find_parameter, unknown_names};
+use super::boundaries::concrete_names;
+use super::build_parameters;
 
 #[test]
 fn every_row_is_found_by_its_names_and_is_there_once() {
     let mut seen = HashSet::new();
-    for row in catalogue() {
+    for row in all_parameters() {
         assert!(seen.insert(row.name), "{} is there twice", row.name);
         assert!(!row.note.is_empty() && row.note.ends_with('.'), "{}", row.name);
         assert!(row.name.len() < 96);
-        for name in concrete(row.name) {
-            assert_eq!(find(&name), Some(row), "{name}");
+        for name in concrete_names(row.name) {
+            assert_eq!(find_parameter(&name), Some(row), "{name}");
         }
     }
 }
@@ -48,11 +48,11 @@ fn other_names_are_unknown() {
         "merchant.data[a].b",
     ];
     for name in strangers {
-        assert_eq!(find(name), None, "{name}");
+        assert_eq!(find_parameter(name), None, "{name}");
     }
-    assert_eq!(find(&format!("registrations[0].{}", "x".repeat(300))), None);
-    let sent = parameters(&[("amount", "1"), ("foo", "1"), ("registrations[0].id", "1"), ("bar[x]", "1")]);
-    assert_eq!(unknown(&sent), ["foo", "bar[x]"]);
+    assert_eq!(find_parameter(&format!("registrations[0].{}", "x".repeat(300))), None);
+    let sent = build_parameters(&[("amount", "1"), ("foo", "1"), ("registrations[0].id", "1"), ("bar[x]", "1")]);
+    assert_eq!(unknown_names(&sent), ["foo", "bar[x]"]);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn the_browser_sets_what_shoppers_know_and_nothing_about_the_price() {
         "shipping.customer.email",
         "shipping.preference",
     ] {
-        assert!(browser_may_set(name), "{name}");
+        assert!(can_come_from_browser(name), "{name}");
     }
     for name in [
         "amount",
@@ -127,13 +127,13 @@ fn the_browser_sets_what_shoppers_know_and_nothing_about_the_price() {
         "foo",
         "",
     ] {
-        assert!(!browser_may_set(name), "{name}");
+        assert!(!can_come_from_browser(name), "{name}");
     }
 }
 
 #[test]
 fn secrets_are_those_of_accounts_and_credentials() {
-    let secret: Vec<&str> = catalogue().filter(|row| row.secret).map(|row| row.name).collect();
+    let secret: Vec<&str> = all_parameters().filter(|row| row.secret).map(|row| row.name).collect();
     let expected = "authentication.userId authentication.password authentication.entityId card.number card.cvv \
         walletPay.paymentToken bankAccount.number bankAccount.iban threeDSecure.v1.visa.password \
         threeDSecure.v1.jcb.password";

@@ -1,5 +1,5 @@
-//! Tests of the catalogue: boundaries generated from its own rows, examples of the specification, rules that tie
-//! parameters together.
+//! Tests of the catalogue: boundaries generated from its own rows, examples of the specification, rules about several
+//! parameters.
 #![allow(clippy::unwrap_used)]
 
 mod boundaries;
@@ -9,14 +9,14 @@ mod lists;
 mod lookup;
 mod normalize;
 mod operations;
-mod proof;
+mod presence;
 mod samples;
 mod set;
 mod specification;
 
 use super::Parameters;
 
-/// A set of parameters from pairs.
-fn parameters(pairs: &[(&str, &str)]) -> Parameters {
+/// Creates a set of parameters from pairs.
+fn build_parameters(pairs: &[(&str, &str)]) -> Parameters {
     pairs.iter().copied().collect()
 }

@@ -1,36 +1,41 @@
-//! What happens to parameters before they are judged.
+//! Normalizing parameters before they are checked.
 
-use super::super::{Formats, catalogue, check_card_numbers, check_formats, normalize};
-use super::parameters;
+use super::super::{FormatSet, all_parameters, check_card_numbers, check_formats, normalize_parameters};
+use super::build_parameters;
 use crate::format::Format;
 
-fn normalized(name: &str, value: &str) -> Option<String> {
-    let mut set = parameters(&[(name, value)]);
-    normalize(&mut set);
+/// Returns a value after normalization, `None` if the parameter was dropped.
+fn normalize_value(name: &str, value: &str) -> Option<String> {
+    let mut set = build_parameters(&[(name, value)]);
+    normalize_parameters(&mut set);
     set.get(name).map(str::to_owned)
 }
 
 #[test]
 fn an_empty_value_counts_as_absent_except_where_it_is_a_value() {
     for name in ["card.cvv", "card.number", "amount", "customer.givenName", "shopperResultUrl", "createRegistration"] {
-        assert_eq!(normalized(name, ""), None, "{name}");
+        assert_eq!(normalize_value(name, ""), None, "{name}");
     }
-    assert_eq!(normalized("customParameters[empty]", "").as_deref(), Some(""));
-    assert_eq!(normalized("stranger", "").as_deref(), Some(""));
+    assert_eq!(normalize_value("customParameters[empty]", "").as_deref(), Some(""));
+    assert_eq!(normalize_value("stranger", "").as_deref(), Some(""));
 }
 
 #[test]
 fn names_are_cut_after_48_characters_not_bytes() {
-    assert_eq!(normalized("customer.givenName", &"é".repeat(60)), Some("é".repeat(48)));
-    assert_eq!(normalized("customer.surname", &"x".repeat(48)), Some("x".repeat(48)));
-    assert_eq!(normalized("customer.middleName", &"x".repeat(60)), Some("x".repeat(60)), "this one is refused instead");
+    assert_eq!(normalize_value("customer.givenName", &"é".repeat(60)), Some("é".repeat(48)));
+    assert_eq!(normalize_value("customer.surname", &"x".repeat(48)), Some("x".repeat(48)));
+    assert_eq!(
+        normalize_value("customer.middleName", &"x".repeat(60)),
+        Some("x".repeat(60)),
+        "this one is refused instead"
+    );
 }
 
 #[test]
 fn a_checkbox_without_a_value_means_yes() {
-    assert_eq!(normalized("createRegistration", "on").as_deref(), Some("true"));
-    assert_eq!(normalized("createRegistration", "false").as_deref(), Some("false"));
-    assert_eq!(normalized("overrideHolder", "on").as_deref(), Some("on"));
+    assert_eq!(normalize_value("createRegistration", "on").as_deref(), Some("true"));
+    assert_eq!(normalize_value("createRegistration", "false").as_deref(), Some("false"));
+    assert_eq!(normalize_value("overrideHolder", "on").as_deref(), Some("on"));
 }
 
 #[test]
@@ -45,9 +50,9 @@ fn a_boolean_is_read_as_any_language_spells_it() {
         ("0", "false"),
         ("yes", "yes"),
     ] {
-        for row in catalogue().filter(|row| row.format == Format::Flag) {
+        for row in all_parameters().filter(|row| row.format == Format::Flag) {
             let name = row.name.replace("[n]", "[0]");
-            assert_eq!(normalized(&name, sent).as_deref(), Some(kept), "{name}={sent}");
+            assert_eq!(normalize_value(&name, sent).as_deref(), Some(kept), "{name}={sent}");
         }
     }
 }
@@ -57,15 +62,18 @@ fn blanks_around_a_value_are_taken_off_whatever_the_parameter() {
     for name in
         ["amount", "customer.phone", "merchantTransactionId", "card.holder", "card.number", "customParameters[x]"]
     {
-        assert_eq!(normalized(name, " 49 151\t ").as_deref(), Some("49 151"), "{name}");
+        assert_eq!(normalize_value(name, " 49 151\t ").as_deref(), Some("49 151"), "{name}");
     }
-    assert_eq!(normalized("amount", "  \t"), None, "nothing but blanks is nothing");
-    assert_eq!(normalized("customParameters[empty]", " ").as_deref(), Some(""));
+    assert_eq!(normalize_value("amount", "  \t"), None, "nothing but blanks is nothing");
+    assert_eq!(normalize_value("customParameters[empty]", " ").as_deref(), Some(""));
 }
 
 #[test]
 fn technical_fields_of_the_form_are_dropped() {
-    assert_eq!((normalized("shopOrigin", "https://shop.example"), normalized("forceUtf8", "✓")), (None, None));
+    assert_eq!(
+        (normalize_value("shopOrigin", "https://shop.example"), normalize_value("forceUtf8", "✓")),
+        (None, None)
+    );
 }
 
 #[test]
@@ -79,22 +87,22 @@ fn card_numbers_in_free_text_are_masked_and_the_cards_own_stays() {
         "billing.street1",
         "stranger",
     ] {
-        assert_eq!(normalized(name, number).as_deref(), Some("411111******1111"), "{name}");
+        assert_eq!(normalize_value(name, number).as_deref(), Some("411111******1111"), "{name}");
     }
     for name in ["card.number", "merchantTransactionId", "customer.phone"] {
-        assert_eq!(normalized(name, number).as_deref(), Some(number), "{name}");
+        assert_eq!(normalize_value(name, number).as_deref(), Some(number), "{name}");
     }
 }
 
 #[test]
 fn the_requests_own_card_number_is_masked_everywhere_else() {
-    let mut set = parameters(&[
+    let mut set = build_parameters(&[
         ("card.number", "4200000000000001"),
         ("merchantTransactionId", "order-4200 0000 0000 0001"),
         ("customer.ip", "4200000000000001"),
         ("merchantInvoiceId", "4111111111111111"),
     ]);
-    normalize(&mut set);
+    normalize_parameters(&mut set);
     assert_eq!(set.get("card.number"), Some("4200000000000001"));
     assert_eq!(set.get("merchantTransactionId"), Some("order-420000******0001"));
     assert_eq!(set.get("customer.ip"), Some("420000******0001"));
@@ -104,7 +112,7 @@ fn the_requests_own_card_number_is_masked_everywhere_else() {
 #[test]
 fn a_card_number_in_a_value_kept_to_the_letter_is_named_with_its_parameter() {
     let number = "4111 1111 1111 1111";
-    let mut set = parameters(&[
+    let mut set = build_parameters(&[
         ("merchantTransactionId", number),
         ("customer.ip", "4111.1111.1111.1111"),
         ("customer.phone", "4111-1111-1111-1111"),
@@ -113,7 +121,7 @@ fn a_card_number_in_a_value_kept_to_the_letter_is_named_with_its_parameter() {
         ("customer.browser.userAgent", number),
         ("merchantInvoiceId", "order 4111a111111111111"),
     ]);
-    normalize(&mut set);
+    normalize_parameters(&mut set);
     let errors = check_card_numbers(&set);
     let names: Vec<&str> = errors.iter().map(|error| error.name.as_str()).collect();
     assert_eq!(names, ["merchantTransactionId", "customer.ip", "customer.phone", "shopperResultUrl"]);
@@ -125,25 +133,25 @@ fn a_card_number_in_a_value_kept_to_the_letter_is_named_with_its_parameter() {
 
 #[test]
 fn normalizing_twice_changes_nothing_more() {
-    let mut set = parameters(&[
+    let mut set = build_parameters(&[
         ("customer.givenName", &"ab ".repeat(40)),
         ("merchantMemo", "card 5454 5454 5454 5454 please"),
         ("createRegistration", "on"),
         ("card.cvv", ""),
     ]);
-    normalize(&mut set);
-    let once = set.clone();
-    normalize(&mut set);
-    assert_eq!(set, once);
-    assert_eq!(check_formats(&set, Formats::Specified), []);
+    normalize_parameters(&mut set);
+    let first = set.clone();
+    normalize_parameters(&mut set);
+    assert_eq!(set, first);
+    assert_eq!(check_formats(&set, FormatSet::Specified), []);
 }
 
 #[test]
 fn a_number_that_begins_in_the_end_of_its_own_mask_is_masked_too() {
     let number = "4242424242424242";
-    let mut set = parameters(&[("card.number", number), ("merchantTransactionId", &"42".repeat(14))]);
-    normalize(&mut set);
-    let kept = set.get("merchantTransactionId").unwrap();
-    assert!(!kept.contains(number), "{kept}");
-    assert_eq!(kept, "424242******424242******4242");
+    let mut set = build_parameters(&[("card.number", number), ("merchantTransactionId", &"42".repeat(14))]);
+    normalize_parameters(&mut set);
+    let masked = set.get("merchantTransactionId").unwrap();
+    assert!(!masked.contains(number), "{masked}");
+    assert_eq!(masked, "424242******424242******4242");
 }

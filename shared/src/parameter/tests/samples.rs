@@ -1,41 +1,41 @@
-//! Values at the boundaries of a format: what is just allowed, and what is just not.
+//! Values at the boundaries of a format: just valid, and just invalid.
 
 use crate::format::{Class, Format};
 
 /// Values of one format.
 pub(super) struct Samples {
-    /// The shortest and the longest, and one of each kind.
+    /// The shortest and the longest value, and one of each kind.
     pub(super) good: Vec<String>,
-    /// One too short, one too long, and wrong ones of each kind.
+    /// A value that is too short, one that is too long, and wrong values of each kind.
     pub(super) bad: Vec<String>,
 }
 
-/// Samples of a format. A format without samples does not compile.
-pub(super) fn samples(format: Format) -> Samples {
+/// Returns samples of a format. The match is exhaustive, so a new format needs samples.
+pub(super) fn format_samples(format: Format) -> Samples {
     match format {
         Format::Text { min, max } | Format::Verbatim { min, max } => {
-            let mut samples = lengths(min, max, &["x", "é", "漢", "😀", " ", "'"]);
-            samples.bad.extend(controls(min, max, &["\0", "\t", "\n", "\r", "\u{1b}", "\u{7f}", "\u{85}"]));
+            let mut samples = length_samples(min, max, &["x", "é", "漢", "😀", " ", "'"]);
+            samples.bad.extend(invalid_texts(min, max, &["\0", "\t", "\n", "\r", "\u{1b}", "\u{7f}", "\u{85}"]));
             samples
         }
         Format::Lines { min, max } => {
-            let mut samples = lengths(min, max, &["x", "é", "漢", "😀", "\n", "\t"]);
-            samples.bad.extend(controls(min, max, &["\0", "\u{1b}", "\u{7f}", "\u{85}"]));
+            let mut samples = length_samples(min, max, &["x", "é", "漢", "😀", "\n", "\t"]);
+            samples.bad.extend(invalid_texts(min, max, &["\0", "\u{1b}", "\u{7f}", "\u{85}"]));
             samples
         }
         Format::Cut { max } => Samples {
             good: [1, max, max + 1, 10 * max].map(|length| "é".repeat(length.into())).to_vec(),
-            bad: owned(&["", "a\0", "a\nb"]),
+            bad: owned_texts(&["", "a\0", "a\nb"]),
         },
-        Format::Characters { class, min, max } => characters(class, min, max),
+        Format::Characters { class, min, max } => class_samples(class, min, max),
         Format::OneOf(words) => {
-            let mut bad = owned(&["", " ", "?"]);
+            let mut bad = owned_texts(&["", " ", "?"]);
             bad.extend(words.iter().flat_map(|word| [word.to_lowercase(), format!("{word} "), format!("{word}X")]));
             bad.retain(|word| !words.contains(&word.as_str()));
-            Samples { good: owned(words), bad }
+            Samples { good: owned_texts(words), bad }
         }
-        Format::Flag => given(&["true", "false"], &["", "on", "1", "TRUE", "yes", "true "]),
-        Format::Amount => given(
+        Format::Flag => new_samples(&["true", "false"], &["", "on", "1", "TRUE", "yes", "true "]),
+        Format::Amount => new_samples(
             &["0", "1", "9999999999", "0.00", "12.50", "9999999999.99"],
             &[
                 "",
@@ -53,13 +53,13 @@ pub(super) fn samples(format: Format) -> Samples {
                 "x",
             ],
         ),
-        Format::Money => given(
+        Format::Money => new_samples(
             &["0.00", "12.50", "9999999999.99"],
             &["", "1", "9999999999", "10000000000.00", "1.0", "1.000", "1,00", "-1.00", "x"],
         ),
-        Format::Currency => given(&["EUR", "JPY", "KWD"], &["", "EU", "EURO", "eur", "XXX", "HRK", "E1R", "€"]),
-        Format::Country => given(&["DE", "XK"], &["", "D", "DEU", "de", "ZZ", "1A", "日本"]),
-        Format::Date => given(
+        Format::Currency => new_samples(&["EUR", "JPY", "KWD"], &["", "EU", "EURO", "eur", "XXX", "HRK", "E1R", "€"]),
+        Format::Country => new_samples(&["DE", "XK"], &["", "D", "DEU", "de", "ZZ", "1A", "日本"]),
+        Format::Date => new_samples(
             &["2026-11-21", "2024-02-29"],
             &["", "2026-11-2", "2026-11-211", "2026-02-29", "2026-13-01", "21.11.2026", "2026/11/21", "x"],
         ),
@@ -74,9 +74,11 @@ pub(super) fn samples(format: Format) -> Samples {
             }
         }
         Format::Offset => {
-            given(&["0", "-60", "+60", "-9999", "12345"], &["", "-", "+", "123456", "-12345", "1.5", "x"])
+            new_samples(&["0", "-60", "+60", "-9999", "12345"], &["", "-", "+", "123456", "-12345", "1.5", "x"])
         }
-        Format::Version => given(&["1.0.2", "2.2.0"], &["", "2.2", "3.0.0", "2.10.0", "2.2.0.0", "2-2-0", "x.2.0"]),
+        Format::ThreeDsVersion => {
+            new_samples(&["1.0.2", "2.2.0"], &["", "2.2", "3.0.0", "2.10.0", "2.2.0.0", "2-2-0", "x.2.0"])
+        }
         Format::Url => {
             let address = |length: usize| format!("https://{}", "a".repeat(length - 8));
             Samples {
@@ -92,57 +94,60 @@ pub(super) fn samples(format: Format) -> Samples {
             }
         }
         Format::CardNumber => {
-            let mut samples = characters(Class::Digits, 12, 19);
+            let mut samples = class_samples(Class::Digits, 12, 19);
             samples.bad.push("4111 1111 1111 1111".to_owned());
             samples
         }
-        Format::SecurityCode => characters(Class::Digits, 3, 4),
-        Format::ExpiryMonth => given(&["01", "09", "10", "12"], &["", "0", "1", "00", "13", "012", "x1", " 1"]),
+        Format::SecurityCode => class_samples(Class::Digits, 3, 4),
+        Format::ExpiryMonth => new_samples(&["01", "09", "10", "12"], &["", "0", "1", "00", "13", "012", "x1", " 1"]),
         Format::ExpiryYear => {
-            given(&["1900", "2034", "2099"], &["", "34", "203", "20340", "1899", "2100", "x034", "2O34"])
+            new_samples(&["1900", "2034", "2099"], &["", "34", "203", "20340", "1899", "2100", "x034", "2O34"])
         }
         Format::Decimal { whole, min, max } => {
             let digits = |count: u8| "9".repeat(count.into());
             let fraction = |count: u8| format!("0.{}", digits(count));
             Samples {
                 good: vec!["0".to_owned(), digits(whole), fraction(min), fraction(max)],
-                bad: owned(&["", ".5", "1.", "1,00", "-1", "+1", "1.0.0", "x", "٣"])
+                bad: owned_texts(&["", ".5", "1.", "1,00", "-1", "+1", "1.0.0", "x", "٣"])
                     .into_iter()
                     .chain([digits(whole + 1), fraction(max + 1), format!("{}.{}", digits(whole + 1), digits(max))])
                     .collect(),
             }
         }
-        Format::Percent => {
-            given(&["0", "7.5", "19.00", "100.00"], &["", "100.01", "101", "1.234", "1.", ".5", "-1", "19%", "1,5"])
-        }
+        Format::Percent => new_samples(
+            &["0", "7.5", "19.00", "100.00"],
+            &["", "100.01", "101", "1.234", "1.", ".5", "-1", "19%", "1,5"],
+        ),
         Format::Number { min, max } => {
-            let mut samples = given(&[], &["", "-1", "+1", "1.0", "x", "٣"]);
+            let mut samples = new_samples(&[], &["", "-1", "+1", "1.0", "x", "٣"]);
             samples.good.extend([min, max].map(|number| number.to_string()));
             samples.bad.push((u64::from(max) + 1).to_string());
             samples.bad.extend(min.checked_sub(1).map(|number| number.to_string()));
             samples
         }
-        Format::DateOrTime => given(
+        Format::DateOrTime => new_samples(
             &["2026-11-21", "2026-11-21 23:59:59", "2024-02-29T00:00:00"],
             &["", "2026-02-29", "2026-02-29 10:00:00", "2026-11-21 24:00:00", "2026-11-21 ", "2026-11-21T10:00", "x"],
         ),
         Format::DateTime { t } => {
-            let mut samples = given(
+            let mut samples = new_samples(
                 &["2026-11-21 00:00:00", "2024-02-29 23:59:59"],
                 &["", "2026-11-21", "2026-11-21 24:00:00", "2026-02-29 10:00:00", "2026-11-21 10:00", "x"],
             );
             if t { &mut samples.good } else { &mut samples.bad }.push("2026-11-21T10:00:00".to_owned());
             samples
         }
-        Format::CountryAnyCase => given(&["DE", "de", "XK"], &["", "D", "DEU", "ZZ", "zz", "1A", "276", "日本"]),
-        Format::CountryOrNumber => given(&["DE", "de", "276"], &["", "D", "DEU", "ZZ", "27", "2760", "27A", "日本"]),
+        Format::CountryAnyCase => new_samples(&["DE", "de", "XK"], &["", "D", "DEU", "ZZ", "zz", "1A", "276", "日本"]),
+        Format::CountryOrNumber => {
+            new_samples(&["DE", "de", "276"], &["", "D", "DEU", "ZZ", "27", "2760", "27A", "日本"])
+        }
         Format::Place { digits, max } => {
-            let mut samples = lengths(1, max, &["x", "é", "漢"]);
-            samples.bad.extend(controls(1, max, &["\0", "\n", "\u{7f}", "_", ";"]));
+            let mut samples = length_samples(1, max, &["x", "é", "漢"]);
+            samples.bad.extend(invalid_texts(1, max, &["\0", "\n", "\u{7f}", "_", ";"]));
             if digits { &mut samples.good } else { &mut samples.bad }.push("x13".to_owned());
             samples
         }
-        Format::Iban => given(
+        Format::Iban => new_samples(
             &["DE89370400440532013000", "gb29nwbk60161331926819", "NO9386011117947", "MT84MALT011000012345MTLCAST001S"],
             &[
                 "",
@@ -152,60 +157,62 @@ pub(super) fn samples(format: Format) -> Samples {
                 "RU0304452522540817810538091310419",
             ],
         ),
-        Format::Bic => given(
+        Format::Bic => new_samples(
             &["DEUTDEFF", "deutdeff", "DEUTDEFF500"],
             &["", "DEUTDEF", "DEUTDEFF5", "DEUTDEFF50", "DEUTDEFF5000", "DEUTZZFF", "DEUT-EFF"],
         ),
         Format::Schedule { digits, min, max } => {
             let width = usize::from(digits);
             let number = |number: u16| format!("{number:0width$}");
-            let mut bad = owned(&["", "**", "x", "1-2", "*/5", "1;2"]);
+            let mut bad = owned_texts(&["", "**", "x", "1-2", "*/5", "1;2"]);
             bad.extend(["1".repeat(width + 1), "1".repeat(width - 1)]);
             bad.extend([format!("{},", number(max)), format!("{}, {0}", number(max)), number(max + 1)]);
             bad.extend(min.checked_sub(1).map(number));
             let list = format!("{},{}", number(min), number(max));
             Samples { good: vec!["*".to_owned(), number(min), number(max), list], bad }
         }
-        Format::Cron => given(
+        Format::Cron => new_samples(
             &["0 0 1 * *", "0 0 6 15 * ?", "0 0 12 ? * MON-FRI 2027"],
             &["", "daily", "0 0 1 *", "0 0 1 * * * * *", " 0 0 1 * *", "0 0 1 * ;"],
         ),
-        Format::Brands => given(
+        Format::Brands => new_samples(
             &["VISA", "VISA MASTER", "VISA,MASTER", "APPLEPAY, VISA"],
             &["", " ", ",", "visa", "VISA MASTERS", "VISA;MASTER", &"VISA ".repeat(1000)],
         ),
-        Format::Chargeback => given(
+        Format::Chargeback => new_samples(
             &["000.100.200", "000.100.299"],
             &["", "000.100.100", "000.100.20", "000.100.2000", "000.100.2x0", "000-100-200"],
         ),
     }
 }
 
-fn owned(words: &[&str]) -> Vec<String> {
+fn owned_texts(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-fn given(good: &[&str], bad: &[&str]) -> Samples {
-    Samples { good: owned(good), bad: owned(bad) }
+fn new_samples(good: &[&str], bad: &[&str]) -> Samples {
+    Samples { good: owned_texts(good), bad: owned_texts(bad) }
 }
 
-/// Each of these characters as often as is just allowed, and once more or less.
-fn lengths(min: u16, max: u16, characters: &[&str]) -> Samples {
-    let of = |length: u16| characters.iter().map(move |character| character.repeat(length.into()));
-    let mut samples = Samples { good: of(min).chain(of(max)).collect(), bad: of(max + 1).collect() };
+/// Returns texts of each of these characters with valid lengths, and with one more or less.
+fn length_samples(min: u16, max: u16, characters: &[&str]) -> Samples {
+    let repeat_each = |length: u16| characters.iter().map(move |character| character.repeat(length.into()));
+    let mut samples =
+        Samples { good: repeat_each(min).chain(repeat_each(max)).collect(), bad: repeat_each(max + 1).collect() };
     if min > 0 {
-        samples.bad.extend(of(min - 1));
+        samples.bad.extend(repeat_each(min - 1));
     }
     samples
 }
 
-/// Values of the right length with one wrong character.
-fn controls(min: u16, max: u16, characters: &[&str]) -> Vec<String> {
+/// Returns texts of the right length with one wrong character.
+fn invalid_texts(min: u16, max: u16, characters: &[&str]) -> Vec<String> {
     let length = usize::from(min.max(1).min(max));
     characters.iter().map(|character| format!("{}{character}", "x".repeat(length - 1))).collect()
 }
 
-fn characters(class: Class, min: u16, max: u16) -> Samples {
+/// Returns texts of each kind of character in the class, and texts that end with a character of another class.
+fn class_samples(class: Class, min: u16, max: u16) -> Samples {
     let (good, bad): (&[&str], &[&str]) = match class {
         Class::Digits => (&["0", "9"], &["a", "-", " ", "٣"]),
         Class::Uppercase => (&["A", "Z"], &["a", "1", " ", "Ä"]),
@@ -219,7 +226,7 @@ fn characters(class: Class, min: u16, max: u16) -> Samples {
         Class::Ascii => (&["a", "0", "{", "~", "\n"], &["\0", "\u{7f}", "ä"]),
         Class::LowerHex => (&["0", "9", "a", "f"], &["A", "g", "-", " "]),
     };
-    let mut samples = lengths(min, max, good);
+    let mut samples = length_samples(min, max, good);
     let start = good[0].repeat(usize::from(min).saturating_sub(1));
     samples.bad.extend(bad.iter().map(|wrong| format!("{start}{wrong}")));
     samples

@@ -1,4 +1,4 @@
-//! A proxy that passes bytes on later: a long line to a server that stands here.
+//! A proxy that delays every byte: it simulates a server with a high latency.
 
 use std::time::Duration;
 
@@ -8,44 +8,47 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-/// The address of `server` (`http://pay.localhost:40001/`) as seen through a line that delays each way. The proxy ends
-/// with the runtime.
+/// Starts a proxy to `server` (`http://pay.localhost:40001/`) that delays each direction, and returns its address. The
+/// proxy ends with the runtime.
 ///
 /// # Errors
-/// When there is no port.
-pub(super) async fn delayed(server: &str, delay: Duration) -> anyhow::Result<String> {
+/// If there is no port.
+pub(super) async fn start_delay_proxy(server: &str, delay: Duration) -> anyhow::Result<String> {
     let (host, port) = server.trim_end_matches('/').rsplit_once(':').context("an address without a port")?;
     let port: u16 = port.parse()?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let here = listener.local_addr()?.port();
     tokio::spawn(async move {
         while let Ok((near, _)) = listener.accept().await {
-            tokio::spawn(connect(near, port, delay));
+            tokio::spawn(forward_connection(near, port, delay));
         }
     });
     Ok(format!("{host}:{here}/"))
 }
 
-async fn connect(near: TcpStream, port: u16, delay: Duration) -> anyhow::Result<()> {
+/// Connects to this port of this machine and starts to forward both directions. Fails if nothing listens there; errors
+/// after that end their direction only.
+async fn forward_connection(near: TcpStream, port: u16, delay: Duration) -> anyhow::Result<()> {
     let far = TcpStream::connect(("127.0.0.1", port)).await?;
     near.set_nodelay(true)?;
     far.set_nodelay(true)?;
     let (near_read, near_write) = near.into_split();
     let (far_read, far_write) = far.into_split();
-    tokio::spawn(line(near_read, far_write, delay));
-    tokio::spawn(line(far_read, near_write, delay));
+    tokio::spawn(forward_delayed(near_read, far_write, delay));
+    tokio::spawn(forward_delayed(far_read, near_write, delay));
     Ok(())
 }
 
-/// Every byte arrives, in order, each so much later than it was sent; the line is long, not narrow.
-async fn line(
+/// Forwards all bytes in order, each delayed by the same time, until the sender ends. Latency is simulated, bandwidth
+/// is not limited.
+async fn forward_delayed(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin + Send + 'static,
     delay: Duration,
 ) -> anyhow::Result<()> {
-    let (sent, mut under_way) = mpsc::unbounded_channel::<(Instant, Vec<u8>)>();
-    let arrival = tokio::spawn(async move {
-        while let Some((due, bytes)) = under_way.recv().await {
+    let (sent, mut delayed) = mpsc::unbounded_channel::<(Instant, Vec<u8>)>();
+    let writer = tokio::spawn(async move {
+        while let Some((due, bytes)) = delayed.recv().await {
             tokio::time::sleep_until(due).await;
             to.write_all(&bytes).await?;
         }
@@ -58,7 +61,7 @@ async fn line(
         }
     }
     drop(sent);
-    arrival.await??;
+    writer.await??;
     Ok(())
 }
 
@@ -77,13 +80,13 @@ mod tests {
             stream.read_exact(&mut bytes).await.unwrap();
             stream.write_all(&bytes).await.unwrap();
         });
-        let address = delayed(&server, Duration::from_millis(30)).await.unwrap();
-        let begun = Instant::now();
+        let address = start_delay_proxy(&server, Duration::from_millis(30)).await.unwrap();
+        let started = Instant::now();
         let mut stream = TcpStream::connect(address["http://".len()..].trim_end_matches('/')).await.unwrap();
         stream.write_all(b"ping").await.unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.unwrap();
-        assert_eq!(answer, "ping");
-        assert!(begun.elapsed() >= Duration::from_millis(60), "{:?}", begun.elapsed());
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await.unwrap();
+        assert_eq!(response, "ping");
+        assert!(started.elapsed() >= Duration::from_millis(60), "{:?}", started.elapsed());
     }
 }

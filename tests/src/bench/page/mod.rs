@@ -1,77 +1,81 @@
-//! How long a shopper waits for the form: a page with the hosted form against a page that holds the same DOM as static
-//! HTML with two static frames, in the same browser: cold and warm, near and at the end of a long line, and each on a slow
-//! processor too.
+//! Benchmark of the time until the form is usable. It compares a page with the hosted form to a page that holds the
+//! same DOM as static HTML with two static frames, in the same browser: with cold and warm caches, with low and high
+//! network latency, and each of these also on a slow processor.
 //!
-//! Shop and gateway are two sites, as in life. The static page, the floor, is made of the form itself: what stands in the
-//! document when the form is ready, its style sheet, and the frames' documents without their scripts. It is usable once
-//! both frames are there and the document is parsed; the form, once it calls `onReady`: from then on everything can be typed
-//! and pressed. What judges that, the page part, comes a little later, and makes good what was done before.
-//! A third page has a script that puts the static form in and does nothing else: what it takes longer, whatever comes by a
-//! script tag does.
+//! Shop and gateway are two sites, as in production. The static page is the lower bound. It is made from the form
+//! itself: the document at the time when the form is ready, its style sheet, and the frames' documents without their
+//! scripts. The static page is usable once both frames are loaded and the document is parsed. The form is usable once
+//! it calls `onReady`: from then on the shopper can type and press everything. The page module, which validates, loads
+//! a little later and processes the input made before.
+//! A third page has a script that only inserts the static form. Its extra time is the unavoidable cost of a form that
+//! is inserted by a script tag.
 
 mod delay;
 mod pages;
 mod throttle;
+mod transfer_size;
 mod visit;
-mod weight;
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::Gateway;
-use delay::delayed;
+use crate::TestGateway;
+use delay::start_delay_proxy;
 use pages::{Pages, StaticForm};
-use visit::{Stay, stay};
-use weight::{Weight, weigh};
+use transfer_size::{TransferSize, measure_transfer_sizes};
+use visit::{VisitSeries, measure_visits};
 
-/// How many times slower the slow processor is.
+/// Slow-down factor of the slow processor.
 pub const SLOWER: f64 = 4.0;
 
-/// What the bench tells.
+/// Result of the benchmark.
 #[derive(Debug, Serialize)]
-pub struct Report {
-    /// Near and far, each at the machine's speed and slower.
-    pub ways: Vec<Way>,
-    /// Everything that was loaded, and its weight.
-    pub files: Vec<Weight>,
+pub struct PageReport {
+    /// Low and high network latency, each at full and at reduced processor speed.
+    pub ways: Vec<ConditionMeasurements>,
+    /// Every file that was loaded, with its size.
+    pub files: Vec<TransferSize>,
 }
 
 /// Visits under the same conditions.
 #[derive(Debug, Default, Serialize)]
-pub struct Way {
-    /// Through a proxy that delays each way.
+pub struct ConditionMeasurements {
+    /// True if a proxy delays each direction.
     pub far: bool,
-    /// On a processor that is [`SLOWER`] times slower.
+    /// True if the processor is slowed down by [`SLOWER`].
     pub slow: bool,
-    /// By browsers that have never been there.
-    pub cold: Times,
-    /// By browsers that have been there twice or more.
-    pub warm: Times,
-    /// The longest chain of requests until the hosted form was usable, of which each began after the one before had
-    /// ended, when cold.
+    /// Visits with a fresh profile.
+    pub cold: VisitTimes,
+    /// Visits after two or more earlier visits.
+    pub warm: VisitTimes,
+    /// Length of the longest chain of requests until the hosted form was usable, for cold visits. Each request in a
+    /// chain began after the previous one ended.
     pub round_trips: Vec<usize>,
-    /// Milliseconds of the longest task of a page and its frames, 0 where none took 50 or more; of slow visits alone.
-    pub longest_task: Times,
-    /// How far the hosted form moved the page about after its first paint (cumulative layout shift).
+    /// Milliseconds of the longest task of a page and its frames, 0 if no task took 50 or more. Measured in slow visits
+    /// only.
+    pub longest_task: VisitTimes,
+    /// Cumulative layout shift of the hosted form after its first paint.
     pub shift: Vec<f64>,
 }
 
-/// Milliseconds, one for each visit.
+/// Milliseconds, one value per visit.
 #[derive(Debug, Default, Serialize)]
-pub struct Times {
-    /// Of the static page.
+pub struct VisitTimes {
+    /// The static page.
     pub page: Vec<f64>,
-    /// Of the page whose script puts the static form in.
+    /// The page whose script inserts the static form.
     pub scripted: Vec<f64>,
-    /// Of the hosted form.
+    /// The hosted form.
     pub form: Vec<f64>,
-    /// Of the hosted form, until its page part was there too; of times to a form alone.
+    /// The hosted form, until its page module has loaded too. Only filled for times until a form is usable.
     pub complete: Vec<f64>,
 }
 
-impl Way {
-    fn note(&mut self, page: &Stay, scripted: &Stay, form: &Stay) {
+impl ConditionMeasurements {
+    /// Adds a series of visits to each page. Visits are compared in order, of which the first is the cold one. Long
+    /// tasks are recorded on a slow processor only, round trips for the cold visit of the form only.
+    fn record_visits(&mut self, page: &VisitSeries, scripted: &VisitSeries, form: &VisitSeries) {
         for (at, ((page, scripted), form)) in page.visits().zip(scripted.visits()).zip(form.visits()).enumerate() {
             let times = if at == 0 { &mut self.cold } else { &mut self.warm };
             times.page.push(page.usable);
@@ -89,28 +93,30 @@ impl Way {
     }
 }
 
-/// Visits all pages `rounds` times each way, in turn, each time with a fresh profile.
+/// Starts a gateway, and visits all pages `rounds` times under each condition, in turn, each time with a fresh profile.
+/// `delay` is that of each direction on the slow connection.
 ///
 /// # Errors
-/// When a page does not become usable.
-pub async fn compare(rounds: usize, delay: Duration) -> anyhow::Result<Report> {
-    let gateway = Gateway::start()?;
-    let prepared = gateway.merchant()?.checkout(&[("integrity", "true")]).await?;
-    let near = Pages::start(&gateway.public(), &prepared).await?;
-    let model = stay(&near.model(), None).await?.cold;
-    near.take(StaticForm::of(&model, &gateway.base()).await?);
-    let distant = near.behind(&delayed(&gateway.public(), delay).await?, delay).await?;
+/// If a page does not become usable.
+pub async fn compare_pages(rounds: usize, delay: Duration) -> anyhow::Result<PageReport> {
+    let gateway = TestGateway::start()?;
+    let checkout = gateway.create_merchant()?.create_checkout(&[("integrity", "true")]).await?;
+    let near = Pages::start(&gateway.public_url(), &checkout).await?;
+    let model = measure_visits(&near.model_url(), None).await?.cold;
+    near.set_static_form(StaticForm::from_visit(&model, &gateway.base_url()).await?);
+    let distant = near.with_delay(&start_delay_proxy(&gateway.public_url(), delay).await?, delay).await?;
 
-    let all = [(false, false), (false, true), (true, false), (true, true)];
-    let mut ways = all.map(|(far, slow)| Way { far, slow, ..Way::default() });
+    let conditions = [(false, false), (false, true), (true, false), (true, true)];
+    let mut ways =
+        conditions.map(|(far, slow)| ConditionMeasurements { far, slow, ..ConditionMeasurements::default() });
     for _ in 0..rounds {
         for way in &mut ways {
             let pages = if way.far { &distant } else { &near };
             let slower = way.slow.then_some(SLOWER);
-            let page = stay(&pages.still(), slower).await?;
-            let scripted = stay(&pages.scripted(), slower).await?;
-            way.note(&page, &scripted, &stay(&pages.form(), slower).await?);
+            let page = measure_visits(&pages.static_url(), slower).await?;
+            let scripted = measure_visits(&pages.scripted_url(), slower).await?;
+            way.record_visits(&page, &scripted, &measure_visits(&pages.form_url(), slower).await?);
         }
     }
-    Ok(Report { ways: ways.into(), files: weigh(&model.loaded()).await? })
+    Ok(PageReport { ways: ways.into(), files: measure_transfer_sizes(&model.loaded_addresses()).await? })
 }

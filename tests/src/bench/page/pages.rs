@@ -1,4 +1,4 @@
-//! The pages and what the static ones need: a shop, and a server on the gateway's site that holds static frames.
+//! The measured pages and their servers: a shop, and a server on the gateway's site that serves static frames.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,33 +10,34 @@ use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
 use tokio::net::TcpListener;
 
-use super::delay::delayed;
+use super::delay::start_delay_proxy;
 use super::throttle::WATCH;
-use super::visit::Visit;
-use crate::Answer;
+use super::visit::PageVisit;
+use crate::ApiResponse;
 
-/// What both pages begin with; `now` says that the form is usable.
+/// Start of every page. `now` records that the form is usable.
 const HEAD: &str = r#"<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Checkout</title><link rel="icon" href="data:,"><script>function now() { window.usable = performance.now(); dispatchEvent(new Event("usable")); }</script>"#;
 
-/// Keeps a copy of the form as it stands.
+/// Script that keeps a copy of the form's current DOM.
 const KEEP: &str = r#"window.standing = document.querySelector(".wpwl-container").cloneNode(true);"#;
 
 /// The form as static HTML.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StaticForm {
     container: String,
-    /// The style sheet, in brotli.
+    /// Style sheet, compressed with brotli.
     style: Vec<u8>,
-    /// The document of both frames.
+    /// Document of both frames.
     frame: String,
 }
 
 impl StaticForm {
-    /// Takes what a visit has seen of the form, and fetches what that consists of.
-    pub(super) async fn of(model: &Visit, gateway: &str) -> anyhow::Result<Self> {
+    /// Builds the static form from the form that a visit captured, and fetches its style sheet and the document of its
+    /// frames. Fails if the visit loaded none.
+    pub(super) async fn from_visit(model: &PageVisit, gateway: &str) -> anyhow::Result<Self> {
         let client = reqwest::Client::new();
         let path = |part: &str| {
-            let address = model.loaded().into_iter().find(|address| address.contains(part));
+            let address = model.loaded_addresses().into_iter().find(|address| address.contains(part));
             let path = address.as_deref().and_then(|it| it.splitn(4, '/').nth(3)).map(str::to_owned);
             path.with_context(|| format!("the form loads no {part}"))
         };
@@ -51,16 +52,16 @@ impl StaticForm {
     }
 }
 
-/// A shop with both pages.
+/// A shop with all pages.
 #[derive(Clone, Debug)]
 pub(super) struct Pages {
     shop: String,
-    shown: Arc<Mutex<Shown>>,
+    content: Arc<Mutex<PageContent>>,
 }
 
-/// What the pages are made of at the moment.
+/// Current content of the pages.
 #[derive(Debug)]
-struct Shown {
+struct PageContent {
     gateway: String,
     frames: String,
     checkout: String,
@@ -70,82 +71,86 @@ struct Shown {
 
 impl Pages {
     /// Starts the shop and the server of the static frames.
-    pub(super) async fn start(gateway: &str, prepared: &Answer) -> anyhow::Result<Self> {
-        let shown = Shown {
+    pub(super) async fn start(gateway: &str, prepared: &ApiResponse) -> anyhow::Result<Self> {
+        let content = PageContent {
             gateway: gateway.to_owned(),
             frames: String::new(),
             checkout: prepared.id().to_owned(),
             integrity: prepared.json["integrity"].as_str().context("no integrity")?.to_owned(),
             form: StaticForm::default(),
         };
-        Self::serve(shown).await
+        Self::start_servers(content).await
     }
 
-    async fn serve(mut shown: Shown) -> anyhow::Result<Self> {
+    /// Starts the shop and the server of the frames on free ports, and sets the address of the frames in `content`.
+    async fn start_servers(mut content: PageContent) -> anyhow::Result<Self> {
         let (shop, frames) = (TcpListener::bind("127.0.0.1:0").await?, TcpListener::bind("127.0.0.1:0").await?);
-        shown.frames = format!("http://pay.localhost:{}/", frames.local_addr()?.port());
+        content.frames = format!("http://pay.localhost:{}/", frames.local_addr()?.port());
         let public = format!("http://shop.localhost:{}/", shop.local_addr()?.port());
-        let pages = Self { shop: public, shown: Arc::new(Mutex::new(shown)) };
+        let pages = Self { shop: public, content: Arc::new(Mutex::new(content)) };
         for listener in [shop, frames] {
-            let router = Router::new().fallback(answer).with_state(pages.clone());
+            let router = Router::new().fallback(serve_page).with_state(pages.clone());
             tokio::spawn(async move { axum::serve(listener, router).await });
         }
         Ok(pages)
     }
 
-    /// The same pages at the end of a long line, with the gateway at this address.
-    pub(super) async fn behind(&self, gateway: &str, delay: Duration) -> anyhow::Result<Self> {
-        let shown = {
-            let shown = self.shown();
-            Shown {
+    /// Returns the same pages on new servers, behind proxies that delay each direction, with the gateway at this
+    /// address.
+    pub(super) async fn with_delay(&self, gateway: &str, delay: Duration) -> anyhow::Result<Self> {
+        let content = {
+            let current = self.lock_content();
+            PageContent {
                 gateway: gateway.to_owned(),
                 frames: String::new(),
-                checkout: shown.checkout.clone(),
-                integrity: shown.integrity.clone(),
-                form: shown.form.clone(),
+                checkout: current.checkout.clone(),
+                integrity: current.integrity.clone(),
+                form: current.form.clone(),
             }
         };
-        let mut pages = Self::serve(shown).await?;
-        pages.shop = delayed(&pages.shop, delay).await?;
-        let frames = pages.shown().frames.clone();
-        let frames = delayed(&frames, delay).await?;
-        pages.shown().frames = frames;
+        let mut pages = Self::start_servers(content).await?;
+        pages.shop = start_delay_proxy(&pages.shop, delay).await?;
+        let frames = pages.lock_content().frames.clone();
+        let frames = start_delay_proxy(&frames, delay).await?;
+        pages.lock_content().frames = frames;
         Ok(pages)
     }
 
-    /// Puts the static form on its page.
-    pub(super) fn take(&self, form: StaticForm) {
-        self.shown().form = form;
+    /// Replaces the static form.
+    pub(super) fn set_static_form(&self, form: StaticForm) {
+        self.lock_content().form = form;
     }
 
-    /// The address of the page with the hosted form.
-    pub(super) fn form(&self) -> String {
+    /// Returns the address of the page with the hosted form.
+    pub(super) fn form_url(&self) -> String {
         format!("{}form", self.shop)
     }
 
-    /// The address of the same page, which keeps a copy of the form as it stands at `onReady`: the static form is made of it.
-    pub(super) fn model(&self) -> String {
+    /// Returns the address of the same page with a script that keeps a copy of the DOM at `onReady`. The static form is
+    /// made from this copy.
+    pub(super) fn model_url(&self) -> String {
         format!("{}model", self.shop)
     }
 
-    /// The address of the static page.
-    pub(super) fn still(&self) -> String {
+    /// Returns the address of the static page.
+    pub(super) fn static_url(&self) -> String {
         format!("{}static", self.shop)
     }
 
-    /// The address of the page whose script puts the static form in.
-    pub(super) fn scripted(&self) -> String {
+    /// Returns the address of the page whose script inserts the static form.
+    pub(super) fn scripted_url(&self) -> String {
         format!("{}scripted", self.shop)
     }
 
-    fn shown(&self) -> std::sync::MutexGuard<'_, Shown> {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_content(&self) -> std::sync::MutexGuard<'_, PageContent> {
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Shown {
-    /// The page of a merchant: its options, with what it does at `onReady`, the form's place, the loader.
-    fn form(&self, ready: &str) -> String {
+impl PageContent {
+    /// Returns a merchant's page: options with the `onReady` handler, which runs the script `ready`, the form's
+    /// placeholder, the loader.
+    fn form_page(&self, ready: &str) -> String {
         let Self { gateway, checkout, integrity, .. } = self;
         format!(
             r#"{HEAD}<script>{WATCH}</script><script>
@@ -158,14 +163,14 @@ var wpwlOptions = {{ onReady() {{ now(); {ready} }} }};
         )
     }
 
-    /// The static form's container.
-    fn container(&self) -> String {
+    /// Returns the static form's container, with the addresses of its frames.
+    fn form_container(&self) -> String {
         let frame = |name: &str| format!("{}frame/{name}", self.frames);
         self.form.container.replace("%NUMBER%", &frame("number")).replace("%CODE%", &frame("code"))
     }
 
-    /// The page whose script puts the static form in.
-    fn scripted(&self) -> String {
+    /// Returns the page whose script inserts the static form. It is usable when both frames have loaded.
+    fn scripted_page(&self) -> String {
         let frames = &self.frames;
         format!(
             r#"{HEAD}<script>{WATCH}</script><script>
@@ -179,8 +184,8 @@ addEventListener("message", () => {{ if (!--missing) now(); }});
         )
     }
 
-    /// That script: no more than has to be done.
-    fn script(&self) -> String {
+    /// Returns the script that inserts the static form and its style sheet. It does only what is necessary.
+    fn insertion_script(&self) -> String {
         format!(
             "const link = document.createElement('link');
             link.rel = 'stylesheet';
@@ -190,13 +195,13 @@ addEventListener("message", () => {{ if (!--missing) now(); }});
             template.innerHTML = {};
             document.querySelector('form.paymentWidgets').replaceWith(template.content);",
             self.frames,
-            serde_json::Value::from(self.container()),
+            serde_json::Value::from(self.form_container()),
         )
     }
 
-    /// The same document without anything that has to be computed.
-    fn still(&self) -> String {
-        let (frames, container) = (&self.frames, self.container());
+    /// Returns the page with the form as static HTML. It is usable when it is parsed and both frames have loaded.
+    fn static_page(&self) -> String {
+        let (frames, container) = (&self.frames, self.form_container());
         format!(
             r#"{HEAD}<script>{WATCH}</script><script>
 var missing = 3;
@@ -212,17 +217,19 @@ addEventListener("DOMContentLoaded", there);
     }
 }
 
-async fn answer(State(pages): State<Pages>, uri: Uri) -> Response {
-    let shown = pages.shown();
+/// Serves a page, the script or the style sheet by its path, or the frames' document. 404 for other paths.
+async fn serve_page(State(pages): State<Pages>, uri: Uri) -> Response {
+    let content = pages.lock_content();
     let html = "text/html; charset=utf-8";
     match uri.path() {
-        "/form" => ([(header::CONTENT_TYPE, html)], shown.form("")).into_response(),
-        "/model" => ([(header::CONTENT_TYPE, html)], shown.form(KEEP)).into_response(),
-        "/static" => ([(header::CONTENT_TYPE, html)], shown.still()).into_response(),
-        "/scripted" => ([(header::CONTENT_TYPE, html)], shown.scripted()).into_response(),
+        "/form" => ([(header::CONTENT_TYPE, html)], content.form_page("")).into_response(),
+        "/model" => ([(header::CONTENT_TYPE, html)], content.form_page(KEEP)).into_response(),
+        "/static" => ([(header::CONTENT_TYPE, html)], content.static_page()).into_response(),
+        "/scripted" => ([(header::CONTENT_TYPE, html)], content.scripted_page()).into_response(),
         "/form.js" => {
-            let kept = (header::CACHE_CONTROL, "private, max-age=1800");
-            ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), kept], shown.script()).into_response()
+            let caching = (header::CACHE_CONTROL, "private, max-age=1800");
+            ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), caching], content.insertion_script())
+                .into_response()
         }
         "/style.css" => {
             let headers = [
@@ -230,11 +237,11 @@ async fn answer(State(pages): State<Pages>, uri: Uri) -> Response {
                 (header::CONTENT_ENCODING, "br"),
                 (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
             ];
-            (headers, shown.form.style.clone()).into_response()
+            (headers, content.form.style.clone()).into_response()
         }
         "/frame/number" | "/frame/code" => {
             let headers = [(header::CONTENT_TYPE, html), (header::CACHE_CONTROL, "no-store")];
-            (headers, shown.form.frame.clone()).into_response()
+            (headers, content.form.frame.clone()).into_response()
         }
         _ => axum::http::StatusCode::NOT_FOUND.into_response(),
     }

@@ -1,5 +1,5 @@
-//! A browser on a slow processor: the page and the frames of other sites, which are processes of their own, each slowed
-//! down before its first line runs. WebDriver reaches the page alone, so this speaks the DevTools protocol itself.
+//! A browser on a slow processor. The page and its cross-site frames, which are separate processes, are slowed down
+//! before their first line runs. WebDriver reaches only the page, so this module uses the DevTools protocol.
 
 use anyhow::Context as _;
 use serde_json::json;
@@ -8,11 +8,12 @@ use tokio::task::JoinHandle;
 
 use crate::devtools::DevTools;
 
-/// The global function by which every document of a slow browser tells the milliseconds of its longest task.
+/// Global function that returns the milliseconds of the longest task. Every document of a slow browser has it.
 pub(super) const LONGEST: &str = "longestTask";
 
-/// Notes long tasks as they happen: those of the past, browsers have not kept for who asks later. The page brings it along:
-/// put in from outside it would run in the page's empty frames too, which are never made ready for scripts otherwise.
+/// Script that records long tasks as they happen, because browsers do not keep past ones. The page contains it:
+/// injected from outside, it would also run in the page's empty frames and so create their script contexts, which are
+/// not created otherwise.
 pub(super) const WATCH: &str = "{
     let longest = 0;
     const note = entries => entries.forEach(it => longest = Math.max(longest, it.duration));
@@ -21,7 +22,7 @@ pub(super) const WATCH: &str = "{
     window.longestTask = () => { note(observer.takeRecords()); return longest; };
 }";
 
-/// Ends with the slowed-down browser's visit.
+/// Task that throttles new frames. It is aborted on drop.
 #[derive(Debug)]
 pub(super) struct Throttle {
     watch: JoinHandle<()>,
@@ -33,45 +34,49 @@ impl Drop for Throttle {
     }
 }
 
-/// Makes the browser's page, and every frame and worker that it will have, `rate` times slower.
-pub(super) async fn throttle(browser: &WebDriver, rate: f64) -> anyhow::Result<Throttle> {
-    let mut tools = Tools { line: DevTools::connect(browser).await?, rate };
-    let page = tools.line.find_target("page", "").await?.context("the browser has no page")?;
-    let session = tools.line.attach(&page).await?;
-    tools.slow(&session).await?;
-    // The page is slow once it has answered the last of them.
-    tools.line.result().await?;
-    Ok(Throttle { watch: tokio::spawn(tools.watch()) })
+/// Slows down the browser's page, and every future frame and worker, by the factor `rate`.
+pub(super) async fn throttle_browser(browser: &WebDriver, rate: f64) -> anyhow::Result<Throttle> {
+    let mut tools = Throttler { devtools: DevTools::connect(browser).await?, rate };
+    let page = tools.devtools.find_target("page", "").await?.context("the browser has no page")?;
+    let session = tools.devtools.attach_to_target(&page).await?;
+    tools.throttle_target(&session).await?;
+    // The page is slow once it has answered the last command.
+    tools.devtools.read_result().await?;
+    Ok(Throttle { watch: tokio::spawn(tools.throttle_new_frames()) })
 }
 
-/// The browser's tools, and what they do to each target.
-struct Tools {
-    line: DevTools,
+/// A DevTools connection and the throttling rate for each target.
+struct Throttler {
+    devtools: DevTools,
     rate: f64,
 }
 
-impl Tools {
-    /// Slows down what a session is about and watches it, and has everything that it starts stop and wait for the same.
-    async fn slow(&mut self, session: &str) -> anyhow::Result<()> {
+impl Throttler {
+    /// Slows down and observes a session's target, and makes new child targets pause until they are throttled too.
+    async fn throttle_target(&mut self, session: &str) -> anyhow::Result<()> {
         let children = json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true });
-        self.line.send(Some(session), "Emulation.setCPUThrottlingRate", json!({ "rate": self.rate })).await?;
-        self.line.send(Some(session), "Target.setAutoAttach", children).await
+        self.devtools
+            .send_command(Some(session), "Emulation.setCPUThrottlingRate", json!({ "rate": self.rate }))
+            .await?;
+        self.devtools.send_command(Some(session), "Target.setAutoAttach", children).await
     }
 
-    /// A frame of another site that waits for its first line.
-    async fn take_up(&mut self, session: &str) -> anyhow::Result<()> {
-        self.slow(session).await?;
-        self.line.send(Some(session), "Page.enable", json!({})).await?;
-        self.line.send(Some(session), "Page.addScriptToEvaluateOnNewDocument", json!({ "source": WATCH })).await?;
-        self.line.send(Some(session), "Runtime.runIfWaitingForDebugger", json!({})).await
+    /// Throttles and resumes a cross-site frame that is paused before its first line.
+    async fn throttle_and_resume(&mut self, session: &str) -> anyhow::Result<()> {
+        self.throttle_target(session).await?;
+        self.devtools.send_command(Some(session), "Page.enable", json!({})).await?;
+        self.devtools
+            .send_command(Some(session), "Page.addScriptToEvaluateOnNewDocument", json!({ "source": WATCH }))
+            .await?;
+        self.devtools.send_command(Some(session), "Runtime.runIfWaitingForDebugger", json!({})).await
     }
 
-    /// Waits for frames to come, until the browser ends.
-    async fn watch(mut self) {
-        while let Ok(message) = self.line.next_message().await {
+    /// Throttles new frames until the browser ends, or does not answer for one of them.
+    async fn throttle_new_frames(mut self) {
+        while let Ok(message) = self.devtools.next_message().await {
             if message["method"] == "Target.attachedToTarget"
                 && let Some(session) = message["params"]["sessionId"].as_str()
-                && self.take_up(session).await.is_err()
+                && self.throttle_and_resume(session).await.is_err()
             {
                 return;
             }

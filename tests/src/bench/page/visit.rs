@@ -1,4 +1,5 @@
-//! One stay: a browser with a fresh profile goes to a page until the form there is usable, and comes back some times.
+//! A series of visits: a browser with a fresh profile opens a page, waits until the form is usable, and returns several
+//! times.
 
 use std::time::Duration;
 
@@ -7,50 +8,51 @@ use serde::Deserialize;
 use thirtyfour::WebDriver;
 use thirtyfour::prelude::*;
 
-use super::throttle::{LONGEST, throttle};
-use crate::driver::chromium;
+use super::throttle::{LONGEST, throttle_browser};
+use crate::driver::start_chromium;
 
-/// The first visit of a new browser, and those from the third on, when it has kept everything that may be kept.
+/// The first visit of a new browser, and the visits from the third on, when its caches are full.
 #[derive(Debug)]
-pub(super) struct Stay {
-    pub(super) cold: Visit,
-    pub(super) warm: Vec<Visit>,
+pub(super) struct VisitSeries {
+    pub(super) cold: PageVisit,
+    pub(super) warm: Vec<PageVisit>,
 }
 
-impl Stay {
-    /// The cold visit, then the warm ones.
-    pub(super) fn visits(&self) -> impl Iterator<Item = &Visit> {
+impl VisitSeries {
+    /// Returns the cold visit, then the warm ones.
+    pub(super) fn visits(&self) -> impl Iterator<Item = &PageVisit> {
         std::iter::once(&self.cold).chain(&self.warm)
     }
 }
 
-/// What was seen on a visit.
+/// Measurements of one visit.
 #[derive(Debug)]
-pub(super) struct Visit {
+pub(super) struct PageVisit {
     /// Milliseconds from the start of the navigation until the form was usable.
     pub(super) usable: f64,
-    /// Milliseconds until the hosted form's page part had taken it up; a static page has none to come.
+    /// Milliseconds until the hosted form's page module was active. A static page has no page module.
     pub(super) complete: f64,
-    /// The longest task of the page or a frame in milliseconds, of those that browsers call long (50 ms and more); of
-    /// slow browsers alone.
+    /// Longest task of the page or a frame in milliseconds. Browsers report tasks of 50 ms and more. Measured in slow
+    /// browsers only.
     pub(super) longest_task: f64,
-    /// How far the page's content was moved about after it had been painted (cumulative layout shift).
+    /// Cumulative layout shift: movement of the page's content after it was painted.
     pub(super) shift: f64,
-    /// The form's container as it stood then, the frames' addresses left open.
+    /// The form's container at that time, with placeholders for the frames' addresses.
     pub(super) container: String,
-    page: Vec<Loaded>,
-    frames: Vec<Loaded>,
+    page: Vec<LoadedResource>,
+    frames: Vec<LoadedResource>,
 }
 
-/// A request that the browser made: its address, and when it began and ended, in milliseconds.
+/// A request of the browser: its address, and its start and end in milliseconds.
 #[derive(Debug, Clone, Deserialize)]
-struct Loaded {
+struct LoadedResource {
     name: String,
     start: f64,
     end: f64,
 }
 
-/// The document itself, which is read on from its first byte, and everything that it loaded.
+/// Script that returns the navigation entry of the document and the entries of everything that it loaded. The document
+/// is processed from its first byte, before it has completely arrived.
 const LOADED: &str = "return performance.getEntries()
     .filter(it => it.entryType === 'navigation' || it.entryType === 'resource')
     .filter(it => it.name.startsWith('http'))
@@ -58,85 +60,91 @@ const LOADED: &str = "return performance.getEntries()
         ? { name: it.name, start: 0, end: it.responseStart }
         : { name: it.name, start: it.startTime, end: it.responseEnd })";
 
-/// The container as it stood when the form was ready, with marks in place of the frames' addresses; what comes later, nobody
-/// waits for. Only the model keeps a copy.
+/// Script that returns the container at the time when the form was ready, with markers in place of the frames'
+/// addresses. Later changes are not needed. Only the model page keeps a copy.
 const CONTAINER: &str = "const form = window.standing || document.querySelector('.wpwl-container').cloneNode(true);
     const mark = (name, it) => form.querySelector(`iframe.wpwl-control-${name}`).setAttribute('src', it);
     mark('cardNumber', '%NUMBER%');
     mark('cvv', '%CODE%');
     return form.outerHTML";
 
-/// How many visits of a stay count as warm.
+/// Number of warm visits.
 const WARM: usize = 3;
 
-/// How long a new browser is left alone.
+/// Idle time after the start of a new browser.
 const SETTLING: Duration = Duration::from_millis(1200);
 
-/// Goes to `address` again and again, and waits until `window.usable` says when the form became so; with `slower` on a
-/// processor so many times slower.
-pub(super) async fn stay(address: &str, slower: Option<f64>) -> anyhow::Result<Stay> {
-    let browser = chromium(&[]).await?;
-    let seen = visits(&browser, address, slower).await;
+/// Visits `address` several times in a new browser, waits each time until `window.usable` is set, and quits the
+/// browser. `slower` is the slow-down factor of the processor.
+pub(super) async fn measure_visits(address: &str, slower: Option<f64>) -> anyhow::Result<VisitSeries> {
+    let browser = start_chromium(&[]).await?;
+    let series = visit_repeatedly(&browser, address, slower).await;
     browser.quit().await?;
-    seen.with_context(|| format!("visiting {address}"))
+    series.with_context(|| format!("visiting {address}"))
 }
 
-async fn visits(browser: &WebDriver, address: &str, slower: Option<f64>) -> anyhow::Result<Stay> {
-    // A browser that has only just started is busy with itself for a while, and nothing tells when that is over.
+/// Waits until the browser has settled, then visits a page once cold, once without measuring, and [`WARM`] times warm.
+async fn visit_repeatedly(browser: &WebDriver, address: &str, slower: Option<f64>) -> anyhow::Result<VisitSeries> {
+    // A new browser is busy with its own start-up for a while, and no event reports the end of that.
     tokio::time::sleep(SETTLING).await;
     let _throttle = match slower {
-        Some(rate) => Some(throttle(browser, rate).await?),
+        Some(rate) => Some(throttle_browser(browser, rate).await?),
         None => None,
     };
-    let cold = visit(browser, address).await?;
-    again(browser, address).await?;
+    let cold = measure_visit(browser, address).await?;
+    visit_again(browser, address).await?;
     let mut warm = Vec::new();
     for _ in 0..WARM {
-        warm.push(again(browser, address).await?);
+        warm.push(visit_again(browser, address).await?);
     }
-    Ok(Stay { cold, warm })
+    Ok(VisitSeries { cold, warm })
 }
 
-/// Comes by another page: the same address again would be a reload, which asks for everything anew.
-async fn again(browser: &WebDriver, address: &str) -> anyhow::Result<Visit> {
+/// Returns to the page through another page. Loading the same address again would be a reload, which revalidates
+/// everything.
+async fn visit_again(browser: &WebDriver, address: &str) -> anyhow::Result<PageVisit> {
     browser.goto("about:blank").await?;
-    visit(browser, address).await
+    measure_visit(browser, address).await
 }
 
-async fn visit(browser: &WebDriver, address: &str) -> anyhow::Result<Visit> {
+/// Opens a page, waits until the form is usable and its scripts are loaded, and reads the measurements. Fails if the
+/// browser reports no requests.
+async fn measure_visit(browser: &WebDriver, address: &str) -> anyhow::Result<PageVisit> {
     browser.goto(address).await?;
     let usable = browser.execute_async(USABLE, vec![]).await?.convert()?;
     let complete = browser.execute_async(COMPLETE, vec![]).await?.convert()?;
     let container = browser.execute(CONTAINER, vec![]).await?.convert()?;
-    let page: Vec<Loaded> = browser.execute(LOADED, vec![]).await?.convert()?;
+    let page: Vec<LoadedResource> = browser.execute(LOADED, vec![]).await?.convert()?;
     let mut frames = Vec::new();
     let mut longest_task = 0_f64;
     for frame in browser.find_all(By::Css("iframe.wpwl-control-iframe")).await? {
         frame.enter_frame().await?;
-        // What completes the frames comes after they are usable.
+        // The remaining scripts of the frames load after the frames are usable.
         browser.execute_async(SETTLED, vec![]).await?;
-        frames.extend(browser.execute(LOADED, vec![]).await?.convert::<Vec<Loaded>>()?);
-        longest_task = longest_task.max(longest(browser).await?);
+        frames.extend(browser.execute(LOADED, vec![]).await?.convert::<Vec<LoadedResource>>()?);
+        longest_task = longest_task.max(read_longest_task(browser).await?);
         browser.enter_default_frame().await?;
     }
-    longest_task = longest_task.max(longest(browser).await?);
+    longest_task = longest_task.max(read_longest_task(browser).await?);
     let shift = browser.execute_async(SHIFT, vec![]).await?.convert()?;
     if page.is_empty() {
         bail!("the browser tells of no requests");
     }
-    Ok(Visit { usable, complete, longest_task, shift, container, page, frames })
+    Ok(PageVisit { usable, complete, longest_task, shift, container, page, frames })
 }
 
-async fn longest(browser: &WebDriver) -> anyhow::Result<f64> {
+/// Returns the milliseconds of the longest task in the current document, or 0 if no script records them.
+async fn read_longest_task(browser: &WebDriver) -> anyhow::Result<f64> {
     Ok(browser.execute(format!("return window.{LONGEST} ? window.{LONGEST}() : 0"), vec![]).await?.convert()?)
 }
 
-/// Waits for the page's word, rather than to ask for it again and again: asking costs the page time.
+/// Script that waits for the page's notification. Polling would cost the page time.
 const USABLE: &str = "const done = arguments[0];
     if (window.usable) done(window.usable);
     else addEventListener('usable', () => done(window.usable));";
 
-/// Waits until the form has its live region, which is the page part's. Static pages have neither.
+/// Script that waits until the form has its live region, which the page module creates. Static pages have no live
+/// region.
 const COMPLETE: &str = "const done = arguments[0];
     const wait = () => {
         if (!window.wpwl || document.querySelector('.wpwl-live')) done(performance.now());
@@ -144,7 +152,8 @@ const COMPLETE: &str = "const done = arguments[0];
     };
     wait();";
 
-/// Asks the browser for what it has noted since the document began. It tells of what is past in a task of its own.
+/// Script that reads the layout shifts since the start of the document. The browser reports past shifts in a separate
+/// task.
 const SHIFT: &str = "const done = arguments[0];
     let shift = 0;
     new PerformanceObserver(list => {
@@ -152,7 +161,7 @@ const SHIFT: &str = "const done = arguments[0];
     }).observe({ type: 'layout-shift', buffered: true });
     requestAnimationFrame(() => setTimeout(() => done(shift), 50));";
 
-/// Waits until the frame's checks are there; a static frame has none to come.
+/// Script that waits until the frame's validation is loaded. A static frame has none.
 const SETTLED: &str = "const done = arguments[0];
     const wait = () => {
         const own = window.tillgate;
@@ -161,9 +170,9 @@ const SETTLED: &str = "const done = arguments[0];
     };
     wait();";
 
-impl Visit {
-    /// Every address that was loaded, by the page and by its frames, each once.
-    pub(super) fn loaded(&self) -> Vec<String> {
+impl PageVisit {
+    /// Returns every address that the page and its frames loaded, without duplicates.
+    pub(super) fn loaded_addresses(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for loaded in self.page.iter().chain(&self.frames) {
             if !names.contains(&loaded.name) {
@@ -173,10 +182,10 @@ impl Visit {
         names
     }
 
-    /// The longest chain of the page's requests until the form was usable, of which each began after the one before had
-    /// ended.
+    /// Returns the length of the longest chain of the page's requests until the form was usable. Each request in a
+    /// chain began after the previous one ended.
     pub(super) fn round_trips(&self) -> usize {
-        let mut requests: Vec<&Loaded> = self.page.iter().filter(|it| it.end <= self.usable).collect();
+        let mut requests: Vec<&LoadedResource> = self.page.iter().filter(|it| it.end <= self.usable).collect();
         requests.sort_by(|a, b| a.start.total_cmp(&b.start));
         let mut depths: Vec<(f64, usize)> = Vec::new();
         for request in requests {
@@ -193,8 +202,8 @@ mod tests {
 
     #[test]
     fn requests_side_by_side_are_one_round_trip() {
-        let loaded = |start: f64, end: f64| Loaded { name: String::new(), start, end };
-        let visit = |page: Vec<Loaded>| Visit {
+        let loaded = |start: f64, end: f64| LoadedResource { name: String::new(), start, end };
+        let visit = |page: Vec<LoadedResource>| PageVisit {
             usable: 200.0,
             complete: 200.0,
             longest_task: 0.0,

@@ -1,9 +1,12 @@
-//! The same for accounts that are no cards, addresses of goods and merchants, the cart, flights, risk and schedules.
+//! Formats of accounts other than cards, shipping and merchant addresses, the cart, flights, risk and schedules.
 
-use super::{ADDRESSES, BAD_PHONES, Boundary, DAYS, FLAGS, PHONES, boundary, digits, text, values};
+use super::{
+    ADDRESSES, BAD_PHONES, Boundary, DAYS, FLAGS, PHONES, boundary, digits_boundary, owned_values, text_boundary,
+};
 
-/// Text that may have several lines.
-fn lines(names: &'static [&'static str], min: usize, max: usize) -> Boundary {
+/// Returns values of a text of `min` to `max` characters that may have several lines. Refused are shorter and longer
+/// texts and a control character.
+fn lines_boundary(names: &'static [&'static str], min: usize, max: usize) -> Boundary {
     let short = (min > 1).then(|| "é".repeat(min - 1));
     let bad = ["é".repeat(max + 1), "bell\u{7}bell".to_owned()];
     Boundary {
@@ -13,8 +16,9 @@ fn lines(names: &'static [&'static str], min: usize, max: usize) -> Boundary {
     }
 }
 
-/// Letters and digits, and one value for each other character that is refused.
-fn alphanumerics(names: &'static [&'static str], min: usize, max: usize, refused: &[&str]) -> Boundary {
+/// Returns values of `min` to `max` ASCII letters and digits. Refused are shorter and longer texts, and a text that
+/// ends with each of `refused`.
+fn alphanumeric_boundary(names: &'static [&'static str], min: usize, max: usize, refused: &[&str]) -> Boundary {
     let short = (min > 1).then(|| "a".repeat(min - 1));
     let wrong = refused.iter().map(|character| format!("{}{character}", "a".repeat(min.saturating_sub(1))));
     Boundary {
@@ -24,7 +28,8 @@ fn alphanumerics(names: &'static [&'static str], min: usize, max: usize, refused
     }
 }
 
-fn phone(names: &'static [&'static str], min: usize) -> Boundary {
+/// Returns values of a telephone number of `min` to 26 characters.
+fn phone_boundary(names: &'static [&'static str], min: usize) -> Boundary {
     let mut phone = boundary(names, &[PHONES.0, PHONES.1], &BAD_PHONES);
     phone.good.extend(["1".repeat(min), "1".repeat(26)]);
     phone.bad.extend(["1".repeat(min - 1), "1".repeat(27)]);
@@ -42,49 +47,52 @@ const LETTERS: (&[&str], &[&str]) = (&["DE", "US", "JP"], &["D", "DEU", "D1", "Z
 const UNITS: (&[&str], &[&str]) =
     (&["YEAR", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"], &["year", "CENTURY", "DAYS"]);
 
+/// Returns all limits in this module.
 pub(super) fn boundaries() -> Vec<Boundary> {
-    let mut boundaries = accounts();
-    boundaries.extend(shipping());
-    boundaries.extend(merchant());
-    boundaries.extend(cart());
-    boundaries.extend(airline());
-    boundaries.extend(risk_and_schedules());
+    let mut boundaries = account_boundaries();
+    boundaries.extend(shipping_boundaries());
+    boundaries.extend(merchant_boundaries());
+    boundaries.extend(cart_boundaries());
+    boundaries.extend(airline_boundaries());
+    boundaries.extend(risk_and_schedule_boundaries());
     boundaries
 }
 
-#[rustfmt::skip] // a row reads as a line
-fn accounts() -> Vec<Boundary> {
+/// Returns the limits of accounts other than cards, and of references to other payments.
+#[rustfmt::skip] // keeps each row on one line
+fn account_boundaries() -> Vec<Boundary> {
     let token = Boundary {
         names: &["walletPay.paymentToken"],
-        good: values(&["{\"data\":\"a+/=\"}", "x"]).into_iter().chain(["x".repeat(16_384)]).collect(),
-        bad: values(&["ä", "bell\u{7}"]),
+        good: owned_values(&["{\"data\":\"a+/=\"}", "x"]).into_iter().chain(["x".repeat(16_384)]).collect(),
+        bad: owned_values(&["ä", "bell\u{7}"]),
     };
     vec![
         token,
-        alphanumerics(&["referencedPaymentId"], 32, 32, &SYMBOLS),
+        alphanumeric_boundary(&["referencedPaymentId"], 32, 32, &SYMBOLS),
         boundary(&["walletPay.source"], &["web", "app"], &["WEB", "phone"]),
-        text(&["virtualAccount.accountId"], 1, 100),
-        text(&["bankAccount.holder"], 4, 128),
-        text(&["bankAccount.bankName"], 1, 255),
-        alphanumerics(&["bankAccount.number"], 3, 64, &SYMBOLS),
+        text_boundary(&["virtualAccount.accountId"], 1, 100),
+        text_boundary(&["bankAccount.holder"], 4, 128),
+        text_boundary(&["bankAccount.bankName"], 1, 255),
+        alphanumeric_boundary(&["bankAccount.number"], 3, 64, &SYMBOLS),
         boundary(&["bankAccount.iban"],
             &["DE89370400440532013000", "NO9386011117947", "MT84MALT011000012345MTLCAST001S"],
             &["DE88370400440532013000", "DE8937040044053201300", "DE89 3704 0044 0532 0130 00", "RU0304452522540817810538091310419", "89370400440532013000"]),
-        alphanumerics(&["bankAccount.bankCode"], 1, 12, &SYMBOLS),
+        alphanumeric_boundary(&["bankAccount.bankCode"], 1, 12, &SYMBOLS),
         boundary(&["bankAccount.bic"], &["DEUTDEFF", "DEUTDEFF500"], &["DEUTDEF", "DEUTDEFF5", "DEUTDEFF50", "DEUTDEFF5000", "DEUTZZFF", "DEUT-EFF"]),
         boundary(&["bankAccount.country"], LETTERS.0, LETTERS.1),
-        alphanumerics(&["bankAccount.mandate.id"], 1, 35, &SYMBOLS),
-        alphanumerics(&["bankAccount.mandate.reference"], 1, 32, &SYMBOLS),
+        alphanumeric_boundary(&["bankAccount.mandate.id"], 1, 35, &SYMBOLS),
+        alphanumeric_boundary(&["bankAccount.mandate.reference"], 1, 32, &SYMBOLS),
         boundary(&["bankAccount.mandate.dateOfSignature", "transactionDueDate"], DAYS.0, DAYS.1),
         boundary(&["recurringMigration.paymentType"], &["DB", "CD", "PA"], &["RF", "db"]),
         boundary(&["recurringMigration.amount"], &["1", "12345678", "12345678.90"], &["123456789", "1.5", "-1"]),
         boundary(&["recurringMigration.requestTimestamp"], MOMENTS.0, MOMENTS.1),
-        text(&["recurringMigration.connectorTxId1", "recurringMigration.connectorTxId2", "recurringMigration.connectorTxId3"], 1, 128),
+        text_boundary(&["recurringMigration.connectorTxId1", "recurringMigration.connectorTxId2", "recurringMigration.connectorTxId3"], 1, 128),
     ]
 }
 
-#[rustfmt::skip] // a row reads as a line
-fn shipping() -> Vec<Boundary> {
+/// Returns the limits of shipping, to the customer and to the merchant.
+#[rustfmt::skip] // keeps each row on one line
+fn shipping_boundaries() -> Vec<Boundary> {
     const METHODS: &[&str] = &[
         "LOWEST_COST", "CARRIER_DESIGNATED_BY_CUSTOMER", "ELECTRONIC_DELIVERY", "GROUND", "INTERNATIONAL", "MILITARY",
         "NEXT_DAY_OVERNIGHT", "OTHER", "STORE_PICKUP", "SAME_DAY_SERVICE", "TWO_DAY_SERVICE", "THREE_DAY_SERVICE",
@@ -92,137 +100,141 @@ fn shipping() -> Vec<Boundary> {
     ];
     let towns = Boundary {
         names: &["shipping.city", "merchant.shipping.city"],
-        good: values(&["Ulm", "New York", "Frankfurt (Oder)", "東京"]).into_iter().chain(["é".repeat(80)]).collect(),
-        bad: values(&["12345", "a_b", "line\nbreak"]).into_iter().chain(["é".repeat(81)]).collect(),
+        good: owned_values(&["Ulm", "New York", "Frankfurt (Oder)", "東京"]).into_iter().chain(["é".repeat(80)]).collect(),
+        bad: owned_values(&["12345", "a_b", "line\nbreak"]).into_iter().chain(["é".repeat(81)]).collect(),
     };
     let states = Boundary {
         names: &["shipping.state", "merchant.shipping.state"],
-        good: values(&["NY", "N.S.W. 2", "Baden-Württemberg"]).into_iter().chain(["x".repeat(50)]).collect(),
-        bad: values(&["a_b", ".", "line\nbreak"]).into_iter().chain(["x".repeat(51)]).collect(),
+        good: owned_values(&["NY", "N.S.W. 2", "Baden-Württemberg"]).into_iter().chain(["x".repeat(50)]).collect(),
+        bad: owned_values(&["a_b", ".", "line\nbreak"]).into_iter().chain(["x".repeat(51)]).collect(),
     };
     vec![
-        // the one who gets the goods
-        text(&["shipping.customer.merchantCustomerId", "shipping.customer.ip", "shipping.customer.merchantReference"], 1, 255),
+        // recipient of the goods
+        text_boundary(&["shipping.customer.merchantCustomerId", "shipping.customer.ip", "shipping.customer.merchantReference"], 1, 255),
         boundary(&["shipping.customer.givenName", "shipping.customer.surname"], &["J", "A name that is longer than forty-eight characters is cut, not refused"], &["line\nbreak"]),
-        text(&["shipping.customer.middleName"], 2, 50),
+        text_boundary(&["shipping.customer.middleName"], 2, 50),
         boundary(&["shipping.customer.sex"], &["M", "F"], &["m", "X"]),
         boundary(&["shipping.customer.birthDate"], DAYS.0, DAYS.1),
-        phone(&["shipping.customer.phone"], 8),
-        phone(&["shipping.customer.mobile", "shipping.phone", "shipping.mobile", "merchant.shipping.phone", "merchant.shipping.mobile"], 6),
-        text(&["shipping.customer.workPhone", "shipping.workPhone", "merchant.shipping.workPhone"], 1, 25),
-        text(&["shipping.customer.email", "shipping.email", "merchant.shipping.email"], 6, 128),
-        text(&["shipping.customer.companyName", "shipping.companyName", "merchant.shipping.companyName"], 1, 60),
+        phone_boundary(&["shipping.customer.phone"], 8),
+        phone_boundary(&["shipping.customer.mobile", "shipping.phone", "shipping.mobile", "merchant.shipping.phone", "merchant.shipping.mobile"], 6),
+        text_boundary(&["shipping.customer.workPhone", "shipping.workPhone", "merchant.shipping.workPhone"], 1, 25),
+        text_boundary(&["shipping.customer.email", "shipping.email", "merchant.shipping.email"], 6, 128),
+        text_boundary(&["shipping.customer.companyName", "shipping.companyName", "merchant.shipping.companyName"], 1, 60),
         boundary(&["shipping.customer.identificationDocType"], &["IDCARD", "PASSPORT", "TAXSTATEMENT"], &["idcard", "DRIVER"]),
-        text(&["shipping.customer.identificationDocId"], 8, 64),
+        text_boundary(&["shipping.customer.identificationDocId"], 8, 64),
         boundary(&["shipping.customer.salutation"], &["MR", "MRS", "MS", "MX"], &["Mr", "DR"]),
         boundary(&["shipping.customer.language"], &["DE", "EN"], &["de", "D", "DEU"]),
         boundary(&["shipping.customer.category"], &["INDIVIDUAL", "COMPANY"], &["individual", "CLUB"]),
         boundary(&["shipping.customer.status"], &["NEW", "EXISTING"], &["new", "OLD"]),
-        text(&["shipping.customer.browser.acceptHeader", "shipping.customer.browser.userAgent"], 1, 2048),
+        text_boundary(&["shipping.customer.browser.acceptHeader", "shipping.customer.browser.userAgent"], 1, 2048),
         boundary(&["shipping.customer.browser.language"], &["d", "de-AT"], &["zh-Hant12", "de_AT"]),
-        digits(&["shipping.customer.browser.screenHeight", "shipping.customer.browser.screenWidth"], 1, 6),
+        digits_boundary(&["shipping.customer.browser.screenHeight", "shipping.customer.browser.screenWidth"], 1, 6),
         boundary(&["shipping.customer.browser.timezone"], &["0", "-60", "840"], &["-", "1.5", "123456"]),
         boundary(&["shipping.customer.browser.javaEnabled"], FLAGS.0, FLAGS.1),
-        digits(&["shipping.customer.browser.screenColorDepth"], 1, 2),
-        digits(&["shipping.customer.browser.challengeWindow"], 2, 2),
-        // where the goods go to, and come from
-        text(&["shipping.street1", "shipping.street2", "shipping.houseNumber1", "shipping.houseNumber2", "shipping.warehouse"], 1, 100),
-        text(&["merchant.shipping.street1", "merchant.shipping.street2", "merchant.shipping.houseNumber1", "merchant.shipping.houseNumber2", "merchant.shipping.warehouse"], 1, 100),
+        digits_boundary(&["shipping.customer.browser.screenColorDepth"], 1, 2),
+        digits_boundary(&["shipping.customer.browser.challengeWindow"], 2, 2),
+        // destination and origin of the goods
+        text_boundary(&["shipping.street1", "shipping.street2", "shipping.houseNumber1", "shipping.houseNumber2", "shipping.warehouse"], 1, 100),
+        text_boundary(&["merchant.shipping.street1", "merchant.shipping.street2", "merchant.shipping.houseNumber1", "merchant.shipping.houseNumber2", "merchant.shipping.warehouse"], 1, 100),
         towns,
         states,
-        alphanumerics(&["shipping.postcode", "merchant.shipping.postcode"], 1, 16, &["_", ".", "ä"]),
+        alphanumeric_boundary(&["shipping.postcode", "merchant.shipping.postcode"], 1, 16, &["_", ".", "ä"]),
         boundary(&["shipping.country", "merchant.shipping.country"], LETTERS.0, LETTERS.1),
         boundary(&["shipping.method", "merchant.shipping.method"], METHODS, &["ground", "PIGEON"]),
         boundary(&["shipping.cost", "merchant.shipping.cost"], MONEY.0, MONEY.1),
-        lines(&["shipping.comment", "merchant.shipping.comment"], 1, 160),
+        lines_boundary(&["shipping.comment", "merchant.shipping.comment"], 1, 160),
         boundary(&["shipping.expectedDate", "merchant.shipping.expectedDate"], DAYS.0, DAYS.1),
-        text(&["shipping.logisticsProvider", "shipping.trackingNumber", "shipping.returnTrackingNumber", "shipping.normalized", "shipping.validationStatus"], 1, 255),
-        text(&["merchant.shipping.logisticsProvider", "merchant.shipping.trackingNumber", "merchant.shipping.returnTrackingNumber", "merchant.shipping.normalized", "merchant.shipping.validationStatus"], 1, 255),
+        text_boundary(&["shipping.logisticsProvider", "shipping.trackingNumber", "shipping.returnTrackingNumber", "shipping.normalized", "shipping.validationStatus"], 1, 255),
+        text_boundary(&["merchant.shipping.logisticsProvider", "merchant.shipping.trackingNumber", "merchant.shipping.returnTrackingNumber", "merchant.shipping.normalized", "merchant.shipping.validationStatus"], 1, 255),
         boundary(&["shipping.preference", "merchant.shipping.preference"], &["GET_FROM_FILE", "NO_SHIPPING", "SET_PROVIDED_ADDRESS"], &["no_shipping", "ANY"]),
-        text(&["shipping.middleName", "merchant.shipping.middleName"], 1, 255),
+        text_boundary(&["shipping.middleName", "merchant.shipping.middleName"], 1, 255),
         boundary(&["shipping.type", "merchant.shipping.type"], &["RETURN", "SHIPMENT"], &["return", "GIFT"]),
     ]
 }
 
-#[rustfmt::skip] // a row reads as a line
-fn merchant() -> Vec<Boundary> {
+/// Returns the limits of corporate and merchant data.
+#[rustfmt::skip] // keeps each row on one line
+fn merchant_boundaries() -> Vec<Boundary> {
     vec![
-        text(&["corporate.name", "corporate.suite"], 1, 30),
-        text(&["corporate.description"], 1, 160),
-        text(&["corporate.street", "corporate.address"], 1, 100),
-        text(&["corporate.city"], 1, 80),
-        text(&["corporate.state"], 1, 50),
-        text(&["corporate.postCode"], 1, 16),
-        text(&["corporate.postboxNumber"], 1, 15),
+        text_boundary(&["corporate.name", "corporate.suite"], 1, 30),
+        text_boundary(&["corporate.description"], 1, 160),
+        text_boundary(&["corporate.street", "corporate.address"], 1, 100),
+        text_boundary(&["corporate.city"], 1, 80),
+        text_boundary(&["corporate.state"], 1, 50),
+        text_boundary(&["corporate.postCode"], 1, 16),
+        text_boundary(&["corporate.postboxNumber"], 1, 15),
         boundary(&["corporate.purchase"], &["Y", "N"], &["y", "YES"]),
-        digits(&["corporate.phone", "corporate.fax"], 1, 25),
-        text(&["merchant.name", "merchant.city", "merchant.street", "merchant.submerchantId"], 1, 100),
-        alphanumerics(&["merchant.postcode"], 1, 16, &["_", "x x", "ä"]),
-        alphanumerics(&["merchant.state"], 1, 50, &SYMBOLS),
+        digits_boundary(&["corporate.phone", "corporate.fax"], 1, 25),
+        text_boundary(&["merchant.name", "merchant.city", "merchant.street", "merchant.submerchantId"], 1, 100),
+        alphanumeric_boundary(&["merchant.postcode"], 1, 16, &["_", "x x", "ä"]),
+        alphanumeric_boundary(&["merchant.state"], 1, 50, &SYMBOLS),
         boundary(&["merchant.country", "merchant.billing.country"], &["DE", "US", "JP"], &["D", "DEU", "D1", "ZZ"]),
-        alphanumerics(&["merchant.phone"], 0, 25, &["(", "x x", "_", "ä"]),
-        alphanumerics(&["merchant.mcc"], 0, 4, &SYMBOLS),
-        lines(&["merchant.data[key]"], 0, 2048),
-        text(&["merchant.websiteId"], 0, 255),
-        text(&["merchant.billing.street1", "merchant.billing.street2", "merchant.billing.houseNumber1", "merchant.billing.houseNumber2"], 1, 100),
-        text(&["merchant.billing.city"], 1, 48),
-        text(&["merchant.billing.state"], 1, 10),
-        text(&["merchant.billing.postcode"], 1, 16),
-        text(&["merchant.billing.normalized", "merchant.billing.validationStatus", "merchant.billing.givenName", "merchant.billing.surname", "merchant.billing.middleName"], 1, 255),
-        text(&["merchant.billing.companyName"], 1, 60),
-        text(&["merchant.billing.phone", "merchant.billing.workPhone"], 1, 25),
-        phone(&["merchant.billing.mobile"], 6),
-        text(&["merchant.billing.email"], 6, 128),
+        alphanumeric_boundary(&["merchant.phone"], 0, 25, &["(", "x x", "_", "ä"]),
+        alphanumeric_boundary(&["merchant.mcc"], 0, 4, &SYMBOLS),
+        lines_boundary(&["merchant.data[key]"], 0, 2048),
+        text_boundary(&["merchant.websiteId"], 0, 255),
+        text_boundary(&["merchant.billing.street1", "merchant.billing.street2", "merchant.billing.houseNumber1", "merchant.billing.houseNumber2"], 1, 100),
+        text_boundary(&["merchant.billing.city"], 1, 48),
+        text_boundary(&["merchant.billing.state"], 1, 10),
+        text_boundary(&["merchant.billing.postcode"], 1, 16),
+        text_boundary(&["merchant.billing.normalized", "merchant.billing.validationStatus", "merchant.billing.givenName", "merchant.billing.surname", "merchant.billing.middleName"], 1, 255),
+        text_boundary(&["merchant.billing.companyName"], 1, 60),
+        text_boundary(&["merchant.billing.phone", "merchant.billing.workPhone"], 1, 25),
+        phone_boundary(&["merchant.billing.mobile"], 6),
+        text_boundary(&["merchant.billing.email"], 6, 128),
     ]
 }
 
-#[rustfmt::skip] // a row reads as a line
-fn cart() -> Vec<Boundary> {
+/// Returns the limits of a cart's items, recipients and payments.
+#[rustfmt::skip] // keeps each row on one line
+fn cart_boundaries() -> Vec<Boundary> {
     vec![
-        text(&["cart.items[0].name", "cart.items[0].merchantItemId", "cart.items[0].sku", "cart.items[0].giftMessage", "cart.items[0].shippingMethod", "cart.items[0].shippingInstructions", "cart.items[0].shippingTrackingNumber", "cart.items[0].originalPrice"], 1, 255),
+        text_boundary(&["cart.items[0].name", "cart.items[0].merchantItemId", "cart.items[0].sku", "cart.items[0].giftMessage", "cart.items[0].shippingMethod", "cart.items[0].shippingInstructions", "cart.items[0].shippingTrackingNumber", "cart.items[0].originalPrice"], 1, 255),
         boundary(&["cart.items[0].quantity"], &["1", "0.5", "12.375"], &["1.2345", "1.", ".5", "-1", "1,5", "x"]),
         boundary(&["cart.items[0].type"], &["PHYSICAL", "DIGITAL", "MIXED", "ANONYMOUS_DONATION", "AUTHORITIES_PAYMENT"], &["digital", "GIFT"]),
         boundary(&["cart.items[0].currency", "cart.payments[0].currency"], &["EUR", "JPY"], &["eur", "EU", "EURO", "ZZZ"]),
-        lines(&["cart.items[0].description"], 1, 2048),
+        lines_boundary(&["cart.items[0].description"], 1, 2048),
         boundary(&["cart.items[0].price", "cart.items[0].totalAmount", "cart.items[0].taxAmount", "cart.items[0].totalTaxAmount", "cart.items[0].shipping", "cart.items[0].discount", "cart.items[0].totalDiscountAmount", "cart.payments[0].amount"], MONEY.0, MONEY.1),
         boundary(&["cart.items[0].tax"], &["0", "19", "7.5", "99.99", "100", "100.00"], &["100.01", "101", "7.555", "-1", "19%", "7,5"]),
         boundary(&["cart.items[0].quantityUnit"], &["M", "CM", "KG", "G", "COUNT"], &["kg", "MM"]),
         boundary(&["cart.items[0].productUrl", "cart.items[0].imageUrl"], ADDRESSES.0, ADDRESSES.1),
-        text(&["cart.items[0].productCode", "cart.items[0].partNumber", "cart.items[0].vatReferenceNumber"], 1, 30),
+        text_boundary(&["cart.items[0].productCode", "cart.items[0].partNumber", "cart.items[0].vatReferenceNumber"], 1, 30),
         boundary(&["cart.items[0].itemNumber"], &["1", "999"], &["0", "1000", "-1", "x"]),
-        text(&["cart.items[0].recipient.salutation"], 1, 5),
-        text(&["cart.items[0].recipient.firstName", "cart.items[0].recipient.lastName"], 1, 48),
-        text(&["cart.items[0].recipient.middleName", "cart.items[0].recipient.state"], 1, 50),
-        text(&["cart.items[0].recipient.apartment", "cart.items[0].recipient.street", "cart.items[0].recipient.address"], 1, 100),
-        text(&["cart.items[0].recipient.city"], 1, 80),
-        text(&["cart.items[0].recipient.postcode"], 1, 16),
+        text_boundary(&["cart.items[0].recipient.salutation"], 1, 5),
+        text_boundary(&["cart.items[0].recipient.firstName", "cart.items[0].recipient.lastName"], 1, 48),
+        text_boundary(&["cart.items[0].recipient.middleName", "cart.items[0].recipient.state"], 1, 50),
+        text_boundary(&["cart.items[0].recipient.apartment", "cart.items[0].recipient.street", "cart.items[0].recipient.address"], 1, 100),
+        text_boundary(&["cart.items[0].recipient.city"], 1, 80),
+        text_boundary(&["cart.items[0].recipient.postcode"], 1, 16),
         boundary(&["cart.items[0].recipient.country"], &["DE", "276"], &["D", "DEU", "27", "2760", "ZZ"]),
-        digits(&["cart.items[0].recipient.phone"], 1, 25),
-        text(&["cart.items[0].recipient.email"], 1, 60),
-        text(&["cart.payments[0].name", "cart.payments[0].brand"], 1, 255),
+        digits_boundary(&["cart.items[0].recipient.phone"], 1, 25),
+        text_boundary(&["cart.items[0].recipient.email"], 1, 60),
+        text_boundary(&["cart.payments[0].name", "cart.payments[0].brand"], 1, 255),
         boundary(&["cart.payments[0].type"], &["GIFTCARD", "PROMOTION"], &["giftcard", "CASH"]),
         boundary(&["cart.payments[0].status"], &["pending", "authorized", "captured"], &["PENDING", "open"]),
         boundary(&["cart.payments[0].primary"], FLAGS.0, FLAGS.1),
     ]
 }
 
-#[rustfmt::skip] // a row reads as a line
-fn airline() -> Vec<Boundary> {
+/// Returns the limits of flight data.
+#[rustfmt::skip] // keeps each row on one line
+fn airline_boundaries() -> Vec<Boundary> {
     vec![
         boundary(&["airline.totalTaxAmount", "airline.totalFeesAmount", "airline.totalFareAmount"], MONEY.0, MONEY.1),
         boundary(&["airline.ticketIssueDate", "airline.passengers[0].legs[0].departureDate", "airline.passengers[0].legs[0].arrivalDate"], DAYS.0, DAYS.1),
-        text(&["airline.ticketIssueAddress", "airline.thirdPartyBooking", "airline.bookingtype", "airline.ticketDeliveryMethod", "airline.bookingRefNum", "airline.agentName", "airline.agentCode"], 1, 255),
-        text(&["airline.passengers[0].type", "airline.passengers[0].name", "airline.passengers[0].ticketRestricted", "airline.passengers[0].ticketNumber", "airline.passengers[0].status", "airline.passengers[0].phone", "airline.passengers[0].frequentFlyerNumber", "airline.passengers[0].email", "airline.passengers[0].dob", "airline.passengers[0].checkDigit"], 1, 255),
+        text_boundary(&["airline.ticketIssueAddress", "airline.thirdPartyBooking", "airline.bookingtype", "airline.ticketDeliveryMethod", "airline.bookingRefNum", "airline.agentName", "airline.agentCode"], 1, 255),
+        text_boundary(&["airline.passengers[0].type", "airline.passengers[0].name", "airline.passengers[0].ticketRestricted", "airline.passengers[0].ticketNumber", "airline.passengers[0].status", "airline.passengers[0].phone", "airline.passengers[0].frequentFlyerNumber", "airline.passengers[0].email", "airline.passengers[0].dob", "airline.passengers[0].checkDigit"], 1, 255),
         boundary(&["airline.passengers[0].legs[0].taxAmount", "airline.passengers[0].legs[0].feesAmount", "airline.passengers[0].legs[0].fareAmount", "airline.passengers[0].legs[0].departureTaxAmount"], MONEY.0, MONEY.1),
-        text(&["airline.passengers[0].legs[0].ticketNumber", "airline.passengers[0].legs[0].stopOverAllowed", "airline.passengers[0].legs[0].restrictions", "airline.passengers[0].legs[0].flightNumber", "airline.passengers[0].legs[0].fareBasis", "airline.passengers[0].legs[0].exchangeTicketNum"], 1, 255),
-        text(&["airline.passengers[0].legs[0].departureCountry", "airline.passengers[0].legs[0].departureAirport", "airline.passengers[0].legs[0].departureTime", "airline.passengers[0].legs[0].arrivalCountry", "airline.passengers[0].legs[0].arrivalAirport", "airline.passengers[0].legs[0].arrivalTime"], 1, 255),
-        text(&["airline.passengers[0].legs[0].airlineName", "airline.passengers[0].legs[0].airlineCode", "airline.passengers[0].legs[0].couponNumber", "airline.passengers[0].legs[0].classOfService", "airline.passengers[0].legs[0].carrierCode"], 1, 255),
-        text(&["airline.passengers[0].legs[0].timeToDeparture"], 1, 10),
+        text_boundary(&["airline.passengers[0].legs[0].ticketNumber", "airline.passengers[0].legs[0].stopOverAllowed", "airline.passengers[0].legs[0].restrictions", "airline.passengers[0].legs[0].flightNumber", "airline.passengers[0].legs[0].fareBasis", "airline.passengers[0].legs[0].exchangeTicketNum"], 1, 255),
+        text_boundary(&["airline.passengers[0].legs[0].departureCountry", "airline.passengers[0].legs[0].departureAirport", "airline.passengers[0].legs[0].departureTime", "airline.passengers[0].legs[0].arrivalCountry", "airline.passengers[0].legs[0].arrivalAirport", "airline.passengers[0].legs[0].arrivalTime"], 1, 255),
+        text_boundary(&["airline.passengers[0].legs[0].airlineName", "airline.passengers[0].legs[0].airlineCode", "airline.passengers[0].legs[0].couponNumber", "airline.passengers[0].legs[0].classOfService", "airline.passengers[0].legs[0].carrierCode"], 1, 255),
+        text_boundary(&["airline.passengers[0].legs[0].timeToDeparture"], 1, 10),
     ]
 }
 
-#[rustfmt::skip] // a row reads as a line
-fn risk_and_schedules() -> Vec<Boundary> {
+/// Returns the limits of query dates, gift cards, risk data, schedules and chargebacks.
+#[rustfmt::skip] // keeps each row on one line
+fn risk_and_schedule_boundaries() -> Vec<Boundary> {
     const OCCASIONS: &[&str] = &[
         "ANNIVERSARY", "BIRTHDAY", "CONGRATULATIONS", "APRIL_FOOLS_DAY", "EASTER", "FATHERS_DAY", "GRADUATION",
         "HOLIDAY", "SEASONS_GREETINGS", "PASSOVER", "KWANZAA", "HALLOWEEN", "MOTHERS_DAY", "NEW_YEARS_DAY",
@@ -232,13 +244,13 @@ fn risk_and_schedules() -> Vec<Boundary> {
     ];
     vec![
         boundary(&["date.from", "date.to"], DAYS.0, DAYS.1),
-        lines(&["giftCard.message"], 2, 160),
+        lines_boundary(&["giftCard.message"], 2, 160),
         boundary(&["giftCard.type"], OCCASIONS, &["birthday", "MONDAY"]),
-        text(&["risk.channelId", "risk.serviceId", "risk.brand"], 1, 255),
+        text_boundary(&["risk.channelId", "risk.serviceId", "risk.brand"], 1, 255),
         boundary(&["risk.orderTimestamp", "job.startDate", "job.endDate"], MOMENTS.0, MOMENTS.1),
-        lines(&["risk.parameters[a.b_1]"], 0, 2048),
-        text(&["risk.merchantWebsite"], 1, 60),
-        text(&["risk.accountToken", "job.name"], 1, 64),
+        lines_boundary(&["risk.parameters[a.b_1]"], 0, 2048),
+        text_boundary(&["risk.merchantWebsite"], 1, 60),
+        text_boundary(&["risk.accountToken", "job.name"], 1, 64),
         boundary(&["job.year"], &["*", "2026", "2026,2027"], &["26", "20266", "2026,", "every"]),
         boundary(&["job.month"], &["*", "01", "01,12"], &["001", "1", "01-05", "01,", "**", "xx", "00", "13", "01,13"]),
         boundary(&["job.dayOfMonth"], &["*", "01", "01,31"], &["001", "1", "01-05", "01,", "**", "xx", "00", "32"]),

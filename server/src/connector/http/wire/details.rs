@@ -1,22 +1,22 @@
-//! The parts of an authorisation request: account, billing address, merchant, standing instruction and 3-D Secure.
+//! The parts of an authorization request: account, billing address, merchant, standing instruction and 3-D Secure.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// A text that is a secret: no `Display`, a masked `Debug`, zeroed on drop.
+/// A secret text: no `Display`, a masked `Debug`, zeroed on drop.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
 #[serde(transparent)]
 pub struct SecretText(String);
 
 impl SecretText {
-    /// Takes a secret.
+    /// Wraps a secret.
     pub fn new(text: &str) -> Self {
         Self(text.to_owned())
     }
 
-    /// The whole text. Whoever takes it is responsible for where it goes.
+    /// Returns the whole text. The caller must protect it.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -32,23 +32,25 @@ impl fmt::Debug for SecretText {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum AccountData {
-    /// A card, also one out of a wallet.
+    /// A card, also one from a wallet.
     Card(CardData),
     /// A bank account.
     Bank(BankData),
+    /// An account with a provider. Without an id, the shopper logs in at the provider.
+    Provider(ProviderData),
 }
 
 /// A card.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CardData {
-    /// Its number, 12 to 19 digits.
+    /// The card number, 12 to 19 digits.
     pub number: SecretText,
-    /// Month of its expiry, two digits.
+    /// The expiry month, two digits.
     pub expiry_month: String,
-    /// Year of its expiry, four digits.
+    /// The expiry year, four digits.
     pub expiry_year: String,
-    /// The name on it.
+    /// The cardholder's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
     /// The security code.
@@ -70,10 +72,19 @@ pub struct CardData {
 pub enum CardEntry {
     /// Typed for this payment.
     Keyed,
-    /// Stored by an earlier one.
+    /// Stored by an earlier payment.
     Stored,
-    /// Handed out by a wallet.
+    /// Provided by a wallet.
     Wallet,
+}
+
+/// An account with a provider.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ProviderData {
+    /// The provider's id of the account.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account_id: Option<String>,
 }
 
 /// A bank account.
@@ -103,7 +114,7 @@ pub struct BankData {
     pub mandate_signed: Option<String>,
 }
 
-/// What the address check looks at.
+/// The data of the address check.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct BillingAddress {
@@ -148,7 +159,7 @@ pub struct MerchantData {
     pub submerchant_id: Option<String>,
 }
 
-/// A step of an agreement with the cardholder (`standingInstruction.*`).
+/// A step of a standing instruction (`standingInstruction.*`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct StandingInstructionData {
@@ -167,13 +178,13 @@ pub struct StandingInstructionData {
     /// Last day, `yyyy-MM-dd`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expiry: Option<String>,
-    /// Days between two charges, at least.
+    /// Minimum number of days between two charges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frequency: Option<String>,
-    /// Charges in all.
+    /// Total number of charges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number_of_installments: Option<String>,
-    /// The scheme's id of the agreement's first payment.
+    /// The scheme's id of the first payment of the standing instruction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_transaction_id: Option<String>,
 }
@@ -185,7 +196,7 @@ pub struct ThreeDsData {
     /// Version of the protocol, e.g. `2.2.0`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Letter of the result (EMV 3-D Secure `transStatus`); none if the card took no part.
+    /// Letter of the result (EMV 3-D Secure `transStatus`). `None` if the card is not enrolled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// Electronic commerce indicator, two digits.

@@ -1,7 +1,7 @@
-//! The specification's limits, group by group: prefixes, and the fields behind each with their fewest and most
-//! characters.
+//! Limits of the specification, group by group: prefixes, and the fields of each with their minimum and maximum
+//! lengths.
 
-/// Texts that may hold anything.
+/// Texts of any characters.
 #[rustfmt::skip] // rows
 pub(super) const TEXTS: &[(&str, &str)] = &[
     ("", "descriptor 1-127, merchantTransactionId 8-255, merchantInvoiceId 8-255, merchantMemo 8-255"),
@@ -60,7 +60,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("job.", "name 1-64"),
 ];
 
-/// Values of ASCII digits, or of letters and digits among others.
+/// Values of ASCII digits, or of letters and digits among other characters.
 #[rustfmt::skip] // rows
 pub(super) const DIGITS: &[(&str, &str)] = &[
     ("", "referencedPaymentId 32-32"),

@@ -1,13 +1,16 @@
-//! The specification's own limits, written down a second time on purpose: a slip in a row shows here.
+//! Limits of the specification, written a second time on purpose: they reveal a mistake in a row.
 
-use super::super::{DefaultValue, Formats, Group, Need, Parameter, Parameters, catalogue, check_formats, count, find};
+use super::super::{
+    DefaultValue, FormatSet, Need, Parameter, ParameterGroup, Parameters, all_parameters, check_formats,
+    count_parameters, find_parameter,
+};
 
 mod limits;
 
 use limits::{DATES, DIGITS, MONEY, TEXTS, WORDS};
 
-/// Name, fewest and most characters of each field in a table.
-fn limits(table: &[(&'static str, &'static str)]) -> Vec<(String, usize, usize)> {
+/// Returns name, minimum and maximum length of each field in a table.
+fn parse_limits(table: &[(&'static str, &'static str)]) -> Vec<(String, usize, usize)> {
     let mut limits = Vec::new();
     for (prefixes, fields) in table {
         let prefixes: Vec<&str> = if prefixes.is_empty() { vec![""] } else { prefixes.split_whitespace().collect() };
@@ -21,68 +24,84 @@ fn limits(table: &[(&'static str, &'static str)]) -> Vec<(String, usize, usize)>
     limits
 }
 
-fn takes(name: &str, value: &str) -> bool {
+/// Returns true if a value has the parameter's format. Panics if the catalogue does not know the name.
+fn is_valid_value(name: &str, value: &str) -> bool {
     let name = name.replace("[name]", "[abc]").replace("[key]", "[abc]").replace("[n]", "[7]");
-    assert!(find(&name).is_some(), "{name}");
-    check_formats(&Parameters::from_iter([(name.as_str(), value)]), Formats::Specified).is_empty()
+    assert!(find_parameter(&name).is_some(), "{name}");
+    check_formats(&Parameters::from_iter([(name.as_str(), value)]), FormatSet::Specified).is_empty()
 }
 
 #[test]
 fn lengths_are_those_of_the_specification() {
     for (rows, character) in [(TEXTS, "é"), (DIGITS, "1")] {
-        for (name, min, max) in limits(rows) {
-            assert!(takes(&name, &character.repeat(min)) && takes(&name, &character.repeat(max)), "{name}");
-            assert!(min == 0 || !takes(&name, &character.repeat(min - 1)), "{name}");
-            assert!(!takes(&name, &character.repeat(max + 1)), "{name}");
+        for (name, min, max) in parse_limits(rows) {
+            assert!(
+                is_valid_value(&name, &character.repeat(min)) && is_valid_value(&name, &character.repeat(max)),
+                "{name}"
+            );
+            assert!(min == 0 || !is_valid_value(&name, &character.repeat(min - 1)), "{name}");
+            assert!(!is_valid_value(&name, &character.repeat(max + 1)), "{name}");
         }
     }
-    for (name, _, _) in limits(DIGITS) {
-        assert!(!takes(&name, "ä"), "{name}");
-        assert!(name == "walletPay.paymentToken" || !takes(&name, "a.a a;a"), "{name}");
+    for (name, _, _) in parse_limits(DIGITS) {
+        assert!(!is_valid_value(&name, "ä"), "{name}");
+        assert!(name == "walletPay.paymentToken" || !is_valid_value(&name, "a.a a;a"), "{name}");
     }
 }
 
 #[test]
 fn words_are_those_of_the_specification() {
     for (name, words) in WORDS {
-        let pattern = find(&name.replace("[n]", "[0]")).unwrap().format.pattern();
+        let pattern = find_parameter(&name.replace("[n]", "[0]")).unwrap().format.pattern();
         assert_eq!(pattern, format!("^({})$", words.replace(' ', "|")), "{name}");
-        assert!(words.split(' ').all(|word| takes(name, word)), "{name}");
-        assert!(!takes(name, "ANOTHER") && !words.split(' ').any(|word| takes(name, &format!("{word} "))), "{name}");
+        assert!(words.split(' ').all(|word| is_valid_value(name, word)), "{name}");
+        assert!(
+            !is_valid_value(name, "ANOTHER") && !words.split(' ').any(|word| is_valid_value(name, &format!("{word} "))),
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn money_has_two_decimals_and_dates_are_days() {
     for name in MONEY.split_whitespace() {
-        assert!(takes(name, "0.00") && takes(name, "9999999999.99"), "{name}");
-        assert!(!takes(name, "1") && !takes(name, "1.0") && !takes(name, "10000000000.00"), "{name}");
+        assert!(is_valid_value(name, "0.00") && is_valid_value(name, "9999999999.99"), "{name}");
+        assert!(
+            !is_valid_value(name, "1") && !is_valid_value(name, "1.0") && !is_valid_value(name, "10000000000.00"),
+            "{name}"
+        );
     }
     for name in DATES.split_whitespace() {
-        assert!(takes(name, "1980-02-29") && !takes(name, "1981-02-29") && !takes(name, "29.02.1980"), "{name}");
+        assert!(
+            is_valid_value(name, "1980-02-29")
+                && !is_valid_value(name, "1981-02-29")
+                && !is_valid_value(name, "29.02.1980"),
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn every_row_is_among_these_or_checked_by_itself() {
-    let limits: Vec<_> = limits(TEXTS).into_iter().chain(limits(DIGITS)).collect();
+    let limits: Vec<_> = parse_limits(TEXTS).into_iter().chain(parse_limits(DIGITS)).collect();
     let listed = |name: &str| {
         limits.iter().any(|(limited, _, _)| limited == name)
             || WORDS.iter().any(|(words, _)| *words == name)
             || MONEY.split_whitespace().chain(DATES.split_whitespace()).any(|other| other == name)
     };
-    // Names in a request, as the examples have them.
-    let by_itself = |name: &str| OF_THEIR_OWN.iter().any(|(example, _, _)| find(example).unwrap().name == name);
-    for row in catalogue() {
-        // What the form sends for itself is dropped.
-        let form = row.group == Group::Form;
+    // Names in a request, as in the examples.
+    let by_itself =
+        |name: &str| OF_THEIR_OWN.iter().any(|(example, _, _)| find_parameter(example).unwrap().name == name);
+    for row in all_parameters() {
+        // Fields that the form sends for itself are dropped.
+        let form = row.group == ParameterGroup::Form;
         assert!(form || listed(row.name) || by_itself(row.name), "{} is not held against the specification", row.name);
     }
 }
 
-/// How many parameters each group has.
+/// Number of parameters in each group.
 const COUNTS: [(&str, usize); 30] = [
-    // With two of ours: brands and requireCvv.
+    // Including two of ours: brands and requireCvv.
     ("Basic payment", 17),
     ("Authentication in the body", 3),
     ("Card account", 5),
@@ -100,7 +119,7 @@ const COUNTS: [(&str, usize); 30] = [
     ("Cart items", 40),
     ("Cart payments", 7),
     ("Airline", 45),
-    // With two of ours: registrationsCreatable and registrationsRequireCvv.
+    // Including two of ours: registrationsCreatable and registrationsRequireCvv.
     ("Tokenization and registration", 8),
     ("Recurring migration", 6),
     ("3D authentication", 36),
@@ -119,17 +138,17 @@ const COUNTS: [(&str, usize); 30] = [
 #[test]
 fn no_parameter_gets_lost() {
     let mut groups: Vec<(&str, usize)> = Vec::new();
-    for row in catalogue() {
+    for row in all_parameters() {
         match groups.last_mut() {
             Some((title, count)) if *title == row.group.title() => *count += 1,
             _ => groups.push((row.group.title(), 1)),
         }
     }
     assert_eq!(groups, COUNTS);
-    assert_eq!(count(), 392);
+    assert_eq!(count_parameters(), 392);
 }
 
-/// A parameter, a value that it takes and one that it refuses.
+/// A parameter, a valid value, and an invalid one.
 const OF_THEIR_OWN: &[(&str, &str, &str)] = &[
     ("entityId", "8a829417539edb400153c1eae83932ac", "8A829417539EDB400153C1EAE83932AC"),
     ("amount", "92", "92.0"),
@@ -229,14 +248,14 @@ const OF_THEIR_OWN: &[(&str, &str, &str)] = &[
 #[test]
 fn formats_of_their_own() {
     for (name, good, bad) in OF_THEIR_OWN {
-        assert!(takes(name, good), "{name} = {good}");
-        assert!(!takes(name, bad), "{name} = {bad}");
+        assert!(is_valid_value(name, good), "{name} = {good}");
+        assert!(!is_valid_value(name, bad), "{name} = {bad}");
     }
 }
 
 #[test]
 fn what_is_required_is_what_the_specification_marks_so() {
-    let required: Vec<&str> = catalogue().filter(|row| row.need == Need::Required).map(|row| row.name).collect();
+    let required: Vec<&str> = all_parameters().filter(|row| row.need == Need::Required).map(|row| row.name).collect();
     let expected = "amount currency paymentType card.number card.expiryMonth card.expiryYear walletPay.paymentToken \
         walletPay.source virtualAccount.accountId bankAccount.holder recurringMigration.paymentType date.from date.to";
     assert_eq!(required, expected.split_whitespace().collect::<Vec<_>>());
@@ -260,30 +279,34 @@ fn what_is_conditional_is_what_the_specification_marks_so() {
         recurringMigration.connectorTxId3 threeDSecure.eci threeDSecure.verificationId threeDSecure.xid \
         threeDSecure.enrollmentStatus threeDSecure.authenticationStatus customParameters[name] shopperResultUrl \
         standingInstruction.expiry standingInstruction.frequency standingInstruction.numberOfInstallments";
-    // Every field of a flight is conditional; credentials in the body and registrations are not the specification's.
-    let others = |row: &&Parameter| !matches!(row.group, Group::Airline | Group::Authentication | Group::Registration);
-    let conditional = catalogue().filter(|row| row.need == Need::Conditional).filter(others);
+    // All fields of a flight are conditional; credentials in the body and registrations are not in the specification.
+    let others = |row: &&Parameter| {
+        !matches!(row.group, ParameterGroup::Airline | ParameterGroup::Authentication | ParameterGroup::Registration)
+    };
+    let conditional = all_parameters().filter(|row| row.need == Need::Conditional).filter(others);
     let conditional: Vec<&str> = conditional.map(|row| row.name).collect();
     assert_eq!(conditional, expected.split_whitespace().collect::<Vec<_>>());
-    assert!(catalogue().filter(|row| row.group == Group::Airline).all(|row| row.need == Need::Conditional));
+    assert!(
+        all_parameters().filter(|row| row.group == ParameterGroup::Airline).all(|row| row.need == Need::Conditional)
+    );
 }
 
 #[test]
 fn defaults_are_those_of_the_specification() {
-    let defaults: Vec<_> = catalogue().filter_map(|row| Some((row.name, row.default?))).collect();
+    let defaults: Vec<_> = all_parameters().filter_map(|row| Some((row.name, row.default?))).collect();
     let expected = [
         ("testMode", DefaultValue::Value("INTERNAL")),
         ("shipping.preference", DefaultValue::Value("GET_FROM_FILE")),
         ("merchant.shipping.preference", DefaultValue::Value("GET_FROM_FILE")),
         ("cart.items[n].quantityUnit", DefaultValue::Value("COUNT")),
         ("risk.orderTimestamp", DefaultValue::Now),
-        ("risk.brand", DefaultValue::Of("paymentBrand")),
+        ("risk.brand", DefaultValue::SameAs("paymentBrand")),
     ];
     assert_eq!(defaults, expected);
     for (name, default) in defaults {
         match default {
-            DefaultValue::Value(value) => assert!(takes(name, value), "{name}"),
-            DefaultValue::Of(other) => assert!(find(other).is_some(), "{name}"),
+            DefaultValue::Value(value) => assert!(is_valid_value(name, value), "{name}"),
+            DefaultValue::SameAs(other) => assert!(find_parameter(other).is_some(), "{name}"),
             DefaultValue::Now => {}
         }
     }
@@ -293,7 +316,9 @@ fn defaults_are_those_of_the_specification() {
 fn schemes_have_their_own_3d_credentials() {
     let known = |version: &str, field: &str| {
         let schemes = "visa mastercard amex diners discover jcb cartebancaire".split(' ');
-        schemes.filter(|scheme| find(&format!("threeDSecure.{version}.{scheme}.{field}")).is_some()).collect::<Vec<_>>()
+        schemes
+            .filter(|scheme| find_parameter(&format!("threeDSecure.{version}.{scheme}.{field}")).is_some())
+            .collect::<Vec<_>>()
     };
     assert_eq!(known("v1", "requestorId").len(), 7);
     assert_eq!(known("v1", "password"), ["visa", "jcb"]);

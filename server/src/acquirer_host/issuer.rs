@@ -1,0 +1,100 @@
+//! The simulated issuer: approves or declines test numbers and test amounts.
+//!
+//! The host accepts the same documented test numbers as the gateway's sandbox, from the same table, and no other cards.
+
+use jiff::civil::Date;
+use tillgate_shared::brand::Brand;
+use tillgate_shared::format::card_number::CardNumber;
+use tillgate_shared::format::expiry::Expiry;
+
+use crate::connector::http::wire::{AccountData, AuthorizationRequest, BankData, CardData, SecretText};
+use crate::test_data::{self, numbers};
+
+/// Amounts from 1000.00 to 1000.99 in minor units: the last two digits are the response code.
+const AMOUNTS_OF_CODES: std::ops::RangeInclusive<u64> = 100_000..=100_099;
+
+/// The issuer's decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssuerDecision {
+    /// Response code.
+    pub code: String,
+    /// Result of the address check.
+    pub avs: Option<char>,
+    /// Result of the check of the security code.
+    pub cvv: Option<char>,
+    /// The account in its displayable form.
+    pub account: Option<String>,
+}
+
+/// Decides an authorization request on a day by its account; a provider's account is always approved. If approved, an
+/// amount from 1000.00 to 1000.99 replaces the code by its last two digits. The checks of address and security code do
+/// not change the decision. Returns `None` if the account cannot be read.
+pub fn decide_authorization(request: &AuthorizationRequest, today: Date) -> Option<IssuerDecision> {
+    let (code, account, cvv) = match &request.account {
+        AccountData::Card(card) => {
+            let number = CardNumber::parse(card.number.expose()).ok()?;
+            let expiry = Expiry::parse(&card.expiry_month, &card.expiry_year).ok()?;
+            let masked = format!("{}******{}", number.bin().get(..6)?, number.last4());
+            (card_response_code(request, &number, expiry, today), masked, check_security_code(card))
+        }
+        AccountData::Bank(bank) => {
+            let last4 = match bank.iban.as_ref().or(bank.number.as_ref()).map(SecretText::expose) {
+                Some(number) => number.char_indices().nth_back(3).and_then(|(start, _)| number.get(start..))?,
+                // The shopper enters the account on a page of the bank.
+                None if request.return_url.is_some() => "",
+                None => return None,
+            };
+            (bank_response_code(bank), format!("******{last4}"), None)
+        }
+        // The shopper logs in to the account and decides on the provider's page.
+        AccountData::Provider(_) => ("00", "provider".to_owned(), None),
+    };
+    let code = match code {
+        "00" if AMOUNTS_OF_CODES.contains(&request.payment.amount) => {
+            format!("{:02}", request.payment.amount - AMOUNTS_OF_CODES.start())
+        }
+        code => code.to_owned(),
+    };
+    let avs = test_data::check_address(request.billing.street.as_deref(), request.billing.postcode.as_deref());
+    Some(IssuerDecision { code, avs, cvv, account: Some(account) })
+}
+
+/// Returns the response code of a card: 14 if it is no test number of the brand, 54 if it has expired, otherwise the
+/// code of the test data, or 00. A soft decline (1A) becomes 00 if 3-D Secure has authenticated the cardholder or
+/// attempted to, or if the amount is zero.
+fn card_response_code(
+    request: &AuthorizationRequest,
+    number: &CardNumber,
+    expiry: Expiry,
+    today: Date,
+) -> &'static str {
+    let digits = number.digits();
+    let fits_brand = Brand::find(&request.brand).is_some_and(|brand| brand.allows_number(digits));
+    if !number.is_luhn_valid() || !numbers::is_test_number(digits) || !fits_brand {
+        return "14";
+    }
+    if expiry.is_past((today.year().unsigned_abs(), today.month().unsigned_abs())) {
+        return "54";
+    }
+    let status = request.three_ds.as_ref().and_then(|three_ds| three_ds.status.as_deref());
+    let is_authenticated = matches!(status, Some("Y" | "A")) || request.payment.amount == 0;
+    match test_data::CARDS.iter().find(|card| card.number == digits).map_or("00", |card| card.outcome.acquirer) {
+        // A soft decline: the cardholder has to be authenticated first.
+        "1A" if is_authenticated => "00",
+        code => code,
+    }
+}
+
+/// Returns the response code that the test data have for the IBAN; 00 for any other account, also one without an IBAN.
+fn bank_response_code(bank: &BankData) -> &'static str {
+    let iban = bank.iban.as_ref().map(|iban| iban.expose());
+    test_data::ACCOUNTS
+        .iter()
+        .find(|account| Some(account.iban) == iban)
+        .map_or("00", |account| account.outcome.acquirer)
+}
+
+/// Returns the result of the check of the security code. `None` if the request has no code.
+fn check_security_code(card: &CardData) -> Option<char> {
+    Some(test_data::check_security_code(card.security_code.as_ref()?.expose()))
+}

@@ -1,0 +1,238 @@
+//! Schemas of the responses, for the OpenAPI document.
+
+use serde_json::{Value, json};
+
+/// Returns every schema of responses and of their parts, with its name.
+pub(super) fn all_schemas() -> Vec<(&'static str, Value)> {
+    [payment_schemas(), checkout_schemas(), service_schemas()].concat()
+}
+
+/// Returns the schema of any text.
+fn text_schema() -> Value {
+    json!({ "type": "string" })
+}
+
+/// Returns a reference to the schema of a result.
+fn result_reference() -> Value {
+    json!({ "$ref": "#/components/schemas/Result" })
+}
+
+/// Returns the schema of `result`, with the errors of parameters and the letters of the checks.
+fn result_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["code", "description"],
+        "properties": {
+            "code": { "type": "string", "pattern": "^[0-9.]{2,11}$" },
+            "description": { "type": "string", "maxLength": 255 },
+            "avsResponse": { "type": "string", "enum": ["A", "Z", "N", "U", "F"] },
+            "cvvResponse": { "type": "string", "enum": ["M", "N", "P", "S", "U"] },
+            "parameterErrors": { "type": "array", "items": {
+                "type": "object",
+                "required": ["name", "value", "message"],
+                "properties": { "name": text_schema(), "value": { "type": ["string", "null"] }, "message": text_schema() },
+            } },
+        },
+    })
+}
+
+/// Returns the schema of a redirect: the page that the shopper visits.
+fn redirect_schema() -> Value {
+    let pair = json!({ "type": "object", "properties": { "name": text_schema(), "value": text_schema() } });
+    let parameters = json!({ "type": "array", "items": pair });
+    json!({
+        "type": "object",
+        "required": ["url"],
+        "properties": {
+            "url": { "type": ["string", "null"] },
+            "method": text_schema(),
+            "parameters": parameters,
+            "preconditions": { "type": "array", "items": {
+                "type": "object",
+                "required": ["origin", "waitUntil", "url", "method"],
+                "properties": {
+                    "origin": text_schema(),
+                    "waitUntil": text_schema(),
+                    "url": text_schema(),
+                    "method": text_schema(),
+                    "parameters": parameters,
+                    "description": text_schema(),
+                },
+            } },
+        },
+    })
+}
+
+/// Returns the schemas of a payment's fields, by name.
+fn payment_properties() -> Value {
+    json!({
+        "id": { "type": "string", "pattern": "^[0-9A-Za-z.-]{32,48}$" },
+        "result": result_reference(),
+        "paymentType": text_schema(),
+        "paymentBrand": text_schema(),
+        "amount": { "type": "string", "pattern": r"^[0-9]{1,10}\.[0-9]{2}$" },
+        "currency": { "type": "string", "pattern": "^[A-Z]{3}$" },
+        "descriptor": { "type": "string", "maxLength": 127 },
+        "registrationId": text_schema(),
+        "redirect": redirect_schema(),
+    })
+}
+
+/// Returns the schemas of payments and lists of them, and of their parts: `Result` and `Refusal`.
+fn payment_schemas() -> Vec<(&'static str, Value)> {
+    let mut entry = payment_properties();
+    entry["referencedId"] = text_schema();
+    vec![
+        ("Result", result_schema()),
+        ("Refusal", response_schema(&["result"], json!({ "result": result_reference() }))),
+        ("PaymentAnswer", response_schema(&["result"], payment_properties())),
+        (
+            "PaymentsAnswer",
+            response_schema(
+                &["result", "payments"],
+                json!({
+                    "result": result_reference(),
+                    "payments": { "type": "array", "items": { "type": "object", "properties": entry } },
+                    "cursor": { "type": "string", "pattern": "^[0-9a-f]{32}$" },
+                    "pages": { "type": "integer", "minimum": 0 },
+                }),
+            ),
+        ),
+        (
+            "QueryAnswer",
+            json!({ "anyOf": [
+                { "$ref": "#/components/schemas/PaymentsAnswer" },
+                { "$ref": "#/components/schemas/PaymentAnswer" },
+            ] }),
+        ),
+    ]
+}
+
+/// Returns the schemas of responses about checkouts and registrations.
+fn checkout_schemas() -> Vec<(&'static str, Value)> {
+    vec![
+        (
+            "CheckoutAnswer",
+            response_schema(
+                &["result", "id"],
+                json!({
+                    "result": result_reference(),
+                    "id": { "type": "string", "pattern": "^[0-9A-Za-z.-]{32,48}$" },
+                    "integrity": { "type": "string", "pattern": "^sha384-" },
+                }),
+            ),
+        ),
+        (
+            "SubmittedAnswer",
+            response_schema(
+                &["result", "id", "flow"],
+                json!({
+                    "result": result_reference(),
+                    "id": text_schema(),
+                    "resourcePath": text_schema(),
+                    "flow": { "type": "string", "enum": ["now", "redirect", "popup", "inline", "saved"] },
+                    "threeDSecure": { "type": "object", "properties": { "version": text_schema() } },
+                    "redirect": redirect_schema(),
+                }),
+            ),
+        ),
+        (
+            "CheckoutStateAnswer",
+            response_schema(
+                &["id", "checkoutState"],
+                json!({
+                    "id": text_schema(),
+                    "checkoutState": {
+                        "type": "string", "enum": ["OPEN", "PENDING", "PAID", "REGISTERED", "EXPIRED"],
+                    },
+                }),
+            ),
+        ),
+        (
+            "RegistrationAnswer",
+            response_schema(&["result"], json!({ "result": result_reference(), "id": text_schema() })),
+        ),
+    ]
+}
+
+/// Returns the schemas of responses about the service itself.
+fn service_schemas() -> Vec<(&'static str, Value)> {
+    vec![
+        (
+            "ClockAnswer",
+            response_schema(
+                &["result", "now", "ahead"],
+                json!({ "result": result_reference(), "now": text_schema(), "ahead": { "type": "string" } }),
+            ),
+        ),
+        (
+            "ScriptsAnswer",
+            response_schema(
+                &["result", "build", "scripts", "documents", "manifest"],
+                json!({
+                    "result": result_reference(), "build": text_schema(), "fieldsUrl": { "type": ["string", "null"] },
+                    "scripts": { "type": "array", "items": {
+                        "type": "object", "required": ["path", "reason", "sha256", "integrity", "bytes"],
+                    } },
+                    "documents": { "type": "array", "items": { "type": "object", "required": ["path", "headers"] } },
+                    "manifest": text_schema(), "signature": { "type": ["string", "null"] },
+                }),
+            ),
+        ),
+        ("NotedAnswer", response_schema(&["result"], json!({ "result": result_reference() }))),
+        (
+            "PolicyReportsAnswer",
+            response_schema(
+                &["result", "policyReports", "dropped"],
+                json!({
+                    "result": result_reference(),
+                    "dropped": { "type": "integer", "minimum": 0 },
+                    "policyReports": { "type": "array", "maxItems": 201, "items": {
+                        "type": "object",
+                        "required": ["directive", "blocked", "document", "source", "disposition", "count", "first", "last"],
+                        "properties": {
+                            "directive": text_schema(), "blocked": { "type": "string" }, "document": { "type": "string" },
+                            "source": { "type": "string" }, "disposition": { "type": "string", "enum": ["enforce", "report"] },
+                            "count": { "type": "integer", "minimum": 1 }, "first": text_schema(), "last": text_schema(),
+                        },
+                    } },
+                }),
+            ),
+        ),
+        (
+            "Health",
+            response_schema(
+                &["status"],
+                json!({ "status": text_schema(), "reason": text_schema(), "description": text_schema() }),
+            ),
+        ),
+        (
+            "ResultCodes",
+            json!({
+                "type": "object",
+                "required": ["resultCodes"],
+                "properties": { "resultCodes": { "type": "array", "items": {
+                    "type": "object",
+                    "required": ["code", "group", "description"],
+                    "properties": { "code": text_schema(), "group": text_schema(), "description": text_schema() },
+                } } },
+            }),
+        ),
+        ("OpenApi", json!({ "type": "object", "required": ["openapi", "info", "paths"] })),
+    ]
+}
+
+/// Returns the schema of a response with these properties and the envelope that all responses have. `required` is
+/// without the envelope, which is always required.
+fn response_schema(required: &[&str], properties: Value) -> Value {
+    let mut all = json!({
+        "buildNumber": { "type": "string", "maxLength": 255 },
+        "timestamp": { "type": "string", "pattern": r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+0000$" },
+        "ndc": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,69}$" },
+    });
+    if let (Some(all), Value::Object(more)) = (all.as_object_mut(), properties) {
+        all.extend(more);
+    }
+    let required: Vec<&str> = ["buildNumber", "timestamp", "ndc"].iter().chain(required).copied().collect();
+    json!({ "type": "object", "required": required, "properties": all })
+}

@@ -1,0 +1,117 @@
+//! A JSON response under construction. Names and texts are borrowed from their sources, so that a response is copied
+//! only once, into the bytes that are sent.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+/// A JSON object; its fields keep the order in which they were set.
+#[derive(Debug, Default, Serialize)]
+#[serde(transparent)]
+pub(super) struct JsonObject<'a>(IndexMap<&'a str, FieldValue<'a>>);
+
+/// Objects by index.
+#[derive(Debug)]
+pub(super) struct IndexedObjects<'a> {
+    items: BTreeMap<u16, JsonObject<'a>>,
+    /// True if a missing index is written as `null`, so that each object is at its own index.
+    in_place: bool,
+}
+
+/// The value of a field.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum FieldValue<'a> {
+    /// A text.
+    Text(Cow<'a, str>),
+    /// An object inside the object.
+    Object(JsonObject<'a>),
+    /// Objects in order.
+    List(Vec<JsonObject<'a>>),
+    /// Objects by their index, written as a list.
+    Indexed(IndexedObjects<'a>),
+    /// Anything else.
+    Json(Value),
+}
+
+impl<'a> JsonObject<'a> {
+    /// Creates an object without fields, with capacity for the longest responses.
+    pub(super) fn new() -> Self {
+        Self(IndexMap::with_capacity(24))
+    }
+
+    /// Sets a field.
+    #[must_use]
+    pub(super) fn with(mut self, name: &'a str, value: impl Into<FieldValue<'a>>) -> Self {
+        self.set(name, value);
+        self
+    }
+
+    /// Sets a field. A field that exists keeps its position and gets the new value.
+    pub(super) fn set(&mut self, name: &'a str, value: impl Into<FieldValue<'a>>) {
+        self.0.insert(name, value.into());
+    }
+
+    /// Returns the inner object with this name, and creates it if absent. Returns `None` if the field is something
+    /// else.
+    pub(super) fn nested_object(&mut self, name: &'a str) -> Option<&mut Self> {
+        match self.0.entry(name).or_insert_with(|| FieldValue::Object(JsonObject::default())) {
+            FieldValue::Object(group) => Some(group),
+            _ => None,
+        }
+    }
+
+    /// Returns the object at an index of the list with this name, and creates both if absent. Returns `None` if the
+    /// field is something else. If the list is created with `in_place`, a missing index is written as `null`, otherwise
+    /// it is left out; later calls do not change that.
+    pub(super) fn list_item(&mut self, name: &'a str, index: u16, in_place: bool) -> Option<&mut Self> {
+        let empty_list = || FieldValue::Indexed(IndexedObjects { items: BTreeMap::new(), in_place });
+        match self.0.entry(name).or_insert_with(empty_list) {
+            FieldValue::Indexed(list) => Some(list.items.entry(index).or_default()),
+            _ => None,
+        }
+    }
+}
+
+impl Serialize for IndexedObjects<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !self.in_place {
+            return serializer.collect_seq(self.items.values());
+        }
+        let length = self.items.last_key_value().map_or(0, |(last, _)| last + 1);
+        serializer.collect_seq((0..length).map(|index| self.items.get(&index)))
+    }
+}
+
+impl<'a> From<&'a str> for FieldValue<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(Cow::Borrowed(text))
+    }
+}
+
+impl From<String> for FieldValue<'_> {
+    fn from(text: String) -> Self {
+        Self::Text(Cow::Owned(text))
+    }
+}
+
+impl<'a> From<JsonObject<'a>> for FieldValue<'a> {
+    fn from(group: JsonObject<'a>) -> Self {
+        Self::Object(group)
+    }
+}
+
+impl<'a> From<Vec<JsonObject<'a>>> for FieldValue<'a> {
+    fn from(list: Vec<JsonObject<'a>>) -> Self {
+        Self::List(list)
+    }
+}
+
+impl From<Value> for FieldValue<'_> {
+    fn from(value: Value) -> Self {
+        Self::Json(value)
+    }
+}

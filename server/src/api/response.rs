@@ -1,0 +1,90 @@
+//! The envelope of every JSON response: `buildNumber`, `timestamp` and `ndc` at its end (contract, 3.3).
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use jiff::Timestamp;
+use tillgate_shared::result::ResultCode;
+
+use super::json_object::JsonObject;
+use crate::BUILD_NUMBER;
+use crate::domain::id::{CheckoutId, EntityId};
+use crate::domain::idempotency::EncodedResponse;
+use crate::domain::ndc::Ndc;
+
+/// Returns a new request identifier, which begins with the entity if it is known.
+pub(super) fn new_ndc(entity: Option<&EntityId>) -> Ndc {
+    // If there is no randomness, the response is still sent; its identifier is then not unique.
+    Ndc::for_request(entity, crate::gateway::random_bytes().unwrap_or_default())
+}
+
+/// Returns the request identifier of a call about a checkout: its id. An id that cannot be a checkout's is not
+/// repeated, because it may be long and contain anything; the call then gets a new identifier.
+pub(super) fn ndc_of_checkout(id: &str) -> Ndc {
+    CheckoutId::parse(id).map_or_else(|| new_ndc(None), |id| Ndc::from_checkout(&id))
+}
+
+/// Returns the request identifier of a call to an address: the checkout's if its path contains one, otherwise a new one
+/// for `entity`.
+pub(super) fn ndc_of_path(path: &str, entity: Option<&EntityId>) -> Ndc {
+    let mut segments = path.split('/').filter(|segment| !segment.is_empty());
+    let of_checkout = segments.next() == Some("v1") && segments.next() == Some("checkouts");
+    match segments.next().filter(|_| of_checkout).and_then(CheckoutId::parse) {
+        Some(id) => Ndc::from_checkout(&id),
+        None => new_ndc(entity),
+    }
+}
+
+/// Formats a time as `yyyy-MM-dd HH:mm:ss+0000`.
+pub(super) fn wire_time(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%d %H:%M:%S+0000").to_string()
+}
+
+/// Builds the JSON of a result: its code and the code's description.
+pub(super) fn result_fields(code: ResultCode) -> JsonObject<'static> {
+    result_with_description(code, code.description())
+}
+
+/// Builds the JSON of a result with another description than the code's own.
+pub(super) fn result_with_description(code: ResultCode, description: &str) -> JsonObject<'_> {
+    JsonObject::default().with("code", code.code()).with("description", description)
+}
+
+/// Builds a response with the envelope and the current time.
+pub(super) fn build_response(status: StatusCode, fields: JsonObject<'_>, ndc: &Ndc) -> Response {
+    build_response_at(status, fields, ndc, Timestamp::now())
+}
+
+/// Builds a response about something that happened at a known time, which becomes its timestamp.
+pub(super) fn build_response_at(status: StatusCode, fields: JsonObject<'_>, ndc: &Ndc, time: Timestamp) -> Response {
+    into_http_response(encode_response(status, fields, ndc, time))
+}
+
+/// Builds status and body of a response, with the envelope after the fields. The same arguments give the same bytes.
+pub(super) fn encode_response(
+    status: StatusCode,
+    fields: JsonObject<'_>,
+    ndc: &Ndc,
+    time: Timestamp,
+) -> EncodedResponse {
+    let fields = fields.with("buildNumber", BUILD_NUMBER).with("timestamp", wire_time(time)).with("ndc", ndc.as_str());
+    // Most responses fit; longer ones reallocate.
+    let mut body = Vec::with_capacity(1024);
+    // The fields are texts, and values that are JSON already, so serialisation cannot fail.
+    #[allow(clippy::expect_used)]
+    serde_json::to_writer(&mut body, &fields).expect("a response is JSON");
+    EncodedResponse { status: status.as_u16(), body }
+}
+
+/// Converts a built response into an HTTP response. An invalid status becomes 500.
+pub(super) fn into_http_response(response: EncodedResponse) -> Response {
+    json_response(StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), response.body)
+}
+
+/// Builds an HTTP response with a JSON body.
+pub(super) fn json_response(status: StatusCode, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json;charset=UTF-8"));
+    response
+}

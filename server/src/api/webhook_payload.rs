@@ -1,0 +1,109 @@
+//! Payloads of webhooks: a payment or a registration as in its status response, with the fields only webhooks have
+//! (contract, 3.3).
+
+use serde_json::{Map, Value, json};
+
+use super::json_object::JsonObject;
+use super::response::wire_time;
+use super::{registrations, view};
+use crate::BUILD_NUMBER;
+use crate::directory::Directory;
+use crate::domain::ndc::Ndc;
+use crate::domain::payment::Payment;
+use crate::domain::query::method_code;
+use crate::domain::registration::Registration;
+
+/// Groups of a payload with personal data of the shopper, left out if a webhook is configured without it.
+const CUSTOMER_GROUPS: [&str; 9] = [
+    "customer",
+    "corporate",
+    "billing",
+    "shipping",
+    "delivery",
+    "bankAccount",
+    "virtualAccount",
+    "airline",
+    "customParameters",
+];
+
+/// Builds the plain text of a webhook message: `{"type": …, "payload": …}`, with an `action` for registrations
+/// (contract, 0.19). `event_type` holds type and action, such as `REGISTRATION CREATED`. `document` is the stored JSON
+/// of the payment or registration. `without_customer` leaves out the shopper's personal data, the card holder too.
+///
+/// # Errors
+/// If the document cannot be parsed.
+pub(crate) fn build_message(
+    event_type: &str,
+    document: &[u8],
+    without_customer: bool,
+    directory: &Directory,
+) -> Result<Vec<u8>, serde_json::Error> {
+    let (object_type, action) = event_type.split_once(' ').unwrap_or((event_type, ""));
+    let mut payload = match object_type {
+        "REGISTRATION" => registration_payload(&serde_json::from_slice(document)?)?,
+        _ => payment_payload(&serde_json::from_slice(document)?, directory)?,
+    };
+    if without_customer {
+        payload.retain(|name, _| !CUSTOMER_GROUPS.contains(&name.as_str()));
+        if let Some(card) = payload.get_mut("card").and_then(Value::as_object_mut) {
+            card.remove("holder");
+        }
+    }
+    let mut text = json!({ "type": object_type, "payload": payload });
+    if object_type == "REGISTRATION" {
+        text["action"] = action.into();
+    }
+    serde_json::to_vec(&text)
+}
+
+/// Returns the fields of the payment's status, and those that only webhooks have. `redirect` is present even if there
+/// is none. `channelName` is left out if the entity no longer exists.
+fn payment_payload(payment: &Payment, directory: &Directory) -> Result<Map<String, Value>, serde_json::Error> {
+    let mut payload = to_json_map(&view::payment_fields(payment))?;
+    let amount = payment.amount;
+    let mut extra = json!({
+        "presentationAmount": amount.to_string(),
+        "presentationCurrency": amount.currency().code(),
+        "shortId": payment.id.short_id(),
+        "source": if payment.checkout.is_some() { "FORM" } else { "API" },
+        "paymentMethod": method_code(payment),
+        "authentication": { "entityId": payment.entity.as_str() },
+    });
+    if let Some(entity) = directory.find_entity(&payment.entity) {
+        extra["channelName"] = entity.name.clone().into();
+    }
+    if let Some(referenced) = &payment.referenced {
+        extra["referencedId"] = referenced.as_str().into();
+    }
+    payload.entry("redirect").or_insert_with(|| json!({ "parameters": [] }));
+    merge_fields(&mut payload, extra);
+    merge_fields(&mut payload, envelope_fields(payment.created, &payment.ndc()));
+    Ok(payload)
+}
+
+/// Returns the fields of the registration's status with the envelope.
+fn registration_payload(registration: &Registration) -> Result<Map<String, Value>, serde_json::Error> {
+    let mut payload = to_json_map(&registrations::registered_fields(registration))?;
+    merge_fields(&mut payload, envelope_fields(registration.created, &registration.ndc()));
+    Ok(payload)
+}
+
+/// Returns the fields at the end of every response: `buildNumber`, `timestamp` and `ndc`.
+fn envelope_fields(time: jiff::Timestamp, ndc: &Ndc) -> Value {
+    json!({ "buildNumber": BUILD_NUMBER, "timestamp": wire_time(time), "ndc": ndc.as_str() })
+}
+
+/// Converts fields into a map that can be changed.
+fn to_json_map(fields: &JsonObject<'_>) -> Result<Map<String, Value>, serde_json::Error> {
+    match serde_json::to_value(fields)? {
+        Value::Object(object) => Ok(object),
+        _ => Ok(Map::new()),
+    }
+}
+
+/// Adds the fields of a JSON object; those that exist are replaced.
+fn merge_fields(payload: &mut Map<String, Value>, extra: Value) {
+    if let Value::Object(extra) = extra {
+        payload.extend(extra);
+    }
+}

@@ -1,0 +1,254 @@
+//! `tillgate risk`: checks rules files and tries them out. These commands need no data folder.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{Read, stdin};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail, ensure};
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use super::CommonOptions;
+use super::risk_input::read_payments;
+use crate::risk::{
+    Assessment, DomainList, Facts, MAX_FILE_BYTES, NetworkTable, RiskLists, RuleSet, TextError, Thresholds,
+    WindowCounters,
+};
+
+/// Largest size of a list or of the payments, in bytes.
+const MAX_INPUT_BYTES: usize = 128 << 20;
+
+/// Rules of the fraud check.
+#[derive(Debug, Subcommand)]
+pub(super) enum RiskCommand {
+    /// Check a rules file, and show its rules, counters and version.
+    Check(CheckRules),
+    /// Assess payments with a rules file.
+    Evaluate(EvaluateRules),
+}
+
+/// Check a rules file. Errors are printed as FILE:LINE:COLUMN: message.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate risk check rules.toml")]
+pub(super) struct CheckRules {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The rules file.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+/// Assess payments. Several payments are assessed in their order, and counted for each other.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate risk evaluate rules.toml --input payments.json --json")]
+pub(super) struct EvaluateRules {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The rules file.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// A file with a payment, or with an array of payments: JSON objects of parameters and facts. `-` is the standard
+    /// input.
+    #[arg(long, value_name = "FILE")]
+    input: PathBuf,
+    /// A file with networks and their countries: lines such as 203.0.113.0/24,DE.
+    #[arg(long, value_name = "FILE")]
+    networks: Option<PathBuf>,
+    /// A file with the domains of disposable e-mail addresses, one a line.
+    #[arg(long, value_name = "FILE")]
+    disposable: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct RulesOutput {
+    version: String,
+    zone: String,
+    thresholds: ThresholdsOutput,
+    rules: Vec<RuleOutput>,
+    counters: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ThresholdsOutput {
+    challenge: Option<i32>,
+    review: Option<i32>,
+    deny: Option<i32>,
+}
+
+#[derive(Serialize)]
+struct RuleOutput {
+    name: String,
+    effect: String,
+    code: Option<&'static str>,
+    when: String,
+    note: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ErrorsOutput<'a> {
+    file: String,
+    errors: &'a [TextError],
+}
+
+#[derive(Serialize)]
+struct AssessmentOutput {
+    version: String,
+    #[serde(flatten)]
+    assessment: Assessment,
+}
+
+/// Assessments of one payment or of an array, in the shape of the input.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum AssessmentsOutput {
+    One(Box<AssessmentOutput>),
+    Many(Vec<AssessmentOutput>),
+}
+
+impl RiskCommand {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Check(command) => command.run(),
+            Self::Evaluate(command) => command.run(),
+        }
+    }
+}
+
+impl CheckRules {
+    fn run(self) -> anyhow::Result<()> {
+        let rules = load_rules(&self.common, &self.file)?;
+        self.common.print_output(&describe_rules(&rules), format_rules)
+    }
+}
+
+impl EvaluateRules {
+    fn run(self) -> anyhow::Result<()> {
+        let rules = load_rules(&self.common, &self.file)?;
+        let load = |path: &Option<PathBuf>| path.as_deref().map(|path| read_text(path, MAX_INPUT_BYTES)).transpose();
+        let networks = load(&self.networks)?.map(|text| NetworkTable::parse(&text));
+        let disposable = load(&self.disposable)?.map(|text| DomainList::parse(&text));
+        let locate = |path: &Option<PathBuf>, error: &TextError| {
+            anyhow::anyhow!("{}:{error}", path.as_deref().unwrap_or(Path::new("")).display())
+        };
+        let lists = RiskLists {
+            networks: networks.transpose().map_err(|error| locate(&self.networks, &error))?.unwrap_or_default(),
+            disposable: disposable.transpose().map_err(|error| locate(&self.disposable, &error))?.unwrap_or_default(),
+        };
+        let input = read_payments(&read_text(&self.input, MAX_INPUT_BYTES)?)?;
+        let mut counters = WindowCounters::default();
+        let version = rules.version().to_string();
+        let assess = |payment| {
+            let facts = Facts { input: payment, lists: &lists };
+            counters.record_payment(rules.velocity_reads(), &facts);
+            AssessmentOutput { version: version.clone(), assessment: rules.evaluate(&facts, &counters) }
+        };
+        let mut assessed: Vec<AssessmentOutput> = input.payments.iter().map(assess).collect();
+        let output = match assessed.pop() {
+            Some(only) if !input.is_array => AssessmentsOutput::One(Box::new(only)),
+            last => AssessmentsOutput::Many(assessed.into_iter().chain(last).collect()),
+        };
+        self.common.print_output(&output, format_assessments)
+    }
+}
+
+/// Reads a rules file. Its errors are printed here, one a line.
+fn load_rules(common: &CommonOptions, path: &Path) -> anyhow::Result<RuleSet> {
+    let file = path.display();
+    let errors = match RuleSet::parse(&read_text(path, MAX_FILE_BYTES)?) {
+        Ok(rules) => return Ok(rules),
+        Err(errors) => errors,
+    };
+    if common.json {
+        common.print_output(&ErrorsOutput { file: file.to_string(), errors: &errors }, |_| String::new())?;
+    } else {
+        for error in &errors {
+            eprintln!("{file}:{error}");
+        }
+    }
+    let count = errors.len();
+    bail!("{file} has {count} {}", if count == 1 { "error" } else { "errors" })
+}
+
+/// Reads a text file, or the standard input for `-`.
+fn read_text(path: &Path, most: usize) -> anyhow::Result<String> {
+    let shown = path.display();
+    let source: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(stdin())
+    } else {
+        Box::new(File::open(path).with_context(|| format!("opening {shown}"))?)
+    };
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    source.take(limit).read_to_end(&mut bytes).with_context(|| format!("reading {shown}"))?;
+    ensure!(bytes.len() <= most, "{shown} is larger than {most} bytes");
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+        let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
+        let start = valid.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let column = 1 + String::from_utf8_lossy(valid.get(start..).unwrap_or_default()).chars().count();
+        anyhow::anyhow!("{shown}:{line}:{column}: this is not UTF-8")
+    })
+}
+
+fn describe_rules(rules: &RuleSet) -> RulesOutput {
+    let Thresholds { challenge, review, deny } = rules.thresholds();
+    let describe = |rule: &crate::risk::Rule| RuleOutput {
+        name: rule.name.clone(),
+        effect: rule.effect.to_string(),
+        code: rule.code.map(|code| code.code()),
+        when: rules.print_condition(rule),
+        note: rule.note.clone(),
+    };
+    RulesOutput {
+        version: rules.version().to_string(),
+        zone: rules.zone_name().to_owned(),
+        thresholds: ThresholdsOutput { challenge, review, deny },
+        rules: rules.rules().iter().map(describe).collect(),
+        counters: rules.velocity_reads().iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn format_rules(shown: &RulesOutput) -> String {
+    let ThresholdsOutput { challenge, review, deny } = shown.thresholds;
+    let threshold = |score: Option<i32>| score.map_or_else(|| "none".to_owned(), |score| score.to_string());
+    let mut text = format!(
+        "version     {}\nzone        {}\nthresholds  challenge {}, review {}, deny {}\nrules       {}\ncounters    {}\n",
+        shown.version,
+        shown.zone,
+        threshold(challenge),
+        threshold(review),
+        threshold(deny),
+        shown.rules.len(),
+        shown.counters.len(),
+    );
+    let effect = |rule: &RuleOutput| [&rule.effect, rule.code.unwrap_or_default()].join(" ").trim_end().to_owned();
+    let names = shown.rules.iter().map(|rule| rule.name.chars().count()).max().unwrap_or(0);
+    let effects = shown.rules.iter().map(|rule| effect(rule).len()).max().unwrap_or(0);
+    for rule in &shown.rules {
+        // Writing to a string has no errors.
+        let _ = write!(text, "\n{:names$}  {:effects$}  {}", rule.name, effect(rule), rule.when);
+    }
+    if !shown.counters.is_empty() {
+        text.push('\n');
+    }
+    for counter in &shown.counters {
+        let _ = write!(text, "\n{counter}");
+    }
+    text
+}
+
+fn format_assessments(shown: &AssessmentsOutput) -> String {
+    match shown {
+        AssessmentsOutput::One(only) => format_assessment(only),
+        AssessmentsOutput::Many(all) => all.iter().map(format_assessment).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+fn format_assessment(shown: &AssessmentOutput) -> String {
+    let Assessment { outcome, score, code, challenge, fired, inputs } = &shown.assessment;
+    let code = code.map_or_else(String::new, |code| format!("  {code}"));
+    let challenge = if *challenge { "  with a challenge" } else { "" };
+    let list = |names: &[String]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+    format!("{outcome}  score {score}{code}{challenge}\n  fired   {}\n  inputs  {}", list(fired), list(inputs))
+}

@@ -1,0 +1,95 @@
+//! Pages that replace those of brands and wallets, and their descriptions for the documents.
+
+use tillgate_shared::result::{ResultCode, codes};
+
+use super::test_tables::build_tables;
+use crate::connector::sandbox::{
+    BrandAnswer, BrandPage, PageAddress, RouteDescription, Sandbox, SheetCard, TestData, WalletSheet,
+};
+use crate::test_data::GOOD;
+
+/// The sandbox of the simulator.
+pub static SANDBOX: Sandbox = Sandbox {
+    brand_page: Some(BRAND_PAGE),
+    wallet_sheet: Some(WALLET_SHEET),
+    test_data: TestData { introduction: "The simulator answers by these tables.", tables: build_tables },
+};
+
+/// The address of the page that replaces a brand's, relative to the public address.
+pub(super) const BRAND_PAGE_ADDRESS: &str = "v1/simulator/";
+
+const BRAND_PAGE: BrandPage = BrandPage {
+    address: PageAddress(BRAND_PAGE_ADDRESS),
+    answers: &BRAND_ANSWERS,
+    show: RouteDescription {
+        operation: "showSimulator",
+        summary: "Show the page that stands for a bank or a provider",
+        note: "Where redirect.url of a pending payment leads while the simulator processes it. The id is the capability. With \
+               inline=true it may be shown in a frame by the merchant's pages, and leads nowhere in the end.",
+    },
+    answer: RouteDescription {
+        operation: "answerSimulator",
+        summary: "Answer on the page that stands for a bank or a provider",
+        note: "answer=success makes the payment (000.100.110), cancel cancels it (100.396.101), close ends it without an \
+               answer (100.396.104), later leaves it pending. The page then leads back to shopperResultUrl with id and \
+               resourcePath. A payment ends once: another answer is 409.",
+    },
+    script: RouteDescription {
+        operation: "loadSimulatorScript",
+        summary: "Close the page that stands for a bank or a provider",
+        note: "For a page in a popup, once it is done.",
+    },
+};
+
+/// The answers on the page that replaces a brand's.
+pub(super) static BRAND_ANSWERS: [BrandAnswer; 4] = [
+    brand_answer("success", "Pay", codes::TEST_INTERNAL, Some(GOOD.acquirer)),
+    brand_answer("cancel", "Cancel", codes::CANCELLED_BY_USER, None),
+    brand_answer("later", "Decide later", codes::PENDING, None),
+    brand_answer("close", "Leave without an answer", codes::PROBABLY_CANCELLED, None),
+];
+
+/// Makes an answer on the page that replaces a brand's.
+const fn brand_answer(
+    posted_value: &'static str,
+    button: &'static str,
+    result: ResultCode,
+    acquirer_response: Option<&'static str>,
+) -> BrandAnswer {
+    BrandAnswer { posted_value, button, result, acquirer_response }
+}
+
+const WALLET_SHEET: WalletSheet = WalletSheet {
+    address: PageAddress("v1/simulator/wallet/"),
+    cards: &[
+        SheetCard { name: "Visa", number: "4200000000000000" },
+        SheetCard { name: "Mastercard", number: "5454545454545454" },
+    ],
+    show: RouteDescription {
+        operation: "showWalletSheet",
+        summary: "Show the sheet that stands for a wallet",
+        note: "In a frame of the form, for channels that are a sandbox and have a key for wallets. The checkout's id is the \
+               capability.",
+    },
+    answer: RouteDescription {
+        operation: "answerWalletSheet",
+        summary: "Choose a card in the sheet that stands for a wallet",
+        note: "card is the place of a card in the sheet, from 0. The token is for the form's hidden frame; nobody else sees it.",
+    },
+    script: RouteDescription {
+        operation: "loadWalletScript",
+        summary: "Hand the token of the simulated wallet to the form",
+        note: "",
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_data::numbers::is_test_number;
+
+    #[test]
+    fn wallets_hold_test_cards_only() {
+        assert!(WALLET_SHEET.cards.iter().all(|card| is_test_number(card.number)));
+    }
+}

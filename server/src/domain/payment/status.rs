@@ -1,0 +1,111 @@
+//! State of a payment, derived from the payment and its follow-up payments at a given time.
+
+use jiff::Timestamp;
+use tillgate_shared::money::Amount;
+
+use super::{Payment, PaymentType, TimeLimits};
+
+/// The fields of a follow-up payment that the rules depend on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FollowUpSummary {
+    /// The type of the follow-up payment.
+    pub payment_type: PaymentType,
+    /// The amount, in hundredths of the currency of the payment that it refers to.
+    pub hundredths: i64,
+    /// True if it succeeded or may still succeed. A pending amount must not be available a second time.
+    pub is_approved_or_pending: bool,
+}
+
+impl FollowUpSummary {
+    /// Extracts these fields from a follow-up payment.
+    pub fn from_payment(payment: &Payment) -> Self {
+        let Payment { payment_type, amount, .. } = payment;
+        Self {
+            payment_type: *payment_type,
+            hundredths: amount.hundredths(),
+            is_approved_or_pending: payment.is_approved_or_pending(),
+        }
+    }
+}
+
+/// State of a payment for later modifications.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaymentState {
+    /// It is pending.
+    Pending,
+    /// It did not succeed.
+    Declined,
+    /// It succeeded, and there are no follow-up payments.
+    Open,
+    /// It was captured or refunded, in part or as a whole.
+    Used,
+    /// Its time limit has passed: the authorization expired, or the cut-off for a reversal passed.
+    Closed,
+    /// It was reversed.
+    Reversed,
+    /// It was charged back.
+    ChargedBack,
+}
+
+/// The properties of a payment that decide which modifications are allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PaymentStatus {
+    /// The payment type.
+    pub payment_type: PaymentType,
+    /// The amount of the payment.
+    pub amount: Amount,
+    /// The part of the amount that was not captured or refunded yet, in hundredths of its currency.
+    pub remaining: i64,
+    /// The state.
+    pub state: PaymentState,
+}
+
+impl PaymentState {
+    /// Every state.
+    pub const ALL: [Self; 7] =
+        [Self::Pending, Self::Declined, Self::Open, Self::Used, Self::Closed, Self::Reversed, Self::ChargedBack];
+}
+
+impl PaymentStatus {
+    /// Computes the status of a payment from its follow-up payments. Declined ones are ignored, and pending ones count
+    /// like successful ones. The first state that applies is: pending, declined, reversed, charged back, closed, open,
+    /// used. So a closed payment may be used in part; `remaining` is what is left.
+    pub fn from_follow_ups(
+        payment: &Payment,
+        follow_ups: &[FollowUpSummary],
+        limits: &TimeLimits,
+        now: Timestamp,
+    ) -> Self {
+        let of_type = |payment_type: PaymentType| {
+            follow_ups.iter().filter(move |one| one.is_approved_or_pending && one.payment_type == payment_type)
+        };
+        let parts = || of_type(PaymentType::Capture).chain(of_type(PaymentType::Refund));
+        let used: i64 = parts().fold(0, |sum, part| sum.saturating_add(part.hundredths));
+        // Sums never exceed the whole amount. If a damaged store contains more, nothing remains.
+        let remaining = payment.amount.hundredths().saturating_sub(used).max(0);
+        let state = if payment.result.is_pending() {
+            PaymentState::Pending
+        } else if !payment.is_approved() {
+            PaymentState::Declined
+        } else if of_type(PaymentType::Reversal).next().is_some() {
+            PaymentState::Reversed
+        } else if of_type(PaymentType::Chargeback).next().is_some() {
+            PaymentState::ChargedBack
+        } else if now.duration_since(payment.created) >= limits.open_duration(payment.payment_type) {
+            PaymentState::Closed
+        } else if parts().next().is_none() {
+            PaymentState::Open
+        } else {
+            PaymentState::Used
+        };
+        Self { payment_type: payment.payment_type, amount: payment.amount, remaining, state }
+    }
+}
+
+impl TimeLimits {
+    /// Returns the time for which a payment of a type stays open: the authorization's lifetime for a preauthorization,
+    /// otherwise the time for reversals.
+    fn open_duration(&self, payment_type: PaymentType) -> jiff::SignedDuration {
+        if payment_type == PaymentType::Preauthorization { self.authorization_lifetime } else { self.reversal_window }
+    }
+}

@@ -1,0 +1,156 @@
+//! Merchants and their channels: which records an entity may see, and routing of payments to channels.
+
+use std::sync::Arc;
+
+use tillgate_shared::brand::{AccountType, Brand, detect};
+use tillgate_shared::parameter::Parameters;
+
+use super::{Failure, Gateway, checkout_requirements};
+use crate::domain::channel::{ChannelRequest, select_channel};
+use crate::domain::checkout::Checkout;
+use crate::domain::entity::Entity;
+use crate::domain::id::{CheckoutId, EntityId, PaymentId};
+use crate::domain::refusal::Refusal;
+use crate::domain::registration::Registration;
+
+impl Gateway {
+    /// Returns the entities whose payments, checkouts and registrations an entity sees: itself and its channels.
+    pub(super) fn visible_entities(&self, entity: &Entity) -> Vec<EntityId> {
+        let channels = self.directory.merchant_channels(&entity.id);
+        std::iter::once(entity.id.clone()).chain(channels.iter().map(|channel| channel.id.clone())).collect()
+    }
+
+    /// Returns true if an entity sees the payments of `owner`: its own and those of its channels.
+    pub fn can_see(&self, entity: &Entity, owner: &EntityId) -> bool {
+        *owner == entity.id || self.directory.merchant_channels(&entity.id).iter().any(|channel| channel.id == *owner)
+    }
+
+    /// Returns the channel of an entity that owns a payment. `None` if the entity owns the payment itself, or neither
+    /// it nor a channel does.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub(super) fn channel_of_payment(
+        &self,
+        entity: &Entity,
+        payment: &PaymentId,
+    ) -> Result<Option<Arc<Entity>>, Failure> {
+        let channels = self.directory.merchant_channels(&entity.id);
+        if channels.is_empty() {
+            return Ok(None);
+        }
+        let payment = self.store.load_payment_of_any(&self.visible_entities(entity), payment)?;
+        Ok(payment.and_then(|payment| channels.iter().find(|channel| channel.id == payment.entity).cloned()))
+    }
+
+    /// Returns the entity that holds a registration, if it is another one: a channel of `entity`. `None` if `entity`
+    /// holds it itself, or the channel is gone.
+    pub(super) fn channel_of_registration(&self, entity: &Entity, registration: &Registration) -> Option<Arc<Entity>> {
+        if registration.entity == entity.id { None } else { self.directory.find_entity(&registration.entity) }
+    }
+
+    /// Returns the owner of a checkout if it is one of the entity's channels, or else the entity itself, also for an
+    /// unknown or foreign checkout.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub(super) fn owner_of_checkout(&self, entity: &Entity, id: &CheckoutId) -> Result<Arc<Entity>, Failure> {
+        let channels = self.directory.merchant_channels(&entity.id);
+        if !channels.is_empty()
+            && let Some(checkout) = self.store.load_checkout(id)?
+            && let Some(channel) = channels.iter().find(|channel| channel.id == checkout.entity)
+        {
+            return Ok(Arc::clone(channel));
+        }
+        Ok(Arc::new(entity.clone()))
+    }
+
+    /// Returns those of some brands that a checkout can be paid with: it offers them, and a channel accepts them with
+    /// its currency. Returns none if its entity is gone.
+    pub fn payable_brands(
+        &self,
+        checkout: &Checkout,
+        brands: impl Iterator<Item = &'static Brand>,
+    ) -> Vec<&'static Brand> {
+        let Some(entity) = self.directory.find_entity(&checkout.entity) else { return Vec::new() };
+        let channels = self.directory.merchant_channels(&entity.id);
+        let restricted = checkout_requirements::offered_brands(&checkout.parameters);
+        let is_payable = |brand: &&'static Brand| {
+            if restricted.as_ref().is_some_and(|offered| !offered.contains(brand)) {
+                return false;
+            }
+            let request = channel_request(&entity, &checkout.parameters, vec![*brand]);
+            if channels.is_empty() {
+                entity.settings.channel.allows_request(&request)
+            } else {
+                channels.iter().any(|channel| channel.settings.channel.allows_request(&request))
+            }
+        };
+        brands.filter(is_payable).collect()
+    }
+}
+
+/// Routing of a payment.
+pub(super) struct SelectedChannel {
+    /// The channel of the merchant. `None` if the entity has no channels and processes the payment itself.
+    pub(super) channel: Option<Arc<Entity>>,
+    /// The brand that was sent or that the card number determines, if it is offered.
+    pub(super) brand: Option<&'static Brand>,
+    /// True if no brand was sent and the checkout or the channel restricts the brands. The detected brand is then
+    /// treated as if it had been sent.
+    pub(super) is_brand_implied: bool,
+}
+
+/// Selects the first channel of an entity that accepts a payment, and the first possible brand that it allows. An
+/// entity without channels is its own channel.
+///
+/// # Errors
+/// A refusal that names what no channel accepts, or a brand that the checkout does not offer.
+pub(super) fn select_channel_and_brand(
+    entity: &Entity,
+    channels: &[Arc<Entity>],
+    parameters: &Parameters,
+) -> Result<SelectedChannel, Refusal> {
+    let mut request = channel_request(entity, parameters, possible_brands(parameters));
+    let offered = checkout_requirements::offered_brands(parameters);
+    if let (Some(offered), false) = (&offered, request.brands.is_empty()) {
+        request.brands.retain(|brand| offered.contains(brand));
+        if request.brands.is_empty() {
+            let sent = parameters.get("paymentBrand");
+            return Err(Refusal::invalid_parameter("paymentBrand", sent, "is not offered in this checkout"));
+        }
+    }
+    let channel = if channels.is_empty() {
+        select_channel(&[entity], &request)?;
+        None
+    } else {
+        Some(Arc::clone(select_channel(channels, &request)?))
+    };
+    let settings = &channel.as_deref().unwrap_or(entity).settings.channel;
+    let is_brand_implied =
+        parameters.get("paymentBrand").is_none() && (offered.is_some() || !settings.brands.is_empty());
+    let brand = request.brands.into_iter().find(|brand| settings.allows_brand(brand));
+    Ok(SelectedChannel { channel, brand, is_brand_implied })
+}
+
+/// Returns the possible brands of a payment: the one that was sent, or those that its card number matches. Returns none
+/// if the sent brand is unknown, or if neither was sent.
+fn possible_brands(parameters: &Parameters) -> Vec<&'static Brand> {
+    match (parameters.get("paymentBrand"), parameters.get("card.number")) {
+        // An unknown brand is refused by name when the order is read.
+        (Some(code), _) => Brand::find(code).into_iter().collect(),
+        (None, Some(number)) => {
+            let cards: Vec<&'static Brand> =
+                Brand::all().iter().filter(|brand| brand.kind == AccountType::Card).collect();
+            detect(number, &cards).collect()
+        }
+        (None, None) => Vec::new(),
+    }
+}
+
+/// Makes the request for a channel that accepts one of these brands, with the currency. The test mode of a sandbox is
+/// `INTERNAL` if none was sent; a live entity has none.
+fn channel_request<'a>(entity: &Entity, parameters: &'a Parameters, brands: Vec<&'static Brand>) -> ChannelRequest<'a> {
+    let test_mode = (!entity.live).then(|| parameters.get("testMode").unwrap_or("INTERNAL"));
+    ChannelRequest { brands, currency: parameters.get("currency"), test_mode }
+}

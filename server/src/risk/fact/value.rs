@@ -1,0 +1,104 @@
+//! Values of facts. There are no floats: a number is a whole number of ten-thousandths.
+
+/// The number of parts of a whole in [`Value::Number`].
+pub(in crate::risk) const SCALE: i128 = 10_000;
+/// Decimals of a number at most.
+const DECIMALS: usize = 4;
+/// Digits before the decimals at most.
+const WHOLE_DIGITS: usize = 15;
+
+/// A value of a fact, or one that a condition compares with.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::risk) enum Value {
+    /// A text in ASCII lower case.
+    Text(String),
+    /// Ten-thousandths of a number or amount; seconds of a duration; minutes since midnight.
+    Number(i128),
+    /// True or false.
+    Flag(bool),
+}
+
+impl Value {
+    /// Creates a text, for which ASCII case is ignored.
+    pub(in crate::risk) fn from_text(text: &str) -> Self {
+        Self::Text(text.to_ascii_lowercase())
+    }
+
+    /// Creates a whole number.
+    pub(in crate::risk) fn from_whole(number: impl Into<i128>) -> Self {
+        Self::Number(number.into().saturating_mul(SCALE))
+    }
+
+    /// Creates an amount from its hundredths.
+    pub(in crate::risk) fn from_hundredths(hundredths: i64) -> Self {
+        Self::Number(i128::from(hundredths) * (SCALE / 100))
+    }
+
+    /// Returns the text of a text.
+    pub(in crate::risk) fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// The values of a fact for one payment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::risk) enum FactSlot {
+    /// The fact is not known.
+    Missing,
+    /// Its value.
+    One(Value),
+    /// Its values, one of each item. At least one.
+    Many(Vec<Value>),
+}
+
+impl FactSlot {
+    /// Returns true if the fact is not known.
+    pub(in crate::risk) fn is_missing(&self) -> bool {
+        matches!(self, Self::Missing)
+    }
+
+    /// Returns true if a test is true for one of the values.
+    pub(in crate::risk) fn any_value(&self, test: impl Fn(&Value) -> bool) -> bool {
+        match self {
+            Self::Missing => false,
+            Self::One(value) => test(value),
+            Self::Many(values) => values.iter().any(test),
+        }
+    }
+
+    /// Returns the value of a fact that has one.
+    pub(in crate::risk) fn single_value(&self) -> Option<&Value> {
+        match self {
+            Self::One(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+impl From<Option<Value>> for FactSlot {
+    fn from(value: Option<Value>) -> Self {
+        value.map_or(Self::Missing, Self::One)
+    }
+}
+
+/// Reads a decimal number with an optional sign as ten-thousandths. Returns `None` for anything else, for more than 15
+/// digits before and for more than 4 digits after the dot.
+pub(in crate::risk) fn parse_decimal(text: &str) -> Option<i128> {
+    let (negative, digits) = match text.as_bytes().first()? {
+        b'-' => (true, text.get(1..)?),
+        b'+' => (false, text.get(1..)?),
+        _ => (false, text),
+    };
+    let (whole, decimals) = digits.split_once('.').unwrap_or((digits, "0"));
+    let has_digits =
+        |part: &str, most: usize| (1..=most).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !has_digits(whole, WHOLE_DIGITS) || !has_digits(decimals, DECIMALS) {
+        return None;
+    }
+    let parts = format!("{decimals:0<DECIMALS$}").parse::<i128>().ok()?;
+    let number = whole.parse::<i128>().ok()? * SCALE + parts;
+    Some(if negative { -number } else { number })
+}

@@ -1,0 +1,52 @@
+//! The rule engine of the fraud check: reads a channel's rules from TOML, and assesses payments with them.
+//!
+//! The engine is pure. It does no I/O and has no clock: [`RuleSet::parse`] takes the text of a rules file,
+//! [`RuleSet::evaluate`] takes the facts of a payment and its velocity counters. Payments do not use it yet.
+
+mod assessment;
+mod condition;
+mod domains;
+mod error;
+mod fact;
+mod input;
+mod networks;
+mod rule;
+mod rules_file;
+mod text_position;
+mod velocity;
+mod windows;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
+
+pub use assessment::Assessment;
+pub use domains::DomainList;
+pub use error::TextError;
+pub use fact::{FactKind, FactRow, Source, all_facts, suggest_fact};
+pub use input::{CheckInput, Facts, RiskLists};
+pub use networks::NetworkTable;
+pub use rule::{Outcome, Rule, RuleEffect, RuleSet, RuleSetVersion, Thresholds};
+pub use velocity::{Counters, VelocityCounter, VelocityKey};
+pub use windows::WindowCounters;
+
+/// Largest size of a rules file, in bytes.
+pub const MAX_FILE_BYTES: usize = 1 << 20;
+/// Largest number of rules in a file.
+pub const MAX_RULES: usize = 1_000;
+/// Largest length of a condition, in bytes.
+pub const MAX_CONDITION_BYTES: usize = 8_192;
+/// Largest number of parentheses and `not` around a part of a condition.
+pub const MAX_DEPTH: usize = 32;
+/// Largest number of different facts in a file.
+pub const MAX_FACTS: usize = 500;
+/// Largest number of different velocity counters in a file.
+pub const MAX_COUNTERS: usize = 64;
+/// Largest length of a rule's name, in characters.
+pub const MAX_NAME: usize = 64;
+/// Largest length of a rule's note, in characters.
+pub const MAX_NOTE: usize = 1_000;
+/// Largest score, and largest negative score, of a rule and of a payment.
+pub const MAX_SCORE: i32 = 99_999;
+/// Largest number of errors that are reported for a file.
+pub const MAX_ERRORS: usize = 100;

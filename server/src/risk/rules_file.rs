@@ -1,0 +1,313 @@
+//! Reader of rules files (TOML). Every error names its line and column in the file.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use jiff::tz::TimeZone;
+use tillgate_shared::result::ResultCode;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::condition::{Condition, Symbols, name_inputs, parse_condition};
+use super::fact::suggest_among;
+use super::text_position::PositionedText;
+use super::{
+    MAX_ERRORS, MAX_FILE_BYTES, MAX_NAME, MAX_NOTE, MAX_RULES, MAX_SCORE, Outcome, Rule, RuleEffect, RuleSet,
+    TextError, Thresholds,
+};
+
+/// First part of the result codes that a rule may name.
+const CODE_GROUP: &str = "100.400.";
+/// Zone of a file that names none.
+const DEFAULT_ZONE: &str = "UTC";
+
+impl RuleSet {
+    /// Reads a rules file.
+    ///
+    /// # Errors
+    /// The errors in the file, at most 100, in the order of their places. If the text is not TOML, only errors
+    /// of syntax.
+    pub fn parse(text: &str) -> Result<Self, Vec<TextError>> {
+        let positions = PositionedText::new(text);
+        if text.len() > MAX_FILE_BYTES {
+            return Err(vec![positions.make_error(0, format!("a rules file has at most {MAX_FILE_BYTES} bytes"))]);
+        }
+        let (table, syntax) = DeTable::parse_recoverable(text);
+        let mut reader = FileReader { positions, errors: Vec::new(), symbols: Symbols::default() };
+        if !syntax.is_empty() {
+            for error in syntax.iter().take(MAX_ERRORS) {
+                let at = error.span().map_or(0, |span| span.start);
+                reader.add_error(at, error.message().replace('\n', "; "));
+            }
+            return Err(reader.sort_errors());
+        }
+        let rules = reader.read_file(table.get_ref());
+        if reader.errors.is_empty() { Ok(rules) } else { Err(reader.sort_errors()) }
+    }
+}
+
+/// Reads a file and collects its errors.
+struct FileReader<'a> {
+    positions: PositionedText<'a>,
+    errors: Vec<TextError>,
+    symbols: Symbols,
+}
+
+type Value<'a> = Spanned<DeValue<'a>>;
+
+impl FileReader<'_> {
+    fn add_error(&mut self, at: usize, message: impl Into<String>) {
+        if self.errors.len() < MAX_ERRORS {
+            self.errors.push(self.positions.make_error(at, message));
+        }
+    }
+
+    fn sort_errors(mut self) -> Vec<TextError> {
+        self.errors.sort();
+        self.errors.dedup();
+        self.errors
+    }
+
+    fn read_file(&mut self, file: &DeTable<'_>) -> RuleSet {
+        self.check_keys(file, &["zone", "thresholds", "rule"], "a rules file");
+        let (zone, zone_name) = self.read_zone(file.get("zone"));
+        let thresholds = file.get("thresholds").map_or_else(Thresholds::default, |value| self.read_thresholds(value));
+        let mut rules = Vec::new();
+        let mut names = HashMap::new();
+        match file.get("rule").map(|value| (value.span().start, value.get_ref())) {
+            None => {}
+            Some((_, DeValue::Array(list))) => {
+                for (index, value) in list.iter().enumerate() {
+                    if index == MAX_RULES {
+                        self.add_error(value.span().start, format!("a rules file has at most {MAX_RULES} rules"));
+                        break;
+                    }
+                    rules.extend(self.read_rule(value, &mut names));
+                }
+            }
+            Some((at, other)) => {
+                self.add_error(at, format!("`rule` is {}: begin each rule with [[rule]]", describe_type(other)));
+            }
+        }
+        rules.sort_by(|a, b| a.name.cmp(&b.name));
+        RuleSet { zone, zone_name, thresholds, rules, symbols: std::mem::take(&mut self.symbols) }
+    }
+
+    /// Reports the keys that a table does not have.
+    fn check_keys(&mut self, table: &DeTable<'_>, known: &[&str], place: &str) {
+        for key in table.keys() {
+            let name: &str = key.get_ref();
+            if !known.contains(&name) {
+                let similar = suggest_among(name, known.iter().copied());
+                let hint = similar
+                    .map_or_else(|| format!("it has {}", known.join(", ")), |name| format!("did you mean `{name}`?"));
+                let shown: String = name.chars().take(MAX_NAME).collect();
+                self.add_error(key.span().start, format!("{place} has no key `{}`; {hint}", shown.escape_debug()));
+            }
+        }
+    }
+
+    fn read_zone(&mut self, value: Option<&Value<'_>>) -> (TimeZone, String) {
+        let utc = (TimeZone::UTC, DEFAULT_ZONE.to_owned());
+        let Some(value) = value else { return utc };
+        let Some(name) = self.read_string(value, "zone") else { return utc };
+        match TimeZone::get(&name) {
+            Ok(zone) => (zone, name),
+            Err(_) => {
+                self.add_error(value.span().start, "`zone` is not an IANA time zone, such as Europe/Berlin");
+                utc
+            }
+        }
+    }
+
+    fn read_thresholds(&mut self, value: &Value<'_>) -> Thresholds {
+        let DeValue::Table(table) = value.get_ref() else {
+            self.add_error(value.span().start, "`thresholds` is a table: write [thresholds] and its keys below");
+            return Thresholds::default();
+        };
+        self.check_keys(table, &["challenge", "review", "deny"], "[thresholds]");
+        let mut read = |name: &str| table.get(name).and_then(|value| self.read_score(value, name));
+        let thresholds = Thresholds { challenge: read("challenge"), review: read("review"), deny: read("deny") };
+        let steps = [("challenge", thresholds.challenge), ("review", thresholds.review), ("deny", thresholds.deny)];
+        let given: Vec<(&str, i32)> = steps.into_iter().filter_map(|(name, score)| Some((name, score?))).collect();
+        for pair in given.windows(2) {
+            if let [(low, a), (high, b)] = pair
+                && a >= b
+            {
+                let at = table.get(*low).map_or(0, |value| value.span().start);
+                self.add_error(at, format!("`{low}` has to be below `{high}`, otherwise no score leads to it"));
+            }
+        }
+        thresholds
+    }
+
+    fn read_rule(&mut self, value: &Value<'_>, names: &mut HashMap<String, usize>) -> Option<Rule> {
+        let at = value.span().start;
+        let DeValue::Table(table) = value.get_ref() else {
+            self.add_error(at, format!("a rule is a table, and this is {}", describe_type(value.get_ref())));
+            return None;
+        };
+        self.check_keys(table, &["name", "note", "when", "score", "outcome", "code"], "a rule");
+        let name = self.read_name(at, table.get("name"), names);
+        let note = table.get("note").and_then(|value| self.read_note(value));
+        let condition = self.read_condition(at, table.get("when"));
+        let effect = self.read_effect(at, table);
+        let code = table.get("code").and_then(|value| self.read_code(value, effect));
+        let condition = condition?;
+        let inputs = name_inputs(&condition, &self.symbols);
+        Some(Rule { name: name?, note, effect: effect?, code, condition, inputs })
+    }
+
+    fn read_name(
+        &mut self,
+        rule: usize,
+        value: Option<&Value<'_>>,
+        names: &mut HashMap<String, usize>,
+    ) -> Option<String> {
+        let Some(value) = value else {
+            self.add_error(rule, "this rule has no `name`: decisions name the rules that fired");
+            return None;
+        };
+        let name = self.read_string(value, "name")?;
+        let at = value.span().start;
+        if name.trim().is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
+            self.add_error(at, format!("a rule's name has 1 to {MAX_NAME} characters and no control characters"));
+            return None;
+        }
+        if let Some(first) = names.get(&name) {
+            let line = self.positions.find_line(*first);
+            self.add_error(at, format!("another rule has this name, in line {line}: choose another one"));
+            return None;
+        }
+        names.insert(name.clone(), at);
+        Some(name)
+    }
+
+    fn read_note(&mut self, value: &Value<'_>) -> Option<String> {
+        let note = self.read_string(value, "note")?;
+        if note.chars().count() > MAX_NOTE {
+            self.add_error(value.span().start, format!("a note has at most {MAX_NOTE} characters"));
+        }
+        Some(note)
+    }
+
+    fn read_condition(&mut self, rule: usize, value: Option<&Value<'_>>) -> Option<Condition> {
+        let Some(value) = value else {
+            self.add_error(rule, "this rule has no `when`: write its condition, such as when = 'amount > 100'");
+            return None;
+        };
+        let text = self.read_string(value, "when")?;
+        match parse_condition(&text, &mut self.symbols) {
+            Ok(condition) => Some(condition),
+            Err(error) => {
+                let at = locate_in_string(&self.positions, value.span(), &text, error.at);
+                self.add_error(at, error.message);
+                None
+            }
+        }
+    }
+
+    fn read_effect(&mut self, rule: usize, table: &DeTable<'_>) -> Option<RuleEffect> {
+        match (table.get("score"), table.get("outcome")) {
+            (Some(score), None) => self.read_score(score, "score").map(RuleEffect::Score),
+            (None, Some(value)) => {
+                let name = self.read_string(value, "outcome")?;
+                let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.as_str() == name);
+                if outcome.is_none() {
+                    self.add_error(
+                        value.span().start,
+                        "`outcome` is \"accept\", \"review\", \"deny\" or \"challenge\"",
+                    );
+                }
+                outcome.map(RuleEffect::Outcome)
+            }
+            (Some(_), Some(outcome)) => {
+                self.add_error(outcome.span().start, "a rule has either `score` or `outcome`: remove one of them");
+                None
+            }
+            (None, None) => {
+                self.add_error(rule, "this rule has no effect: write `score` or `outcome`");
+                None
+            }
+        }
+    }
+
+    fn read_code(&mut self, value: &Value<'_>, effect: Option<RuleEffect>) -> Option<ResultCode> {
+        let text = self.read_string(value, "code")?;
+        let code = ResultCode::find(&text).filter(|code| code.code().starts_with(CODE_GROUP));
+        let at = value.span().start;
+        if code.is_none() {
+            self.add_error(at, "`code` is a documented result code of the group 100.400, such as \"100.400.142\"");
+        }
+        let allowed = [RuleEffect::Outcome(Outcome::Deny), RuleEffect::Outcome(Outcome::Review)];
+        if effect.is_some_and(|effect| !allowed.contains(&effect)) {
+            self.add_error(at, "only a rule with outcome \"deny\" or \"review\" has a `code`");
+        }
+        code
+    }
+
+    fn read_string(&mut self, value: &Value<'_>, name: &str) -> Option<String> {
+        match value.get_ref() {
+            DeValue::String(text) => Some(text.to_string()),
+            other => {
+                self.add_error(
+                    value.span().start,
+                    format!("`{name}` is a text in quotes, not {}", describe_type(other)),
+                );
+                None
+            }
+        }
+    }
+
+    /// Reads a whole number between −99,999 and 99,999.
+    fn read_score(&mut self, value: &Value<'_>, name: &str) -> Option<i32> {
+        let number = match value.get_ref() {
+            DeValue::Integer(integer) => i32::from_str_radix(integer.as_str(), integer.radix()).ok(),
+            other => {
+                let message = format!("`{name}` is a whole number, not {}", describe_type(other));
+                self.add_error(value.span().start, message);
+                return None;
+            }
+        };
+        let score = number.filter(|score| (-MAX_SCORE..=MAX_SCORE).contains(score));
+        if score.is_none() {
+            self.add_error(value.span().start, format!("`{name}` is between -{MAX_SCORE} and {MAX_SCORE}"));
+        }
+        score
+    }
+}
+
+fn describe_type(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number with decimals",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date or time",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+/// Returns the offset in the file of an offset in a string's value. Inside of a string with escapes it is the beginning
+/// of the string.
+fn locate_in_string(positions: &PositionedText<'_>, span: Range<usize>, value: &str, at: usize) -> usize {
+    let raw = positions.slice(span.clone());
+    let quotes = ["'''", "\"\"\"", "'", "\""].into_iter().find(|quotes| raw.starts_with(quotes)).unwrap_or_default();
+    let mut start = quotes.len();
+    if quotes.len() == 3 {
+        // TOML drops a line break after the opening quotes.
+        let inside = raw.get(start..).unwrap_or_default();
+        start += if inside.starts_with("\r\n") { 2 } else { usize::from(inside.starts_with('\n')) };
+    }
+    let end = raw.len().saturating_sub(quotes.len());
+    let content = raw.get(start..end).unwrap_or_default();
+    if content == value {
+        return span.start + start + at;
+    }
+    if content.replace("\r\n", "\n") != value {
+        return span.start;
+    }
+    let before = value.get(..at).unwrap_or(value);
+    span.start + start + at + before.matches('\n').count()
+}

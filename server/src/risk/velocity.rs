@@ -1,0 +1,192 @@
+//! Velocity counters: what a condition counts, by which keys, in which window.
+
+use std::fmt;
+
+use super::fact::{Fact, FactSlot};
+use super::input::{Facts, Reading};
+
+/// A value by which payments are counted.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum VelocityKey {
+    /// The card, by the blind index of its number.
+    Card,
+    /// `customer.email`. ASCII case is ignored.
+    Email,
+    /// The shopper's address.
+    Ip,
+    /// The /24 or /48 of the shopper's address.
+    Network,
+    /// The device's fingerprint.
+    Device,
+    /// The account, by a blind index.
+    Account,
+    /// `card.holder`. ASCII case and the number of spaces are ignored.
+    Holder,
+    /// Street, postcode and country of the billing address. Only letters and digits count.
+    Address,
+    /// The merchant's own parameter `risk.parameters[name]`.
+    Parameter(String),
+}
+
+impl VelocityKey {
+    /// The keys with fixed names.
+    pub const NAMED: [(&str, Self); 8] = [
+        ("card", Self::Card),
+        ("email", Self::Email),
+        ("ip", Self::Ip),
+        ("network", Self::Network),
+        ("device", Self::Device),
+        ("account", Self::Account),
+        ("holder", Self::Holder),
+        ("address", Self::Address),
+    ];
+
+    /// Finds the key of a name. Returns `None` if there is none.
+    pub(super) fn find(name: &str) -> Option<Self> {
+        let named = Self::NAMED.into_iter().find(|(known, _)| *known == name).map(|(_, key)| key);
+        let own = || {
+            let is_own = name.starts_with("risk.parameters[") && Fact::find(name).is_some();
+            is_own.then(|| Self::Parameter(name.to_owned()))
+        };
+        named.or_else(own)
+    }
+
+    /// Returns the key's value for a payment. `None` if the payment has none.
+    pub fn read_value(&self, facts: &Facts<'_>) -> Option<String> {
+        let input = facts.input;
+        let parameter = |name: &str| input.parameters.get(name);
+        match self {
+            Self::Card => input.card.clone(),
+            Self::Email => parameter("customer.email").map(|email| email.trim().to_ascii_lowercase()),
+            Self::Ip => facts.find_address().map(|address| address.to_string()),
+            Self::Network => facts.find_network(),
+            Self::Device => facts.find_device().map(str::to_owned),
+            Self::Account => input.account.clone(),
+            Self::Holder => parameter("card.holder")
+                .map(|holder| holder.split_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase()),
+            Self::Address => {
+                let parts =
+                    [parameter("billing.street1")?, parameter("billing.postcode")?, parameter("billing.country")?];
+                let letters = |part: &str| -> String { part.chars().filter(|c| c.is_alphanumeric()).collect() };
+                Some(parts.map(letters).join("|").to_ascii_lowercase())
+            }
+            Self::Parameter(name) => parameter(name).map(str::to_ascii_lowercase),
+        }
+    }
+}
+
+impl fmt::Display for VelocityKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Parameter(name) => f.write_str(name),
+            _ => f.write_str(Self::NAMED.iter().find(|(_, key)| key == self).map_or("", |(name, _)| name)),
+        }
+    }
+}
+
+/// The measure of a counter.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Measure {
+    /// Number of payments.
+    Count,
+    /// Sum of the amounts of payments in the payment's currency, in hundredths.
+    Sum,
+    /// Number of different values.
+    Distinct(Subject),
+}
+
+/// The value that a counter counts the different ones of.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Subject {
+    /// The value of a key.
+    Key(VelocityKey),
+    /// The text of a fact with this name.
+    Fact(String),
+}
+
+/// A velocity counter, which includes the payment that is assessed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VelocityCounter {
+    pub(super) measure: Measure,
+    /// One or two keys, sorted, each once.
+    pub(super) keys: Vec<VelocityKey>,
+    /// Length of the window in seconds, 60 to 90 days.
+    pub(super) seconds: i64,
+}
+
+impl VelocityCounter {
+    /// Returns the values of the counter's keys for a payment. `None` if one is missing: the payment is not counted.
+    pub fn read_keys(&self, facts: &Facts<'_>) -> Option<Vec<String>> {
+        self.keys.iter().map(|key| key.read_value(facts)).collect()
+    }
+
+    /// Returns the amount that the payment adds to a sum, in hundredths; 1 for a count. `None` without an amount.
+    pub fn read_increment(&self, facts: &Facts<'_>) -> Option<i64> {
+        if self.measure == Measure::Sum { facts.find_hundredths() } else { Some(1) }
+    }
+
+    /// Returns the value of which different ones are counted. `None` for other measures, and if it is missing.
+    pub fn read_subject(&self, facts: &Facts<'_>) -> Option<String> {
+        match &self.measure {
+            Measure::Distinct(Subject::Key(key)) => key.read_value(facts),
+            Measure::Distinct(Subject::Fact(name)) => {
+                let reading = Reading { facts: *facts, time: facts.input.at.to_zoned(jiff::tz::TimeZone::UTC) };
+                match Fact::find(name)?.read(&reading) {
+                    FactSlot::One(value) => value.as_text().map(str::to_owned),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns true for a sum, which is counted for each currency.
+    pub fn is_sum(&self) -> bool {
+        self.measure == Measure::Sum
+    }
+
+    /// Returns true for a number of different values.
+    pub fn is_distinct(&self) -> bool {
+        matches!(self.measure, Measure::Distinct(_))
+    }
+
+    /// Returns the length of the window in seconds.
+    pub fn window_seconds(&self) -> i64 {
+        self.seconds
+    }
+}
+
+impl fmt::Display for VelocityCounter {
+    /// Formats the counter as in a condition: `count(card, 1 h)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.measure {
+            Measure::Count => f.write_str("count(")?,
+            Measure::Sum => f.write_str("sum(")?,
+            Measure::Distinct(Subject::Key(key)) => write!(f, "distinct({key} by ")?,
+            Measure::Distinct(Subject::Fact(name)) => write!(f, "distinct({name} by ")?,
+        }
+        for key in &self.keys {
+            write!(f, "{key}, ")?;
+        }
+        write!(f, "{})", DisplayedDuration(self.seconds))
+    }
+}
+
+/// Formats seconds in the largest unit that divides them: `90 d`.
+pub(super) struct DisplayedDuration(pub(super) i64);
+
+impl fmt::Display for DisplayedDuration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(86_400, "d"), (3_600, "h"), (60, "min")];
+        let unit = units.into_iter().find(|(length, _)| self.0 != 0 && self.0 % length == 0);
+        let (length, name) = unit.unwrap_or((1, "s"));
+        write!(f, "{} {name}", self.0 / length)
+    }
+}
+
+/// Velocity counters of a channel.
+pub trait Counters {
+    /// Returns the counter's value for a payment: a number, or hundredths for a sum. The payment is already counted.
+    /// `None` if the payment has no value for one of the keys.
+    fn read_counter(&self, counter: &VelocityCounter, facts: &Facts<'_>) -> Option<i64>;
+}

@@ -1,0 +1,69 @@
+//! Input of a decision: the keys that it requests, and the data loaded under the write lock.
+
+use super::wallet::UsedWalletToken;
+use super::{StoredCredentialKeys, StoredCredentials};
+use crate::domain::checkout::Checkout;
+use crate::domain::entity::Entity;
+use crate::domain::id::{CheckoutId, EntityId, PaymentId};
+use crate::domain::payment::{FollowUpSummary, Payment};
+
+/// Keys of the data to load for a decision.
+#[derive(Debug, Clone, Default)]
+pub struct RecordKeys {
+    /// A checkout, by id.
+    pub checkout: Option<CheckoutId>,
+    /// An entity, by id.
+    pub entity: Option<EntityId>,
+    /// A payment of an entity, with its follow-up payments.
+    pub payment: Option<(EntityId, PaymentId)>,
+    /// `merchantTransactionId` to check for an earlier successful payment.
+    pub reference: Option<(EntityId, String)>,
+    /// Payment to ignore in that check: the pending one that this attempt replaces.
+    pub ignored_payment: Option<PaymentId>,
+    /// A wallet token to check for earlier use.
+    pub wallet_token: Option<UsedWalletToken>,
+    /// Registrations and a standing instruction.
+    pub stored_credentials: StoredCredentialKeys,
+}
+
+impl RecordKeys {
+    /// Returns no keys, for decisions that only create new records.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Returns the key of one checkout.
+    pub fn for_checkout(id: &CheckoutId) -> Self {
+        Self { checkout: Some(id.clone()), ..Self::default() }
+    }
+
+    /// Returns the key of one entity.
+    pub fn for_entity(id: &EntityId) -> Self {
+        Self { entity: Some(id.clone()), ..Self::default() }
+    }
+
+    /// Returns the key of one payment of an entity, which also loads its follow-up payments.
+    pub fn for_payment(entity: &EntityId, id: &PaymentId) -> Self {
+        Self { payment: Some((entity.clone(), id.clone())), ..Self::default() }
+    }
+}
+
+/// Data loaded under the write lock.
+#[derive(Debug, Default)]
+pub struct LoadedRecords {
+    /// The requested checkout, if it exists.
+    pub checkout: Option<Checkout>,
+    /// The requested entity, if it exists, with the advance of the clock that it uses.
+    pub entity: Option<Entity>,
+    /// The requested payment, if it exists.
+    pub payment: Option<Payment>,
+    /// Follow-up payments of that payment, oldest first.
+    pub follow_ups: Vec<FollowUpSummary>,
+    /// True if a payment with the requested `merchantTransactionId`, other than the ignored one, succeeded or may still
+    /// succeed.
+    pub reference_paid: bool,
+    /// True if the requested wallet token has been used before.
+    pub token_used: bool,
+    /// The requested registrations and standing instruction.
+    pub stored_credentials: StoredCredentials,
+}

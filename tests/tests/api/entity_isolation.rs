@@ -1,0 +1,248 @@
+//! Isolation of entities: on every route, an id of another entity gets the same response as an id that does not exist.
+//! A route that this test does not know fails it.
+
+use reqwest::Method;
+use tillgate::api::docs::{Caller, ROUTES, Route};
+use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, encode_form};
+
+use crate::support::*;
+
+/// Values in the owner's objects that nobody else may read.
+const SECRETS: [(&str, &str); 4] = [
+    ("merchantTransactionId", "sweep-owner-order-4711"),
+    ("merchantInvoiceId", "sweep-owner-invoice-12"),
+    ("customParameters[sweep]", "only-the-owner-knows"),
+    ("card.holder", "Zaphod Unmistakable"),
+];
+
+/// The way in which a route refers to objects.
+enum ObjectReference {
+    /// By the id of a checkout in its path.
+    Checkout,
+    /// By the id of a tokenisation checkout in its path.
+    Tokenisation,
+    /// By the id of a payment in its path.
+    Payment,
+    /// By the id of a registration in its path.
+    Registration,
+    /// By fields in the query or in the body, each of which refers to an object of the owner.
+    Fields(&'static [&'static str]),
+    /// No reference.
+    Nothing,
+}
+
+/// Returns the kind of reference of each of the merchant's routes. Panics for an unknown route: a new route must be
+/// added here.
+fn object_reference(route: &Route) -> ObjectReference {
+    match route.path {
+        "/v1/checkouts" => ObjectReference::Fields(&["registrations[0].id"]),
+        "/v1/checkouts/{id}/registration" => ObjectReference::Tokenisation,
+        path if path.starts_with("/v1/checkouts/{id}") => ObjectReference::Checkout,
+        "/v1/payments" | "/v1/clock/{advance}" | "/v1/policyReports" => ObjectReference::Nothing,
+        "/v1/payments/{id}" | "/v1/query/{id}" | "/v3/query/{id}" => ObjectReference::Payment,
+        "/v1/registrations" => ObjectReference::Nothing,
+        path if path.starts_with("/v1/registrations/{id}") => ObjectReference::Registration,
+        "/v1/query" | "/v3/query" => ObjectReference::Fields(&["merchantTransactionId"]),
+        path => panic!("the test does not know {path}: add it to `object_reference`"),
+    }
+}
+
+/// Ids of the owner's objects.
+struct OwnerObjects {
+    checkout: String,
+    /// A checkout that is paid and whose status was read, so that its response is cached.
+    settled: String,
+    tokenisation: String,
+    payment: String,
+    registration: String,
+}
+
+impl OwnerObjects {
+    /// Creates one object of each kind with the values of `SECRETS`, and asserts success.
+    async fn create(owner: &MerchantClient) -> anyhow::Result<Self> {
+        let checkout = owner.create_checkout(&SECRETS[..3]).await?;
+        assert_result(&checkout, 200, "000.200.100");
+        let settled = owner.create_checkout(&SECRETS[..3]).await?;
+        owner.submit_card(settled.id(), &SECRETS[3..]).await?;
+        for _ in 0..2 {
+            assert_result(&owner.read_status(settled.id()).await?, 200, "000.100.110");
+        }
+        let payment = owner.pay_by_card(&[&SECRETS[..], &[("paymentType", "PA")]].concat()).await?;
+        assert_result(&payment, 200, "000.100.110");
+        let fields: Vec<_> = tillgate_tests::CARD.into_iter().filter(|(name, _)| *name != "card.holder").collect();
+        let registration = owner.post("v1/registrations", &[&fields[..], &SECRETS[..]].concat()).await?;
+        assert_result(&registration, 200, "000.100.110");
+        let store_account = [("createRegistration", "true")];
+        let tokenisation = owner.post("v1/checkouts", &[&store_account[..], &SECRETS[..3]].concat()).await?;
+        assert_result(&tokenisation, 200, "000.200.100");
+        Ok(Self {
+            checkout: checkout.id().to_owned(),
+            settled: settled.id().to_owned(),
+            tokenisation: tokenisation.id().to_owned(),
+            payment: payment.id().to_owned(),
+            registration: registration.id().to_owned(),
+        })
+    }
+
+    fn all_ids(&self) -> impl Iterator<Item = &str> {
+        let all = [&self.checkout, &self.settled, &self.tokenisation, &self.payment, &self.registration];
+        all.into_iter().map(String::as_str)
+    }
+}
+
+/// Returns an id of the same shape, all zeros, that does not exist.
+fn missing_id(id: &str) -> String {
+    match id.split_once('.') {
+        Some((digits, node)) => format!("{}.{node}", "0".repeat(digits.len())),
+        None => format!("8a{}", "0".repeat(id.len() - 2)),
+    }
+}
+
+/// Valid fields of several kinds, so that no refusal of a field hides the refusal of the id.
+const WISHES: [&[(&str, &str)]; 5] = [
+    &[("paymentType", "CP"), ("amount", "1.00"), ("currency", "EUR")],
+    &[("paymentType", "RF"), ("amount", "1.00"), ("currency", "EUR")],
+    &[("paymentType", "RV")],
+    &[("paymentType", "DB"), ("amount", "1.00"), ("currency", "EUR")],
+    &[("amount", "1.00")],
+];
+
+/// Calls a route with the merchant's token. Fields and `entityId` are in the body of a POST, otherwise in the query.
+async fn call_route(
+    shop: &MerchantClient,
+    route: &Route,
+    path: &str,
+    fields: &[(&str, &str)],
+) -> anyhow::Result<ApiResponse> {
+    let path = path.trim_start_matches('/');
+    let method: Method = route.method.as_str().parse()?;
+    if method == Method::POST {
+        return shop.post(path, fields).await;
+    }
+    let all = fields.iter().copied().chain([("entityId", shop.entity_id.as_str())]);
+    let request = shop.bare_request(method, &format!("{path}?{}", encode_form(all))).bearer_auth(&shop.token);
+    ApiResponse::read_from(request.send().await?).await
+}
+
+/// Asserts that a response contains no id, secret value or amount of the owner, except `requested`, the id in the
+/// request itself.
+#[track_caller]
+fn assert_no_leak(answer: &ApiResponse, owner: &MerchantClient, owned: &OwnerObjects, requested: &str, label: &str) {
+    let secrets =
+        SECRETS.iter().map(|(_, value)| *value).chain(owned.all_ids()).chain([owner.entity_id.as_str(), "92.00"]);
+    for secret in secrets.filter(|secret| *secret != requested) {
+        assert!(!answer.text.contains(secret), "{label} reveals {secret}: {}", answer.text);
+    }
+}
+
+/// Returns status and body of a response as text, without `ndc` and `timestamp`, and with `id` replaced.
+fn comparable_text(answer: &ApiResponse, id: &str) -> String {
+    let mut json = answer.json.clone();
+    if let Some(fields) = json.as_object_mut() {
+        for name in ["ndc", "timestamp"] {
+            fields.remove(name);
+        }
+    }
+    format!("{} {}", answer.status, json.to_string().replace(id, "ID"))
+}
+
+#[tokio::test]
+async fn every_id_of_one_entity_is_as_unknown_to_another_as_one_that_never_was() -> anyhow::Result<()> {
+    let gateway = TestGateway::shared();
+    let (owner, stranger) = (gateway.create_merchant()?, gateway.create_merchant()?);
+    let owned = OwnerObjects::create(&owner).await?;
+    let before = [
+        owner.get(&format!("v1/checkouts/{}/payment", owned.checkout)).await?,
+        owner.get(&format!("v1/payments/{}", owned.payment)).await?,
+    ];
+    for route in ROUTES.iter().filter(|route| route.caller == Caller::Merchant) {
+        let what = format!("{} {}", route.method.as_str(), route.path);
+        let wishes: &[&[(&str, &str)]] = if route.method.as_str() == "POST" { &WISHES } else { &[&[]] };
+        let own = match object_reference(route) {
+            ObjectReference::Nothing | ObjectReference::Fields(_) => continue,
+            ObjectReference::Checkout => owned.checkout.as_str(),
+            ObjectReference::Payment => owned.payment.as_str(),
+            ObjectReference::Tokenisation => owned.tokenisation.as_str(),
+            ObjectReference::Registration => owned.registration.as_str(),
+        };
+        let mut unknown = 0;
+        // Ids of the route's own kind, and of every other kind.
+        for id in owned.all_ids() {
+            for wish in wishes {
+                let foreign = call_route(&stranger, route, &route.path.replace("{id}", id), wish).await?;
+                let none = call_route(&stranger, route, &route.path.replace("{id}", &missing_id(id)), wish).await?;
+                assert!((400..500).contains(&foreign.status), "{what}: {}", foreign.text);
+                assert_eq!(comparable_text(&foreign, id), comparable_text(&none, &missing_id(id)), "{what}");
+                assert_no_leak(&foreign, &owner, &owned, id, &what);
+                if id == own && foreign.status == 404 {
+                    unknown += 1;
+                }
+            }
+        }
+        assert!(unknown > 0, "{what} never says 404 to a stranger");
+        // The same request succeeds for the owner.
+        if route.method.as_str() == "GET" {
+            let seen = call_route(&owner, route, &route.path.replace("{id}", own), &[]).await?;
+            assert_eq!(seen.status, 200, "{what}: {}", seen.text);
+        }
+    }
+    let after = [
+        owner.get(&format!("v1/checkouts/{}/payment", owned.checkout)).await?,
+        owner.get(&format!("v1/payments/{}", owned.payment)).await?,
+    ];
+    for (before, after) in before.iter().zip(&after) {
+        assert_eq!(comparable_text(before, "-"), comparable_text(after, "-"));
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_one_entity_names_in_a_field_is_not_found_by_another() -> anyhow::Result<()> {
+    let gateway = TestGateway::shared();
+    let (owner, stranger) = (gateway.create_merchant()?, gateway.create_merchant()?);
+    let owned = OwnerObjects::create(&owner).await?;
+    for route in ROUTES.iter().filter(|route| route.caller == Caller::Merchant) {
+        let ObjectReference::Fields(fields) = object_reference(route) else { continue };
+        let what = format!("{} {}", route.method.as_str(), route.path);
+        for name in fields {
+            let (value, nothing) = match *name {
+                "merchantTransactionId" => (SECRETS[0].1.to_owned(), "sweep-nobody-order-0000".to_owned()),
+                "registrations[0].id" => (owned.registration.clone(), missing_id(&owned.registration)),
+                name => anyhow::bail!("the sweep has nothing to put into {name}"),
+            };
+            let order = [("amount", "1.00"), ("currency", "EUR"), ("paymentType", "DB")];
+            let rest: &[(&str, &str)] = if route.method.as_str() == "POST" { &order } else { &[] };
+            let fields = |value: &str| -> Vec<(String, String)> {
+                let named = [(*name, value)];
+                rest.iter().chain(&named).map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+            };
+            let asked = async |value: &str| {
+                let owned = fields(value);
+                let fields: Vec<(&str, &str)> = owned.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+                call_route(&stranger, route, route.path, &fields).await
+            };
+            let (foreign, none) = (asked(&value).await?, asked(&nothing).await?);
+            assert_eq!(
+                (foreign.status, foreign.result_code()),
+                (none.status, none.result_code()),
+                "{what}: {}",
+                foreign.text
+            );
+            assert_no_leak(&foreign, &owner, &owned, &value, &what);
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn days_list_an_entitys_own_payments_only() -> anyhow::Result<()> {
+    let gateway = TestGateway::shared();
+    let (owner, stranger) = (gateway.create_merchant()?, gateway.create_merchant()?);
+    let owned = OwnerObjects::create(&owner).await?;
+    let path = "v1/query?date.from=2020-01-01&date.to=2099-12-31";
+    let own = owner.get(path).await?;
+    assert!(own.text.contains(&owned.payment), "{}", own.text);
+    let foreign = stranger.get(path).await?;
+    assert_no_leak(&foreign, &owner, &owned, "", "GET /v1/query by day");
+    Ok(())
+}

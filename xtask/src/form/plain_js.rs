@@ -1,0 +1,100 @@
+//! Binaryen's outputs for a module: a smaller module, and the same module as plain JavaScript for pages whose policy
+//! forbids wasm and for browsers without it. wasm2js writes the JavaScript, which is turned into a part of a classic
+//! script here.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::toolchain::{binaryen, run_command};
+
+/// Newer features of wasm that compilers use; binaryen replaces them by older ones.
+const FEATURES: [&str; 4] =
+    ["--enable-bulk-memory", "--enable-sign-ext", "--enable-nontrapping-float-to-int", "--enable-mutable-globals"];
+/// A part of bulk memory since version 120, unknown before.
+const BULK_MEMORY: &str = "--enable-bulk-memory-opt";
+/// Passes for a small size. Each inlined function is also one less that browsers compile at its first call.
+const PASSES: [&str; 3] = ["-Oz", "--converge", "--low-memory-unused"];
+
+/// A module in plain JavaScript.
+pub struct PlainJs {
+    /// Declares `asmFunc`, a function from imports to exports, which calls `placeData(offset, memory)` for its data.
+    pub code: String,
+    /// The module's initial memory, in one piece.
+    pub data: Vec<u8>,
+}
+
+/// Makes a module smaller and translates it to JavaScript. Returns both. `work` is a folder for intermediate files.
+/// Installs binaryen if it is missing.
+///
+/// # Errors
+/// If binaryen is not available, or its output has an unknown format.
+pub fn shrink_and_translate(wasm: &[u8], work: &Path) -> Result<(Vec<u8>, PlainJs)> {
+    binaryen::ensure_binaryen()?;
+    let (input, small, written) = (work.join("given.wasm"), work.join("small.wasm"), work.join("plain.js"));
+    fs::write(&input, wasm)?;
+    let help = run_command(Command::new("wasm-opt").arg("--help"))?;
+    let run = |program: &str, from: &Path, to: &Path, passes: &[&str]| {
+        let mut command = Command::new(program);
+        command.args(FEATURES).args(help.contains(BULK_MEMORY).then_some(BULK_MEMORY)).args(passes);
+        run_command(command.arg(from).arg("-o").arg(to))
+    };
+    run("wasm-opt", &input, &small, &PASSES)?;
+    run("wasm2js", &small, &written, &PASSES.map(|pass| if pass == "--converge" { "-Oz" } else { pass }))?;
+    Ok((fs::read(small)?, split_output(&fs::read_to_string(written)?)?))
+}
+
+/// Extracts the module's function and its data from the output of wasm2js. Fails if the output has another shape than
+/// expected.
+fn split_output(text: &str) -> Result<PlainJs> {
+    let unknown = "wasm2js writes in an unknown way";
+    let (rest, _) = text.split_once("\nvar retasmFunc = ").context(unknown)?;
+    let (_, rest) = rest.split_once("function initActiveSegments(imports) {\n").context(unknown)?;
+    let (segments, code) = rest.split_once("\n}\n").context(unknown)?;
+    let (mut base, mut data) = (0, Vec::new());
+    for line in segments.lines() {
+        let arguments = line.trim().strip_prefix("base64DecodeToExistingUint8Array(bufferView, ");
+        let (offset, literal) = arguments.and_then(|it| it.split_once(", ")).context(unknown)?;
+        let bytes = STANDARD.decode(literal.trim_start_matches('"').trim_end_matches("\");"))?;
+        let offset: usize = offset.parse().context(unknown)?;
+        if data.is_empty() {
+            base = offset;
+        }
+        // There are only zeros between two pieces.
+        let at = offset.checked_sub(base).filter(|at| *at >= data.len()).context(unknown)?;
+        data.resize(at, 0);
+        data.extend(bytes);
+    }
+    if !code.contains("function asmFunc(") {
+        bail!(unknown);
+    }
+    // Labels have a separate name space.
+    let code = code.replace("label$", "$");
+    let code = format!("var bufferView; function initActiveSegments() {{ placeData({base}, bufferView); }}\n{code}");
+    Ok(PlainJs { code, data })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_comes_in_one_piece_and_the_code_without_it() {
+        let text = "import { a0 } from 'm';\n var bufferView;\nfunction initActiveSegments(imports) {\n  \
+            base64DecodeToExistingUint8Array(bufferView, 1024, \"AQI=\");\n  \
+            base64DecodeToExistingUint8Array(bufferView, 1030, \"Aw==\");\n}\n\
+            function asmFunc(env) { label$1: { break label$1; } }\n\nvar retasmFunc = asmFunc({ a0 });\nexport var x;";
+        let plain_js = split_output(text).unwrap();
+        assert_eq!(plain_js.data, [1, 2, 0, 0, 0, 0, 3]);
+        assert!(
+            plain_js.code.contains("placeData(1024, bufferView)") && plain_js.code.contains("{ $1: { break $1; } }")
+        );
+        assert!(!plain_js.code.contains("import") && !plain_js.code.contains("retasmFunc"));
+        assert!(split_output("export default 1").is_err());
+    }
+}
