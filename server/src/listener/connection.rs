@@ -42,7 +42,7 @@ where
         let (state, service) = (Arc::clone(&request_state), service.clone());
         async move { Ok::<_, Infallible>(handle_request(request, peer, state, service).await) }
     });
-    let io = TokioIo::new(TrackedStream { stream, state: Arc::clone(&state) });
+    let io = TokioIo::new(TrackedStream::new(stream, Arc::clone(&state)));
     let mut connection = pin!(http1::Builder::new().max_buf_size(HEAD_LIMIT).serve_connection(io, handle));
     let mut close = pin!(state.close.notified());
     let mut timer_end = state.deadline().unwrap_or_else(Instant::now);
@@ -80,7 +80,7 @@ where
 }
 
 /// Passes a request to the service, with the peer's address, and tracks the bodies of the request and of its response.
-/// Closes the connection after the response if the request's body may have stayed in the read buffer.
+/// Closes the connection after the response if the request's body was not read, or may have stayed in the read buffer.
 async fn handle_request<S>(
     request: hyper::Request<Incoming>,
     peer: SocketAddr,
@@ -96,18 +96,20 @@ where
     let mut request = request.map(|incoming| Body::new(track(incoming)));
     request.extensions_mut().insert(ConnectInfo(peer));
     let Ok(mut response) = service.oneshot(request).await;
-    // See `stream.rs`: this body may stay in the read buffer until the connection is closed.
-    if has_body && state.buffer_grown.load(Relaxed) {
+    // See `stream.rs`: this body may stay in the read buffer until the connection is closed. After a body that was not
+    // read, the connection cannot be used again, and the client has to know that before its next request.
+    if has_body && (state.buffer_grown.load(Relaxed) || state.is_body_unread()) {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    response.map(|body| TrackedBody { body, state, on_end: ConnectionState::end_response })
+    response.map(|body| TrackedBody { body, state, on_end: |state, _| state.end_response() })
 }
 
 /// A body that reports its end, or that it was dropped, to the connection's state.
 struct TrackedBody<B> {
     body: B,
     state: Arc<ConnectionState>,
-    on_end: fn(&ConnectionState),
+    /// Called with true at the end of the body, and with false when the body is dropped.
+    on_end: fn(&ConnectionState, bool),
 }
 
 impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for TrackedBody<B> {
@@ -117,7 +119,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for TrackedBody<B> {
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(cx);
         if self.body.is_end_stream() || matches!(polled, Poll::Ready(None | Some(Err(_)))) {
-            (self.on_end)(&self.state);
+            (self.on_end)(&self.state, true);
         }
         polled
     }
@@ -133,6 +135,6 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for TrackedBody<B> {
 
 impl<B> Drop for TrackedBody<B> {
     fn drop(&mut self) {
-        (self.on_end)(&self.state);
+        (self.on_end)(&self.state, false);
     }
 }

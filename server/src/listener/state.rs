@@ -10,6 +10,8 @@ use super::ConnectionLimits;
 
 /// Number of bytes of a response that a client has to receive within the send timeout: at 30 seconds about 1 kB/s.
 pub(super) const MIN_PROGRESS: u32 = 32 * 1024;
+/// Time in which a client has to stop sending a request that was answered early, in microseconds.
+const CLOSING_TIMEOUT: u64 = 2_000_000;
 
 /// Event that a connection waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,6 +25,8 @@ pub(super) enum Phase {
     Body,
     /// The service: the response.
     Service,
+    /// The client: the rest of a request that was answered early. It is read and discarded.
+    Closing,
 }
 
 /// State that the connection's task writes and the connection table reads. The fields are atomics, because these are
@@ -46,6 +50,8 @@ pub(super) struct ConnectionState {
     received_bytes: AtomicU32,
     /// Time at which the response was complete, but maybe not sent yet; 0 before.
     response_ended: AtomicU64,
+    /// True if a request has a body that was not read to its end.
+    body_unread: AtomicBool,
     /// True if hyper's read buffer has grown, so that the bytes of a body may stay in it.
     pub(super) buffer_grown: AtomicBool,
     /// True if the connection table has evicted the connection.
@@ -68,6 +74,7 @@ impl ConnectionState {
             stalled_since: AtomicU64::new(0),
             received_bytes: AtomicU32::new(0),
             response_ended: AtomicU64::new(0),
+            body_unread: AtomicBool::new(false),
             buffer_grown: AtomicBool::new(false),
             evicted: AtomicBool::new(false),
             close: Notify::new(),
@@ -87,12 +94,16 @@ impl ConnectionState {
     /// service.
     pub(super) fn begin_request(&self, has_body: bool) {
         self.response_ended.store(0, Relaxed);
+        self.body_unread.store(has_body, Relaxed);
         self.enter_phase(if has_body { Phase::Body } else { Phase::Service });
     }
 
-    /// Records that the body of the request is complete, or was dropped. The connection then waits for the service. May
-    /// be called more than once.
-    pub(super) fn end_request(&self) {
+    /// Records that the body of the request is complete, or was dropped before its end. The connection then waits for
+    /// the service. May be called more than once.
+    pub(super) fn end_request(&self, is_complete: bool) {
+        if is_complete {
+            self.body_unread.store(false, Relaxed);
+        }
         if self.phase() == Phase::Body {
             self.enter_phase(Phase::Service);
         }
@@ -104,6 +115,22 @@ impl ConnectionState {
         if self.response_ended.load(Relaxed) == 0 {
             self.response_ended.store(self.elapsed_microseconds(), Relaxed);
         }
+    }
+
+    /// Returns true if a request has a body that was not read to its end.
+    pub(super) fn is_body_unread(&self) -> bool {
+        self.body_unread.load(Relaxed)
+    }
+
+    /// Records that the server closes the connection. Returns true if the client may still be sending: a body that was
+    /// not read to its end, or a head that was refused. It then has 2 seconds to end.
+    pub(super) fn begin_closing(&self) -> bool {
+        let is_sending = self.phase() == Phase::Head || self.is_body_unread();
+        if is_sending {
+            self.stalled_since.store(0, Relaxed);
+            self.enter_phase(Phase::Closing);
+        }
+        is_sending
     }
 
     /// Records that the client's side of the connection accepts no more bytes at the moment. The send timeout starts
@@ -148,6 +175,7 @@ impl ConnectionState {
             Phase::Head => Some(since + self.head_timeout),
             // The reader of the body limits its time, and responds when the limit is reached.
             Phase::Body | Phase::Service => None,
+            Phase::Closing => Some(since + CLOSING_TIMEOUT),
         };
         let send_deadline = match self.stalled_since.load(Relaxed) {
             0 => None,
@@ -158,12 +186,12 @@ impl ConnectionState {
     }
 
     /// Returns the order in which connections are closed if there are too many, smallest first: those that wait for a
-    /// request or its head, then for its body, then for the client to receive a response; the oldest first, those of
+    /// request or its head or are closing, then for its body, then for the client to receive a response; the oldest first, those of
     /// proxies last. Returns `None` if the service is working on a request.
     pub(super) fn eviction_order(&self) -> Option<(bool, u8, u64)> {
         let since = self.phase_since.load(Relaxed);
         let (class, since) = match (self.phase(), self.stalled_since.load(Relaxed), self.response_ended.load(Relaxed)) {
-            (Phase::Idle | Phase::Head, 0, _) => (0, since),
+            (Phase::Closing, ..) | (Phase::Idle | Phase::Head, 0, _) => (0, since),
             (Phase::Body, 0, _) => (1, since),
             (Phase::Service, 0, 0) => return None,
             // The client may have its whole response already, and open its next connection before `record_flushed` is
@@ -176,7 +204,8 @@ impl ConnectionState {
 
     /// Returns the current phase.
     fn phase(&self) -> Phase {
-        [Phase::Idle, Phase::Head, Phase::Body, Phase::Service][usize::from(self.phase.load(Relaxed)) % 4]
+        let phases = [Phase::Idle, Phase::Head, Phase::Body, Phase::Service, Phase::Closing];
+        phases[usize::from(self.phase.load(Relaxed)) % 5]
     }
 
     fn enter_phase(&self, phase: Phase) {

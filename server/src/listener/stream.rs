@@ -1,5 +1,9 @@
-//! The TCP stream below hyper. It reports reads and writes to the connection's state, and erases the bytes of earlier
-//! requests.
+//! The TCP stream below hyper. It reports reads and writes to the connection's state, erases the bytes of earlier
+//! requests, and closes without the loss of a response.
+//!
+//! A response may be sent before its request is complete, for example because the body is too large. If the connection
+//! were closed then, the system would reject what the client goes on sending, and the client's system would discard
+//! the response before the client reads it. So the rest of the request is read and discarded for a short time.
 //!
 //! hyper keeps one read buffer for a connection. A body with a card number would stay in it as long as the connection
 //! is idle. hyper moves to the start of its buffer before it reads the next request, so overwriting the free part of
@@ -15,17 +19,23 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use zeroize::Zeroizing;
 
 use super::state::ConnectionState;
 
 /// Initial size of hyper's read buffer, in bytes.
 const READ_BUFFER: usize = 8 * 1024;
 
+/// Maximum number of bytes that are read and discarded after a response that was sent early.
+const DISCARD_LIMIT: usize = 16 * 1024 * 1024;
+
 /// The TCP stream of a connection.
 #[derive(Debug)]
 pub(super) struct TrackedStream {
-    pub(super) stream: TcpStream,
-    pub(super) state: Arc<ConnectionState>,
+    stream: TcpStream,
+    state: Arc<ConnectionState>,
+    /// Number of bytes that may still be discarded. `None` until the server closes its side of the connection.
+    discardable: Option<usize>,
 }
 
 impl AsyncRead for TrackedStream {
@@ -53,6 +63,28 @@ impl AsyncRead for TrackedStream {
 }
 
 impl TrackedStream {
+    /// Wraps the stream of a connection that was just accepted.
+    pub(super) fn new(stream: TcpStream, state: Arc<ConnectionState>) -> Self {
+        Self { stream, state, discardable: None }
+    }
+
+    /// Reads and discards what the client still sends, until it closes its side or the limit is reached. Errors count
+    /// as the end.
+    fn poll_discard(&mut self, cx: &mut Context<'_>, mut discardable: usize) -> Poll<()> {
+        let mut bytes = Zeroizing::new([0; READ_BUFFER]);
+        while discardable > 0 {
+            self.discardable = Some(discardable);
+            let mut buffer = ReadBuf::new(bytes.as_mut_slice());
+            let Ok(()) = ready!(Pin::new(&mut self.stream).poll_read(cx, &mut buffer)) else { break };
+            if buffer.filled().is_empty() {
+                break;
+            }
+            discardable = discardable.saturating_sub(buffer.filled().len());
+        }
+        self.discardable = Some(0);
+        Poll::Ready(())
+    }
+
     /// Reports the result of a write to the connection's state, and returns it unchanged. Errors are not reported.
     fn track_write(&self, polled: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match &polled {
@@ -92,7 +124,15 @@ impl AsyncWrite for TrackedStream {
         polled
     }
 
+    /// Closes the server's side of the connection, and then waits for the client's side if it may still be sending.
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
+        let discardable = match self.discardable {
+            Some(discardable) => discardable,
+            None => {
+                ready!(Pin::new(&mut self.stream).poll_shutdown(cx))?;
+                if self.state.begin_closing() { DISCARD_LIMIT } else { 0 }
+            }
+        };
+        self.poll_discard(cx, discardable).map(Ok)
     }
 }

@@ -272,3 +272,40 @@ async fn a_gateway_with_slow_clients_stops_when_asked() -> anyhow::Result<()> {
     drop(open);
     Ok(())
 }
+
+/// Sends a whole request, however early its response comes, and then reads until the gateway closes the connection.
+/// Fails if one of the two fails.
+async fn send_all_then_read(base: &str, head: &str, body: usize) -> anyhow::Result<String> {
+    let mut stream = connect_from(base, 1, head).await?;
+    let part = [b'x'; 16 * 1024];
+    for sent in (0..body).step_by(part.len()) {
+        stream.write_all(&part).await.with_context(|| format!("after {sent} bytes"))?;
+    }
+    let mut answer = String::new();
+    tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await.context("it stays open")??;
+    Ok(answer)
+}
+
+#[tokio::test]
+async fn a_client_that_sends_all_before_it_reads_gets_a_response_that_came_early() -> anyhow::Result<()> {
+    const LENGTH: usize = 8 * 1024 * 1024;
+    let base = &TestGateway::shared().base;
+    let form = "Content-Type: application/x-www-form-urlencoded\r\n";
+    let announced = format!("Content-Length: {LENGTH}\r\n");
+    for (path, headers, status) in [
+        ("v1/payments", [form, &announced].concat(), "413"),
+        ("v1/payments", format!("Content-Type: text/plain\r\n{announced}"), "400"),
+        ("v1/payments", format!("{form}Transfer-Encoding: chunked\r\n"), "400"),
+        ("v1/nothing", [form, &announced].concat(), "404"),
+    ] {
+        let head = format!("POST /{path} HTTP/1.1\r\nHost: x\r\n{headers}\r\n");
+        let answer = send_all_then_read(base, &head, LENGTH).await.with_context(|| head.clone())?;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{head} {answer}");
+        // A client that keeps connections does not send its next request on this one.
+        assert!(answer.to_ascii_lowercase().contains("\r\nconnection: close\r\n"), "{answer}");
+    }
+    let head = format!("GET /health HTTP/1.1\r\nHost: x\r\nX-Long: {}", "y".repeat(LENGTH));
+    let answer = send_all_then_read(base, &head, 0).await?;
+    assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+    Ok(())
+}
