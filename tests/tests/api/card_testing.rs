@@ -377,9 +377,15 @@ async fn every_cap_survives_a_power_cut() -> anyhow::Result<()> {
         }
         let last = ("card.number", "4200000000420001");
         assert_throttled(&shop.pay_by_card(&[last, address]).await?);
+        // Whatever was counted before these declines is stored together with them.
+        let other = gateway.create_merchant_with(&["--sandbox-any-number"])?;
+        for number in ["5200000000180001", "5200000000260001"] {
+            let card = [("card.number", number), ("paymentBrand", "MASTER"), ("customer.ip", "192.0.2.7")];
+            assert_eq!(other.pay_by_card(&card).await?.status, 400);
+        }
         let rows = if option == "--declines-per-address" { 3 } else { 1 };
         tillgate_tests::poll_until("the counts are stored", async || {
-            Ok((count_velocity_rows(&gateway)? == rows).then_some(()))
+            Ok((count_velocity_rows(&gateway)? > rows).then_some(()))
         })
         .await?;
         let gateway = gateway.kill_and_restart(&limit_arguments(option, cap))?;
