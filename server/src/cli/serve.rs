@@ -259,6 +259,7 @@ impl GatewaySettings {
             Store::open_to_serve(data, Arc::clone(&directory), keys, limits, Sources::system()).map_err(opening)?;
         self.check_live_requirements(&directory)?;
         directory.set_hash_key(store.load_token_hash_key(&vault).await?);
+        let account_index = store.load_account_index_key(&vault).await?;
         let builds = builds.with_earlier_builds(&store, &vault, SystemClock.now()).await?;
         let options = self.gateway_options();
         let now = SystemClock.now();
@@ -273,6 +274,7 @@ impl GatewaySettings {
                 payments_in_flight: PaymentsInFlight::default(),
                 connectors: self.acquirer.build_connectors(data)?,
                 vault,
+                account_index,
                 velocity,
                 saved_forms: SavedForms::default(),
                 status_reads: StatusReads::default(),

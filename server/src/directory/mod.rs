@@ -3,6 +3,7 @@
 //! Entities have their effective settings here: their own, and those inherited from above. The store fills it at start
 //! and again within half a second of a change by the command line.
 
+mod risk;
 mod tree;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -15,6 +16,8 @@ use jiff::Timestamp;
 use subtle::ConstantTimeEq as _;
 use tillgate_shared::parameter::FormatSet;
 use zeroize::Zeroizing;
+
+pub use risk::{ActiveRules, CompiledVersion, RiskDirectory, StoredRisk};
 
 use crate::connector::registry;
 use crate::credential::{AccessDenied, AccessGrant, Credential, HashKey, Usage, hash_password};
@@ -57,6 +60,8 @@ pub struct Directory {
     snapshot: RwLock<Arc<Snapshot>>,
     /// The key of stored hashes. Empty until the vault has opened it.
     hash_key: OnceLock<HashKey>,
+    /// Risk rules. They guard themselves.
+    pub risk: RiskDirectory,
 }
 
 impl Directory {

@@ -23,6 +23,8 @@ pub mod policy_report;
 pub mod query;
 pub mod refusal;
 pub mod registration;
+pub mod risk_list;
+pub mod risk_rules;
 pub mod scope;
 pub mod standing_instruction;
 pub mod three_ds;

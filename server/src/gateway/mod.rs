@@ -1,5 +1,6 @@
 //! Use cases of the gateway: load, decide (domain), ask the connector, commit. One file each.
 
+pub mod account_index;
 pub mod asynchronous;
 pub mod checkout;
 pub mod checkout_requirements;
@@ -46,7 +47,7 @@ use crate::domain::payment::TimeLimits;
 use crate::domain::refusal::Refusal;
 use crate::id_clock::IdClock;
 use crate::store::{Store, StoreError};
-use crate::vault::{Sealed, Vault, VaultError};
+use crate::vault::{AccountIndexKey, Sealed, Vault, VaultError};
 
 /// The gateway without its HTTP layer.
 pub struct Gateway {
@@ -64,6 +65,8 @@ pub struct Gateway {
     pub connectors: Registry,
     /// Encryption of card data at rest.
     pub vault: Arc<Vault>,
+    /// The key of the account index, for the values `card` and `account` of risk checks.
+    pub account_index: AccountIndexKey,
     /// The velocity limits against card testing.
     pub velocity: VelocityLimiter,
     /// The forms that await the merchant's confirmation.

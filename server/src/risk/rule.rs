@@ -1,6 +1,7 @@
 //! A version of a channel's rules.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use jiff::tz::TimeZone;
 use sha2::{Digest as _, Sha256};
@@ -98,6 +99,8 @@ pub struct RuleSet {
     /// Sorted by name, so that the order in the file is irrelevant.
     pub(super) rules: Vec<Rule>,
     pub(super) symbols: Symbols,
+    /// Computed at first use, because it formats every condition.
+    pub(super) version: OnceLock<RuleSetVersion>,
 }
 
 /// Name of a version: a hash of everything in it that decides. Notes, comments and the order of rules do not count.
@@ -153,6 +156,10 @@ impl RuleSet {
 
     /// Returns the name of this version.
     pub fn version(&self) -> RuleSetVersion {
+        *self.version.get_or_init(|| self.compute_version())
+    }
+
+    fn compute_version(&self) -> RuleSetVersion {
         let Thresholds { challenge, review, deny } = self.thresholds;
         let mut hash = Sha256::new();
         hash.update(format!("zone {}\nthresholds {challenge:?} {review:?} {deny:?}\n", self.zone_name));

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use jiff::tz::TimeZone;
 use tillgate_shared::result::ResultCode;
@@ -90,7 +91,14 @@ impl FileReader<'_> {
             }
         }
         rules.sort_by(|a, b| a.name.cmp(&b.name));
-        RuleSet { zone, zone_name, thresholds, rules, symbols: std::mem::take(&mut self.symbols) }
+        RuleSet {
+            zone,
+            zone_name,
+            thresholds,
+            rules,
+            symbols: std::mem::take(&mut self.symbols),
+            version: OnceLock::new(),
+        }
     }
 
     /// Reports the keys that a table does not have.

@@ -13,12 +13,13 @@ use super::rows::encode_document;
 use super::stored_credentials::StoredCredentialChanges;
 use super::timer::{self, TimerKind};
 use super::wallet::{self, UsedWalletToken};
-use super::{Sources, StoreError, payment, responses};
+use super::{Sources, StoreError, payment, responses, risk_rules};
 use crate::domain::checkout::Checkout;
 use crate::domain::effects::Reminder;
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::idempotency::StoredResponse;
 use crate::domain::payment::Payment;
+use crate::domain::risk_rules::RiskChange;
 use crate::vault::Sealed;
 
 /// Changes to write in one commit.
@@ -40,6 +41,7 @@ pub struct Changes {
     pub(super) outgoing_gets: Vec<OutgoingGet>,
     pub(super) stopped_timers: Vec<(TimerKind, String)>,
     pub(super) intents: Vec<IntentRow>,
+    pub(super) risk_changes: Vec<RiskChange>,
 }
 
 /// A payment's card number, sealed by the vault.
@@ -105,12 +107,13 @@ impl Changes {
     }
 
     /// Returns the entity of the first payment that is written, else of the first registration, else of the first
-    /// checkout. Returns `None` if there is none of them.
+    /// checkout, else of the first change of risk rules. Returns `None` if there is none of them.
     pub fn owning_entity(&self) -> Option<EntityId> {
         let payment = self.payments.first().map(|payment| &payment.entity);
         let owner = payment
             .or_else(|| self.stored_credentials.owning_entity())
-            .or_else(|| Some(&self.checkouts.first()?.entity));
+            .or_else(|| Some(&self.checkouts.first()?.entity))
+            .or_else(|| Some(&self.risk_changes.first()?.entity));
         owner.cloned()
     }
 
@@ -129,6 +132,7 @@ impl Changes {
         self.reminders.extend(others.reminders);
         self.stopped_timers.extend(others.stopped_timers);
         self.intents.extend(others.intents);
+        self.risk_changes.extend(others.risk_changes);
         self.replaced_response = self.replaced_response.or(others.replaced_response);
         self.outgoing_gets.extend(others.outgoing_gets);
         self.response = self.response.or(others.response);
@@ -186,6 +190,9 @@ impl Changes {
         }
         for clock in &self.clocks {
             clock.apply(connection)?;
+        }
+        for change in &self.risk_changes {
+            risk_rules::apply_change(connection, change)?;
         }
         for OutgoingGet { entity, kind, address } in &self.outgoing_gets {
             message::write_message(connection, sources, entity, kind, &MessageTarget::Address(address))?;

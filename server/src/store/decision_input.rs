@@ -1,11 +1,13 @@
 //! Input of a decision: the keys that it requests, and the data loaded under the write lock.
 
+use super::risk_rules::RiskKeys;
 use super::wallet::UsedWalletToken;
 use super::{StoredCredentialKeys, StoredCredentials};
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
 use crate::domain::id::{CheckoutId, EntityId, PaymentId};
 use crate::domain::payment::{FollowUpSummary, Payment};
+use crate::domain::risk_rules::RiskState;
 
 /// Keys of the data to load for a decision.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +26,8 @@ pub struct RecordKeys {
     pub wallet_token: Option<UsedWalletToken>,
     /// Registrations and a standing instruction.
     pub stored_credentials: StoredCredentialKeys,
+    /// Risk rules and lists of an entity.
+    pub risk: Option<RiskKeys>,
 }
 
 impl RecordKeys {
@@ -40,6 +44,11 @@ impl RecordKeys {
     /// Returns the key of one entity.
     pub fn for_entity(id: &EntityId) -> Self {
         Self { entity: Some(id.clone()), ..Self::default() }
+    }
+
+    /// Returns the keys of risk rules and lists.
+    pub fn for_risk(keys: RiskKeys) -> Self {
+        Self { risk: Some(keys), ..Self::default() }
     }
 
     /// Returns the key of one payment of an entity, which also loads its follow-up payments.
@@ -66,4 +75,6 @@ pub struct LoadedRecords {
     pub token_used: bool,
     /// The requested registrations and standing instruction.
     pub stored_credentials: StoredCredentials,
+    /// The requested risk rules and lists; empty if none were requested.
+    pub risk: RiskState,
 }

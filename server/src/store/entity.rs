@@ -7,11 +7,17 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
 use super::error::unreadable_column;
-use super::{AdminStore, StoreError, clock, token};
-use crate::directory::Credentials;
+use super::{AdminStore, StoreError, clock, risk_rules, token};
+use crate::directory::{Credentials, Directory};
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::domain::level::Level;
+
+/// Fills the directory with the stored entities, tokens and risk rules.
+pub(super) fn refill_directory(connection: &Connection, directory: &Directory) -> Result<(), StoreError> {
+    directory.replace_credentials(load_credentials(connection)?);
+    risk_rules::refill_rules(connection, directory)
+}
 
 /// Loads all entities, and the tokens that are not revoked, for the authentication of requests. Fails if an entity's
 /// row is unreadable.

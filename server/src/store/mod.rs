@@ -34,9 +34,12 @@ mod queries;
 mod readers;
 mod responses;
 pub mod restore;
+pub mod risk_list;
+pub mod risk_rules;
 mod rows;
 mod schema;
 pub mod sealed;
+pub mod sealed_key;
 mod shared_parameters;
 mod sources;
 mod stored_credentials;
@@ -48,6 +51,9 @@ pub mod wallet;
 pub mod webhook;
 mod writer;
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod risk_tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod suite;
@@ -169,7 +175,7 @@ impl Store {
             vault_keys::record_loaded_keys(&connection, &keys.vault)?;
         }
         let lock = lock::acquire_shared(folder)?;
-        directory.replace_credentials(entity::load_credentials(&connection)?);
+        entity::refill_directory(&connection, &directory)?;
         let damage = Arc::new(Damage::default());
         let readers = Readers::new(folder, Arc::clone(&damage));
         let change_log = Arc::new(ChangeLog::default());
@@ -330,7 +336,7 @@ impl Store {
         truncated.map(drop)
     }
 
-    /// Refills the directory with the stored entities and tokens. Call it after a write of this process that changed
+    /// Refills the directory with the stored entities, tokens and risk rules. Call it after a write of this process that changed
     /// them; writes of other processes are noticed by the writer.
     ///
     /// # Errors
@@ -338,11 +344,7 @@ impl Store {
     pub async fn fill_directory(&self) -> Result<(), StoreError> {
         // Runs on the writer's thread, which also refills it after writes of other processes. So the newest data wins.
         let directory = Arc::clone(&self.directory);
-        self.run_write(move |connection| {
-            directory.replace_credentials(entity::load_credentials(connection)?);
-            Ok(())
-        })
-        .await
+        self.run_write(move |connection| entity::refill_directory(connection, &directory)).await
     }
 
     /// Runs a write that changes no payment, in a savepoint of its own. Returns after the commit. Does not wake

@@ -2,10 +2,13 @@
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::{LoadedRecords, RecordKeys, StoreError, entity, queries, shared_parameters, stored_credentials, wallet};
+use super::{
+    LoadedRecords, RecordKeys, StoreError, entity, queries, risk_rules, shared_parameters, stored_credentials, wallet,
+};
 use crate::domain::checkout::Checkout;
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
 use crate::domain::payment::{FollowUpSummary, Payment, PaymentType};
+use crate::domain::risk_rules::RiskState;
 
 /// Encodes an aggregate as JSON.
 pub(super) fn encode_document<T: serde::Serialize>(aggregate: &T) -> Vec<u8> {
@@ -42,7 +45,11 @@ pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result
         None => false,
     };
     let stored_credentials = stored_credentials::load_requested(connection, &keys.stored_credentials)?;
-    Ok(LoadedRecords { checkout, entity, payment, follow_ups, reference_paid, token_used, stored_credentials })
+    let risk = match &keys.risk {
+        Some(keys) => risk_rules::load_state_for_change(connection, keys)?,
+        None => RiskState::default(),
+    };
+    Ok(LoadedRecords { checkout, entity, payment, follow_ups, reference_paid, token_used, stored_credentials, risk })
 }
 
 /// Loads a checkout of any entity by id. `P` is the type of its parameters; `IgnoredAny` skips them.

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
+use super::sealed_key::SealedKeyError;
 use super::{AdminStore, Store, StoreError};
 use crate::credential::{Credential, HashKey, Usage};
 use crate::domain::id::EntityId;
 use crate::domain::scope::Scopes;
-use crate::vault::{Sealed, Vault, VaultError};
+use crate::vault::Vault;
 
 /// The name of the hash key, both of its row and of its record in the vault.
 const HASH_KEY: &str = "token hash key";
@@ -36,17 +37,6 @@ pub struct TokenInfo {
     pub scopes: Vec<String>,
     /// The time of the latest use, to the minute.
     pub last_used: Option<Timestamp>,
-}
-
-/// Reason for a missing hash key.
-#[derive(Debug, thiserror::Error)]
-pub enum HashKeyError {
-    /// The store cannot be read or written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The vault has another key than the one that sealed the hash key.
-    #[error("the key of the token hashes cannot be opened: is this the vault's key of this store? {0}")]
-    Vault(#[from] VaultError),
 }
 
 /// Loads the tokens that are not revoked, by user id, including expired ones. Leaves out tokens with an unreadable
@@ -148,28 +138,8 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be read or written, or the vault has another key than the one that sealed the hash key.
-    pub async fn load_token_hash_key(&self, vault: &Vault) -> Result<HashKey, HashKeyError> {
-        let load_sealed = |connection: &Connection| -> Result<Option<Sealed>, StoreError> {
-            let query = "SELECT sealed FROM sealed_key WHERE name = ?1";
-            Ok(connection.query_row(query, [HASH_KEY], |row| row.get(0)).optional()?)
-        };
-        let found = match self.run_read(load_sealed)? {
-            Some(found) => found,
-            None => {
-                let mut bytes = zeroize::Zeroizing::new([0; 32]);
-                self.sources.randomness.fill_bytes(&mut *bytes).map_err(StoreError::from)?;
-                let created = vault.seal(HASH_KEY, &*bytes)?;
-                self.run_write(move |connection| {
-                    let query = "INSERT OR IGNORE INTO sealed_key (name, sealed) VALUES (?1, ?2)";
-                    connection.execute(query, params![HASH_KEY, created])?;
-                    // Another node may have inserted its key first.
-                    Ok(load_sealed(connection)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
-                })
-                .await?
-            }
-        };
-        let bytes = vault.open(HASH_KEY, &found)?;
-        Ok(HashKey::new(bytes.as_slice().try_into().map_err(|_| VaultError::damaged())?))
+    pub async fn load_token_hash_key(&self, vault: &Vault) -> Result<HashKey, SealedKeyError> {
+        Ok(HashKey::new(*self.open_sealed_key(HASH_KEY, vault).await?))
     }
 
     /// Replaces the unkeyed hashes of tokens, given by user id, with keyed ones; already keyed ones stay. Marks the WAL

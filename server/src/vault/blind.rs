@@ -11,7 +11,7 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use super::{DerivedKeys, SealedAccount, Vault, VaultError};
-use crate::domain::id::EntityId;
+use crate::domain::id::{EntityId, to_hex};
 
 /// Blind index of an account of an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,11 @@ impl BlindIndex {
     /// Returns the bytes to store.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
+    }
+
+    /// Returns the index as 64 lowercase hexadecimal digits.
+    pub fn to_hex(&self) -> String {
+        to_hex(&self.0)
     }
 }
 

@@ -4,6 +4,7 @@
 //! A sealed record consists of a format byte, four bytes of key id, a nonce of twelve bytes, and AES-256-GCM-SIV (RFC
 //! 8452) ciphertext. The associated data is the record's own id, so that a row cannot be moved to another payment.
 
+mod account_index;
 mod blind;
 mod key;
 mod keyring;
@@ -18,6 +19,7 @@ use hkdf::Hkdf;
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
+pub use account_index::AccountIndexKey;
 pub use blind::BlindIndex;
 pub use key::{KeyError, KeyId, MasterKey};
 pub use keyring::Keyring;

@@ -31,7 +31,7 @@ use crate::gateway::{Gateway, GatewayOptions};
 use crate::id_clock::IdClock;
 use crate::store::timer::TimerKind;
 use crate::store::{AdminStore, Store};
-use crate::vault::{MasterKey, Vault};
+use crate::vault::{AccountIndexKey, MasterKey, Vault};
 
 /// A fault of the connection to the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,6 +191,7 @@ impl TestShop {
             connectors: Registry::default().with_external(Arc::clone(&host) as Arc<dyn Connector>, true),
             payments_in_flight: PaymentsInFlight::default(),
             vault: Arc::new(Vault::new(&MasterKey::from_bytes([7; 32]))),
+            account_index: AccountIndexKey::new(zeroize::Zeroizing::new([7; 32])),
             velocity: VelocityLimiter::new(NO_LIMITS, Vec::new(), clock.now()),
             saved_forms: SavedForms::default(),
             status_reads: StatusReads::default(),

@@ -17,13 +17,13 @@ use crate::store::{Changes, RecordKeys, Store, StoreError};
 use crate::vault::{BlindIndex, Sealed, SealedAccount};
 
 /// Returns the time `seconds` after the moment at which all samples begin.
-pub(super) fn sample_time(seconds: i64) -> Timestamp {
+pub(in crate::store) fn sample_time(seconds: i64) -> Timestamp {
     let first: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
     first + SignedDuration::from_secs(seconds)
 }
 
 /// Returns a sandbox merchant without a parent. Its id is the number nine times.
-pub(super) fn sample_entity(number: u8) -> Entity {
+pub(in crate::store) fn sample_entity(number: u8) -> Entity {
     Entity {
         id: EntityId::new(Timestamp::UNIX_EPOCH, [number; 9]),
         name: format!("Bakery {number}"),

@@ -1,0 +1,273 @@
+//! Versions of risk rules as rows, their use, and the audit of rules and lists.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::{AdminStore, Changes, Store, StoreError, risk_list};
+use crate::directory::{Directory, StoredRisk};
+use crate::domain::id::EntityId;
+use crate::domain::risk_list::ListPosition;
+use crate::domain::risk_rules::{RiskAction, RiskChange, RiskState, RuleVersionSummary, VersionRole};
+
+/// Largest number of audit rows of one kind that an entity keeps. Older ones are deleted.
+const MAX_CHANGES: i64 = 10_000;
+
+/// Keys of the risk rules and lists to load for a decision.
+#[derive(Debug, Clone)]
+pub struct RiskKeys {
+    /// The entity that owns them.
+    pub entity: EntityId,
+    /// An entry of a list.
+    pub position: Option<ListPosition>,
+    /// The time of the decision. Entries that have expired by then make room in full lists.
+    pub now: Timestamp,
+}
+
+/// A row of the audit.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct RiskAuditRow {
+    /// `add`, `activate`, `shadow`, `put` or `remove`.
+    pub action: String,
+    /// The version, or the list, key and value.
+    pub subject: String,
+    /// The reason, in the words of the author.
+    pub reason: String,
+    /// The user or token.
+    pub author: String,
+    /// The time, by the entity's clock.
+    pub at: Timestamp,
+}
+
+/// Loads the rules and lists of an entity, and the requested entry.
+pub(super) fn load_state(connection: &Connection, keys: &RiskKeys) -> Result<RiskState, StoreError> {
+    let entity = keys.entity.as_str();
+    let used = connection
+        .prepare_cached("SELECT active, shadow, entries FROM risk_entity WHERE entity = ?1")?
+        .query_row([entity], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?)))
+        .optional()?;
+    let (active, shadow, entries) = used.unwrap_or_default();
+    let mut statement = connection.prepare_cached(
+        "SELECT version, author, created FROM risk_version WHERE entity = ?1 ORDER BY created, version",
+    )?;
+    let versions = statement.query_map([entity], |row| {
+        Ok(RuleVersionSummary {
+            version: row.get(0)?,
+            author: row.get(1)?,
+            created: timestamp_from_milliseconds(row.get(2)?),
+        })
+    })?;
+    let entry = match &keys.position {
+        Some(position) => risk_list::load_entry(connection, &keys.entity, position)?,
+        None => None,
+    };
+    let versions = versions.collect::<Result<_, _>>()?;
+    Ok(RiskState { active, shadow, versions, entries: entries.unsigned_abs(), entry })
+}
+
+/// Loads the text of a version. Returns `None` if the entity has no such version.
+fn load_text(connection: &Connection, entity: &EntityId, version: &str) -> Result<Option<String>, StoreError> {
+    let mut statement =
+        connection.prepare_cached("SELECT text FROM risk_version WHERE entity = ?1 AND version = ?2")?;
+    Ok(statement.query_row([entity.as_str(), version], |row| row.get(0)).optional()?)
+}
+
+/// Writes a change and its row in the audit.
+pub(super) fn apply_change(connection: &Connection, change: &RiskChange) -> Result<(), StoreError> {
+    let RiskChange { entity, action, reason, author, at } = change;
+    let id = entity.as_str();
+    let (kind, name, subject) = match action {
+        RiskAction::AddVersion { version, text, replaced } => {
+            for old in replaced {
+                let query = "DELETE FROM risk_version WHERE entity = ?1 AND version = ?2";
+                connection.prepare_cached(query)?.execute([id, old])?;
+            }
+            connection
+                .prepare_cached(
+                    "INSERT INTO risk_version (entity, version, text, author, created) VALUES (?1, ?2, ?3, ?4, ?5)",
+                )?
+                .execute(params![id, version, text, author, at.as_millisecond()])?;
+            ("rules", "add", version.clone())
+        }
+        RiskAction::UseVersion { role, version } => {
+            let query = match role {
+                VersionRole::Active => {
+                    "INSERT INTO risk_entity (entity, active) VALUES (?1, ?2)
+                     ON CONFLICT (entity) DO UPDATE SET active = ?2"
+                }
+                VersionRole::Shadow => {
+                    "INSERT INTO risk_entity (entity, shadow) VALUES (?1, ?2)
+                     ON CONFLICT (entity) DO UPDATE SET shadow = ?2"
+                }
+            };
+            connection.prepare_cached(query)?.execute(params![id, version])?;
+            ("rules", role.as_str(), version.clone().unwrap_or_else(|| "none".to_owned()))
+        }
+        RiskAction::PutEntry(entry) => {
+            risk_list::put_entry(connection, entity, entry)?;
+            ("list", "put", describe_position(&entry.position))
+        }
+        RiskAction::RemoveEntry(position) => {
+            risk_list::delete_entry(connection, entity, position)?;
+            ("list", "remove", describe_position(position))
+        }
+    };
+    connection
+        .prepare_cached(
+            "INSERT INTO risk_change (entity, kind, action, subject, reason, author, at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .execute(params![id, kind, name, subject, reason, author, at.as_millisecond()])?;
+    connection
+        .prepare_cached(
+            "DELETE FROM risk_change WHERE entity = ?1 AND kind = ?2 AND id <= (
+                 SELECT id FROM risk_change WHERE entity = ?1 AND kind = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)",
+        )?
+        .execute(params![id, kind, MAX_CHANGES])?;
+    Ok(())
+}
+
+fn describe_position(position: &ListPosition) -> String {
+    format!("{} {} {}", position.list.as_str(), position.key, position.value)
+}
+
+/// Loads the latest changes of an entity, of rules (`rules`) or lists (`list`), the latest first.
+fn load_changes(
+    connection: &Connection,
+    entity: &EntityId,
+    kind: &str,
+    limit: u32,
+) -> Result<Vec<RiskAuditRow>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT action, subject, reason, author, at FROM risk_change WHERE entity = ?1 AND kind = ?2
+         ORDER BY id DESC LIMIT ?3",
+    )?;
+    let rows = statement.query_map(params![entity.as_str(), kind, limit], |row| {
+        Ok(RiskAuditRow {
+            action: row.get(0)?,
+            subject: row.get(1)?,
+            reason: row.get(2)?,
+            author: row.get(3)?,
+            at: timestamp_from_milliseconds(row.get(4)?),
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Fills the directory's risk rules with the stored ones. Reads only the texts of versions that are not compiled yet.
+pub(super) fn refill_rules(connection: &Connection, directory: &Directory) -> Result<(), StoreError> {
+    let mut statement =
+        connection.prepare_cached("SELECT entity, active, shadow, entries FROM risk_entity ORDER BY entity")?;
+    let mut rows = statement.query([])?;
+    let mut stored = Vec::new();
+    while let Some(row) = rows.next()? {
+        let id: String = row.get(0)?;
+        let Some(entity) = EntityId::parse(&id) else { continue };
+        let compile =
+            |version: Option<String>| match version {
+                Some(version) => directory
+                    .risk
+                    .find_or_compile(&entity, &version, || {
+                        Ok(load_text(connection, &entity, &version)?.unwrap_or_default())
+                    })
+                    .map(Some),
+                None => Ok::<_, StoreError>(None),
+            };
+        let (active, shadow) = (compile(row.get(1)?)?, compile(row.get(2)?)?);
+        stored.push(StoredRisk { entity, active, shadow, has_list_entries: row.get::<_, i64>(3)? > 0 });
+    }
+    directory.replace_rules(stored);
+    Ok(())
+}
+
+impl Changes {
+    /// Writes a change of risk rules or lists, and its row in the audit.
+    #[must_use]
+    pub fn with_risk_change(mut self, change: RiskChange) -> Self {
+        self.risk_changes.push(change);
+        self
+    }
+}
+
+impl Store {
+    /// Loads the rules and lists of an entity, and the requested entry.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_risk_state(&self, keys: &RiskKeys) -> Result<RiskState, StoreError> {
+        self.run_read(|connection| load_state(connection, keys))
+    }
+
+    /// Loads the text of a version of rules. Returns `None` if the entity has no such version.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_rules_text(&self, entity: &EntityId, version: &str) -> Result<Option<String>, StoreError> {
+        self.run_read(|connection| load_text(connection, entity, version))
+    }
+
+    /// Loads the latest changes of an entity's rules, the latest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_rule_changes(&self, entity: &EntityId, limit: u32) -> Result<Vec<RiskAuditRow>, StoreError> {
+        self.run_read(|connection| load_changes(connection, entity, "rules", limit))
+    }
+}
+
+impl AdminStore {
+    /// Loads the rules and lists of an entity, and the requested entry. If its lists are full, deletes the expired
+    /// entries first. Run it in the transaction that writes the change.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub fn load_risk_state(&self, keys: &RiskKeys) -> Result<RiskState, StoreError> {
+        load_state_for_change(&self.connection, keys)
+    }
+
+    /// Writes a change of rules or lists, and its row in the audit.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn apply_risk_change(&self, change: &RiskChange) -> Result<(), StoreError> {
+        apply_change(&self.connection, change)
+    }
+
+    /// Loads the text of a version of rules. Returns `None` if the entity has no such version.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_rules_text(&self, entity: &EntityId, version: &str) -> Result<Option<String>, StoreError> {
+        load_text(&self.connection, entity, version)
+    }
+
+    /// Loads the latest changes of an entity's rules, the latest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_rule_changes(&self, entity: &EntityId, limit: u32) -> Result<Vec<RiskAuditRow>, StoreError> {
+        load_changes(&self.connection, entity, "rules", limit)
+    }
+
+    /// Loads the latest changes of an entity's lists, the latest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_list_changes(&self, entity: &EntityId, limit: u32) -> Result<Vec<RiskAuditRow>, StoreError> {
+        load_changes(&self.connection, entity, "list", limit)
+    }
+}
+
+/// Same as [`load_state`], under the write lock: if the lists are full, deletes the expired entries first.
+pub(super) fn load_state_for_change(connection: &Connection, keys: &RiskKeys) -> Result<RiskState, StoreError> {
+    let state = load_state(connection, keys)?;
+    if keys.position.is_none() || state.has_room() {
+        return Ok(state);
+    }
+    risk_list::delete_expired_entries(connection, &keys.entity, keys.now)?;
+    load_state(connection, keys)
+}
+
+/// Returns the time of a column in milliseconds since 1970, or 1970 if it is out of range.
+fn timestamp_from_milliseconds(milliseconds: i64) -> Timestamp {
+    Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH)
+}

@@ -1,0 +1,172 @@
+//! Tests of stored risk rules and lists, and of the rules in the directory.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use tempfile::TempDir;
+
+use super::risk_rules::RiskKeys;
+use super::suite::samples::{sample_entity, sample_time};
+use super::{AdminStore, Store};
+use crate::directory::Directory;
+use crate::domain::entity::Entity;
+use crate::domain::id::EntityId;
+use crate::domain::level::Level;
+use crate::domain::risk_list::{ListPosition, RiskListEntry, RiskListKind};
+use crate::domain::risk_rules::{RiskAction, RiskChange, VersionRole};
+use crate::risk::RuleSet;
+
+/// A store with a PSP, a merchant below, and a channel of it.
+struct TestTree {
+    _folder: TempDir,
+    admin: AdminStore,
+    store: Store,
+    directory: Arc<Directory>,
+    psp: EntityId,
+    merchant: EntityId,
+    channel: EntityId,
+}
+
+impl TestTree {
+    fn create() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let admin = AdminStore::open(folder.path()).unwrap();
+        let psp = Entity { level: Level::Psp, ..sample_entity(1) };
+        let merchant = Entity { parent: Some(psp.id.clone()), ..sample_entity(2) };
+        let channel = Entity { level: Level::Channel, parent: Some(merchant.id.clone()), ..sample_entity(3) };
+        for entity in [&psp, &merchant, &channel] {
+            admin.add_entity(entity, sample_time(0)).unwrap();
+        }
+        let directory = Arc::new(Directory::default());
+        let store = Store::open(folder.path(), Arc::clone(&directory)).unwrap();
+        Self { _folder: folder, admin, store, directory, psp: psp.id, merchant: merchant.id, channel: channel.id }
+    }
+
+    fn apply(&self, entity: &EntityId, action: RiskAction) {
+        let (reason, author) = ("because".to_owned(), "jo".to_owned());
+        let change = RiskChange { entity: entity.clone(), action, reason, author, at: sample_time(0) };
+        self.admin.apply_risk_change(&change).unwrap();
+    }
+
+    /// Adds and uses a version. Returns its name.
+    fn use_rules(&self, entity: &EntityId, role: VersionRole, text: &str) -> String {
+        let version = RuleSet::parse(text).unwrap().version().to_string();
+        let keys = RiskKeys { entity: entity.clone(), position: None, now: sample_time(0) };
+        let state = self.admin.load_risk_state(&keys).unwrap();
+        if let Some(action) = state.add_version(&version, text.to_owned()) {
+            self.apply(entity, action);
+        }
+        self.apply(entity, RiskAction::UseVersion { role, version: Some(version.clone()) });
+        version
+    }
+
+    fn put_entry(&self, entity: &EntityId, position: &ListPosition, expires: Option<Timestamp>) {
+        let (reason, author) = ("because".to_owned(), "jo".to_owned());
+        let entry = RiskListEntry { position: position.clone(), reason, author, created: sample_time(0), expires };
+        self.apply(entity, RiskAction::PutEntry(entry));
+    }
+}
+
+fn rules_with_amount(amount: u32) -> String {
+    format!("[[rule]]\nname = 'high'\nwhen = 'amount > {amount}'\noutcome = 'deny'\n")
+}
+
+fn deny_email(value: &str) -> ListPosition {
+    ListPosition { list: RiskListKind::Deny, key: "email", value: value.to_owned() }
+}
+
+#[tokio::test]
+async fn an_entity_uses_its_own_version_or_else_that_of_the_nearest_entity_above() {
+    let tree = TestTree::create();
+    assert!(tree.directory.risk.find_rules(&tree.channel).is_none());
+    let above = tree.use_rules(&tree.psp, VersionRole::Active, &rules_with_amount(1));
+    let own = tree.use_rules(&tree.merchant, VersionRole::Active, &rules_with_amount(2));
+    let shadow = tree.use_rules(&tree.psp, VersionRole::Shadow, &rules_with_amount(3));
+    tree.store.fill_directory().await.unwrap();
+    let found = tree.directory.risk.find_rules(&tree.channel).unwrap();
+    let name = |rules: &Option<Arc<RuleSet>>| rules.as_ref().unwrap().version().to_string();
+    assert_eq!((name(&found.active), name(&found.shadow)), (own, shadow));
+    assert!(!found.has_list_entries && !found.is_unreadable);
+    let of_psp = tree.directory.risk.find_rules(&tree.psp).unwrap();
+    assert_eq!(name(&of_psp.active), above);
+    // A refill compiles nothing again.
+    tree.store.fill_directory().await.unwrap();
+    let again = tree.directory.risk.find_rules(&tree.psp).unwrap();
+    assert!(Arc::ptr_eq(of_psp.active.as_ref().unwrap(), again.active.as_ref().unwrap()));
+    tree.apply(&tree.merchant, RiskAction::UseVersion { role: VersionRole::Active, version: None });
+    tree.store.fill_directory().await.unwrap();
+    assert_eq!(name(&tree.directory.risk.find_rules(&tree.channel).unwrap().active), above);
+    assert!(found.active.is_some(), "a request keeps the rules that it began with");
+}
+
+#[tokio::test]
+async fn a_version_that_this_release_cannot_read_is_reported_and_not_left_out() {
+    let tree = TestTree::create();
+    tree.use_rules(&tree.psp, VersionRole::Active, &rules_with_amount(1));
+    let (version, replaced) = ("00ff00ff00ff00ff".to_owned(), Vec::new());
+    let text = "[[rule]]\nname = 'later'\nwhen = 'fact.of.later'\nscore = 1".to_owned();
+    tree.apply(&tree.merchant, RiskAction::AddVersion { version: version.clone(), text, replaced });
+    tree.apply(&tree.merchant, RiskAction::UseVersion { role: VersionRole::Active, version: Some(version) });
+    tree.store.fill_directory().await.unwrap();
+    let found = tree.directory.risk.find_rules(&tree.channel).unwrap();
+    assert!(found.is_unreadable && found.active.is_none());
+    assert!(!tree.directory.risk.find_rules(&tree.psp).unwrap().is_unreadable);
+}
+
+#[tokio::test]
+async fn entries_of_an_entity_and_those_above_are_found_until_they_expire() {
+    let tree = TestTree::create();
+    let end = sample_time(60);
+    tree.put_entry(&tree.psp, &deny_email("a@x"), Some(end));
+    let allowed = ListPosition { list: RiskListKind::Allow, key: "ip", value: "::1".to_owned() };
+    tree.put_entry(&tree.merchant, &allowed, None);
+    tree.put_entry(&tree.merchant, &ListPosition { key: "device", ..deny_email("a@x") }, None);
+    tree.store.fill_directory().await.unwrap();
+    let found = tree.directory.risk.find_rules(&tree.channel).unwrap();
+    assert_eq!(found.list_owners, [tree.merchant.clone(), tree.psp.clone()]);
+    assert!(found.has_list_entries && found.active.is_none());
+    let keys = [("email", "a@x".to_owned()), ("ip", "::1".to_owned()), ("holder", "it's \"x\"".to_owned())];
+    let hits = |now| tree.store.find_list_hits(&found.list_owners, &keys, now).unwrap();
+    let before: Vec<_> = hits(sample_time(59)).into_iter().map(|hit| (hit.entity, hit.list, hit.key)).collect();
+    let (merchant, psp) = (tree.merchant.clone(), tree.psp.clone());
+    assert_eq!(before, [(merchant, RiskListKind::Allow, "ip"), (psp, RiskListKind::Deny, "email")]);
+    assert_eq!(hits(end).len(), 1);
+    assert!(tree.store.find_list_hits(&[], &keys, end).unwrap().is_empty());
+    assert!(tree.store.find_list_hits(&found.list_owners, &[], end).unwrap().is_empty());
+}
+
+#[test]
+fn every_look_up_of_a_payments_values_uses_the_primary_key() {
+    let tree = TestTree::create();
+    let query = format!("EXPLAIN QUERY PLAN {}", super::risk_list::FIND_HITS);
+    let mut statement = tree.admin.connection.prepare(&query).unwrap();
+    let plan: Vec<String> =
+        statement.query_map(["[]", "[]", "0"], |row| row.get(3)).unwrap().collect::<Result<_, _>>().unwrap();
+    let search = "SEARCH hit USING PRIMARY KEY (entity=? AND key=? AND value=?)";
+    assert_eq!(plan.last().map(String::as_str), Some(search), "{plan:?}");
+}
+
+#[test]
+fn changes_are_counted_and_leave_rows_in_the_audit() {
+    let tree = TestTree::create();
+    let state = |position: Option<ListPosition>| {
+        let now = sample_time(0) + SignedDuration::from_hours(1);
+        tree.admin.load_risk_state(&RiskKeys { entity: tree.merchant.clone(), position, now }).unwrap()
+    };
+    for value in ["a@x", "b@x", "b@x"] {
+        tree.put_entry(&tree.merchant, &deny_email(value), None);
+    }
+    assert_eq!(state(None).entries, 2);
+    let found = state(Some(deny_email("a@x")));
+    tree.apply(&tree.merchant, found.remove_entry().unwrap());
+    assert_eq!((state(None).entries, state(Some(deny_email("a@x"))).entry), (1, None));
+    let version = tree.use_rules(&tree.merchant, VersionRole::Active, &rules_with_amount(1));
+    let audit = |rows: Vec<super::risk_rules::RiskAuditRow>| -> Vec<String> {
+        rows.into_iter().map(|row| format!("{} {} {}", row.author, row.action, row.subject)).collect()
+    };
+    let lists = audit(tree.admin.load_list_changes(&tree.merchant, 2).unwrap());
+    assert_eq!(lists, ["jo remove deny email a@x", "jo put deny email b@x"]);
+    let rules = audit(tree.admin.load_rule_changes(&tree.merchant, 9).unwrap());
+    assert_eq!(rules, [format!("jo activate {version}"), format!("jo add {version}")]);
+    assert!(tree.admin.load_rule_changes(&tree.psp, 9).unwrap().is_empty());
+}

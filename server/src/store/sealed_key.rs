@@ -1,0 +1,95 @@
+//! Random keys that the store keeps sealed by the vault. They are created on first use, and stay the same when the
+//! vault's key changes.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+use zeroize::Zeroizing;
+
+use super::{AdminStore, Sources, Store, StoreError};
+use crate::vault::{AccountIndexKey, Sealed, Vault, VaultError};
+
+/// The name of the key of the account index, both of its row and of its record in the vault.
+const ACCOUNT_INDEX_KEY: &str = "account index key";
+
+/// Reason for a missing key.
+#[derive(Debug, thiserror::Error)]
+pub enum SealedKeyError {
+    /// The store cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The vault has another key than the one that sealed this key.
+    #[error("the stored `{0}` cannot be opened: is this the vault's key of this store? {1}")]
+    Vault(&'static str, VaultError),
+}
+
+/// Loads a sealed key. Returns `None` before its first use.
+fn load_sealed_key(connection: &Connection, name: &str) -> Result<Option<Sealed>, StoreError> {
+    let query = "SELECT sealed FROM sealed_key WHERE name = ?1";
+    Ok(connection.query_row(query, [name], |row| row.get(0)).optional()?)
+}
+
+/// Stores a key, unless another process has stored one first. Returns the stored one.
+fn insert_sealed_key(connection: &Connection, name: &str, sealed: &Sealed) -> Result<Sealed, StoreError> {
+    let query = "INSERT OR IGNORE INTO sealed_key (name, sealed) VALUES (?1, ?2)";
+    connection.execute(query, params![name, sealed])?;
+    Ok(load_sealed_key(connection, name)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
+}
+
+/// Creates a random key, sealed.
+fn create_sealed_key(name: &'static str, sources: &Sources, vault: &Vault) -> Result<Sealed, SealedKeyError> {
+    let mut bytes = Zeroizing::new([0; 32]);
+    sources.randomness.fill_bytes(&mut *bytes).map_err(StoreError::from)?;
+    vault.seal(name, &*bytes).map_err(|error| SealedKeyError::Vault(name, error))
+}
+
+fn open_key(name: &'static str, sealed: &Sealed, vault: &Vault) -> Result<Zeroizing<[u8; 32]>, SealedKeyError> {
+    let bytes = vault.open(name, sealed).map_err(|error| SealedKeyError::Vault(name, error))?;
+    let mut key = Zeroizing::new([0; 32]);
+    if bytes.len() != key.len() {
+        return Err(SealedKeyError::Vault(name, VaultError::damaged()));
+    }
+    key.copy_from_slice(&bytes);
+    Ok(key)
+}
+
+impl Store {
+    /// Opens the key with a name, and creates it on first use.
+    pub(super) async fn open_sealed_key(
+        &self,
+        name: &'static str,
+        vault: &Vault,
+    ) -> Result<Zeroizing<[u8; 32]>, SealedKeyError> {
+        let found = match self.run_read(|connection| load_sealed_key(connection, name))? {
+            Some(found) => found,
+            None => {
+                let created = create_sealed_key(name, &self.sources, vault)?;
+                self.run_write(move |connection| insert_sealed_key(connection, name, &created)).await?
+            }
+        };
+        open_key(name, &found, vault)
+    }
+
+    /// Opens the key of the account index, and creates it on first use.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written, or the vault has another key than the one that sealed it.
+    pub async fn load_account_index_key(&self, vault: &Vault) -> Result<AccountIndexKey, SealedKeyError> {
+        Ok(AccountIndexKey::new(self.open_sealed_key(ACCOUNT_INDEX_KEY, vault).await?))
+    }
+}
+
+impl AdminStore {
+    /// Opens the key of the account index, and creates it on first use.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written, or the vault has another key than the one that sealed it.
+    pub fn load_account_index_key(&self, vault: &Vault) -> Result<AccountIndexKey, SealedKeyError> {
+        let found = match load_sealed_key(&self.connection, ACCOUNT_INDEX_KEY)? {
+            Some(found) => found,
+            None => {
+                let created = create_sealed_key(ACCOUNT_INDEX_KEY, &Sources::system(), vault)?;
+                insert_sealed_key(&self.connection, ACCOUNT_INDEX_KEY, &created)?
+            }
+        };
+        Ok(AccountIndexKey::new(open_key(ACCOUNT_INDEX_KEY, &found, vault)?))
+    }
+}
