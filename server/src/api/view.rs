@@ -44,6 +44,13 @@ pub(super) fn payment_fields(payment: &Payment) -> JsonObject<'_> {
         fields.set("registrationId", registration.as_str());
     }
     echo_parameters(&mut fields, &payment.parameters);
+    if let Some(decision) = payment.risk.as_ref().and_then(|risk| risk.decision.as_ref()) {
+        let score = decision.score.to_string();
+        match fields.nested_object("risk") {
+            Some(group) => group.set("score", score),
+            None => fields.set("risk", JsonObject::default().with("score", score)),
+        }
+    }
     fields
 }
 

@@ -6,6 +6,7 @@ use tillgate_shared::money::Currency;
 
 use crate::connector::registry;
 use crate::domain::channel::{Channel, ThreeDsPolicy};
+use crate::domain::risk::{RiskErrorPolicy, ScreeningPoint};
 
 /// The value that removes a limit.
 const ALL: &str = "all";
@@ -31,6 +32,13 @@ pub(super) struct ChannelOptions {
     /// Pass payments through the risk check; off without this.
     #[arg(long, value_name = "on|off", value_enum)]
     risk: Option<OnOff>,
+    /// Check before the connector is asked, or after its approval, which is then reversed if need be; before without
+    /// this.
+    #[arg(long, value_name = "WHEN", value_enum)]
+    screen: Option<ScreenChoice>,
+    /// Decline payments whose risk check fails, or accept them with a mark; deny without this.
+    #[arg(long, value_name = "deny|accept", value_enum)]
+    risk_error: Option<RiskErrorChoice>,
     /// Demand the security code of a card that is typed into a form, whatever its page asks for; off without this.
     #[arg(long, value_name = "on|off", value_enum)]
     require_cvv: Option<OnOff>,
@@ -62,6 +70,18 @@ enum ThreeDsChoice {
     Never,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ScreenChoice {
+    Before,
+    After,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RiskErrorChoice {
+    Deny,
+    Accept,
+}
+
 impl ChannelOptions {
     /// Replaces the settings that were given. `all` empties a list, and `none` removes the connector or the acquirer's
     /// id.
@@ -84,6 +104,18 @@ impl ChannelOptions {
         if let Some(risk) = self.risk {
             channel.risk = risk == OnOff::On;
         }
+        if let Some(when) = self.screen {
+            channel.risk_settings.screen = match when {
+                ScreenChoice::Before => ScreeningPoint::Before,
+                ScreenChoice::After => ScreeningPoint::After,
+            };
+        }
+        if let Some(policy) = self.risk_error {
+            channel.risk_settings.error = match policy {
+                RiskErrorChoice::Deny => RiskErrorPolicy::Deny,
+                RiskErrorChoice::Accept => RiskErrorPolicy::Accept,
+            };
+        }
         if let Some(require) = self.require_cvv {
             channel.require_cvv = require == OnOff::On;
         }
@@ -101,13 +133,15 @@ impl ChannelOptions {
 
     /// Returns the inheritable settings by the names of their options, and true for each that was given. A channel's
     /// priority cannot be inherited.
-    pub(super) fn given_options(&self) -> [(&'static str, bool); 9] {
+    pub(super) fn given_options(&self) -> [(&'static str, bool); 11] {
         [
             ("brands", self.brands.is_some()),
             ("currencies", self.currencies.is_some()),
             ("test-modes", self.test_modes.is_some()),
             ("3d", self.three_ds.is_some()),
             ("risk", self.risk.is_some()),
+            ("screen", self.screen.is_some()),
+            ("risk-error", self.risk_error.is_some()),
             ("require-cvv", self.require_cvv.is_some()),
             ("registrations-require-cvv", self.registrations_require_cvv.is_some()),
             ("connector", self.connector.is_some()),

@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 
-use crate::domain::channel::{ThreeDsPolicy, sort_by_priority};
+use crate::domain::channel::{Channel, ThreeDsPolicy, sort_by_priority};
 use crate::domain::entity::{Entity, EntitySettings};
 use crate::domain::id::EntityId;
 use crate::domain::inheritance::resolve_settings;
 use crate::domain::level::Level;
+use crate::domain::risk::{RiskErrorPolicy, RiskSettings, ScreeningPoint};
 use crate::store::AdminStore;
 
 /// Description of the compatibility mode.
@@ -156,7 +157,7 @@ fn format_settings(entity: &Entity, settings: &EntitySettings, compatible: bool)
         ("currencies", join_or(&channel.currencies, "all")),
         ("test modes", join_or(&channel.test_modes, "all")),
         ("3D", three_d.to_owned()),
-        ("risk check", on_off(channel.risk).to_owned()),
+        ("risk check", describe_risk_check(channel)),
         ("code", if channel.require_cvv { "required" } else { "optional" }.to_owned()),
         ("stored code", if channel.registrations_require_cvv { "required" } else { "optional" }.to_owned()),
         ("connector", channel.connector.clone().unwrap_or_else(|| "none".to_owned())),
@@ -207,4 +208,18 @@ fn push_descendants(listed: &[EntityListItem], parent: Option<&EntityId>, depth:
         lines.push(format!("{:indent$}{}  {mode}  {}{about}", "", entity.id, entity.name, indent = depth * 2));
         push_descendants(listed, Some(&entity.id), depth + 1, lines);
     }
+}
+
+/// Describes the risk check of a channel: `off`, or when payments are checked and what follows from a failure.
+fn describe_risk_check(channel: &Channel) -> String {
+    let RiskSettings { screen, error, .. } = channel.risk_settings;
+    let point = match screen {
+        ScreeningPoint::Before => "before the connector",
+        ScreeningPoint::After => "after the approval",
+    };
+    let failure = match error {
+        RiskErrorPolicy::Deny => "",
+        RiskErrorPolicy::Accept => ", errors accepted",
+    };
+    if channel.risk { format!("{point}{failure}") } else { "off".to_owned() }
 }

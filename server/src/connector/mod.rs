@@ -15,7 +15,10 @@ pub mod sandbox;
 pub mod three_ds;
 
 use async_trait::async_trait;
+use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
+
+use crate::domain::risk::RiskDecision;
 
 pub use account::{BankNumber, CardSource, Cryptogram, FullAccount, FullBank, FullCard, NationalNumber};
 pub use capabilities::{Capabilities, CaptureSupport, MissingCapability};
@@ -45,6 +48,12 @@ pub trait Connector: Send + Sync {
     /// Returns the result code of a decline that the connector can determine without a request. The cardholder is then
     /// not authenticated. `None` if there is no such decline.
     fn known_decline(&self, _request: &OrderRequest<'_>) -> Option<ResultCode> {
+        None
+    }
+
+    /// Returns the decision of a risk check that the parameters of a payment ask for. `None` if they ask for none, or
+    /// the connector moves real money.
+    fn predefined_risk(&self, _parameters: &Parameters) -> Option<RiskDecision> {
         None
     }
 

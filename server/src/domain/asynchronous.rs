@@ -108,6 +108,7 @@ mod tests {
             descriptor: String::new(),
             account: Account::Unknown,
             parameters: Parameters::default(),
+            risk: None,
             shares: None,
         }
     }

@@ -11,6 +11,7 @@ use tillgate_shared::result::{ResultCode, codes};
 
 use super::entity::Entity;
 use super::refusal::Refusal;
+use super::risk::RiskSettings;
 
 /// Settings of a channel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +30,9 @@ pub struct Channel {
     pub three_d: ThreeDsPolicy,
     /// True if payments go through the risk check.
     pub risk: bool,
+    /// Settings of the risk check.
+    #[serde(skip_serializing_if = "is_default")]
+    pub risk_settings: RiskSettings,
     /// Name of the connector that processes its payments. `None` if none was chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connector: Option<String>,
@@ -53,6 +57,7 @@ impl Default for Channel {
             test_modes: Vec::new(),
             three_d: ThreeDsPolicy::default(),
             risk: false,
+            risk_settings: RiskSettings::default(),
             connector: None,
             acquirer_merchant: None,
             priority: 100,
@@ -60,6 +65,11 @@ impl Default for Channel {
             registrations_require_cvv: false,
         }
     }
+}
+
+/// Returns true if the settings of the risk check are the defaults, which are not stored.
+fn is_default(settings: &RiskSettings) -> bool {
+    *settings == RiskSettings::default()
 }
 
 /// 3-D Secure policy of a channel for cards.

@@ -328,6 +328,7 @@ mod tests {
                 expiry_year: "2034".to_owned(),
             }),
             parameters: Parameters::default(),
+            risk: None,
             shares: None,
         }
     }

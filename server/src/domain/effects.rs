@@ -259,6 +259,7 @@ mod tests {
                 acquirer_merchant: None,
                 connector_tx_ids: Vec::new(),
                 unannounced: is_unannounced && result.is_pending(),
+                risk: None,
                 shares: None,
             }
         }

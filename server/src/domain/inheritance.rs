@@ -33,7 +33,7 @@ macro_rules! setting {
 
 /// Every setting that can be inherited. Name and priority belong to a single entity, and sandbox or live is the same
 /// in a whole tree.
-pub static SETTINGS: [Setting; 17] = [
+pub static SETTINGS: [Setting; 19] = [
     setting!("strict", strict, false),
     setting!("customer-names-optional", customer_names_optional, false),
     setting!("refuse-duplicates", refuse_duplicates, false),
@@ -47,6 +47,8 @@ pub static SETTINGS: [Setting; 17] = [
     setting!("test-modes", channel.test_modes, false),
     setting!("3d", channel.three_d, false),
     setting!("risk", channel.risk, false),
+    setting!("screen", channel.risk_settings.screen, false),
+    setting!("risk-error", channel.risk_settings.error, false),
     setting!("require-cvv", channel.require_cvv, false),
     setting!("registrations-require-cvv", channel.registrations_require_cvv, false),
     setting!("connector", channel.connector, false),
@@ -124,6 +126,7 @@ mod tests {
     use crate::domain::channel::{Channel, ThreeDsPolicy};
     use crate::domain::id::EntityId;
     use crate::domain::level::Level;
+    use crate::domain::risk::{RiskErrorPolicy, RiskSettings, ScreeningPoint};
 
     /// Creates an entity of a level, with default settings except for the change.
     fn create_entity(level: Level, change: impl FnOnce(&mut EntitySettings)) -> Entity {
@@ -217,6 +220,7 @@ mod tests {
                     test_modes,
                     three_d,
                     risk,
+                    risk_settings: RiskSettings { screen, review: _, error },
                     connector,
                     acquirer_merchant,
                     priority: _,
@@ -227,8 +231,9 @@ mod tests {
         let flags = [strict, customer_names_optional, refuse_duplicates, browser_registrations, browser_customer_ids];
         let more = [sandbox_any_number, compatible, risk, require_cvv, registrations_require_cvv];
         let lists = [origins, brands, currencies, test_modes];
-        let others = (three_d, connector, acquirer_merchant);
-        assert_eq!(others, (ThreeDsPolicy::WhenEnrolled, None, None));
-        assert_eq!(flags.len() + more.len() + lists.len() + 3, SETTINGS.len());
+        let others = (three_d, connector, acquirer_merchant, screen, error);
+        let checked = (ScreeningPoint::Before, RiskErrorPolicy::Deny);
+        assert_eq!(others, (ThreeDsPolicy::WhenEnrolled, None, None, checked.0, checked.1));
+        assert_eq!(flags.len() + more.len() + lists.len() + 5, SETTINGS.len());
     }
 }

@@ -364,6 +364,7 @@ pub(super) fn draft_payment(
         pay_to: None,
         descriptor,
         parameters,
+        risk: None,
         shares: None,
         connector_tx_ids: Vec::new(),
         unannounced: false,

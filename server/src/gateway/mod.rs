@@ -18,6 +18,7 @@ pub mod query;
 pub mod registration;
 pub mod reminder;
 pub mod response_recorder;
+mod risk_check;
 mod routing;
 pub mod security_codes;
 mod sender;

@@ -6,6 +6,7 @@
 pub mod numbers;
 pub mod three_ds;
 
+use crate::domain::risk::RiskOutcome;
 use tillgate_shared::result::{ResultCode, codes};
 
 /// The outcome of a payment.
@@ -227,6 +228,11 @@ pub static BANKS: [TestTransfer; 2] = [
     },
     TestTransfer { brand: "IDEAL", fields: &[("bankAccount.bankName", "ING_TEST")] },
 ];
+
+/// Surnames that, with the given name `simulate`, ask for an outcome of the risk check. The challenge is demanded after
+/// the approval, which is then reversed.
+pub static RISK_NAMES: [(&str, RiskOutcome); 3] =
+    [("red", RiskOutcome::Deny), ("yellow", RiskOutcome::Challenge), ("error", RiskOutcome::Error)];
 
 /// Parameters of a wallet payment whose token the merchant has decrypted itself.
 pub static DECRYPTED: [(&str, &str); 6] = [

@@ -53,6 +53,18 @@ codes! {
     CODE_INVALID = "100.100.601";
     /// The card number is not one of the brand's.
     NUMBER_NOT_OF_BRAND = "100.100.700";
+    /// The risk check demands a challenge or a review, and the payment was not executed.
+    RISK_CHALLENGE = "100.400.141";
+    /// The risk check denied the payment, which was not executed.
+    RISK_DENY = "100.400.142";
+    /// The risk check failed, and the payment was not executed.
+    RISK_ERROR = "100.400.145";
+    /// The risk check denied the approved payment, which was reversed.
+    RISK_DENY_VOID = "100.400.147";
+    /// The risk check demands a challenge or a review of the approved payment, which was reversed.
+    RISK_CHALLENGE_VOID = "100.400.148";
+    /// The risk check failed after the approval, and the payment was reversed.
+    RISK_ERROR_VOID = "100.400.150";
     /// The cardholder did not pass 3-D Secure.
     THREEDS_FAILED = "100.390.100";
     /// 3-D Secure became unavailable during the challenge.

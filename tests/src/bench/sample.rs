@@ -97,6 +97,7 @@ impl Sampler {
                 expiry_year: "2034".to_owned(),
             }),
             parameters,
+            risk: None,
             shares: None,
         }
     }

@@ -82,6 +82,7 @@ mod reminders;
 mod requirements;
 mod resilience;
 mod risk_rules;
+mod risk_screening;
 mod routes;
 mod sandbox_numbers;
 mod scripts;

@@ -289,7 +289,7 @@ async fn send_all_then_read(base: &str, head: &str, body: usize) -> anyhow::Resu
 #[tokio::test]
 async fn a_client_that_sends_all_before_it_reads_gets_a_response_that_came_early() -> anyhow::Result<()> {
     const LENGTH: usize = 8 * 1024 * 1024;
-    let base = &TestGateway::shared().base;
+    let base = &TestGateway::shared().base_url();
     let form = "Content-Type: application/x-www-form-urlencoded\r\n";
     let announced = format!("Content-Length: {LENGTH}\r\n");
     for (path, headers, status) in [

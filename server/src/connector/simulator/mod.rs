@@ -9,17 +9,21 @@
 //! 000.200.000 and a redirect to a page of the gateway that replaces the brand's. If the shopper transfers the money,
 //! the response names the account to transfer it to. Registrations, and charges of an account with a provider without
 //! the shopper, do not redirect.
+//!
+//! The risk check has test data of its own: [`risk`].
 
 mod authenticator;
 mod bank;
 mod card;
 mod directory;
 mod issuer;
+mod risk;
 mod sandbox;
 mod test_tables;
 
 use async_trait::async_trait;
 use jiff::civil::Date;
+use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
 pub use sandbox::SANDBOX;
@@ -29,6 +33,7 @@ use crate::connector::{
     OrderRequest, ShopperPage,
 };
 use crate::domain::payment::TransferAccount;
+use crate::domain::risk::RiskDecision;
 use crate::test_data::{self, TestOutcome, numbers};
 
 /// The connector's name, for `--connector`.
@@ -60,6 +65,10 @@ impl Connector for Simulator {
         let code = decide_order(request.order, request.today).code;
         // A soft decline requires authentication, so it is not final.
         (code != codes::SOFT_DECLINED && !code.is_success()).then_some(code)
+    }
+
+    fn predefined_risk(&self, parameters: &Parameters) -> Option<RiskDecision> {
+        risk::predefined_decision(parameters)
     }
 
     async fn authorize(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {

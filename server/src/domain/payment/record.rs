@@ -13,6 +13,7 @@ use super::{Account, PaymentType, Redirect, TransferAccount};
 use crate::domain::address::add_parameters;
 use crate::domain::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
 use crate::domain::ndc::Ndc;
+use crate::domain::risk::PaymentRisk;
 use crate::domain::three_ds::ThreeDsSession;
 
 /// A payment in its stored form. It never changes once its outcome is final: follow-up payments are payments of their
@@ -83,6 +84,9 @@ pub struct Payment {
     pub account: Account,
     /// Other parameters of the request, which responses repeat.
     pub parameters: Parameters,
+    /// The risk check. `None` if the channel has none. Boxed, because most payments have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk: Option<Box<PaymentRisk>>,
     /// Reference to the earlier attempt of the same checkout with which some of the parameters are stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<SharedParameters>,

@@ -57,6 +57,7 @@ fn create_payment(
         descriptor: String::new(),
         account: Account::Unknown,
         parameters: Parameters::default(),
+        risk: None,
         shares: None,
     }
 }

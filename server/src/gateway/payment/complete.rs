@@ -8,12 +8,14 @@ use tillgate_shared::result::{ResultCode, codes};
 
 use super::super::asynchronous::page_not_found;
 use super::super::response_recorder::ResponseRecorder;
+use super::super::risk_check::RiskCheck;
 use super::super::{Failure, Gateway, follow_up};
 use crate::connector::{ConnectorResult, Modification};
 use crate::domain::asynchronous::{OutcomeEffects, apply_outcome};
 use crate::domain::id::PaymentId;
 use crate::domain::payment::{ModificationType, NOTIFICATION_URL, Payment, PaymentType};
 use crate::domain::refusal::Refusal;
+use crate::risk::WindowCounters;
 use crate::store::{Changes, DeferredEffects, LoadedRecords, RecordKeys, StoredCredentials};
 
 /// Result of completing a payment.
@@ -30,6 +32,8 @@ pub struct CompletionResult {
 /// Everything that the completion of a payment depends on.
 struct Completion {
     result: ConnectorResult,
+    /// The risk check of the payment, if the result is an approval and the payment was not checked before.
+    risk_check: Option<RiskCheck>,
     /// Deferred effects on stored credentials, applied or reverted by the completion.
     deferred_effects: Option<DeferredEffects>,
     /// The current time by the entity's clock.
@@ -75,21 +79,27 @@ impl Gateway {
         change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
         recorder: ResponseRecorder<Payment>,
     ) -> Result<CompletionResult, Failure> {
-        if result.code.is_success() {
-            self.screen_approval(&payment, &result);
-        }
+        let risk_check = if result.code.is_success() { self.screen_approval(&payment, &result) } else { None };
         let deferred_effects = self.store.load_deferred_effects(&payment)?;
         let credential_keys =
             deferred_effects.as_ref().map(|effects| effects.required_keys(&payment)).unwrap_or_default();
         let has_effects = deferred_effects.is_some();
-        let reversal = Self::new_payment_id(self.next_id_time_of_id(&payment.entity))?;
-        let reversal_result = self.reverse_in_process(&payment, &reversal).await;
+        let reversal = self.prepare_reversal(&payment).await?;
         let now = self.now_of_id(&payment.entity);
         let card_window = self.options.card_window;
-        let (reversal, machine_time) = ((reversal, reversal_result), self.now());
+        let machine_time = self.now();
         let reversal_type = self.reversal_type(&payment, now);
-        let completion =
-            Completion { result, deferred_effects, now, machine_time, card_window, reversal, reversal_type, recorder };
+        let completion = Completion {
+            result,
+            risk_check,
+            deferred_effects,
+            now,
+            machine_time,
+            card_window,
+            reversal,
+            reversal_type,
+            recorder,
+        };
         let Payment { entity, id, checkout, .. } = payment;
         let keys =
             RecordKeys { checkout, stored_credentials: credential_keys, ..RecordKeys::for_payment(&entity, &id) };
@@ -110,6 +120,16 @@ impl Gateway {
         let is_booked = payment.payment_type != PaymentType::Preauthorization
             && now.duration_since(payment.created) >= self.time_limits_of(payment).reversal_window;
         if is_booked { ModificationType::Refund } else { ModificationType::Reversal }
+    }
+
+    /// Makes the id of a reversal of a payment, and asks an in-process connector for its result.
+    ///
+    /// # Errors
+    /// If the system provides no random bytes.
+    pub(super) async fn prepare_reversal(&self, payment: &Payment) -> Result<(PaymentId, ResultCode), Failure> {
+        let reversal = Self::new_payment_id(self.next_id_time_of_id(&payment.entity))?;
+        let result = self.reverse_in_process(payment, &reversal).await;
+        Ok((reversal, result))
     }
 
     /// Asks an in-process connector to reverse a payment, and returns the result. Such a connector is a pure function,
@@ -146,7 +166,8 @@ impl Completion {
         loaded: LoadedRecords,
         change: impl FnOnce(&mut Payment) -> bool,
     ) -> Result<(Changes, CompletionResult), Refusal> {
-        let Self { result, deferred_effects, now, machine_time, card_window, reversal, reversal_type, recorder } = self;
+        let Self { result, deferred_effects, now, machine_time, card_window, reversal, .. } = self;
+        let (reversal_type, recorder) = (self.reversal_type, self.recorder);
         let payment = loaded.payment.ok_or_else(page_not_found)?;
         let has_requested_result = payment.result == result.code;
         let mut updated = Payment {
@@ -165,8 +186,11 @@ impl Completion {
         if has_requested_result || !payment.result.is_pending() || !change(&mut updated) {
             return Ok((Changes::default(), CompletionResult { payment, has_requested_result, changed: false }));
         }
+        let refused =
+            self.risk_check.and_then(|check| check.decide(&mut updated, &WindowCounters::default()).refusal_code());
         let OutcomeEffects { mut payment, checkout, must_reverse } =
-            apply_outcome(updated, loaded.checkout, result.code);
+            apply_outcome(updated, loaded.checkout, refused.unwrap_or(result.code));
+        let must_reverse = must_reverse || refused.is_some();
         let mut changes = match deferred_effects {
             Some(effects) => {
                 apply_deferred_effects(effects, &mut payment, loaded.stored_credentials, must_reverse, now, card_window)
@@ -190,7 +214,8 @@ impl Completion {
                 changes = changes.with_intent(&reversal, machine_time);
             }
         }
-        Ok((changes, CompletionResult { payment, has_requested_result: true, changed: true }))
+        let has_requested_result = refused.is_none();
+        Ok((changes, CompletionResult { payment, has_requested_result, changed: true }))
     }
 }
 
@@ -220,8 +245,8 @@ fn apply_deferred_effects(
 }
 
 /// Makes the reversal, or refund (`modification_type`), of the whole amount of a payment that its shopper has
-/// abandoned. It belongs to no request, so its notifications are sent to the address of the payment.
-fn draft_reversal(
+/// abandoned, or that its risk check has refused after the approval. It belongs to no request, so its notifications are sent to the address of the payment.
+pub(super) fn draft_reversal(
     payment: &Payment,
     modification_type: ModificationType,
     (id, result): (PaymentId, ResultCode),

@@ -139,7 +139,10 @@ impl Gateway {
         let decision = self.decide_three_ds(three_ds_context, &mut intake, &route, &identity).await?;
         let in_form = context.is_in_form();
         let authorized = self.authorize(decision, three_ds_context, &intake, &route, &identity, in_form).await?;
-        let prepared = self.prepare_write(intake, authorized, &route, identity, context, brand_return_url)?;
+        let mut prepared = self.prepare_write(intake, authorized, &route, identity, context, brand_return_url)?;
+        if prepared.may_be_reversed() {
+            prepared.reversal = Some(self.prepare_reversal(prepared.payment()).await?);
+        }
         // Boxed, because it moves through several futures to the writer's thread.
         Ok((Box::new(prepared), attempt))
     }

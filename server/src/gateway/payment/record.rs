@@ -3,18 +3,23 @@
 //! transaction, one response.
 
 use tillgate_shared::parameter::Parameters;
+use tillgate_shared::result::ResultCode;
 
 use super::super::echo::is_echoed;
 use super::super::pay::Addresses;
+use super::super::risk_check::RiskCheck;
 use super::super::stored_credentials::CredentialChanges;
 use super::super::{Failure, Gateway, duplicates, random_bytes, wallet};
 use super::authorize::{AuthorizationResult, RequiredPage};
+use super::complete::draft_reversal;
 use super::{ConnectorRequest, HeldCard, Intake, PaymentContext, PaymentIdentity, three_ds};
 use crate::connector::{ConnectorResult, Order, PaymentRoute, ShopperPage};
 use crate::domain::defaults;
-use crate::domain::id::PageId;
-use crate::domain::payment::{Payment, PaymentType, Redirect};
+use crate::domain::id::{PageId, PaymentId};
+use crate::domain::payment::{ModificationType, Payment, PaymentType, Redirect};
 use crate::domain::refusal::Refusal;
+use crate::risk::WindowCounters;
+use crate::store::wallet::UsedWalletToken;
 use crate::store::{Changes, DeferredEffects, LoadedRecords, RecordKeys};
 
 /// A payment that is ready to be written.
@@ -28,6 +33,10 @@ pub(in crate::gateway) struct PreparedPayment {
     held_card: Option<HeldCard>,
     /// The request to an external connector.
     connector_request: Option<ConnectorRequest>,
+    /// The risk check of the payment, if it is due now.
+    risk_check: Option<RiskCheck>,
+    /// Id and result of the reversal, for an approved payment that its risk check may reverse.
+    pub(super) reversal: Option<(PaymentId, ResultCode)>,
     /// Keys of the records that `decide_changes` needs: stored credentials, and whether the reference or the wallet
     /// token has been used.
     pub(in crate::gateway) keys: RecordKeys,
@@ -56,9 +65,6 @@ impl Gateway {
         let is_at_connector = route.connector.capabilities().is_external && (awaits_connector || redirect.is_some());
         let result = authorized.result;
         let mut payment = draft_payment(&intake, &result, identity, context, redirect);
-        if payment.is_approved() {
-            self.screen_approval(&payment, &result);
-        }
         payment.unannounced = awaits_connector;
         payment.connector = is_at_connector.then(|| route.connector.name().to_owned());
         payment.acquirer_merchant = is_at_connector.then(|| intake.payer.acquirer_merchant_id().to_owned());
@@ -66,6 +72,7 @@ impl Gateway {
         let credential_changes =
             self.prepare_credential_changes(credential_owner, &payment, &account, &mut parameters, sender.presence())?;
         defaults::add_default_values(&mut parameters, &payment.brand, payment.created);
+        payment.risk = self.collect_risk_context(&payer, &order, &account, &parameters, context);
         parameters.retain(|name, _| is_echoed(name, &payment.account));
         payment.parameters = parameters;
         if let Some(checkout) = sender.checkout()
@@ -73,6 +80,7 @@ impl Gateway {
         {
             payment.share_parameters_with(&earlier);
         }
+        let risk_check = self.prepare_risk_check(&payment, &payer, route);
 
         let mut held_card = self.hold_card(&payment, &order.account)?;
         // The account of a registration is stored there and nowhere else.
@@ -85,14 +93,13 @@ impl Gateway {
         if awaits_connector {
             changes = changes.with_intent(&payment, self.now());
         }
-        // Changes to stored credentials may still modify the payment, so it is encoded later.
-        if credential_changes.is_none() {
-            changes = changes.with_payment(&payment);
-            if let Some(HeldCard { sealed, until }) = held_card.take() {
-                let owner = credential_owner.owner.clone();
-                let effects = DeferredEffects { owner, registration: None, instruction: None, card: Some(sealed) };
-                changes = changes.with_deferred_effects(&payment, effects, until);
-            }
+        // Changes to stored credentials keep the sealed card themselves.
+        if credential_changes.is_none()
+            && let Some(HeldCard { sealed, until }) = held_card.take()
+        {
+            let owner = credential_owner.owner.clone();
+            let effects = DeferredEffects { owner, registration: None, instruction: None, card: Some(sealed) };
+            changes = changes.with_deferred_effects(&payment, effects, until);
         }
         let keys = RecordKeys {
             wallet_token,
@@ -102,7 +109,16 @@ impl Gateway {
         };
         let connector_request =
             awaits_connector.then(|| self.prepare_connector_request(&payment, order, route, context.addresses.public));
-        Ok(PreparedPayment { payment, changes, credential_changes, held_card, connector_request, keys })
+        Ok(PreparedPayment {
+            payment,
+            changes,
+            credential_changes,
+            held_card,
+            connector_request,
+            risk_check,
+            reversal: None,
+            keys,
+        })
     }
 
     /// Returns the changes that store the sealed number of a payment's account for follow-up payments, for the card
@@ -194,6 +210,7 @@ fn draft_payment(
         descriptor: identity.descriptor,
         account: order.account.summary(),
         parameters: Parameters::default(),
+        risk: None,
         shares: None,
     }
 }
@@ -250,7 +267,51 @@ fn brand_redirect(
     })
 }
 
+/// Changes a drafted payment to one declined by its risk check, and returns the changes that store it, without its
+/// account. With a `reversal`, its connector has approved it, and the reversal is stored too.
+fn decline_by_risk(
+    payment: Payment,
+    code: ResultCode,
+    reversal: Option<(PaymentId, ResultCode)>,
+    wallet_token: Option<UsedWalletToken>,
+) -> (Changes, Payment) {
+    let mut payment = Payment {
+        result: code,
+        redirect: None,
+        pay_to: None,
+        connector: None,
+        acquirer_merchant: None,
+        unannounced: false,
+        ..payment
+    };
+    if reversal.is_none() {
+        // An in-process connector has answered already, but the payment is not executed.
+        (payment.avs, payment.cvv) = (None, None);
+        payment.details.clear();
+        payment.connector_tx_ids.clear();
+    }
+    let mut changes = Changes::default().with_payment(&payment);
+    if let Some(reversal) = reversal {
+        let created = payment.created;
+        changes = changes.with_payment(&draft_reversal(&payment, ModificationType::Reversal, reversal, created));
+        if let Some(token) = &wallet_token {
+            changes = changes.with_used_token(token);
+        }
+    }
+    (changes, payment)
+}
+
 impl PreparedPayment {
+    /// Returns true if the risk check may reverse the payment in the same commit.
+    pub(super) fn may_be_reversed(&self) -> bool {
+        self.risk_check.as_ref().is_some_and(RiskCheck::applies_after)
+    }
+
+    /// Returns the payment as it is drafted.
+    pub(super) fn payment(&self) -> &Payment {
+        &self.payment
+    }
+
     /// Takes the request to an external connector out, to be sent after the payment is written. `None` if there is
     /// none.
     pub(in crate::gateway) fn take_connector_request(&mut self) -> Option<ConnectorRequest> {
@@ -258,24 +319,32 @@ impl PreparedPayment {
     }
 
     /// Returns the changes to write, and the payment. Runs under the write lock. A payment whose reference is paid
-    /// already becomes a declined duplicate; nothing else is then written.
+    /// already becomes a declined duplicate; nothing else is then written. So does one that its risk check declines,
+    /// with its reversal if it was approved.
     ///
     /// # Errors
     /// If the wallet token has been used already, or if a stored credential does not allow the payment.
     pub(in crate::gateway) fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, Payment), Refusal> {
-        let Self { mut payment, changes, credential_changes, held_card, .. } = self;
+        let Self { mut payment, changes, credential_changes, held_card, risk_check, reversal, keys, .. } = self;
         if loaded.token_used {
             return Err(wallet::used_token_refusal());
         }
         if loaded.reference_paid {
             return Ok(duplicates::decline_duplicate(payment));
         }
+        if let Some(code) =
+            risk_check.and_then(|check| check.decide(&mut payment, &WindowCounters::default()).refusal_code())
+        {
+            return Ok(decline_by_risk(payment, code, reversal, keys.wallet_token));
+        }
         let changes = match credential_changes {
-            Some(credential_changes) => changes
-                .merged_with(credential_changes.decide_changes(&mut payment, loaded.stored_credentials, held_card)?)
-                .with_payment(&payment),
+            Some(credential_changes) => changes.merged_with(credential_changes.decide_changes(
+                &mut payment,
+                loaded.stored_credentials,
+                held_card,
+            )?),
             None => changes,
         };
-        Ok((changes, payment))
+        Ok((changes.with_payment(&payment), payment))
     }
 }

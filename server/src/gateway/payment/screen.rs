@@ -1,6 +1,7 @@
-//! Screening of payments: before the connector is asked and after it has approved. Currently this applies the velocity
-//! limits against card testing; the fraud check accepts every payment.
+//! Screening of payments: the velocity limits against card testing before everything else, and the risk check of a
+//! payment that its connector approves later. The risk check of a new payment is part of [`super::record`].
 
+use super::super::risk_check::RiskCheck;
 use super::super::velocity::{AttemptGuard, ShopperAddress};
 use super::super::{Failure, Gateway};
 use super::{Intake, PaymentContext};
@@ -21,8 +22,13 @@ impl Gateway {
         Ok(self.velocity.begin_attempt(&intake.payer, shopper, &intake.order.account, self.now())?)
     }
 
-    /// Screens a payment that its connector has approved, before the approval is written: immediately, or when a
-    /// pending payment ends. Accepts every payment.
-    #[allow(clippy::unused_self)]
-    pub(super) fn screen_approval(&self, _payment: &Payment, _result: &ConnectorResult) {}
+    /// Prepares the risk check of a pending payment that its connector has approved, before the approval is written.
+    /// `None` if its channel has none, or the payment was checked before.
+    pub(super) fn screen_approval(&self, payment: &Payment, result: &ConnectorResult) -> Option<RiskCheck> {
+        payment.risk.as_ref().filter(|risk| risk.decision.is_none())?;
+        let payer = self.directory.find_entity(&payment.entity)?;
+        let route = self.route_of(payment)?;
+        let approved = Payment { result: result.code, avs: result.avs, cvv: result.cvv, ..payment.clone() };
+        self.prepare_risk_check(&approved, &payer, &route)
+    }
 }

@@ -68,6 +68,7 @@ pub(super) fn sample_payment(seconds: i64) -> Payment {
         descriptor: String::new(),
         account: Account::Unknown,
         parameters: Parameters::default(),
+        risk: None,
         shares: None,
     }
 }

@@ -1,0 +1,274 @@
+//! Risk checks of payments: the decision of a check, the settings of a channel, and what follows from both.
+//!
+//! A check assesses a payment once: before its connector is asked, or after the connector's approval. What it decided
+//! is stored with the payment.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+use tillgate_shared::result::{ResultCode, codes};
+
+/// Outcome of a risk check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RiskOutcome {
+    /// The payment goes on.
+    Accept,
+    /// The cardholder has to be authenticated by 3-D Secure.
+    Challenge,
+    /// An analyst has to decide.
+    Review,
+    /// The payment is declined.
+    Deny,
+    /// The check failed.
+    Error,
+}
+
+impl RiskOutcome {
+    /// Returns the name in reports and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Accept => "accept",
+            Self::Challenge => "challenge",
+            Self::Review => "review",
+            Self::Deny => "deny",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Time of the check in the pipeline of a payment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScreeningPoint {
+    /// Before the connector is asked. A payment that is not accepted is not executed.
+    #[default]
+    Before,
+    /// After the connector's approval. A payment that is not accepted is reversed.
+    After,
+}
+
+/// Treatment of payments that an analyst should review.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReviewPolicy {
+    /// They are declined.
+    #[default]
+    Decline,
+}
+
+/// Treatment of payments whose check fails.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RiskErrorPolicy {
+    /// They are declined.
+    #[default]
+    Deny,
+    /// They are accepted. The failure is stored with them.
+    Accept,
+}
+
+/// Settings of a channel for its risk check.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RiskSettings {
+    /// Time of the check.
+    pub screen: ScreeningPoint,
+    /// Treatment of payments to review.
+    pub review: ReviewPolicy,
+    /// Treatment of payments whose check fails.
+    pub error: RiskErrorPolicy,
+}
+
+/// Data about a payment that its check needs and that no other field has. Never card data.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RiskContext {
+    /// Index of the card number, by which payments with one card are found. It does not reveal the number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub card: Option<String>,
+    /// Index of the account: card, bank account or account with a provider.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// The first eight digits of a card number with at least 16 digits, otherwise the first six.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bin: Option<String>,
+    /// Address of the shopper's client, as the gateway saw it. `None` for a request of the merchant's server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<IpAddr>,
+    /// Names of the parameters that the shopper's browser set, sorted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub from_browser: Vec<String>,
+    /// Age of the registration in seconds, if the payment uses one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub registration_age: Option<i64>,
+}
+
+/// Decision of a risk check. It names what it used and contains no values of facts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RiskDecision {
+    /// The outcome.
+    pub outcome: RiskOutcome,
+    /// Sum of the scores of the rules that fired, −99,999 to 99,999.
+    pub score: i32,
+    /// Result code that a rule with this outcome names.
+    #[serde(default, with = "optional_code", skip_serializing_if = "Option::is_none")]
+    pub code: Option<ResultCode>,
+    /// Version of the rules. `None` if the channel has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Names of the rules that fired, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fired: Vec<String>,
+    /// Names of the facts and counters in these rules, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
+    /// True if the outcome is to be applied after the connector's approval, whatever the channel's setting is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub applies_after: bool,
+}
+
+/// Decision of the version of rules that only records.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShadowDecision {
+    /// The outcome that it would have had.
+    pub outcome: RiskOutcome,
+    /// Sum of the scores of its rules that fired.
+    pub score: i32,
+    /// The version.
+    pub version: String,
+    /// Names of its rules that fired, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fired: Vec<String>,
+}
+
+/// The risk check of a payment.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PaymentRisk {
+    /// Data for the check.
+    pub context: RiskContext,
+    /// The decision. `None` until the payment was checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<RiskDecision>,
+    /// Decision of the shadow version, if the channel has one. It has no effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shadow: Option<ShadowDecision>,
+}
+
+/// Consequence of a risk check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RiskRuling {
+    /// The payment goes on.
+    Proceed,
+    /// The payment is declined with this code, without a request to its connector.
+    Decline(ResultCode),
+    /// The approved payment is reversed and declined with this code.
+    Void(ResultCode),
+}
+
+impl RiskRuling {
+    /// Returns the code with which the payment ends. `None` if it goes on.
+    pub fn refusal_code(self) -> Option<ResultCode> {
+        match self {
+            Self::Proceed => None,
+            Self::Decline(code) | Self::Void(code) => Some(code),
+        }
+    }
+}
+
+impl RiskDecision {
+    /// Makes the decision of a check that failed.
+    pub fn failed() -> Self {
+        Self::of_outcome(RiskOutcome::Error)
+    }
+
+    /// Makes a decision that no rule has led to.
+    pub fn of_outcome(outcome: RiskOutcome) -> Self {
+        Self {
+            outcome,
+            score: 0,
+            code: None,
+            version: None,
+            fired: Vec::new(),
+            inputs: Vec::new(),
+            applies_after: false,
+        }
+    }
+
+    /// Returns what follows from the decision. `is_authenticated` is true if the cardholder is, or is about to be,
+    /// authenticated by 3-D Secure, which fulfils a challenge. `is_approved` is true if the connector has approved the
+    /// payment; it is then reversed, not just declined.
+    pub fn rule_on(&self, settings: RiskSettings, is_authenticated: bool, is_approved: bool) -> RiskRuling {
+        let RiskSettings { review: ReviewPolicy::Decline, error, .. } = settings;
+        let codes = match self.outcome {
+            RiskOutcome::Accept => return RiskRuling::Proceed,
+            RiskOutcome::Challenge if is_authenticated => return RiskRuling::Proceed,
+            RiskOutcome::Error if error == RiskErrorPolicy::Accept => return RiskRuling::Proceed,
+            RiskOutcome::Challenge | RiskOutcome::Review => (codes::RISK_CHALLENGE, codes::RISK_CHALLENGE_VOID),
+            RiskOutcome::Deny => (codes::RISK_DENY, codes::RISK_DENY_VOID),
+            RiskOutcome::Error => (codes::RISK_ERROR, codes::RISK_ERROR_VOID),
+        };
+        match is_approved {
+            true => RiskRuling::Void(self.code.unwrap_or(codes.1)),
+            false => RiskRuling::Decline(self.code.unwrap_or(codes.0)),
+        }
+    }
+}
+
+/// An optional result code in stored documents: the code alone.
+mod optional_code {
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+    use tillgate_shared::result::ResultCode;
+
+    #[allow(clippy::ref_option)]
+    pub fn serialize<S: Serializer>(code: &Option<ResultCode>, serializer: S) -> Result<S::Ok, S::Error> {
+        code.map(|code| code.code()).serialize(serializer)
+    }
+
+    /// Fails if the code is unknown.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ResultCode>, D::Error> {
+        let code = Option::<String>::deserialize(deserializer)?;
+        code.map(|code| ResultCode::find(&code).ok_or_else(|| D::Error::custom("result code"))).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule_on(outcome: RiskOutcome, error: RiskErrorPolicy, authenticated: bool, approved: bool) -> RiskRuling {
+        let settings = RiskSettings { error, ..RiskSettings::default() };
+        RiskDecision::of_outcome(outcome).rule_on(settings, authenticated, approved)
+    }
+
+    #[test]
+    fn each_outcome_has_a_code_of_its_own_before_and_after_the_approval() {
+        for (outcome, before, after) in [
+            (RiskOutcome::Challenge, "100.400.141", "100.400.148"),
+            (RiskOutcome::Review, "100.400.141", "100.400.148"),
+            (RiskOutcome::Deny, "100.400.142", "100.400.147"),
+            (RiskOutcome::Error, "100.400.145", "100.400.150"),
+        ] {
+            let ruling = |approved| rule_on(outcome, RiskErrorPolicy::Deny, false, approved);
+            assert!(matches!(ruling(false), RiskRuling::Decline(code) if code.code() == before), "{outcome:?}");
+            assert!(matches!(ruling(true), RiskRuling::Void(code) if code.code() == after), "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn a_challenge_is_fulfilled_by_3d_secure_and_a_denial_is_not() {
+        let ruling = |outcome| rule_on(outcome, RiskErrorPolicy::Deny, true, false);
+        assert_eq!(ruling(RiskOutcome::Challenge), RiskRuling::Proceed);
+        assert_eq!(ruling(RiskOutcome::Accept), RiskRuling::Proceed);
+        assert_ne!(ruling(RiskOutcome::Deny), RiskRuling::Proceed);
+    }
+
+    #[test]
+    fn a_failed_check_is_a_denial_unless_the_channel_accepts_it() {
+        let ruling = |policy| rule_on(RiskOutcome::Error, policy, true, false);
+        assert_ne!(ruling(RiskErrorPolicy::Deny), RiskRuling::Proceed);
+        assert_eq!(ruling(RiskErrorPolicy::Accept), RiskRuling::Proceed);
+    }
+}

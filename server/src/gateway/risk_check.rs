@@ -1,0 +1,285 @@
+//! Risk checks of payments: collects the facts of a payment, and decides from them under the write lock.
+//!
+//! A payment is checked once. Before its connector is asked, the check belongs to the payment's first commit. After the
+//! connector's approval, it belongs to the commit of that approval.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use tillgate_shared::parameter::Parameters;
+
+use super::Gateway;
+use super::payment::PaymentContext;
+use super::stored_credentials::AccountParameters;
+use crate::connector::{FullAccount, Order, PaymentRoute};
+use crate::directory::ActiveRules;
+use crate::domain::entity::Entity;
+use crate::domain::payment::{Account, Payment, PaymentType};
+use crate::domain::risk::{
+    PaymentRisk, RiskContext, RiskDecision, RiskOutcome, RiskRuling, RiskSettings, ScreeningPoint, ShadowDecision,
+};
+use crate::domain::risk_list::{ListHit, RiskListKind};
+use crate::domain::three_ds::Proof;
+use crate::risk::{Assessment, CheckInput, Counters, Facts, Outcome, RuleEffect, RuleSet, read_list_keys};
+
+/// Parameter that the gateway sets itself in a checkout.
+const CUSTOMER_ADDRESS: &str = "customer.ip";
+
+/// A check that is about to be made under the write lock.
+#[derive(Debug)]
+pub(super) struct RiskCheck {
+    settings: RiskSettings,
+    /// True if the payment is reversed, not just declined, because its connector has approved it.
+    applies_after: bool,
+    basis: CheckBasis,
+    /// The current time by the entity's clock.
+    at: Timestamp,
+}
+
+/// The basis of a decision.
+#[derive(Debug)]
+enum CheckBasis {
+    /// The decision is known already: test data ask for it, or the check has failed.
+    Decided(RiskDecision),
+    /// Rules, and the list entries for the payment.
+    Rules(Arc<ActiveRules>, Vec<ListHit>),
+}
+
+impl RiskCheck {
+    /// Returns true if the check is made after the connector's approval.
+    pub(super) fn applies_after(&self) -> bool {
+        self.applies_after
+    }
+
+    /// Checks a payment, stores the decision in it, and returns what follows. The counters include the payment. Runs
+    /// under the write lock.
+    pub(super) fn decide(self, payment: &mut Payment, counters: &impl Counters) -> RiskRuling {
+        let mut risk = payment.risk.take().unwrap_or_default();
+        let decision = match self.basis {
+            CheckBasis::Decided(decision) => decision,
+            CheckBasis::Rules(rules, hits) => {
+                let mut input = make_check_input(payment, &risk.context, self.at);
+                if !self.applies_after {
+                    // An in-process connector has answered already, but it counts as not asked yet.
+                    (input.avs, input.cvv) = (None, None);
+                }
+                let facts = Facts { input: &input, lists: &rules.lists };
+                risk.shadow = rules.shadow.as_deref().map(|shadow| record_shadow(shadow, &facts, counters));
+                decide_by_rules(rules.active.as_deref(), &hits, &facts, counters)
+            }
+        };
+        let ruling = decision.rule_on(self.settings, is_authenticated(payment), self.applies_after);
+        risk.decision = Some(decision);
+        payment.risk = Some(risk);
+        ruling
+    }
+}
+
+/// Assesses a payment by rules and list entries. An entry of the list `deny` wins over everything, one of `allow` over
+/// everything but a rule that denies, and one of `review` counts like a rule that demands a review.
+fn decide_by_rules(
+    rules: Option<&RuleSet>,
+    hits: &[ListHit],
+    facts: &Facts<'_>,
+    counters: &impl Counters,
+) -> RiskDecision {
+    let mut decision = match rules {
+        Some(rules) => {
+            let assessment = rules.evaluate(facts, counters);
+            let is_denied_by_rule = is_denied_by_rule(rules, &assessment);
+            let decision = convert_assessment(assessment, rules);
+            RiskDecision { outcome: apply_lists(decision.outcome, is_denied_by_rule, hits), ..decision }
+        }
+        None => RiskDecision::of_outcome(apply_lists(RiskOutcome::Accept, false, hits)),
+    };
+    for hit in hits {
+        decision.fired.push(format!("list {} {}", hit.list.as_str(), hit.key));
+    }
+    decision.fired.sort();
+    decision.fired.dedup();
+    decision
+}
+
+/// Returns the outcome of rules and lists together.
+fn apply_lists(outcome: RiskOutcome, is_denied_by_rule: bool, hits: &[ListHit]) -> RiskOutcome {
+    let is_on = |list| hits.iter().any(|hit| hit.list == list);
+    if is_on(RiskListKind::Deny) || is_denied_by_rule {
+        RiskOutcome::Deny
+    } else if is_on(RiskListKind::Allow) {
+        RiskOutcome::Accept
+    } else if is_on(RiskListKind::Review) && outcome != RiskOutcome::Deny {
+        RiskOutcome::Review
+    } else {
+        outcome
+    }
+}
+
+/// Returns true if a rule denied the payment, not its score.
+fn is_denied_by_rule(rules: &RuleSet, assessment: &Assessment) -> bool {
+    let denies = |name: &String| {
+        let rule = rules.rules().iter().find(|rule| rule.name == *name);
+        rule.is_some_and(|rule| rule.effect == RuleEffect::Outcome(Outcome::Deny))
+    };
+    assessment.fired.iter().any(denies)
+}
+
+fn convert_outcome(outcome: Outcome) -> RiskOutcome {
+    match outcome {
+        Outcome::Accept => RiskOutcome::Accept,
+        Outcome::Challenge => RiskOutcome::Challenge,
+        Outcome::Review => RiskOutcome::Review,
+        Outcome::Deny => RiskOutcome::Deny,
+    }
+}
+
+fn convert_assessment(assessment: Assessment, rules: &RuleSet) -> RiskDecision {
+    let Assessment { outcome, score, code, fired, inputs, .. } = assessment;
+    RiskDecision {
+        score,
+        code,
+        version: Some(rules.version().to_string()),
+        fired,
+        inputs,
+        ..RiskDecision::of_outcome(convert_outcome(outcome))
+    }
+}
+
+/// Assesses a payment by the version that only records.
+fn record_shadow(rules: &RuleSet, facts: &Facts<'_>, counters: &impl Counters) -> ShadowDecision {
+    let Assessment { outcome, score, fired, .. } = rules.evaluate(facts, counters);
+    ShadowDecision { outcome: convert_outcome(outcome), score, version: rules.version().to_string(), fired }
+}
+
+/// Returns true if the cardholder of a payment is, or is about to be, authenticated by 3-D Secure.
+fn is_authenticated(payment: &Payment) -> bool {
+    let awaits_challenge = payment.result.is_pending() && payment.three_ds_session().is_some();
+    awaits_challenge || Proof::from_parameters(&payment.parameters).is_some_and(|proof| proof.is_authenticated())
+}
+
+impl Gateway {
+    /// Returns the data of a new payment that its check needs beyond the payment itself. `None` if the channel has no
+    /// risk check.
+    pub(super) fn collect_risk_context(
+        &self,
+        payer: &Entity,
+        order: &Order,
+        account: &AccountParameters,
+        parameters: &Parameters,
+        context: PaymentContext<'_>,
+    ) -> Option<Box<PaymentRisk>> {
+        if !payer.settings.channel.risk {
+            return None;
+        }
+        let used = context.credential_owner.used;
+        let form = account.canonical_form(order.brand.code);
+        let index = form.map(|form| self.account_index.index_account(&form).to_hex());
+        let is_card = matches!(order.account, FullAccount::Card(_));
+        let from_browser = context.sender.checkout().map_or_else(Vec::new, |checkout| {
+            let is_of_browser = |name: &str, value: &str| {
+                name != CUSTOMER_ADDRESS
+                    && checkout.parameters.get(name) != Some(value)
+                    && used.is_none_or(|used| used.parameters.get(name) != Some(value))
+            };
+            let names = parameters.iter().filter(|(name, value)| is_of_browser(name, value));
+            names.map(|(name, _)| name.to_owned()).collect()
+        });
+        let age = used.map(|used| self.now_of(payer).duration_since(used.created).as_secs());
+        let context = RiskContext {
+            card: index.clone().filter(|_| is_card),
+            account: index,
+            bin: long_bin(&order.account),
+            address: context.addresses.shopper,
+            from_browser,
+            registration_age: age,
+        };
+        Some(Box::new(PaymentRisk { context, ..PaymentRisk::default() }))
+    }
+
+    /// Prepares the check of a payment that is about to be written. `None` if the channel has no check, the payment has
+    /// been checked, or it is not yet time. A failure to read lists makes a check that has failed.
+    pub(super) fn prepare_risk_check(
+        &self,
+        payment: &Payment,
+        payer: &Entity,
+        route: &PaymentRoute,
+    ) -> Option<RiskCheck> {
+        let risk = payment.risk.as_ref().filter(|risk| risk.decision.is_none())?;
+        let settings = payer.settings.channel.risk_settings;
+        let predefined = route.connector.predefined_risk(&payment.parameters);
+        let applies_after = settings.screen == ScreeningPoint::After
+            || payment.payment_type == PaymentType::TwoStepDebit
+            || predefined.as_ref().is_some_and(|decision| decision.applies_after);
+        if applies_after && !payment.is_approved() {
+            return None;
+        }
+        let at = self.now_of(payer);
+        let basis = match predefined {
+            Some(decision) => CheckBasis::Decided(decision),
+            None => self.find_check_basis(payment, &risk.context, payer, at),
+        };
+        Some(RiskCheck { settings, applies_after, basis, at })
+    }
+
+    /// Finds the rules of an entity, and the list entries for a payment.
+    fn find_check_basis(&self, payment: &Payment, context: &RiskContext, payer: &Entity, at: Timestamp) -> CheckBasis {
+        let Some(rules) = self.directory.risk.find_rules(&payer.id) else {
+            return CheckBasis::Decided(RiskDecision::of_outcome(RiskOutcome::Accept));
+        };
+        if rules.is_unreadable {
+            return CheckBasis::Decided(RiskDecision::failed());
+        }
+        if !rules.has_list_entries {
+            return CheckBasis::Rules(rules, Vec::new());
+        }
+        let input = make_check_input(payment, context, at);
+        let keys = read_list_keys(&Facts { input: &input, lists: &rules.lists });
+        match self.store.find_list_hits(&rules.list_owners, &keys, at) {
+            Ok(hits) => CheckBasis::Rules(rules, hits),
+            Err(error) => {
+                tracing::error!(%error, "the lists of the risk check cannot be read");
+                CheckBasis::Decided(RiskDecision::failed())
+            }
+        }
+    }
+}
+
+/// Returns the first eight digits of a card number with at least 16 digits, otherwise the first six. `None` for other
+/// accounts.
+fn long_bin(account: &FullAccount) -> Option<String> {
+    let FullAccount::Card(card) = account else { return None };
+    let digits = card.number.digits();
+    let length = if digits.len() >= 16 { 8 } else { 6 };
+    digits.get(..length).map(str::to_owned)
+}
+
+/// Makes the input of a check from a payment and the data that were kept for it.
+pub(super) fn make_check_input(payment: &Payment, context: &RiskContext, at: Timestamp) -> CheckInput {
+    let mut parameters = payment.parameters.clone();
+    if let Account::Card(card) = &payment.account {
+        parameters.set("card.expiryMonth", card.expiry_month.as_str());
+        parameters.set("card.expiryYear", card.expiry_year.as_str());
+        if let Some(holder) = &card.holder {
+            parameters.set("card.holder", holder.as_str());
+        }
+    }
+    let proof = Proof::from_parameters(&payment.parameters);
+    let status = payment.parameters.get("threeDSecure.authenticationStatus").and_then(|status| status.chars().next());
+    CheckInput {
+        parameters,
+        from_browser: context.from_browser.iter().cloned().collect(),
+        at,
+        amount: Some(payment.amount),
+        brand: Some(payment.brand.clone()),
+        bin: context.bin.clone(),
+        avs: payment.avs,
+        cvv: payment.cvv,
+        three_ds_result: status,
+        eci: proof.as_ref().and_then(|proof| proof.eci.clone()),
+        liability_shifted: proof.as_ref().map(Proof::is_authenticated),
+        address: context.address,
+        registration_age: context.registration_age.map(SignedDuration::from_secs),
+        card: context.card.clone(),
+        account: context.account.clone(),
+        ..CheckInput::default()
+    }
+}
