@@ -5,14 +5,18 @@
 
 mod assessment;
 mod condition;
+mod counter_key;
+mod counter_row;
 mod domains;
 mod error;
 mod fact;
 mod input;
 mod list_value;
 mod networks;
+mod payment_count;
 mod rule;
 mod rules_file;
+mod sliding_window;
 mod text_position;
 mod velocity;
 mod windows;
@@ -22,13 +26,17 @@ mod windows;
 mod tests;
 
 pub use assessment::Assessment;
+pub use counter_key::CounterKey;
+pub use counter_row::{CounterRow, DamagedCounters};
 pub use domains::DomainList;
 pub use error::TextError;
 pub use fact::{FactKind, FactRow, Source, all_facts, suggest_fact};
 pub use input::{CheckInput, Facts, RiskLists};
 pub use list_value::{MAX_LIST_VALUE, normalize_list_value, read_list_keys};
 pub use networks::NetworkTable;
+pub use payment_count::{CountedPayment, PaymentCount, StoredCounters};
 pub use rule::{Outcome, Rule, RuleEffect, RuleSet, RuleSetVersion, Thresholds};
+pub use sliding_window::MAX_DISTINCT;
 pub use velocity::{Counters, VelocityCounter, VelocityKey};
 pub use windows::WindowCounters;
 
@@ -44,6 +52,8 @@ pub const MAX_DEPTH: usize = 32;
 pub const MAX_FACTS: usize = 500;
 /// Largest number of different velocity counters in a file.
 pub const MAX_COUNTERS: usize = 64;
+/// Largest number of different velocity counters in a file that count different values, which cost the most space.
+pub const MAX_DISTINCT_COUNTERS: usize = 16;
 /// Largest length of a rule's name, in characters.
 pub const MAX_NAME: usize = 64;
 /// Largest length of a rule's note, in characters.

@@ -8,6 +8,7 @@ mod facts;
 mod language;
 mod lists;
 mod properties;
+mod stored;
 mod velocity;
 
 use tillgate_shared::money::{Amount, Currency};

@@ -2,8 +2,14 @@
 
 use std::fmt;
 
+use tillgate_shared::money::Currency;
+
 use super::fact::{Fact, FactSlot};
 use super::input::{Facts, Reading};
+use super::sliding_window::Increment;
+
+/// Shortest and longest window of a counter, in seconds.
+pub(super) const WINDOW_SECONDS: std::ops::RangeInclusive<i64> = 60..=90 * 86_400;
 
 /// A value by which payments are counted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,23 +126,19 @@ impl VelocityCounter {
         self.keys.iter().map(|key| key.read_value(facts)).collect()
     }
 
-    /// Returns the amount that the payment adds to a sum, in hundredths; 1 for a count. `None` without an amount.
-    pub fn read_increment(&self, facts: &Facts<'_>) -> Option<i64> {
-        if self.measure == Measure::Sum { facts.find_hundredths() } else { Some(1) }
+    /// Returns the currency of a sum, which is counted for each currency. `None` for other measures, and without an
+    /// amount.
+    pub(super) fn read_currency(&self, facts: &Facts<'_>) -> Option<Currency> {
+        facts.input.amount.map(|amount| amount.currency()).filter(|_| self.is_sum())
     }
 
-    /// Returns the value of which different ones are counted. `None` for other measures, and if it is missing.
-    pub fn read_subject(&self, facts: &Facts<'_>) -> Option<String> {
+    /// Returns the payment's contribution to the counter. A value is hashed by `hash_value`. `None` if the payment has
+    /// no amount or value to count.
+    pub(super) fn read_increment(&self, facts: &Facts<'_>, hash_value: impl Fn(&str) -> u64) -> Option<Increment> {
         match &self.measure {
-            Measure::Distinct(Subject::Key(key)) => key.read_value(facts),
-            Measure::Distinct(Subject::Fact(name)) => {
-                let reading = Reading { facts: *facts, time: facts.input.at.to_zoned(jiff::tz::TimeZone::UTC) };
-                match Fact::find(name)?.read(&reading) {
-                    FactSlot::One(value) => value.as_text().map(str::to_owned),
-                    _ => None,
-                }
-            }
-            _ => None,
+            Measure::Count => Some(Increment::Total(1)),
+            Measure::Sum => facts.find_hundredths().map(Increment::Total),
+            Measure::Distinct(subject) => subject.read_value(facts).map(|value| Increment::Value(hash_value(&value))),
         }
     }
 
@@ -153,6 +155,22 @@ impl VelocityCounter {
     /// Returns the length of the window in seconds.
     pub fn window_seconds(&self) -> i64 {
         self.seconds
+    }
+}
+
+impl Subject {
+    /// Returns the value for a payment. `None` if it is missing.
+    fn read_value(&self, facts: &Facts<'_>) -> Option<String> {
+        match self {
+            Self::Key(key) => key.read_value(facts),
+            Self::Fact(name) => {
+                let reading = Reading { facts: *facts, time: facts.input.at.to_zoned(jiff::tz::TimeZone::UTC) };
+                match Fact::find(name)?.read(&reading) {
+                    FactSlot::One(value) => value.as_text().map(str::to_owned),
+                    _ => None,
+                }
+            }
+        }
     }
 }
 

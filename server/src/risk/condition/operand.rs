@@ -2,8 +2,9 @@
 
 use tillgate_shared::money::Currency;
 
+use super::super::MAX_DISTINCT;
 use super::super::fact::{Fact, FactKind, Source, Value, parse_decimal, suggest_among};
-use super::super::velocity::{Measure, Subject, VelocityCounter, VelocityKey};
+use super::super::velocity::{Measure, Subject, VelocityCounter, VelocityKey, WINDOW_SECONDS};
 use super::parser::{Parser, describe_unknown_fact};
 use super::token::{ConditionToken, shorten_text};
 use super::{Comparison, Condition, ConditionError, Operand, TextPart, write_example};
@@ -12,8 +13,6 @@ use super::{Comparison, Condition, ConditionError, Operand, TextPart, write_exam
 const MAX_LIST: usize = 1_000;
 /// Units of durations in seconds.
 const UNITS: [(&str, i64); 4] = [("s", 1), ("min", 60), ("h", 3_600), ("d", 86_400)];
-/// Shortest and longest window of a counter, in seconds.
-const WINDOWS: std::ops::RangeInclusive<i64> = 60..=90 * 86_400;
 /// Largest number of digits of a duration.
 const DURATION_DIGITS: usize = 9;
 
@@ -219,7 +218,7 @@ impl Parser<'_, '_> {
         let at = self.find_offset();
         let counter = self.parse_counter()?;
         let kind = if counter.is_sum() { FactKind::Amount } else { FactKind::Number };
-        let name = counter.to_string();
+        let (name, is_distinct) = (counter.to_string(), counter.is_distinct());
         let counter = self.symbols.intern_counter(counter).map_err(|message| ConditionError::new(at, message))?;
         let comparison = match self.peek_token() {
             ConditionToken::Sign(sign) => Comparison::find(sign),
@@ -230,7 +229,13 @@ impl Parser<'_, '_> {
             return Err(self.make_error(format!("expected a comparison, such as `{example}`, found {found}")));
         };
         self.take_token();
-        let right = Operand::Literal(self.parse_literal(&name, kind)?);
+        let at = self.find_offset();
+        let value = self.parse_literal(&name, kind)?;
+        if is_distinct && value >= Value::from_whole(MAX_DISTINCT) {
+            let message = format!("different values are counted up to {MAX_DISTINCT}; compare with a smaller number");
+            return Err(ConditionError::new(at, message));
+        }
+        let right = Operand::Literal(value);
         Ok(Condition::Compare { left: Operand::Counter(counter), comparison, right })
     }
 
@@ -261,7 +266,7 @@ impl Parser<'_, '_> {
         keys.dedup();
         let at = self.find_offset();
         let seconds = self.parse_duration()?;
-        if !WINDOWS.contains(&seconds) {
+        if !WINDOW_SECONDS.contains(&seconds) {
             return Err(ConditionError::new(at, "the window of a counter is between 1 min and 90 d"));
         }
         self.expect_sign(")", "the window")?;

@@ -2,7 +2,7 @@
 
 use super::super::fact::Fact;
 use super::super::velocity::VelocityCounter;
-use super::super::{MAX_COUNTERS, MAX_FACTS};
+use super::super::{MAX_COUNTERS, MAX_DISTINCT_COUNTERS, MAX_FACTS};
 
 /// Facts and counters by index.
 #[derive(Debug, Clone, Default)]
@@ -37,6 +37,10 @@ impl Symbols {
         }
         if self.counters.len() == MAX_COUNTERS {
             return Err(format!("a file uses at most {MAX_COUNTERS} different velocity counters"));
+        }
+        let distinct = self.counters.iter().filter(|known| known.is_distinct()).count();
+        if counter.is_distinct() && distinct == MAX_DISTINCT_COUNTERS {
+            return Err(format!("a file counts different values in at most {MAX_DISTINCT_COUNTERS} ways"));
         }
         self.counters.push(counter);
         Ok(self.counters.len() - 1)

@@ -87,7 +87,7 @@ fn addresses_and_holders_are_compared_without_their_spelling() {
 
 #[test]
 fn counters_have_bounded_space() {
-    let rules = RuleSet::parse(&make_rule("count(card, 1 h) > 1 or distinct(card by ip, 90 d) > 5000")).unwrap();
+    let rules = RuleSet::parse(&make_rule("count(card, 1 h) > 1 or distinct(card by ip, 90 d) > 500")).unwrap();
     let lists = RiskLists::default();
     let mut counters = WindowCounters::default();
     for index in 0..101_000_i64 {

@@ -1,0 +1,124 @@
+//! Counting a payment in stored counters: prepared without a lock, then counted and read inside the payment's commit.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::counter_key::CounterHasher;
+use super::counter_row::{CounterRow, DamagedCounters, RowWindows};
+use super::sliding_window::Increment;
+use super::{CounterKey, Counters, Facts, RuleSet, VelocityCounter};
+use crate::domain::id::EntityId;
+
+/// A payment that is to be counted, with all of its increments.
+///
+/// Counters with the same velocity keys share a row, also those of several rule sets. A counter has the same window in
+/// each rule set, so it counts a payment once, whichever of them is active.
+#[derive(Debug, Clone)]
+pub struct PaymentCount {
+    /// Time of the payment in seconds since 1970.
+    second: i64,
+    /// The rows, sorted by key.
+    rows: BTreeMap<CounterKey, Vec<CounterIncrement>>,
+}
+
+/// The contribution of a payment to a counter.
+#[derive(Debug, Clone)]
+struct CounterIncrement {
+    counter: VelocityCounter,
+    /// Id of its window in the row.
+    window: u64,
+    /// `None` if the payment has no amount or value to count. The counter is read all the same.
+    increment: Option<Increment>,
+}
+
+/// A payment after it was counted.
+#[derive(Debug)]
+pub struct CountedPayment {
+    /// Values of the counters. Damaged if a row could not be read: then the assessment has to end with an error.
+    pub counters: Result<StoredCounters, DamagedCounters>,
+    /// Rows to write in the commit in which they were loaded. A row that could not be read begins anew with this
+    /// payment, so that the error does not last.
+    pub rows: Vec<CounterRow>,
+}
+
+/// Values of the stored counters for one payment.
+#[derive(Debug, Clone, Default)]
+pub struct StoredCounters(HashMap<VelocityCounter, i64>);
+
+impl Counters for StoredCounters {
+    /// Returns the counter's value. The payment is the one that was counted.
+    fn read_counter(&self, counter: &VelocityCounter, _: &Facts<'_>) -> Option<i64> {
+        self.0.get(counter).copied()
+    }
+}
+
+impl PaymentCount {
+    /// Prepares to count a payment of an entity in the counters of these rule sets, each once. `key` is the secret of
+    /// the stored counters. Counters for whose keys the payment has no value are left out.
+    pub fn prepare(rule_sets: &[&RuleSet], facts: &Facts<'_>, entity: &EntityId, key: &[u8; 32]) -> Self {
+        let hasher = CounterHasher::new(key);
+        let counters: BTreeSet<&VelocityCounter> = rule_sets.iter().flat_map(|set| set.velocity_reads()).collect();
+        let mut rows: BTreeMap<CounterKey, Vec<CounterIncrement>> = BTreeMap::new();
+        for counter in counters {
+            let Some(values) = counter.read_keys(facts) else { continue };
+            let names = counter.keys.iter().map(ToString::to_string);
+            let row = hasher.hash_keys(entity, names.zip(values).collect());
+            let currency = counter.read_currency(facts);
+            rows.entry(row).or_default().push(CounterIncrement {
+                counter: counter.clone(),
+                window: hasher.hash_counter(&counter.to_string(), currency.map_or("", |currency| currency.code())),
+                increment: counter.read_increment(facts, |value| hasher.hash_value(&row, value)),
+            });
+        }
+        Self { second: facts.input.at.as_second(), rows }
+    }
+
+    /// Returns the keys of the rows to load, sorted, each once.
+    pub fn keys(&self) -> Vec<CounterKey> {
+        self.rows.keys().copied().collect()
+    }
+
+    /// Counts the payment in the rows that were loaded, in any order, and then reads the counters. Rows that are not
+    /// loaded begin empty.
+    pub fn count_payment(&self, loaded: &[CounterRow]) -> CountedPayment {
+        let mut values = HashMap::new();
+        let mut damaged = None;
+        let mut rows = Vec::with_capacity(self.rows.len());
+        for (key, increments) in &self.rows {
+            let stored = loaded.iter().find(|row| row.key == *key);
+            let windows = stored.map_or_else(|| Some(RowWindows::default()), |row| RowWindows::decode(&row.value));
+            let counted = windows.and_then(|windows| self.count_row(increments, windows, &mut values));
+            if counted.is_none() {
+                damaged.get_or_insert(DamagedCounters { key: *key });
+            } else if increments.iter().all(|increment| increment.increment.is_none()) {
+                continue;
+            }
+            let begin_anew = || self.count_row(increments, RowWindows::default(), &mut values);
+            let windows = counted.or_else(begin_anew).unwrap_or_default();
+            let (value, purge_at) = windows.encode(self.second);
+            rows.push(CounterRow { key: *key, value, purge_at, replaced_purge_at: stored.map(|row| row.purge_at) });
+        }
+        let counters = damaged.map_or(Ok(StoredCounters(values)), Err);
+        CountedPayment { counters, rows }
+    }
+
+    /// Counts the payment in the windows of a row, which come first then, and adds the counters' values. Returns `None`
+    /// if a stored window is not the counter's.
+    fn count_row(
+        &self,
+        increments: &[CounterIncrement],
+        mut windows: RowWindows,
+        values: &mut HashMap<VelocityCounter, i64>,
+    ) -> Option<RowWindows> {
+        let mut counted = Vec::with_capacity(increments.len() + windows.0.len());
+        for CounterIncrement { counter, window: id, increment } in increments {
+            let mut window = windows.take_window(*id, counter.window_seconds())?;
+            if let Some(increment) = increment {
+                window.count_increment(self.second, *increment);
+            }
+            values.insert(counter.clone(), window.read(self.second));
+            counted.push((*id, window));
+        }
+        counted.append(&mut windows.0);
+        Some(RowWindows(counted))
+    }
+}
