@@ -9,6 +9,7 @@ use super::clock::ClockMove;
 use super::deferred_effects::{self, DeferredEffectsRow};
 use super::intent::IntentRow;
 use super::message::{self, MessageTarget, OutgoingGet};
+use super::risk_counters::CounterChange;
 use super::rows::encode_document;
 use super::stored_credentials::StoredCredentialChanges;
 use super::timer::{self, TimerKind};
@@ -42,6 +43,7 @@ pub struct Changes {
     pub(super) stopped_timers: Vec<(TimerKind, String)>,
     pub(super) intents: Vec<IntentRow>,
     pub(super) risk_changes: Vec<RiskChange>,
+    pub(super) risk_counters: Vec<CounterChange>,
 }
 
 /// A payment's card number, sealed by the vault.
@@ -133,6 +135,7 @@ impl Changes {
         self.stopped_timers.extend(others.stopped_timers);
         self.intents.extend(others.intents);
         self.risk_changes.extend(others.risk_changes);
+        self.risk_counters.extend(others.risk_counters);
         self.replaced_response = self.replaced_response.or(others.replaced_response);
         self.outgoing_gets.extend(others.outgoing_gets);
         self.response = self.response.or(others.response);
@@ -193,6 +196,9 @@ impl Changes {
         }
         for change in &self.risk_changes {
             risk_rules::apply_change(connection, change)?;
+        }
+        for counters in &self.risk_counters {
+            counters.apply(connection)?;
         }
         for OutgoingGet { entity, kind, address } in &self.outgoing_gets {
             message::write_message(connection, sources, entity, kind, &MessageTarget::Address(address))?;

@@ -8,6 +8,7 @@ use crate::domain::entity::Entity;
 use crate::domain::id::{CheckoutId, EntityId, PaymentId};
 use crate::domain::payment::{FollowUpSummary, Payment};
 use crate::domain::risk_rules::RiskState;
+use crate::risk::{CounterKey, CounterRow};
 
 /// Keys of the data to load for a decision.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +29,8 @@ pub struct RecordKeys {
     pub stored_credentials: StoredCredentialKeys,
     /// Risk rules and lists of an entity.
     pub risk: Option<RiskKeys>,
+    /// Velocity counters of an entity.
+    pub risk_counters: Option<(EntityId, Vec<CounterKey>)>,
 }
 
 impl RecordKeys {
@@ -77,4 +80,6 @@ pub struct LoadedRecords {
     pub stored_credentials: StoredCredentials,
     /// The requested risk rules and lists; empty if none were requested.
     pub risk: RiskState,
+    /// The requested velocity counters that are stored.
+    pub risk_counters: Vec<CounterRow>,
 }

@@ -45,6 +45,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0025_webhook_rotation",
     "0026_reminder_attempts",
     "0027_entity_tree",
+    "0028_risk_counters",
     "0029_risk_rules",
 ];
 

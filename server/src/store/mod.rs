@@ -34,6 +34,7 @@ mod queries;
 mod readers;
 mod responses;
 pub mod restore;
+mod risk_counters;
 pub mod risk_list;
 pub mod risk_rules;
 mod rows;

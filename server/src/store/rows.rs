@@ -3,7 +3,8 @@
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{
-    LoadedRecords, RecordKeys, StoreError, entity, queries, risk_rules, shared_parameters, stored_credentials, wallet,
+    LoadedRecords, RecordKeys, StoreError, entity, queries, risk_counters, risk_rules, shared_parameters,
+    stored_credentials, wallet,
 };
 use crate::domain::checkout::Checkout;
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
@@ -49,7 +50,21 @@ pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result
         Some(keys) => risk_rules::load_state_for_change(connection, keys)?,
         None => RiskState::default(),
     };
-    Ok(LoadedRecords { checkout, entity, payment, follow_ups, reference_paid, token_used, stored_credentials, risk })
+    let risk_counters = match &keys.risk_counters {
+        Some((entity, keys)) => risk_counters::load_rows(connection, entity, keys)?,
+        None => Vec::new(),
+    };
+    Ok(LoadedRecords {
+        checkout,
+        entity,
+        payment,
+        follow_ups,
+        reference_paid,
+        token_used,
+        stored_credentials,
+        risk,
+        risk_counters,
+    })
 }
 
 /// Loads a checkout of any entity by id. `P` is the type of its parameters; `IgnoredAny` skips them.

@@ -22,7 +22,7 @@ const FILE: &str = "tillgate.db";
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Number of compiled statements that a connection caches.
-const CACHED_STATEMENTS: usize = 64;
+const CACHED_STATEMENTS: usize = 128;
 
 /// Returns the path of the store's file in a data folder.
 pub(super) fn store_path(folder: &Path) -> PathBuf {

@@ -8,6 +8,7 @@ pub(in crate::store) mod decisions;
 pub(in crate::store) mod outbox;
 pub(in crate::store) mod reads;
 pub(in crate::store) mod retention;
+pub(in crate::store) mod risk_counters;
 pub(in crate::store) mod samples;
 pub(in crate::store) mod timers;
 
@@ -89,6 +90,12 @@ macro_rules! conformance_suite {
                 everything_that_needs_a_vault_key_is_counted_until_it_is_gone
                 velocity_counts_are_loaded_as_they_were_saved
                 a_build_of_the_form_is_loaded_as_it_was_stored
+            }
+            risk_counters {
+                concurrent_payments_see_different_counts
+                counters_of_an_entity_outlive_a_restart
+                counters_are_deleted_when_they_end
+                counters_that_were_not_loaded_in_the_same_write_are_refused
             }
         }
     };

@@ -4,6 +4,7 @@
 mod integrity;
 mod intents;
 mod outbox;
+mod risk_counters;
 mod timers;
 pub(crate) mod tokens;
 
@@ -33,6 +34,7 @@ pub async fn run_tasks(state: Arc<AppState>, stop: watch::Receiver<bool>) {
         sweep_periodically(Arc::clone(&state), stop.clone()),
         integrity::check_store_daily(Arc::clone(&state), stop.clone()),
         intents::resolve_periodically(Arc::clone(&state), stop.clone()),
+        risk_counters::delete_periodically(Arc::clone(&state), stop.clone()),
         outbox::run_deliveries(state, stop)
     );
 }

@@ -1,0 +1,198 @@
+//! Stored velocity counters of risk rules: loaded and written in the commit of the payment that they count.
+//!
+//! Rows are found by their key and never all loaded, so their number does not slow a start. An entity has at most
+//! 1,000,000 of them. Beyond it, the write that adds rows deletes as many others.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::{Changes, Store, StoreError};
+use crate::domain::id::EntityId;
+use crate::risk::{CounterKey, CounterRow};
+
+/// Largest number of rows of an entity.
+const MAX_ROWS: i64 = 1_000_000;
+/// Largest number of rows that one write deletes. A longer write would delay payments.
+const BATCH: u16 = 200;
+
+/// Rows of an entity to write.
+#[derive(Debug)]
+pub(super) struct CounterChange {
+    entity: EntityId,
+    rows: Vec<CounterRow>,
+}
+
+impl Changes {
+    /// Writes counters of an entity that were loaded in the same write, or that were not there. The write fails if a
+    /// row was changed since it was loaded.
+    #[must_use]
+    pub fn with_risk_counters(mut self, entity: &EntityId, rows: Vec<CounterRow>) -> Self {
+        self.risk_counters.push(CounterChange { entity: entity.clone(), rows });
+        self
+    }
+}
+
+/// Loads the rows of an entity with these keys. Those that are not stored are left out.
+pub(super) fn load_rows(
+    connection: &Connection,
+    entity: &EntityId,
+    keys: &[CounterKey],
+) -> Result<Vec<CounterRow>, StoreError> {
+    let Some(owner) = find_owner(connection, entity)? else { return Ok(Vec::new()) };
+    let mut statement =
+        connection.prepare_cached("SELECT value, purge_at FROM risk_counter WHERE owner = ?1 AND name = ?2")?;
+    let mut rows = Vec::with_capacity(keys.len());
+    for key in keys {
+        let row = |row: &rusqlite::Row<'_>| {
+            Ok(CounterRow { key: *key, value: row.get(0)?, purge_at: row.get(1)?, replaced_purge_at: None })
+        };
+        rows.extend(statement.query_row(params![owner, key.as_bytes()], row).optional()?);
+    }
+    Ok(rows)
+}
+
+fn find_owner(connection: &Connection, entity: &EntityId) -> Result<Option<i64>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT id FROM risk_counter_owner WHERE entity = ?1")?;
+    Ok(statement.query_row([entity.as_str()], |row| row.get(0)).optional()?)
+}
+
+impl CounterChange {
+    /// Writes the rows, and deletes the entity's rows beyond the largest number. Most rows keep their `purge_at`, and
+    /// then its index is not written.
+    pub(super) fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
+        self.apply_within(connection, MAX_ROWS)
+    }
+
+    /// Same as [`Self::apply`], with a largest number of rows.
+    fn apply_within(&self, connection: &Connection, most: i64) -> Result<(), StoreError> {
+        let owner = match find_owner(connection, &self.entity)? {
+            Some(owner) => owner,
+            None => connection
+                .prepare_cached("INSERT INTO risk_counter_owner (entity) VALUES (?1)")?
+                .insert([self.entity.as_str()])?,
+        };
+        let mut added = Vec::new();
+        for CounterRow { key, value, purge_at, replaced_purge_at } in &self.rows {
+            let key = key.as_bytes();
+            let written = match replaced_purge_at {
+                None => {
+                    added.push(*key);
+                    let insert = "INSERT INTO risk_counter (owner, name, purge_at, value) VALUES (?1, ?2, ?3, ?4)";
+                    connection.prepare_cached(insert)?.execute(params![owner, key, purge_at, value])?
+                }
+                Some(replaced) if replaced == purge_at => {
+                    let update = "UPDATE risk_counter SET value = ?3 WHERE owner = ?1 AND name = ?2";
+                    connection.prepare_cached(update)?.execute(params![owner, key, value])?
+                }
+                Some(_) => {
+                    let update = "UPDATE risk_counter SET value = ?3, purge_at = ?4 WHERE owner = ?1 AND name = ?2";
+                    connection.prepare_cached(update)?.execute(params![owner, key, value, purge_at])?
+                }
+            };
+            if written == 0 {
+                // The row was deleted since, so this write was not decided on the stored rows.
+                return Err(rusqlite::Error::QueryReturnedNoRows.into());
+            }
+        }
+        let Some(first) = added.first() else { return Ok(()) };
+        let total = add_to_total(connection, owner, i64::try_from(added.len()).unwrap_or(i64::MAX))?;
+        if total > most { delete_some(connection, owner, *first, total - most) } else { Ok(()) }
+    }
+}
+
+/// Adds to the number of rows of an owner, and returns it.
+fn add_to_total(connection: &Connection, owner: i64, added: i64) -> Result<i64, StoreError> {
+    let update = "UPDATE risk_counter_owner SET counters = counters + ?2 WHERE id = ?1 RETURNING counters";
+    Ok(connection.prepare_cached(update)?.query_row([owner, added], |row| row.get(0))?)
+}
+
+/// Deletes this many rows of an owner. They are chosen by chance, which the hash in `name` provides: whoever wants to
+/// have a certain counter deleted needs as many payments as there are rows. The rows that end first would be those of
+/// the shortest windows.
+fn delete_some(connection: &Connection, owner: i64, mut name: [u8; 16], count: i64) -> Result<(), StoreError> {
+    // The row itself stays, so those after another hash are deleted.
+    name.reverse();
+    let delete = "DELETE FROM risk_counter WHERE owner = ?1 AND name IN
+         (SELECT name FROM risk_counter WHERE owner = ?1 AND name > ?2 ORDER BY name LIMIT ?3)";
+    let deleted = connection.prepare_cached(delete)?.execute(params![owner, name, count])?;
+    subtract_deleted(connection, owner, deleted)
+}
+
+fn subtract_deleted(connection: &Connection, owner: i64, deleted: usize) -> Result<(), StoreError> {
+    let deleted = i64::try_from(deleted).unwrap_or(i64::MAX);
+    add_to_total(connection, owner, -deleted).map(drop)
+}
+
+impl Store {
+    /// Deletes the counters that end by `now`, in small writes. Returns their number.
+    ///
+    /// # Errors
+    /// Same as [`Store::update`].
+    pub async fn delete_expired_risk_counters(&self, now: Timestamp) -> Result<usize, StoreError> {
+        let now = now.as_millisecond();
+        // Checks with a reader first, so that an idle server writes nothing.
+        let owners: Vec<i64> = self.run_read(|connection| {
+            let query = "SELECT id FROM risk_counter_owner WHERE EXISTS
+                 (SELECT 1 FROM risk_counter WHERE owner = id AND purge_at <= ?1)";
+            let mut statement = connection.prepare_cached(query)?;
+            Ok(statement.query_map([now], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        })?;
+        let mut total = 0;
+        for owner in owners {
+            loop {
+                let deleted = self.run_write(move |connection| delete_expired_rows(connection, owner, now)).await?;
+                total += deleted;
+                if deleted < usize::from(BATCH) {
+                    break;
+                }
+            }
+        }
+        Ok(total)
+    }
+}
+
+/// Deletes some rows of an owner that end by `now`, in milliseconds. Returns their number, at most [`BATCH`].
+fn delete_expired_rows(connection: &Connection, owner: i64, now: i64) -> Result<usize, StoreError> {
+    let delete = "DELETE FROM risk_counter WHERE owner = ?1 AND name IN
+         (SELECT name FROM risk_counter WHERE owner = ?1 AND purge_at <= ?2 LIMIT ?3)";
+    let deleted = connection.prepare_cached(delete)?.execute(params![owner, now, BATCH])?;
+    subtract_deleted(connection, owner, deleted)?;
+    Ok(deleted)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::store::migrations;
+
+    #[test]
+    fn an_entity_has_a_bounded_number_of_rows_and_takes_none_from_others() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrations::migrate(&mut connection).unwrap();
+        let entity = |number| EntityId::new(Timestamp::UNIX_EPOCH, [number; 9]);
+        let row = |number: u8| CounterRow {
+            key: CounterKey::from([number; 16]),
+            value: vec![1],
+            purge_at: i64::from(number),
+            replaced_purge_at: None,
+        };
+        let write = |number, rows: &[u8]| {
+            let rows = rows.iter().map(|number| row(*number)).collect();
+            CounterChange { entity: entity(number), rows }.apply_within(&connection, 5).unwrap();
+        };
+        write(1, &[1, 2, 3]);
+        write(2, &[3, 4, 5, 6, 7, 8, 9]);
+        write(2, &[1]);
+        let names = |number| -> Vec<u8> {
+            let all: Vec<CounterKey> = (0..20).map(|name| CounterKey::from([name; 16])).collect();
+            let rows = load_rows(&connection, &entity(number), &all).unwrap();
+            rows.iter().map(|row| row.key.as_bytes()[0]).collect()
+        };
+        assert_eq!((names(1), names(2)), (vec![1, 2, 3], vec![1, 6, 7, 8, 9]));
+        let owner = find_owner(&connection, &entity(2)).unwrap().unwrap();
+        assert_eq!(add_to_total(&connection, owner, 0).unwrap(), 5);
+        assert_eq!(delete_expired_rows(&connection, owner, 7).unwrap(), 3);
+        assert_eq!(add_to_total(&connection, owner, 0).unwrap(), 2);
+    }
+}
