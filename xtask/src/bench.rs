@@ -9,6 +9,7 @@ mod numbers;
 mod page;
 mod programs;
 mod requests;
+mod risk;
 mod rounds;
 mod start;
 mod stored_payments;
@@ -35,6 +36,7 @@ store with a million payments, which is kept in target/bench.
                  after  stored cards, refunds, queries, and payments into a full store
                  tenants  payments of one merchant while another reads all it can
                  start  start with a million payments, and after kill -9 with a large write-ahead log
+                 risk   evaluation of 200 rules, 20 velocity counters of a payment, start with a million of them
                  form   weight, round trips, long tasks, layout shift and time of the hosted form in Chromium
   --quick      a few seconds: shows that everything runs, not what it reaches
 
@@ -61,6 +63,7 @@ const PARTS: &[BenchPart] = &[
     BenchPart { name: "after", run: stored_payments::bench_stored_payments },
     BenchPart { name: "tenants", run: tenants::bench_tenants },
     BenchPart { name: "start", run: start::bench_starts },
+    BenchPart { name: "risk", run: risk::bench_risk_rules },
     BenchPart { name: "form", run: page::bench_form },
 ];
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{Changes, Sources, Store, StoreError, open_connection};
+use super::{Changes, LoadedRecords, RecordKeys, Sources, Store, StoreError, open_connection, rows};
 
 /// Opens a store's file for writing, and migrates it.
 ///
@@ -13,6 +13,14 @@ use super::{Changes, Sources, Store, StoreError, open_connection};
 /// If the folder or the file cannot be created, opened or migrated.
 pub fn open_store_file(folder: &Path) -> Result<Connection, StoreError> {
     open_connection(folder)
+}
+
+/// Loads records on a connection that is in a transaction.
+///
+/// # Errors
+/// If a row cannot be read.
+pub fn load_records(keys: &RecordKeys, connection: &Connection) -> Result<LoadedRecords, StoreError> {
+    rows::load_records(connection, keys)
 }
 
 /// Writes changes on a connection that is in a transaction.

@@ -18,6 +18,8 @@ pub struct Programs {
     pub load: PathBuf,
     /// The program that fills stores.
     pub store: PathBuf,
+    /// The program that counts payments for risk rules.
+    pub risk: PathBuf,
     /// The program that visits the form in a browser.
     pub page: PathBuf,
 }
@@ -43,6 +45,7 @@ impl Programs {
             floor: program("floor"),
             load: program("load"),
             store: program("store"),
+            risk: program("risk"),
             page: program("page"),
         })
     }
