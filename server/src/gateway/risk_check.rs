@@ -14,16 +14,23 @@ use super::stored_credentials::AccountParameters;
 use crate::connector::{FullAccount, Order, PaymentRoute};
 use crate::directory::ActiveRules;
 use crate::domain::entity::Entity;
+use crate::domain::id::EntityId;
 use crate::domain::payment::{Account, Payment, PaymentType};
 use crate::domain::risk::{
     PaymentRisk, RiskContext, RiskDecision, RiskOutcome, RiskRuling, RiskSettings, ScreeningPoint, ShadowDecision,
 };
 use crate::domain::risk_list::{ListHit, RiskListKind};
 use crate::domain::three_ds::Proof;
-use crate::risk::{Assessment, CheckInput, Counters, Facts, Outcome, RuleEffect, RuleSet, read_list_keys};
+use crate::risk::{
+    Assessment, CheckInput, CounterKey, CounterRow, Counters, Facts, Outcome, PaymentCount, RuleEffect, RuleSet,
+    read_list_keys,
+};
+use crate::store::Changes;
 
 /// Parameter that the gateway sets itself in a checkout.
 const CUSTOMER_ADDRESS: &str = "customer.ip";
+/// Text whose index is the secret of the stored counters. No account has it as canonical form.
+const COUNTER_KEY_LABEL: &str = "risk counters";
 
 /// A check that is about to be made under the write lock.
 #[derive(Debug)]
@@ -32,8 +39,20 @@ pub(super) struct RiskCheck {
     /// True if the payment is reversed, not just declined, because its connector has approved it.
     applies_after: bool,
     basis: CheckBasis,
+    /// The entity that processes the payment, which owns the counters.
+    entity: EntityId,
     /// The current time by the entity's clock.
     at: Timestamp,
+}
+
+/// Rules with what they need to decide.
+#[derive(Debug)]
+struct RuleBasis {
+    rules: Arc<ActiveRules>,
+    /// The list entries for the payment.
+    hits: Vec<ListHit>,
+    /// The payment, to be counted in the velocity counters.
+    count: PaymentCount,
 }
 
 /// The basis of a decision.
@@ -41,8 +60,8 @@ pub(super) struct RiskCheck {
 enum CheckBasis {
     /// The decision is known already: test data ask for it, or the check has failed.
     Decided(RiskDecision),
-    /// Rules, and the list entries for the payment.
-    Rules(Arc<ActiveRules>, Vec<ListHit>),
+    /// Rules and lists.
+    Rules(Box<RuleBasis>),
 }
 
 impl RiskCheck {
@@ -51,27 +70,48 @@ impl RiskCheck {
         self.applies_after
     }
 
-    /// Checks a payment, stores the decision in it, and returns what follows. The counters include the payment. Runs
-    /// under the write lock.
-    pub(super) fn decide(self, payment: &mut Payment, counters: &impl Counters) -> RiskRuling {
+    /// Returns the keys of the velocity counters that the decision needs. `None` if it needs none.
+    pub(super) fn counter_keys(&self) -> Option<(EntityId, Vec<CounterKey>)> {
+        let CheckBasis::Rules(basis) = &self.basis else { return None };
+        let keys = basis.count.keys();
+        if keys.is_empty() { None } else { Some((self.entity.clone(), keys)) }
+    }
+
+    /// Counts a payment in the counters that were loaded, checks it, and stores the decision in it. Returns what
+    /// follows, and the changes to write in any case. Runs under the write lock.
+    pub(super) fn decide(self, payment: &mut Payment, loaded: &[CounterRow]) -> (RiskRuling, Changes) {
         let mut risk = payment.risk.take().unwrap_or_default();
+        let mut changes = Changes::default();
         let decision = match self.basis {
             CheckBasis::Decided(decision) => decision,
-            CheckBasis::Rules(rules, hits) => {
+            CheckBasis::Rules(basis) => {
+                let RuleBasis { rules, hits, count } = *basis;
                 let mut input = make_check_input(payment, &risk.context, self.at);
                 if !self.applies_after {
                     // An in-process connector has answered already, but it counts as not asked yet.
                     (input.avs, input.cvv) = (None, None);
                 }
                 let facts = Facts { input: &input, lists: &rules.lists };
-                risk.shadow = rules.shadow.as_deref().map(|shadow| record_shadow(shadow, &facts, counters));
-                decide_by_rules(rules.active.as_deref(), &hits, &facts, counters)
+                let counted = count.count_payment(loaded);
+                if !counted.rows.is_empty() {
+                    changes = changes.with_risk_counters(&self.entity, counted.rows);
+                }
+                match counted.counters {
+                    Ok(counters) => {
+                        risk.shadow = rules.shadow.as_deref().map(|shadow| record_shadow(shadow, &facts, &counters));
+                        decide_by_rules(rules.active.as_deref(), &hits, &facts, &counters)
+                    }
+                    Err(error) => {
+                        tracing::error!(%error, "counters of the risk check are damaged");
+                        RiskDecision::failed()
+                    }
+                }
             }
         };
         let ruling = decision.rule_on(self.settings, is_authenticated(payment), self.applies_after);
         risk.decision = Some(decision);
         payment.risk = Some(risk);
-        ruling
+        (ruling, changes)
     }
 }
 
@@ -217,7 +257,7 @@ impl Gateway {
             Some(decision) => CheckBasis::Decided(decision),
             None => self.find_check_basis(payment, &risk.context, payer, at),
         };
-        Some(RiskCheck { settings, applies_after, basis, at })
+        Some(RiskCheck { settings, applies_after, basis, entity: payer.id.clone(), at })
     }
 
     /// Finds the rules of an entity, and the list entries for a payment.
@@ -228,13 +268,19 @@ impl Gateway {
         if rules.is_unreadable {
             return CheckBasis::Decided(RiskDecision::failed());
         }
-        if !rules.has_list_entries {
-            return CheckBasis::Rules(rules, Vec::new());
-        }
         let input = make_check_input(payment, context, at);
-        let keys = read_list_keys(&Facts { input: &input, lists: &rules.lists });
-        match self.store.find_list_hits(&rules.list_owners, &keys, at) {
-            Ok(hits) => CheckBasis::Rules(rules, hits),
+        let facts = Facts { input: &input, lists: &rules.lists };
+        let hits = if rules.has_list_entries {
+            self.store.find_list_hits(&rules.list_owners, &read_list_keys(&facts), at)
+        } else {
+            Ok(Vec::new())
+        };
+        let rule_sets: Vec<&RuleSet> =
+            [&rules.active, &rules.shadow].into_iter().filter_map(Option::as_deref).collect();
+        let key = self.account_index.index_account(COUNTER_KEY_LABEL);
+        let count = PaymentCount::prepare(&rule_sets, &facts, &payer.id, key.as_bytes());
+        match hits {
+            Ok(hits) => CheckBasis::Rules(Box::new(RuleBasis { hits, count, rules: Arc::clone(&rules) })),
             Err(error) => {
                 tracing::error!(%error, "the lists of the risk check cannot be read");
                 CheckBasis::Decided(RiskDecision::failed())

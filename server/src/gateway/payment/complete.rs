@@ -15,7 +15,6 @@ use crate::domain::asynchronous::{OutcomeEffects, apply_outcome};
 use crate::domain::id::PaymentId;
 use crate::domain::payment::{ModificationType, NOTIFICATION_URL, Payment, PaymentType};
 use crate::domain::refusal::Refusal;
-use crate::risk::WindowCounters;
 use crate::store::{Changes, DeferredEffects, LoadedRecords, RecordKeys, StoredCredentials};
 
 /// Result of completing a payment.
@@ -80,6 +79,7 @@ impl Gateway {
         recorder: ResponseRecorder<Payment>,
     ) -> Result<CompletionResult, Failure> {
         let risk_check = if result.code.is_success() { self.screen_approval(&payment, &result) } else { None };
+        let risk_counters = risk_check.as_ref().and_then(RiskCheck::counter_keys);
         let deferred_effects = self.store.load_deferred_effects(&payment)?;
         let credential_keys =
             deferred_effects.as_ref().map(|effects| effects.required_keys(&payment)).unwrap_or_default();
@@ -101,8 +101,12 @@ impl Gateway {
             recorder,
         };
         let Payment { entity, id, checkout, .. } = payment;
-        let keys =
-            RecordKeys { checkout, stored_credentials: credential_keys, ..RecordKeys::for_payment(&entity, &id) };
+        let keys = RecordKeys {
+            checkout,
+            stored_credentials: credential_keys,
+            risk_counters,
+            ..RecordKeys::for_payment(&entity, &id)
+        };
         let completed = self.store.update(keys, move |loaded| completion.decide_changes(loaded, change)).await??;
         self.security_codes.remove_code(&completed.payment.id);
         if completed.changed {
@@ -186,8 +190,13 @@ impl Completion {
         if has_requested_result || !payment.result.is_pending() || !change(&mut updated) {
             return Ok((Changes::default(), CompletionResult { payment, has_requested_result, changed: false }));
         }
-        let refused =
-            self.risk_check.and_then(|check| check.decide(&mut updated, &WindowCounters::default()).refusal_code());
+        let (refused, counters) = match self.risk_check {
+            Some(check) => {
+                let (ruling, counters) = check.decide(&mut updated, &loaded.risk_counters);
+                (ruling.refusal_code(), counters)
+            }
+            None => (None, Changes::default()),
+        };
         let OutcomeEffects { mut payment, checkout, must_reverse } =
             apply_outcome(updated, loaded.checkout, refused.unwrap_or(result.code));
         let must_reverse = must_reverse || refused.is_some();
@@ -197,6 +206,7 @@ impl Completion {
             }
             None => Changes::default(),
         };
+        changes = changes.merged_with(counters);
         changes = recorder.replace_response(changes.with_payment(&payment), &payment, payment.created);
         if payment.connector.is_some() {
             changes = changes.without_intent(&payment.id);

@@ -18,7 +18,6 @@ use crate::domain::defaults;
 use crate::domain::id::{PageId, PaymentId};
 use crate::domain::payment::{ModificationType, Payment, PaymentType, Redirect};
 use crate::domain::refusal::Refusal;
-use crate::risk::WindowCounters;
 use crate::store::wallet::UsedWalletToken;
 use crate::store::{Changes, DeferredEffects, LoadedRecords, RecordKeys};
 
@@ -105,6 +104,7 @@ impl Gateway {
             wallet_token,
             reference: duplicates::unique_reference(&payer, &payment),
             stored_credentials: credential_changes.as_ref().map(CredentialChanges::required_keys).unwrap_or_default(),
+            risk_counters: risk_check.as_ref().and_then(RiskCheck::counter_keys),
             ..RecordKeys::default()
         };
         let connector_request =
@@ -332,10 +332,14 @@ impl PreparedPayment {
         if loaded.reference_paid {
             return Ok(duplicates::decline_duplicate(payment));
         }
-        if let Some(code) =
-            risk_check.and_then(|check| check.decide(&mut payment, &WindowCounters::default()).refusal_code())
-        {
-            return Ok(decline_by_risk(payment, code, reversal, keys.wallet_token));
+        let mut changes = changes;
+        if let Some(check) = risk_check {
+            let (ruling, counters) = check.decide(&mut payment, &loaded.risk_counters);
+            if let Some(code) = ruling.refusal_code() {
+                let (declined, payment) = decline_by_risk(payment, code, reversal, keys.wallet_token);
+                return Ok((declined.merged_with(counters), payment));
+            }
+            changes = changes.merged_with(counters);
         }
         let changes = match credential_changes {
             Some(credential_changes) => changes.merged_with(credential_changes.decide_changes(
