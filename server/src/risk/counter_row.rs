@@ -1,9 +1,9 @@
 //! Stored rows of counters: all windows of an entity for the same velocity keys with the same values, as compact bytes.
 //!
 //! A row begins with the version of its format. Then each window has the id of its counter (8 bytes), its length in
-//! seconds, twice the number of its buckets, plus one if it has values, and the number of its newest bucket. Its buckets
-//! follow, newest first: the distance to the bucket before (not for the newest), and the total, or the number of values
-//! and the values (8 bytes each). Numbers are variable-length (LEB128), those with a sign in zigzag encoding.
+//! seconds, twice the number of its buckets, plus one if it has values, and the number of its newest bucket. Its
+//! buckets follow, newest first: the distance to the bucket before (not for the newest), and the total, or the number
+//! of values and the values (8 bytes each). Numbers are variable-length (LEB128), those with a sign in zigzag encoding.
 
 use super::CounterKey;
 use super::sliding_window::{Bucket, SlidingWindow};
