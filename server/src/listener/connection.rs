@@ -108,7 +108,7 @@ where
 struct TrackedBody<B> {
     body: B,
     state: Arc<ConnectionState>,
-    /// Called with true at the end of the body, and with false when the body is dropped.
+    /// Called with true at the end of the body, and with false after an error and when the body is dropped.
     on_end: fn(&ConnectionState, bool),
 }
 
@@ -118,8 +118,10 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for TrackedBody<B> {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(cx);
-        if self.body.is_end_stream() || matches!(polled, Poll::Ready(None | Some(Err(_)))) {
-            (self.on_end)(&self.state, true);
+        match &polled {
+            Poll::Ready(Some(Err(_))) => (self.on_end)(&self.state, false),
+            _ if self.body.is_end_stream() || matches!(polled, Poll::Ready(None)) => (self.on_end)(&self.state, true),
+            _ => {}
         }
         polled
     }
