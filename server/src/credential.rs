@@ -77,6 +77,8 @@ pub struct AccessGrant {
     pub entity: Arc<Entity>,
     /// The kinds of requests that they may make.
     pub scopes: Scopes,
+    /// The public half of the pair.
+    pub user_id: String,
 }
 
 /// Reason for refusing credentials.

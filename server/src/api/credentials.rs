@@ -10,15 +10,25 @@ use jiff::Timestamp;
 use tillgate_shared::parameter::Parameters;
 
 use super::AppState;
-use super::docs::ROUTES;
+use super::docs::{ROUTES, Route};
 use crate::credential::{AccessDenied, AccessGrant};
 use crate::domain::refusal::Refusal;
 use crate::domain::scope::{Scope, Scopes};
 
-/// The scope of each merchant route, by method and path.
-static SCOPES: LazyLock<HashMap<(&str, &str), Scope>> = LazyLock::new(|| {
-    ROUTES.iter().filter_map(|route| Some(((route.method.as_str(), route.path), route.scope?))).collect()
+/// The merchant routes, by path.
+static MERCHANT_ROUTES: LazyLock<HashMap<&str, Vec<Route>>> = LazyLock::new(|| {
+    let mut routes: HashMap<&str, Vec<Route>> = HashMap::new();
+    for route in ROUTES.iter().filter(|route| route.scope.is_some()) {
+        routes.entry(route.path).or_default().push(*route);
+    }
+    routes
 });
+
+/// Finds the merchant route of a request. HEAD is the route of GET. Returns `None` for other routes.
+pub(super) fn find_merchant_route(method: &Method, path: &str) -> Option<&'static Route> {
+    let method = if *method == Method::HEAD { Method::GET.as_str() } else { method.as_str() };
+    MERCHANT_ROUTES.get(path)?.iter().find(|route| route.method.as_str() == method)
+}
 
 /// Authenticates the `Authorization` header. Returns `None` if there is no such header. Counts a wrong token against
 /// `address`.
@@ -89,15 +99,14 @@ fn refuse_credentials(
     }
 }
 
-/// Checks that a token's scopes cover a request. HEAD needs the scope of GET; a `paymentType` that pays money out needs
-/// `refund` instead of `pay`; a route without a scope in the table needs `admin`.
+/// Checks that a token's scopes cover a request. A `paymentType` that pays money out needs `refund` instead of `pay`; a
+/// route without a scope in the table (`None`) needs `admin`.
 ///
 /// # Errors
 /// 403 with the name of the missing scope.
-pub(super) fn check_scope(scopes: Scopes, method: &Method, path: &str, parameters: &Parameters) -> Result<(), Refusal> {
-    let method = if *method == Method::HEAD { Method::GET.as_str() } else { method.as_str() };
+pub(super) fn check_scope(scopes: Scopes, route: Option<&Route>, parameters: &Parameters) -> Result<(), Refusal> {
     // A route without a scope in the table is not for merchants.
-    let scope = SCOPES.get(&(method, path)).copied().unwrap_or(Scope::Admin);
+    let scope = route.and_then(|route| route.scope).unwrap_or(Scope::Admin);
     let needed = scope.for_payment_type(parameters.get("paymentType"));
     if scopes.allows(needed) { Ok(()) } else { Err(Refusal::missing_scope(needed)) }
 }

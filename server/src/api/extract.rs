@@ -1,5 +1,6 @@
 //! Extractors: from an HTTP request to its parameters and the entity that sends them.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use tillgate_shared::parameter::{
     normalize_parameters, unknown_names,
 };
 
+use super::docs::Route;
 use super::error::ApiError;
 use super::idempotency::{IdempotencyCheck, IdempotencyHeader, NewRequest, reserve_key};
 use super::received::{
@@ -57,6 +59,10 @@ impl FromRequestParts<Arc<AppState>> for PublicUrl {
 pub(super) struct MerchantRequest {
     pub(super) entity: Arc<Entity>,
     pub(super) parameters: Parameters,
+    /// Parameters outside of the catalogue, which only this route has. Not checked yet.
+    pub(super) own: Parameters,
+    /// The public half of the access token.
+    user_id: String,
     /// Identifier of the request; part of its response.
     pub(super) ndc: Ndc,
     /// The reserved idempotency key, or `None` if the merchant sent none.
@@ -64,6 +70,11 @@ pub(super) struct MerchantRequest {
 }
 
 impl MerchantRequest {
+    /// Returns the name of the token as the author of a change.
+    pub(super) fn author(&self) -> String {
+        format!("token {}", self.user_id)
+    }
+
     /// Creates the recorder that stores the response if the request has an idempotency key; otherwise it stores none.
     /// `to_response` runs inside the write transaction, and has to return the same bytes when it is called again for
     /// the response to the merchant.
@@ -95,9 +106,12 @@ impl FromRequest<Arc<AppState>> for MerchantRequest {
         let bearer = credentials::authenticate_bearer(state, request.headers(), address)
             .map_err(|refusal| ApiError::new(refusal, early_ndc()))?;
         let plain_http = transport::live_entity_refusal(state, request.headers(), request.extensions());
-        let received =
-            read_merchant_parameters(request).await.map_err(|failure| ApiError::new(failure, early_ndc()))?;
-        let AccessGrant { entity, scopes } = match bearer {
+        let path = path.as_ref().map(MatchedPath::as_str).unwrap_or_default();
+        let route = credentials::find_merchant_route(&method, path);
+        let received = read_merchant_parameters(request, route.and_then(|route| route.text_body))
+            .await
+            .map_err(|failure| ApiError::new(failure, early_ndc()))?;
+        let AccessGrant { entity, scopes, user_id } = match bearer {
             Some(granted) => granted,
             None => credentials::authenticate_user(state, &received.parameters, address)
                 .map_err(|refusal| ApiError::new(refusal, early_ndc()))?,
@@ -105,23 +119,45 @@ impl FromRequest<Arc<AppState>> for MerchantRequest {
         let directory = &state.gateway.directory;
         let (entity, mut parameters) =
             resolve_entity(directory, entity, received).await.map_err(|failure| ApiError::new(failure, early_ndc()))?;
-        let path = path.as_ref().map(MatchedPath::as_str).unwrap_or_default();
+        let own = take_own_parameters(&mut parameters, route);
         if let Some(refusal) = plain_http.filter(|_| entity.live) {
             return Err(ApiError::new(refusal, early_ndc()));
         }
         let ndc = ndc_of_path(uri.path(), Some(&entity.id));
         validate_parameters(&entity, directory.formats_of(&entity), &state.outgoing.ports, &mut parameters)
-            .and_then(|()| credentials::check_scope(scopes, &method, path, &parameters))
+            .and_then(|()| credentials::check_scope(scopes, route, &parameters))
             .and_then(|()| if writes { refuse_card_numbers(&parameters) } else { Ok(()) })
             .map_err(|refusal| ApiError::new(refusal, ndc.clone()))?;
-        let new_request = match idempotency_header.map(|header| reserve_key(state, &entity, &parameters, header)) {
+        let new_request = match idempotency_header
+            .map(|header| reserve_key(state, &entity, &merge_parameters(&parameters, &own), header))
+        {
             None => None,
             Some(Ok(IdempotencyCheck::New(new_request))) => Some(new_request),
             Some(Ok(IdempotencyCheck::Replay(response))) => return Err(ApiError::Replay(Box::new(response))),
             Some(Err(failure)) => return Err(ApiError::new(failure, ndc)),
         };
-        Ok(Self { entity, parameters, ndc, new_request })
+        Ok(Self { entity, parameters, own, user_id, ndc, new_request })
     }
+}
+
+/// Moves the parameters that only this route has out of the others, which have to be in the catalogue.
+fn take_own_parameters(parameters: &mut Parameters, route: Option<&'static Route>) -> Parameters {
+    let names = route.map(|route| route.route_parameters).unwrap_or_default();
+    let is_own = |name: &str| names.iter().any(|known| known.name == name);
+    let own = parameters.iter().filter(|(name, _)| is_own(name)).collect();
+    if !names.is_empty() {
+        parameters.retain(|name, _| !is_own(name));
+    }
+    own
+}
+
+/// Returns all parameters of a request, for the comparison with an earlier one.
+fn merge_parameters<'a>(parameters: &'a Parameters, own: &Parameters) -> Cow<'a, Parameters> {
+    let mut merged = Cow::Borrowed(parameters);
+    if own.iter().next().is_some() {
+        merged.to_mut().extend_missing(own);
+    }
+    merged
 }
 
 /// Finds the entity that a request addresses, and returns it with the parameters. Only the compatibility mode accepts

@@ -28,6 +28,8 @@ mod received;
 mod registrations;
 mod response;
 mod response_cache;
+mod risk_lists;
+mod risk_rules;
 mod scripts;
 mod shopper_return;
 mod sprite;
@@ -134,6 +136,14 @@ pub fn build_router(state: Arc<AppState>) -> Router {
         .route(
             "/v1/policyReports/{id}",
             post(policy_reports::receive_report).options(policy_reports::respond_to_preflight),
+        )
+        .route("/v2/risk/rules", post(risk_rules::add_rules).get(risk_rules::list_versions))
+        .route("/v2/risk/rules/{version}", get(risk_rules::read_rules))
+        .route("/v2/risk/rules/{version}/activate", post(risk_rules::activate))
+        .route("/v2/risk/rules/{version}/shadow", post(risk_rules::shadow))
+        .route(
+            "/v2/risk/lists",
+            get(risk_lists::list_entries).post(risk_lists::add_entry).delete(risk_lists::remove_entry),
         )
         .route("/v1/clock/{advance}", post(clock::advance))
         .route("/v1/resultcodes", get(meta::list_result_codes))

@@ -16,6 +16,9 @@ use crate::gateway::Failure;
 /// Maximum time for a body to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// Media type of a body that is a text.
+const TEXT_TYPE: &str = "application/toml";
+
 /// Parameters of a merchant's request, before its entity is known.
 pub(super) struct ReceivedParameters {
     /// Each name once; the last value of a repeated name.
@@ -39,20 +42,30 @@ pub(super) async fn read_form_parameters(request: Request) -> Result<Parameters,
     Ok(decode_body(&encoded).map_err(|error| refuse_form(&error))?.parameters)
 }
 
-/// Reads the parameters of a merchant's request: the query of a GET or DELETE, otherwise the body. If there is a body,
-/// the query may still contain `entityId` and the older pair of credentials, which are accepted in either place
+/// Reads the parameters of a merchant's request: the query of a GET or DELETE, otherwise the body. On a route that takes
+/// a text, a body of the type [`TEXT_TYPE`] is the parameter `text_name`, and the query has the others. If there is a
+/// body, the query may still contain `entityId` and the older pair of credentials, which are accepted in either place
 /// (contract, 3.2); the body wins. The rest of that query is ignored.
 ///
 /// # Errors
 /// If the body or the query is not a form, if the body is compressed, too large or too slow, or if a parameter that may
 /// have only one value has two different ones.
-pub(super) async fn read_merchant_parameters(request: Request) -> Result<ReceivedParameters, Failure> {
+pub(super) async fn read_merchant_parameters(
+    request: Request,
+    text_name: Option<&str>,
+) -> Result<ReceivedParameters, Failure> {
     if !has_body(request.method()) {
         let decoded = decode_parameters(&query_bytes(&request))?;
         let repeated = decoded.repeated.map(|error| refuse_form(&error));
         return Ok(ReceivedParameters { parameters: decoded.parameters, repeated, unread: Some(request) });
     }
     let mut in_query = decode_parameters(&query_bytes(&request))?;
+    if let Some(name) = text_name.filter(|_| has_media_type(request.headers(), TEXT_TYPE)) {
+        let repeated = in_query.repeated.map(|error| refuse_form(&error));
+        let mut parameters = in_query.parameters;
+        parameters.set(name, read_text_body(request, name).await?);
+        return Ok(ReceivedParameters { parameters, repeated, unread: None });
+    }
     in_query.parameters.retain(|name, _| name == "entityId" || name.starts_with("authentication."));
     let decoded = decode_parameters(&read_form_body(request).await?)?;
     let mut parameters = decoded.parameters;
@@ -125,10 +138,33 @@ fn refuse_form(error: &BodyError) -> Refusal {
 
 /// Returns true if the content type is that of a form, or is missing.
 fn is_form(headers: &HeaderMap) -> bool {
-    headers.get(header::CONTENT_TYPE).is_none_or(|content_type| {
-        let media_type = content_type.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
-        media_type.eq_ignore_ascii_case("application/x-www-form-urlencoded")
-    })
+    headers.get(header::CONTENT_TYPE).is_none() || has_media_type(headers, "application/x-www-form-urlencoded")
+}
+
+/// Returns true if the content type is this one, with or without parameters.
+fn has_media_type(headers: &HeaderMap, expected: &str) -> bool {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    content_type.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(expected)
+}
+
+/// Reads a body that is a text, the value of the parameter `name`.
+///
+/// # Errors
+/// 400 if the body is compressed, ends early or is not UTF-8; 413 above 1 MiB; 408 after 15 seconds.
+async fn read_text_body(request: Request, name: &str) -> Result<String, Refusal> {
+    refuse_compression(request.headers())?;
+    let body = read_limited_body(request, super::BODY_LIMIT).await?;
+    String::from_utf8(body.to_vec()).map_err(|_| Refusal::invalid_parameter(name, None, "must be UTF-8"))
+}
+
+/// Refuses a compressed body, because a few bytes can decompress to any size.
+fn refuse_compression(headers: &HeaderMap) -> Result<(), Refusal> {
+    match headers.get(header::CONTENT_ENCODING) {
+        Some(coding) if !coding.as_bytes().eq_ignore_ascii_case(b"identity") => {
+            Err(Refusal::malformed_body("The body may not be compressed (Content-Encoding)"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Reads a form-encoded body. Its bytes contain card data, so they are zeroed after use.
@@ -139,12 +175,7 @@ async fn read_form_body(request: Request) -> Result<Zeroizing<Vec<u8>>, Refusal>
     if !is_form(request.headers()) {
         return Err(Refusal::malformed_body("The body must be application/x-www-form-urlencoded"));
     }
-    // Compressed bodies are refused, because a few bytes can decompress to any size.
-    if let Some(coding) = request.headers().get(header::CONTENT_ENCODING)
-        && !coding.as_bytes().eq_ignore_ascii_case(b"identity")
-    {
-        return Err(Refusal::malformed_body("The body may not be compressed (Content-Encoding)"));
-    }
+    refuse_compression(request.headers())?;
     let body = read_limited_body(request, super::BODY_LIMIT).await?;
     Ok(Zeroizing::new(body.to_vec()))
 }

@@ -18,6 +18,8 @@ mod ports;
 mod restore;
 mod risk;
 mod risk_input;
+mod risk_list;
+mod risk_versions;
 mod serve;
 mod token;
 mod vault;
@@ -71,7 +73,7 @@ enum Command {
     /// Give everything that is sealed another key, and list and retire keys.
     #[command(subcommand)]
     Vault(vault::VaultCommand),
-    /// Check rules of the fraud check, and try them out.
+    /// Check rules of the fraud check, try them out, and store them with their lists.
     #[command(subcommand)]
     Risk(risk::RiskCommand),
     /// Copy the whole store to a new file, while a server may be running on it.

@@ -1,4 +1,5 @@
-//! `tillgate risk`: checks rules files and tries them out. These commands need no data folder.
+//! `tillgate risk`: checks rules files and tries them out, without a data folder. The commands for stored rules and
+//! lists are in `risk_versions.rs` and `risk_list.rs`.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -11,6 +12,9 @@ use serde::Serialize;
 
 use super::CommonOptions;
 use super::risk_input::read_payments;
+use super::risk_list::RiskListCommand;
+use super::risk_versions::{AddRules, ListRuleVersions, ShowRules, UseRules};
+use crate::domain::risk_rules::VersionRole;
 use crate::risk::{
     Assessment, DomainList, Facts, MAX_FILE_BYTES, NetworkTable, RiskLists, RuleSet, TextError, Thresholds,
     WindowCounters,
@@ -26,6 +30,19 @@ pub(super) enum RiskCommand {
     Check(CheckRules),
     /// Assess payments with a rules file.
     Evaluate(EvaluateRules),
+    /// Store a rules file as a version of an entity.
+    Add(AddRules),
+    /// List the versions of an entity.
+    Versions(ListRuleVersions),
+    /// Print the rules file of a version.
+    Show(ShowRules),
+    /// Let a version decide, or none.
+    Activate(UseRules),
+    /// Let a version only record, or none.
+    Shadow(UseRules),
+    /// Add, remove and show entries of an entity's lists.
+    #[command(subcommand)]
+    List(RiskListCommand),
 }
 
 /// Check a rules file. Errors are printed as FILE:LINE:COLUMN: message.
@@ -111,30 +128,27 @@ impl RiskCommand {
         match self {
             Self::Check(command) => command.run(),
             Self::Evaluate(command) => command.run(),
+            Self::Add(command) => command.run(),
+            Self::Versions(command) => command.run(),
+            Self::Show(command) => command.run(),
+            Self::Activate(command) => command.run(VersionRole::Active),
+            Self::Shadow(command) => command.run(VersionRole::Shadow),
+            Self::List(command) => command.run(),
         }
     }
 }
 
 impl CheckRules {
     fn run(self) -> anyhow::Result<()> {
-        let rules = load_rules(&self.common, &self.file)?;
+        let (_, rules) = load_rules(&self.common, &self.file)?;
         self.common.print_output(&describe_rules(&rules), format_rules)
     }
 }
 
 impl EvaluateRules {
     fn run(self) -> anyhow::Result<()> {
-        let rules = load_rules(&self.common, &self.file)?;
-        let load = |path: &Option<PathBuf>| path.as_deref().map(|path| read_text(path, MAX_INPUT_BYTES)).transpose();
-        let networks = load(&self.networks)?.map(|text| NetworkTable::parse(&text));
-        let disposable = load(&self.disposable)?.map(|text| DomainList::parse(&text));
-        let locate = |path: &Option<PathBuf>, error: &TextError| {
-            anyhow::anyhow!("{}:{error}", path.as_deref().unwrap_or(Path::new("")).display())
-        };
-        let lists = RiskLists {
-            networks: networks.transpose().map_err(|error| locate(&self.networks, &error))?.unwrap_or_default(),
-            disposable: disposable.transpose().map_err(|error| locate(&self.disposable, &error))?.unwrap_or_default(),
-        };
+        let (_, rules) = load_rules(&self.common, &self.file)?;
+        let lists = load_lists(self.networks.as_deref(), self.disposable.as_deref())?;
         let input = read_payments(&read_text(&self.input, MAX_INPUT_BYTES)?)?;
         let mut counters = WindowCounters::default();
         let version = rules.version().to_string();
@@ -152,11 +166,12 @@ impl EvaluateRules {
     }
 }
 
-/// Reads a rules file. Its errors are printed here, one a line.
-fn load_rules(common: &CommonOptions, path: &Path) -> anyhow::Result<RuleSet> {
+/// Reads a rules file. Returns its text, too. Its errors are printed here, one a line.
+pub(super) fn load_rules(common: &CommonOptions, path: &Path) -> anyhow::Result<(String, RuleSet)> {
     let file = path.display();
-    let errors = match RuleSet::parse(&read_text(path, MAX_FILE_BYTES)?) {
-        Ok(rules) => return Ok(rules),
+    let text = read_text(path, MAX_FILE_BYTES)?;
+    let errors = match RuleSet::parse(&text) {
+        Ok(rules) => return Ok((text, rules)),
         Err(errors) => errors,
     };
     if common.json {
@@ -168,6 +183,39 @@ fn load_rules(common: &CommonOptions, path: &Path) -> anyhow::Result<RuleSet> {
     }
     let count = errors.len();
     bail!("{file} has {count} {}", if count == 1 { "error" } else { "errors" })
+}
+
+/// The operator's files for the facts of risk rules.
+#[derive(Debug, Args)]
+pub(super) struct RiskFileOptions {
+    /// A file with networks and their countries, for risk rules: lines such as 203.0.113.0/24,DE. Read at the start.
+    #[arg(long, value_name = "FILE", env = "TILLGATE_RISK_NETWORKS")]
+    risk_networks: Option<PathBuf>,
+    /// A file with the domains of disposable e-mail addresses, for risk rules: one a line. Read at the start.
+    #[arg(long, value_name = "FILE", env = "TILLGATE_RISK_DISPOSABLE")]
+    risk_disposable: Option<PathBuf>,
+}
+
+impl RiskFileOptions {
+    /// Reads the files. An error names the file, line and column.
+    pub(super) fn load_lists(&self) -> anyhow::Result<RiskLists> {
+        load_lists(self.risk_networks.as_deref(), self.risk_disposable.as_deref())
+    }
+}
+
+/// Reads the operator's files. A file that is not named gives an empty list. An error names the file, line and column.
+fn load_lists(networks: Option<&Path>, disposable: Option<&Path>) -> anyhow::Result<RiskLists> {
+    let mut lists = RiskLists::default();
+    let locate = |path: &Path, error: TextError| anyhow::anyhow!("{}:{error}", path.display());
+    if let Some(path) = networks {
+        let table = NetworkTable::parse(&read_text(path, MAX_INPUT_BYTES)?);
+        lists.networks = table.map_err(|error| locate(path, error))?;
+    }
+    if let Some(path) = disposable {
+        let domains = DomainList::parse(&read_text(path, MAX_INPUT_BYTES)?);
+        lists.disposable = domains.map_err(|error| locate(path, error))?;
+    }
+    Ok(lists)
 }
 
 /// Reads a text file, or the standard input for `-`.

@@ -19,6 +19,7 @@ use super::acquirer::AcquirerOptions;
 use super::connection_options::{ConnectionOptions, parse_timeout};
 use super::limits::LimitOptions;
 use super::ports::PortOptions;
+use super::risk::RiskFileOptions;
 use super::vault_key::VaultKeyOptions;
 use crate::api::{self, AppState, FieldsUrl, InFlight, ReportLimiter, ResponseCache, WrongCredentials};
 use crate::clock::{Clock as _, SystemClock};
@@ -120,6 +121,8 @@ pub(super) struct GatewaySettings {
     connections: ConnectionOptions,
     #[command(flatten)]
     acquirer: AcquirerOptions,
+    #[command(flatten)]
+    risk_files: RiskFileOptions,
     /// Serve the form from a folder that `cargo xtask form` wrote, instead of the one inside this binary.
     #[arg(long, value_name = "DIR", env = "TILLGATE_FORM")]
     form: Option<PathBuf>,
@@ -246,6 +249,7 @@ impl GatewaySettings {
             self.form_key.as_ref().map(|key| &key.0[..]),
         )?;
         let directory = Arc::new(Directory::default());
+        directory.risk.set_operator_lists(self.risk_files.load_lists()?);
         let opening = |error: StoreError| {
             let fault = error.disk_fault().map(|fault| format!(". {}", fault.description())).unwrap_or_default();
             anyhow::Error::new(error).context(format!("opening the store in {}{fault}", data.display()))

@@ -162,7 +162,7 @@ impl Directory {
         let entity = credentials.entities.get(&credential.entity).cloned().ok_or(AccessDenied::Wrong)?;
         credential.check_limits(address, now)?;
         credential.usage.record_use(now);
-        Ok(AccessGrant { entity, scopes: credential.scopes })
+        Ok(AccessGrant { entity, scopes: credential.scopes, user_id: user_id.to_owned() })
     }
 
     /// Authenticates a bearer token: base64 of `userId|password`.

@@ -1,8 +1,11 @@
 //! Lists of the fraud check: values whose payments are accepted, reviewed or denied.
 
-use jiff::Timestamp;
+use std::borrow::Cow;
 
-use super::id::EntityId;
+use jiff::Timestamp;
+use sha2::{Digest as _, Sha256};
+
+use super::id::{EntityId, to_hex};
 use crate::risk::VelocityKey;
 
 /// Largest number of entries of an entity, in all of its lists.
@@ -47,6 +50,16 @@ pub fn find_list_key(name: &str) -> Option<(&'static str, VelocityKey)> {
     VelocityKey::NAMED.into_iter().find(|(known, _)| *known == name)
 }
 
+/// Returns the value of a key as an entity's lists store it. Of a card or account it is a hash of the entity and the
+/// account's index, so that the entries of one account on the lists of two entities are unrelated.
+pub fn to_list_value<'a>(entity: &EntityId, key: &str, value: &'a str) -> Cow<'a, str> {
+    if !matches!(key, "card" | "account") {
+        return Cow::Borrowed(value);
+    }
+    let hash = Sha256::new().chain_update(b"tillgate list entry\n").chain_update(entity.as_str());
+    Cow::Owned(to_hex(&hash.chain_update(b"\n").chain_update(value).finalize()))
+}
+
 /// An entry's place: its list, the name of its key, and the normalized value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListPosition {
@@ -54,7 +67,7 @@ pub struct ListPosition {
     pub list: RiskListKind,
     /// The name of a velocity key, such as `email`.
     pub key: &'static str,
-    /// The normalized value; of a card or account its blind index.
+    /// The normalized value, as [`to_list_value`] returns it.
     pub value: String,
 }
 

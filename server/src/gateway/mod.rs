@@ -19,6 +19,7 @@ pub mod registration;
 pub mod reminder;
 pub mod response_recorder;
 mod risk_check;
+pub mod risk_rules;
 mod routing;
 pub mod security_codes;
 mod sender;

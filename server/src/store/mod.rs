@@ -337,8 +337,8 @@ impl Store {
         truncated.map(drop)
     }
 
-    /// Refills the directory with the stored entities, tokens and risk rules. Call it after a write of this process that changed
-    /// them; writes of other processes are noticed by the writer.
+    /// Refills the directory with the stored entities, tokens and risk rules. Call it after a write of this process
+    /// that changed them; writes of other processes are noticed by the writer.
     ///
     /// # Errors
     /// Same as [`Store::update`].

@@ -1,12 +1,14 @@
 //! Lists of the fraud check: entries as rows, and the look-up of a payment's values.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::error::unreadable_column;
 use super::{AdminStore, Store, StoreError};
 use crate::domain::id::EntityId;
-use crate::domain::risk_list::{ListHit, ListPosition, RiskListEntry, RiskListKind, find_list_key};
+use crate::domain::risk_list::{ListHit, ListPosition, RiskListEntry, RiskListKind, find_list_key, to_list_value};
 
 /// Columns of an entry, in the order in which [`read_entry`] reads them.
 const COLUMNS: &str = "list, key, value, reason, author, created, expires";
@@ -137,13 +139,14 @@ fn load_entries(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Finds the entries of a payment's values. Both arguments of the statement are JSON arrays, so that it is compiled
-/// once. The order of the tables is fixed, so that every value is one look-up in the primary key.
+/// Finds the entries of a payment's values. The argument of the statement is a JSON array of entity, key and value, so
+/// that the statement is compiled once. The order of the tables is fixed, so that each is one look-up in the primary
+/// key.
 pub(super) const FIND_HITS: &str = "
-    SELECT owner.value, hit.list, hit.key, hit.reason
-    FROM json_each(?1) AS owner CROSS JOIN json_each(?2) AS wanted CROSS JOIN risk_list AS hit
-    WHERE hit.entity = owner.value AND hit.key = wanted.value ->> 0 AND hit.value = wanted.value ->> 1
-    AND (hit.expires IS NULL OR hit.expires > ?3)";
+    SELECT hit.entity, hit.list, hit.key, hit.reason
+    FROM json_each(?1) AS wanted CROSS JOIN risk_list AS hit
+    WHERE hit.entity = wanted.value ->> 0 AND hit.key = wanted.value ->> 1 AND hit.value = wanted.value ->> 2
+    AND (hit.expires IS NULL OR hit.expires > ?2)";
 
 fn find_hits(
     connection: &Connection,
@@ -151,10 +154,14 @@ fn find_hits(
     keys: &[(&'static str, String)],
     now: Timestamp,
 ) -> Result<Vec<ListHit>, StoreError> {
-    let entities: Vec<&str> = entities.iter().map(EntityId::as_str).collect();
-    let parameters = params![serde_json::to_string(&entities)?, serde_json::to_string(keys)?, now.as_millisecond()];
+    let wanted: Vec<(&str, &str, Cow<'_, str>)> = entities
+        .iter()
+        .flat_map(|entity| {
+            keys.iter().map(move |(key, value)| (entity.as_str(), *key, to_list_value(entity, key, value)))
+        })
+        .collect();
     let mut statement = connection.prepare_cached(FIND_HITS)?;
-    let rows = statement.query_map(parameters, |row| {
+    let rows = statement.query_map(params![serde_json::to_string(&wanted)?, now.as_millisecond()], |row| {
         let entity: String = row.get(0)?;
         Ok(ListHit {
             entity: EntityId::parse(&entity).ok_or_else(|| unreadable_column(0, "id of an entity"))?,

@@ -1,5 +1,7 @@
 //! Versions of risk rules as rows, their use, and the audit of rules and lists.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -189,6 +191,16 @@ impl Changes {
 }
 
 impl Store {
+    /// Refills the directory's risk rules. Call it after a write of this process that changed them.
+    ///
+    /// # Errors
+    /// Same as [`Store::update`].
+    pub async fn fill_rules(&self) -> Result<(), StoreError> {
+        // Runs on the writer's thread, like every refill. So the newest data wins.
+        let directory = Arc::clone(&self.directory);
+        self.run_write(move |connection| refill_rules(connection, &directory)).await
+    }
+
     /// Loads the rules and lists of an entity, and the requested entry.
     ///
     /// # Errors

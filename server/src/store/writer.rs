@@ -140,8 +140,8 @@ impl CommitHooks for WriterHooks {
 }
 
 impl WriterHooks {
-    /// Reloads entities, tokens, risk rules and the vault's keys if another connection has committed since the last reload, and at
-    /// the first call. After a failure, the next call tries again.
+    /// Reloads entities, tokens, risk rules and the vault's keys if another connection has committed since the last
+    /// reload, and at the first call. After a failure, the next call tries again.
     fn reload_if_changed(&mut self, connection: &Connection) -> Result<(), StoreError> {
         let version = connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
         if self.version != Some(version) {

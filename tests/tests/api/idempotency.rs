@@ -108,6 +108,12 @@ async fn example_request(
             (format!("v1/registrations/{}/payments", stored.id()), charge)
         }
         "/v1/clock/{advance}" => ("v1/clock/0s".to_owned(), Vec::new()),
+        "/v2/risk/rules" => ("v2/risk/rules".to_owned(), vec![("rules", "")]),
+        "/v2/risk/rules/{version}/activate" => ("v2/risk/rules/none/activate".to_owned(), Vec::new()),
+        "/v2/risk/rules/{version}/shadow" => ("v2/risk/rules/none/shadow".to_owned(), Vec::new()),
+        "/v2/risk/lists" => {
+            ("v2/risk/lists".to_owned(), vec![("list", "deny"), ("key", "ip"), ("value", "203.0.113.7")])
+        }
         route => anyhow::bail!("no example for {route}: add one, and record its response (`response_recorder`)"),
     })
 }

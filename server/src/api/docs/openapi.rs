@@ -81,10 +81,11 @@ fn describe_operation(route: &Route) -> Value {
         operation["parameters"] = Value::Array(parameters);
     }
     if route.method == HttpMethod::Post {
-        operation["requestBody"] = json!({
-            "required": true,
-            "content": { "application/x-www-form-urlencoded": { "schema": body_schema(route) } },
-        });
+        let mut content = json!({ "application/x-www-form-urlencoded": { "schema": body_schema(route) } });
+        if route.text_body.is_some() {
+            content["application/toml"] = json!({ "schema": { "type": "string" } });
+        }
+        operation["requestBody"] = json!({ "required": true, "content": content });
     }
     let mut by_status = Map::new();
     for (status, condition) in responses::possible_statuses(route) {
@@ -128,7 +129,8 @@ fn describe_parameters(route: &Route) -> Vec<Value> {
         .path_parameters()
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "minLength": 1 } }))
         .collect();
-    parameters.extend(route.route_parameters.iter().map(|parameter| {
+    let in_query = if route.has_parameters_in_body() { &[] } else { route.route_parameters };
+    parameters.extend(in_query.iter().map(|parameter| {
         json!({
             "name": parameter.name,
             "in": "query",
@@ -192,8 +194,15 @@ fn body_schema(route: &Route) -> Value {
         }
     }
     let mut object = schema::object_schema(single.into_iter(), parameter_reference);
-    let required: Vec<&str> =
+    let mut required: Vec<&str> =
         route.accepted_parameters().filter(|row| is_required(route, row)).map(|row| row.name).collect();
+    if route.has_parameters_in_body() {
+        for parameter in route.route_parameters {
+            object["properties"][parameter.name] =
+                json!({ "type": "string", "pattern": parameter.pattern, "description": parameter.note });
+            required.extend(parameter.required.then_some(parameter.name));
+        }
+    }
     if !required.is_empty() {
         object["required"] = json!(required);
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// Returns every schema of responses and of their parts, with its name.
 pub(super) fn all_schemas() -> Vec<(&'static str, Value)> {
-    [payment_schemas(), checkout_schemas(), service_schemas()].concat()
+    [payment_schemas(), checkout_schemas(), risk_schemas(), service_schemas()].concat()
 }
 
 /// Returns the schema of any text.
@@ -151,6 +151,59 @@ fn checkout_schemas() -> Vec<(&'static str, Value)> {
         (
             "RegistrationAnswer",
             response_schema(&["result"], json!({ "result": result_reference(), "id": text_schema() })),
+        ),
+    ]
+}
+
+/// Returns the schemas of responses about risk rules and lists.
+fn risk_schemas() -> Vec<(&'static str, Value)> {
+    let version = json!({ "type": "string", "pattern": "^[0-9a-f]{16}$" });
+    let optional = json!({ "type": ["string", "null"] });
+    let entry = json!({
+        "list": { "type": "string", "enum": ["allow", "review", "deny"] }, "key": text_schema(), "value": text_schema(),
+        "reason": text_schema(), "author": text_schema(), "created": text_schema(), "expires": optional,
+    });
+    let mut answer = entry.clone();
+    answer["result"] = result_reference();
+    let in_use = json!({ "result": result_reference(), "active": optional, "shadow": optional });
+    let mut versions = in_use.clone();
+    versions["inForce"] = json!({ "type": "object", "properties": {
+        "active": optional, "shadow": optional, "unreadable": { "type": "boolean" },
+    } });
+    for name in ["versions", "changes"] {
+        versions[name] = json!({ "type": "array", "items": { "type": "object" } });
+    }
+    vec![
+        (
+            "AddedRulesAnswer",
+            response_schema(
+                &["result", "version", "added"],
+                json!({ "result": result_reference(), "version": version, "added": { "type": "boolean" } }),
+            ),
+        ),
+        ("UsedRulesAnswer", response_schema(&["result", "active", "shadow"], in_use)),
+        (
+            "RuleVersionsAnswer",
+            response_schema(&["result", "active", "shadow", "inForce", "versions", "changes"], versions),
+        ),
+        (
+            "RulesTextAnswer",
+            response_schema(
+                &["result", "version", "rules"],
+                json!({ "result": result_reference(), "version": version, "rules": text_schema() }),
+            ),
+        ),
+        ("ListEntryAnswer", response_schema(&["result", "list", "key", "value"], answer)),
+        (
+            "ListEntriesAnswer",
+            response_schema(
+                &["result", "entries"],
+                json!({
+                    "result": result_reference(),
+                    "entries": { "type": "array", "items": { "type": "object", "properties": entry } },
+                    "cursor": text_schema(),
+                }),
+            ),
         ),
     ]
 }

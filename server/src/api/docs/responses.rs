@@ -30,7 +30,10 @@ pub(super) fn possible_statuses(route: &Route) -> Vec<(u16, &'static str)> {
     if route.browser_access == BrowserAccess::OwnPages {
         statuses.push((403, "A page of another origin made the request"));
     }
-    if has_id || matches!(route.body, ResponseContent::Payments) || (route.caller == Caller::Shopper) {
+    if has_id
+        || matches!(route.body, ResponseContent::Payments | ResponseContent::ListEntry)
+        || (route.caller == Caller::Shopper)
+    {
         statuses.push((404, "There is no such resource, or it is another entity's"));
     }
     if takes_body {
@@ -76,6 +79,12 @@ fn success_condition(route: &Route) -> &'static str {
         ResponseContent::Scripts => "The inventory",
         ResponseContent::PolicyReports => "The violations",
         ResponseContent::Noted => "The report was taken",
+        ResponseContent::AddedRules => "The version",
+        ResponseContent::UsedRules => "The versions in use",
+        ResponseContent::RuleVersions => "The versions",
+        ResponseContent::RulesText => "The file",
+        ResponseContent::ListEntry => "The entry",
+        ResponseContent::ListEntries => "The entries",
         ResponseContent::OpenApi => "The OpenAPI document",
         ResponseContent::Html => "The page",
         ResponseContent::Script => "The script",
@@ -110,6 +119,12 @@ pub(super) fn schema_name(body: ResponseContent) -> Option<&'static str> {
         ResponseContent::Scripts => "ScriptsAnswer",
         ResponseContent::PolicyReports => "PolicyReportsAnswer",
         ResponseContent::Noted => "NotedAnswer",
+        ResponseContent::AddedRules => "AddedRulesAnswer",
+        ResponseContent::UsedRules => "UsedRulesAnswer",
+        ResponseContent::RuleVersions => "RuleVersionsAnswer",
+        ResponseContent::RulesText => "RulesTextAnswer",
+        ResponseContent::ListEntry => "ListEntryAnswer",
+        ResponseContent::ListEntries => "ListEntriesAnswer",
         ResponseContent::OpenApi => "OpenApi",
         ResponseContent::Html | ResponseContent::Script | ResponseContent::File => return None,
     })

@@ -71,6 +71,8 @@ pub enum RouteSection {
     Registrations,
     /// Searches for payments.
     Queries,
+    /// Rules and lists of the fraud check.
+    Risk,
     /// Files that browsers load.
     Form,
     /// The service itself.
@@ -79,8 +81,8 @@ pub enum RouteSection {
 
 impl RouteSection {
     /// Every section, in the order of the documents.
-    pub const ALL: [Self; 6] =
-        [Self::Checkouts, Self::Payments, Self::Registrations, Self::Queries, Self::Form, Self::Service];
+    pub const ALL: [Self; 7] =
+        [Self::Checkouts, Self::Payments, Self::Registrations, Self::Queries, Self::Risk, Self::Form, Self::Service];
 
     /// Returns the heading.
     pub fn title(self) -> &'static str {
@@ -89,6 +91,7 @@ impl RouteSection {
             Self::Payments => "Payments",
             Self::Registrations => "Registrations",
             Self::Queries => "Queries",
+            Self::Risk => "Risk rules",
             Self::Form => "Hosted form",
             Self::Service => "Service",
         }
@@ -152,6 +155,18 @@ pub enum ResponseContent {
     PolicyReports,
     /// The confirmation that a report was stored.
     Noted,
+    /// A version of risk rules that was added.
+    AddedRules,
+    /// The versions of risk rules that an entity uses.
+    UsedRules,
+    /// The versions of risk rules.
+    RuleVersions,
+    /// The text of a version of risk rules.
+    RulesText,
+    /// An entry of a list.
+    ListEntry,
+    /// Entries of lists.
+    ListEntries,
     /// The OpenAPI document.
     OpenApi,
     /// An HTML page.
@@ -187,8 +202,11 @@ pub struct Route {
     pub browser_access: BrowserAccess,
     /// The accepted parameters of the catalogue.
     pub accepted: AcceptedParameters,
-    /// Parameters outside of the catalogue.
+    /// Parameters outside of the catalogue. A merchant's POST has them in its body, every other route in its query.
     pub route_parameters: &'static [RouteParameter],
+    /// The parameter that a body of the type `application/toml` stands for; the others are in the query then. `None` if
+    /// bodies are forms only.
+    pub text_body: Option<&'static str>,
     /// Required parameters of the catalogue, besides `entityId`.
     pub required: &'static [&'static str],
     /// The content of the response.
@@ -223,6 +241,7 @@ impl Route {
             browser_access: BrowserAccess::Refused,
             accepted: AcceptedParameters::Nothing,
             route_parameters: &[],
+            text_body: None,
             required: &[],
             body,
             rate_limited: false,
@@ -247,6 +266,11 @@ impl Route {
     /// Sets the parameters outside of the catalogue.
     pub(super) const fn with_route_parameters(self, route_parameters: &'static [RouteParameter]) -> Self {
         Self { route_parameters, ..self }
+    }
+
+    /// Lets a text be the body, as the value of a parameter.
+    pub(super) const fn with_text_body(self, name: &'static str) -> Self {
+        Self { text_body: Some(name), ..self }
     }
 
     /// Makes the route one for the shopper's browser, from any page and without scope; the checkout's id is the
@@ -283,6 +307,11 @@ impl Route {
     /// Returns true if the route supports an `Idempotency-Key`: every POST of merchants.
     pub fn is_idempotent(&self) -> bool {
         self.method == HttpMethod::Post && self.caller == Caller::Merchant
+    }
+
+    /// Returns true if its parameters are in the body: every POST of merchants.
+    pub fn has_parameters_in_body(&self) -> bool {
+        self.is_idempotent()
     }
 
     /// Returns the names in the braces of the path, without `*`.

@@ -8,7 +8,7 @@ use super::route::ResponseContent::{
     self, Checkout, CheckoutStatus, File, Health, Html, OpenApi, Payment, Registration, ResultCodes, Script, Submitted,
 };
 use super::route::RouteHost::{Both, Fields};
-use super::route::RouteSection::{Checkouts, Form, Payments, Queries, Registrations, Service};
+use super::route::RouteSection::{Checkouts, Form, Payments, Queries, Registrations, Risk, Service};
 use super::route::{AcceptedParameters, Route, RouteParameter};
 use crate::connector::registry;
 use crate::connector::sandbox::{BrandPage, RouteDescription, WalletSheet};
@@ -36,6 +36,39 @@ const LOCALE: RouteParameter = RouteParameter {
     required: false,
     note: "The language of the form.",
 };
+
+const LIST: RouteParameter =
+    RouteParameter { name: "list", pattern: "^(allow|review|deny)?$", required: false, note: "The list." };
+const LIST_KEY: RouteParameter = RouteParameter {
+    name: "key",
+    pattern: "^(card|email|ip|network|device|account|holder|address)?$",
+    required: false,
+    note: "The key of the value.",
+};
+const LIST_VALUE: RouteParameter = RouteParameter {
+    name: "value",
+    pattern: "^.{0,2048}$",
+    required: false,
+    note: "The value; of a card or account its index, as the list shows it. An address is STREET|POSTCODE|COUNTRY.",
+};
+const REASON: RouteParameter = RouteParameter {
+    name: "reason",
+    pattern: "^.{0,500}$",
+    required: false,
+    note: "The reason of the change, for the audit.",
+};
+
+/// Parameters that name the account of a list entry.
+const LISTED_ACCOUNT: &[&str] = &[
+    "card.number",
+    "paymentBrand",
+    "bankAccount.iban",
+    "bankAccount.country",
+    "bankAccount.bankCode",
+    "bankAccount.bic",
+    "bankAccount.number",
+    "virtualAccount.accountId",
+];
 
 const WALLET: RouteParameter =
     RouteParameter { name: "brand", pattern: "^[A-Z_]{1,32}$", required: true, note: "Which wallet." };
@@ -159,6 +192,37 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_accepted(AcceptedParameters::Names(QUERY_FILTERS)),
     Route::new(Get, "/v3/query/{id}", "queryPaymentV3", Queries, "Find a payment and what belongs to it, by the newer address", ResponseContent::PaymentOrList)
         .with_accepted(AcceptedParameters::Names(LINKED_QUERY_FILTERS)),
+
+    Route::new(Post, "/v2/risk/rules", "addRiskRules", Risk, "Check a rules file, and store it as a version", ResponseContent::AddedRules)
+        .with_note("The file is the body itself (application/toml, at most 1 MiB; entityId is in the query then), or the parameter rules (at most 16 KiB). Each error is named with its line and column under rules, and nothing is stored. A version that is stored already stays as it is. It decides nothing before it is activated.")
+        .with_scope(Scope::Admin).with_text_body("rules").with_route_parameters(&[
+            RouteParameter { name: "rules", pattern: r"^[\s\S]*$", required: true, note: "The text of the file." },
+        ]),
+    Route::new(Get, "/v2/risk/rules", "listRiskRules", Risk, "List the versions of risk rules", ResponseContent::RuleVersions)
+        .with_note("active and shadow are the entity's own. inForce has what its payments are assessed with, from the nearest entity above where it has none of its own. changes are the latest ones."),
+    Route::new(Get, "/v2/risk/rules/{version}", "readRiskRules", Risk, "Read the rules file of a version", ResponseContent::RulesText),
+    Route::new(Post, "/v2/risk/rules/{version}/activate", "activateRiskRules", Risk, "Let a version of risk rules decide", ResponseContent::UsedRules)
+        .with_note("Requests that begin after the answer are assessed with it. The version none stands for what the entity above uses.")
+        .with_scope(Scope::Admin).with_route_parameters(&[REASON]),
+    Route::new(Post, "/v2/risk/rules/{version}/shadow", "shadowRiskRules", Risk, "Let a version of risk rules only record", ResponseContent::UsedRules)
+        .with_note("It runs beside the active version. The version none stands for what the entity above uses.")
+        .with_scope(Scope::Admin).with_route_parameters(&[REASON]),
+    Route::new(Get, "/v2/risk/lists", "listRiskLists", Risk, "List the entries of the lists", ResponseContent::ListEntries)
+        .with_note("All entries, or those of a list, a key or a value, with expired ones. Long lists come in pages: send cursor of the answer before.")
+        .with_route_parameters(&[LIST, LIST_KEY, LIST_VALUE, RouteParameter {
+            name: "cursor", pattern: "^[A-Za-z0-9_-]{0,4096}$", required: false, note: "The cursor of the answer before.",
+        }]),
+    Route::new(Post, "/v2/risk/lists", "addRiskListEntry", Risk, "Add an entry to a list", ResponseContent::ListEntry)
+        .with_note("It replaces the entry with the same value. For the key card send card.number in place of value; for the key account the account as in a payment. Only a blind index of both is stored.")
+        .with_scope(Scope::Admin).with_accepted(AcceptedParameters::Names(LISTED_ACCOUNT)).with_route_parameters(&[
+            RouteParameter { required: true, ..LIST }, RouteParameter { required: true, ..LIST_KEY }, LIST_VALUE, REASON,
+            RouteParameter { name: "expires", pattern: "^.{0,64}$", required: false, note: "The time after which it ends, such as 30d or 12h, by the entity's clock." },
+        ]),
+    Route::new(Delete, "/v2/risk/lists", "removeRiskListEntry", Risk, "Remove an entry from a list", ResponseContent::ListEntry)
+        .with_note("The audit keeps it.")
+        .with_scope(Scope::Admin).with_route_parameters(&[
+            RouteParameter { required: true, ..LIST }, RouteParameter { required: true, ..LIST_KEY }, RouteParameter { required: true, ..LIST_VALUE }, REASON,
+        ]),
 
     Route::new(Get, "/v1/paymentWidgets.js", "loadForm", Form, "Load the hosted form", Script)
         .with_note("The script that your page includes. Its bytes are the same for every load of a checkout.")
