@@ -82,6 +82,7 @@ mod reminders;
 mod requirements;
 mod resilience;
 mod risk_lists;
+mod risk_payments;
 mod risk_rules;
 mod risk_screening;
 mod risk_store;
