@@ -80,7 +80,8 @@ async fn apply_answer(page: &'static BrandPage, state: Arc<AppState>, id: String
         Err(failure) => return render_error(&failure),
     };
     let (gateway, address) = (&state.gateway, page.address);
-    let unchanged = |payment| CompletionResult { payment, has_requested_result: false, changed: false };
+    let unchanged =
+        |payment| CompletionResult { payment: Arc::new(payment), has_requested_result: false, changed: false };
     let result = match form.get("answer").and_then(|word| page.find_answer(word)) {
         Some(answer) => gateway.complete_on_page(address, &id, answer.payment_result()).await,
         None => gateway.load_payment_of_page(address, &id).map(unchanged),

@@ -68,7 +68,7 @@ impl Gateway {
         page: &str,
         result: ConnectorResult,
     ) -> Result<CompletionResult, Failure> {
-        self.complete_payment(self.load_payment_of_page(address, page)?, result, |_| true).await
+        self.complete_payment(&self.load_payment_of_page(address, page)?, result, |_| true).await
     }
 
     /// Ends a payment whose shopper has not returned, as timed out. At an external connector, where the shopper may
@@ -85,7 +85,7 @@ impl Gateway {
                 Ok(self.store.postpone_intent(id, self.now()).await?)
             }
             Some(payment) => self
-                .complete_payment(payment, codes::TIMED_OUT.into(), |payment| payment.awaits_shopper())
+                .complete_payment(&payment, codes::TIMED_OUT.into(), |payment| payment.awaits_shopper())
                 .await
                 .map(drop),
             None => self.stop_end_timer(id).await,

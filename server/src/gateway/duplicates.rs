@@ -6,6 +6,8 @@
 //! of the write, so that one of two concurrent payments is the duplicate. A duplicate is stored as a payment declined
 //! with 800.110.100, so that the merchant finds it by its id and in the checkout's status; no money moves for it.
 
+use std::sync::Arc;
+
 use tillgate_shared::result::codes;
 
 use crate::domain::entity::Entity;
@@ -23,8 +25,8 @@ pub(super) fn unique_reference(entity: &Entity, payment: &Payment) -> Option<(En
 
 /// Changes a drafted payment to one declined as a duplicate, without the data of the connector's response, and returns
 /// the changes that store it.
-pub(super) fn decline_duplicate(payment: Payment) -> (Changes, Payment) {
-    let payment = Payment {
+pub(super) fn decline_duplicate(payment: Payment) -> (Changes, Arc<Payment>) {
+    let payment = Arc::new(Payment {
         result: codes::DUPLICATE,
         avs: None,
         cvv: None,
@@ -33,6 +35,6 @@ pub(super) fn decline_duplicate(payment: Payment) -> (Changes, Payment) {
         pay_to: None,
         unannounced: false,
         ..payment
-    };
-    (Changes::default().with_payment(&payment), payment)
+    });
+    (Changes::default().with_payment(Arc::clone(&payment)), payment)
 }

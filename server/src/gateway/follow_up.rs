@@ -82,7 +82,7 @@ impl Gateway {
         id: &str,
         mut parameters: Parameters,
         recorder: ResponseRecorder<Payment>,
-    ) -> Result<Payment, Failure> {
+    ) -> Result<Arc<Payment>, Failure> {
         if let Some(sent_id) = parameters.remove(REFERENCED_PAYMENT_ID)
             && sent_id != id
         {
@@ -172,7 +172,7 @@ impl FollowUp {
     ///
     /// # Errors
     /// If the earlier payment is gone, or its connector does not offer this operation.
-    fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, Payment), Refusal> {
+    fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, Arc<Payment>), Refusal> {
         let Self { request, requested, mode, new, result, time_limits, connector, machine_time, recorder } = self;
         let now = new.created;
         let referenced = loaded.payment.ok_or_else(|| unknown_payment(Some(request.modification_type)))?;
@@ -196,7 +196,8 @@ impl FollowUp {
         };
         let mut payment = Payment { amount, result, ..new };
         payment.unannounced = payment.awaits_connector();
-        let mut changes = Changes::default().with_payment(&payment);
+        let payment = Arc::new(payment);
+        let mut changes = Changes::default().with_payment(Arc::clone(&payment));
         if payment.awaits_connector() {
             changes = changes.with_intent(&payment, machine_time);
         }

@@ -67,7 +67,7 @@ impl Gateway {
         parameters: Parameters,
         addresses: Addresses<'_>,
         recorder: ResponseRecorder<Payment>,
-    ) -> Result<Payment, Failure> {
+    ) -> Result<Arc<Payment>, Failure> {
         if let Some(id) = follow_up::referenced_payment_id(&parameters) {
             // Boxed, so that payments do not reserve the memory of modifications.
             return Box::pin(self.modify_payment(entity, &id, parameters, recorder)).await;
@@ -90,7 +90,7 @@ impl Gateway {
         parameters: Parameters,
         context: PaymentContext<'_>,
         recorder: ResponseRecorder<Payment>,
-    ) -> Result<Payment, Failure> {
+    ) -> Result<Arc<Payment>, Failure> {
         follow_up::refuse_without_reference(&parameters)?;
         order::refuse_override(&parameters)?;
         let received = self.route_request(entity, parameters)?;

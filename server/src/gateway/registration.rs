@@ -203,7 +203,7 @@ impl Gateway {
         parameters: Parameters,
         addresses: Addresses<'_>,
         recorder: ResponseRecorder<Payment>,
-    ) -> Result<Payment, Failure> {
+    ) -> Result<Arc<Payment>, Failure> {
         let id = RegistrationId::parse(id).ok_or_else(unknown_registration)?;
         let found = self.store.load_registration_with_account(&self.visible_entities(entity), &id)?;
         let (registration, sealed) = found.ok_or_else(unknown_registration)?;

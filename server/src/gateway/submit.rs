@@ -31,7 +31,7 @@ pub struct SubmitResult {
     /// The checkout.
     pub checkout: Checkout,
     /// The payment if it is pending: its shopper has to visit a page, or its connector has not answered.
-    pub pending: Option<Payment>,
+    pub pending: Option<Arc<Payment>>,
 }
 
 /// Creates the response recorder of a merchant's request, for each attempt. Shopper requests have no idempotency key.
@@ -40,7 +40,7 @@ pub type RecorderFactory<'a> = &'a (dyn Fn() -> ResponseRecorder<Payment> + Send
 /// Result of writing an attempt.
 enum AttemptWrite {
     /// The attempt is written, with the payment that it made.
-    Settled { attempt: AttemptOutcome, payment: Option<Box<Payment>> },
+    Settled { attempt: AttemptOutcome, payment: Option<Arc<Payment>> },
     /// The checkout has changed since the attempt was prepared, for example because another attempt has paid it.
     Stale,
 }
@@ -57,11 +57,11 @@ impl SubmitResult {
             && merged
                 .get("card.number")
                 .is_none_or(|number| pending.account.as_card().is_none_or(|card| card.matches_number(number)));
-        if is_same { None } else { abandon_payment(&self.checkout, pending.clone(), now) }
+        if is_same { None } else { abandon_payment(&self.checkout, Payment::clone(pending), now) }
     }
 
     /// Makes the result of a submit. The attempt is left out unless it is pending.
-    fn new(checkout: Checkout, attempt: Option<Payment>) -> Self {
+    fn new(checkout: Checkout, attempt: Option<Arc<Payment>>) -> Self {
         Self { checkout, pending: attempt.filter(|payment| payment.result.is_pending()) }
     }
 }
@@ -99,7 +99,7 @@ impl Gateway {
                     }
                     // The checkout is paid, or its payment is pending. The shopper may have lost the page and submitted
                     // again.
-                    let submitted = SubmitResult::new(checkout, attempt);
+                    let submitted = SubmitResult::new(checkout, attempt.map(Arc::new));
                     let Some((open, abandoned)) = submitted.abandon_pending(&form, now) else { return Ok(submitted) };
                     checkout = open;
                     Some(abandoned)
@@ -108,7 +108,7 @@ impl Gateway {
             let outcome =
                 self.attempt_payment(&checkout, abandoned, &form, shopper, public_url, create_recorder()).await?;
             if let AttemptWrite::Settled { payment, .. } = outcome {
-                return Ok(SubmitResult::new(checkout, payment.map(|payment| *payment)));
+                return Ok(SubmitResult::new(checkout, payment));
             }
             checkout = self.load_checkout(id)?;
         }
@@ -190,14 +190,14 @@ impl Gateway {
                     open.check_attempt_limit(limit, now)?;
                     let (mut changes, payment) = prepared.decide_changes(loaded)?;
                     if let Some(abandoned) = abandoned {
-                        changes = changes.with_payment(&abandoned).without_deferred_effects(&abandoned.id);
+                        changes = changes.without_deferred_effects(&abandoned.id).with_payment(abandoned);
                     }
                     let next = open.with_attempt(&payment, now)?;
                     changes = changes.with_reminder(&next, reminder, now, payment.awaits_outcome());
                     let changes =
                         recorder_in_write.record_response(changes.with_checkout(&next), &payment, payment.created);
                     let attempt = AttemptOutcome::of_payment(&payment);
-                    Ok((changes, AttemptWrite::Settled { attempt, payment: Some(Box::new(payment)) }))
+                    Ok((changes, AttemptWrite::Settled { attempt, payment: Some(payment) }))
                 }
             })
             .await;
@@ -207,7 +207,7 @@ impl Gateway {
         self.velocity.end_attempt(attempt, attempt_outcome(&outcome), self.now());
         let mut outcome = outcome??;
         if let AttemptWrite::Settled { payment: Some(payment), .. } = &mut outcome {
-            **payment = self.send_connector_request(request, (**payment).clone(), recorder).await;
+            *payment = self.send_connector_request(request, Arc::clone(payment), recorder).await;
         }
         Ok(outcome)
     }

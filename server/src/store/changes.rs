@@ -1,6 +1,8 @@
 //! The changes of a decision: domain values that are encoded and written together with their effects in one
 //! transaction.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
@@ -27,7 +29,7 @@ use crate::vault::Sealed;
 #[derive(Debug, Default)]
 pub struct Changes {
     checkouts: Vec<Checkout>,
-    payments: Vec<Payment>,
+    payments: Vec<Arc<Payment>>,
     cards: Vec<SealedCard>,
     deleted_cards: Vec<(PaymentId, Timestamp)>,
     wallet_tokens: Vec<UsedWalletToken>,
@@ -64,8 +66,8 @@ impl Changes {
 
     /// Writes a new or changed payment, with the resulting events, notification and timers.
     #[must_use]
-    pub fn with_payment(mut self, payment: &Payment) -> Self {
-        self.payments.push(payment.clone());
+    pub fn with_payment(mut self, payment: impl Into<Arc<Payment>>) -> Self {
+        self.payments.push(payment.into());
         self
     }
 

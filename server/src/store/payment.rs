@@ -1,6 +1,8 @@
 //! The rows of a payment: its document, the indexes to find it, the tables of the constraints, and the effects of the
 //! write.
 
+use std::sync::Arc;
+
 use rusqlite::{Connection, params};
 
 use super::rows::{encode_document as encode, load_payment};
@@ -14,7 +16,7 @@ use crate::domain::payment::Payment;
 pub(super) fn write_payments(
     connection: &Connection,
     sources: &Sources,
-    payments: &[Payment],
+    payments: &[Arc<Payment>],
 ) -> Result<bool, StoreError> {
     // Release checkouts first, because one payment of a commit may replace another one of the same checkout.
     for payment in payments {

@@ -93,8 +93,8 @@ fn fill_store(folder: &Path, count: u64) -> anyhow::Result<()> {
 fn insert_payment(connection: &Connection, sampler: &Sampler, number: u64, created: Timestamp) -> anyhow::Result<()> {
     let payment = sampler.generate_payment(number, created);
     let purge = created + SignedDuration::from_hours(CARD_RETENTION_HOURS);
-    let changes =
-        Changes::default().with_payment(&payment).with_card(&payment.id, sampler.seal_card_number(&payment)?, purge);
+    let sealed = sampler.seal_card_number(&payment)?;
+    let changes = Changes::default().with_card(&payment.id, sealed, purge).with_payment(payment);
     Ok(bench::apply_changes(&changes, connection)?)
 }
 

@@ -32,7 +32,7 @@ use super::received::read_form_parameters;
 use super::{AppState, client};
 use crate::domain::address::{add_parameters, host_and_port};
 use crate::domain::checkout::{Checkout, CheckoutState};
-use crate::domain::payment::{Payment, Redirect};
+use crate::domain::payment::Redirect;
 use crate::gateway::checkout_requirements::requires_mandate;
 use crate::gateway::response_recorder::ResponseRecorder;
 use crate::gateway::submit::SubmitResult;
@@ -194,7 +194,7 @@ impl<'a> PlainFormRequest<'a> {
     /// link, or without one, says that the payment is processed.
     fn redirect_shopper(&self, submitted: &SubmitResult, result: Option<&str>) -> Response {
         let checkout = &submitted.checkout;
-        match submitted.pending.as_ref().and_then(Payment::page_to_visit) {
+        match submitted.pending.as_ref().and_then(|payment| payment.page_to_visit()) {
             Some(page) if page.method == "POST" => self.render_page(
                 StatusCode::OK,
                 host_and_port(&page.url),

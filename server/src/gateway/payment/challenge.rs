@@ -1,6 +1,8 @@
 //! The steps of 3-D Secure on the page of `redirect.url`: the issuer's method page, its challenge, and the effect of
 //! the result on the payment.
 
+use std::sync::Arc;
+
 use tillgate_shared::brand::Brand;
 use tillgate_shared::result::codes;
 use zeroize::Zeroizing;
@@ -52,14 +54,14 @@ impl Gateway {
     /// # Errors
     /// 404 if no payment has this page.
     pub async fn advance_three_ds(&self, page: &str, skip_method: bool) -> Result<ChallengeStep, Failure> {
-        let payment = self.load_three_ds_payment(page)?;
+        let payment = Arc::new(self.load_three_ds_payment(page)?);
         let now = self.now_of_id(&payment.entity);
         let Some(session) = payment.three_ds_session().filter(|_| payment.awaits_shopper()) else {
             return Ok(ChallengeStep::Ended(payment));
         };
         if now >= self.shopper_deadline(&payment) {
             let ended =
-                self.complete_payment(payment, codes::TIMED_OUT.into(), |payment| payment.awaits_shopper()).await?;
+                self.complete_payment(&payment, codes::TIMED_OUT.into(), |payment| payment.awaits_shopper()).await?;
             return Ok(ChallengeStep::Ended(ended.payment));
         }
         if session.awaits_challenge() {
@@ -73,7 +75,7 @@ impl Gateway {
 
     /// Asks the issuer for its decision, after the method page has run or its time has passed. Begins the challenge if
     /// the issuer demands one, and otherwise authorizes or declines the payment.
-    async fn request_after_method(&self, payment: Payment) -> Result<ChallengeStep, Failure> {
+    async fn request_after_method(&self, payment: Arc<Payment>) -> Result<ChallengeStep, Failure> {
         let Some(session) = payment.three_ds_session().cloned() else {
             return Ok(ChallengeStep::Ended(payment));
         };
@@ -148,7 +150,7 @@ impl Gateway {
         transaction: &str,
         result: ChallengeResult,
     ) -> Result<ProcessedChallenge, Failure> {
-        let payment = self.load_three_ds_payment(page)?;
+        let payment = Arc::new(self.load_three_ds_payment(page)?);
         let now = self.now_of_id(&payment.entity);
         let Some(session) = payment.three_ds_session().filter(|_| payment.awaits_shopper()).cloned() else {
             return Ok(ProcessedChallenge { payment, accepted: false });
@@ -156,8 +158,9 @@ impl Gateway {
         match session.check_challenge_answer(transaction, self.shopper_deadline(&payment), now) {
             Ok(()) => {}
             Err(ChallengeRejection::TooLate) => {
-                let ended =
-                    self.complete_payment(payment, codes::TIMED_OUT.into(), |payment| payment.awaits_shopper()).await?;
+                let ended = self
+                    .complete_payment(&payment, codes::TIMED_OUT.into(), |payment| payment.awaits_shopper())
+                    .await?;
                 return Ok(ProcessedChallenge { payment: ended.payment, accepted: false });
             }
             Err(ChallengeRejection::NoChallenge | ChallengeRejection::OtherTransaction) => {
@@ -219,13 +222,13 @@ impl Gateway {
     /// shopper or another request about it is in flight.
     async fn finish_three_ds(
         &self,
-        payment: Payment,
+        payment: Arc<Payment>,
         next_step: AfterThreeDs,
         change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
     ) -> Result<CompletionResult, Failure> {
         let change = move |payment: &mut Payment| payment.awaits_shopper() && change(payment);
         match next_step {
-            AfterThreeDs::Ended(result) => self.complete_payment(payment, result, change).await,
+            AfterThreeDs::Ended(result) => self.complete_payment(&payment, result, change).await,
             // Another request about this payment is in flight.
             AfterThreeDs::AwaitsConnector(request) if !request.is_guarded() => {
                 Ok(CompletionResult { payment, has_requested_result: false, changed: false })
@@ -258,12 +261,14 @@ impl Gateway {
             let mut payment = loaded.payment.ok_or_else(page_not_found)?;
             let changed = !payment.is_abandoned() && change(&mut payment);
             if !changed {
+                let payment = Arc::new(payment);
                 return Ok((Changes::default(), CompletionResult { payment, has_requested_result: false, changed }));
             }
             if let Some(page) = &mut payment.redirect {
                 page.asked = Some(now);
             }
-            let changes = Changes::default().with_payment(&payment).with_intent(&payment, machine_time);
+            let payment = Arc::new(payment);
+            let changes = Changes::default().with_payment(Arc::clone(&payment)).with_intent(&payment, machine_time);
             Ok((changes, CompletionResult { payment, has_requested_result: true, changed }))
         });
         Ok(reserved.await??)
@@ -303,14 +308,16 @@ impl Gateway {
         &self,
         payment: &Payment,
         step: impl FnOnce(&mut ThreeDsSession) -> bool + Send + 'static,
-    ) -> Result<Payment, Failure> {
+    ) -> Result<Arc<Payment>, Failure> {
         let keys = RecordKeys::for_payment(&payment.entity, &payment.id);
         let advanced = self.store.update(keys, move |loaded| {
             let mut payment = loaded.payment.ok_or_else(page_not_found)?;
             let pending = payment.awaits_shopper();
             let session = payment.redirect.as_mut().and_then(|redirect| redirect.authentication.as_mut());
             let changed = session.filter(|_| pending).is_some_and(step);
-            let changes = if changed { Changes::default().with_payment(&payment) } else { Changes::default() };
+            let payment = Arc::new(payment);
+            let changes =
+                if changed { Changes::default().with_payment(Arc::clone(&payment)) } else { Changes::default() };
             Ok((changes, payment))
         });
         Ok(advanced.await??)
@@ -329,18 +336,18 @@ enum AfterThreeDs {
 #[derive(Debug)]
 pub enum ChallengeStep {
     /// The issuer's method page has to run first.
-    Method(Payment),
+    Method(Arc<Payment>),
     /// The issuer awaits the shopper's answer.
-    Challenge(Payment),
+    Challenge(Arc<Payment>),
     /// The payment has ended.
-    Ended(Payment),
+    Ended(Arc<Payment>),
 }
 
 /// Effect of a challenge result.
 #[derive(Debug)]
 pub struct ProcessedChallenge {
     /// The payment.
-    pub payment: Payment,
+    pub payment: Arc<Payment>,
     /// True if the result was accepted. Otherwise it changed nothing, or it came too late and the payment timed out.
     pub accepted: bool,
 }

@@ -2,6 +2,8 @@
 //! a timeout. The completion also updates the checkout and the stored credentials, and reverses a payment that its
 //! shopper has abandoned.
 
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
@@ -21,7 +23,7 @@ use crate::store::{Changes, DeferredEffects, LoadedRecords, RecordKeys, StoredCr
 #[derive(Debug)]
 pub struct CompletionResult {
     /// The payment, with its outcome.
-    pub payment: Payment,
+    pub payment: Arc<Payment>,
     /// True if the payment has the requested result. A payment that had ended before keeps its own.
     pub has_requested_result: bool,
     /// True if this call has ended the payment.
@@ -50,16 +52,16 @@ struct Completion {
 }
 
 impl Gateway {
-    /// Gives a pending payment its result. `change` runs under the write lock; it may change the payment further, and
-    /// returns false if the result no longer applies. A payment that has ended already stays unchanged, without a call
-    /// of `change`. Also updates checkout, stored credentials and velocity counts, and reverses an approved payment
-    /// that its shopper has abandoned.
+    /// Gives a pending payment its result. `change` runs under the write lock before that; it may change the payment
+    /// further, or returns false and changes nothing if the result no longer applies. A payment that has ended already
+    /// stays unchanged, without a call of `change`. Also updates checkout, stored credentials and velocity counts, and
+    /// reverses an approved payment that its shopper has abandoned.
     ///
     /// # Errors
     /// 404 if the payment is gone; also if the store fails.
     pub async fn complete_payment(
         &self,
-        payment: Payment,
+        payment: &Payment,
         result: ConnectorResult,
         change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
     ) -> Result<CompletionResult, Failure> {
@@ -73,22 +75,22 @@ impl Gateway {
     /// Same as [`Gateway::complete_payment`].
     pub(super) async fn complete_with_response(
         &self,
-        payment: Payment,
+        payment: &Payment,
         result: ConnectorResult,
         change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
         recorder: ResponseRecorder<Payment>,
     ) -> Result<CompletionResult, Failure> {
-        let risk_check = if result.code.is_success() { self.screen_approval(&payment, &result) } else { None };
+        let risk_check = if result.code.is_success() { self.screen_approval(payment, &result) } else { None };
         let risk_counters = risk_check.as_ref().and_then(RiskCheck::counter_keys);
-        let deferred_effects = self.store.load_deferred_effects(&payment)?;
+        let deferred_effects = self.store.load_deferred_effects(payment)?;
         let credential_keys =
-            deferred_effects.as_ref().map(|effects| effects.required_keys(&payment)).unwrap_or_default();
+            deferred_effects.as_ref().map(|effects| effects.required_keys(payment)).unwrap_or_default();
         let has_effects = deferred_effects.is_some();
-        let reversal = self.prepare_reversal(&payment).await?;
+        let reversal = self.prepare_reversal(payment).await?;
         let now = self.now_of_id(&payment.entity);
         let card_window = self.options.card_window;
         let machine_time = self.now();
-        let reversal_type = self.reversal_type(&payment, now);
+        let reversal_type = self.reversal_type(payment, now);
         let completion = Completion {
             result,
             risk_check,
@@ -100,12 +102,11 @@ impl Gateway {
             reversal_type,
             recorder,
         };
-        let Payment { entity, id, checkout, .. } = payment;
         let keys = RecordKeys {
-            checkout,
+            checkout: payment.checkout.clone(),
             stored_credentials: credential_keys,
             risk_counters,
-            ..RecordKeys::for_payment(&entity, &id)
+            ..RecordKeys::for_payment(&payment.entity, &payment.id)
         };
         let completed = self.store.update(keys, move |loaded| completion.decide_changes(loaded, change)).await??;
         self.security_codes.remove_code(&completed.payment.id);
@@ -172,24 +173,14 @@ impl Completion {
     ) -> Result<(Changes, CompletionResult), Refusal> {
         let Self { result, deferred_effects, now, machine_time, card_window, reversal, .. } = self;
         let (reversal_type, recorder) = (self.reversal_type, self.recorder);
-        let payment = loaded.payment.ok_or_else(page_not_found)?;
+        let mut payment = loaded.payment.ok_or_else(page_not_found)?;
         let has_requested_result = payment.result == result.code;
-        let mut updated = Payment {
-            details: result.details,
-            avs: result.avs.or(payment.avs),
-            cvv: result.cvv.or(payment.cvv),
-            pay_to: result.transfer_account.or_else(|| payment.pay_to.clone()),
-            connector_tx_ids: if result.connector_tx_ids.is_empty() {
-                payment.connector_tx_ids.clone()
-            } else {
-                result.connector_tx_ids
-            },
-            unannounced: false,
-            ..payment.clone()
-        };
-        if has_requested_result || !payment.result.is_pending() || !change(&mut updated) {
+        if has_requested_result || !payment.result.is_pending() || !change(&mut payment) {
+            let payment = Arc::new(payment);
             return Ok((Changes::default(), CompletionResult { payment, has_requested_result, changed: false }));
         }
+        let code = result.code;
+        let mut updated = with_result_details(payment, result);
         let (refused, counters) = match self.risk_check {
             Some(check) => {
                 let (ruling, counters) = check.decide(&mut updated, &loaded.risk_counters);
@@ -198,7 +189,7 @@ impl Completion {
             None => (None, Changes::default()),
         };
         let OutcomeEffects { mut payment, checkout, must_reverse } =
-            apply_outcome(updated, loaded.checkout, refused.unwrap_or(result.code));
+            apply_outcome(updated, loaded.checkout, refused.unwrap_or(code));
         let must_reverse = must_reverse || refused.is_some();
         let mut changes = match deferred_effects {
             Some(effects) => {
@@ -207,7 +198,8 @@ impl Completion {
             None => Changes::default(),
         };
         changes = changes.merged_with(counters);
-        changes = recorder.replace_response(changes.with_payment(&payment), &payment, payment.created);
+        let payment = Arc::new(payment);
+        changes = recorder.replace_response(changes.with_payment(Arc::clone(&payment)), &payment, payment.created);
         if payment.connector.is_some() {
             changes = changes.without_intent(&payment.id);
         }
@@ -219,13 +211,31 @@ impl Completion {
         }
         if must_reverse {
             let reversal = draft_reversal(&payment, reversal_type, reversal, now);
-            changes = changes.with_payment(&reversal);
             if reversal.awaits_connector() {
                 changes = changes.with_intent(&reversal, machine_time);
             }
+            changes = changes.with_payment(reversal);
         }
         let has_requested_result = refused.is_none();
         Ok((changes, CompletionResult { payment, has_requested_result, changed: true }))
+    }
+}
+
+/// Returns a payment with the details of its connector's result, but not with its code. Keeps earlier check results,
+/// transfer account and transaction ids if the result has none.
+fn with_result_details(payment: Payment, result: ConnectorResult) -> Payment {
+    Payment {
+        details: result.details,
+        avs: result.avs.or(payment.avs),
+        cvv: result.cvv.or(payment.cvv),
+        pay_to: result.transfer_account.or(payment.pay_to),
+        connector_tx_ids: if result.connector_tx_ids.is_empty() {
+            payment.connector_tx_ids
+        } else {
+            result.connector_tx_ids
+        },
+        unannounced: false,
+        ..payment
     }
 }
 

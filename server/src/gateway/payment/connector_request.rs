@@ -90,9 +90,9 @@ impl Gateway {
     pub(in crate::gateway) async fn send_connector_request(
         &self,
         request: Option<ConnectorRequest>,
-        payment: Payment,
+        payment: Arc<Payment>,
         recorder: ResponseRecorder<Payment>,
-    ) -> Payment {
+    ) -> Arc<Payment> {
         match request.filter(|_| payment.awaits_connector()) {
             // Boxed, because most payments send no request, and all would have to reserve its memory.
             Some(request) => Box::pin(self.ask_connector(request, payment, recorder)).await,
@@ -105,9 +105,9 @@ impl Gateway {
     async fn ask_connector(
         &self,
         request: ConnectorRequest,
-        payment: Payment,
+        payment: Arc<Payment>,
         recorder: ResponseRecorder<Payment>,
-    ) -> Payment {
+    ) -> Arc<Payment> {
         let ConnectorRequest { connector, order, today, return_url, guard: _guard } = request;
         let (reference, descriptor) = (payment.id.as_str(), payment.descriptor.as_str());
         let merchant_id = payment.acquirer_merchant_id();
@@ -125,11 +125,11 @@ impl Gateway {
     /// unknown, notifies the merchant of a pending payment, as in the response to the request.
     pub(in crate::gateway) async fn try_write_outcome(
         &self,
-        payment: Payment,
+        payment: Arc<Payment>,
         outcome: ConnectorOutcome,
         recorder: ResponseRecorder<Payment>,
-    ) -> Payment {
-        let settled = match self.write_outcome(payment.clone(), outcome, recorder).await {
+    ) -> Arc<Payment> {
+        let settled = match self.write_outcome(&payment, outcome, recorder).await {
             Ok(settled) if settled.unannounced => self.announce_pending(settled).await,
             settled => settled,
         };
@@ -148,36 +148,38 @@ impl Gateway {
     /// the page is not a foreign one.
     async fn write_connector_page(
         &self,
-        payment: Payment,
+        payment: Arc<Payment>,
         shopper_page: ShopperPage,
         recorder: ResponseRecorder<Payment>,
-    ) -> Result<Payment, Failure> {
+    ) -> Result<Arc<Payment>, Failure> {
         let ShopperPage::Foreign { url, method, parameters } = shopper_page else { return Ok(payment) };
         let written = self.store.update(RecordKeys::for_payment(&payment.entity, &payment.id), move |loaded| {
-            let mut payment = loaded.payment.unwrap_or(payment);
+            let mut payment = loaded.payment.unwrap_or_else(|| Arc::unwrap_or_clone(payment));
             let is_pending = payment.result.is_pending();
             let page = payment.redirect.as_mut().filter(|page| page.authentication.is_none() && page.asked.is_some());
             let Some(page) = page.filter(|_| is_pending) else {
-                return Ok((Changes::default(), payment));
+                return Ok((Changes::default(), Arc::new(payment)));
             };
             (page.url, page.method, page.parameters, page.asked) = (url, method, parameters, None);
             payment.unannounced = false;
-            let created = payment.created;
-            Ok((recorder.replace_response(Changes::default().with_payment(&payment), &payment, created), payment))
+            let payment = Arc::new(payment);
+            let changes = Changes::default().with_payment(Arc::clone(&payment));
+            Ok((recorder.replace_response(changes, &payment, payment.created), payment))
         });
         Ok(written.await??)
     }
 
     /// Notifies the merchant of a pending payment, unless that was done before. Returns the payment with its current
     /// state.
-    async fn announce_pending(&self, payment: Payment) -> Result<Payment, Failure> {
+    async fn announce_pending(&self, payment: Arc<Payment>) -> Result<Arc<Payment>, Failure> {
         let announced = self.store.update(RecordKeys::for_payment(&payment.entity, &payment.id), move |loaded| {
-            let mut payment = loaded.payment.unwrap_or(payment);
+            let mut payment = loaded.payment.unwrap_or_else(|| Arc::unwrap_or_clone(payment));
             if !payment.unannounced {
-                return Ok((Changes::default(), payment));
+                return Ok((Changes::default(), Arc::new(payment)));
             }
             payment.unannounced = false;
-            Ok((Changes::default().with_payment(&payment), payment))
+            let payment = Arc::new(payment);
+            Ok((Changes::default().with_payment(Arc::clone(&payment)), payment))
         });
         Ok(announced.await??)
     }
@@ -189,16 +191,16 @@ impl Gateway {
     /// If the store fails, or the payment is gone.
     pub(super) async fn write_outcome(
         &self,
-        payment: Payment,
+        payment: &Arc<Payment>,
         outcome: ConnectorOutcome,
         recorder: ResponseRecorder<Payment>,
-    ) -> Result<Payment, Failure> {
+    ) -> Result<Arc<Payment>, Failure> {
         match outcome {
             ConnectorOutcome::Approved(result) | ConnectorOutcome::Declined(result) => {
                 Ok(self.complete_with_response(payment, result, |_| true, recorder).await?.payment)
             }
-            ConnectorOutcome::Redirect(_, page) => self.write_connector_page(payment, page, recorder).await,
-            ConnectorOutcome::Pending(_) | ConnectorOutcome::Unknown => Ok(payment),
+            ConnectorOutcome::Redirect(_, page) => self.write_connector_page(Arc::clone(payment), page, recorder).await,
+            ConnectorOutcome::Pending(_) | ConnectorOutcome::Unknown => Ok(Arc::clone(payment)),
         }
     }
 }

@@ -2,6 +2,8 @@
 //! [`PreparedPayment::decide_changes`] runs under the lock and decides what depends on other payments. One order, one
 //! transaction, one response.
 
+use std::sync::Arc;
+
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 
@@ -24,7 +26,7 @@ use crate::store::{Changes, DeferredEffects, LoadedRecords, RecordKeys};
 /// A payment that is ready to be written.
 pub(in crate::gateway) struct PreparedPayment {
     payment: Payment,
-    /// The changes that are written with the payment.
+    /// The changes that are written with the payment, without the payment itself.
     changes: Changes,
     /// Changes to stored credentials. `None` if there are none.
     credential_changes: Option<CredentialChanges>,
@@ -274,7 +276,7 @@ fn decline_by_risk(
     code: ResultCode,
     reversal: Option<(PaymentId, ResultCode)>,
     wallet_token: Option<UsedWalletToken>,
-) -> (Changes, Payment) {
+) -> (Changes, Arc<Payment>) {
     let mut payment = Payment {
         result: code,
         redirect: None,
@@ -290,10 +292,11 @@ fn decline_by_risk(
         payment.details.clear();
         payment.connector_tx_ids.clear();
     }
-    let mut changes = Changes::default().with_payment(&payment);
+    let payment = Arc::new(payment);
+    let mut changes = Changes::default().with_payment(Arc::clone(&payment));
     if let Some(reversal) = reversal {
         let created = payment.created;
-        changes = changes.with_payment(&draft_reversal(&payment, ModificationType::Reversal, reversal, created));
+        changes = changes.with_payment(draft_reversal(&payment, ModificationType::Reversal, reversal, created));
         if let Some(token) = &wallet_token {
             changes = changes.with_used_token(token);
         }
@@ -324,7 +327,7 @@ impl PreparedPayment {
     ///
     /// # Errors
     /// If the wallet token has been used already, or if a stored credential does not allow the payment.
-    pub(in crate::gateway) fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, Payment), Refusal> {
+    pub(in crate::gateway) fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, Arc<Payment>), Refusal> {
         let Self { mut payment, changes, credential_changes, held_card, risk_check, reversal, keys, .. } = self;
         if loaded.token_used {
             return Err(wallet::used_token_refusal());
@@ -349,6 +352,7 @@ impl PreparedPayment {
             )?),
             None => changes,
         };
-        Ok((changes.with_payment(&payment), payment))
+        let payment = Arc::new(payment);
+        Ok((changes.with_payment(Arc::clone(&payment)), payment))
     }
 }

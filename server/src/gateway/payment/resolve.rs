@@ -1,6 +1,8 @@
 //! Resolves payments with an unknown outcome at their connectors: by an inquiry, or by repeating the request if that is
 //! safe. A payment that the connector does not know is reversed there, so that it cannot succeed later.
 
+use std::sync::Arc;
+
 use jiff::SignedDuration;
 use tillgate_shared::result::codes;
 
@@ -54,7 +56,7 @@ impl Gateway {
             }
             (Some(connector), None) => self.inquire_or_reverse(connector.as_ref(), &payment).await,
         };
-        let settled = self.write_outcome(payment, outcome, ResponseRecorder::disabled()).await?;
+        let settled = self.write_outcome(&Arc::new(payment), outcome, ResponseRecorder::disabled()).await?;
         if settled.can_be_inquired() {
             let age = self.now_of_id(entity).duration_since(settled.connector_request_time());
             let wait = (age / 2).clamp(MIN_INTERVAL, MAX_INTERVAL);

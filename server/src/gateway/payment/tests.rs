@@ -211,13 +211,13 @@ impl TestShop {
     }
 
     /// Pays 92.00 EUR by card at the test host.
-    async fn pay_by_card(&self) -> Payment {
+    async fn pay_by_card(&self) -> Arc<Payment> {
         let addresses = Addresses { public: "http://127.0.0.1/", result: None, shop_origin: None, shopper: None };
         self.gateway.pay(&self.entity, order_parameters(&CARD), addresses, ResponseRecorder::disabled()).await.unwrap()
     }
 
     /// Makes a follow-up payment of this type: a reversal of the whole payment, or any other over 92.00 EUR.
-    async fn modify_payment(&self, payment: &Payment, payment_type: &str) -> Payment {
+    async fn modify_payment(&self, payment: &Payment, payment_type: &str) -> Arc<Payment> {
         let parameters = [("paymentType", payment_type), ("amount", "92.00"), ("currency", "EUR")];
         let parameters = parameters[..if payment_type == "RV" { 1 } else { 3 }].iter().copied().collect();
         self.gateway
@@ -280,7 +280,7 @@ async fn a_payment_is_stored_as_pending_before_its_connector_is_asked() {
     assert_eq!(shop.host.entry_count(), 0);
     shop.host.permits.add_permits(1);
     let paid = paying.await.unwrap();
-    assert_eq!((paid.result, paid.id), (codes::TEST_CONNECTOR, id));
+    assert_eq!((paid.result, &paid.id), (codes::TEST_CONNECTOR, &id));
     assert_eq!((shop.count_intents(), shop.host.balance()), (0, 9200));
 }
 

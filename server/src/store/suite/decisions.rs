@@ -48,10 +48,10 @@ pub(in crate::store) async fn a_decision_sees_everything_that_was_committed_befo
     let (checkout, paid) = (sample_checkout(1), sample_payment(1));
     let refund = follow_up(&paid, 2, PaymentType::Refund, "30.00");
     let stored = sample_registration(1);
-    let changes = Changes::default().with_checkout(&checkout).with_payment(&paid).with_registration(&stored);
+    let changes = Changes::default().with_checkout(&checkout).with_payment(paid.clone()).with_registration(&stored);
     let changes = changes.with_account(&stored, sealed_account(1));
     write_changes(&store, changes).await.unwrap();
-    write_changes(&store, Changes::default().with_payment(&refund)).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(refund.clone())).await.unwrap();
     let keys = RecordKeys {
         stored_credentials: StoredCredentialKeys {
             registration: Some((stored.entity.clone(), stored.id.clone())),
@@ -151,7 +151,7 @@ fn response_with_shared_key() -> StoredResponse {
 
 pub(in crate::store) async fn what_was_answered_is_there_when_the_store_is_opened_again(backend: impl Backend) {
     let store = backend.open_store();
-    write_changes(&store, Changes::default().with_checkout(&sample_checkout(7)).with_payment(&sample_payment(1)))
+    write_changes(&store, Changes::default().with_checkout(&sample_checkout(7)).with_payment(sample_payment(1)))
         .await
         .unwrap();
     drop(store);
@@ -165,31 +165,35 @@ pub(in crate::store) async fn a_checkout_has_one_pending_or_approved_payment(bac
     let of_checkout = |payment: Payment| Payment { checkout: Some(sample_checkout(1).id), ..payment };
     let declined = of_checkout(with_result(&sample_payment(1), codes::CARD_EXPIRED));
     let waiting = of_checkout(pending_payment(2));
-    write_changes(&store, Changes::default().with_payment(&declined)).await.unwrap();
-    write_changes(&store, Changes::default().with_payment(&waiting)).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(declined.clone())).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(waiting.clone())).await.unwrap();
     let second = of_checkout(sample_payment(3));
-    let error = write_changes(&store, Changes::default().with_payment(&second)).await.unwrap_err();
+    let error = write_changes(&store, Changes::default().with_payment(second.clone())).await.unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::ConstraintViolated);
     assert_eq!(store.load_payment(&second.entity, &second.id).unwrap(), None);
     // The shopper abandons the first payment in the same commit.
     let mut abandoned = waiting;
     abandoned.redirect.as_mut().unwrap().abandoned = true;
-    write_changes(&store, Changes::default().with_payment(&abandoned).with_payment(&second)).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(abandoned.clone()).with_payment(second.clone()))
+        .await
+        .unwrap();
     assert_eq!(store.load_payment(&second.entity, &second.id).unwrap(), Some(second));
 }
 
 pub(in crate::store) async fn the_amount_and_the_final_result_of_a_payment_never_change(backend: impl Backend) {
     let store = backend.open_store();
     let paid = sample_payment(1);
-    write_changes(&store, Changes::default().with_payment(&pending_payment(2)).with_payment(&paid)).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(pending_payment(2)).with_payment(paid.clone()))
+        .await
+        .unwrap();
     for changed in [with_result(&paid, codes::CARD_EXPIRED), Payment { amount: sample_amount("91.00"), ..paid.clone() }]
     {
-        let error = write_changes(&store, Changes::default().with_payment(&changed)).await.unwrap_err();
+        let error = write_changes(&store, Changes::default().with_payment(changed.clone())).await.unwrap_err();
         assert_eq!(error.kind(), StoreErrorKind::ConstraintViolated);
         assert_eq!(store.load_payment(&paid.entity, &paid.id).unwrap().as_ref(), Some(&paid));
     }
     let approved = with_result(&pending_payment(2), codes::TEST_INTERNAL);
-    write_changes(&store, Changes::default().with_payment(&approved)).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(approved.clone())).await.unwrap();
     assert_eq!(store.load_payment(&approved.entity, &approved.id).unwrap(), Some(approved));
 }
 
@@ -197,13 +201,13 @@ pub(in crate::store) async fn follow_up_payments_stay_within_the_amount(backend:
     let store = backend.open_store();
     let paid = sample_payment(1);
     let refund = |seconds, amount| follow_up(&paid, seconds, PaymentType::Refund, amount);
-    write_changes(&store, Changes::default().with_payment(&paid)).await.unwrap();
-    write_changes(&store, Changes::default().with_payment(&refund(2, "90.00"))).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(paid.clone())).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(refund(2, "90.00"))).await.unwrap();
     let too_much = refund(3, "2.01");
-    let error = write_changes(&store, Changes::default().with_payment(&too_much)).await.unwrap_err();
+    let error = write_changes(&store, Changes::default().with_payment(too_much.clone())).await.unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::ConstraintViolated);
     assert_eq!(store.load_payment(&too_much.entity, &too_much.id).unwrap(), None);
-    write_changes(&store, Changes::default().with_payment(&refund(4, "2.00"))).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(refund(4, "2.00"))).await.unwrap();
     let (_, links) = store.load_with_follow_ups(std::slice::from_ref(&paid.entity), &paid.id).unwrap().unwrap();
     assert_eq!(links.iter().map(|link| link.hundredths).collect::<Vec<_>>(), [9000, 200]);
 }
@@ -216,20 +220,17 @@ pub(in crate::store) async fn a_reference_is_paid_by_a_payment_that_succeeded_or
         let keys = RecordKeys { reference, ignored_payment: ignored.map(|payment| payment.id), ..RecordKeys::none() };
         store.update(keys, |loaded| Ok((Changes::default(), loaded.reference_paid))).await.unwrap().unwrap()
     };
-    write_changes(
-        &store,
-        Changes::default().with_payment(&order(with_result(&sample_payment(1), codes::CARD_EXPIRED))),
-    )
-    .await
-    .unwrap();
+    write_changes(&store, Changes::default().with_payment(order(with_result(&sample_payment(1), codes::CARD_EXPIRED))))
+        .await
+        .unwrap();
     assert!(!is_paid_ignoring(None).await);
-    write_changes(&store, Changes::default().with_payment(&order(pending_payment(2)))).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(order(pending_payment(2)))).await.unwrap();
     assert!(is_paid_ignoring(None).await && !is_paid_ignoring(Some(pending_payment(2))).await);
     let mut abandoned = order(pending_payment(2));
     abandoned.redirect.as_mut().unwrap().abandoned = true;
-    write_changes(&store, Changes::default().with_payment(&abandoned)).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(abandoned.clone())).await.unwrap();
     assert!(!is_paid_ignoring(None).await);
-    write_changes(&store, Changes::default().with_payment(&order(sample_payment(3)))).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(order(sample_payment(3)))).await.unwrap();
     assert!(is_paid_ignoring(None).await && is_paid_ignoring(Some(pending_payment(2))).await);
 }
 
@@ -241,10 +242,10 @@ pub(in crate::store) async fn a_wallet_token_pays_once(backend: impl Backend) {
         store.update(keys, |loaded| Ok((Changes::default(), loaded.token_used))).await.unwrap().unwrap()
     };
     assert!(!is_used().await);
-    write_changes(&store, Changes::default().with_used_token(&token).with_payment(&sample_payment(1))).await.unwrap();
+    write_changes(&store, Changes::default().with_used_token(&token).with_payment(sample_payment(1))).await.unwrap();
     assert!(is_used().await);
     let second_use =
-        write_changes(&store, Changes::default().with_used_token(&token).with_payment(&sample_payment(2))).await;
+        write_changes(&store, Changes::default().with_used_token(&token).with_payment(sample_payment(2))).await;
     assert_eq!(second_use.unwrap_err().kind(), StoreErrorKind::ConstraintViolated);
     assert_eq!(store.load_payment(&sample_entity(1).id, &sample_payment(2).id).unwrap(), None);
     store.delete_expired_wallet_tokens(sample_time(59)).await.unwrap();

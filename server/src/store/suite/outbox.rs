@@ -142,13 +142,13 @@ pub(in crate::store) async fn an_event_is_written_for_each_active_webhook_that_l
     add_webhook(&admin, &sample_entity(3), 5, "PAYMENT,REGISTRATION", true);
     let store = backend.open_store();
     let event = |name: &str, webhook: &MessageId| (name.to_owned(), webhook.clone());
-    write_changes(&store, Changes::default().with_payment(&pending_payment(1))).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(pending_payment(1))).await.unwrap();
     let created = [event("PAYMENT CREATED", &own), event("PAYMENT CREATED", &of_merchant)];
     assert_eq!(claim_events(&store).await, created);
     // Writing the payment again without a change causes no event.
-    write_changes(&store, Changes::default().with_payment(&pending_payment(1))).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(pending_payment(1))).await.unwrap();
     assert_eq!(claim_events(&store).await, []);
-    write_changes(&store, Changes::default().with_payment(&with_result(&pending_payment(1), codes::TEST_INTERNAL)))
+    write_changes(&store, Changes::default().with_payment(with_result(&pending_payment(1), codes::TEST_INTERNAL)))
         .await
         .unwrap();
     let updated = [event("PAYMENT UPDATED", &own), event("PAYMENT UPDATED", &of_merchant)];
@@ -173,14 +173,14 @@ pub(in crate::store) async fn a_notification_is_written_when_the_outcome_comes_l
     let with_address = |payment: Payment| with_parameter(payment, NOTIFICATION_URL, ADDRESS);
     let count = || due_messages(&store, due_time()).len();
     let (paid, waiting) = (with_address(sample_payment(1)), with_address(pending_payment(2)));
-    write_changes(&store, Changes::default().with_payment(&paid).with_payment(&waiting)).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(paid.clone()).with_payment(waiting.clone())).await.unwrap();
     assert_eq!(count(), 0, "the response reports a new payment");
-    write_changes(&store, Changes::default().with_payment(&with_result(&waiting, codes::CARD_EXPIRED))).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(with_result(&waiting, codes::CARD_EXPIRED))).await.unwrap();
     assert_eq!(count(), 1);
     let refund = with_address(follow_up(&paid, 3, PaymentType::Refund, "1.00"));
-    write_changes(&store, Changes::default().with_payment(&refund)).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(refund.clone())).await.unwrap();
     assert_eq!(count(), 2);
-    write_changes(&store, Changes::default().with_payment(&refund)).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(refund.clone())).await.unwrap();
     assert_eq!(count(), 2);
 }
 
@@ -190,9 +190,9 @@ pub(in crate::store) async fn a_refused_decision_sends_nothing(backend: impl Bac
     assert!(store.update(RecordKeys::none(), refuse).await.unwrap().is_err());
     let changes = Changes::default().with_outgoing_get(&sample_entity(1).id, NOTIFICATION, ADDRESS.to_owned());
     // The payment violates a constraint, so neither the payment nor its message is written.
-    write_changes(&store, Changes::default().with_payment(&sample_payment(1))).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(sample_payment(1))).await.unwrap();
     let too_much = follow_up(&sample_payment(1), 2, PaymentType::Refund, "93.00");
-    assert!(write_changes(&store, changes.with_payment(&too_much)).await.is_err());
+    assert!(write_changes(&store, changes.with_payment(too_much.clone())).await.is_err());
     assert_eq!(due_messages(&store, due_time()), []);
 }
 

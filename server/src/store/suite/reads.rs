@@ -26,7 +26,7 @@ async fn write_alternating_payments(store: &Store, count: i64) -> Vec<Payment> {
     for second in 0..count {
         let owner = u8::try_from(second % 2 + 1).unwrap();
         let payment = Payment { entity: sample_entity(owner).id, ..sample_payment(second) };
-        changes = changes.with_payment(&payment);
+        changes = changes.with_payment(payment.clone());
         all.push(payment);
     }
     write_changes(store, changes).await.unwrap();
@@ -82,7 +82,7 @@ pub(in crate::store) async fn payments_of_a_reference_come_with_what_belongs_to_
     let refund = follow_up(&order, 3, PaymentType::Refund, "1.00");
     let chargeback = follow_up(&refund, 4, PaymentType::Chargeback, "1.00");
     for payment in [&order, &other, &refund, &chargeback] {
-        write_changes(&store, Changes::default().with_payment(payment)).await.unwrap();
+        write_changes(&store, Changes::default().with_payment(payment.clone())).await.unwrap();
     }
     let both = [sample_entity(2).id, sample_entity(1).id];
     let ids = |payments: Vec<Payment>| payments.into_iter().map(|payment| payment.id).collect::<Vec<_>>();
@@ -98,7 +98,7 @@ pub(in crate::store) async fn payments_of_a_reference_come_with_what_belongs_to_
 pub(in crate::store) async fn a_payment_is_found_by_its_entity_and_by_its_page_only(backend: impl Backend) {
     let store = backend.open_store();
     let waiting = pending_payment(1);
-    write_changes(&store, Changes::default().with_payment(&waiting)).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(waiting.clone())).await.unwrap();
     assert_eq!(store.load_payment(&sample_entity(2).id, &waiting.id).unwrap(), None);
     assert_eq!(store.load_payment_of_any(&[sample_entity(2).id], &waiting.id).unwrap(), None);
     assert_eq!(
@@ -116,8 +116,8 @@ pub(in crate::store) async fn attempts_that_share_parameters_are_read_complete(b
     let first = item(declined(1));
     let mut second = with_parameter(item(declined(2)), "customer.email", "jane@shop.example");
     second.share_parameters_with(&first);
-    write_changes(&store, Changes::default().with_payment(&first)).await.unwrap();
-    write_changes(&store, Changes::default().with_payment(&second)).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(first.clone())).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(second.clone())).await.unwrap();
     let read = store.load_payment(&second.entity, &second.id).unwrap().unwrap();
     let parameters = |payment: &Payment| -> BTreeSet<(String, String)> {
         payment.parameters.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
@@ -131,7 +131,7 @@ pub(in crate::store) async fn a_change_of_a_payment_or_its_reference_is_noticed(
     let store = backend.open_store();
     let order = |payment| with_parameter(payment, "merchantTransactionId", "order-1");
     let first = order(sample_payment(1));
-    write_changes(&store, Changes::default().with_payment(&first)).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(first.clone())).await.unwrap();
     let stamp = || {
         let commit = store.change_log.current_commit();
         CacheStamp::for_reference(commit, &first.entity, "order-1", std::iter::once(&first.id)).unwrap()
@@ -139,14 +139,14 @@ pub(in crate::store) async fn a_change_of_a_payment_or_its_reference_is_noticed(
     let before = stamp();
     assert!(store.change_log.is_fresh(&before));
     let other = with_parameter(sample_payment(2), "merchantTransactionId", "order-2");
-    write_changes(&store, Changes::default().with_payment(&other)).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(other.clone())).await.unwrap();
     assert!(store.change_log.is_fresh(&before));
-    write_changes(&store, Changes::default().with_payment(&follow_up(&first, 3, PaymentType::Refund, "1.00")))
+    write_changes(&store, Changes::default().with_payment(follow_up(&first, 3, PaymentType::Refund, "1.00")))
         .await
         .unwrap();
     assert!(!store.change_log.is_fresh(&before));
     let before = stamp();
-    write_changes(&store, Changes::default().with_payment(&order(sample_payment(4)))).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(order(sample_payment(4)))).await.unwrap();
     assert!(!store.change_log.is_fresh(&before));
 }
 

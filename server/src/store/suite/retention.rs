@@ -40,7 +40,7 @@ fn sample_response(created: i64, body: &str) -> StoredResponse {
 
 pub(in crate::store) async fn an_answer_is_replayed_until_its_day_is_over(backend: impl Backend) {
     let store = backend.open_store();
-    write_changes(&store, Changes::default().with_payment(&sample_payment(1)).with_response(sample_response(0, "one")))
+    write_changes(&store, Changes::default().with_payment(sample_payment(1)).with_response(sample_response(0, "one")))
         .await
         .unwrap();
     let found = store.load_response(&sample_entity(1).id, &sample_key(), sample_time(99)).unwrap().unwrap();
@@ -56,12 +56,12 @@ pub(in crate::store) async fn an_answer_is_replayed_until_its_day_is_over(backen
 
 pub(in crate::store) async fn the_second_request_of_a_name_writes_nothing(backend: impl Backend) {
     let store = backend.open_store();
-    write_changes(&store, Changes::default().with_payment(&sample_payment(1)).with_response(sample_response(0, "one")))
+    write_changes(&store, Changes::default().with_payment(sample_payment(1)).with_response(sample_response(0, "one")))
         .await
         .unwrap();
     let second = write_changes(
         &store,
-        Changes::default().with_payment(&sample_payment(2)).with_response(sample_response(50, "two")),
+        Changes::default().with_payment(sample_payment(2)).with_response(sample_response(50, "two")),
     )
     .await;
     assert_eq!(second.unwrap_err().kind(), StoreErrorKind::DuplicateKey);
@@ -98,7 +98,7 @@ pub(in crate::store) async fn a_response_is_replaced_by_the_same_request_alone(b
 pub(in crate::store) async fn a_card_is_kept_until_its_time_has_come(backend: impl Backend) {
     let store = backend.open_store();
     let with_card = |second: i64| {
-        Changes::default().with_payment(&sample_payment(second)).with_card(
+        Changes::default().with_payment(sample_payment(second)).with_card(
             &sample_payment(second).id,
             sealed_record(1),
             sample_time(10),
@@ -200,7 +200,7 @@ pub(in crate::store) async fn a_promise_is_kept_until_it_is_settled_or_too_old(b
     for payment in [&one, &two] {
         write_changes(
             &store,
-            Changes::default().with_payment(payment).with_deferred_effects(payment, effects(), sample_time(50)),
+            Changes::default().with_payment(payment.clone()).with_deferred_effects(payment, effects(), sample_time(50)),
         )
         .await
         .unwrap();
@@ -227,7 +227,7 @@ pub(in crate::store) async fn everything_that_needs_a_vault_key_is_counted_until
     let mut response = sample_response(0, "one");
     response.request.fingerprint = [4; FINGERPRINT_LENGTH];
     let changes = Changes::default()
-        .with_payment(&sample_payment(1))
+        .with_payment(sample_payment(1))
         .with_card(&sample_payment(1).id, sealed_record(4), sample_time(10))
         .with_response(response);
     write_changes(&store, changes).await.unwrap();

@@ -25,7 +25,7 @@ pub(in crate::store) async fn timers_are_due_in_the_order_in_which_they_began(ba
     let store = backend.open_store();
     let (early, middle, late) = (pending_payment(1), pending_payment(2), pending_payment(3));
     for payment in [&late, &early, &middle] {
-        write_changes(&store, Changes::default().with_payment(payment)).await.unwrap();
+        write_changes(&store, Changes::default().with_payment(payment.clone())).await.unwrap();
     }
     let ids = [&early, &middle, &late].map(|payment| payment.id.to_string());
     assert_eq!(due_subjects(&store, TimerKind::End, 3, 10), ids);
@@ -33,7 +33,7 @@ pub(in crate::store) async fn timers_are_due_in_the_order_in_which_they_began(ba
     assert_eq!(due_subjects(&store, TimerKind::End, 2, 10), ids[..2]);
     assert_eq!(due_subjects(&store, TimerKind::Remind, 3, 10), [""; 0]);
     // Writing a pending payment again does not change the start of its timer.
-    write_changes(&store, Changes::default().with_payment(&early)).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(early.clone())).await.unwrap();
     assert_eq!(due_subjects(&store, TimerKind::End, 3, 10), ids);
     store.stop_timer(TimerKind::End, ids[1].clone()).await.unwrap();
     assert_eq!(due_subjects(&store, TimerKind::End, 3, 10), [ids[0].clone(), ids[2].clone()]);
@@ -42,10 +42,10 @@ pub(in crate::store) async fn timers_are_due_in_the_order_in_which_they_began(ba
 pub(in crate::store) async fn a_payment_that_gets_its_outcome_stops_its_timer(backend: impl Backend) {
     backend.open_admin().add_entity(&sample_entity(1), sample_time(0)).unwrap();
     let store = backend.open_store();
-    write_changes(&store, Changes::default().with_payment(&pending_payment(1)).with_payment(&pending_payment(2)))
+    write_changes(&store, Changes::default().with_payment(pending_payment(1)).with_payment(pending_payment(2)))
         .await
         .unwrap();
-    write_changes(&store, Changes::default().with_payment(&with_result(&pending_payment(1), codes::CARD_EXPIRED)))
+    write_changes(&store, Changes::default().with_payment(with_result(&pending_payment(1), codes::CARD_EXPIRED)))
         .await
         .unwrap();
     assert_eq!(due_subjects(&store, TimerKind::End, 10, 10), [pending_payment(2).id.to_string()]);
@@ -62,7 +62,7 @@ pub(in crate::store) async fn a_reminder_waits_while_its_attempt_is_pending(back
     let attempt = Payment { checkout: Some(sample_checkout(1).id), ..pending_payment(1) };
     let checkout = with_attempt(&sample_checkout(1), &attempt);
     let address = Some("https://shop.example/remind".to_owned());
-    let changes = Changes::default().with_checkout(&checkout).with_payment(&attempt).with_reminder(
+    let changes = Changes::default().with_checkout(&checkout).with_payment(attempt.clone()).with_reminder(
         &checkout,
         address.clone(),
         sample_time(1),
@@ -70,7 +70,7 @@ pub(in crate::store) async fn a_reminder_waits_while_its_attempt_is_pending(back
     );
     write_changes(&store, changes).await.unwrap();
     assert_eq!(due_subjects(&store, TimerKind::Remind, 60, 10), [""; 0]);
-    write_changes(&store, Changes::default().with_payment(&with_result(&attempt, codes::TEST_INTERNAL))).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(with_result(&attempt, codes::TEST_INTERNAL))).await.unwrap();
     let reminders = store.load_due_timers(TimerKind::Remind, sample_time(60), 10).unwrap();
     assert_eq!(reminders.len(), 1);
     let reminder = &reminders[0];
@@ -114,14 +114,16 @@ pub(in crate::store) async fn a_clock_that_is_moved_moves_what_has_begun(backend
     let store = backend.open_store();
     let of_channel = Payment { entity: channel.id.clone(), ..pending_payment(100) };
     let of_other = Payment { entity: sample_entity(3).id, ..pending_payment(101) };
-    write_changes(&store, Changes::default().with_payment(&of_channel).with_payment(&of_other)).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(of_channel.clone()).with_payment(of_other.clone()))
+        .await
+        .unwrap();
     let by = SignedDuration::from_secs(60);
     write_changes(&store, Changes::default().with_clock_move(&channel, by)).await.unwrap();
     assert_eq!(admin.load_entity(&channel.id).unwrap().unwrap().ahead, by);
     assert_eq!(due_subjects(&store, TimerKind::End, 40, 10), [of_channel.id.to_string()]);
     // A timer that begins by a clock that is ahead has begun earlier by the machine's clock.
     let later = Payment { entity: channel.id.clone(), ..pending_payment(160) };
-    write_changes(&store, Changes::default().with_payment(&later)).await.unwrap();
+    write_changes(&store, Changes::default().with_payment(later.clone())).await.unwrap();
     assert_eq!(due_subjects(&store, TimerKind::End, 100, 10), [of_channel.id.to_string(), later.id.to_string()]);
     // A command moves the clock the same way.
     admin.move_clock(&channel, by).unwrap();
