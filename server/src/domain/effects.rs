@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::checkout::Checkout;
 use super::id::{CheckoutId, EntityId};
-use super::payment::Payment;
+use super::payment::{EarlierState, Payment};
 use super::registration::Registration;
 
 /// An event that is sent to webhooks.
@@ -76,7 +76,7 @@ pub struct PaymentEffects {
 /// merchant is notified of an announced follow-up payment and of the outcome of a pending one, if the payment has a
 /// `notificationUrl`. The timer starts while the payment waits for its shopper, and stops afterwards. The checkout's
 /// reminder resumes when nothing is awaited any more.
-pub fn compute_payment_effects(before: Option<&Payment>, after: &Payment) -> PaymentEffects {
+pub fn compute_payment_effects(before: Option<&EarlierState>, after: &Payment) -> PaymentEffects {
     let was_pending = before.is_some_and(|before| before.result.is_pending());
     // A payment whose connector answers in time causes a single event.
     let is_first_event = !after.unannounced && before.is_none_or(|before| before.unannounced);
@@ -88,7 +88,7 @@ pub fn compute_payment_effects(before: Option<&Payment>, after: &Payment) -> Pay
     // A new payment is returned in the response, so only later outcomes and follow-up payments are notified.
     let is_notified = (is_first_event && after.referenced.is_some()) || (was_pending && !after.result.is_pending());
     let awaits_outcome = after.awaits_outcome();
-    let end_timer = match (after.awaits_shopper(), was_pending) {
+    let end_timer = match (after.awaits_shopper(), before.is_some_and(EarlierState::awaits_shopper)) {
         (true, _) => EndTimerEffect::Start(after.created),
         (false, true) => EndTimerEffect::Stop,
         (false, false) => EndTimerEffect::Unchanged,
@@ -289,8 +289,8 @@ mod tests {
 
     /// Returns the effects of each write of a history.
     fn effects_of_writes(versions: &[Payment]) -> Vec<PaymentEffects> {
-        let before = std::iter::once(None).chain(versions.iter().map(Some));
-        before.zip(versions).map(|(before, after)| compute_payment_effects(before, after)).collect()
+        let before = std::iter::once(None).chain(versions.iter().map(|version| Some(EarlierState::from(version))));
+        before.zip(versions).map(|(before, after)| compute_payment_effects(before.as_ref(), after)).collect()
     }
 
     proptest! {

@@ -13,7 +13,7 @@ use tillgate_shared::money::Amount;
 use tillgate_shared::result::{ResultCode, codes};
 
 pub use account::{Account, BankSummary, CardSummary, VirtualSummary};
-pub use outcome::PaymentOutcome;
+pub use outcome::{EarlierState, PaymentOutcome};
 pub use payment_type::PaymentType;
 pub(in crate::domain) use record::code as result_code;
 pub use record::{NOTIFICATION_URL, Payment, statement_descriptor};

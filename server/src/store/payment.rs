@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, params};
 
-use super::rows::{encode_document as encode, load_payment};
+use super::rows::{encode_document as encode, load_earlier_state};
 use super::timer::{self, TimerKind};
 use super::{Sources, StoreError, event, guards};
 use crate::domain::effects::{self, EndTimerEffect};
@@ -41,21 +41,13 @@ fn write_payment(connection: &Connection, sources: &Sources, payment: &Payment) 
         )?
         .execute(params![entity, id, document])?
         == 1;
-    let before = if is_new { None } else { load_payment(connection, &payment.entity, &payment.id)? };
-    if !is_new {
+    let before = if is_new { None } else { load_earlier_state(connection, &payment.entity, &payment.id)? };
+    if is_new {
+        write_index_rows(connection, payment)?;
+    } else {
         connection
             .prepare_cached("UPDATE payment SET document = ?3 WHERE entity = ?1 AND id = ?2")?
             .execute(params![entity, id, document])?;
-    }
-    if let Some(reference) = payment.merchant_transaction_id() {
-        connection
-            .prepare_cached("INSERT OR IGNORE INTO payment_reference (entity, reference, payment) VALUES (?1, ?2, ?3)")?
-            .execute(params![entity, reference, id])?;
-    }
-    if let Some(page) = payment.redirect.as_ref().and_then(|redirect| redirect.page.as_ref()) {
-        connection
-            .prepare_cached("INSERT OR IGNORE INTO page (id, entity, payment) VALUES (?1, ?2, ?3)")?
-            .execute(params![page.as_str(), entity, id])?;
     }
     guards::link_checkout(connection, payment)?;
     guards::write_payment_link(connection, payment)?;
@@ -71,4 +63,20 @@ fn write_payment(connection: &Connection, sources: &Sources, payment: &Payment) 
     // Messages contain the whole payment, including the parameters stored with an earlier attempt.
     let event_document = stored.map(|_| encode(&Payment { shares: None, ..payment.clone() }));
     event::write_payment_messages(connection, sources, payment, effects, event_document.as_ref().unwrap_or(&document))
+}
+
+/// Writes the rows by which a new payment is found: of its reference and of its page. Neither ever changes.
+fn write_index_rows(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
+    let (entity, id) = (payment.entity.as_str(), payment.id.as_str());
+    if let Some(reference) = payment.merchant_transaction_id() {
+        connection
+            .prepare_cached("INSERT OR IGNORE INTO payment_reference (entity, reference, payment) VALUES (?1, ?2, ?3)")?
+            .execute(params![entity, reference, id])?;
+    }
+    if let Some(page) = payment.redirect.as_ref().and_then(|redirect| redirect.page.as_ref()) {
+        connection
+            .prepare_cached("INSERT OR IGNORE INTO page (id, entity, payment) VALUES (?1, ?2, ?3)")?
+            .execute(params![page.as_str(), entity, id])?;
+    }
+    Ok(())
 }

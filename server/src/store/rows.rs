@@ -8,7 +8,7 @@ use super::{
 };
 use crate::domain::checkout::Checkout;
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
-use crate::domain::payment::{FollowUpSummary, Payment, PaymentType};
+use crate::domain::payment::{EarlierState, FollowUpSummary, Payment, PaymentType};
 use crate::domain::risk_rules::RiskState;
 
 /// Encodes an aggregate as JSON.
@@ -82,6 +82,15 @@ pub(super) fn load_payment(
     id: &PaymentId,
 ) -> Result<Option<Payment>, StoreError> {
     shared_parameters::load_payment(connection, [entity.as_str(), id.as_str()])
+}
+
+/// Loads the state of a payment of an entity by id, from which the effects of its next write are computed.
+pub(super) fn load_earlier_state(
+    connection: &Connection,
+    entity: &EntityId,
+    id: &PaymentId,
+) -> Result<Option<EarlierState>, StoreError> {
+    shared_parameters::load_document(connection, [entity.as_str(), id.as_str()])
 }
 
 /// Loads the payment of a shopper's page, of any entity, with the parameters that it shares.

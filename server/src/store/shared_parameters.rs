@@ -15,15 +15,22 @@ const QUERY: &str = "SELECT document FROM payment WHERE entity = ?1 AND id = ?2"
 pub(super) fn decode_payment(connection: &Connection, document: &[u8]) -> Result<Payment, StoreError> {
     let mut payment: Payment = decode_document(document)?;
     if let Some(shared) = &payment.shares {
-        let mut statement = connection.prepare_cached(QUERY)?;
         let key = [payment.entity.as_str(), shared.payment.as_str()];
-        let earlier =
-            statement.query_row(key, |row| Ok(decode_document(row.get_ref(0)?.as_blob()?))).optional()?.transpose()?;
-        if let Some(earlier) = earlier {
+        if let Some(earlier) = load_document(connection, key)? {
             payment.add_shared_parameters(&earlier);
         }
     }
     Ok(payment)
+}
+
+/// Loads the fields in `T` of a payment by its entity and id, in this order. Its shared parameters stay missing.
+pub(super) fn load_document<T: serde::de::DeserializeOwned>(
+    connection: &Connection,
+    key: [&str; 2],
+) -> Result<Option<T>, StoreError> {
+    let mut statement = connection.prepare_cached(QUERY)?;
+    let document = statement.query_row(key, |row| Ok(decode_document(row.get_ref(0)?.as_blob()?))).optional()?;
+    Ok(document.transpose()?)
 }
 
 /// Loads a payment by its entity and id, in this order, with the parameters that it shares.

@@ -1,9 +1,11 @@
-//! Outcome of a payment, read without the rest to check whether the payment pays its order.
+//! Parts of a stored payment, read without the rest: whether it pays its order, and the state that a later write
+//! changes.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use tillgate_shared::result::ResultCode;
 
+use super::{Payment, result_code};
 use crate::domain::id::PaymentId;
 
 /// The fields of a stored payment that decide whether it pays its order.
@@ -16,10 +18,23 @@ pub struct PaymentOutcome {
     redirect: Option<StoredRedirect>,
 }
 
+/// The fields of the stored version of a payment that the effects of its next write depend on.
+#[derive(Debug, Deserialize)]
+pub struct EarlierState {
+    /// Its result.
+    #[serde(with = "result_code")]
+    pub result: ResultCode,
+    /// True if no event has reported the payment.
+    #[serde(default)]
+    pub unannounced: bool,
+    redirect: Option<StoredRedirect>,
+}
+
 #[derive(Debug, Deserialize)]
 struct StoredRedirect {
     #[serde(default)]
     abandoned: bool,
+    asked: Option<IgnoredAny>,
 }
 
 impl PaymentOutcome {
@@ -29,5 +44,22 @@ impl PaymentOutcome {
         let may_pay = ResultCode::find(&self.result).is_some_and(|code| code.is_success() || code.is_pending());
         let is_abandoned = self.redirect.as_ref().is_some_and(|page| page.abandoned);
         may_pay && !is_abandoned && self.referenced.is_none()
+    }
+}
+
+impl EarlierState {
+    /// Returns true if the payment was pending until its shopper returned, as [`Payment::awaits_shopper`].
+    pub fn awaits_shopper(&self) -> bool {
+        self.result.is_pending() && self.redirect.as_ref().is_some_and(|page| page.asked.is_none())
+    }
+}
+
+impl From<&Payment> for EarlierState {
+    fn from(payment: &Payment) -> Self {
+        let redirect = payment
+            .redirect
+            .as_ref()
+            .map(|page| StoredRedirect { abandoned: page.abandoned, asked: page.asked.map(|_| IgnoredAny) });
+        Self { result: payment.result, unannounced: payment.unannounced, redirect }
     }
 }
