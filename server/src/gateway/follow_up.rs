@@ -123,7 +123,7 @@ impl Gateway {
         });
         let written = self
             .store
-            .update(RecordKeys::for_payment(&entity.id, &id), move |loaded| follow_up.decide_changes(loaded))
+            .update(RecordKeys::for_modification(&entity.id, &id), move |loaded| follow_up.decide_changes(loaded))
             .await??;
         if !written.awaits_connector() {
             return Ok(written);

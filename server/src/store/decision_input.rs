@@ -17,8 +17,10 @@ pub struct RecordKeys {
     pub checkout: Option<CheckoutId>,
     /// An entity, by id.
     pub entity: Option<EntityId>,
-    /// A payment of an entity, with its follow-up payments.
+    /// A payment of an entity.
     pub payment: Option<(EntityId, PaymentId)>,
+    /// True if the follow-up payments of that payment are loaded, too.
+    pub follow_ups: bool,
     /// `merchantTransactionId` to check for an earlier successful payment.
     pub reference: Option<(EntityId, String)>,
     /// Payment to ignore in that check: the pending one that this attempt replaces.
@@ -54,9 +56,14 @@ impl RecordKeys {
         Self { risk: Some(keys), ..Self::default() }
     }
 
-    /// Returns the key of one payment of an entity, which also loads its follow-up payments.
+    /// Returns the key of one payment of an entity.
     pub fn for_payment(entity: &EntityId, id: &PaymentId) -> Self {
         Self { payment: Some((entity.clone(), id.clone())), ..Self::default() }
+    }
+
+    /// Returns the keys of one payment of an entity and of its follow-up payments.
+    pub fn for_modification(entity: &EntityId, id: &PaymentId) -> Self {
+        Self { follow_ups: true, ..Self::for_payment(entity, id) }
     }
 }
 
@@ -69,7 +76,7 @@ pub struct LoadedRecords {
     pub entity: Option<Entity>,
     /// The requested payment, if it exists.
     pub payment: Option<Payment>,
-    /// Follow-up payments of that payment, oldest first.
+    /// Follow-up payments of that payment, oldest first, if they are requested.
     pub follow_ups: Vec<FollowUpSummary>,
     /// True if a payment with the requested `merchantTransactionId`, other than the ignored one, succeeded or may still
     /// succeed.

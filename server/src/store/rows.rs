@@ -28,12 +28,13 @@ pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result
         Some(id) => entity::load_entity(connection, id)?,
         None => None,
     };
-    let (payment, follow_ups) = match &keys.payment {
-        Some((entity, id)) => match load_payment(connection, entity, id)? {
-            Some(payment) => (Some(payment), load_follow_ups(connection, id)?),
-            None => Default::default(),
-        },
-        None => Default::default(),
+    let payment = match &keys.payment {
+        Some((entity, id)) => load_payment(connection, entity, id)?,
+        None => None,
+    };
+    let follow_ups = match &payment {
+        Some(payment) if keys.follow_ups => load_follow_ups(connection, &payment.id)?,
+        _ => Vec::new(),
     };
     let reference_paid = match &keys.reference {
         Some((entity, reference)) => {

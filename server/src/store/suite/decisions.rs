@@ -59,7 +59,7 @@ pub(in crate::store) async fn a_decision_sees_everything_that_was_committed_befo
             standing_instruction: Some((stored.entity.clone(), "unknown".to_owned())),
         },
         checkout: Some(checkout.id.clone()),
-        ..RecordKeys::for_payment(&paid.entity, &paid.id)
+        ..RecordKeys::for_modification(&paid.entity, &paid.id)
     };
     let decide = move |loaded: LoadedRecords| {
         assert_eq!((loaded.checkout, loaded.payment), (Some(checkout), Some(paid)));
@@ -84,7 +84,11 @@ pub(in crate::store) async fn a_decision_sees_everything_that_was_committed_befo
         Ok((Changes::default(), ()))
     };
     // Records of another entity are not found.
-    store.update(RecordKeys::for_payment(&sample_entity(2).id, &sample_payment(1).id), nothing).await.unwrap().unwrap();
+    store
+        .update(RecordKeys::for_modification(&sample_entity(2).id, &sample_payment(1).id), nothing)
+        .await
+        .unwrap()
+        .unwrap();
 }
 
 pub(in crate::store) async fn a_refused_decision_writes_nothing(backend: impl Backend) {
