@@ -178,6 +178,7 @@ impl Gateway {
         let (mut prepared, attempt) = self.prepare_payment(received, context).await?;
         let (request, recorder_in_write) = (prepared.take_connector_request(), recorder.clone());
         let (version, now) = (checkout.version, self.now_of_id(&checkout.entity));
+        let card_window = self.options.card_window;
         let ignored_payment = abandoned.as_ref().map(|payment| payment.id.clone());
         let abandons = ignored_payment.is_some();
         let keys = RecordKeys { checkout: Some(checkout.id.clone()), ignored_payment, ..prepared.keys.clone() };
@@ -190,7 +191,10 @@ impl Gateway {
                     open.check_attempt_limit(limit, now)?;
                     let (mut changes, payment) = prepared.decide_changes(loaded)?;
                     if let Some(abandoned) = abandoned {
-                        changes = changes.without_deferred_effects(&abandoned.id).with_payment(abandoned);
+                        changes = changes
+                            .without_deferred_effects(&abandoned.id)
+                            .without_card(&abandoned.id, abandoned.created + card_window)
+                            .with_payment(abandoned);
                     }
                     let next = open.with_attempt(&payment, now)?;
                     changes = changes.with_reminder(&next, reminder, now, payment.awaits_outcome());

@@ -142,6 +142,9 @@ impl Gateway {
     /// for which the intent of a reversal is written instead, and the code of a missing configuration if the connector
     /// no longer exists.
     async fn reverse_in_process(&self, payment: &Payment, reversal: &PaymentId) -> ResultCode {
+        if payment.connector.is_some() {
+            return codes::PENDING;
+        }
         let modification = Modification {
             reference: reversal.as_str().to_owned(),
             original_reference: payment.id.as_str().to_owned(),
@@ -151,9 +154,6 @@ impl Gateway {
             forced_result_code: None,
             is_repeated: false,
         };
-        if payment.connector.is_some() {
-            return codes::PENDING;
-        }
         let Some(route) = self.route_of(payment) else { return codes::METHOD_NOT_CONFIGURED };
         route.connector.reverse(&modification).await.result().map_or(codes::PENDING, |result| result.code)
     }

@@ -30,7 +30,7 @@ pub(in crate::gateway) struct PreparedPayment {
     changes: Changes,
     /// Changes to stored credentials. `None` if there are none.
     credential_changes: Option<CredentialChanges>,
-    /// The sealed card, if the payment changes stored credentials and awaits 3-D Secure or its connector.
+    /// The sealed card, if the payment changes stored credentials and awaits 3-D Secure.
     held_card: Option<HeldCard>,
     /// The request to an external connector.
     connector_request: Option<ConnectorRequest>,

@@ -52,7 +52,7 @@ pub(super) enum ThreeDsDecision {
     Decline(ResultCode),
 }
 
-/// The card of a payment that awaits authentication or its connector.
+/// The card of a payment that awaits 3-D Secure.
 #[derive(Debug)]
 pub(in crate::gateway) struct HeldCard {
     /// The sealed card number.
@@ -178,14 +178,9 @@ impl Gateway {
         payment.created + self.options.pending_lifetime
     }
 
-    /// Seals the card of a payment that awaits 3-D Secure or its connector, so that it can be authorized later, and
-    /// caches the security code in memory for 3-D Secure. `None` if the payment awaits neither, or its account has no
-    /// number.
+    /// Seals the card of a payment that awaits 3-D Secure, so that it can be authorized later, and caches the security
+    /// code in memory. `None` if the payment does not await 3-D Secure, or its account has no number.
     pub(super) fn hold_card(&self, payment: &Payment, account: &FullAccount) -> Result<Option<HeldCard>, Failure> {
-        if payment.awaits_connector() {
-            let sealed = self.seal_account(payment.id.as_str(), account)?;
-            return Ok(sealed.map(|sealed| HeldCard { sealed, until: payment.created + deferred_effects::LIFETIME }));
-        }
         if !payment.awaits_shopper() || payment.three_ds_session().is_none() {
             return Ok(None);
         }
