@@ -82,7 +82,11 @@ impl Gateway {
     ) -> Result<CompletionResult, Failure> {
         let risk_check = if result.code.is_success() { self.screen_approval(payment, &result) } else { None };
         let risk_counters = risk_check.as_ref().and_then(RiskCheck::counter_keys);
-        let deferred_effects = self.store.load_deferred_effects(payment)?;
+        // Follow-up payments change no stored credentials.
+        let deferred_effects = match payment.referenced {
+            Some(_) => None,
+            None => self.store.load_deferred_effects(payment)?,
+        };
         let credential_keys =
             deferred_effects.as_ref().map(|effects| effects.required_keys(payment)).unwrap_or_default();
         let has_effects = deferred_effects.is_some();
