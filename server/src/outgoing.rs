@@ -5,7 +5,9 @@
 //! services. The client does not follow redirects, uses no proxy, does not read response bodies, and limits the time
 //! of a request.
 
+mod expect;
 mod ports;
+mod public;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
@@ -14,17 +16,19 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::http::{HeaderValue, Method, Request, StatusCode, header};
+use axum::http::{HeaderValue, Method, Request, StatusCode, Uri, header};
 use http_body_util::Full;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::Name;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+use ipnet::IpNet;
 use tower::Service;
 
+pub use expect::ExpectingPost;
 pub use ports::{ADDRESS_PARAMETERS, Ports, REFUSED_PORTS};
+use public::is_public;
 
 /// Time limit of a POST, from name resolution to the response headers (contract, 3.6).
 const POST_LIMIT: Duration = Duration::from_secs(30);
@@ -35,11 +39,16 @@ const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// HTTP client that sends requests only to allowed addresses.
 pub struct OutgoingClient {
-    client: Client<HttpsConnector<HttpConnector<AddressGuard>>, Full<Bytes>>,
+    client: Client<GuardedConnector, Full<Bytes>>,
+    /// Connects for requests that the client cannot send, under the same rules.
+    connector: GuardedConnector,
     guard: AddressGuard,
     /// Allowed ports.
     pub ports: Ports,
 }
+
+/// Connects to allowed addresses, with TLS for https.
+type GuardedConnector = HttpsConnector<HttpConnector<AddressGuard>>;
 
 /// Response of a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +86,15 @@ pub enum OutgoingError {
     /// The receiver did not respond in time.
     #[error("no answer within {0} seconds")]
     Timeout(u64),
+    /// The message belongs to a review callback whose configuration was removed.
+    #[error("its configuration is gone")]
+    CallbackRemoved,
+    /// The address is plain HTTP, which a live entity may not use.
+    #[error("a live entity needs https")]
+    PlainHttp,
+    /// The receiver sent something other than an HTTP response.
+    #[error("the answer is not HTTP")]
+    NoHttpResponse,
     /// The connection was refused or broke; this includes TLS errors.
     #[error("the connection failed: {0}")]
     Connection(String),
@@ -104,8 +122,31 @@ impl OutgoingClient {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(POST_LIMIT)
             .pool_max_idle_per_host(4)
-            .build(connector);
-        Ok(Self { client, guard, ports })
+            .build(connector.clone());
+        Ok(Self { client, connector, guard, ports })
+    }
+
+    /// Checks the scheme, the port, and a literal address. A host name is checked when it is resolved.
+    ///
+    /// # Errors
+    /// The reason why no request is sent to the address.
+    pub fn check_target(&self, uri: &Uri) -> Result<(), OutgoingError> {
+        let host = uri.host().ok_or(OutgoingError::InvalidAddress)?;
+        let usual_port = match uri.scheme_str() {
+            Some("http") => 80,
+            Some("https") => 443,
+            _ => return Err(OutgoingError::InvalidAddress),
+        };
+        let port = uri.port_u16().unwrap_or(usual_port);
+        if !self.ports.allows(port) {
+            return Err(OutgoingError::PortNotAllowed(port));
+        }
+        // A literal address is not resolved, so the resolver cannot check it.
+        let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+        if literal.is_ok_and(|address| !self.guard.allows(address)) {
+            return Err(OutgoingError::AddressNotAllowed);
+        }
+        Ok(())
     }
 
     /// Sends a request as `Tillgate`, and waits for the response headers: 10 seconds for a GET, 30 for other methods.
@@ -115,21 +156,7 @@ impl OutgoingClient {
     /// The reason why there is no response: an address or port that is not allowed, an unknown host, a timeout, or a
     /// failed connection. A response with any status is no error.
     pub async fn send(&self, mut request: Request<Full<Bytes>>) -> Result<ReceiverResponse, OutgoingError> {
-        let host = request.uri().host().ok_or(OutgoingError::InvalidAddress)?;
-        let usual_port = match request.uri().scheme_str() {
-            Some("http") => 80,
-            Some("https") => 443,
-            _ => return Err(OutgoingError::InvalidAddress),
-        };
-        let port = request.uri().port_u16().unwrap_or(usual_port);
-        if !self.ports.allows(port) {
-            return Err(OutgoingError::PortNotAllowed(port));
-        }
-        // A literal address is not resolved, so the resolver cannot check it.
-        let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-        if literal.is_ok_and(|address| !self.guard.allows(address)) {
-            return Err(OutgoingError::AddressNotAllowed);
-        }
+        self.check_target(request.uri())?;
         request.headers_mut().insert(header::USER_AGENT, HeaderValue::from_static("Tillgate"));
         let limit = if request.method() == Method::GET { GET_LIMIT } else { POST_LIMIT };
         match tokio::time::timeout(limit, self.client.request(request)).await {
@@ -152,8 +179,8 @@ fn parse_retry_after(value: &HeaderValue) -> Option<Duration> {
 
 /// Returns the cause of a client error: a fault of our own resolver, or else a failed connection with the text of the
 /// innermost cause.
-fn find_cause(error: &hyper_util::client::legacy::Error) -> OutgoingError {
-    let mut innermost: &(dyn std::error::Error + 'static) = error;
+fn find_cause(error: &(dyn std::error::Error + 'static)) -> OutgoingError {
+    let mut innermost = error;
     loop {
         if let Some(fault) = innermost.downcast_ref::<OutgoingError>() {
             return fault.clone();
@@ -210,125 +237,10 @@ async fn resolve_host(name: &str) -> Result<Vec<SocketAddr>, OutgoingError> {
     Ok(tokio::net::lookup_host((name, 0)).await.map_err(|_| OutgoingError::UnknownHost)?.collect())
 }
 
-/// Makes an IPv4 network. Fails at compile time if the prefix is longer than 32 bits.
-const fn ipv4_network(a: u8, b: u8, c: u8, d: u8, prefix: u8) -> Ipv4Net {
-    Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), prefix)
-}
-
-/// Makes an IPv6 network from the first two of its eight groups. Fails at compile time if the prefix is longer than 128
-/// bits.
-const fn ipv6_network(first: u16, second: u16, prefix: u8) -> Ipv6Net {
-    Ipv6Net::new_assert(Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0), prefix)
-}
-
-/// Addresses that are not globally reachable (IANA's registry of special-purpose addresses, RFC 6890), multicast and
-/// reserved addresses.
-const NOT_PUBLIC: [Ipv4Net; 16] = [
-    ipv4_network(0, 0, 0, 0, 8),
-    ipv4_network(10, 0, 0, 0, 8),
-    ipv4_network(100, 64, 0, 0, 10),
-    ipv4_network(127, 0, 0, 0, 8),
-    ipv4_network(169, 254, 0, 0, 16),
-    ipv4_network(172, 16, 0, 0, 12),
-    ipv4_network(192, 0, 0, 0, 24),
-    ipv4_network(192, 0, 2, 0, 24),
-    ipv4_network(192, 88, 99, 0, 24),
-    ipv4_network(192, 168, 0, 0, 16),
-    ipv4_network(198, 18, 0, 0, 15),
-    ipv4_network(198, 51, 100, 0, 24),
-    ipv4_network(203, 0, 113, 0, 24),
-    ipv4_network(224, 0, 0, 0, 4),
-    ipv4_network(240, 0, 0, 0, 4),
-    ipv4_network(255, 255, 255, 255, 32),
-];
-
-/// Global unicast addresses, and the ranges in it that are not public: protocols such as Teredo, documentation, and
-/// 6to4, which can contain any IPv4 address.
-const GLOBAL: Ipv6Net = ipv6_network(0x2000, 0, 3);
-const NOT_GLOBAL: [Ipv6Net; 4] = [
-    ipv6_network(0x2001, 0, 23),
-    ipv6_network(0x2001, 0xdb8, 32),
-    ipv6_network(0x2002, 0, 16),
-    ipv6_network(0x3fff, 0, 20),
-];
-/// IPv4 addresses behind a translator (RFC 6052): the last 32 bits are the address.
-const NAT64: Ipv6Net = ipv6_network(0x64, 0xff9b, 96);
-
-/// Returns true if an address is publicly reachable. An IPv4 address inside an IPv6 address (mapped, or behind NAT64)
-/// decides by itself.
-fn is_public(address: IpAddr) -> bool {
-    match address.to_canonical() {
-        IpAddr::V4(address) => !NOT_PUBLIC.iter().any(|network| network.contains(&address)),
-        IpAddr::V6(address) if NAT64.contains(&address) => {
-            let [.., a, b, c, d] = address.octets();
-            is_public(Ipv4Addr::new(a, b, c, d).into())
-        }
-        IpAddr::V6(address) => {
-            GLOBAL.contains(&address) && !NOT_GLOBAL.iter().any(|network| network.contains(&address))
-        }
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_not_public_is_told_in_every_form_that_an_address_can_take() {
-        for (address, public) in [
-            ("0.0.0.0", false),
-            ("8.8.8.8", true),
-            ("10.1.2.3", false),
-            ("100.63.255.255", true),
-            ("100.64.0.1", false),
-            ("100.128.0.0", true),
-            ("127.0.0.1", false),
-            ("127.255.255.254", false),
-            ("169.254.169.254", false),
-            ("172.15.0.1", true),
-            ("172.16.0.1", false),
-            ("172.31.255.255", false),
-            ("172.32.0.1", true),
-            ("192.0.0.8", false),
-            ("192.0.2.1", false),
-            ("192.88.99.1", false),
-            ("192.168.1.1", false),
-            ("198.19.0.1", false),
-            ("198.51.100.1", false),
-            ("203.0.113.1", false),
-            ("203.0.114.1", true),
-            ("224.0.0.1", false),
-            ("239.1.1.1", false),
-            ("240.0.0.1", false),
-            ("255.255.255.255", false),
-            ("::", false),
-            ("::1", false),
-            ("::7f00:1", false),
-            ("::ffff:127.0.0.1", false),
-            ("::ffff:10.0.0.1", false),
-            ("::ffff:8.8.8.8", true),
-            ("64:ff9b::7f00:1", false),
-            ("64:ff9b::a00:1", false),
-            ("64:ff9b::808:808", true),
-            ("64:ff9b:1::808:808", false),
-            ("100::1", false),
-            ("2001::1", false),
-            ("2001:db8::1", false),
-            ("2001:4860:4860::8888", true),
-            ("2002:7f00:1::", false),
-            ("2002:808:808::", false),
-            ("3fff::1", false),
-            ("5f00::1", false),
-            ("fc00::1", false),
-            ("fd12:3456::1", false),
-            ("fe80::1", false),
-            ("fec0::1", false),
-            ("ff02::1", false),
-        ] {
-            assert_eq!(is_public(address.parse().unwrap()), public, "{address}");
-        }
-    }
 
     #[test]
     fn an_operator_allows_networks_and_nothing_beside_them() {
