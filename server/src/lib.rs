@@ -21,6 +21,7 @@ pub mod listener;
 pub mod outgoing;
 pub mod process;
 pub mod randomness;
+pub mod review_callback;
 pub mod risk;
 pub mod store;
 pub mod test_data;
