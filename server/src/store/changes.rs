@@ -16,12 +16,13 @@ use super::rows::encode_document;
 use super::stored_credentials::StoredCredentialChanges;
 use super::timer::{self, TimerKind};
 use super::wallet::{self, UsedWalletToken};
-use super::{Sources, StoreError, payment, responses, risk_rules};
+use super::{Sources, StoreError, payment, responses, review_callback, risk_rules};
 use crate::domain::checkout::Checkout;
 use crate::domain::effects::Reminder;
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::idempotency::StoredResponse;
 use crate::domain::payment::Payment;
+use crate::domain::review_decision::ReviewDecision;
 use crate::domain::risk_rules::RiskChange;
 use crate::vault::Sealed;
 
@@ -44,6 +45,7 @@ pub struct Changes {
     pub(super) outgoing_gets: Vec<OutgoingGet>,
     pub(super) stopped_timers: Vec<(TimerKind, String)>,
     pub(super) intents: Vec<IntentRow>,
+    pub(super) review_decisions: Vec<ReviewDecision>,
     pub(super) risk_changes: Vec<RiskChange>,
     pub(super) risk_counters: Vec<CounterChange>,
 }
@@ -136,6 +138,7 @@ impl Changes {
         self.reminders.extend(others.reminders);
         self.stopped_timers.extend(others.stopped_timers);
         self.intents.extend(others.intents);
+        self.review_decisions.extend(others.review_decisions);
         self.risk_changes.extend(others.risk_changes);
         self.risk_counters.extend(others.risk_counters);
         self.replaced_response = self.replaced_response.or(others.replaced_response);
@@ -205,6 +208,9 @@ impl Changes {
         for OutgoingGet { entity, kind, address } in &self.outgoing_gets {
             message::write_message(connection, sources, entity, kind, &MessageTarget::Address(address))?;
             wrote_message = true;
+        }
+        for decision in &self.review_decisions {
+            wrote_message |= review_callback::write_decision(connection, sources, decision)?;
         }
         wrote_message |= self.stored_credentials.apply(connection, sources)?;
         Ok(wrote_message)

@@ -7,6 +7,7 @@
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::review_callback::{self, StoredCallback};
 use super::webhook::{self, Webhook};
 use super::{Changes, Sources, Store, StoreError};
 use crate::domain::delivery;
@@ -48,6 +49,10 @@ pub enum MessageContent {
     Webhook(Box<Webhook>, Vec<u8>),
     /// Nothing, because the webhook was deleted.
     DeletedWebhook,
+    /// A review decision callback: its configuration, and its document.
+    ReviewCallback(Box<StoredCallback>, Vec<u8>),
+    /// Nothing, because the configuration of the callback was removed.
+    RemovedCallback,
 }
 
 /// Result of a delivery attempt.
@@ -63,6 +68,8 @@ pub struct DeliveryResult {
     pub fault: Option<String>,
     /// The wait until the next attempt. `None` if there is no further attempt.
     pub retry_after: Option<SignedDuration>,
+    /// True if the receiver accepted the message.
+    pub accepted: bool,
 }
 
 /// A GET request to write to the outbox.
@@ -88,38 +95,45 @@ pub(super) enum MessageTarget<'a> {
     Address(&'a str),
     /// A webhook, and the document to send.
     Webhook(&'a str, &'a [u8]),
+    /// The entity of a review callback's configuration, and the document.
+    ReviewCallback(&'a str, &'a [u8]),
 }
 
-/// Writes a message that is due at once. Its queue is the host of the address, or the webhook. Its owner is the entity,
-/// or the merchant if the entity is a channel.
+/// Writes a message that is due at once, and returns its id. Its queue is the host of the address, the webhook, or the
+/// review callback. Its owner is the entity, or the merchant if the entity is a channel.
 pub(super) fn write_message(
     connection: &Connection,
     sources: &Sources,
     entity: &EntityId,
     kind: &str,
     target: &MessageTarget<'_>,
-) -> Result<(), StoreError> {
+) -> Result<MessageId, StoreError> {
     let (now, random) = (sources.now(), sources.random_bytes()?);
-    let (queue, address, webhook, document) = match target {
-        MessageTarget::Address(address) => (delivery::queue_name(address), *address, None, None),
-        MessageTarget::Webhook(id, document) => ((*id).to_owned(), "", Some(id), Some(document)),
+    let (queue, address, webhook, document, callback) = match target {
+        MessageTarget::Address(address) => (delivery::queue_name(address), *address, None, None, None),
+        MessageTarget::Webhook(id, document) => ((*id).to_owned(), "", Some(id), Some(document), None),
+        MessageTarget::ReviewCallback(entity, document) => {
+            (format!("review callback {entity}"), "", None, Some(document), Some(entity))
+        }
     };
+    let id = MessageId::new(next_id_time(connection, now)?, random);
     connection
         .prepare_cached(
-            "INSERT INTO message (id, entity, owner, queue, what, address, due, webhook, document)
-             VALUES (?1, ?2, coalesce((SELECT merchant FROM entity WHERE id = ?2), ?2), ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO message (id, entity, owner, queue, what, address, due, webhook, document, callback)
+             VALUES (?1, ?2, coalesce((SELECT merchant FROM entity WHERE id = ?2), ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )?
         .execute(params![
-            MessageId::new(next_id_time(connection, now)?, random).as_str(),
+            id.as_str(),
             entity.as_str(),
             queue,
             kind,
             address,
             now.as_millisecond(),
             webhook,
-            document
+            document,
+            callback
         ])?;
-    Ok(())
+    Ok(id)
 }
 
 /// Returns the time for the next message's id: `now`, or a millisecond after the newest id if that is later. So ids
@@ -133,9 +147,35 @@ fn next_id_time(connection: &Connection, now: Timestamp) -> Result<Timestamp, St
     Ok(next.map_or(now, |next| next.max(now)))
 }
 
+/// The columns of a message that name its receiver and its document.
+struct StoredTarget {
+    address: String,
+    webhook: Option<String>,
+    document: Option<Vec<u8>>,
+    callback: Option<String>,
+}
+
+impl StoredTarget {
+    /// Loads the webhook or the configuration, if the receiver is one.
+    fn load_content(self, connection: &Connection) -> Result<MessageContent, StoreError> {
+        let document = self.document.unwrap_or_default();
+        Ok(match (self.webhook, self.callback) {
+            (Some(webhook), _) => match webhook::load_webhook(connection, &webhook)? {
+                Some(webhook) => MessageContent::Webhook(Box::new(webhook), document),
+                None => MessageContent::DeletedWebhook,
+            },
+            (None, Some(entity)) => match review_callback::load_callback(connection, &entity)? {
+                Some(callback) => MessageContent::ReviewCallback(Box::new(callback), document),
+                None => MessageContent::RemovedCallback,
+            },
+            (None, None) => MessageContent::Get(self.address),
+        })
+    }
+}
+
 impl Store {
     /// Claims messages for a node, for one minute. Returns those that are due and not claimed, in the given order;
-    /// skips the others. A message of a deleted webhook is returned without content.
+    /// skips the others. A message of a deleted webhook or removed callback is returned without content.
     ///
     /// # Errors
     /// Same as [`Store::update`].
@@ -148,23 +188,22 @@ impl Store {
         self.run_write(move |connection| {
             let mut claim = connection.prepare_cached(
                 "UPDATE message SET leased = ?2, node = ?3 WHERE id = ?1 AND due <= ?4 AND leased <= ?4
-                 RETURNING what, queue, failures, address, webhook, document, owner",
+                 RETURNING what, queue, failures, address, webhook, document, owner, callback",
             )?;
             let mut claimed = Vec::with_capacity(ids.len());
             for id in ids {
                 let until = (now + LEASE).as_millisecond();
                 let row = claim.query_row(params![id.as_str(), until, node, now.as_millisecond()], |row| {
-                    let content: (String, Option<String>, Option<Vec<u8>>) = (row.get(3)?, row.get(4)?, row.get(5)?);
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, content, row.get(6)?))
+                    let target = StoredTarget {
+                        address: row.get(3)?,
+                        webhook: row.get(4)?,
+                        document: row.get(5)?,
+                        callback: row.get(7)?,
+                    };
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, target, row.get(6)?))
                 });
-                let Some((kind, queue, failures, content, owner)) = row.optional()? else { continue };
-                let content = match content {
-                    (_, Some(webhook), Some(document)) => match webhook::load_webhook(connection, &webhook)? {
-                        Some(webhook) => MessageContent::Webhook(Box::new(webhook), document),
-                        None => MessageContent::DeletedWebhook,
-                    },
-                    (address, _, _) => MessageContent::Get(address),
-                };
+                let Some((kind, queue, failures, target, owner)) = row.optional()? else { continue };
+                let content = target.load_content(connection)?;
                 claimed.push(Message { id, kind, owner, queue, content, failures });
             }
             Ok(claimed)
@@ -174,13 +213,13 @@ impl Store {
 
     /// Records the result of a delivery attempt and releases the claim. With `retry_after`, counts a failure, and the
     /// message is due again after that wait, counted from the end of the attempt. Without it, the message is done,
-    /// delivered or not.
+    /// delivered or not; a review callback that is not accepted moves to the failed list.
     ///
     /// # Errors
     /// Same as [`Store::update`].
     pub async fn record_delivery_attempt(&self, id: MessageId, attempt: DeliveryResult) -> Result<(), StoreError> {
         self.run_write(move |connection| {
-            let DeliveryResult { at, milliseconds, status, fault, retry_after } = attempt;
+            let DeliveryResult { at, milliseconds, status, fault, retry_after, accepted } = attempt;
             let due = retry_after.map(|wait| (at + SignedDuration::from_millis(milliseconds) + wait).as_millisecond());
             connection
                 .prepare_cached(
@@ -193,6 +232,9 @@ impl Store {
                      VALUES (?1, ?2, ?3, ?4, ?5)",
                 )?
                 .execute(params![id.as_str(), at.as_millisecond(), milliseconds, status, fault])?;
+            if !accepted && due.is_none() {
+                review_callback::move_to_failed(connection, &id, at)?;
+            }
             Ok(())
         })
         .await
@@ -227,13 +269,13 @@ impl Store {
     }
 
     /// Deletes at most 500 messages that were created more than 31 days ago and are delivered or abandoned, with their
-    /// attempts. Checks with a reader first, so that an idle server writes nothing.
+    /// attempts. Those in the failed list stay. Checks with a reader first, so that an idle server writes nothing.
     ///
     /// # Errors
     /// Same as [`Store::update`].
     pub async fn delete_expired_messages(&self, now: Timestamp) -> Result<(), StoreError> {
         let oldest_kept = MessageId::new(now - delivery::RETENTION, [0; 9]);
-        let query = "SELECT id FROM message WHERE id < ?1 AND due IS NULL ORDER BY id LIMIT ?2";
+        let query = "SELECT id FROM message WHERE id < ?1 AND due IS NULL AND failed IS NULL ORDER BY id LIMIT ?2";
         let ids: Vec<String> = self.run_read(|connection| {
             let mut statement = connection.prepare_cached(query)?;
             let rows = statement.query_map(params![oldest_kept.as_str(), BATCH], |row| row.get(0))?;

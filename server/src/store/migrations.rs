@@ -47,6 +47,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0027_entity_tree",
     "0028_risk_counters",
     "0029_risk_rules",
+    "0030_review_callbacks",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

@@ -25,7 +25,7 @@ struct SealedColumn {
 }
 
 /// All columns that the vault seals.
-const COLUMNS: [SealedColumn; 9] = [
+const COLUMNS: [SealedColumn; 10] = [
     SealedColumn {
         table: "card",
         column: "sealed",
@@ -68,6 +68,13 @@ const COLUMNS: [SealedColumn; 9] = [
         column: "seal",
         key: &["build"],
         record: "'form build ' || build",
+        has_blind_index: false,
+    },
+    SealedColumn {
+        table: "review_callback",
+        column: "sealed",
+        key: &["entity"],
+        record: "'review callback ' || entity",
         has_blind_index: false,
     },
     SealedColumn { table: "sealed_key", column: "sealed", key: &["name"], record: "name", has_blind_index: false },

@@ -8,6 +8,7 @@ pub(in crate::store) mod decisions;
 pub(in crate::store) mod outbox;
 pub(in crate::store) mod reads;
 pub(in crate::store) mod retention;
+pub(in crate::store) mod review_callbacks;
 pub(in crate::store) mod risk_counters;
 pub(in crate::store) mod samples;
 pub(in crate::store) mod timers;
@@ -78,6 +79,10 @@ macro_rules! conformance_suite {
                 a_refused_decision_sends_nothing
                 whoever_waits_for_messages_learns_of_one
                 the_event_of_an_expired_registration_wakes_the_delivery
+            }
+            review_callbacks {
+                a_decision_is_reported_by_the_nearest_callback_with_its_payment
+                a_callback_that_fails_is_listed_until_it_is_deleted
             }
             retention {
                 an_answer_is_replayed_until_its_day_is_over

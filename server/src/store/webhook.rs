@@ -53,6 +53,21 @@ pub struct DeliveryLogEntry {
     pub next: Option<Timestamp>,
 }
 
+impl DeliveryLogEntry {
+    /// Reads a line from a row with id, kind, time, duration, status and fault of the attempt, and the next attempt.
+    pub(super) fn read_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            message_id: row.get(0)?,
+            what: row.get(1)?,
+            at: row.get::<_, Option<i64>>(2)?.map(timestamp_from_milliseconds),
+            milliseconds: row.get(3)?,
+            status: row.get(4)?,
+            fault: row.get(5)?,
+            next: row.get::<_, Option<i64>>(6)?.map(timestamp_from_milliseconds),
+        })
+    }
+}
+
 impl Webhook {
     /// Returns the id of its record in the vault, which differs from the ids of all other records.
     pub fn vault_record_id(id: &MessageId) -> String {
@@ -184,17 +199,7 @@ impl AdminStore {
              FROM message LEFT JOIN delivery ON delivery.message = message.id
              WHERE webhook = ?1 ORDER BY message.id DESC, at DESC LIMIT ?2",
         )?;
-        let rows = statement.query_map(params![id.as_str(), limit], |row| {
-            Ok(DeliveryLogEntry {
-                message_id: row.get(0)?,
-                what: row.get(1)?,
-                at: row.get::<_, Option<i64>>(2)?.map(timestamp_from_milliseconds),
-                milliseconds: row.get(3)?,
-                status: row.get(4)?,
-                fault: row.get(5)?,
-                next: row.get::<_, Option<i64>>(6)?.map(timestamp_from_milliseconds),
-            })
-        })?;
+        let rows = statement.query_map(params![id.as_str(), limit], DeliveryLogEntry::read_row)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -210,6 +215,6 @@ impl AdminStore {
 }
 
 /// Returns the time of a column in milliseconds since 1970, or 1970 if it is out of range.
-fn timestamp_from_milliseconds(milliseconds: i64) -> Timestamp {
+pub(super) fn timestamp_from_milliseconds(milliseconds: i64) -> Timestamp {
     Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH)
 }

@@ -4,6 +4,7 @@
 mod integrity;
 mod intents;
 mod outbox;
+mod review_callback;
 mod risk_counters;
 mod timers;
 pub(crate) mod tokens;

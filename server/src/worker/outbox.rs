@@ -15,6 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::review_callback;
 use crate::api::{AppState, webhook_payload};
 use crate::domain::delivery;
 use crate::domain::id::MessageId;
@@ -160,12 +161,46 @@ fn decrement_count<K: Hash + Eq>(counts: &mut HashMap<K, usize>, key: K) {
     }
 }
 
+/// Outcome of a delivery attempt.
+pub(super) struct SendOutcome {
+    /// The response, or the reason why there is none.
+    pub(super) response: Result<ReceiverResponse, OutgoingError>,
+    /// True if the receiver accepted the message.
+    pub(super) accepted: bool,
+    /// The wait until the next attempt. `None` if there is no further attempt.
+    pub(super) retry_after: Option<SignedDuration>,
+}
+
 /// Sends a message and records the attempt, with the delay before the next one. Returns true if the receiver accepted
-/// the message: with a status 2xx, or with any response to a reminder. A failed write is logged; the message is then
-/// sent again after its lease.
+/// the message. A failed write is logged; the message is then sent again after its lease.
 async fn attempt_delivery(state: &AppState, message: Message) -> bool {
     let (at, began) = (Timestamp::now(), Instant::now());
-    let response = match build_request(state, &message, at) {
+    let outcome = match &message.content {
+        MessageContent::ReviewCallback(callback, document) => {
+            review_callback::attempt_callback(state, callback, document, message.failures).await
+        }
+        _ => send_message(state, &message, at).await,
+    };
+    let SendOutcome { response, accepted, retry_after } = outcome;
+    let (status, fault) = match response {
+        Ok(ReceiverResponse { status, .. }) => (Some(status.as_u16()), None),
+        Err(fault) => (None, Some(fault.to_string())),
+    };
+    tracing::debug!(id = %message.id, what = message.kind, status, fault, "sent");
+    let milliseconds = i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX);
+    let attempt = DeliveryResult { at, milliseconds, status, fault, retry_after, accepted };
+    let id = message.id.clone();
+    // The repeated message has the same id.
+    if let Err(error) = state.gateway.store.record_delivery_attempt(message.id, attempt).await {
+        tracing::warn!(%error, %id, "writing how a message was taken");
+    }
+    accepted
+}
+
+/// Sends a message that is no review callback. The receiver accepts it with a status 2xx, or with any response to a
+/// reminder.
+async fn send_message(state: &AppState, message: &Message, at: Timestamp) -> SendOutcome {
+    let response = match build_request(state, message, at) {
         Ok(request) => state.outgoing.send(request).await,
         Err(fault) => Err(fault),
     };
@@ -181,28 +216,20 @@ async fn attempt_delivery(state: &AppState, message: Message) -> bool {
     let _ = getrandom::fill(&mut jitter);
     let retry_after =
         if accepted { None } else { delivery::retry_delay(message.failures + 1, jitter[0], requested_delay) };
-    let (status, fault) = match response {
-        Ok(ReceiverResponse { status, .. }) => (Some(status.as_u16()), None),
-        Err(fault) => (None, Some(fault.to_string())),
-    };
-    tracing::debug!(id = %message.id, what = message.kind, status, fault, "sent");
-    let milliseconds = i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX);
-    let attempt = DeliveryResult { at, milliseconds, status, fault, retry_after };
-    let id = message.id.clone();
-    // The repeated message has the same id.
-    if let Err(error) = state.gateway.store.record_delivery_attempt(message.id, attempt).await {
-        tracing::warn!(%error, %id, "writing how a message was taken");
-    }
-    accepted
+    SendOutcome { response, accepted, retry_after }
 }
 
 /// Builds the request of a message: a GET to its address, or the signed POST of its webhook.
 ///
 /// # Errors
-/// If the webhook was deleted, its key cannot be opened, its document cannot be read, or the address is not valid.
+/// If the webhook or callback was deleted, its key cannot be opened, its document cannot be read, or the address is not
+/// valid.
 fn build_request(state: &AppState, message: &Message, now: Timestamp) -> Result<Request<Full<Bytes>>, OutgoingError> {
     let (webhook, document) = match &message.content {
         MessageContent::DeletedWebhook => return Err(OutgoingError::WebhookDeleted),
+        MessageContent::RemovedCallback | MessageContent::ReviewCallback(..) => {
+            return Err(OutgoingError::CallbackRemoved);
+        }
         MessageContent::Get(address) => {
             let request = Request::get(address).header("webhook-id", message.id.as_str());
             return request.body(Full::default()).map_err(|_| OutgoingError::InvalidAddress);

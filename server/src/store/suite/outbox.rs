@@ -25,7 +25,7 @@ use crate::store::{AdminStore, Changes, RecordKeys, Store};
 const ADDRESS: &str = "https://shop.example/notify";
 
 /// Returns a moment at which everything that was just written is due.
-fn due_time() -> Timestamp {
+pub(super) fn due_time() -> Timestamp {
     Timestamp::now() + SignedDuration::from_secs(60)
 }
 
@@ -36,7 +36,7 @@ fn due_messages(store: &Store, now: Timestamp) -> Vec<MessageId> {
 }
 
 /// Claims up to 100 due messages for a node, and returns them.
-async fn claim_due(store: &Store, node: &str, now: Timestamp) -> Vec<Message> {
+pub(super) async fn claim_due(store: &Store, node: &str, now: Timestamp) -> Vec<Message> {
     store.claim_messages(due_messages(store, now), node.to_owned(), now).await.unwrap()
 }
 
@@ -49,6 +49,7 @@ fn delivery_result(now: Timestamp, retry_after: Option<i64>) -> DeliveryResult {
         status: Some(status),
         fault: None,
         retry_after: retry_after.map(SignedDuration::from_secs),
+        accepted: retry_after.is_none(),
     }
 }
 
