@@ -16,6 +16,10 @@ mod options;
 mod place;
 mod ports;
 mod restore;
+mod review_callback;
+mod review_callback_list;
+mod review_callback_output;
+mod review_callback_test;
 mod risk;
 mod risk_input;
 mod risk_list;
@@ -73,6 +77,9 @@ enum Command {
     /// Give everything that is sealed another key, and list and retire keys.
     #[command(subcommand)]
     Vault(vault::VaultCommand),
+    /// Tell a merchant's server of review decisions: configure, try out, list and send again what failed.
+    #[command(subcommand)]
+    ReviewCallback(review_callback::ReviewCallbackCommand),
     /// Check rules of the fraud check, try them out, and store them with their lists.
     #[command(subcommand)]
     Risk(risk::RiskCommand),
@@ -124,6 +131,7 @@ pub fn run() -> ExitCode {
         Command::Webhook(command) => command.run(),
         Command::Clock(command) => command.run(),
         Command::Vault(command) => command.run(),
+        Command::ReviewCallback(command) => command.run(),
         Command::Risk(command) => command.run(),
         Command::Backup(command) => command.run(),
         Command::Restore(command) => command.run(),

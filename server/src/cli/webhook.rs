@@ -382,7 +382,7 @@ fn describe_webhook(webhook: &Webhook) -> WebhookOutput {
 
 /// Formats an attempt, or a message that waits, as a line of `webhook log`: the status or the fault, and the next
 /// attempt.
-fn format_delivery(delivery: &DeliveryLogEntry) -> String {
+pub(super) fn format_delivery(delivery: &DeliveryLogEntry) -> String {
     let at = delivery.at.map_or_else(|| "waits".to_owned(), |at| format!("{at:.0}"));
     let outcome = match (delivery.status, &delivery.fault) {
         (Some(status), _) => status.to_string(),

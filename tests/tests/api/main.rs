@@ -81,6 +81,7 @@ mod registrations;
 mod reminders;
 mod requirements;
 mod resilience;
+mod review_callback;
 mod risk_lists;
 mod risk_payments;
 mod risk_rules;

@@ -20,7 +20,7 @@ use crate::resilience::lock_database;
 use crate::support::*;
 
 /// Every sealed column.
-const SEALED: [(&str, &str); 8] = [
+const SEALED: [(&str, &str); 9] = [
     ("sealed_key", "sealed"),
     ("card", "sealed"),
     ("registration_account", "sealed"),
@@ -29,6 +29,7 @@ const SEALED: [(&str, &str); 8] = [
     ("wallet_key", "sealed"),
     ("webhook", "sealed"),
     ("form_build", "seal"),
+    ("review_callback", "sealed"),
 ];
 
 /// Returns the ids of the keys under which values in [`SEALED`] are sealed, in hexadecimal digits.
@@ -79,11 +80,16 @@ async fn pay_with_key(shop: &MerchantClient, amount: &str) -> anyhow::Result<Api
     ApiResponse::read_from(request.body(encode_form(order.into_iter().chain(CARD))).send().await?).await
 }
 
-/// Creates a wallet key, a webhook, a pending payment that stores its account, and 20 registrations and payments.
-/// Returns the ids of the registrations.
+/// Creates a wallet key, a webhook, a review callback, a pending payment that stores its account, and 20 registrations
+/// and payments. Returns the ids of the registrations.
 async fn create_sealed_data(gateway: &TestGateway, shop: &MerchantClient) -> anyhow::Result<Vec<String>> {
     gateway.run_command(&["wallet-key", "create", "--entity", &shop.entity_id])?;
     gateway.run_command(&["webhook", "create", "--entity", &shop.entity_id, "--url", "https://shop.example/hook"])?;
+    let callback = gateway.folder().join("callback.toml");
+    let keys = "urls = [\"https://shop.example/\"]\nkeys = [{ name = \"id\", field = \"transactionId\" }]";
+    fs::write(&callback, keys)?;
+    let file = callback.to_str().unwrap_or_default();
+    gateway.run_command(&["review-callback", "set", "--entity", &shop.entity_id, file])?;
     let account = [
         ("amount", "1.00"),
         ("currency", "EUR"),
