@@ -30,6 +30,7 @@ mod response;
 mod response_cache;
 mod risk_lists;
 mod risk_rules;
+mod review_decisions;
 mod scripts;
 mod shopper_return;
 mod sprite;
@@ -145,6 +146,7 @@ pub fn build_router(state: Arc<AppState>) -> Router {
             "/v2/risk/lists",
             get(risk_lists::list_entries).post(risk_lists::add_entry).delete(risk_lists::remove_entry),
         )
+        .route("/v2/reviewDecisions/{id}", post(review_decisions::receive))
         .route("/v1/clock/{advance}", post(clock::advance))
         .route("/v1/resultcodes", get(meta::list_result_codes))
         .route("/openapi.json", get(docs::serve_openapi).layer(compressed.clone()))

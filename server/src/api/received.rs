@@ -137,7 +137,7 @@ fn refuse_form(error: &BodyError) -> Refusal {
 }
 
 /// Returns true if the content type is that of a form, or is missing.
-fn is_form(headers: &HeaderMap) -> bool {
+pub(super) fn is_form(headers: &HeaderMap) -> bool {
     headers.get(header::CONTENT_TYPE).is_none() || has_media_type(headers, "application/x-www-form-urlencoded")
 }
 

@@ -48,8 +48,8 @@ async fn find_requested_entity(state: &AppState, request: &mut Request) -> Optio
     let path = request.extensions().get::<MatchedPath>()?.as_str().to_owned();
     let parameters = request.extract_parts::<RawPathParams>().await.ok()?;
     let entity = match parameters.iter().find(|(name, _)| *name == "id") {
-        // Violation reports are accepted over plain HTTP too.
-        Some(_) if path.starts_with("/v1/policyReports/") => None,
+        // Violation reports are accepted over plain HTTP too. Review decisions are checked by their handler.
+        Some(_) if path.starts_with("/v1/policyReports/") || path.starts_with("/v2/reviewDecisions/") => None,
         // Ids of checkouts and of pages have different formats.
         Some((_, id)) => match PageId::parse(id) {
             Some(page) => Some(state.gateway.store.load_payment_of_page(&page).ok()??.entity),

@@ -18,6 +18,7 @@ pub mod query;
 pub mod registration;
 pub mod reminder;
 pub mod response_recorder;
+pub mod review;
 mod risk_check;
 pub mod risk_rules;
 mod routing;

@@ -84,6 +84,7 @@ mod resilience;
 mod review_callback;
 mod risk_lists;
 mod risk_payments;
+mod review_decisions;
 mod risk_rules;
 mod risk_screening;
 mod risk_store;

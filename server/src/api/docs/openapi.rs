@@ -105,8 +105,8 @@ fn describe_response(route: &Route, status: u16, condition: &str) -> Value {
             Some("PaymentAnswer")
         }
         (503, ResponseContent::Health) => Some("Health"),
-        // An HTML page shows its error as HTML.
-        (_, ResponseContent::Html) => None,
+        // An HTML page shows its error as HTML, and a review decision's error is a text.
+        (_, ResponseContent::Html | ResponseContent::Empty) => None,
         _ => Some("Refusal"),
     };
     let media_type = if name.is_some() { "application/json" } else { responses::media_type(route.body) };

@@ -141,6 +141,7 @@ fn render_route(route: &Route) -> Markup {
                     Caller::Merchant => { "The merchant's server, with a " a href="#authentication" { "token and entityId" } "."
                         @if let Some(scope) = route.scope { " Scope: " code { (scope.as_str()) } "." } }
                     Caller::Shopper => { "Whoever holds the checkout's id." }
+                    Caller::ReviewSystem => { "A review system, with the credentials agreed with the operator." }
                     Caller::Everybody => { "Everybody." }
                 }
                 @match route.host {

@@ -27,6 +27,10 @@ pub(super) fn possible_statuses(route: &Route) -> Vec<(u16, &'static str)> {
             "The access token is wrong, does not speak for this entityId, or lacks the scope (800.900.301); or a browser made the request; or the entity is live and the request came over plain HTTP",
         ));
     }
+    if route.caller == Caller::ReviewSystem {
+        statuses.push((401, "A credential is missing"));
+        statuses.push((403, "A credential is wrong; or a browser made the request; or the entity is live and the request came over plain HTTP"));
+    }
     if route.browser_access == BrowserAccess::OwnPages {
         statuses.push((403, "A page of another origin made the request"));
     }
@@ -85,6 +89,7 @@ fn success_condition(route: &Route) -> &'static str {
         ResponseContent::RulesText => "The file",
         ResponseContent::ListEntry => "The entry",
         ResponseContent::ListEntries => "The entries",
+        ResponseContent::Empty => "The decision is carried out, or was before",
         ResponseContent::OpenApi => "The OpenAPI document",
         ResponseContent::Html => "The page",
         ResponseContent::Script => "The script",
@@ -98,6 +103,7 @@ pub(super) fn media_type(body: ResponseContent) -> &'static str {
         ResponseContent::Html => "text/html",
         ResponseContent::Script => "text/javascript",
         ResponseContent::File => "*/*",
+        ResponseContent::Empty => "text/plain",
         _ => "application/json",
     }
 }
@@ -126,7 +132,9 @@ pub(super) fn schema_name(body: ResponseContent) -> Option<&'static str> {
         ResponseContent::ListEntry => "ListEntryAnswer",
         ResponseContent::ListEntries => "ListEntriesAnswer",
         ResponseContent::OpenApi => "OpenApi",
-        ResponseContent::Html | ResponseContent::Script | ResponseContent::File => return None,
+        ResponseContent::Html | ResponseContent::Script | ResponseContent::File | ResponseContent::Empty => {
+            return None;
+        }
     })
 }
 

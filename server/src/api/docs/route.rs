@@ -33,6 +33,8 @@ pub enum Caller {
     Merchant,
     /// The shopper's browser; the checkout's id is the capability.
     Shopper,
+    /// An outside review system, with the credentials of the entity's callback configuration.
+    ReviewSystem,
     /// Any client, without credentials.
     Everybody,
 }
@@ -167,6 +169,8 @@ pub enum ResponseContent {
     ListEntry,
     /// Entries of lists.
     ListEntries,
+    /// Nothing; an error has the text of its status.
+    Empty,
     /// The OpenAPI document.
     OpenApi,
     /// An HTML page.
@@ -282,6 +286,11 @@ impl Route {
     /// Allows browser requests only from a page of our own origin.
     pub(super) const fn own_pages_only(self) -> Self {
         Self { browser_access: BrowserAccess::OwnPages, ..self }
+    }
+
+    /// Makes the route one for outside review systems, which are servers with credentials of their own.
+    pub(super) const fn for_review_system(self) -> Self {
+        Self { caller: Caller::ReviewSystem, scope: None, ..self }
     }
 
     /// Makes the route public: without credentials and scope, for browsers too.

@@ -285,6 +285,9 @@ static BUILTIN_ROUTES: &[Route] = &[
     Route::new(Post, "/v1/policyReports/{id}", "reportViolation", Service, "Report a violation of a policy", ResponseContent::Noted)
         .with_note("For browsers. The id is your entityId, in the policy of your own pages, or a checkout's id, in the policies of our frames and pages. The body is application/csp-report (report-uri) or application/reports+json (report-to), 16 kB at most. Kept are the directive, the origin that was blocked, and origin and path of page and script: no query, no long number, no part of a script.")
         .for_everybody().on_host(Both).with_rate_limit(),
+    Route::new(Post, "/v2/reviewDecisions/{id}", "receiveReviewDecision", Service, "Decide a held payment from an outside review system", ResponseContent::Empty)
+        .with_note("The id is the entityId. The body has the pairs that the operator configured for this entity with tillgate review-callback set, and the credentials are those of its section receiving, in headers or in pairs. The same decision again is answered alike and changes nothing. An answer has no JSON: its body is empty, or the text of its status.")
+        .for_review_system().with_rate_limit(),
     Route::new(Post, "/v1/clock/{advance}", "advanceClock", Service, "Move a sandbox's clock forward", ResponseContent::Clock)
         .with_note("For tests of what happens later: with /v1/clock/30m a checkout expires at once, and everything that is due by then (reminders, time-outs, deliveries that are tried again) happens. Durations read 30m, 25h or 2h 30m; 0s tells the time. A merchant and its channels share a clock, and it never goes back. A live entity has none that could be moved: 404.")
         .with_scope(Scope::Admin),
