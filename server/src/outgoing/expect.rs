@@ -199,19 +199,26 @@ mod tests {
     const LONG: Option<Duration> = Some(Duration::from_secs(600));
     const SHORT: Option<Duration> = Some(Duration::from_millis(20));
 
-    /// Runs an exchange with a receiver that sends each of the texts after it has got something. Returns the outcome,
-    /// and all that the receiver got.
-    async fn exchange_with(replies: &[&str], wait: Option<Duration>) -> (Result<StatusCode, OutgoingError>, String) {
+    /// Runs an exchange with a receiver that sends each of the texts once it has got that many bytes. Returns the
+    /// outcome, and all that the receiver got.
+    async fn exchange_with(
+        replies: &[(usize, &str)],
+        wait: Option<Duration>,
+    ) -> (Result<StatusCode, OutgoingError>, String) {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let replies: Vec<String> = replies.iter().map(|reply| (*reply).to_owned()).collect();
+        let replies: Vec<(usize, String)> =
+            replies.iter().map(|(after, reply)| (*after, (*reply).to_owned())).collect();
         let receiver = tokio::task::spawn_blocking(move || {
             let (mut theirs, _) = listener.accept().unwrap();
             let mut got = Vec::new();
-            for reply in replies {
-                let mut chunk = [0; 100];
-                let length = theirs.read(&mut chunk).unwrap();
-                got.extend_from_slice(&chunk[..length]);
+            for (after, reply) in replies {
+                while got.len() < after {
+                    let mut chunk = [0; 100];
+                    let length = theirs.read(&mut chunk).unwrap();
+                    assert!(length > 0, "closed early");
+                    got.extend_from_slice(&chunk[..length]);
+                }
                 // The other end may have read enough and be gone.
                 let _ = theirs.write_all(reply.as_bytes());
             }
@@ -230,16 +237,16 @@ mod tests {
         const HINTS: &str = "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n";
         const BOTH: &str = "HEAD\r\n\r\nbody";
         for (replies, wait, status, got) in [
-            (&[CONTINUE, OK][..], LONG, 200, BOTH),
-            (&[HINTS, OK], LONG, 200, BOTH),
-            (&[OK], LONG, 200, BOTH),
-            (&["HTTP/1.1 401 Unauthorized\r\n\r\n"], LONG, 401, "HEAD\r\n\r\n"),
-            (&["HTTP/1.1 417 Expectation Failed\r\n\r\n"], LONG, 417, "HEAD\r\n\r\n"),
-            (&["HTTP/1.0 302 Found\r\nLocation: http://evil.example/\r\n\r\n"], LONG, 302, "HEAD\r\n\r\n"),
-            (&["", OK], SHORT, 200, BOTH),
-            (&["HTTP/1.1 ", "404 Not Found\r\n\r\n"], SHORT, 404, BOTH),
-            (&["", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n"], SHORT, 204, BOTH),
-            (&["", OK], None, 200, BOTH),
+            (&[(8, CONTINUE), (12, OK)][..], LONG, 200, BOTH),
+            (&[(8, HINTS), (12, OK)], LONG, 200, BOTH),
+            (&[(8, OK)], LONG, 200, BOTH),
+            (&[(8, "HTTP/1.1 401 Unauthorized\r\n\r\n")], LONG, 401, "HEAD\r\n\r\n"),
+            (&[(8, "HTTP/1.1 417 Expectation Failed\r\n\r\n")], LONG, 417, "HEAD\r\n\r\n"),
+            (&[(8, "HTTP/1.0 302 Found\r\nLocation: http://evil.example/\r\n\r\n")], LONG, 302, "HEAD\r\n\r\n"),
+            (&[(12, OK)], SHORT, 200, BOTH),
+            (&[(8, "HTTP/1.1 "), (12, "404 Not Found\r\n\r\n")], SHORT, 404, BOTH),
+            (&[(12, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n")], SHORT, 204, BOTH),
+            (&[(12, OK)], None, 200, BOTH),
         ] {
             let (outcome, received) = exchange_with(replies, wait).await;
             assert_eq!(outcome.map(|status| status.as_u16()), Ok(status), "{replies:?}");
@@ -256,7 +263,7 @@ mod tests {
             .into_iter()
             .chain([long.as_str(), &many, &hints])
         {
-            let (outcome, _) = exchange_with(&[reply], LONG).await;
+            let (outcome, _) = exchange_with(&[(8, reply)], LONG).await;
             assert_eq!(outcome, Err(OutgoingError::NoHttpResponse), "{}", reply.get(..30).unwrap_or(reply));
         }
     }
