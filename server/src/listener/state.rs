@@ -186,8 +186,8 @@ impl ConnectionState {
     }
 
     /// Returns the order in which connections are closed if there are too many, smallest first: those that wait for a
-    /// request or its head or are closing, then for its body, then for the client to receive a response; the oldest first, those of
-    /// proxies last. Returns `None` if the service is working on a request.
+    /// request or its head or are closing, then for its body, then for the client to receive a response; the oldest
+    /// first, those of proxies last. Returns `None` if the service is working on a request.
     pub(super) fn eviction_order(&self) -> Option<(bool, u8, u64)> {
         let since = self.phase_since.load(Relaxed);
         let (class, since) = match (self.phase(), self.stalled_since.load(Relaxed), self.response_ended.load(Relaxed)) {

@@ -269,7 +269,8 @@ fn apply_deferred_effects(
 }
 
 /// Makes the reversal, or refund (`modification_type`), of the whole amount of a payment that its shopper has
-/// abandoned, or that its risk check has refused after the approval. It belongs to no request, so its notifications are sent to the address of the payment.
+/// abandoned, or that its risk check has refused after the approval. It belongs to no request, so its notifications are
+/// sent to the address of the payment.
 pub(super) fn draft_reversal(
     payment: &Payment,
     modification_type: ModificationType,
