@@ -146,7 +146,7 @@ async fn nothing_that_a_browser_brings_back_makes_a_payment() -> anyhow::Result<
     }
     assert_result(&read_payment(&scene, &paid).await?, 200, PENDING);
     decide_on_page(&redirect_url(&paid), "cancel").await?;
-    visit_page(&back).await?;
+    return_to_shop(&back).await?;
     assert_result(&read_payment(&scene, &paid).await?, 400, "100.396.101");
     scene.reconcile().await
 }
@@ -190,7 +190,7 @@ async fn a_redirect_whose_answer_is_lost_is_found_out_and_the_shopper_can_go_the
     .await?;
     let (found, back) = decide_on_page(&redirect_url(&shown), "pay").await?;
     assert_eq!(found, 303);
-    visit_page(&back).await?;
+    return_to_shop(&back).await?;
     assert_result(&read_payment(&scene, &paid).await?, 200, PAID);
     assert_eq!(scene.booked_entries("debit").await?.len(), 1);
     scene.reconcile().await
