@@ -44,6 +44,12 @@ pub(super) fn payment_fields(payment: &Payment) -> JsonObject<'_> {
         fields.set("registrationId", registration.as_str());
     }
     echo_parameters(&mut fields, &payment.parameters);
+    add_risk_score(&mut fields, payment);
+    fields
+}
+
+/// Adds `risk.score` of a payment that was checked, in place of one that the merchant sent.
+pub(super) fn add_risk_score(fields: &mut JsonObject<'_>, payment: &Payment) {
     if let Some(decision) = payment.risk.as_ref().and_then(|risk| risk.decision.as_ref()) {
         let score = decision.score.to_string();
         match fields.nested_object("risk") {
@@ -51,7 +57,6 @@ pub(super) fn payment_fields(payment: &Payment) -> JsonObject<'_> {
             None => fields.set("risk", JsonObject::default().with("score", score)),
         }
     }
-    fields
 }
 
 /// Returns the page to which the browser is redirected, and the pages it loads in hidden frames before (contract, 3.3).

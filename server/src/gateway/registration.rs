@@ -217,6 +217,31 @@ impl Gateway {
             .await
     }
 
+    /// Checks an order with a stored account like [`Gateway::screen_order`]. Nothing is charged.
+    ///
+    /// # Errors
+    /// Same as [`Gateway::screen_order`]; also if the registration cannot be used.
+    pub async fn screen_registration(
+        &self,
+        entity: &Arc<Entity>,
+        id: &str,
+        mut parameters: Parameters,
+        recorder: ResponseRecorder<Payment>,
+    ) -> Result<Payment, Failure> {
+        let id = RegistrationId::parse(id).ok_or_else(unknown_registration)?;
+        let found = self.store.load_registration_with_account(&self.visible_entities(entity), &id)?;
+        let (registration, sealed) = found.ok_or_else(unknown_registration)?;
+        let holder = self.channel_of_registration(entity, &registration);
+        let entity = holder.as_ref().unwrap_or(entity);
+        if !parameters.contains("paymentType") {
+            parameters.set("paymentType", "DB");
+        }
+        let sender = Sender::from_server_request(&parameters, None);
+        let parameters = self.with_stored_account(entity, &registration, sealed, parameters, sender)?;
+        let owner = CredentialOwner { owner: &registration.entity, used: Some(&registration) };
+        self.screen_with_account(entity, parameters, owner, recorder).await
+    }
+
     /// Extends the retention of a registration. A retention that ends later already is unchanged.
     ///
     /// # Errors

@@ -65,6 +65,11 @@ enum CheckBasis {
 }
 
 impl RiskCheck {
+    /// Makes this the check of an order that is not executed, so nothing is reversed.
+    pub(super) fn before_execution(self) -> Self {
+        Self { applies_after: false, ..self }
+    }
+
     /// Returns true if the check is made after the connector's approval.
     pub(super) fn applies_after(&self) -> bool {
         self.applies_after
@@ -197,8 +202,7 @@ fn is_authenticated(payment: &Payment) -> bool {
 }
 
 impl Gateway {
-    /// Returns the data of a new payment that its check needs beyond the payment itself. `None` if the channel has no
-    /// risk check.
+    /// Returns the data of a new payment that its check needs beyond the payment itself.
     pub(super) fn collect_risk_context(
         &self,
         payer: &Entity,
@@ -206,10 +210,7 @@ impl Gateway {
         account: &AccountParameters,
         parameters: &Parameters,
         context: PaymentContext<'_>,
-    ) -> Option<Box<PaymentRisk>> {
-        if !payer.settings.channel.risk {
-            return None;
-        }
+    ) -> Box<PaymentRisk> {
         let used = context.credential_owner.used;
         let form = account.canonical_form(order.brand.code);
         let index = form.map(|form| self.account_index.index_account(&form).to_hex());
@@ -232,10 +233,10 @@ impl Gateway {
             from_browser,
             registration_age: age,
         };
-        Some(Box::new(PaymentRisk { context, ..PaymentRisk::default() }))
+        Box::new(PaymentRisk { context, ..PaymentRisk::default() })
     }
 
-    /// Prepares the check of a payment that is about to be written. `None` if the channel has no check, the payment has
+    /// Prepares the check of a payment that is about to be written. `None` if it has no data for a check, has
     /// been checked, or it is not yet time. A failure to read lists makes a check that has failed.
     pub(super) fn prepare_risk_check(
         &self,

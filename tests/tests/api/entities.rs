@@ -393,8 +393,13 @@ async fn people_read_an_entitys_settings_line_by_line() -> anyhow::Result<()> {
     };
     let shown = read(&["entity", "show", "--entity", &channel.entity_id]).await?;
     let of = format!("channel of  {}", merchant.entity_id);
-    for line in [of.as_str(), "brands      VISA,JCB", "currencies  all", "risk check  before the connector", "3D          when enrolled"]
-    {
+    for line in [
+        of.as_str(),
+        "brands      VISA,JCB",
+        "currencies  all",
+        "risk check  before the connector",
+        "3D          when enrolled",
+    ] {
         assert!(shown.lines().any(|shown| shown == line), "{line}: {shown}");
     }
     let shown = read(&["entity", "show", "--entity", &merchant.entity_id]).await?;

@@ -43,6 +43,8 @@ fn object_reference(route: &Route) -> ObjectReference {
         "/v1/registrations" => ObjectReference::Nothing,
         path if path.starts_with("/v1/registrations/{id}") => ObjectReference::Registration,
         // Versions and list entries of another entity are tested in `risk_store`.
+        "/v2/riskScreen" => ObjectReference::Nothing,
+        "/v2/registrations/{id}/riskScreen" => ObjectReference::Registration,
         path if path.starts_with("/v2/risk/") => ObjectReference::Nothing,
         "/v1/query" | "/v3/query" => ObjectReference::Fields(&["merchantTransactionId"]),
         path => panic!("the test does not know {path}: add it to `object_reference`"),

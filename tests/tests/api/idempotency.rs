@@ -108,6 +108,11 @@ async fn example_request(
             (format!("v1/registrations/{}/payments", stored.id()), charge)
         }
         "/v1/clock/{advance}" => ("v1/clock/0s".to_owned(), Vec::new()),
+        "/v2/riskScreen" => ("v2/riskScreen".to_owned(), check_fields()),
+        "/v2/registrations/{id}/riskScreen" => {
+            let stored = shop.post("v1/registrations", &tillgate_tests::CARD).await?;
+            (format!("v2/registrations/{}/riskScreen", stored.id()), CHECKED_ORDER.to_vec())
+        }
         "/v2/risk/rules" => ("v2/risk/rules".to_owned(), vec![("rules", "")]),
         "/v2/risk/rules/{version}/activate" => ("v2/risk/rules/none/activate".to_owned(), Vec::new()),
         "/v2/risk/rules/{version}/shadow" => ("v2/risk/rules/none/shadow".to_owned(), Vec::new()),
@@ -116,6 +121,15 @@ async fn example_request(
         }
         route => anyhow::bail!("no example for {route}: add one, and record its response (`response_recorder`)"),
     })
+}
+
+/// The order of a stand-alone risk check.
+const CHECKED_ORDER: [(&str, &str); 3] =
+    [("amount", "92.00"), ("currency", "EUR"), ("merchantTransactionId", "order-0001")];
+
+/// Returns the parameters of a stand-alone risk check.
+fn check_fields() -> Vec<(&'static str, &'static str)> {
+    [&tillgate_tests::CARD[..], &CHECKED_ORDER].concat()
 }
 
 #[tokio::test]

@@ -86,6 +86,7 @@ mod review_decisions;
 mod risk_lists;
 mod risk_payments;
 mod risk_rules;
+mod risk_screen;
 mod risk_screening;
 mod risk_store;
 mod routes;

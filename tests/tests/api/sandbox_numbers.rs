@@ -128,7 +128,7 @@ async fn every_route_that_takes_a_number_declines_a_real_one_and_keeps_nothing_o
     declined("post /v1/plainForm.html", &shop.read_status(plain.id()).await?);
     assert_nothing_stored(&gateway)?;
     // Routes that create or change a checkout, or use an existing payment or account, do not read card parameters. A
-    // list of the risk check stores an index of the number (`risk_lists`).
+    // list of the risk check stores an index of the number (`risk_lists`), and a stand-alone check stores nothing.
     tried.extend(
         [
             "post /v1/checkouts",
@@ -136,6 +136,8 @@ async fn every_route_that_takes_a_number_declines_a_real_one_and_keeps_nothing_o
             "post /v1/payments/{id}",
             "post /v1/registrations/{id}/payments",
             "post /v2/risk/lists",
+            "post /v2/riskScreen",
+            "post /v2/registrations/{id}/riskScreen",
         ]
         .map(str::to_owned),
     );

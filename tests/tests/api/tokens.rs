@@ -89,7 +89,10 @@ async fn every_route_takes_the_tokens_with_its_scope_and_no_others() -> anyhow::
             assert_eq!(operation["x-scope"].is_string(), for_merchants, "{method} {path}");
             if for_merchants {
                 assert_eq!(operation["x-scope"], required_scope(method, path, None), "{method} {path}");
-                routes.push((method.clone(), path.replace("{advance}", "0s").replace("{id}", "unknown").replace("{version}", "unknown")));
+                routes.push((
+                    method.clone(),
+                    path.replace("{advance}", "0s").replace("{id}", "unknown").replace("{version}", "unknown"),
+                ));
             }
         }
     }

@@ -193,6 +193,7 @@ fn risk_schemas() -> Vec<(&'static str, Value)> {
                 json!({ "result": result_reference(), "version": version, "rules": text_schema() }),
             ),
         ),
+        ("RiskCheckAnswer", response_schema(&["result"], payment_properties())),
         ("ListEntryAnswer", response_schema(&["result", "list", "key", "value"], answer)),
         (
             "ListEntriesAnswer",

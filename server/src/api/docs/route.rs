@@ -165,6 +165,8 @@ pub enum ResponseContent {
     RuleVersions,
     /// The text of a version of risk rules.
     RulesText,
+    /// The outcome of a stand-alone risk check.
+    RiskCheck,
     /// An entry of a list.
     ListEntry,
     /// Entries of lists.

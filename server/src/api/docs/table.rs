@@ -76,6 +76,9 @@ const WALLET: RouteParameter =
 /// Required parameters of every payment request.
 const PAYMENT_REQUIRED: &[&str] = &["amount", "currency", "paymentType"];
 
+/// Required parameters of every stand-alone risk check.
+const SCREEN_REQUIRED: &[&str] = &["amount", "currency", "merchantTransactionId"];
+
 /// Parameters that a query for payments accepts.
 const QUERY_FILTERS: &[&str] = &[
     "merchantTransactionId",
@@ -193,6 +196,12 @@ static BUILTIN_ROUTES: &[Route] = &[
     Route::new(Get, "/v3/query/{id}", "queryPaymentV3", Queries, "Find a payment and what belongs to it, by the newer address", ResponseContent::PaymentOrList)
         .with_accepted(AcceptedParameters::Names(LINKED_QUERY_FILTERS)),
 
+    Route::new(Post, "/v2/riskScreen", "screenOrder", Risk, "Check an order by risk rules, without a payment", ResponseContent::RiskCheck)
+        .with_note("Card, bank account or account with a provider, amount, currency and merchantTransactionId (8 to 255 characters) are required; paymentType may be sent. Nothing is charged, no account is stored, and no cardholder is authenticated. A refused order has status 400 and the code of its outcome. The check counts in the velocity counters.")
+        .with_accepted(AcceptedParameters::Payment).with_required(SCREEN_REQUIRED),
+    Route::new(Post, "/v2/registrations/{id}/riskScreen", "screenRegistration", Risk, "Check an order with a stored account by risk rules", ResponseContent::RiskCheck)
+        .with_note("Same as with an account in the request.")
+        .with_accepted(AcceptedParameters::Payment).with_required(SCREEN_REQUIRED),
     Route::new(Post, "/v2/risk/rules", "addRiskRules", Risk, "Check a rules file, and store it as a version", ResponseContent::AddedRules)
         .with_note("The file is the body itself (application/toml, at most 1 MiB; entityId is in the query then), or the parameter rules (at most 16 KiB). Each error is named with its line and column under rules, and nothing is stored. A version that is stored already stays as it is. It decides nothing before it is activated.")
         .with_scope(Scope::Admin).with_text_body("rules").with_route_parameters(&[

@@ -31,6 +31,7 @@ mod record;
 mod resolve;
 mod route;
 mod screen;
+mod stand_alone_check;
 mod three_ds;
 
 #[cfg(test)]

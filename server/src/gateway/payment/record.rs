@@ -73,7 +73,9 @@ impl Gateway {
         let credential_changes =
             self.prepare_credential_changes(credential_owner, &payment, &account, &mut parameters, sender.presence())?;
         defaults::add_default_values(&mut parameters, &payment.brand, payment.created);
-        payment.risk = self.collect_risk_context(&payer, &order, &account, &parameters, context);
+        if payer.settings.channel.risk {
+            payment.risk = Some(self.collect_risk_context(&payer, &order, &account, &parameters, context));
+        }
         parameters.retain(|name, _| is_echoed(name, &payment.account));
         payment.parameters = parameters;
         if let Some(checkout) = sender.checkout()
@@ -179,7 +181,7 @@ impl Gateway {
 }
 
 /// Drafts a payment with the connector's result, without its parameters and its connector's name.
-fn draft_payment(
+pub(super) fn draft_payment(
     intake: &Intake,
     result: &ConnectorResult,
     identity: PaymentIdentity,

@@ -1,0 +1,117 @@
+//! Stand-alone risk checks: a payment is assessed as if it were made. Nothing is charged, no account is stored, and no
+//! cardholder is authenticated. The check counts in the velocity counters.
+
+use std::sync::Arc;
+
+use tillgate_shared::parameter::{ParameterError, Parameters};
+use tillgate_shared::result::{ResultCode, codes};
+
+use super::super::echo::is_echoed;
+use super::super::pay::Addresses;
+use super::super::response_recorder::ResponseRecorder;
+use super::super::risk_check::RiskCheck;
+use super::super::sender::Sender;
+use super::super::stored_credentials::CredentialOwner;
+use super::super::{Failure, Gateway, order};
+use super::PaymentContext;
+use super::record::draft_payment;
+use crate::connector::ConnectorResult;
+use crate::domain::defaults;
+use crate::domain::entity::Entity;
+use crate::domain::mode::ProcessingMode;
+use crate::domain::payment::Payment;
+use crate::domain::refusal::Refusal;
+use crate::store::RecordKeys;
+
+/// The parameter that identifies a check in the merchant's system.
+const REFERENCE: &str = "merchantTransactionId";
+/// Shortest reference of a check, in characters. Its format limits it to 255.
+const MIN_REFERENCE: usize = 8;
+/// No address: a check redirects nobody.
+const NO_ADDRESSES: Addresses<'_> = Addresses { public: "", result: None, shop_origin: None, shopper: None };
+
+impl Gateway {
+    /// Checks an order with the account in its parameters. Returns the payment that it would be, with the decision and
+    /// its code; it is not stored.
+    ///
+    /// # Errors
+    /// A refusal that names the parameters at fault; also if no channel accepts the payment.
+    pub async fn screen_order(
+        &self,
+        entity: &Arc<Entity>,
+        parameters: Parameters,
+        recorder: ResponseRecorder<Payment>,
+    ) -> Result<Payment, Failure> {
+        let owner = CredentialOwner { owner: &entity.id, used: None };
+        self.screen_with_account(entity, parameters, owner, recorder).await
+    }
+
+    /// Checks an order like [`Gateway::screen_order`]; `owner` has the registration, if its account is used.
+    ///
+    /// # Errors
+    /// Same as [`Gateway::screen_order`].
+    pub(in crate::gateway) async fn screen_with_account(
+        &self,
+        entity: &Arc<Entity>,
+        mut parameters: Parameters,
+        owner: CredentialOwner<'_>,
+        recorder: ResponseRecorder<Payment>,
+    ) -> Result<Payment, Failure> {
+        check_required(&parameters)?;
+        order::refuse_override(&parameters)?;
+        if !parameters.contains("paymentType") {
+            parameters.set("paymentType", "DB");
+        }
+        let ndc = recorder.ndc().cloned();
+        let sender = Sender::from_server_request(&parameters, ndc.as_ref());
+        let context = PaymentContext { sender, credential_owner: owner, addresses: NO_ADDRESSES };
+        let received = self.route_request(entity, parameters)?;
+        let route = self.select_route(&received.payer, &received.parameters)?;
+        let mode = ProcessingMode::from_parameters(received.payer.live, &received.parameters)?;
+        let mut intake = self.read_intake(received, sender, context.has_stored_account(), false)?;
+        let identity = self.identify_payment(&intake)?;
+        let mut payment = draft_payment(&intake, &ConnectorResult::from(accepted_code(mode)), identity, context, None);
+        defaults::add_default_values(&mut intake.parameters, &payment.brand, payment.created);
+        payment.risk =
+            Some(self.collect_risk_context(&intake.payer, &intake.order, &intake.account, &intake.parameters, context));
+        intake.parameters.retain(|name, _| is_echoed(name, &payment.account));
+        payment.parameters = intake.parameters;
+        let check = self.prepare_risk_check(&payment, &intake.payer, &route).map(RiskCheck::before_execution);
+        let keys = RecordKeys { risk_counters: check.as_ref().and_then(RiskCheck::counter_keys), ..RecordKeys::none() };
+        let checked = self.store.update(keys, move |loaded| {
+            let mut changes = crate::store::Changes::default();
+            if let Some(check) = check {
+                let (ruling, counters) = check.decide(&mut payment, &loaded.risk_counters);
+                payment.result = ruling.refusal_code().unwrap_or(payment.result);
+                changes = counters;
+            }
+            Ok((recorder.record_response(changes, &payment, payment.created), payment))
+        });
+        Ok(checked.await??)
+    }
+}
+
+/// Checks that amount, currency and the merchant's reference were sent, and that the reference has at least 8
+/// characters.
+///
+/// # Errors
+/// Each that is missing or too short, by name.
+fn check_required(parameters: &Parameters) -> Result<(), Refusal> {
+    let is_missing = |name: &&str| !parameters.contains(name);
+    let missing = ["amount", "currency", REFERENCE].into_iter().filter(is_missing);
+    let mut errors: Vec<ParameterError> =
+        missing.map(|name| ParameterError::new(name, None, "may not be empty")).collect();
+    if let Some(value) = parameters.get(REFERENCE).filter(|value| value.chars().count() < MIN_REFERENCE) {
+        errors.push(ParameterError::new(REFERENCE, Some(value), "must have 8 to 255 characters"));
+    }
+    if errors.is_empty() { Ok(()) } else { Err(Refusal::invalid_parameters(errors)) }
+}
+
+/// Returns the code of an order that is accepted.
+fn accepted_code(mode: ProcessingMode) -> ResultCode {
+    match mode {
+        ProcessingMode::Live => codes::SUCCESS_LIVE,
+        ProcessingMode::Internal => codes::TEST_INTERNAL,
+        ProcessingMode::External => codes::TEST_CONNECTOR,
+    }
+}
