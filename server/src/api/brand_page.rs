@@ -58,7 +58,7 @@ pub(super) fn build_router(page: &'static BrandPage) -> Router<Arc<AppState>> {
 async fn show_page(page: &'static BrandPage, state: Arc<AppState>, id: String, request: Request) -> Response {
     let context = PageContext { page, inline: is_inline(&request), pressed: false };
     match state.gateway.load_payment_of_page(page.address, &id) {
-        Ok(payment) if payment.result.is_pending() => render_page(&state, &payment, &PageStage::AwaitsAnswer, context),
+        Ok(payment) if payment.awaits_shopper() => render_page(&state, &payment, &PageStage::AwaitsAnswer, context),
         Ok(payment) => render_page(&state, &payment, &PageStage::Ended, context),
         Err(failure) => render_error(&failure),
     }
@@ -88,7 +88,7 @@ async fn apply_answer(page: &'static BrandPage, state: Arc<AppState>, id: String
     };
     match result {
         Ok(CompletionResult { payment, has_requested_result: as_requested, .. }) => {
-            let stage = match (payment.result.is_pending(), as_requested) {
+            let stage = match (payment.awaits_shopper(), as_requested) {
                 (true, false) => PageStage::AwaitsAnswer,
                 (true, true) => PageStage::LeftPending,
                 (false, true) => PageStage::Ended,

@@ -202,7 +202,8 @@ fn unpaid_response(
 /// | `PAID`, `REGISTERED` | the checkout has been paid, the account stored | redirects, as for `flow` `now` |
 /// | `EXPIRED` | 30 minutes have passed | redirects to the shop's page too; its server reads the reason |
 ///
-/// `OPEN` is also the state of a checkout without any attempt.
+/// `OPEN` is also the state of a checkout without any attempt. A payment that is held for review is `PAID` here: the
+/// shopper goes on, and does not learn of the review.
 ///
 /// The checkout's id is the capability, as it is for the submit. The response contains no brand, result or account.
 pub(super) async fn read_state(State(state): State<Arc<AppState>>, PathId(id): PathId) -> Result<Response, ApiError> {

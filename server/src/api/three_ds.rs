@@ -183,7 +183,7 @@ fn render_ended(state: &AppState, payment: &Payment, inline: bool, pressed: bool
 /// the payment is still pending, otherwise its outcome.
 fn render_rejected_result(state: &AppState, payment: &Payment, inline: bool) -> Response {
     let title = "This answer does not count";
-    let pending = payment.result.is_pending();
+    let pending = payment.awaits_shopper();
     let main = html! {
         h1 { (title) }
         @if pending {

@@ -6,7 +6,7 @@ use tillgate_shared::money::Currency;
 
 use crate::connector::registry;
 use crate::domain::channel::{Channel, ThreeDsPolicy};
-use crate::domain::risk::{RiskErrorPolicy, ScreeningPoint};
+use crate::domain::risk::{ReviewPolicy, RiskErrorPolicy, ScreeningPoint};
 
 /// The value that removes a limit.
 const ALL: &str = "all";
@@ -36,6 +36,9 @@ pub(super) struct ChannelOptions {
     /// this.
     #[arg(long, value_name = "WHEN", value_enum)]
     screen: Option<ScreenChoice>,
+    /// Decline payments that the rules want reviewed, hold them, or authorize and hold them; decline without this.
+    #[arg(long, value_name = "decline|hold|authorize", value_enum)]
+    review: Option<ReviewChoice>,
     /// Decline payments whose risk check fails, or accept them with a mark; deny without this.
     #[arg(long, value_name = "deny|accept", value_enum)]
     risk_error: Option<RiskErrorChoice>,
@@ -77,6 +80,13 @@ enum ScreenChoice {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ReviewChoice {
+    Decline,
+    Hold,
+    Authorize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum RiskErrorChoice {
     Deny,
     Accept,
@@ -110,6 +120,13 @@ impl ChannelOptions {
                 ScreenChoice::After => ScreeningPoint::After,
             };
         }
+        if let Some(policy) = self.review {
+            channel.risk_settings.review = match policy {
+                ReviewChoice::Decline => ReviewPolicy::Decline,
+                ReviewChoice::Hold => ReviewPolicy::Hold,
+                ReviewChoice::Authorize => ReviewPolicy::Authorize,
+            };
+        }
         if let Some(policy) = self.risk_error {
             channel.risk_settings.error = match policy {
                 RiskErrorChoice::Deny => RiskErrorPolicy::Deny,
@@ -133,7 +150,7 @@ impl ChannelOptions {
 
     /// Returns the inheritable settings by the names of their options, and true for each that was given. A channel's
     /// priority cannot be inherited.
-    pub(super) fn given_options(&self) -> [(&'static str, bool); 11] {
+    pub(super) fn given_options(&self) -> [(&'static str, bool); 12] {
         [
             ("brands", self.brands.is_some()),
             ("currencies", self.currencies.is_some()),
@@ -141,6 +158,7 @@ impl ChannelOptions {
             ("3d", self.three_ds.is_some()),
             ("risk", self.risk.is_some()),
             ("screen", self.screen.is_some()),
+            ("review", self.review.is_some()),
             ("risk-error", self.risk_error.is_some()),
             ("require-cvv", self.require_cvv.is_some()),
             ("registrations-require-cvv", self.registrations_require_cvv.is_some()),

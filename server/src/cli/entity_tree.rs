@@ -7,7 +7,7 @@ use crate::domain::entity::{Entity, EntitySettings};
 use crate::domain::id::EntityId;
 use crate::domain::inheritance::resolve_settings;
 use crate::domain::level::Level;
-use crate::domain::risk::{RiskErrorPolicy, RiskSettings, ScreeningPoint};
+use crate::domain::risk::{ReviewPolicy, RiskErrorPolicy, RiskSettings, ScreeningPoint};
 use crate::store::AdminStore;
 
 /// Description of the compatibility mode.
@@ -210,16 +210,22 @@ fn push_descendants(listed: &[EntityListItem], parent: Option<&EntityId>, depth:
     }
 }
 
-/// Describes the risk check of a channel: `off`, or when payments are checked and what follows from a failure.
+/// Describes the risk check of a channel: `off`, or when payments are checked, and what follows from a review and a
+/// failure.
 fn describe_risk_check(channel: &Channel) -> String {
-    let RiskSettings { screen, error, .. } = channel.risk_settings;
+    let RiskSettings { screen, review, error } = channel.risk_settings;
     let point = match screen {
         ScreeningPoint::Before => "before the connector",
         ScreeningPoint::After => "after the approval",
+    };
+    let review = match review {
+        ReviewPolicy::Decline => "",
+        ReviewPolicy::Hold => ", reviews held",
+        ReviewPolicy::Authorize => ", reviews authorized and held",
     };
     let failure = match error {
         RiskErrorPolicy::Deny => "",
         RiskErrorPolicy::Accept => ", errors accepted",
     };
-    if channel.risk { format!("{point}{failure}") } else { "off".to_owned() }
+    if channel.risk { format!("{point}{review}{failure}") } else { "off".to_owned() }
 }

@@ -106,6 +106,9 @@ pub(super) struct GatewaySettings {
     /// has failed.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_PENDING_LIFETIME", default_value = "30m", value_parser = parse_duration)]
     pending_lifetime: SignedDuration,
+    /// The time in which an analyst decides about a held payment; afterwards it is cancelled. At most `--card-window`.
+    #[arg(long, value_name = "DURATION", env = "TILLGATE_REVIEW_LIFETIME", default_value = "24h", value_parser = parse_duration)]
+    review_lifetime: SignedDuration,
     /// Requests that may wait for the disk. More are answered 503 at once, so that clients come again. A slow disk
     /// wants a shorter queue.
     #[arg(long, value_name = "N", env = "TILLGATE_WRITE_QUEUE", default_value_t = 1024)]
@@ -262,6 +265,10 @@ impl GatewaySettings {
         let store =
             Store::open_to_serve(data, Arc::clone(&directory), keys, limits, Sources::system()).map_err(opening)?;
         self.check_live_requirements(&directory)?;
+        anyhow::ensure!(
+            self.review_lifetime <= self.card_window,
+            "--review-lifetime is at most --card-window: the card of a held payment is kept no longer"
+        );
         directory.set_hash_key(store.load_token_hash_key(&vault).await?);
         let account_index = store.load_account_index_key(&vault).await?;
         let builds = builds.with_earlier_builds(&store, &vault, SystemClock.now()).await?;
@@ -306,6 +313,7 @@ impl GatewaySettings {
             card_window: self.card_window,
             time_limits: TimeLimits { authorization_lifetime, reversal_window },
             pending_lifetime: self.pending_lifetime,
+            review_lifetime: self.review_lifetime,
             limits: self.limits.velocity_limits(),
         }
     }

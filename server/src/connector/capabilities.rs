@@ -149,7 +149,7 @@ impl Capabilities {
     ///
     /// # Errors
     /// The missing capability, with result code `TYPE_NOT_CONFIGURED`.
-    fn check_type(&self, payment_type: PaymentType) -> Result<(), MissingCapability> {
+    pub fn check_type(&self, payment_type: PaymentType) -> Result<(), MissingCapability> {
         if self.payment_types.as_ref().is_none_or(|types| types.contains(&payment_type)) {
             return Ok(());
         }

@@ -38,9 +38,10 @@ pub fn apply_outcome(payment: Payment, checkout: Option<Checkout>, result: Resul
 
 /// Abandons a pending payment whose shopper chose another brand. Returns the checkout, open for the next attempt and
 /// with the same version, and the abandoned payment, which stays pending. Returns `None` if the checkout does not wait
-/// for this payment, the payment has no redirect, or the 30 minutes of the checkout are over.
+/// for this payment, the payment has no redirect or is held for review, or the 30 minutes of the checkout are over.
 pub fn abandon_payment(checkout: &Checkout, pending: Payment, now: Timestamp) -> Option<(Checkout, Payment)> {
-    let awaits_payment = checkout.paid && checkout.attempt.as_ref() == Some(&pending.id) && pending.result.is_pending();
+    let is_open = pending.result.is_pending() && !pending.is_held();
+    let awaits_payment = checkout.paid && checkout.attempt.as_ref() == Some(&pending.id) && is_open;
     let in_time = now.duration_since(checkout.created) < CHECKOUT_LIFETIME;
     let mut abandoned = pending;
     abandoned.redirect.as_mut().filter(|_| awaits_payment && in_time)?.abandoned = true;

@@ -68,6 +68,8 @@ pub enum CheckoutStatus {
     Open,
     /// A payment is pending.
     Pending,
+    /// A payment is held until an analyst has decided.
+    Held,
     /// It is paid.
     Paid,
     /// The account of a tokenisation checkout is stored.
@@ -86,10 +88,11 @@ impl CheckoutStatus {
         }
     }
 
-    /// Returns the status of a checkout after an attempt: pending, paid, or open if the payment was declined. Ignores
-    /// the checkout's 30 minutes and whether the shopper abandoned the payment.
+    /// Returns the status of a checkout after an attempt: pending, held, paid, or open if the payment was declined.
+    /// Ignores the checkout's 30 minutes and whether the shopper abandoned the payment.
     pub fn from_payment(payment: &Payment) -> Self {
         match payment.is_approved_or_pending() {
+            true if payment.is_held() => Self::Held,
             true if payment.result.is_pending() => Self::Pending,
             true => Self::Paid,
             false => Self::Open,
@@ -101,6 +104,7 @@ impl CheckoutStatus {
         match self {
             Self::Open => "OPEN",
             Self::Pending => "PENDING",
+            Self::Held => "HELD",
             Self::Paid => "PAID",
             Self::Registered => "REGISTERED",
             Self::Expired => "EXPIRED",
@@ -126,6 +130,7 @@ impl<P> Checkout<P> {
     /// between pending and paid.
     pub fn status_at(&self, attempt: &Payment, now: Timestamp) -> CheckoutStatus {
         match self.state_at(now) {
+            CheckoutState::Paid if attempt.is_held() => CheckoutStatus::Held,
             CheckoutState::Paid if attempt.result.is_pending() => CheckoutStatus::Pending,
             CheckoutState::Paid => CheckoutStatus::Paid,
             CheckoutState::Open => CheckoutStatus::Open,

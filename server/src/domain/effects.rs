@@ -46,7 +46,7 @@ impl Event {
     }
 }
 
-/// Effect on the timer that ends a pending payment.
+/// Effect on a timer that ends a pending payment, or the review of a held one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndTimerEffect {
     /// The timer does not change.
@@ -66,6 +66,8 @@ pub struct PaymentEffects {
     pub notification: Option<String>,
     /// The effect on the timer that ends the payment.
     pub end_timer: EndTimerEffect,
+    /// The effect on the review, and on the timer that ends it.
+    pub review_timer: EndTimerEffect,
     /// Checkout whose reminder was paused by this payment and starts now.
     pub resumed_reminder: Option<CheckoutId>,
 }
@@ -93,10 +95,16 @@ pub fn compute_payment_effects(before: Option<&EarlierState>, after: &Payment) -
         (false, true) => EndTimerEffect::Stop,
         (false, false) => EndTimerEffect::Unchanged,
     };
+    let review_timer = match (after.is_held(), before.is_some_and(EarlierState::was_held)) {
+        (true, false) => EndTimerEffect::Start(after.review().and_then(|review| review.since).unwrap_or(after.created)),
+        (false, true) => EndTimerEffect::Stop,
+        _ => EndTimerEffect::Unchanged,
+    };
     PaymentEffects {
         event,
         notification: if is_notified { after.notification_address() } else { None },
         end_timer,
+        review_timer,
         resumed_reminder: after.checkout.clone().filter(|_| was_pending && !awaits_outcome),
     }
 }
@@ -174,6 +182,7 @@ mod tests {
         Announce,
         Abandon,
         ForgetRedirect,
+        Hold,
         End(ResultCode),
     }
 
@@ -186,6 +195,11 @@ mod tests {
                 Self::Announce => next.unannounced = false,
                 Self::Abandon => next.redirect.iter_mut().for_each(|redirect| redirect.abandoned = true),
                 Self::ForgetRedirect => next.redirect = None,
+                Self::Hold if payment.result.is_pending() => {
+                    next.result = codes::RISK_HELD;
+                    next.unannounced = false;
+                }
+                Self::Hold => {}
                 Self::End(result) if payment.result.is_pending() => {
                     next.result = result;
                     next.unannounced = false;
@@ -272,6 +286,7 @@ mod tests {
             Just(PaymentChange::Announce),
             Just(PaymentChange::Abandon),
             Just(PaymentChange::ForgetRedirect),
+            Just(PaymentChange::Hold),
             prop::sample::select(vec![codes::TEST_INTERNAL, codes::CARD_EXPIRED, codes::TIMED_OUT])
                 .prop_map(PaymentChange::End),
         ];
@@ -329,6 +344,26 @@ mod tests {
         }
 
         #[test]
+        fn a_review_is_open_while_its_payment_is_held(first in payments(), changes in random_changes()) {
+            let versions = apply_changes(first, &changes);
+            let mut is_open = false;
+            for (payment, effects) in versions.iter().zip(effects_of_writes(&versions)) {
+                match effects.review_timer {
+                    EndTimerEffect::Start(_) => {
+                        prop_assert!(!is_open);
+                        is_open = true;
+                    }
+                    EndTimerEffect::Stop => {
+                        prop_assert!(is_open);
+                        is_open = false;
+                    }
+                    EndTimerEffect::Unchanged => {}
+                }
+                prop_assert_eq!(is_open, payment.is_held());
+            }
+        }
+
+        #[test]
         fn the_timer_that_ends_a_payment_runs_since_its_beginning_while_it_waits(
             first in payments(), changes in random_changes(),
         ) {
@@ -342,7 +377,7 @@ mod tests {
                     EndTimerEffect::Unchanged => {}
                 }
                 prop_assert_eq!(running, payment.awaits_shopper().then_some(payment.created));
-                if stopped {
+                if stopped && !payment.is_held() {
                     prop_assert_eq!(effects.resumed_reminder.as_ref(), payment.checkout.as_ref());
                 }
             }

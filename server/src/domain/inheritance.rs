@@ -33,7 +33,7 @@ macro_rules! setting {
 
 /// Every setting that can be inherited. Name and priority belong to a single entity, and sandbox or live is the same
 /// in a whole tree.
-pub static SETTINGS: [Setting; 19] = [
+pub static SETTINGS: [Setting; 20] = [
     setting!("strict", strict, false),
     setting!("customer-names-optional", customer_names_optional, false),
     setting!("refuse-duplicates", refuse_duplicates, false),
@@ -48,6 +48,7 @@ pub static SETTINGS: [Setting; 19] = [
     setting!("3d", channel.three_d, false),
     setting!("risk", channel.risk, false),
     setting!("screen", channel.risk_settings.screen, false),
+    setting!("review", channel.risk_settings.review, false),
     setting!("risk-error", channel.risk_settings.error, false),
     setting!("require-cvv", channel.require_cvv, false),
     setting!("registrations-require-cvv", channel.registrations_require_cvv, false),
@@ -126,7 +127,7 @@ mod tests {
     use crate::domain::channel::{Channel, ThreeDsPolicy};
     use crate::domain::id::EntityId;
     use crate::domain::level::Level;
-    use crate::domain::risk::{RiskErrorPolicy, RiskSettings, ScreeningPoint};
+    use crate::domain::risk::{ReviewPolicy, RiskErrorPolicy, RiskSettings, ScreeningPoint};
 
     /// Creates an entity of a level, with default settings except for the change.
     fn create_entity(level: Level, change: impl FnOnce(&mut EntitySettings)) -> Entity {
@@ -220,7 +221,7 @@ mod tests {
                     test_modes,
                     three_d,
                     risk,
-                    risk_settings: RiskSettings { screen, review: _, error },
+                    risk_settings: RiskSettings { screen, review, error },
                     connector,
                     acquirer_merchant,
                     priority: _,
@@ -232,8 +233,9 @@ mod tests {
         let more = [sandbox_any_number, compatible, risk, require_cvv, registrations_require_cvv];
         let lists = [origins, brands, currencies, test_modes];
         let others = (three_d, connector, acquirer_merchant, screen, error);
+        assert_eq!(review, ReviewPolicy::Decline);
         let checked = (ScreeningPoint::Before, RiskErrorPolicy::Deny);
         assert_eq!(others, (ThreeDsPolicy::WhenEnrolled, None, None, checked.0, checked.1));
-        assert_eq!(flags.len() + more.len() + lists.len() + 5, SETTINGS.len());
+        assert_eq!(flags.len() + more.len() + lists.len() + 6, SETTINGS.len());
     }
 }

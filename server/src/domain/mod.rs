@@ -23,6 +23,7 @@ pub mod policy_report;
 pub mod query;
 pub mod refusal;
 pub mod registration;
+pub mod review;
 pub mod review_decision;
 pub mod risk;
 pub mod risk_list;

@@ -164,6 +164,11 @@ impl Refusal {
         Self::new(404, codes::INVALID_PARAMETER, description)
     }
 
+    /// 409: a held payment was decided or claimed by somebody else. `description` says by whom.
+    pub fn review_taken(description: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(409, codes::ALREADY_PROCESSED, description)
+    }
+
     /// 404: a query finds no payment. Payments of other entities are not found.
     pub fn no_payment_found() -> Self {
         Self::from_code(404, codes::TRANSACTION_UNKNOWN)

@@ -58,6 +58,9 @@ pub struct ReviewDecision {
     pub note: Option<String>,
     /// The time of the decision, by the clock of the entity.
     pub processed: Timestamp,
+    /// True if nobody has decided in time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_expiry: bool,
 }
 
 /// A decision that an outside review system asks for. Its payment is found by the transaction id.

@@ -8,6 +8,8 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use tillgate_shared::result::{ResultCode, codes};
 
+use super::review::PaymentReview;
+
 /// Outcome of a risk check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -55,6 +57,10 @@ pub enum ReviewPolicy {
     /// They are declined.
     #[default]
     Decline,
+    /// They are held until an analyst has decided, and nothing is executed before.
+    Hold,
+    /// They are authorized and held. An approved debit is captured, and a cancelled payment is reversed.
+    Authorize,
 }
 
 /// Treatment of payments whose check fails.
@@ -154,6 +160,9 @@ pub struct PaymentRisk {
     /// Decision of the shadow version, if the channel has one. It has no effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shadow: Option<ShadowDecision>,
+    /// The review by an analyst, if the decision demands one and the channel has reviews.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review: Option<PaymentReview>,
 }
 
 /// Consequence of a risk check.
@@ -165,13 +174,15 @@ pub enum RiskRuling {
     Decline(ResultCode),
     /// The approved payment is reversed and declined with this code.
     Void(ResultCode),
+    /// The payment is held until an analyst has decided.
+    Review,
 }
 
 impl RiskRuling {
-    /// Returns the code with which the payment ends. `None` if it goes on.
+    /// Returns the code with which the payment ends. `None` if it goes on or is held.
     pub fn refusal_code(self) -> Option<ResultCode> {
         match self {
-            Self::Proceed => None,
+            Self::Proceed | Self::Review => None,
             Self::Decline(code) | Self::Void(code) => Some(code),
         }
     }
@@ -200,9 +211,10 @@ impl RiskDecision {
     /// authenticated by 3-D Secure, which fulfils a challenge. `is_approved` is true if the connector has approved the
     /// payment; it is then reversed, not just declined.
     pub fn rule_on(&self, settings: RiskSettings, is_authenticated: bool, is_approved: bool) -> RiskRuling {
-        let RiskSettings { review: ReviewPolicy::Decline, error, .. } = settings;
+        let RiskSettings { review, error, .. } = settings;
         let codes = match self.outcome {
             RiskOutcome::Accept => return RiskRuling::Proceed,
+            RiskOutcome::Review if review != ReviewPolicy::Decline => return RiskRuling::Review,
             RiskOutcome::Challenge if is_authenticated => return RiskRuling::Proceed,
             RiskOutcome::Error if error == RiskErrorPolicy::Accept => return RiskRuling::Proceed,
             RiskOutcome::Challenge | RiskOutcome::Review => (codes::RISK_CHALLENGE, codes::RISK_CHALLENGE_VOID),
@@ -217,7 +229,7 @@ impl RiskDecision {
 }
 
 /// An optional result code in stored documents: the code alone.
-mod optional_code {
+pub(in crate::domain) mod optional_code {
     use serde::de::Error as _;
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
     use tillgate_shared::result::ResultCode;
@@ -254,6 +266,16 @@ mod tests {
             let ruling = |approved| rule_on(outcome, RiskErrorPolicy::Deny, false, approved);
             assert!(matches!(ruling(false), RiskRuling::Decline(code) if code.code() == before), "{outcome:?}");
             assert!(matches!(ruling(true), RiskRuling::Void(code) if code.code() == after), "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn a_review_holds_the_payment_unless_the_channel_declines_it() {
+        for policy in [ReviewPolicy::Hold, ReviewPolicy::Authorize] {
+            let settings = RiskSettings { review: policy, ..RiskSettings::default() };
+            let ruling = |outcome| RiskDecision::of_outcome(outcome).rule_on(settings, false, false);
+            assert_eq!(ruling(RiskOutcome::Review), RiskRuling::Review);
+            assert!(ruling(RiskOutcome::Challenge).refusal_code().is_some(), "an analyst cannot authenticate anybody");
         }
     }
 

@@ -103,7 +103,8 @@ impl Gateway {
         self.load_last_attempt(checkout).is_ok_and(|attempt| attempt.is_some_and(|payment| payment.result.is_pending()))
     }
 
-    /// Returns the status of a checkout for the shopper's browser. It does not reveal the payment's result code.
+    /// Returns the status of a checkout for the shopper's browser. It reveals neither the payment's result code nor that
+    /// the payment is held for review, which is `Paid`.
     ///
     /// # Errors
     /// 404 for an unknown checkout.
@@ -112,7 +113,11 @@ impl Gateway {
         let (checkout, attempt) = self.store.load_checkout_with_attempt(&id)?.ok_or_else(unknown_checkout)?;
         let now = self.now_of_id(&checkout.entity);
         Ok(match attempt {
-            Some(attempt) => checkout.status_at(&attempt, now),
+            Some(attempt) => match checkout.status_at(&attempt, now) {
+                // The shopper goes on to the shop, and does not learn that the payment is suspicious.
+                CheckoutStatus::Held => CheckoutStatus::Paid,
+                status => status,
+            },
             None => CheckoutStatus::from_tokenisation_state(checkout.state_at(now)),
         })
     }

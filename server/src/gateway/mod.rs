@@ -93,6 +93,9 @@ pub struct GatewayOptions {
     pub time_limits: TimeLimits,
     /// Maximum time for which a payment awaits its shopper's return.
     pub pending_lifetime: SignedDuration,
+    /// Time in which an analyst decides about a held payment. At most the card window, within which the account of the
+    /// payment is kept.
+    pub review_lifetime: SignedDuration,
     /// The caps of the velocity limits.
     pub limits: VelocityLimits,
 }

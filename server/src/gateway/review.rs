@@ -1,21 +1,113 @@
-//! Review of held payments.
+//! Reviews: analysts decide about held payments. A decision is recorded with its callback in the commit that carries it
+//! out, or in the commit that records the request to an external connector.
 
-use super::{Failure, Gateway};
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use tillgate_shared::result::{ResultCode, codes};
+
+use super::payment::{PaymentIdentity, capture_after_review, wait_for_outcome};
+use super::response_recorder::ResponseRecorder;
+use super::{Failure, Gateway, order};
+use crate::connector::{ConnectorOutcome, ConnectorResult, FullAccount, Order, PaymentRoute};
 use crate::domain::entity::Entity;
+use crate::domain::id::{EntityId, PaymentId};
+use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
-use crate::domain::review_decision::RequestedDecision;
+use crate::domain::review::ReviewStage;
+use crate::domain::review_decision::{DecisionType, RequestedDecision, ReviewDecision, review_transaction_id};
+use crate::domain::three_ds::Proof;
+use crate::store::review::StoredReview;
 use crate::store::review_callback::StoredCallback;
+use crate::store::timer::TimerKind;
+use crate::store::{Changes, RecordKeys};
+
+/// Time after which a claim ends, so that an analyst who has gone home blocks no payment.
+pub const CLAIM_LIFETIME: SignedDuration = SignedDuration::from_mins(30);
+/// The analyst in the audit of a payment that nobody has decided in time.
+const SYSTEM_ANALYST: &str = "tillgate";
+/// Maximum number of payments with one transaction id that are searched for a held one.
+const MAX_CANDIDATES: u32 = 100;
 
 impl Gateway {
-    /// Decides a held payment as an outside review system asks, which is authorised for the entity already. A decision
-    /// that the payment has got before is accepted again and changes nothing. No payment is held yet, so none is
-    /// found.
+    /// Decides a held payment as an outside review system asks, which is authorised for the entity already. The same
+    /// decision by the same user is accepted again and changes nothing.
     ///
     /// # Errors
     /// 404 if the entity has no held payment with this transaction id.
-    #[allow(clippy::unused_async)]
-    pub async fn decide_review(&self, _entity: &Entity, _decision: &RequestedDecision) -> Result<(), Failure> {
-        Err(Refusal::not_found("There is no held payment with this transaction id").into())
+    pub async fn decide_review(&self, entity: &Entity, decision: &RequestedDecision) -> Result<(), Failure> {
+        let no_payment = || Refusal::not_found("There is no held payment with this transaction id");
+        let entities = self.visible_entities(entity);
+        let mut found = match PaymentId::parse(&decision.transaction_id) {
+            Some(id) => self.store.load_payment_of_any(&entities, &id)?.into_iter().collect(),
+            None => self.store.load_payments_by_reference(&entities, &decision.transaction_id, MAX_CANDIDATES)?,
+        };
+        found.retain(|payment| payment.review().is_some_and(|review| review.since.is_some()));
+        let held = found.iter().position(Payment::is_held).or_else(|| found.len().checked_sub(1));
+        let payment = held.map(|index| found.swap_remove(index)).ok_or_else(no_payment)?;
+        match self.decide_payment(&payment, decision.clone()).await {
+            Err(Failure::Refused(refusal)) if refusal.status == 409 => Err(no_payment().into()),
+            decided => decided.map(drop),
+        }
+    }
+
+    /// Decides a held payment. The decision, its row in the audit and the callback to the merchant are one commit, with
+    /// the outcome of an in-process connector or the intent of a request to an external one. Returns the payment with
+    /// its current state. The same decision by the same user is accepted again and changes nothing.
+    ///
+    /// # Errors
+    /// 409 if the payment is not held any more, or another analyst has claimed it; says who it was.
+    pub async fn decide_payment(
+        &self,
+        payment: &Payment,
+        decision: RequestedDecision,
+    ) -> Result<Arc<Payment>, Failure> {
+        let review = self.store.load_review(&payment.id)?;
+        if payment.is_held()
+            && let Some((analyst, at)) = review.as_ref().and_then(|review| review.claim.as_ref())
+            && *analyst != decision.user_id
+            && self.now().duration_since(*at) < CLAIM_LIFETIME
+        {
+            return Err(Refusal::review_taken(format!("{analyst} has claimed this payment")).into());
+        }
+        let wanted = (decision.decision, decision.user_id.clone());
+        let decided = if payment.is_held() { self.carry_out(payment, decision).await? } else { None };
+        if let Some(decided) = decided {
+            return Ok(decided);
+        }
+        // Somebody else was faster.
+        let current = self.store.load_payment(&payment.entity, &payment.id)?.unwrap_or_else(|| payment.clone());
+        let last = self.store.load_review(&payment.id)?.and_then(|review: StoredReview| review.decision);
+        match last {
+            Some(last) if (last.decision, last.analyst.clone()) == wanted => Ok(Arc::new(current)),
+            Some(last) => {
+                let (decision, time) = (last.decision.as_str(), last.at.strftime("%Y-%m-%d %H:%M:%S"));
+                let description = format!("Not held any more: {decision} by {} at {time} UTC", last.analyst);
+                Err(Refusal::review_taken(description).into())
+            }
+            None => Err(Refusal::review_taken("This payment is not held").into()),
+        }
+    }
+
+    /// Cancels a held payment about which nobody has decided in time. Deletes the timer of a payment that is not held.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub async fn expire_review(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
+        let Some(payment) = self.store.load_payment(entity, id)?.filter(Payment::is_held) else {
+            let changes = Changes::default().without_timer(TimerKind::Review, id.as_str());
+            return Ok(self.store.update(RecordKeys::none(), move |_| Ok((changes, ()))).await??);
+        };
+        let decision = RequestedDecision {
+            transaction_id: review_transaction_id(&payment).to_owned(),
+            decision: DecisionType::Cancel,
+            user_id: SYSTEM_ANALYST.to_owned(),
+            cancel_reason: None,
+            note: None,
+            processed: None,
+        };
+        let decision = ReviewDecision { is_expiry: true, ..self.record_of(&payment, decision) };
+        self.cancel_held(&payment, decision).await.map(drop)
     }
 
     /// Loads the callback configuration that applies to an entity: its own, or else that of the nearest entity above.
@@ -25,4 +117,176 @@ impl Gateway {
     pub fn find_review_callback(&self, entity: &Entity) -> Result<Option<StoredCallback>, Failure> {
         Ok(self.store.find_review_callback(&entity.id)?)
     }
+
+    /// Carries a decision out. Returns the payment with its current state, or `None` if it was not held any more.
+    async fn carry_out(&self, payment: &Payment, decision: RequestedDecision) -> Result<Option<Arc<Payment>>, Failure> {
+        let decision = self.record_of(payment, decision);
+        let stage = payment.review().map_or(ReviewStage::NotExecuted, |review| review.stage);
+        match (decision.decision, stage) {
+            (DecisionType::Pending, _) => self.record_pending(payment, decision).await,
+            (DecisionType::Cancel, _) => self.cancel_held(payment, decision).await,
+            (DecisionType::Approve, ReviewStage::NotExecuted) => self.execute_held(payment, decision).await,
+            (DecisionType::Approve, ReviewStage::Authorized) => self.capture_held(payment, decision).await,
+            (DecisionType::Approve, ReviewStage::Executed | ReviewStage::Captured) => {
+                let code = payment.review().and_then(|review| review.approval).unwrap_or(codes::OUTCOME_UNCERTAIN);
+                self.end_review(payment, result_of_held(payment, code), decision).await
+            }
+        }
+    }
+
+    /// Makes the record of a requested decision about a payment.
+    fn record_of(&self, payment: &Payment, decision: RequestedDecision) -> ReviewDecision {
+        let RequestedDecision { decision, user_id, cancel_reason, note, processed, .. } = decision;
+        ReviewDecision {
+            payment: payment.id.clone(),
+            entity: payment.entity.clone(),
+            transaction_id: review_transaction_id(payment).to_owned(),
+            decision,
+            user_id,
+            cancel_reason,
+            note,
+            processed: processed.unwrap_or_else(|| self.now_of_id(&payment.entity)),
+            is_expiry: false,
+        }
+    }
+
+    /// Records the decision to decide later. The payment stays held.
+    async fn record_pending(
+        &self,
+        payment: &Payment,
+        decision: ReviewDecision,
+    ) -> Result<Option<Arc<Payment>>, Failure> {
+        let keys = RecordKeys::for_payment(&payment.entity, &payment.id);
+        let recorded = self.store.update(keys, move |loaded| {
+            Ok(match loaded.payment.filter(Payment::is_held) {
+                Some(payment) => (Changes::default().with_review_decision(decision), Some(Arc::new(payment))),
+                None => (Changes::default(), None),
+            })
+        });
+        Ok(recorded.await??)
+    }
+
+    /// Declines a held payment, and reverses what was executed.
+    async fn cancel_held(&self, payment: &Payment, decision: ReviewDecision) -> Result<Option<Arc<Payment>>, Failure> {
+        let code = payment.risk.as_ref().map_or(codes::RISK_DENY, |risk| risk.cancellation_code());
+        self.end_review(payment, result_of_held(payment, code), decision).await
+    }
+
+    /// Ends the review of a held payment with its result.
+    async fn end_review(
+        &self,
+        payment: &Payment,
+        result: ConnectorResult,
+        decision: ReviewDecision,
+    ) -> Result<Option<Arc<Payment>>, Failure> {
+        let completed = self.complete_review(payment, result, decision).await?;
+        Ok(Some(completed.payment).filter(|_| completed.changed))
+    }
+
+    /// Executes a held payment: asks its connector, now that an analyst has approved it. A payment whose account or
+    /// connector is gone is declined.
+    async fn execute_held(&self, payment: &Payment, decision: ReviewDecision) -> Result<Option<Arc<Payment>>, Failure> {
+        let order = self.held_order(payment)?;
+        let (Some(order), Some(route)) = (order, self.route_of(payment)) else {
+            return self.end_review(payment, codes::METHOD_NOT_CONFIGURED.into(), decision).await;
+        };
+        if route.connector.capabilities().is_external {
+            return self.send_held(payment, order, &route, decision).await;
+        }
+        let identity = PaymentIdentity::of_payment(payment, self.now_of_id(&payment.entity));
+        let request = identity.order_request(&order);
+        let outcome = match payment.payment_type {
+            PaymentType::Credit => route.connector.credit(&request).await,
+            _ => route.connector.authorize(&request).await,
+        };
+        let result = match outcome {
+            ConnectorOutcome::Approved(result) | ConnectorOutcome::Declined(result) => result,
+            // The shopper is gone, so that nobody can visit a page.
+            _ => codes::OUTCOME_UNCERTAIN.into(),
+        };
+        self.end_review(payment, result, decision).await
+    }
+
+    /// Rebuilds the order of a held payment, with its account and without its security code. `None` if the account is
+    /// no longer kept.
+    fn held_order(&self, payment: &Payment) -> Result<Option<Order>, Failure> {
+        let account = self.held_account(payment)?;
+        let account = account.or_else(|| FullAccount::from_stored(&payment.account, None));
+        let proof = Proof::from_parameters(&payment.parameters);
+        let is_agreed = payment.parameters.get("standingInstruction.source") == Some("MIT");
+        let order = account.and_then(|account| order::rebuild_order(payment, account, proof));
+        Ok(order.map(|order| Order { shopper_present: !is_agreed, ..order }))
+    }
+
+    /// Records the intent of a held payment, and sends it to its external connector.
+    async fn send_held(
+        &self,
+        payment: &Payment,
+        order: Order,
+        route: &PaymentRoute,
+        decision: ReviewDecision,
+    ) -> Result<Option<Arc<Payment>>, Failure> {
+        let request = self.prepare_connector_request(payment, order, route, "");
+        let Some(sent) = self.record_sent(payment, None, decision).await? else { return Ok(None) };
+        Ok(Some(self.send_connector_request(Some(request), sent, ResponseRecorder::disabled()).await))
+    }
+
+    /// Captures a held payment whose amount is reserved.
+    async fn capture_held(&self, payment: &Payment, decision: ReviewDecision) -> Result<Option<Arc<Payment>>, Failure> {
+        let Some(route) = self.route_of(payment) else {
+            return self.end_review(payment, codes::METHOD_NOT_CONFIGURED.into(), decision).await;
+        };
+        let connector = route.connector.as_ref();
+        if !connector.capabilities().is_external {
+            let approval = payment.review().and_then(|review| review.approval);
+            let result = match capture_after_review(connector, payment, false).await {
+                ConnectorOutcome::Approved(_) => result_of_held(payment, approval.unwrap_or(codes::OUTCOME_UNCERTAIN)),
+                ConnectorOutcome::Declined(result) => result,
+                _ => codes::OUTCOME_UNCERTAIN.into(),
+            };
+            return self.end_review(payment, result, decision).await;
+        }
+        let _guard = self.payments_in_flight.mark_payment(&payment.id);
+        let Some(sent) = self.record_sent(payment, Some(ReviewStage::Captured), decision).await? else {
+            return Ok(None);
+        };
+        let outcome = wait_for_outcome(capture_after_review(connector, &sent, false)).await;
+        Ok(Some(self.try_write_outcome(sent, outcome, ResponseRecorder::disabled()).await))
+    }
+
+    /// Records that the external connector of a held payment is about to be asked, with the next stage of its review
+    /// and the decision. Returns `None`, and writes nothing, if the payment is not held any more.
+    async fn record_sent(
+        &self,
+        payment: &Payment,
+        stage: Option<ReviewStage>,
+        decision: ReviewDecision,
+    ) -> Result<Option<Arc<Payment>>, Failure> {
+        let (keys, machine_time) = (RecordKeys::for_payment(&payment.entity, &payment.id), self.now());
+        let now = self.now_of_id(&payment.entity);
+        let recorded = self.store.update(keys, move |loaded| {
+            let Some(mut payment) = loaded.payment.filter(Payment::is_held) else {
+                return Ok((Changes::default(), None));
+            };
+            payment.result = codes::PENDING;
+            if let Some(review) = payment.risk.as_mut().and_then(|risk| risk.review.as_mut()) {
+                review.stage = stage.unwrap_or(review.stage);
+            }
+            if let Some(page) = &mut payment.redirect {
+                page.asked = Some(now);
+            }
+            let payment = Arc::new(payment);
+            let changes = Changes::default()
+                .with_payment(Arc::clone(&payment))
+                .with_intent(&payment, machine_time)
+                .with_review_decision(decision);
+            Ok((changes, Some(payment)))
+        });
+        Ok(recorded.await??)
+    }
+}
+
+/// Returns the connector's answer of a held payment, with the code that ends its review.
+fn result_of_held(payment: &Payment, code: ResultCode) -> ConnectorResult {
+    ConnectorResult { details: payment.details.clone(), ..code.into() }
 }

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_shared::parameter::Parameters;
 
 use super::Gateway;
@@ -16,8 +17,10 @@ use crate::directory::ActiveRules;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::domain::payment::{Account, Payment, PaymentType};
+use crate::domain::review::{PaymentReview, ReviewFacts, ReviewStage};
 use crate::domain::risk::{
-    PaymentRisk, RiskContext, RiskDecision, RiskOutcome, RiskRuling, RiskSettings, ScreeningPoint, ShadowDecision,
+    PaymentRisk, ReviewPolicy, RiskContext, RiskDecision, RiskOutcome, RiskRuling, RiskSettings, ScreeningPoint,
+    ShadowDecision,
 };
 use crate::domain::risk_list::{ListHit, RiskListKind};
 use crate::domain::three_ds::Proof;
@@ -38,6 +41,8 @@ pub(super) struct RiskCheck {
     settings: RiskSettings,
     /// True if the payment is reversed, not just declined, because its connector has approved it.
     applies_after: bool,
+    /// The stage in which the payment is held if it has to be reviewed.
+    review_stage: ReviewStage,
     basis: CheckBasis,
     /// The entity that processes the payment, which owns the counters.
     entity: EntityId,
@@ -73,6 +78,11 @@ impl RiskCheck {
     /// Returns true if the check is made after the connector's approval.
     pub(super) fn applies_after(&self) -> bool {
         self.applies_after
+    }
+
+    /// Returns true if the payment may be held before it is executed. Its account is needed later then.
+    pub(super) fn may_hold_unexecuted(&self) -> bool {
+        self.settings.review != ReviewPolicy::Decline && self.review_stage == ReviewStage::NotExecuted
     }
 
     /// Returns the keys of the velocity counters that the decision needs. `None` if it needs none.
@@ -115,6 +125,10 @@ impl RiskCheck {
         };
         let ruling = decision.rule_on(self.settings, is_authenticated(payment), self.applies_after);
         risk.decision = Some(decision);
+        // A payment that its connector declines needs no review.
+        if ruling == RiskRuling::Review && payment.is_approved_or_pending() {
+            risk.review = Some(PaymentReview::new(self.review_stage));
+        }
         payment.risk = Some(risk);
         (ruling, changes)
     }
@@ -201,6 +215,31 @@ fn is_authenticated(payment: &Payment) -> bool {
     awaits_challenge || Proof::from_parameters(&payment.parameters).is_some_and(|proof| proof.is_authenticated())
 }
 
+/// Returns the stage in which a payment is held if it has to be reviewed. A payment that is decided on a page of its
+/// brand, by a transfer or with a wallet's token cannot be executed when the shopper is gone.
+fn find_review_stage(
+    payment: &Payment,
+    policy: ReviewPolicy,
+    applies_after: bool,
+    route: &PaymentRoute,
+) -> ReviewStage {
+    let capabilities = route.connector.capabilities();
+    let brand = Brand::find(&payment.brand);
+    let is_synchronous = brand.is_some_and(Brand::is_synchronous);
+    let is_from_token = payment.registration.is_none() && brand.is_some_and(|brand| brand.kind == AccountType::Wallet);
+    let can_be_captured = [PaymentType::Preauthorization, PaymentType::Capture]
+        .into_iter()
+        .all(|payment_type| capabilities.check_type(payment_type).is_ok());
+    let facts = ReviewFacts {
+        policy,
+        is_executed: applies_after,
+        is_bound_to_shopper: !is_synchronous || is_from_token,
+        can_be_captured,
+        payment_type: payment.payment_type,
+    };
+    facts.first_stage()
+}
+
 impl Gateway {
     /// Returns the data of a new payment that its check needs beyond the payment itself.
     pub(super) fn collect_risk_context(
@@ -258,7 +297,8 @@ impl Gateway {
             Some(decision) => CheckBasis::Decided(decision),
             None => self.find_check_basis(payment, &risk.context, payer, at),
         };
-        Some(RiskCheck { settings, applies_after, basis, entity: payer.id.clone(), at })
+        let review_stage = find_review_stage(payment, settings.review, applies_after, route);
+        Some(RiskCheck { settings, applies_after, review_stage, basis, entity: payer.id.clone(), at })
     }
 
     /// Finds the rules of an entity, and the list entries for a payment.

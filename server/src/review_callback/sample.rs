@@ -69,6 +69,7 @@ pub fn create_sample(entity: &EntityId, decision: DecisionType, processed: Times
         shares: None,
     };
     let decision = ReviewDecision {
+        is_expiry: false,
         payment: payment.id.clone(),
         entity: entity.clone(),
         transaction_id: review_transaction_id(&payment).to_owned(),

@@ -16,7 +16,7 @@ use super::rows::encode_document;
 use super::stored_credentials::StoredCredentialChanges;
 use super::timer::{self, TimerKind};
 use super::wallet::{self, UsedWalletToken};
-use super::{Sources, StoreError, payment, responses, review_callback, risk_rules};
+use super::{Sources, StoreError, payment, responses, review, review_callback, risk_rules};
 use crate::domain::checkout::Checkout;
 use crate::domain::effects::Reminder;
 use crate::domain::id::{EntityId, PaymentId};
@@ -210,6 +210,7 @@ impl Changes {
             wrote_message = true;
         }
         for decision in &self.review_decisions {
+            review::record_decision(connection, decision)?;
             wrote_message |= review_callback::write_decision(connection, sources, decision)?;
         }
         wrote_message |= self.stored_credentials.apply(connection, sources)?;

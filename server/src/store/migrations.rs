@@ -48,6 +48,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0028_risk_counters",
     "0029_risk_rules",
     "0030_review_callbacks",
+    "0031_reviews",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

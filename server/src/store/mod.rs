@@ -35,6 +35,7 @@ mod queries;
 mod readers;
 mod responses;
 pub mod restore;
+pub mod review;
 pub mod review_callback;
 mod risk_counters;
 pub mod risk_list;

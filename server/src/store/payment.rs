@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 
 use super::rows::{encode_document as encode, load_earlier_state};
 use super::timer::{self, TimerKind};
-use super::{Sources, StoreError, event, guards};
+use super::{Sources, StoreError, event, guards, review};
 use crate::domain::effects::{self, EndTimerEffect};
 use crate::domain::payment::Payment;
 
@@ -53,8 +53,13 @@ fn write_payment(connection: &Connection, sources: &Sources, payment: &Payment) 
     guards::write_payment_link(connection, payment)?;
     let effects = effects::compute_payment_effects(before.as_ref(), payment);
     match effects.end_timer {
-        EndTimerEffect::Start(since) => timer::start_end_timer(connection, id, entity, since)?,
+        EndTimerEffect::Start(since) => timer::start_end_timer(connection, TimerKind::End, id, entity, since)?,
         EndTimerEffect::Stop => timer::stop_timer(connection, TimerKind::End, id)?,
+        EndTimerEffect::Unchanged => {}
+    }
+    match effects.review_timer {
+        EndTimerEffect::Start(since) => review::open_review(connection, sources, payment, since)?,
+        EndTimerEffect::Stop => review::close_review(connection, sources, &payment.id)?,
         EndTimerEffect::Unchanged => {}
     }
     if let Some(checkout) = &effects.resumed_reminder {

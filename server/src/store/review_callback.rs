@@ -8,7 +8,7 @@ use super::error::unreadable_column;
 use super::message::{self, MessageTarget};
 use super::rows::{encode_document, load_payment};
 use super::webhook::timestamp_from_milliseconds;
-use super::{AdminStore, Changes, Sources, Store, StoreError};
+use super::{AdminStore, Sources, Store, StoreError};
 use crate::domain::id::{EntityId, MessageId};
 use crate::domain::payment::Payment;
 use crate::domain::review_decision::ReviewDecision;
@@ -33,16 +33,6 @@ pub struct StoredCallback {
 
 /// Columns of a configuration, in the order in which [`read_callback`] reads them.
 const COLUMNS: &str = "review_callback.entity, sealed, sends, changed";
-
-impl Changes {
-    /// Queues the callback of a decision, if a configuration applies to its payment. The payment is read after the
-    /// other changes of this commit, and has to be stored.
-    #[must_use]
-    pub fn with_review_callback(mut self, decision: ReviewDecision) -> Self {
-        self.review_decisions.push(decision);
-        self
-    }
-}
 
 /// Writes the callback message of a decision about a stored payment. Returns true if a configuration with a destination
 /// applies. Fails if the payment is not stored.

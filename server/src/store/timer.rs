@@ -17,6 +17,8 @@ use crate::domain::id::EntityId;
 pub enum TimerKind {
     /// Ends a pending payment whose shopper has not come back.
     End,
+    /// Cancels a held payment about which no analyst has decided.
+    Review,
     /// Reminds the merchant of a checkout whose outcome has not been read. There is one per checkout, for its last
     /// attempt.
     Remind,
@@ -43,6 +45,7 @@ impl TimerKind {
     fn as_str(self) -> &'static str {
         match self {
             Self::End => "end",
+            Self::Review => "review",
             Self::Remind => "remind",
             Self::Inquire => "ask",
         }
@@ -73,10 +76,11 @@ impl Changes {
     }
 }
 
-/// Starts the timer that ends a pending payment, unless it is running already. `since` is by the clock of the entity,
-/// and is stored by the machine's. Does nothing if the entity is not stored.
+/// Starts a timer that ends a pending payment or a review, unless it is running already. `since` is by the clock of the
+/// entity, and is stored by the machine's. Does nothing if the entity is not stored.
 pub(super) fn start_end_timer(
     connection: &Connection,
+    kind: TimerKind,
     payment: &str,
     entity: &str,
     since: Timestamp,
@@ -85,10 +89,10 @@ pub(super) fn start_end_timer(
     connection
         .prepare_cached(
             "INSERT OR IGNORE INTO timer (kind, subject, entity, since)
-             SELECT 'end', ?1, ?2, ?3 - coalesce(owner.ahead, entity.ahead)
+             SELECT ?4, ?1, ?2, ?3 - coalesce(owner.ahead, entity.ahead)
              FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant WHERE entity.id = ?2",
         )?
-        .execute(params![payment, entity, since.as_millisecond()])?;
+        .execute(params![payment, entity, since.as_millisecond(), kind.as_str()])?;
     Ok(())
 }
 

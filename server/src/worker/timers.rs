@@ -18,7 +18,13 @@ const BATCH: u32 = 100;
 pub(super) async fn run_due_timers(gateway: &Gateway, now: Timestamp) -> Result<(), Failure> {
     gateway.cancel_reminders().await?;
     // End payments first, because the end of a payment may start a reminder.
-    for (kind, wait) in [(TimerKind::End, gateway.options.pending_lifetime), (TimerKind::Remind, REMINDER_DELAY)] {
+    let options = &gateway.options;
+    let waits = [
+        (TimerKind::End, options.pending_lifetime),
+        (TimerKind::Review, options.review_lifetime),
+        (TimerKind::Remind, REMINDER_DELAY),
+    ];
+    for (kind, wait) in waits {
         // The operator may choose a wait beyond the range of timestamps.
         let since = now.checked_sub(wait).unwrap_or(Timestamp::MIN);
         loop {
@@ -45,7 +51,8 @@ pub(super) async fn run_timer(gateway: &Gateway, kind: TimerKind, timer: &Timer)
         (TimerKind::Remind, _) => gateway.send_reminder(timer).await,
         (TimerKind::End, Some(payment)) => gateway.expire_payment(&timer.entity, &payment).await,
         (TimerKind::Inquire, Some(payment)) => gateway.resolve_payment(&timer.entity, &payment).await,
-        (TimerKind::End | TimerKind::Inquire, None) => {
+        (TimerKind::Review, Some(payment)) => gateway.expire_review(&timer.entity, &payment).await,
+        (TimerKind::End | TimerKind::Review | TimerKind::Inquire, None) => {
             Ok(gateway.store.stop_timer(kind, timer.subject.clone()).await?)
         }
     }

@@ -65,6 +65,8 @@ codes! {
     RISK_CHALLENGE_VOID = "100.400.148";
     /// The risk check failed after the approval, and the payment was reversed.
     RISK_ERROR_VOID = "100.400.150";
+    /// The payment is held until an analyst has decided. It is pending.
+    RISK_HELD = "100.400.500";
     /// The cardholder did not pass 3-D Secure.
     THREEDS_FAILED = "100.390.100";
     /// 3-D Secure became unavailable during the challenge.

@@ -50,6 +50,7 @@ mod form_files;
 mod formats;
 mod frame_document;
 mod fuzz;
+mod held_payments;
 mod id_order;
 mod idempotency;
 mod indexes;

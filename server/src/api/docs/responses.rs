@@ -182,7 +182,7 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
         "To the browser: now, redirect, popup or inline; whether and in which window the shopper visits a page. saved: \
          nobody has been charged yet.",
     ),
-    ("checkoutState", "Where a checkout stands: OPEN, PENDING, PAID, REGISTERED or EXPIRED."),
+    ("checkoutState", "Where a checkout stands: OPEN, PENDING, HELD, PAID, REGISTERED or EXPIRED."),
     ("everything else you sent", "Comes back under its own name, nested at the dots; secrets never do."),
     (
         "buildNumber, timestamp, ndc",

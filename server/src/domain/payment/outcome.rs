@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use tillgate_shared::result::ResultCode;
+use tillgate_shared::result::{ResultCode, codes};
 
 use super::{Payment, result_code};
 use crate::domain::id::PaymentId;
@@ -50,7 +50,13 @@ impl PaymentOutcome {
 impl EarlierState {
     /// Returns true if the payment was pending until its shopper returned, as [`Payment::awaits_shopper`].
     pub fn awaits_shopper(&self) -> bool {
-        self.result.is_pending() && self.redirect.as_ref().is_some_and(|page| page.asked.is_none())
+        let has_page = self.redirect.as_ref().is_some_and(|page| page.asked.is_none());
+        self.result.is_pending() && !self.was_held() && has_page
+    }
+
+    /// Returns true if the payment was held, as [`Payment::is_held`].
+    pub fn was_held(&self) -> bool {
+        self.result == codes::RISK_HELD
     }
 }
 

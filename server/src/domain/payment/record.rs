@@ -125,15 +125,15 @@ impl Payment {
     }
 
     /// Returns the page that its shopper has to visit now. Returns `None` if the payment is not pending, has no
-    /// redirect, or waits for its connector's response after the visit.
+    /// redirect, is held for review, or waits for its connector's response after the visit.
     pub fn page_to_visit(&self) -> Option<&Redirect> {
-        self.redirect.as_ref().filter(|page| self.result.is_pending() && page.asked.is_none())
+        self.redirect.as_ref().filter(|page| self.result.is_pending() && !self.is_held() && page.asked.is_none())
     }
 
     /// Returns true if it is pending because the request to its connector is in progress or unanswered. False if the
     /// connector's requests do not leave this process.
     pub fn awaits_connector(&self) -> bool {
-        self.result.is_pending() && self.connector.is_some() && !self.awaits_shopper()
+        self.result.is_pending() && !self.is_held() && self.connector.is_some() && !self.awaits_shopper()
     }
 
     /// Returns its merchant id at the acquirer: the one set at its creation, or the id of the entity that owns it.
@@ -152,12 +152,12 @@ impl Payment {
     /// authenticated.
     pub fn can_be_inquired(&self) -> bool {
         let awaits_authentication = self.awaits_shopper() && self.three_ds_session().is_some();
-        self.result.is_pending() && self.connector.is_some() && !awaits_authentication
+        self.result.is_pending() && !self.is_held() && self.connector.is_some() && !awaits_authentication
     }
 
-    /// Returns true if it is pending, and its shopper or its connector can bring the outcome.
+    /// Returns true if it is pending, and its shopper, its connector or its review can bring the outcome.
     pub fn awaits_outcome(&self) -> bool {
-        self.awaits_shopper() || self.awaits_connector()
+        self.awaits_shopper() || self.awaits_connector() || self.is_held()
     }
 
     /// Returns the id and the path at which the merchant reads the outcome: those of its checkout, or its own if it has

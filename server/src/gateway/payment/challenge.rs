@@ -19,6 +19,7 @@ use crate::connector::{CardSource, ConnectorResult, FullAccount, FullCard};
 use crate::domain::channel::ThreeDsPolicy;
 use crate::domain::id::PageId;
 use crate::domain::payment::Payment;
+use crate::domain::review::ReviewStage;
 use crate::domain::three_ds::{
     AuthenticationDecision, AuthenticationResult, ChallengeRejection, Proof, ThreeDsSession, apply_policy,
 };
@@ -199,6 +200,9 @@ impl Gateway {
         if self.has_lost_code(payment, account.as_ref()) {
             return AfterThreeDs::Ended(codes::CODE_MISSING.into());
         }
+        if payment.stage_to_hold() == Some(ReviewStage::NotExecuted) && !payment.is_abandoned() {
+            return AfterThreeDs::Held;
+        }
         let order = account.and_then(|account| order::rebuild_order(payment, account, proof));
         let (Some(order), Some(route), false) = (order, self.route_of(payment), payment.is_abandoned()) else {
             return AfterThreeDs::Ended(codes::THREEDS_ABANDONED.into());
@@ -206,13 +210,7 @@ impl Gateway {
         if route.connector.capabilities().is_external {
             return AfterThreeDs::AwaitsConnector(Box::new(self.prepare_connector_request(payment, order, &route, "")));
         }
-        let now = self.now_of_id(&payment.entity);
-        let identity = PaymentIdentity {
-            id: payment.id.clone(),
-            descriptor: payment.descriptor.clone(),
-            merchant_id: payment.acquirer_merchant_id().to_owned(),
-            now,
-        };
+        let identity = PaymentIdentity::of_payment(payment, self.now_of_id(&payment.entity));
         let outcome = route.connector.authorize(&identity.order_request(&order)).await;
         AfterThreeDs::Ended(outcome.result().cloned().unwrap_or_else(|| codes::PENDING.into()))
     }
@@ -229,6 +227,7 @@ impl Gateway {
         let change = move |payment: &mut Payment| payment.awaits_shopper() && change(payment);
         match next_step {
             AfterThreeDs::Ended(result) => self.complete_payment(&payment, result, change).await,
+            AfterThreeDs::Held => self.hold_authenticated(&payment, change).await,
             // Another request about this payment is in flight.
             AfterThreeDs::AwaitsConnector(request) if !request.is_guarded() => {
                 Ok(CompletionResult { payment, has_requested_result: false, changed: false })
@@ -243,6 +242,41 @@ impl Gateway {
                 Ok(CompletionResult { payment, ..reserved })
             }
         }
+    }
+
+    /// Holds a payment for review after 3-D Secure, before it is executed. Its sealed card is kept, its security code is
+    /// not. Writes nothing if the payment was abandoned or `change` returns false.
+    ///
+    /// # Errors
+    /// 404 if the payment is gone.
+    async fn hold_authenticated(
+        &self,
+        payment: &Payment,
+        change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
+    ) -> Result<CompletionResult, Failure> {
+        let effects = self.store.load_deferred_effects(payment)?;
+        let until = payment.created + self.options.card_window;
+        let keys = RecordKeys::for_payment(&payment.entity, &payment.id);
+        let held = self.store.update(keys, move |loaded| {
+            let mut payment = loaded.payment.ok_or_else(page_not_found)?;
+            let changed = !payment.is_abandoned() && change(&mut payment);
+            let mut changes = Changes::default();
+            if changed {
+                let since = payment.created;
+                payment = payment.into_held(since);
+                changes = changes.without_deferred_effects(&payment.id).with_payment(payment.clone());
+                if let Some(effects) = effects {
+                    changes = changes.with_deferred_effects(&payment, effects, until);
+                }
+            }
+            let payment = Arc::new(payment);
+            Ok((changes, CompletionResult { payment, has_requested_result: changed, changed }))
+        });
+        let held = held.await??;
+        if held.changed {
+            self.security_codes.remove_code(&held.payment.id);
+        }
+        Ok(held)
     }
 
     /// Records that the connector of a payment is about to be asked, after 3-D Secure. Writes nothing if the payment
@@ -276,7 +310,7 @@ impl Gateway {
 
     /// Returns the held card of a payment, with its security code if that is still cached. `None` if the payment holds
     /// none.
-    fn held_account(&self, payment: &Payment) -> Result<Option<FullAccount>, Failure> {
+    pub(in crate::gateway) fn held_account(&self, payment: &Payment) -> Result<Option<FullAccount>, Failure> {
         let Some(DeferredEffects { card: Some(sealed), .. }) = self.store.load_deferred_effects(payment)? else {
             return Ok(None);
         };
@@ -328,6 +362,8 @@ impl Gateway {
 enum AfterThreeDs {
     /// The payment ends.
     Ended(ConnectorResult),
+    /// The payment is held for review.
+    Held,
     /// The connector has to be asked. It is external, so the intent is recorded first.
     AwaitsConnector(Box<ConnectorRequest>),
 }

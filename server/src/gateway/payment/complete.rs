@@ -11,12 +11,13 @@ use tillgate_shared::result::{ResultCode, codes};
 use super::super::asynchronous::page_not_found;
 use super::super::response_recorder::ResponseRecorder;
 use super::super::risk_check::RiskCheck;
-use super::super::{Failure, Gateway, follow_up};
+use super::super::{Failure, Gateway, deferred_effects, follow_up};
 use crate::connector::{ConnectorResult, Modification};
 use crate::domain::asynchronous::{OutcomeEffects, apply_outcome};
 use crate::domain::id::PaymentId;
 use crate::domain::payment::{ModificationType, NOTIFICATION_URL, Payment, PaymentType};
 use crate::domain::refusal::Refusal;
+use crate::domain::review_decision::ReviewDecision;
 use crate::store::{Changes, DeferredEffects, LoadedRecords, RecordKeys, StoredCredentials};
 
 /// Result of completing a payment.
@@ -49,6 +50,8 @@ struct Completion {
     reversal_type: ModificationType,
     /// The response to the request that made the payment.
     recorder: ResponseRecorder<Payment>,
+    /// The decision that ends the review of the payment, if it was held.
+    decision: Option<ReviewDecision>,
 }
 
 impl Gateway {
@@ -80,6 +83,32 @@ impl Gateway {
         change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
         recorder: ResponseRecorder<Payment>,
     ) -> Result<CompletionResult, Failure> {
+        self.complete_with(payment, result, change, recorder, None).await
+    }
+
+    /// Same as [`Gateway::complete_payment`] for a held payment. Records the decision that ends its review.
+    ///
+    /// # Errors
+    /// Same as [`Gateway::complete_payment`].
+    pub(in crate::gateway) async fn complete_review(
+        &self,
+        payment: &Payment,
+        result: ConnectorResult,
+        decision: ReviewDecision,
+    ) -> Result<CompletionResult, Failure> {
+        let change = |payment: &mut Payment| payment.is_held();
+        self.complete_with(payment, result, change, ResponseRecorder::disabled(), Some(decision)).await
+    }
+
+    /// Completes a payment, with the response to its request and the decision of its review.
+    async fn complete_with(
+        &self,
+        payment: &Payment,
+        result: ConnectorResult,
+        change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
+        recorder: ResponseRecorder<Payment>,
+        decision: Option<ReviewDecision>,
+    ) -> Result<CompletionResult, Failure> {
         let risk_check = if result.code.is_success() { self.screen_approval(payment, &result) } else { None };
         let risk_counters = risk_check.as_ref().and_then(RiskCheck::counter_keys);
         // Follow-up payments change no stored credentials.
@@ -105,6 +134,7 @@ impl Gateway {
             reversal,
             reversal_type,
             recorder,
+            decision,
         };
         let keys = RecordKeys {
             checkout: payment.checkout.clone(),
@@ -114,7 +144,7 @@ impl Gateway {
         };
         let completed = self.store.update(keys, move |loaded| completion.decide_changes(loaded, change)).await??;
         self.security_codes.remove_code(&completed.payment.id);
-        if completed.changed {
+        if completed.changed && !completed.payment.result.is_pending() {
             self.velocity.end_pending(&completed.payment.id, completed.payment.is_approved(), self.now());
         }
         if has_effects || !completed.payment.is_approved_or_pending() {
@@ -126,7 +156,7 @@ impl Gateway {
     /// Returns the operation that reverses an approved payment: a reversal, or after the cut-off of a debit or credit a
     /// refund. A preauthorization has no cut-off.
     fn reversal_type(&self, payment: &Payment, now: Timestamp) -> ModificationType {
-        let is_booked = payment.payment_type != PaymentType::Preauthorization
+        let is_booked = payment.type_at_connector() != PaymentType::Preauthorization
             && now.duration_since(payment.created) >= self.time_limits_of(payment).reversal_window;
         if is_booked { ModificationType::Refund } else { ModificationType::Reversal }
     }
@@ -176,10 +206,12 @@ impl Completion {
         change: impl FnOnce(&mut Payment) -> bool,
     ) -> Result<(Changes, CompletionResult), Refusal> {
         let Self { result, deferred_effects, now, machine_time, card_window, reversal, .. } = self;
-        let (reversal_type, recorder) = (self.reversal_type, self.recorder);
+        let (reversal_type, recorder, decision) = (self.reversal_type, self.recorder, self.decision);
         let mut payment = loaded.payment.ok_or_else(page_not_found)?;
         let has_requested_result = payment.result == result.code;
-        if has_requested_result || !payment.result.is_pending() || !change(&mut payment) {
+        // Only a decision ends a held payment, whatever a shopper or a connector says meanwhile.
+        let is_open = payment.result.is_pending() && payment.is_held() == decision.is_some();
+        if has_requested_result || !is_open || !change(&mut payment) {
             let payment = Arc::new(payment);
             return Ok((Changes::default(), CompletionResult { payment, has_requested_result, changed: false }));
         }
@@ -192,10 +224,17 @@ impl Completion {
             }
             None => (None, Changes::default()),
         };
-        let OutcomeEffects { mut payment, checkout, must_reverse } =
-            apply_outcome(updated, loaded.checkout, refused.unwrap_or(code));
-        let must_reverse = must_reverse || refused.is_some();
+        let is_held =
+            refused.is_none() && code.is_success() && updated.stage_to_hold().is_some() && !updated.is_abandoned();
+        let is_cancelled = updated.is_executed_in_review() && !code.is_success();
+        if is_held {
+            updated = Payment { result: code, ..updated }.into_held(now);
+        }
+        let outcome = if is_held { codes::RISK_HELD } else { refused.unwrap_or(code) };
+        let OutcomeEffects { mut payment, checkout, must_reverse } = apply_outcome(updated, loaded.checkout, outcome);
+        let must_reverse = must_reverse || refused.is_some() || is_cancelled;
         let mut changes = match deferred_effects {
+            Some(effects) if is_held => keep_deferred_effects(effects, &payment, card_window),
             Some(effects) => {
                 apply_deferred_effects(effects, &mut payment, loaded.stored_credentials, must_reverse, now, card_window)
             }
@@ -220,6 +259,9 @@ impl Completion {
             }
             changes = changes.with_payment(reversal);
         }
+        if let Some(decision) = decision {
+            changes = changes.with_review_decision(decision);
+        }
         let has_requested_result = refused.is_none();
         Ok((changes, CompletionResult { payment, has_requested_result, changed: true }))
     }
@@ -240,6 +282,21 @@ fn with_result_details(payment: Payment, result: ConnectorResult) -> Payment {
         },
         unannounced: false,
         ..payment
+    }
+}
+
+/// Keeps the deferred effects of an executed payment that is held. Its sealed card is stored for follow-up payments, as
+/// that of an approved payment, unless a registration will store it.
+fn keep_deferred_effects(mut effects: DeferredEffects, payment: &Payment, card_window: SignedDuration) -> Changes {
+    let is_stored_elsewhere = payment.registration.is_some() || effects.registration.is_some();
+    let card = effects.card.take().filter(|_| !is_stored_elsewhere);
+    let mut changes = Changes::default().without_deferred_effects(&payment.id);
+    if effects.registration.is_some() || effects.instruction.is_some() {
+        changes = changes.with_deferred_effects(payment, effects, payment.created + deferred_effects::LIFETIME);
+    }
+    match card {
+        Some(card) => changes.with_card(&payment.id, card, payment.created + card_window),
+        None => changes,
     }
 }
 

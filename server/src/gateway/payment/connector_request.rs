@@ -66,7 +66,7 @@ impl ConnectorRequest {
 impl Gateway {
     /// Makes the request about a payment, and marks the payment as in flight. `public` is the address under which
     /// browsers reach this gateway, with a trailing slash. Sends nothing.
-    pub(super) fn prepare_connector_request(
+    pub(in crate::gateway) fn prepare_connector_request(
         &self,
         payment: &Payment,
         order: Order,
@@ -108,7 +108,9 @@ impl Gateway {
         payment: Arc<Payment>,
         recorder: ResponseRecorder<Payment>,
     ) -> Arc<Payment> {
-        let ConnectorRequest { connector, order, today, return_url, guard: _guard } = request;
+        let ConnectorRequest { connector, mut order, today, return_url, guard: _guard } = request;
+        // Decided in the write of the payment: a debit may be preauthorized first, because it is reviewed.
+        order.payment_type = payment.type_at_connector();
         let (reference, descriptor) = (payment.id.as_str(), payment.descriptor.as_str());
         let merchant_id = payment.acquirer_merchant_id();
         let return_url = return_url.as_deref();

@@ -18,6 +18,8 @@
 //! amount, with the same checks as for every payment, and records the intent. The second one writes the outcome. An
 //! unknown outcome is resolved in [`resolve`].
 //!
+//! A payment that its risk check holds for review ends in [`super::review`].
+//!
 //! A pending payment continues in [`challenge`] (the page on which a cardholder is authenticated) and ends in
 //! [`complete`], whatever the source of its outcome. An approved payment is screened after the connector's approval and
 //! before the approval is written: in [`record`], or in [`complete`].
@@ -45,7 +47,7 @@ pub use self::connector_request::PaymentsInFlight;
 pub(super) use self::connector_request::{ConnectorRequest, wait_for_outcome};
 pub(super) use self::intake::{Intake, RoutedRequest};
 pub(super) use self::record::PreparedPayment;
-pub(super) use self::resolve::send_modification;
+pub(super) use self::resolve::{capture_after_review, send_modification};
 pub(super) use self::three_ds::HeldCard;
 use self::three_ds::ThreeDsContext;
 use super::pay::Addresses;
@@ -55,7 +57,7 @@ use super::velocity::AttemptGuard;
 use super::{Failure, Gateway, order};
 use crate::connector::{MissingCapability, Order, OrderRequest, PaymentRoute};
 use crate::domain::id::PaymentId;
-use crate::domain::payment::statement_descriptor;
+use crate::domain::payment::{Payment, statement_descriptor};
 use crate::domain::refusal::Refusal;
 
 /// Context of a payment request.
@@ -82,7 +84,7 @@ impl PaymentContext<'_> {
 }
 
 /// Data that identify a new payment.
-struct PaymentIdentity {
+pub(super) struct PaymentIdentity {
     id: PaymentId,
     descriptor: String,
     /// The acquirer's id of the merchant.
@@ -92,9 +94,19 @@ struct PaymentIdentity {
 }
 
 impl PaymentIdentity {
+    /// Returns the data of a stored payment, at a time of its entity's clock.
+    pub(super) fn of_payment(payment: &Payment, now: Timestamp) -> Self {
+        Self {
+            id: payment.id.clone(),
+            descriptor: payment.descriptor.clone(),
+            merchant_id: payment.acquirer_merchant_id().to_owned(),
+            now,
+        }
+    }
+
     /// Makes the request to a connector for an order of this payment, without an address to return to. Its date is in
     /// UTC.
-    fn order_request<'a>(&'a self, order: &'a Order) -> OrderRequest<'a> {
+    pub(super) fn order_request<'a>(&'a self, order: &'a Order) -> OrderRequest<'a> {
         let today = self.now.to_zoned(TimeZone::UTC).date();
         let (reference, merchant_id) = (self.id.as_str(), self.merchant_id.as_str());
         OrderRequest { reference, merchant_id, return_url: None, descriptor: &self.descriptor, today, order }

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 
@@ -17,9 +18,10 @@ use super::complete::draft_reversal;
 use super::{ConnectorRequest, HeldCard, Intake, PaymentContext, PaymentIdentity, three_ds};
 use crate::connector::{ConnectorResult, Order, PaymentRoute, ShopperPage};
 use crate::domain::defaults;
-use crate::domain::id::{PageId, PaymentId};
+use crate::domain::id::{EntityId, PageId, PaymentId};
 use crate::domain::payment::{ModificationType, Payment, PaymentType, Redirect};
 use crate::domain::refusal::Refusal;
+use crate::domain::review::ReviewStage;
 use crate::store::wallet::UsedWalletToken;
 use crate::store::{Changes, DeferredEffects, LoadedRecords, RecordKeys};
 
@@ -28,10 +30,18 @@ pub(in crate::gateway) struct PreparedPayment {
     payment: Payment,
     /// The changes that are written with the payment, without the payment itself.
     changes: Changes,
+    /// The changes that store its account for follow-up payments, unless it is held before it is executed.
+    account_changes: Changes,
+    /// The time of the request to its external connector, by the machine's clock, unless it is held before that.
+    intent: Option<Timestamp>,
     /// Changes to stored credentials. `None` if there are none.
     credential_changes: Option<CredentialChanges>,
-    /// The sealed card, if the payment changes stored credentials and awaits 3-D Secure.
+    /// The sealed card, if the payment awaits 3-D Secure.
     held_card: Option<HeldCard>,
+    /// The sealed account, in case that the payment is held before it is executed.
+    review_card: Option<HeldCard>,
+    /// The owner of the stored credentials.
+    owner: EntityId,
     /// The request to an external connector.
     connector_request: Option<ConnectorRequest>,
     /// The risk check of the payment, if it is due now.
@@ -85,24 +95,21 @@ impl Gateway {
         }
         let risk_check = self.prepare_risk_check(&payment, &payer, route);
 
-        let mut held_card = self.hold_card(&payment, &order.account)?;
+        let held_card = self.hold_card(&payment, &order.account)?;
+        let review_card = match &risk_check {
+            Some(check) if held_card.is_none() && check.may_hold_unexecuted() => {
+                let until = payment.created + self.options.card_window;
+                self.seal_account(payment.id.as_str(), &order.account)?.map(|sealed| HeldCard { sealed, until })
+            }
+            _ => None,
+        };
         // The account of a registration is stored there and nowhere else.
         let is_registered = credential_owner.used.is_some()
             || credential_changes.as_ref().is_some_and(CredentialChanges::has_new_registration);
-        let mut changes = self.store_account(&payment, &order, is_registered || held_card.is_some())?;
+        let account_changes = self.store_account(&payment, &order, is_registered || held_card.is_some())?;
+        let mut changes = Changes::default();
         if let Some(token) = &wallet_token {
             changes = changes.with_used_token(token);
-        }
-        if awaits_connector {
-            changes = changes.with_intent(&payment, self.now());
-        }
-        // Changes to stored credentials keep the sealed card themselves.
-        if credential_changes.is_none()
-            && let Some(HeldCard { sealed, until }) = held_card.take()
-        {
-            let owner = credential_owner.owner.clone();
-            let effects = DeferredEffects { owner, registration: None, instruction: None, card: Some(sealed) };
-            changes = changes.with_deferred_effects(&payment, effects, until);
         }
         let keys = RecordKeys {
             wallet_token,
@@ -116,8 +123,12 @@ impl Gateway {
         Ok(PreparedPayment {
             payment,
             changes,
+            account_changes,
+            intent: awaits_connector.then(|| self.now()),
             credential_changes,
             held_card,
+            review_card,
+            owner: credential_owner.owner.clone(),
             connector_request,
             risk_check,
             reversal: None,
@@ -306,6 +317,13 @@ fn decline_by_risk(
     (changes, payment)
 }
 
+/// Returns true if a new payment that has to be reviewed is held at once: before it is sent to its connector, or after
+/// the approval of an in-process connector. `is_sent`: an external connector would be asked now. False for a payment
+/// that awaits its shopper or its connector first.
+fn can_be_held(stage: ReviewStage, payment: &Payment, is_sent: bool) -> bool {
+    payment.is_approved() || (stage == ReviewStage::NotExecuted && is_sent)
+}
+
 impl PreparedPayment {
     /// Returns true if the risk check may reverse the payment in the same commit.
     pub(super) fn may_be_reversed(&self) -> bool {
@@ -330,14 +348,14 @@ impl PreparedPayment {
     /// # Errors
     /// If the wallet token has been used already, or if a stored credential does not allow the payment.
     pub(in crate::gateway) fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, Arc<Payment>), Refusal> {
-        let Self { mut payment, changes, credential_changes, held_card, risk_check, reversal, keys, .. } = self;
+        let Self { mut payment, mut changes, credential_changes, risk_check, reversal, keys, .. } = self;
+        let Self { account_changes, intent, mut held_card, review_card, owner, .. } = self;
         if loaded.token_used {
             return Err(wallet::used_token_refusal());
         }
         if loaded.reference_paid {
             return Ok(duplicates::decline_duplicate(payment));
         }
-        let mut changes = changes;
         if let Some(check) = risk_check {
             let (ruling, counters) = check.decide(&mut payment, &loaded.risk_counters);
             if let Some(code) = ruling.refusal_code() {
@@ -346,13 +364,31 @@ impl PreparedPayment {
             }
             changes = changes.merged_with(counters);
         }
-        let changes = match credential_changes {
-            Some(credential_changes) => changes.merged_with(credential_changes.decide_changes(
+        let is_sent = intent.is_some();
+        let stage = payment.stage_to_hold().filter(|stage| can_be_held(*stage, &payment, is_sent));
+        if stage.is_some() {
+            let since = payment.created;
+            payment = payment.into_held(since);
+        }
+        if stage == Some(ReviewStage::NotExecuted) {
+            held_card = review_card;
+        } else {
+            changes = changes.merged_with(account_changes);
+        }
+        if let Some(since) = intent.filter(|_| !payment.is_held()) {
+            changes = changes.with_intent(&payment, since);
+        }
+        let changes = match (credential_changes, held_card) {
+            (Some(credential_changes), held_card) => changes.merged_with(credential_changes.decide_changes(
                 &mut payment,
                 loaded.stored_credentials,
                 held_card,
             )?),
-            None => changes,
+            (None, Some(HeldCard { sealed, until })) => {
+                let effects = DeferredEffects { owner, registration: None, instruction: None, card: Some(sealed) };
+                changes.with_deferred_effects(&payment, effects, until)
+            }
+            (None, None) => changes,
         };
         let payment = Arc::new(payment);
         Ok((changes.with_payment(Arc::clone(&payment)), payment))

@@ -11,7 +11,7 @@ use super::super::{Failure, Gateway, order};
 use super::connector_request::wait_for_outcome;
 use crate::connector::{Connector, ConnectorOutcome, Inquiry, Modification};
 use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::{Payment, PaymentType};
+use crate::domain::payment::{ModificationType, Payment, PaymentType};
 use crate::store::Changes;
 use crate::store::RecordKeys;
 
@@ -54,6 +54,9 @@ impl Gateway {
                     None => ConnectorOutcome::Unknown,
                 }
             }
+            (Some(connector), None) if payment.capture_reference().is_some() => {
+                wait_for_outcome(capture_after_review(connector.as_ref(), &payment, true)).await
+            }
             (Some(connector), None) => self.inquire_or_reverse(connector.as_ref(), &payment).await,
         };
         let settled = self.write_outcome(&Arc::new(payment), outcome, ResponseRecorder::disabled()).await?;
@@ -69,10 +72,10 @@ impl Gateway {
     /// after 30 seconds, or if its shopper has not returned in time. Returns an unknown outcome unless the connector
     /// has confirmed the reversal; the payment then ends as uncertain or timed out.
     async fn inquire_or_reverse(&self, connector: &dyn Connector, payment: &Payment) -> ConnectorOutcome {
-        let Payment { id, payment_type, amount, .. } = payment;
+        let Payment { id, amount, .. } = payment;
         let reference = id.as_str().to_owned();
         let merchant_id = payment.acquirer_merchant_id().to_owned();
-        let inquiry = Inquiry { reference, merchant_id, payment_type: *payment_type, amount: *amount };
+        let inquiry = Inquiry { reference, merchant_id, payment_type: payment.type_at_connector(), amount: *amount };
         let outcome = wait_for_outcome(connector.inquire(&inquiry)).await;
         let now = self.now_of_id(&payment.entity);
         let can_redirect = payment.redirect.as_ref().is_some_and(|page| page.authentication.is_none());
@@ -113,18 +116,65 @@ pub(in crate::gateway) async fn send_modification(
     referenced: &Payment,
     is_repeated: bool,
 ) -> ConnectorOutcome {
+    let modification_type = match payment.payment_type {
+        PaymentType::Capture => ModificationType::Capture,
+        PaymentType::Refund => ModificationType::Refund,
+        _ => ModificationType::Reversal,
+    };
     let modification = Modification {
         reference: payment.id.as_str().to_owned(),
-        original_reference: referenced.id.as_str().to_owned(),
+        original_reference: referenced.reference_for(modification_type),
         merchant_id: referenced.acquirer_merchant_id().to_owned(),
         connector_tx_ids: referenced.connector_tx_ids.clone(),
         amount: payment.amount,
         forced_result_code: payment.parameters.get(order::FORCED_RESULT).map(str::to_owned),
         is_repeated,
     };
-    match payment.payment_type {
-        PaymentType::Capture => connector.capture(&modification).await,
-        PaymentType::Refund => connector.refund(&modification).await,
-        _ => connector.reverse(&modification).await,
+    match modification_type {
+        ModificationType::Capture => connector.capture(&modification).await,
+        ModificationType::Refund => connector.refund(&modification).await,
+        ModificationType::Reversal | ModificationType::Chargeback => {
+            reverse_payment(connector, referenced, &modification).await
+        }
     }
+}
+
+/// Reverses a payment at its connector. Of a payment that was captured after its review, the capture is reversed before
+/// the preauthorization.
+async fn reverse_payment(
+    connector: &dyn Connector,
+    referenced: &Payment,
+    modification: &Modification,
+) -> ConnectorOutcome {
+    if let Some(capture) = referenced.capture_reference() {
+        let of_capture = Modification {
+            reference: format!("{}-capture", modification.reference),
+            original_reference: capture,
+            ..modification.clone()
+        };
+        let reversed = connector.reverse(&of_capture).await;
+        if !matches!(reversed, ConnectorOutcome::Approved(_)) {
+            return reversed;
+        }
+    }
+    connector.reverse(modification).await
+}
+
+/// Asks a connector to capture a preauthorized payment that an analyst has approved. Writes nothing. Repeating the
+/// request is safe.
+pub(in crate::gateway) async fn capture_after_review(
+    connector: &dyn Connector,
+    payment: &Payment,
+    is_repeated: bool,
+) -> ConnectorOutcome {
+    let modification = Modification {
+        reference: payment.capture_reference().unwrap_or_else(|| payment.id.as_str().to_owned()),
+        original_reference: payment.id.as_str().to_owned(),
+        merchant_id: payment.acquirer_merchant_id().to_owned(),
+        connector_tx_ids: payment.connector_tx_ids.clone(),
+        amount: payment.amount,
+        forced_result_code: None,
+        is_repeated,
+    };
+    connector.capture(&modification).await
 }

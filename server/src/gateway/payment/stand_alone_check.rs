@@ -21,6 +21,7 @@ use crate::domain::entity::Entity;
 use crate::domain::mode::ProcessingMode;
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
+use crate::domain::risk::RiskRuling;
 use crate::store::RecordKeys;
 
 /// The parameter that identifies a check in the merchant's system.
@@ -82,7 +83,10 @@ impl Gateway {
             let mut changes = crate::store::Changes::default();
             if let Some(check) = check {
                 let (ruling, counters) = check.decide(&mut payment, &loaded.risk_counters);
-                payment.result = ruling.refusal_code().unwrap_or(payment.result);
+                payment.result = match ruling {
+                    RiskRuling::Review => codes::RISK_CHALLENGE,
+                    ruling => ruling.refusal_code().unwrap_or(payment.result),
+                };
                 changes = counters;
             }
             Ok((recorder.record_response(changes, &payment, payment.created), payment))

@@ -204,6 +204,7 @@ impl TestShop {
                     reversal_window: SignedDuration::from_hours(24),
                 },
                 pending_lifetime: SignedDuration::from_mins(30),
+                review_lifetime: SignedDuration::from_hours(24),
                 limits: NO_LIMITS,
             },
         };

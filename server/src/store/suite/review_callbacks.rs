@@ -34,6 +34,7 @@ fn callback_of(entity: &EntityId, sends: bool) -> StoredCallback {
 
 fn decision_about(payment: &PaymentId, entity: &EntityId) -> ReviewDecision {
     ReviewDecision {
+        is_expiry: false,
         payment: payment.clone(),
         entity: entity.clone(),
         transaction_id: "order-4711".to_owned(),
@@ -58,7 +59,7 @@ pub(in crate::store) async fn a_decision_is_reported_by_the_nearest_callback_wit
     // The payment of the commit is the one in the message.
     write_changes(&store, Changes::default().with_payment(with_result(&payment, codes::PENDING))).await.unwrap();
     let decided = with_result(&payment, codes::TEST_INTERNAL);
-    let changes = Changes::default().with_review_callback(decision.clone()).with_payment(decided.clone());
+    let changes = Changes::default().with_review_decision(decision.clone()).with_payment(decided.clone());
     write_changes(&store, changes).await.unwrap();
     let claimed = claim_due(&store, "one", due_time()).await;
     assert_eq!(claimed.len(), 1);
@@ -72,14 +73,14 @@ pub(in crate::store) async fn a_decision_is_reported_by_the_nearest_callback_wit
     admin.save_review_callback(&callback_of(&channel.id, false)).unwrap();
     let stranger = decision_about(&payment.id, &sample_entity(3).id);
     for decision in [decision.clone(), stranger] {
-        write_changes(&store, Changes::default().with_review_callback(decision)).await.unwrap();
+        write_changes(&store, Changes::default().with_review_decision(decision)).await.unwrap();
     }
     assert_eq!(claim_due(&store, "one", due_time()).await.len(), 0);
     // A decision about an unknown payment is a mistake, which fails the whole write.
     admin.remove_review_callback(&channel.id).unwrap();
     let unknown = decision_about(&sample_payment(9).id, &channel.id);
     let changes = Changes::default().with_payment(Payment { entity: channel.id.clone(), ..sample_payment(1) });
-    assert!(write_changes(&store, changes.with_review_callback(unknown)).await.is_err());
+    assert!(write_changes(&store, changes.with_review_decision(unknown)).await.is_err());
     assert!(store.load_payment(&channel.id, &sample_payment(1).id).unwrap().is_none());
 }
 
@@ -88,7 +89,7 @@ pub(in crate::store) async fn a_callback_that_fails_is_listed_until_it_is_delete
     let channel = add_entities(&admin);
     let payment = Payment { entity: channel.id.clone(), ..sample_payment(0) };
     let decision = decision_about(&payment.id, &channel.id);
-    let changes = Changes::default().with_payment(payment.clone()).with_review_callback(decision);
+    let changes = Changes::default().with_payment(payment.clone()).with_review_decision(decision);
     write_changes(&store, changes).await.unwrap();
     let mut now = due_time();
     for resubmitted in [false, true] {

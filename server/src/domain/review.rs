@@ -1,0 +1,146 @@
+//! Reviews: payments that the risk check holds until an analyst has decided. A held payment is pending.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use tillgate_shared::result::{ResultCode, codes};
+
+use super::payment::{ModificationType, Payment, PaymentType};
+use super::risk::{PaymentRisk, ReviewPolicy};
+
+/// What has been done with a payment that is reviewed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReviewStage {
+    /// Nothing. Its connector is asked when an analyst has approved it.
+    NotExecuted,
+    /// Its amount is reserved by a preauthorization. It is captured when an analyst has approved it.
+    Authorized,
+    /// It is executed. An approval changes nothing at its connector.
+    Executed,
+    /// It was approved, and its preauthorization is captured.
+    Captured,
+}
+
+/// The review of a payment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PaymentReview {
+    /// What has been done with the payment. While the payment is not yet held: what is done first.
+    pub stage: ReviewStage,
+    /// The beginning of the review's lifetime, by the entity's clock. `None` until the payment is held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// The connector's result code of a payment that was executed before it was held.
+    #[serde(default, with = "super::risk::optional_code", skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ResultCode>,
+}
+
+/// Facts about a payment on which the first stage of its review depends.
+#[derive(Debug, Clone, Copy)]
+pub struct ReviewFacts {
+    /// The setting of the channel.
+    pub policy: ReviewPolicy,
+    /// True if the payment is checked after its connector's approval.
+    pub is_executed: bool,
+    /// True if the payment needs its shopper, or data that cannot be kept: it cannot be executed later.
+    pub is_bound_to_shopper: bool,
+    /// True if the connector can preauthorize and capture the payment.
+    pub can_be_captured: bool,
+    /// The payment type.
+    pub payment_type: PaymentType,
+}
+
+impl ReviewFacts {
+    /// Returns the stage in which a payment is held. A payout is never executed before its approval.
+    pub fn first_stage(self) -> ReviewStage {
+        match (self.policy, self.payment_type) {
+            _ if self.is_executed || self.is_bound_to_shopper => ReviewStage::Executed,
+            (ReviewPolicy::Decline | ReviewPolicy::Hold, _) | (_, PaymentType::Credit) => ReviewStage::NotExecuted,
+            (ReviewPolicy::Authorize, PaymentType::Debit) if self.can_be_captured => ReviewStage::Authorized,
+            (ReviewPolicy::Authorize, _) => ReviewStage::Executed,
+        }
+    }
+}
+
+impl PaymentReview {
+    /// Makes the review of a payment that is not yet held.
+    pub fn new(stage: ReviewStage) -> Self {
+        Self { stage, since: None, approval: None }
+    }
+}
+
+impl Payment {
+    /// Returns true if it is held until an analyst has decided.
+    pub fn is_held(&self) -> bool {
+        self.result == codes::RISK_HELD
+    }
+
+    /// Returns its review, if it is or was held, or will be.
+    pub fn review(&self) -> Option<&PaymentReview> {
+        self.risk.as_ref()?.review.as_ref()
+    }
+
+    /// Returns the stage of its review, if it has to be held as soon as it can be: before its connector is asked, or
+    /// after the approval.
+    pub fn stage_to_hold(&self) -> Option<ReviewStage> {
+        self.review().filter(|review| review.since.is_none()).map(|review| review.stage)
+    }
+
+    /// Returns this payment, held since a time of the entity's clock. A payment that is not executed loses its
+    /// connector's answer: an in-process connector has answered already, but the payment counts as not sent.
+    #[must_use]
+    pub fn into_held(self, since: Timestamp) -> Self {
+        let mut held = Self { unannounced: false, ..self };
+        let approval = Some(held.result).filter(|code| code.is_success());
+        if let Some(review) = held.risk.as_mut().and_then(|risk| risk.review.as_mut()) {
+            review.since = Some(since);
+            if review.stage == ReviewStage::NotExecuted {
+                (held.avs, held.cvv, held.pay_to) = (None, None, None);
+                held.details.clear();
+                held.connector_tx_ids.clear();
+            } else {
+                review.approval = approval;
+            }
+        }
+        Self { result: codes::RISK_HELD, ..held }
+    }
+
+    /// Returns true if its connector has approved it, so that it must be reversed if it is declined after its review.
+    pub fn is_executed_in_review(&self) -> bool {
+        let stage = self.review().filter(|review| review.since.is_some()).map(|review| review.stage);
+        stage.is_some_and(|stage| stage != ReviewStage::NotExecuted)
+    }
+
+    /// Returns the type of the payment that its connector was asked for: a preauthorization in place of a debit whose
+    /// review comes first.
+    pub fn type_at_connector(&self) -> PaymentType {
+        match self.review().map(|review| review.stage) {
+            Some(ReviewStage::Authorized | ReviewStage::Captured) => PaymentType::Preauthorization,
+            _ => self.payment_type,
+        }
+    }
+
+    /// Returns the reference of the request that captures it after its review. `None` if it is not captured so.
+    pub fn capture_reference(&self) -> Option<String> {
+        let is_captured = self.review().is_some_and(|review| review.stage == ReviewStage::Captured);
+        is_captured.then(|| format!("{}-capture", self.id))
+    }
+
+    /// Returns the reference of the request at its connector that a modification refers to: a refund to the capture, if
+    /// it was captured after its review.
+    pub fn reference_for(&self, modification: ModificationType) -> String {
+        match self.capture_reference() {
+            Some(reference) if modification == ModificationType::Refund => reference,
+            _ => self.id.as_str().to_owned(),
+        }
+    }
+}
+
+impl PaymentRisk {
+    /// Returns the code with which the payment ends if an analyst cancels it, or if nobody decides in time.
+    pub fn cancellation_code(&self) -> ResultCode {
+        match self.review.as_ref().map(|review| review.stage) {
+            None | Some(ReviewStage::NotExecuted) => codes::RISK_DENY,
+            Some(_) => codes::RISK_DENY_VOID,
+        }
+    }
+}
