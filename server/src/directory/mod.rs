@@ -234,6 +234,18 @@ impl Directory {
                 .any(|above| above.id == *holder)
     }
 
+    /// Returns an entity and all entities below it, in the order of their ids. Returns an empty list if it is unknown.
+    pub fn entities_at_and_below(&self, id: &EntityId) -> Vec<Arc<Entity>> {
+        let snapshot = self.current_snapshot();
+        let entities = &snapshot.credentials.entities;
+        let is_included = |entity: &&Arc<Entity>| {
+            entity.id == *id || tree::ancestors_of(entities, entity).any(|above| above.id == *id)
+        };
+        let mut found: Vec<Arc<Entity>> = entities.values().filter(is_included).cloned().collect();
+        found.sort_by(|one, other| one.id.cmp(&other.id));
+        found
+    }
+
     /// Returns the channels of a merchant, in routing order. Returns an empty list for any other entity.
     pub fn merchant_channels(&self, merchant: &EntityId) -> Arc<[Arc<Entity>]> {
         self.current_snapshot().channels.get(merchant).cloned().unwrap_or_default()

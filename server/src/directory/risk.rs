@@ -15,6 +15,8 @@ pub struct ActiveRules {
     /// The version that decides: the entity's own, or that of the nearest entity above with one. `None` if there is
     /// none, or if `is_unreadable`.
     pub active: Option<Arc<RuleSet>>,
+    /// The entity whose version decides: the entity itself, or one above it. `None` if there is no such version.
+    pub active_owner: Option<EntityId>,
     /// The version that only records, found in the same way. `None` also if it cannot be read.
     pub shadow: Option<Arc<RuleSet>>,
     /// True if there is a version that decides, and this release cannot read it. The check has failed then.
@@ -144,12 +146,14 @@ impl Directory {
 
 /// Returns the rules of an entity from those stored for it and for the entities above, nearest first.
 fn resolve_rules(chain: &[&StoredRisk], lists: Arc<RiskLists>) -> ActiveRules {
-    let active = chain.iter().find_map(|stored| stored.active.clone());
+    let owner = chain.iter().find(|stored| stored.active.is_some());
+    let active = owner.and_then(|stored| stored.active.clone());
     let owners = chain.iter().filter(|stored| stored.has_list_entries);
     let list_owners: Vec<EntityId> = owners.map(|stored| stored.entity.clone()).collect();
     ActiveRules {
         is_unreadable: matches!(active, Some(None)),
         active: active.flatten(),
+        active_owner: owner.map(|stored| stored.entity.clone()),
         shadow: chain.iter().find_map(|stored| stored.shadow.clone()).flatten(),
         has_list_entries: !list_owners.is_empty(),
         list_owners,

@@ -145,6 +145,14 @@ impl PaymentRange {
         self.intersect_with(&Self { from: id.successor(), until: None })
     }
 
+    /// Returns the range that begins this many seconds earlier, but not before 1970.
+    #[must_use]
+    pub fn extended_by(&self, seconds: i64) -> Self {
+        let begin = self.from.creation_time().unwrap_or(Timestamp::UNIX_EPOCH);
+        let earlier = Timestamp::from_second(begin.as_second().saturating_sub(seconds).max(0));
+        Self { from: lowest_id(earlier.unwrap_or(Timestamp::UNIX_EPOCH)).min(self.from.clone()), ..self.clone() }
+    }
+
     /// Returns true if a payment is in the range.
     pub fn contains(&self, id: &PaymentId) -> bool {
         *id >= self.from && self.until.as_ref().is_none_or(|until| id < until)

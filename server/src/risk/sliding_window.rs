@@ -104,6 +104,11 @@ impl SlidingWindow {
         covered.fold(0, |total, bucket| total.saturating_add(count(bucket)))
     }
 
+    /// Returns the longest time in seconds for which a payment is counted: the length, and up to one bucket more.
+    pub(super) fn reach(&self) -> i64 {
+        (self.span() + 1) * self.width()
+    }
+
     /// Returns the length of a bucket in seconds.
     fn width(&self) -> i64 {
         (self.seconds + BUCKETS - 1).div_euclid(BUCKETS).max(1)

@@ -6,7 +6,7 @@ use tillgate_shared::money::Currency;
 
 use super::fact::{Fact, FactSlot};
 use super::input::{Facts, Reading};
-use super::sliding_window::Increment;
+use super::sliding_window::{Increment, SlidingWindow};
 
 /// Shortest and longest window of a counter, in seconds.
 pub(super) const WINDOW_SECONDS: std::ops::RangeInclusive<i64> = 60..=90 * 86_400;
@@ -155,6 +155,12 @@ impl VelocityCounter {
     /// Returns the length of the window in seconds.
     pub fn window_seconds(&self) -> i64 {
         self.seconds
+    }
+
+    /// Returns the longest time in seconds for which a payment is counted. The window is a little longer than its
+    /// length, because it consists of whole buckets.
+    pub fn reach_seconds(&self) -> i64 {
+        SlidingWindow::new(self.seconds).reach()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Velocity counters in memory, for tests and for trying out rules on the command line.
+//! Velocity counters in memory, for tests, dry runs and trying out rules on the command line.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
@@ -17,6 +17,8 @@ const MAX_ENTRIES: usize = 100_000;
 pub struct WindowCounters {
     hasher: RandomState,
     entries: HashMap<u64, CounterEntry>,
+    /// Number of keys that were forgotten although a payment could still have read them.
+    forgotten: u64,
 }
 
 /// The window of one counter for one combination of keys.
@@ -37,13 +39,19 @@ impl WindowCounters {
             let increment = counter.read_increment(facts, |value| self.hasher.hash_one(value));
             let Some(increment) = increment else { continue };
             if self.entries.len() >= MAX_ENTRIES && !self.entries.contains_key(&entry) {
-                self.delete_oldest();
+                self.make_room(second);
             }
             let new_entry = || CounterEntry { used: second, window: SlidingWindow::new(counter.window_seconds()) };
             let entry = self.entries.entry(entry).or_insert_with(new_entry);
             entry.used = second;
             entry.window.count_increment(second, increment);
         }
+    }
+
+    /// Returns the number of keys that were forgotten although a payment could still have read them. Counts are exact
+    /// if there is none.
+    pub fn forgotten(&self) -> u64 {
+        self.forgotten
     }
 
     /// Returns the number of counted keys.
@@ -57,13 +65,20 @@ impl WindowCounters {
         Some(self.hasher.hash_one((counter, counter.read_keys(facts)?, counter.read_currency(facts))))
     }
 
-    /// Deletes the half of the entries that were used least recently, and those that were used at the same second.
-    fn delete_oldest(&mut self) {
+    /// Deletes the entries whose window has ended at a second. If more than half of the largest number is left, also
+    /// forgets the half that was used least recently, and the entries that were used at the same second.
+    fn make_room(&mut self, second: i64) {
+        self.entries.retain(|_, entry| entry.window.end().is_some_and(|end| end > second));
+        let before = self.entries.len();
+        if before <= MAX_ENTRIES / 2 {
+            return;
+        }
         let mut times: Vec<i64> = self.entries.values().map(|entry| entry.used).collect();
-        let middle = times.len() / 2;
-        let (_, median, _) = times.select_nth_unstable(middle);
+        let (_, median, _) = times.select_nth_unstable(before / 2);
         let median = *median;
         self.entries.retain(|_, entry| entry.used > median);
+        let forgotten = before - self.entries.len();
+        self.forgotten = self.forgotten.saturating_add(u64::try_from(forgotten).unwrap_or(u64::MAX));
     }
 }
 

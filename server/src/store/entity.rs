@@ -69,6 +69,14 @@ pub(super) fn load_entity(connection: &Connection, id: &EntityId) -> Result<Opti
 }
 
 impl AdminStore {
+    /// Fills a directory with the stored entities, tokens and risk rules.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn fill_directory(&self, directory: &Directory) -> Result<(), StoreError> {
+        refill_directory(&self.connection, directory)
+    }
+
     /// Loads an entity by id.
     ///
     /// # Errors

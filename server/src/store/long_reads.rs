@@ -263,7 +263,7 @@ fn start_threads(shared: &Arc<SharedQueue>) {
 /// Lowers the priority of this thread to about a tenth of the processor share of payments; logs a failure. The lowest
 /// priority could suspend a read in the middle of a snapshot, which would keep the WAL from being truncated.
 #[cfg(target_os = "linux")]
-fn lower_priority() {
+pub fn lower_priority() {
     // On Linux a thread has its own priority under its own id.
     let lowered = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICE);
     if let Err(error) = lowered {
@@ -273,7 +273,7 @@ fn lower_priority() {
 
 /// Does nothing, because a priority of one thread is specific to Linux.
 #[cfg(not(target_os = "linux"))]
-fn lower_priority() {}
+pub fn lower_priority() {}
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -19,7 +19,7 @@ use crate::domain::query::PaymentRange;
 /// Number of payments that are read in one snapshot.
 const PAYMENTS_PER_SNAPSHOT: usize = 200;
 /// The highest possible id.
-const MAX_ID: &str = "ffffffffffffffffffffffffffffffff";
+pub(super) const MAX_ID: &str = "ffffffffffffffffffffffffffffffff";
 
 impl Store {
     /// Visits the payments of several entities in a range, ordered by id and so oldest first, until the visitor breaks

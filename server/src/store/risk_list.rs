@@ -148,7 +148,8 @@ pub(super) const FIND_HITS: &str = "
     WHERE hit.entity = wanted.value ->> 0 AND hit.key = wanted.value ->> 1 AND hit.value = wanted.value ->> 2
     AND (hit.expires IS NULL OR hit.expires > ?2)";
 
-fn find_hits(
+/// Finds the entries for a payment's values, as [`Store::find_list_hits`] describes.
+pub(super) fn find_hits(
     connection: &Connection,
     entities: &[EntityId],
     keys: &[(&'static str, String)],

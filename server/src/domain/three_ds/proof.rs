@@ -71,6 +71,21 @@ impl Proof {
         })
     }
 
+    /// Removes from the parameters of a payment what [`Proof::write_to`] writes, except the version.
+    pub fn remove_from(parameters: &mut Parameters) {
+        for name in [
+            "eci",
+            "verificationId",
+            "xid",
+            "enrollmentStatus",
+            "authenticationStatus",
+            "dsTransactionId",
+            "transactionStatusReason",
+        ] {
+            parameters.remove(&format!("threeDSecure.{name}"));
+        }
+    }
+
     /// Writes the proof to the parameters of the payment, under the specification's names (document 3,
     /// `threeDSecure.*`). It replaces the result of an earlier authentication: names without a value are removed,
     /// except the version.

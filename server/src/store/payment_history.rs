@@ -1,0 +1,116 @@
+//! Stored payments in the order of their creation, read in pages for replays.
+//!
+//! Each page is a read transaction of its own, which ends before its payments are used. A single long one would keep
+//! the WAL from being checkpointed, and so grow while payments are made.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+
+use super::queries::MAX_ID;
+use super::schema::open_reader;
+use super::{AdminStore, Store, StoreError, risk_list, shared_parameters};
+use crate::domain::id::{EntityId, PaymentId};
+use crate::domain::payment::Payment;
+use crate::domain::query::PaymentRange;
+use crate::domain::risk_list::ListHit;
+
+/// Largest number of payments on a page. It is small, so that a page takes a few milliseconds and little memory.
+const PAGE: u16 = 100;
+
+/// A read-only connection to the stored payments. It belongs to one replay.
+pub struct PaymentHistory {
+    connection: Connection,
+}
+
+/// A page of an entity's payments.
+pub struct HistoryPage {
+    /// The payments, oldest first, with follow-up payments.
+    pub payments: Vec<HistoricPayment>,
+    /// The range after the page. `None` if the page is the last one.
+    pub rest: Option<PaymentRange>,
+}
+
+/// A stored payment, and what became of it.
+pub struct HistoricPayment {
+    /// The payment, with the parameters that it shares with an earlier attempt.
+    pub payment: Payment,
+    /// The amount that was charged back, in hundredths of the payment's currency. `None` if nothing was, also for
+    /// follow-up payments.
+    pub charged_back: Option<i64>,
+}
+
+impl PaymentHistory {
+    fn open(folder: &Path) -> Result<Self, StoreError> {
+        Ok(Self { connection: open_reader(folder)? })
+    }
+
+    /// Loads the first payments of an entity in a range, at most 100.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a payment is damaged.
+    pub fn load_page(&self, entity: &EntityId, range: &PaymentRange) -> Result<HistoryPage, StoreError> {
+        // Ends with the end of this function, also after an error.
+        let transaction = self.connection.unchecked_transaction()?;
+        let query = "SELECT document FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 ORDER BY id LIMIT ?4";
+        let mut statement = transaction.prepare_cached(query)?;
+        let until = range.until.as_ref().map_or(MAX_ID, PaymentId::as_str);
+        let mut rows = statement.query(params![entity.as_str(), range.from.as_str(), until, PAGE])?;
+        let mut payments = Vec::with_capacity(usize::from(PAGE));
+        while let Some(row) = rows.next()? {
+            let document = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
+            let payment = shared_parameters::decode_payment(&transaction, document)?;
+            let may_be_charged_back = payment.referenced.is_none() && payment.is_approved();
+            let charged_back = if may_be_charged_back { sum_chargebacks(&transaction, &payment.id)? } else { None };
+            payments.push(HistoricPayment { payment, charged_back });
+        }
+        let last = payments.last().filter(|_| payments.len() == usize::from(PAGE));
+        let rest = last.map(|last| range.after_payment(&last.payment.id));
+        Ok(HistoryPage { payments, rest })
+    }
+
+    /// Finds list entries as [`Store::find_list_hits`] does.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn find_list_hits(
+        &self,
+        entities: &[EntityId],
+        keys: &[(&'static str, String)],
+        now: Timestamp,
+    ) -> Result<Vec<ListHit>, StoreError> {
+        risk_list::find_hits(&self.connection, entities, keys, now)
+    }
+}
+
+/// Returns the sum of the chargebacks of a payment and of its captures, in hundredths. `None` if there is none.
+fn sum_chargebacks(connection: &Connection, id: &PaymentId) -> Result<Option<i64>, StoreError> {
+    let query = "SELECT sum(chargeback.hundredths)
+         FROM (SELECT ?1 AS id UNION ALL
+               SELECT id FROM payment_link WHERE referenced = ?1 AND type = 'CP' AND approved) AS charged
+         JOIN payment_link AS chargeback ON chargeback.referenced = charged.id
+         WHERE chargeback.type = 'CB' AND chargeback.approved";
+    Ok(connection.prepare_cached(query)?.query_row([id.as_str()], |row| row.get(0))?)
+}
+
+impl Store {
+    /// Opens the stored payments for a replay.
+    ///
+    /// # Errors
+    /// If the store cannot be opened.
+    pub fn open_history(&self) -> Result<PaymentHistory, StoreError> {
+        PaymentHistory::open(&self.folder)
+    }
+}
+
+impl AdminStore {
+    /// Opens the stored payments of a data folder for a replay. The store has to exist and be migrated, as
+    /// [`AdminStore::open_existing`] leaves it.
+    ///
+    /// # Errors
+    /// If the store cannot be opened.
+    pub fn open_history(folder: &Path) -> Result<PaymentHistory, StoreError> {
+        PaymentHistory::open(folder)
+    }
+}
