@@ -21,6 +21,8 @@ mod review_callback_list;
 mod review_callback_output;
 mod review_callback_test;
 mod risk;
+mod risk_dry_run;
+mod risk_dry_run_output;
 mod risk_input;
 mod risk_list;
 mod risk_versions;

@@ -11,6 +11,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::CommonOptions;
+use super::risk_dry_run::DryRunRules;
 use super::risk_input::read_payments;
 use super::risk_list::RiskListCommand;
 use super::risk_versions::{AddRules, ListRuleVersions, ShowRules, UseRules};
@@ -40,6 +41,8 @@ pub(super) enum RiskCommand {
     Activate(UseRules),
     /// Let a version only record, or none.
     Shadow(UseRules),
+    /// Replay stored payments with a version, and report what it would have decided.
+    DryRun(DryRunRules),
     /// Add, remove and show entries of an entity's lists.
     #[command(subcommand)]
     List(RiskListCommand),
@@ -133,6 +136,7 @@ impl RiskCommand {
             Self::Show(command) => command.run(),
             Self::Activate(command) => command.run(VersionRole::Active),
             Self::Shadow(command) => command.run(VersionRole::Shadow),
+            Self::DryRun(command) => command.run(),
             Self::List(command) => command.run(),
         }
     }

@@ -29,6 +29,7 @@ use crate::domain::payment::TimeLimits;
 use crate::form::Builds;
 use crate::gateway::payment::PaymentsInFlight;
 use crate::gateway::reminder::StatusReads;
+use crate::gateway::risk_dry_run::DryRunSlots;
 use crate::gateway::security_codes::SecurityCodeCache;
 use crate::gateway::summary::SavedForms;
 use crate::gateway::velocity::VelocityLimiter;
@@ -290,6 +291,7 @@ impl GatewaySettings {
                 saved_forms: SavedForms::default(),
                 status_reads: StatusReads::default(),
                 security_codes: SecurityCodeCache::default(),
+                dry_runs: DryRunSlots::default(),
                 options,
             },
             outgoing: OutgoingClient::new(&self.allowed_networks, self.ports.allowed_ports())

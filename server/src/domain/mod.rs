@@ -26,6 +26,7 @@ pub mod registration;
 pub mod review;
 pub mod review_decision;
 pub mod risk;
+pub mod risk_dry_run;
 pub mod risk_list;
 pub mod risk_rules;
 pub mod scope;

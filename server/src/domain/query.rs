@@ -215,6 +215,19 @@ mod tests {
     }
 
     #[test]
+    fn a_range_begins_earlier_and_not_before_1970() {
+        let id = |moment: &str| lowest_id(parse_timestamp(moment));
+        let until = Some(id("2026-11-22T00:00:00Z"));
+        let range = PaymentRange { from: id("2026-11-20T00:00:00Z"), until: until.clone() };
+        let earlier = range.extended_by(86_400);
+        assert_eq!((earlier.from, earlier.until), (id("2026-11-19T00:00:00Z"), until));
+        for seconds in [i64::MAX, 4_000_000_000] {
+            assert_eq!(range.extended_by(seconds).from, PaymentRange::all_time().from, "{seconds}");
+        }
+        assert_eq!(range.extended_by(0), range);
+    }
+
+    #[test]
     fn a_range_has_two_ends_in_the_right_order() {
         assert_eq!(PaymentRange::from_parameters(&build_parameters(&[])).unwrap(), None);
         for (pairs, name) in [

@@ -284,6 +284,12 @@ impl Refusal {
         Self { retry_after: Some(1), ..Self::new(429, codes::THROTTLED, description) }
     }
 
+    /// 429: a dry run of the merchant's risk rules is running, or too many of other merchants.
+    pub fn too_many_dry_runs() -> Self {
+        let description = "A dry run of this merchant is running, or too many of others; try again later";
+        Self { retry_after: Some(10), ..Self::new(429, codes::THROTTLED, description) }
+    }
+
     /// 429: a checkout has reached its limit of attempts. It expires after this many seconds. The shop may create a new
     /// one.
     pub fn checkout_exhausted(seconds: u32) -> Self {

@@ -20,6 +20,7 @@ pub mod reminder;
 pub mod response_recorder;
 pub mod review;
 mod risk_check;
+pub mod risk_dry_run;
 pub mod risk_rules;
 mod routing;
 pub mod security_codes;
@@ -37,6 +38,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use payment::PaymentsInFlight;
 use reminder::StatusReads;
+use risk_dry_run::DryRunSlots;
 use security_codes::SecurityCodeCache;
 use summary::SavedForms;
 use velocity::{VelocityLimiter, VelocityLimits};
@@ -78,6 +80,8 @@ pub struct Gateway {
     pub status_reads: StatusReads,
     /// The security codes of payments that await authentication.
     pub security_codes: SecurityCodeCache,
+    /// The dry runs of risk rules that are running.
+    pub dry_runs: DryRunSlots,
     /// The operator's options.
     pub options: GatewayOptions,
 }

@@ -136,7 +136,7 @@ impl RiskCheck {
 
 /// Assesses a payment by rules and list entries. An entry of the list `deny` wins over everything, one of `allow` over
 /// everything but a rule that denies, and one of `review` counts like a rule that demands a review.
-fn decide_by_rules(
+pub(super) fn decide_by_rules(
     rules: Option<&RuleSet>,
     hits: &[ListHit],
     facts: &Facts<'_>,

@@ -24,6 +24,7 @@ use crate::domain::payment::{Payment, TimeLimits};
 use crate::gateway::pay::Addresses;
 use crate::gateway::reminder::StatusReads;
 use crate::gateway::response_recorder::ResponseRecorder;
+use crate::gateway::risk_dry_run::DryRunSlots;
 use crate::gateway::security_codes::SecurityCodeCache;
 use crate::gateway::summary::SavedForms;
 use crate::gateway::velocity::{VelocityLimiter, VelocityLimits};
@@ -196,6 +197,7 @@ impl TestShop {
             saved_forms: SavedForms::default(),
             status_reads: StatusReads::default(),
             security_codes: SecurityCodeCache::default(),
+            dry_runs: DryRunSlots::default(),
             options: GatewayOptions {
                 node: "tx01".to_owned(),
                 card_window: SignedDuration::from_hours(1),

@@ -97,4 +97,19 @@ fn counters_have_bounded_space() {
         counters.record_payment(rules.velocity_reads(), &Facts { input: &payment, lists: &lists });
     }
     assert!(counters.len() <= 100_000, "{}", counters.len());
+    assert!(counters.forgotten() > 0);
+}
+
+#[test]
+fn counters_whose_window_has_ended_make_room_and_are_not_missed() {
+    let rules = RuleSet::parse(&make_rule("count(card, 1 min) > 1")).unwrap();
+    let lists = RiskLists::default();
+    let mut counters = WindowCounters::default();
+    for index in 0..150_000_i64 {
+        let mut payment = pay(&index.to_string(), "a@b.example", 0);
+        payment.at += SignedDuration::from_secs(index / 100);
+        counters.record_payment(rules.velocity_reads(), &Facts { input: &payment, lists: &lists });
+    }
+    assert!(counters.len() <= 100_000, "{}", counters.len());
+    assert_eq!(counters.forgotten(), 0);
 }
