@@ -27,6 +27,7 @@ use crate::domain::id::EntityId;
 use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
 use crate::domain::refusal::Refusal;
+use crate::domain::scope::Scope;
 use crate::gateway::Failure;
 use crate::gateway::response_recorder::ResponseRecorder;
 use crate::outgoing::{ADDRESS_PARAMETERS, Ports};
@@ -129,6 +130,7 @@ impl FromRequest<Arc<AppState>> for MerchantRequest {
             .and_then(|()| if writes { refuse_card_numbers(&parameters) } else { Ok(()) })
             .map_err(|refusal| ApiError::new(refusal, ndc.clone()))?;
         let new_request = match idempotency_header
+            .filter(|_| route.is_none_or(|route| route.scope != Some(Scope::Read)))
             .map(|header| reserve_key(state, &entity, &merge_parameters(&parameters, &own), header))
         {
             None => None,

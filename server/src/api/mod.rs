@@ -29,6 +29,7 @@ mod registrations;
 mod response;
 mod response_cache;
 mod review_decisions;
+mod risk_dry_run;
 mod risk_lists;
 mod risk_rules;
 mod risk_screen;
@@ -145,6 +146,7 @@ pub fn build_router(state: Arc<AppState>) -> Router {
         .route("/v2/risk/rules/{version}", get(risk_rules::read_rules))
         .route("/v2/risk/rules/{version}/activate", post(risk_rules::activate))
         .route("/v2/risk/rules/{version}/shadow", post(risk_rules::shadow))
+        .route("/v2/risk/rules/{version}/dryRun", post(risk_dry_run::dry_run))
         .route(
             "/v2/risk/lists",
             get(risk_lists::list_entries).post(risk_lists::add_entry).delete(risk_lists::remove_entry),

@@ -109,7 +109,10 @@ fn describe_response(route: &Route, status: u16, condition: &str) -> Value {
         (_, ResponseContent::Html | ResponseContent::Empty) => None,
         _ => Some("Refusal"),
     };
-    let media_type = if name.is_some() { "application/json" } else { responses::media_type(route.body) };
+    let media_type = match name {
+        Some(_) if status != 200 => "application/json",
+        _ => responses::media_type(route.body),
+    };
     let schema = match name {
         Some(name) => schema_reference(name),
         None => json!({ "type": "string" }),

@@ -193,6 +193,7 @@ fn risk_schemas() -> Vec<(&'static str, Value)> {
                 json!({ "result": result_reference(), "version": version, "rules": text_schema() }),
             ),
         ),
+        ("DryRunLine", dry_run_line_schema()),
         ("RiskCheckAnswer", response_schema(&["result"], payment_properties())),
         ("ListEntryAnswer", response_schema(&["result", "list", "key", "value"], answer)),
         (
@@ -207,6 +208,31 @@ fn risk_schemas() -> Vec<(&'static str, Value)> {
             ),
         ),
     ]
+}
+
+/// Returns the schema of a line of a dry run: its progress or, at the end, its report.
+fn dry_run_line_schema() -> Value {
+    let progress = json!({
+        "type": "object",
+        "required": ["progress"],
+        "properties": { "progress": {
+            "type": "object",
+            "required": ["payments", "percent"],
+            "properties": { "payments": { "type": "integer", "minimum": 0 }, "percent": { "type": "number" } },
+        } },
+    });
+    let report = json!({
+        "type": "object",
+        "required": ["version", "checked", "changed", "outcomes", "rules", "leftOut"],
+        "properties": {
+            "version": text_schema(),
+            "checked": { "type": "object" }, "changed": { "type": "object" }, "leftOut": { "type": "object" },
+            "outcomes": { "type": "array", "items": { "type": "object", "required": ["before", "after", "isChange"] } },
+            "rules": { "type": "array", "items": { "type": "object", "required": ["name", "fired", "changed"] } },
+        },
+    });
+    let last = response_schema(&["result"], json!({ "result": result_reference(), "report": report }));
+    json!({ "anyOf": [progress, last] })
 }
 
 /// Returns the schemas of responses about the service itself.

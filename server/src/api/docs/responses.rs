@@ -53,7 +53,7 @@ pub(super) fn possible_statuses(route: &Route) -> Vec<(u16, &'static str)> {
         statuses.push((413, "The body is larger than 1 MiB, or than the route says"));
     }
     if route.rate_limited {
-        statuses.push((429, "Too many attempts, or too many wrong credentials; Retry-After says when to try again"));
+        statuses.push((429, rate_limit_condition(route)));
     } else if merchant {
         statuses.push((429, "Too many wrong credentials from one address; Retry-After says when to try again"));
     }
@@ -64,6 +64,16 @@ pub(super) fn possible_statuses(route: &Route) -> Vec<(u16, &'static str)> {
         statuses.push((503, "The service is busy or its store does not answer; try again after Retry-After"));
     }
     statuses
+}
+
+/// Returns the description of a rate limit's response.
+fn rate_limit_condition(route: &Route) -> &'static str {
+    match route.body {
+        ResponseContent::DryRun => {
+            "A dry run of this merchant is running, or two others; or too many wrong credentials; Retry-After says when to try again"
+        }
+        _ => "Too many attempts, or too many wrong credentials; Retry-After says when to try again",
+    }
 }
 
 /// Returns the description of a route's response with status 200.
@@ -87,6 +97,7 @@ fn success_condition(route: &Route) -> &'static str {
         ResponseContent::UsedRules => "The versions in use",
         ResponseContent::RuleVersions => "The versions",
         ResponseContent::RulesText => "The file",
+        ResponseContent::DryRun => "The dry run has begun; the lines follow as it goes on",
         ResponseContent::RiskCheck => "The order is accepted",
         ResponseContent::ListEntry => "The entry",
         ResponseContent::ListEntries => "The entries",
@@ -105,6 +116,7 @@ pub(super) fn media_type(body: ResponseContent) -> &'static str {
         ResponseContent::Script => "text/javascript",
         ResponseContent::File => "*/*",
         ResponseContent::Empty => "text/plain",
+        ResponseContent::DryRun => "application/x-ndjson",
         _ => "application/json",
     }
 }
@@ -130,6 +142,7 @@ pub(super) fn schema_name(body: ResponseContent) -> Option<&'static str> {
         ResponseContent::UsedRules => "UsedRulesAnswer",
         ResponseContent::RuleVersions => "RuleVersionsAnswer",
         ResponseContent::RulesText => "RulesTextAnswer",
+        ResponseContent::DryRun => "DryRunLine",
         ResponseContent::RiskCheck => "RiskCheckAnswer",
         ResponseContent::ListEntry => "ListEntryAnswer",
         ResponseContent::ListEntries => "ListEntriesAnswer",

@@ -165,6 +165,8 @@ pub enum ResponseContent {
     RuleVersions,
     /// The text of a version of risk rules.
     RulesText,
+    /// The progress and the report of a dry run, one JSON object a line.
+    DryRun,
     /// The outcome of a stand-alone risk check.
     RiskCheck,
     /// An entry of a list.
@@ -315,14 +317,14 @@ impl Route {
         Self { rate_limited: true, ..self }
     }
 
-    /// Returns true if the route supports an `Idempotency-Key`: every POST of merchants.
+    /// Returns true if the route supports an `Idempotency-Key`: every POST of merchants that changes something.
     pub fn is_idempotent(&self) -> bool {
-        self.method == HttpMethod::Post && self.caller == Caller::Merchant
+        self.has_parameters_in_body() && self.scope != Some(Scope::Read)
     }
 
     /// Returns true if its parameters are in the body: every POST of merchants.
     pub fn has_parameters_in_body(&self) -> bool {
-        self.is_idempotent()
+        self.method == HttpMethod::Post && self.caller == Caller::Merchant
     }
 
     /// Returns the names in the braces of the path, without `*`.

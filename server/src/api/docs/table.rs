@@ -93,6 +93,8 @@ const QUERY_FILTERS: &[&str] = &[
     "pageNo",
     "testMode",
 ];
+/// The period of a dry run.
+const PERIOD: &[&str] = &["date.from", "date.to"];
 /// Parameters that a query for one payment accepts.
 const LINKED_QUERY_FILTERS: &[&str] = &["includeLinkedTransactions", "paymentTypes", "paymentMethods", "testMode"];
 
@@ -216,6 +218,11 @@ static BUILTIN_ROUTES: &[Route] = &[
     Route::new(Post, "/v2/risk/rules/{version}/shadow", "shadowRiskRules", Risk, "Let a version of risk rules only record", ResponseContent::UsedRules)
         .with_note("It runs beside the active version. The version none stands for what the entity above uses.")
         .with_scope(Scope::Admin).with_route_parameters(&[REASON]),
+    Route::new(Post, "/v2/risk/rules/{version}/dryRun", "dryRunRiskRules", Risk, "Try a version of risk rules out over stored payments", ResponseContent::DryRun)
+        .with_note("Replays the payments of a period, of the entity and of its channels without an active version of their own, and changes nothing. The answer has one JSON object a line: progress now and then, and at the end the report. It stops when you disconnect. A merchant has one dry run at a time, and the service two. An Idempotency-Key has no effect.")
+        .with_scope(Scope::Read).with_accepted(AcceptedParameters::Names(PERIOD)).with_required(PERIOD).with_route_parameters(&[RouteParameter {
+            name: "examples", pattern: "^[0-9]{0,2}$", required: false, note: "How many payments are named for each kind of change, 0 to 20; 5 unless you say otherwise.",
+        }]).with_rate_limit(),
     Route::new(Get, "/v2/risk/lists", "listRiskLists", Risk, "List the entries of the lists", ResponseContent::ListEntries)
         .with_note("All entries, or those of a list, a key or a value, with expired ones. Long lists come in pages: send cursor of the answer before.")
         .with_route_parameters(&[LIST, LIST_KEY, LIST_VALUE, RouteParameter {
