@@ -46,6 +46,7 @@ fn decode_token(shop: &MerchantClient) -> (String, String) {
 fn required_scope(method: &str, path: &str, payment_type: Option<&str>) -> &'static str {
     match (method, payment_type) {
         ("get", _) => "read",
+        _ if path.ends_with("/dryRun") => "read",
         _ if path.starts_with("/v1/clock") || path.starts_with("/v2/risk/") => "admin",
         ("post", Some("RF" | "RV" | "CB" | "CD")) => "refund",
         _ => "pay",
