@@ -71,6 +71,11 @@ pub(super) struct MerchantRequest {
 }
 
 impl MerchantRequest {
+    /// Returns the user id of the token, which is the id of its analyst in reviews.
+    pub(super) fn analyst(&self) -> &str {
+        &self.user_id
+    }
+
     /// Returns the name of the token as the author of a change.
     pub(super) fn author(&self) -> String {
         format!("token {}", self.user_id)

@@ -30,6 +30,7 @@ mod response;
 mod response_cache;
 mod review_decisions;
 mod risk_dry_run;
+mod reviews;
 mod risk_lists;
 mod risk_rules;
 mod risk_screen;
@@ -152,6 +153,14 @@ pub fn build_router(state: Arc<AppState>) -> Router {
             get(risk_lists::list_entries).post(risk_lists::add_entry).delete(risk_lists::remove_entry),
         )
         .route("/v2/reviewDecisions/{id}", post(review_decisions::receive))
+        .route("/v2/reviews", get(reviews::list_reviews))
+        .route("/v2/reviews/{id}", get(reviews::read_review))
+        .route("/v2/reviews/{id}/claim", post(reviews::claim))
+        .route("/v2/reviews/{id}/release", post(reviews::release))
+        .route("/v2/reviews/{id}/note", post(reviews::add_note))
+        .route("/v2/reviews/{id}/approve", post(reviews::approve))
+        .route("/v2/reviews/{id}/cancel", post(reviews::cancel))
+        .route("/v2/reviews/{id}/pend", post(reviews::pend))
         .route("/v1/clock/{advance}", post(clock::advance))
         .route("/v1/resultcodes", get(meta::list_result_codes))
         .route("/openapi.json", get(docs::serve_openapi).layer(compressed.clone()))

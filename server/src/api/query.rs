@@ -107,7 +107,7 @@ fn encode_list(entity: &Entity, page: &QueryPage, ndc: &Ndc) -> EncodedResponse 
 
 /// Builds the entry of a payment in a list: the fields of its own response, the payment it refers to, and its time;
 /// also its entity, if that is not the one that queries.
-fn list_entry_fields<'a>(entity: &Entity, payment: &'a Payment) -> JsonObject<'a> {
+pub(super) fn list_entry_fields<'a>(entity: &Entity, payment: &'a Payment) -> JsonObject<'a> {
     let mut fields = view::payment_fields(payment);
     if let Some(referenced) = &payment.referenced {
         fields.set("referencedId", referenced.as_str());

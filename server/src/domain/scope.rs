@@ -14,6 +14,8 @@ pub enum Scope {
     Refund,
     /// Administers the entity, such as a sandbox's clock.
     Admin,
+    /// Decides held payments: claims, notes, approvals and cancellations.
+    Review,
 }
 
 /// Payment types that pay out money. A stolen token with the scope `pay` alone cannot send money elsewhere.
@@ -21,7 +23,7 @@ const PAY_OUT: [&str; 4] = ["RF", "RV", "CB", "CD"];
 
 impl Scope {
     /// Every scope.
-    pub const ALL: [Self; 4] = [Self::Read, Self::Pay, Self::Refund, Self::Admin];
+    pub const ALL: [Self; 5] = [Self::Read, Self::Pay, Self::Refund, Self::Admin, Self::Review];
 
     /// Returns its name.
     pub fn as_str(self) -> &'static str {
@@ -30,6 +32,7 @@ impl Scope {
             Self::Pay => "pay",
             Self::Refund => "refund",
             Self::Admin => "admin",
+            Self::Review => "review",
         }
     }
 
@@ -49,7 +52,7 @@ impl FromStr for Scope {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|scope| scope.as_str() == text);
-        found.ok_or_else(|| "a scope is read, pay, refund or admin".to_owned())
+        found.ok_or_else(|| "a scope is read, pay, refund, admin or review".to_owned())
     }
 }
 
@@ -93,7 +96,7 @@ mod tests {
 
     #[test]
     fn scopes_are_read_as_they_are_written() {
-        for bits in 0..16_u8 {
+        for bits in 0..32_u8 {
             let scopes: Scopes = Scope::ALL.into_iter().filter(|scope| bits & (1 << *scope as u8) != 0).collect();
             assert_eq!(Scopes::parse(&scopes.to_string()), scopes);
         }

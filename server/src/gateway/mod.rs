@@ -19,6 +19,8 @@ pub mod registration;
 pub mod reminder;
 pub mod response_recorder;
 pub mod review;
+pub mod review_queue;
+pub mod review_request;
 mod risk_check;
 pub mod risk_dry_run;
 pub mod risk_rules;

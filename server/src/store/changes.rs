@@ -16,13 +16,14 @@ use super::rows::encode_document;
 use super::stored_credentials::StoredCredentialChanges;
 use super::timer::{self, TimerKind};
 use super::wallet::{self, UsedWalletToken};
-use super::{Sources, StoreError, payment, responses, review, review_callback, risk_rules};
+use super::{Sources, StoreError, payment, responses, review, review_callback, review_queue, risk_rules};
 use crate::domain::checkout::Checkout;
 use crate::domain::effects::Reminder;
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::idempotency::StoredResponse;
 use crate::domain::payment::Payment;
 use crate::domain::review_decision::ReviewDecision;
+use crate::domain::review_queue::ReviewChange;
 use crate::domain::risk_rules::RiskChange;
 use crate::vault::Sealed;
 
@@ -46,6 +47,7 @@ pub struct Changes {
     pub(super) stopped_timers: Vec<(TimerKind, String)>,
     pub(super) intents: Vec<IntentRow>,
     pub(super) review_decisions: Vec<ReviewDecision>,
+    pub(super) review_changes: Vec<ReviewChange>,
     pub(super) risk_changes: Vec<RiskChange>,
     pub(super) risk_counters: Vec<CounterChange>,
 }
@@ -113,13 +115,14 @@ impl Changes {
     }
 
     /// Returns the entity of the first payment that is written, else of the first registration, else of the first
-    /// checkout, else of the first change of risk rules. Returns `None` if there is none of them.
+    /// checkout, else of the first change of risk rules or of a review. Returns `None` if there is none of them.
     pub fn owning_entity(&self) -> Option<EntityId> {
         let payment = self.payments.first().map(|payment| &payment.entity);
         let owner = payment
             .or_else(|| self.stored_credentials.owning_entity())
             .or_else(|| Some(&self.checkouts.first()?.entity))
-            .or_else(|| Some(&self.risk_changes.first()?.entity));
+            .or_else(|| Some(&self.risk_changes.first()?.entity))
+            .or_else(|| Some(&self.review_changes.first()?.entity));
         owner.cloned()
     }
 
@@ -139,6 +142,7 @@ impl Changes {
         self.stopped_timers.extend(others.stopped_timers);
         self.intents.extend(others.intents);
         self.review_decisions.extend(others.review_decisions);
+        self.review_changes.extend(others.review_changes);
         self.risk_changes.extend(others.risk_changes);
         self.risk_counters.extend(others.risk_counters);
         self.replaced_response = self.replaced_response.or(others.replaced_response);
@@ -198,6 +202,9 @@ impl Changes {
         }
         for clock in &self.clocks {
             clock.apply(connection)?;
+        }
+        for change in &self.review_changes {
+            review_queue::apply_change(connection, change)?;
         }
         for change in &self.risk_changes {
             risk_rules::apply_change(connection, change)?;

@@ -41,8 +41,8 @@ impl AdminStore {
     }
 }
 
-/// Moves an entity's clock ahead, and by the same duration moves the timers and unfinished messages of the entity and
-/// its channels earlier. An unknown entity changes nothing.
+/// Moves an entity's clock ahead, and by the same duration moves the timers, reviews and unfinished messages of the
+/// entity and its channels earlier. An unknown entity changes nothing.
 fn move_clock(connection: &Connection, clock: &EntityId, by: SignedDuration) -> Result<(), StoreError> {
     let parameters = params![clock.as_str(), to_milliseconds(by)];
     connection.execute("UPDATE entity SET ahead = ahead + ?2 WHERE id = ?1", parameters)?;
@@ -57,6 +57,16 @@ fn move_clock(connection: &Connection, clock: &EntityId, by: SignedDuration) -> 
          WHERE due IS NOT NULL AND (entity = ?1 OR entity IN (SELECT id FROM entity WHERE merchant = ?1))",
         parameters,
     )?;
+    // One statement for each of the indexes.
+    for ended in ["IS NULL", "IS NOT NULL"] {
+        connection.execute(
+            &format!(
+                "UPDATE review SET since = since - ?2, claimed = claimed - ?2
+                 WHERE ended {ended} AND (entity = ?1 OR entity IN (SELECT id FROM entity WHERE merchant = ?1))"
+            ),
+            parameters,
+        )?;
+    }
     Ok(())
 }
 

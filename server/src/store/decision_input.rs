@@ -7,6 +7,7 @@ use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
 use crate::domain::id::{CheckoutId, EntityId, PaymentId};
 use crate::domain::payment::{FollowUpSummary, Payment};
+use crate::domain::review_queue::ReviewStatus;
 use crate::domain::risk_rules::RiskState;
 use crate::risk::{CounterKey, CounterRow};
 
@@ -29,6 +30,8 @@ pub struct RecordKeys {
     pub wallet_token: Option<UsedWalletToken>,
     /// Registrations and a standing instruction.
     pub stored_credentials: StoredCredentialKeys,
+    /// The review of a payment.
+    pub review: Option<PaymentId>,
     /// Risk rules and lists of an entity.
     pub risk: Option<RiskKeys>,
     /// Velocity counters of an entity.
@@ -54,6 +57,11 @@ impl RecordKeys {
     /// Returns the keys of risk rules and lists.
     pub fn for_risk(keys: RiskKeys) -> Self {
         Self { risk: Some(keys), ..Self::default() }
+    }
+
+    /// Returns the key of the review of a payment.
+    pub fn for_review(payment: &PaymentId) -> Self {
+        Self { review: Some(payment.clone()), ..Self::default() }
     }
 
     /// Returns the key of one payment of an entity.
@@ -85,6 +93,8 @@ pub struct LoadedRecords {
     pub token_used: bool,
     /// The requested registrations and standing instruction.
     pub stored_credentials: StoredCredentials,
+    /// The requested review, if the payment is or was held.
+    pub review: Option<ReviewStatus>,
     /// The requested risk rules and lists; empty if none were requested.
     pub risk: RiskState,
     /// The requested velocity counters that are stored.

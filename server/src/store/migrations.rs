@@ -49,6 +49,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0029_risk_rules",
     "0030_review_callbacks",
     "0031_reviews",
+    "0036_review_queue",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

@@ -38,6 +38,8 @@ mod responses;
 pub mod restore;
 pub mod review;
 pub mod review_callback;
+pub mod review_queue;
+pub mod review_request;
 mod risk_counters;
 pub mod risk_list;
 pub mod risk_rules;

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{
-    LoadedRecords, RecordKeys, StoreError, entity, queries, risk_counters, risk_rules, shared_parameters,
+    LoadedRecords, RecordKeys, StoreError, entity, queries, review_queue, risk_counters, risk_rules, shared_parameters,
     stored_credentials, wallet,
 };
 use crate::domain::checkout::Checkout;
@@ -47,6 +47,10 @@ pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result
         None => false,
     };
     let stored_credentials = stored_credentials::load_requested(connection, &keys.stored_credentials)?;
+    let review = match &keys.review {
+        Some(payment) => review_queue::load_status(connection, payment)?,
+        None => None,
+    };
     let risk = match &keys.risk {
         Some(keys) => risk_rules::load_state_for_change(connection, keys)?,
         None => RiskState::default(),
@@ -63,6 +67,7 @@ pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result
         reference_paid,
         token_used,
         stored_credentials,
+        review,
         risk,
         risk_counters,
     })

@@ -1,10 +1,12 @@
-//! Background work of a running server: runs due timers, delivers messages, resolves unknown outcomes, deletes expired
-//! data, checks the store's file, and marks the form's build as still in use.
+//! Background work of a running server: runs due timers, delivers messages, resolves unknown outcomes, carries out
+//! requested review decisions, deletes expired data, checks the store's file, and marks the form's build as still in
+//! use.
 
 mod integrity;
 mod intents;
 mod outbox;
 mod review_callback;
+mod review_requests;
 mod risk_counters;
 mod timers;
 pub(crate) mod tokens;
@@ -36,6 +38,7 @@ pub async fn run_tasks(state: Arc<AppState>, stop: watch::Receiver<bool>) {
         integrity::check_store_daily(Arc::clone(&state), stop.clone()),
         intents::resolve_periodically(Arc::clone(&state), stop.clone()),
         risk_counters::delete_periodically(Arc::clone(&state), stop.clone()),
+        review_requests::carry_out_periodically(Arc::clone(&state), stop.clone()),
         outbox::run_deliveries(state, stop)
     );
 }

@@ -13,7 +13,7 @@ pub const MONEY_PATTERN: &str = r"^[0-9]{1,10}\.[0-9]{2}$";
 const MONEY_MESSAGE: &str = r"must match ^[0-9]{1,10}\.[0-9]{2}$";
 
 /// Returns the value in hundredths; an amount without decimals has zero ones. `None` for another format.
-pub(crate) fn parse_hundredths(text: &str) -> Option<i64> {
+pub fn parse_hundredths(text: &str) -> Option<i64> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, "00"));
     if !(1..=10).contains(&whole.len())
         || decimals.len() != 2

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// Returns every schema of responses and of their parts, with its name.
 pub(super) fn all_schemas() -> Vec<(&'static str, Value)> {
-    [payment_schemas(), checkout_schemas(), risk_schemas(), service_schemas()].concat()
+    [payment_schemas(), checkout_schemas(), risk_schemas(), review_schemas(), service_schemas()].concat()
 }
 
 /// Returns the schema of any text.
@@ -233,6 +233,47 @@ fn dry_run_line_schema() -> Value {
     });
     let last = response_schema(&["result"], json!({ "result": result_reference(), "report": report }));
     json!({ "anyOf": [progress, last] })
+}
+
+/// Returns the schemas of responses about held payments.
+fn review_schemas() -> Vec<(&'static str, Value)> {
+    let action = json!({ "type": "object", "required": ["action", "analyst", "at"], "properties": {
+        "action": { "type": "string", "enum": ["claim", "release", "note", "pend", "approve", "cancel", "expire"] },
+        "analyst": text_schema(), "at": text_schema(), "reason": text_schema(), "note": text_schema(),
+    } });
+    let claim = json!({ "type": "object", "required": ["analyst", "since", "until"], "properties": {
+        "analyst": text_schema(), "since": text_schema(), "until": text_schema(),
+    } });
+    let review = json!({ "type": "object", "required": ["state", "since", "deadline"], "properties": {
+        "state": { "type": "string", "enum": ["open", "approved", "cancelled", "expired"] },
+        "since": text_schema(), "deadline": { "type": ["string", "null"] }, "claim": claim, "decision": action,
+    } });
+    let names = json!({ "type": "array", "items": text_schema() });
+    let mut entry = payment_properties();
+    entry["referencedId"] = text_schema();
+    let payment = json!({ "type": "object", "required": ["id", "result"], "properties": entry });
+    let changed = json!({ "result": result_reference(), "review": review, "payment": payment });
+    let mut full = changed.clone();
+    full["riskDecision"] = json!({ "type": ["object", "null"], "properties": {
+        "outcome": text_schema(), "score": text_schema(), "version": { "type": ["string", "null"] },
+        "fired": names, "inputs": names,
+    } });
+    full["actions"] = json!({ "type": "array", "items": action });
+    let listed = json!({ "type": "object", "required": ["id", "review"], "properties": {
+        "id": text_schema(), "entityId": text_schema(), "paymentType": text_schema(), "paymentBrand": text_schema(),
+        "amount": text_schema(), "currency": text_schema(), "merchantTransactionId": text_schema(),
+        "score": text_schema(), "fired": names, "review": review,
+    } });
+    let page = json!({
+        "result": result_reference(),
+        "reviews": { "type": "array", "items": listed },
+        "cursor": { "type": "string", "pattern": "^[0-9a-f]{32}$" },
+    });
+    vec![
+        ("ReviewsAnswer", response_schema(&["result", "reviews"], page)),
+        ("ReviewAnswer", response_schema(&["result", "review", "riskDecision", "payment", "actions"], full)),
+        ("ChangedReviewAnswer", response_schema(&["result", "review", "payment"], changed)),
+    ]
 }
 
 /// Returns the schemas of responses about the service itself.

@@ -46,6 +46,12 @@ pub(super) fn possible_statuses(route: &Route) -> Vec<(u16, &'static str)> {
     if route.is_idempotent() {
         statuses.push((409, "A request with the same Idempotency-Key is still under way"));
     }
+    if matches!(route.body, ResponseContent::ChangedReview) {
+        statuses.push((
+            409,
+            "Another analyst has claimed the payment, or it is not held any more; the description names who",
+        ));
+    }
     if takes_body && matches!(route.body, ResponseContent::Html) {
         statuses.push((409, "The payment has ended already, in another way"));
     }
@@ -57,7 +63,7 @@ pub(super) fn possible_statuses(route: &Route) -> Vec<(u16, &'static str)> {
     } else if merchant {
         statuses.push((429, "Too many wrong credentials from one address; Retry-After says when to try again"));
     }
-    if matches!(route.body, ResponseContent::Payments | ResponseContent::PaymentOrList) {
+    if matches!(route.body, ResponseContent::Payments | ResponseContent::PaymentOrList | ResponseContent::Reviews) {
         statuses.push((429, "Too many queries of this merchant that read many payments; try again after Retry-After"));
     }
     if merchant || takes_body || matches!(route.body, ResponseContent::Health) || route.caller == Caller::Shopper {
@@ -101,6 +107,9 @@ fn success_condition(route: &Route) -> &'static str {
         ResponseContent::RiskCheck => "The order is accepted",
         ResponseContent::ListEntry => "The entry",
         ResponseContent::ListEntries => "The entries",
+        ResponseContent::Reviews => "The reviews",
+        ResponseContent::Review => "The review, its payment and its audit",
+        ResponseContent::ChangedReview => "The review and its payment",
         ResponseContent::Empty => "The decision is carried out, or was before",
         ResponseContent::OpenApi => "The OpenAPI document",
         ResponseContent::Html => "The page",
@@ -146,6 +155,9 @@ pub(super) fn schema_name(body: ResponseContent) -> Option<&'static str> {
         ResponseContent::RiskCheck => "RiskCheckAnswer",
         ResponseContent::ListEntry => "ListEntryAnswer",
         ResponseContent::ListEntries => "ListEntriesAnswer",
+        ResponseContent::Reviews => "ReviewsAnswer",
+        ResponseContent::Review => "ReviewAnswer",
+        ResponseContent::ChangedReview => "ChangedReviewAnswer",
         ResponseContent::OpenApi => "OpenApi",
         ResponseContent::Html | ResponseContent::Script | ResponseContent::File | ResponseContent::Empty => {
             return None;
@@ -197,6 +209,11 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
     ),
     ("checkoutState", "Where a checkout stands: OPEN, PENDING, HELD, PAID, REGISTERED or EXPIRED."),
     ("everything else you sent", "Comes back under its own name, nested at the dots; secrets never do."),
+    (
+        "review.*",
+        "A held payment: state (open, approved, cancelled or expired), since, deadline, claim (analyst, since, until) \
+         and decision.",
+    ),
     (
         "buildNumber, timestamp, ndc",
         "For support: the build, when, and this request's identifier: a checkout's id, or entityId_ and 32 hexadecimal digits.",

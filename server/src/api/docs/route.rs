@@ -75,6 +75,8 @@ pub enum RouteSection {
     Queries,
     /// Rules and lists of the fraud check.
     Risk,
+    /// Payments that are held for review.
+    Reviews,
     /// Files that browsers load.
     Form,
     /// The service itself.
@@ -83,8 +85,16 @@ pub enum RouteSection {
 
 impl RouteSection {
     /// Every section, in the order of the documents.
-    pub const ALL: [Self; 7] =
-        [Self::Checkouts, Self::Payments, Self::Registrations, Self::Queries, Self::Risk, Self::Form, Self::Service];
+    pub const ALL: [Self; 8] = [
+        Self::Checkouts,
+        Self::Payments,
+        Self::Registrations,
+        Self::Queries,
+        Self::Risk,
+        Self::Reviews,
+        Self::Form,
+        Self::Service,
+    ];
 
     /// Returns the heading.
     pub fn title(self) -> &'static str {
@@ -94,6 +104,7 @@ impl RouteSection {
             Self::Registrations => "Registrations",
             Self::Queries => "Queries",
             Self::Risk => "Risk rules",
+            Self::Reviews => "Reviews",
             Self::Form => "Hosted form",
             Self::Service => "Service",
         }
@@ -173,6 +184,12 @@ pub enum ResponseContent {
     ListEntry,
     /// Entries of lists.
     ListEntries,
+    /// A page of the review queue.
+    Reviews,
+    /// A review with its payment, its risk decision and its audit.
+    Review,
+    /// A review with its payment, after a change.
+    ChangedReview,
     /// Nothing; an error has the text of its status.
     Empty,
     /// The OpenAPI document.

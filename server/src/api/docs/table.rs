@@ -8,7 +8,7 @@ use super::route::ResponseContent::{
     self, Checkout, CheckoutStatus, File, Health, Html, OpenApi, Payment, Registration, ResultCodes, Script, Submitted,
 };
 use super::route::RouteHost::{Both, Fields};
-use super::route::RouteSection::{Checkouts, Form, Payments, Queries, Registrations, Risk, Service};
+use super::route::RouteSection::{Checkouts, Form, Payments, Queries, Registrations, Reviews, Risk, Service};
 use super::route::{AcceptedParameters, Route, RouteParameter};
 use crate::connector::registry;
 use crate::connector::sandbox::{BrandPage, RouteDescription, WalletSheet};
@@ -57,6 +57,45 @@ const REASON: RouteParameter = RouteParameter {
     required: false,
     note: "The reason of the change, for the audit.",
 };
+
+const NOTE: RouteParameter = RouteParameter {
+    name: "note",
+    pattern: r"^[\s\S]{0,1000}$",
+    required: false,
+    note: "A note for the audit, without card numbers.",
+};
+/// Parameters of the queue that filter by the payment.
+const REVIEW_FILTERS: &[&str] = &["paymentBrand", "currency", "merchantTransactionId", "limit", "cursor"];
+/// Parameters that only the queue has.
+const OWN_REVIEW_FILTERS: &[RouteParameter] = &[
+    RouteParameter {
+        name: "state",
+        pattern: "^(open|approved|cancelled|expired)?$",
+        required: false,
+        note: "The state of the reviews; open if it is not sent.",
+    },
+    RouteParameter { name: "amount.from", pattern: AMOUNT_PATTERN, required: false, note: "The smallest amount." },
+    RouteParameter { name: "amount.to", pattern: AMOUNT_PATTERN, required: false, note: "The largest amount." },
+    RouteParameter { name: "score.from", pattern: SCORE_PATTERN, required: false, note: "The lowest score." },
+    RouteParameter { name: "score.to", pattern: SCORE_PATTERN, required: false, note: "The highest score." },
+    RouteParameter { name: "rule", pattern: "^.{0,255}$", required: false, note: "The name of a rule that fired." },
+    RouteParameter {
+        name: "analyst",
+        pattern: "^.{0,255}$",
+        required: false,
+        note: "mine, unclaimed, or the id of an analyst: who has claimed an open payment, or decided another one.",
+    },
+    RouteParameter {
+        name: "minAge",
+        pattern: "^.{0,64}$",
+        required: false,
+        note: "The shortest time for which the payment has been held, such as 90m or 12h.",
+    },
+];
+/// Pattern of an amount, which may be empty.
+const AMOUNT_PATTERN: &str = r"^([0-9]{1,10}(\.[0-9]{2})?)?$";
+/// Pattern of a score, which may be empty.
+const SCORE_PATTERN: &str = "^(-?[0-9]{1,5})?$";
 
 /// Parameters that name the account of a list entry.
 const LISTED_ACCOUNT: &[&str] = &[
@@ -239,6 +278,32 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_scope(Scope::Admin).with_route_parameters(&[
             RouteParameter { required: true, ..LIST }, RouteParameter { required: true, ..LIST_KEY }, RouteParameter { required: true, ..LIST_VALUE }, REASON,
         ]),
+
+    Route::new(Get, "/v2/reviews", "listReviews", Reviews, "List the payments that are held for review", ResponseContent::Reviews)
+        .with_note("Those of the entity and of its channels, those that are held longest first. Several filters are combined with and. Long lists come in pages: send cursor of the answer before. A page may have fewer entries than limit, and none, and still a cursor.")
+        .with_accepted(AcceptedParameters::Names(REVIEW_FILTERS)).with_route_parameters(OWN_REVIEW_FILTERS),
+    Route::new(Get, "/v2/reviews/{id}", "readReview", Reviews, "Read a review with its payment and its audit", ResponseContent::Review)
+        .with_note("The id is that of the payment. riskDecision has the rules that fired and the names of what they read."),
+    Route::new(Post, "/v2/reviews/{id}/claim", "claimReview", Reviews, "Claim a held payment", ResponseContent::ChangedReview)
+        .with_note("Reserves it for the analyst, whose id is the user id of the token. The claim ends by itself after 30 minutes; claiming again renews it. Meanwhile nobody else can claim or decide the payment.")
+        .with_scope(Scope::Review).with_route_parameters(&[NOTE]),
+    Route::new(Post, "/v2/reviews/{id}/release", "releaseReview", Reviews, "Give a claimed payment back", ResponseContent::ChangedReview)
+        .with_note("A payment that nobody has claimed stays as it is.")
+        .with_scope(Scope::Review).with_route_parameters(&[NOTE]),
+    Route::new(Post, "/v2/reviews/{id}/note", "noteReview", Reviews, "Add a note to a held payment", ResponseContent::ChangedReview)
+        .with_note("Also after the decision. A payment has at most 100 notes.")
+        .with_scope(Scope::Review).with_route_parameters(&[RouteParameter { required: true, ..NOTE }]),
+    Route::new(Post, "/v2/reviews/{id}/approve", "approveReview", Reviews, "Approve a held payment", ResponseContent::ChangedReview)
+        .with_note("It is executed, or captured if it is authorized; payment.result has the outcome. The same decision again by the same analyst changes nothing.")
+        .with_scope(Scope::Review).with_route_parameters(&[NOTE]),
+    Route::new(Post, "/v2/reviews/{id}/cancel", "cancelReview", Reviews, "Cancel a held payment", ResponseContent::ChangedReview)
+        .with_note("It is declined, and reversed if it is authorized.")
+        .with_scope(Scope::Review).with_route_parameters(&[NOTE, RouteParameter {
+            name: "reason", pattern: "^[0-9]{1,9}$", required: true, note: "The numeric reason.",
+        }]),
+    Route::new(Post, "/v2/reviews/{id}/pend", "pendReview", Reviews, "Keep a payment held, and tell the merchant so", ResponseContent::ChangedReview)
+        .with_note("The merchant gets a review decision callback with PENDING. The end of the review stays as it is.")
+        .with_scope(Scope::Review).with_route_parameters(&[NOTE]),
 
     Route::new(Get, "/v1/paymentWidgets.js", "loadForm", Form, "Load the hosted form", Script)
         .with_note("The script that your page includes. Its bytes are the same for every load of a checkout.")

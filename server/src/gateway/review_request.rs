@@ -1,0 +1,48 @@
+//! Decisions that the command line requests: carried out once, and answered.
+
+use super::{Failure, Gateway};
+use crate::domain::review_queue::{ReviewClock, format_time};
+use crate::domain::review_request::ReviewAnswer;
+use crate::store::review_request::StoredRequest;
+
+impl Gateway {
+    /// Carries out a requested decision, and stores its answer. If the process ended between the decision and the
+    /// answer, the audit tells that the decision is carried out, and only the answer is stored.
+    ///
+    /// # Errors
+    /// If the store or the vault fails. The request waits then, and may be carried out later.
+    pub async fn carry_out_request(&self, stored: StoredRequest) -> Result<(), Failure> {
+        let answer = self.decide_requested(&stored).await?;
+        Ok(self.store.answer_request(stored.payment, answer, self.now()).await?)
+    }
+
+    /// Decides as a request says. Returns its answer.
+    async fn decide_requested(&self, stored: &StoredRequest) -> Result<ReviewAnswer, Failure> {
+        let StoredRequest { payment, request, .. } = stored;
+        let Some((review, payment, _)) = self.store.load_review_record(payment)? else {
+            return Ok(ReviewAnswer::refused("The payment is not held".to_owned()));
+        };
+        let written = self.store.load_review_actions_after(&payment.id, request.after)?;
+        if written.iter().any(|action| request.has_written(action)) {
+            return Ok(ReviewAnswer::done(&payment));
+        }
+        if review.has_ended {
+            return Ok(ReviewAnswer::refused(review.describe_end()));
+        }
+        let entity_now = self.now_of_id(&payment.entity);
+        let clock = ReviewClock { now: self.now(), ahead: entity_now.duration_since(self.now()) };
+        // The timer that ends the review may not have run yet, if no gateway was running at that time.
+        if let Some(end) = self.review_deadline(&review, &payment, clock).filter(|end| *end <= entity_now) {
+            let message = format!("This payment is not held any more: nobody had decided until {}", format_time(end));
+            return Ok(ReviewAnswer::refused(message));
+        }
+        match self.decide_payment(&payment, request.to_decision(&payment)).await {
+            Ok(payment) => Ok(ReviewAnswer::done(&payment)),
+            Err(Failure::Refused(refusal)) => {
+                let description = refusal.description.as_deref().unwrap_or_else(|| refusal.code.description());
+                Ok(ReviewAnswer::refused(description.to_owned()))
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+}
