@@ -16,10 +16,13 @@ mod options;
 mod place;
 mod ports;
 mod restore;
+mod review;
 mod review_callback;
 mod review_callback_list;
 mod review_callback_output;
 mod review_callback_test;
+mod review_decide;
+mod review_output;
 mod risk;
 mod risk_dry_run;
 mod risk_dry_run_output;
@@ -79,6 +82,9 @@ enum Command {
     /// Give everything that is sealed another key, and list and retire keys.
     #[command(subcommand)]
     Vault(vault::VaultCommand),
+    /// List the payments that the fraud check holds, claim, note and decide them.
+    #[command(subcommand)]
+    Review(review::ReviewCommand),
     /// Tell a merchant's server of review decisions: configure, try out, list and send again what failed.
     #[command(subcommand)]
     ReviewCallback(review_callback::ReviewCallbackCommand),
@@ -133,6 +139,7 @@ pub fn run() -> ExitCode {
         Command::Webhook(command) => command.run(),
         Command::Clock(command) => command.run(),
         Command::Vault(command) => command.run(),
+        Command::Review(command) => command.run(),
         Command::ReviewCallback(command) => command.run(),
         Command::Risk(command) => command.run(),
         Command::Backup(command) => command.run(),

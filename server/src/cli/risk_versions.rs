@@ -35,17 +35,25 @@ pub(super) struct AuthorOptions {
 impl AuthorOptions {
     /// Returns the name that was given, or that of the user who runs the command.
     pub(super) fn find_author(&self) -> String {
-        let of_system =
-            || ["USER", "LOGNAME"].into_iter().find_map(|name| parse_author(&std::env::var(name).ok()?).ok());
-        let name = self.author.clone().or_else(of_system);
-        name.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()))
+        self.author.clone().unwrap_or_else(find_system_user)
     }
 }
 
-fn parse_author(text: &str) -> Result<String, String> {
+/// Returns the name of the user who runs the command.
+pub(super) fn find_system_user() -> String {
+    let name = ["USER", "LOGNAME"].into_iter().find_map(|name| parse_author(&std::env::var(name).ok()?).ok());
+    name.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()))
+}
+
+/// Checks the name of an author or analyst.
+pub(super) fn parse_author(text: &str) -> Result<String, String> {
     let text = text.trim();
     let fits = !text.is_empty() && text.chars().count() <= MAX_AUTHOR && !text.chars().any(char::is_control);
-    if fits { Ok(text.to_owned()) } else { Err(format!("an author has 1 to {MAX_AUTHOR} characters")) }
+    if fits {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("a name has 1 to {MAX_AUTHOR} characters, and no control characters"))
+    }
 }
 
 /// Check a rules file, and store it as a version of an entity. It decides nothing before `risk activate`.

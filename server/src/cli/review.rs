@@ -1,0 +1,333 @@
+//! `tillgate review`: the queue of held payments. Lists, shows, claims, releases and notes are done on the data folder;
+//! the decisions are in `review_decide.rs`.
+
+use std::collections::HashMap;
+
+use anyhow::Context as _;
+use clap::{Args, Subcommand};
+use jiff::{SignedDuration, Timestamp};
+
+use super::options::load_existing_entity;
+use super::review_decide::{ApprovePayment, CancelPayment, PendPayment};
+use super::review_output::{
+    ReviewListOutput, ReviewOutput, ReviewRecordOutput, describe_record, describe_review, format_list, format_record,
+    format_review,
+};
+use super::risk_versions::{find_system_user, parse_author};
+use super::token::parse_entity_id;
+use super::{CommonOptions, open_existing};
+use crate::domain::entity::Entity;
+use crate::domain::id::{EntityId, PaymentId};
+use crate::domain::refusal::Refusal;
+use crate::domain::review_filter::{
+    AnalystFilter, ReviewFilter, parse_age, parse_hundredths, parse_score, parse_state,
+};
+use crate::domain::review_queue::{QueueChange, QueuedReview, ReviewClock, ReviewState, ReviewStatus, parse_note};
+use crate::store::AdminStore;
+use crate::store::review_queue::ReviewSelection;
+
+/// Number of reviews that are loaded at once.
+const PAGE: usize = 100;
+
+/// The queue of payments that the fraud check holds.
+#[derive(Debug, Subcommand)]
+pub(super) enum ReviewCommand {
+    /// List held payments, those that are held longest first.
+    List(ListReviews),
+    /// Show a payment with its risk decision and its audit.
+    Show(ShowReview),
+    /// Reserve a payment for 30 minutes. Nobody else decides it meanwhile.
+    Claim(ClaimReview),
+    /// Give a claimed payment back.
+    Release(ReleaseReview),
+    /// Add a note.
+    Note(NoteReview),
+    /// Approve a payment: it is executed, or captured.
+    Approve(ApprovePayment),
+    /// Cancel a payment: it is declined, or reversed.
+    Cancel(CancelPayment),
+    /// Keep a payment held, and tell the merchant so.
+    Pend(PendPayment),
+}
+
+/// The analyst of a command, for the audit.
+#[derive(Debug, Args)]
+pub(super) struct AnalystOptions {
+    /// The analyst in the audit. Default: the user who runs the command.
+    #[arg(long, value_name = "NAME", value_parser = parse_author)]
+    analyst: Option<String>,
+}
+
+impl AnalystOptions {
+    /// Returns the name that was given, or that of the user who runs the command.
+    pub(super) fn find_analyst(&self) -> String {
+        self.analyst.clone().unwrap_or_else(find_system_user)
+    }
+}
+
+/// List held payments, all or those of an entity and of what is below it.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  tillgate review list 8a01… --min-amount 500 --unclaimed --older-than 2h --data ./tillgate-data"
+)]
+pub(super) struct ListReviews {
+    #[command(flatten)]
+    common: CommonOptions,
+    #[command(flatten)]
+    analyst: AnalystOptions,
+    /// The entity's id.
+    #[arg(value_name = "ENTITY")]
+    entity: Option<String>,
+    /// The state: open, approved, cancelled or expired.
+    #[arg(long, value_name = "STATE", default_value = "open", value_parser = parse_state)]
+    state: ReviewState,
+    /// Only this brand, such as VISA.
+    #[arg(long, value_name = "BRAND")]
+    brand: Option<String>,
+    /// Only this currency, such as EUR.
+    #[arg(long, value_name = "CURRENCY")]
+    currency: Option<String>,
+    /// Only amounts from this one, in the payment's currency.
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_hundredths)]
+    min_amount: Option<i64>,
+    /// Only amounts up to this one, in the payment's currency.
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_hundredths)]
+    max_amount: Option<i64>,
+    /// Only scores from this one.
+    #[arg(long, value_name = "SCORE", value_parser = parse_score, allow_hyphen_values = true)]
+    min_score: Option<i32>,
+    /// Only scores up to this one.
+    #[arg(long, value_name = "SCORE", value_parser = parse_score, allow_hyphen_values = true)]
+    max_score: Option<i32>,
+    /// Only payments for which this rule fired.
+    #[arg(long, value_name = "RULE")]
+    rule: Option<String>,
+    /// Only payments that the analyst of this command has claimed, or decided.
+    #[arg(long, conflicts_with_all = ["unclaimed", "of"])]
+    mine: bool,
+    /// Only payments that nobody has claimed.
+    #[arg(long, conflicts_with = "of")]
+    unclaimed: bool,
+    /// Only payments that this analyst has claimed, or decided.
+    #[arg(long, value_name = "ANALYST")]
+    of: Option<String>,
+    /// Only payments that have been held for at least this time, such as 90m or 12h.
+    #[arg(long, value_name = "DURATION", value_parser = parse_age)]
+    older_than: Option<SignedDuration>,
+    /// Only payments with this merchantTransactionId.
+    #[arg(long, value_name = "ID")]
+    merchant_transaction_id: Option<String>,
+    /// The payment after which the list begins: the last one of the list before.
+    #[arg(long, value_name = "PAYMENT", value_parser = parse_payment)]
+    after: Option<PaymentId>,
+    /// The maximum number of payments.
+    #[arg(long, value_name = "N", default_value_t = PAGE)]
+    limit: usize,
+}
+
+/// Show a payment with its risk decision and its audit.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate review show 8a02… --data ./tillgate-data")]
+pub(super) struct ShowReview {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The payment's id.
+    #[arg(value_name = "PAYMENT", value_parser = parse_payment)]
+    payment: PaymentId,
+}
+
+/// A payment, and who acts on it.
+#[derive(Debug, Args)]
+pub(super) struct ReviewTarget {
+    #[command(flatten)]
+    pub(super) common: CommonOptions,
+    #[command(flatten)]
+    pub(super) analyst: AnalystOptions,
+    /// The payment's id.
+    #[arg(value_name = "PAYMENT", value_parser = parse_payment)]
+    pub(super) payment: PaymentId,
+}
+
+/// A note that goes with an action.
+#[derive(Debug, Args)]
+pub(super) struct NoteOptions {
+    /// A note for the audit, of at most 1,000 characters and without card numbers.
+    #[arg(long, value_name = "TEXT", value_parser = parse_note_argument)]
+    pub(super) note: Option<String>,
+}
+
+/// Reserve a payment for 30 minutes. Claiming it again renews the claim.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate review claim 8a02… --analyst ann --data ./tillgate-data")]
+pub(super) struct ClaimReview {
+    #[command(flatten)]
+    target: ReviewTarget,
+    #[command(flatten)]
+    note: NoteOptions,
+}
+
+/// Give a claimed payment back.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate review release 8a02… --analyst ann --data ./tillgate-data")]
+pub(super) struct ReleaseReview {
+    #[command(flatten)]
+    target: ReviewTarget,
+    #[command(flatten)]
+    note: NoteOptions,
+}
+
+/// Add a note to a payment that is or was held.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate review note 8a02… 'Called the customer' --data ./tillgate-data")]
+pub(super) struct NoteReview {
+    #[command(flatten)]
+    target: ReviewTarget,
+    /// The note, of at most 1,000 characters and without card numbers.
+    #[arg(value_name = "TEXT", value_parser = parse_note_argument)]
+    note: String,
+}
+
+impl ReviewCommand {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::List(command) => command.run(),
+            Self::Show(command) => command.run(),
+            Self::Claim(ClaimReview { target, note }) => change_review(&target, QueueChange::Claim, note.note),
+            Self::Release(ReleaseReview { target, note }) => change_review(&target, QueueChange::Release, note.note),
+            Self::Note(NoteReview { target, note }) => change_review(&target, QueueChange::Note, Some(note)),
+            Self::Approve(command) => command.run(),
+            Self::Cancel(command) => command.run(),
+            Self::Pend(command) => command.run(),
+        }
+    }
+}
+
+impl ListReviews {
+    /// Prints the reviews that the options select.
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entities = self.load_entities(&store)?;
+        let filter = self.build_filter();
+        let now = Timestamp::now();
+        let ahead: HashMap<&EntityId, SignedDuration> =
+            entities.iter().map(|entity| (&entity.id, entity.ahead)).collect();
+        let clock_of = |id: &EntityId| ReviewClock { now, ahead: ahead.get(id).copied().unwrap_or_default() };
+        let mut selection = ReviewSelection {
+            entities: entities.iter().map(|entity| entity.id.clone()).collect(),
+            is_open: filter.state == ReviewState::Open,
+            reference: filter.reference.clone(),
+            latest: filter.latest_start(now),
+            after: self.after.clone(),
+            limit: 0,
+        };
+        let mut reviews = Vec::new();
+        let next = loop {
+            selection.limit = (self.limit - reviews.len()).min(PAGE);
+            let page = store.load_reviews(&selection, |review, payment| {
+                filter.matches(review, payment, clock_of(&review.entity))
+            })?;
+            let page = page.context("--after names no held payment of these entities")?;
+            reviews.extend(
+                page.reviews.iter().map(|(review, payment)| describe_review(review, payment, clock_of(&review.entity))),
+            );
+            if page.cursor.is_none() || reviews.len() >= self.limit {
+                break page.cursor;
+            }
+            selection.after = page.cursor;
+        };
+        let output = ReviewListOutput { reviews, next: next.map(|next| next.to_string()) };
+        self.common.print_output(&output, format_list)
+    }
+
+    /// Loads the entity of the command with those below it, or all entities.
+    fn load_entities(&self, store: &AdminStore) -> anyhow::Result<Vec<Entity>> {
+        let Some(id) = &self.entity else { return Ok(store.load_entities()?) };
+        let entity = load_existing_entity(store, &parse_entity_id(id)?)?;
+        let below = store.load_descendants(&entity.id)?;
+        Ok(std::iter::once(entity).chain(below).collect())
+    }
+
+    fn build_filter(&self) -> ReviewFilter {
+        ReviewFilter {
+            state: self.state,
+            brand: self.brand.clone(),
+            currency: self.currency.clone(),
+            amount: (self.min_amount, self.max_amount),
+            score: (self.min_score, self.max_score),
+            rule: self.rule.clone(),
+            analyst: match &self.of {
+                Some(analyst) => AnalystFilter::Analyst(analyst.clone()),
+                None if self.unclaimed => AnalystFilter::Nobody,
+                None if self.mine => AnalystFilter::Analyst(self.analyst.find_analyst()),
+                None => AnalystFilter::Any,
+            },
+            reference: self.merchant_transaction_id.clone(),
+            min_age: self.older_than,
+        }
+    }
+}
+
+impl ShowReview {
+    /// Prints a review with its payment, its audit, and a decision that waits for the gateway.
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let record = store.load_review_record(&self.payment)?.with_context(|| not_held(&self.payment))?;
+        let clock = find_clock(&store, &record.0)?;
+        let output: ReviewRecordOutput =
+            describe_record(record, store.load_review_request(&self.payment)?.as_ref(), clock);
+        self.common.print_output(&output, format_record)
+    }
+}
+
+/// Claims or releases a payment, or adds a note, in one transaction. Prints the review.
+fn change_review(target: &ReviewTarget, change: QueueChange, note: Option<String>) -> anyhow::Result<()> {
+    let store = open_existing(&target.common.data)?;
+    let analyst = target.analyst.find_analyst();
+    let output: ReviewOutput = store.in_transaction(|store| {
+        let (status, clock) = load_status(store, &target.payment)?;
+        let (review, written) = status.decide_change(change, (analyst, note), clock).map_err(describe_refusal)?;
+        if let Some(change) = written {
+            store.apply_review_change(&change)?;
+        }
+        let (_, payment, _) = store.load_review_record(&target.payment)?.with_context(|| not_held(&target.payment))?;
+        anyhow::Ok(describe_review(&review, &payment, clock))
+    })?;
+    target.common.print_output(&output, format_review)
+}
+
+/// Loads the review of a payment for a change, and the time by its entity's clock.
+pub(super) fn load_status(store: &AdminStore, payment: &PaymentId) -> anyhow::Result<(ReviewStatus, ReviewClock)> {
+    let status = store.load_review_status(payment)?.with_context(|| not_held(payment))?;
+    let clock = find_clock(store, &status.review)?;
+    Ok((status, clock))
+}
+
+/// Returns the time by the clock of a review's entity.
+fn find_clock(store: &AdminStore, review: &QueuedReview) -> anyhow::Result<ReviewClock> {
+    Ok(ReviewClock { now: Timestamp::now(), ahead: load_existing_entity(store, &review.entity)?.ahead })
+}
+
+fn not_held(payment: &PaymentId) -> String {
+    format!("the payment {payment} is not held; see: tillgate review list")
+}
+
+/// Converts a refusal into an error of the command line.
+pub(super) fn describe_refusal(refusal: Refusal) -> anyhow::Error {
+    match (refusal.parameters.first(), refusal.description) {
+        (Some(error), _) => anyhow::anyhow!("{} {}", error.name, error.message),
+        (None, Some(description)) => anyhow::anyhow!("{description}"),
+        (None, None) => anyhow::anyhow!("{}", refusal.code.description()),
+    }
+}
+
+fn parse_payment(text: &str) -> Result<PaymentId, String> {
+    PaymentId::parse(text).ok_or_else(|| "a payment's id has 32 lowercase hexadecimal characters".to_owned())
+}
+
+fn parse_note_argument(text: &str) -> Result<String, String> {
+    match parse_note(text) {
+        Ok(Some(note)) => Ok(note),
+        Ok(None) => Err("a note may not be empty".to_owned()),
+        Err(message) => Err(format!("a note {message}")),
+    }
+}
