@@ -96,7 +96,7 @@ fn review_fields<'a>(
     let mut fields = JsonObject::default()
         .with("state", review.state().as_str())
         .with("since", wire_time(clock.to_entity_time(review.since)))
-        .with("deadline", optional_time(gateway.review_deadline(review, payment, clock)));
+        .with("deadline", optional_time(gateway.review_deadline(review, payment)));
     if let Some(claim) = review.active_claim(clock.now) {
         let claim = JsonObject::default()
             .with("analyst", claim.analyst.as_str())

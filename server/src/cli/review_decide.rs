@@ -135,12 +135,13 @@ fn add_request(store: &AdminStore, payment: &PaymentId, request: ReviewRequest) 
     if store.add_review_request(payment, &request, Timestamp::now())? {
         return Ok(());
     }
-    match store.load_review_request(payment)? {
-        Some(earlier) => bail!(
+    let earlier = store.load_review_request(payment)?;
+    match earlier.and_then(|earlier| Some((earlier.request?, earlier.at))) {
+        Some((request, at)) => bail!(
             "a decision about this payment waits already: {} by {}, requested at {}",
-            earlier.request.decision.as_str(),
-            earlier.request.analyst,
-            format_time(clock.to_entity_time(earlier.at))
+            request.decision.as_str(),
+            request.analyst,
+            format_time(clock.to_entity_time(at))
         ),
         None => bail!("a decision about this payment waits already"),
     }

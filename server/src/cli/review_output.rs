@@ -75,8 +75,8 @@ pub(super) struct ReviewRecordOutput {
 /// A decision of the command line that waits for the gateway, or whose answer nobody has read.
 #[derive(Serialize)]
 struct RequestOutput {
-    decision: &'static str,
-    analyst: String,
+    decision: Option<&'static str>,
+    analyst: Option<String>,
     at: Timestamp,
     answer: Option<ReviewAnswer>,
 }
@@ -128,8 +128,8 @@ pub(super) fn describe_record(
         inputs: decision.map(|decision| decision.inputs.clone()).unwrap_or_default(),
         actions: actions.iter().map(describe_action).collect(),
         request: request.map(|stored| RequestOutput {
-            decision: stored.request.decision.as_str(),
-            analyst: stored.request.analyst.clone(),
+            decision: stored.request.as_ref().map(|request| request.decision.as_str()),
+            analyst: stored.request.as_ref().map(|request| request.analyst.clone()),
             at: clock.to_entity_time(stored.at),
             answer: stored.answer.clone(),
         }),
@@ -187,7 +187,8 @@ pub(super) fn format_record(record: &ReviewRecordOutput) -> String {
             Some(answer) => answer.message.as_str(),
             None => "waits for the gateway",
         };
-        lines.push(format!("requested by {} at {:.0}: {}: {answer}", request.analyst, request.at, request.decision));
+        let [decision, analyst] = [request.decision, request.analyst.as_deref()].map(|text| text.unwrap_or("?"));
+        lines.push(to_printable(&format!("requested by {analyst} at {:.0}: {decision}: {answer}", request.at)));
     }
     lines.join("\n")
 }

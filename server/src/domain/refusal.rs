@@ -311,12 +311,6 @@ impl Refusal {
         }
     }
 
-    /// 409: another analyst was faster: the payment is claimed or not held any more. `description` is a whole sentence
-    /// without its period, which names the analyst.
-    pub fn review_conflict(description: String) -> Self {
-        Self::new(409, codes::ALREADY_PROCESSED, description)
-    }
-
     /// 409: a request with this `Idempotency-Key` is in flight. Its response will be available in a moment.
     pub fn request_in_flight() -> Self {
         Self {

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use jiff::SignedDuration;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::payment::{PaymentIdentity, capture_after_review, wait_for_outcome};
@@ -16,14 +15,13 @@ use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::review::ReviewStage;
 use crate::domain::review_decision::{DecisionType, RequestedDecision, ReviewDecision, review_transaction_id};
+use crate::domain::review_queue::CLAIM_LIFETIME;
 use crate::domain::three_ds::Proof;
 use crate::store::review::StoredReview;
 use crate::store::review_callback::StoredCallback;
 use crate::store::timer::TimerKind;
 use crate::store::{Changes, RecordKeys};
 
-/// Time after which a claim ends, so that an analyst who has gone home blocks no payment.
-pub const CLAIM_LIFETIME: SignedDuration = SignedDuration::from_mins(30);
 /// The analyst in the audit of a payment that nobody has decided in time.
 const SYSTEM_ANALYST: &str = "tillgate";
 /// Maximum number of payments with one transaction id that are searched for a held one.

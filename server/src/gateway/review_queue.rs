@@ -183,9 +183,8 @@ impl Gateway {
     }
 
     /// Returns the time at which a review ends by itself, by the clock of the entity. `None` if the payment is not held.
-    pub fn review_deadline(&self, review: &QueuedReview, payment: &Payment, clock: ReviewClock) -> Option<Timestamp> {
-        let _ = payment;
-        let since = clock.to_entity_time(review.since);
-        since.checked_add(jiff::SignedDuration::from_hours(24)).ok().filter(|_| !review.has_ended)
+    pub fn review_deadline(&self, review: &QueuedReview, payment: &Payment) -> Option<Timestamp> {
+        let since = payment.review()?.since?;
+        since.checked_add(self.options.review_lifetime).ok().filter(|_| !review.has_ended)
     }
 }

@@ -1,7 +1,7 @@
 //! Decisions that the command line requests: carried out once, and answered.
 
 use super::{Failure, Gateway};
-use crate::domain::review_queue::{ReviewClock, format_time};
+use crate::domain::review_queue::format_time;
 use crate::domain::review_request::ReviewAnswer;
 use crate::store::review_request::StoredRequest;
 
@@ -19,6 +19,9 @@ impl Gateway {
     /// Decides as a request says. Returns its answer.
     async fn decide_requested(&self, stored: &StoredRequest) -> Result<ReviewAnswer, Failure> {
         let StoredRequest { payment, request, .. } = stored;
+        let Some(request) = request else {
+            return Ok(ReviewAnswer::refused("This release cannot read the request".to_owned()));
+        };
         let Some((review, payment, _)) = self.store.load_review_record(payment)? else {
             return Ok(ReviewAnswer::refused("The payment is not held".to_owned()));
         };
@@ -29,10 +32,9 @@ impl Gateway {
         if review.has_ended {
             return Ok(ReviewAnswer::refused(review.describe_end()));
         }
-        let entity_now = self.now_of_id(&payment.entity);
-        let clock = ReviewClock { now: self.now(), ahead: entity_now.duration_since(self.now()) };
+        let now = self.now_of_id(&payment.entity);
         // The timer that ends the review may not have run yet, if no gateway was running at that time.
-        if let Some(end) = self.review_deadline(&review, &payment, clock).filter(|end| *end <= entity_now) {
+        if let Some(end) = self.review_deadline(&review, &payment).filter(|end| *end <= now) {
             let message = format!("This payment is not held any more: nobody had decided until {}", format_time(end));
             return Ok(ReviewAnswer::refused(message));
         }

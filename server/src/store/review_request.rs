@@ -19,8 +19,8 @@ const ANSWER_RETENTION: SignedDuration = SignedDuration::from_hours(7 * 24);
 pub struct StoredRequest {
     /// The payment.
     pub payment: PaymentId,
-    /// The request.
-    pub request: ReviewRequest,
+    /// The request. `None` if it was written by a later release, which this one cannot read.
+    pub request: Option<ReviewRequest>,
     /// Its time, by the clock of the machine.
     pub at: Timestamp,
     /// The answer. `None` while it waits.
@@ -36,7 +36,7 @@ fn read_request(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredRequest> {
     let answer = answer.map(|answer| serde_json::from_str(&answer)).transpose();
     Ok(StoredRequest {
         payment: PaymentId::parse(&payment).ok_or_else(|| unreadable_column(0, "id of a payment"))?,
-        request: serde_json::from_str(&document).map_err(|_| unreadable_column(1, "request"))?,
+        request: serde_json::from_str(&document).ok(),
         at: timestamp_from_milliseconds(row.get(2)?),
         answer: answer.map_err(|_| unreadable_column(3, "answer"))?,
     })

@@ -15,6 +15,13 @@ const SECRETS: [(&str, &str); 4] = [
     ("card.holder", "Zaphod Unmistakable"),
 ];
 
+/// A customer whose payments are held.
+const SUSPICIOUS: [(&str, &str); 3] =
+    [("customer.givenName", "Jo"), ("customer.surname", "Odd"), ("customer.email", "odd@shop.example")];
+
+/// Options of an entity that holds payments.
+const HOLDING: [&str; 4] = ["--risk", "on", "--review", "hold"];
+
 /// The way in which a route refers to objects.
 enum ObjectReference {
     /// By the id of a checkout in its path.
@@ -25,6 +32,8 @@ enum ObjectReference {
     Payment,
     /// By the id of a registration in its path.
     Registration,
+    /// By the id of a held payment in its path.
+    Review,
     /// By fields in the query or in the body, each of which refers to an object of the owner.
     Fields(&'static [&'static str]),
     /// No reference.
@@ -46,6 +55,8 @@ fn object_reference(route: &Route) -> ObjectReference {
         "/v2/riskScreen" => ObjectReference::Nothing,
         "/v2/registrations/{id}/riskScreen" => ObjectReference::Registration,
         path if path.starts_with("/v2/risk/") => ObjectReference::Nothing,
+        "/v2/reviews" => ObjectReference::Fields(&["merchantTransactionId"]),
+        path if path.starts_with("/v2/reviews/{id}") => ObjectReference::Review,
         "/v1/query" | "/v3/query" => ObjectReference::Fields(&["merchantTransactionId"]),
         path => panic!("the test does not know {path}: add it to `object_reference`"),
     }
@@ -59,6 +70,7 @@ struct OwnerObjects {
     tokenisation: String,
     payment: String,
     registration: String,
+    review: String,
 }
 
 impl OwnerObjects {
@@ -74,6 +86,10 @@ impl OwnerObjects {
         let payment = owner.pay_by_card(&[&SECRETS[..], &[("paymentType", "PA")]].concat()).await?;
         assert_result(&payment, 200, "000.100.110");
         let fields: Vec<_> = tillgate_tests::CARD.into_iter().filter(|(name, _)| *name != "card.holder").collect();
+        let listed = [("list", "review"), ("key", "email"), ("value", SUSPICIOUS[2].1)];
+        assert_result(&owner.post("v2/risk/lists", &listed).await?, 200, "000.000.100");
+        let review = owner.pay_by_card(&[&SECRETS[..], &SUSPICIOUS].concat()).await?;
+        assert_result(&review, 200, crate::held_payments::HELD);
         let registration = owner.post("v1/registrations", &[&fields[..], &SECRETS[..]].concat()).await?;
         assert_result(&registration, 200, "000.100.110");
         let store_account = [("createRegistration", "true")];
@@ -85,11 +101,13 @@ impl OwnerObjects {
             tokenisation: tokenisation.id().to_owned(),
             payment: payment.id().to_owned(),
             registration: registration.id().to_owned(),
+            review: review.id().to_owned(),
         })
     }
 
     fn all_ids(&self) -> impl Iterator<Item = &str> {
-        let all = [&self.checkout, &self.settled, &self.tokenisation, &self.payment, &self.registration];
+        let all =
+            [&self.checkout, &self.settled, &self.tokenisation, &self.payment, &self.registration, &self.review];
         all.into_iter().map(String::as_str)
     }
 }
@@ -103,7 +121,8 @@ fn missing_id(id: &str) -> String {
 }
 
 /// Valid fields of several kinds, so that no refusal of a field hides the refusal of the id.
-const WISHES: [&[(&str, &str)]; 5] = [
+const WISHES: [&[(&str, &str)]; 6] = [
+    &[("note", "seen"), ("reason", "7")],
     &[("paymentType", "CP"), ("amount", "1.00"), ("currency", "EUR")],
     &[("paymentType", "RF"), ("amount", "1.00"), ("currency", "EUR")],
     &[("paymentType", "RV")],
@@ -153,7 +172,7 @@ fn comparable_text(answer: &ApiResponse, id: &str) -> String {
 #[tokio::test]
 async fn every_id_of_one_entity_is_as_unknown_to_another_as_one_that_never_was() -> anyhow::Result<()> {
     let gateway = TestGateway::shared();
-    let (owner, stranger) = (gateway.create_merchant()?, gateway.create_merchant()?);
+    let (owner, stranger) = (gateway.create_merchant_with(&HOLDING)?, gateway.create_merchant_with(&HOLDING)?);
     let owned = OwnerObjects::create(&owner).await?;
     let before = [
         owner.get(&format!("v1/checkouts/{}/payment", owned.checkout)).await?,
@@ -168,6 +187,7 @@ async fn every_id_of_one_entity_is_as_unknown_to_another_as_one_that_never_was()
             ObjectReference::Payment => owned.payment.as_str(),
             ObjectReference::Tokenisation => owned.tokenisation.as_str(),
             ObjectReference::Registration => owned.registration.as_str(),
+            ObjectReference::Review => owned.review.as_str(),
         };
         let mut unknown = 0;
         // Ids of the route's own kind, and of every other kind.
@@ -203,7 +223,7 @@ async fn every_id_of_one_entity_is_as_unknown_to_another_as_one_that_never_was()
 #[tokio::test]
 async fn what_one_entity_names_in_a_field_is_not_found_by_another() -> anyhow::Result<()> {
     let gateway = TestGateway::shared();
-    let (owner, stranger) = (gateway.create_merchant()?, gateway.create_merchant()?);
+    let (owner, stranger) = (gateway.create_merchant_with(&HOLDING)?, gateway.create_merchant_with(&HOLDING)?);
     let owned = OwnerObjects::create(&owner).await?;
     for route in ROUTES.iter().filter(|route| route.caller == Caller::Merchant) {
         let ObjectReference::Fields(fields) = object_reference(route) else { continue };
@@ -241,7 +261,7 @@ async fn what_one_entity_names_in_a_field_is_not_found_by_another() -> anyhow::R
 #[tokio::test]
 async fn days_list_an_entitys_own_payments_only() -> anyhow::Result<()> {
     let gateway = TestGateway::shared();
-    let (owner, stranger) = (gateway.create_merchant()?, gateway.create_merchant()?);
+    let (owner, stranger) = (gateway.create_merchant_with(&HOLDING)?, gateway.create_merchant_with(&HOLDING)?);
     let owned = OwnerObjects::create(&owner).await?;
     let path = "v1/query?date.from=2020-01-01&date.to=2099-12-31";
     let own = owner.get(path).await?;

@@ -7,7 +7,9 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
+use crate::held_payments::create_reviewed_shop;
 use crate::resilience::{PATIENT, lock_database};
+use crate::review_queue::hold_payment;
 use crate::support::*;
 
 /// Returns the parameters of a debit of an amount in euros with the test card.
@@ -119,6 +121,10 @@ async fn example_request(
         "/v2/risk/lists" => {
             ("v2/risk/lists".to_owned(), vec![("list", "deny"), ("key", "ip"), ("value", "203.0.113.7")])
         }
+        route if route.starts_with("/v2/reviews/{id}/") => {
+            let held = hold_payment(shop, &[]).await?;
+            (route.trim_start_matches('/').replace("{id}", &held), vec![("note", "seen"), ("reason", "7")])
+        }
         route => anyhow::bail!("no example for {route}: add one, and record its response (`response_recorder`)"),
     })
 }
@@ -134,21 +140,23 @@ fn check_fields() -> Vec<(&'static str, &'static str)> {
 
 #[tokio::test]
 async fn every_post_of_the_merchants_takes_a_key() -> anyhow::Result<()> {
-    let shop = sandbox_shop();
+    let plain = sandbox_shop();
+    let reviewed = create_reviewed_shop(TestGateway::shared(), "hold", &[]).await?;
     // A dry run changes nothing and has a response of any length, so it takes no key.
     assert!(ROUTES.iter().any(|row| row.path.ends_with("/dryRun") && !row.is_idempotent()));
     for row in ROUTES.iter().filter(|row| row.is_idempotent()) {
         let (method, route) = (row.method.as_str(), row.path);
-        let (path, fields) = example_request(&shop, route).await?;
+        let shop = if route.starts_with("/v2/reviews/") { &reviewed } else { &plain };
+        let (path, fields) = example_request(shop, route).await?;
         let key = format!("{method}:{path}");
-        let first = post_with_key(&shop, &path, &key, &fields).await?;
+        let first = post_with_key(shop, &path, &key, &fields).await?;
         assert_eq!(first.status, 200, "{route}: {}", first.text);
         assert_envelope(&first);
-        let again = post_with_key(&shop, &path, &key, &fields).await?;
+        let again = post_with_key(shop, &path, &key, &fields).await?;
         assert_eq!(again.text, first.text, "{route}");
         assert_replay(&again, &first);
         let more: Vec<_> = fields.iter().copied().chain([("customParameters[SHOPPER_x]", "1")]).collect();
-        assert_key_refused(&post_with_key(&shop, &path, &key, &more).await?);
+        assert_key_refused(&post_with_key(shop, &path, &key, &more).await?);
     }
     Ok(())
 }

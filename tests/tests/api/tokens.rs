@@ -48,6 +48,7 @@ fn required_scope(method: &str, path: &str, payment_type: Option<&str>) -> &'sta
         ("get", _) => "read",
         _ if path.ends_with("/dryRun") => "read",
         _ if path.starts_with("/v1/clock") || path.starts_with("/v2/risk/") => "admin",
+        _ if path.starts_with("/v2/reviews/") => "review",
         ("post", Some("RF" | "RV" | "CB" | "CD")) => "refund",
         _ => "pay",
     }
@@ -98,7 +99,7 @@ async fn every_route_takes_the_tokens_with_its_scope_and_no_others() -> anyhow::
         }
     }
     assert!(routes.len() >= 18, "{routes:?}");
-    for scope in ["read", "pay", "refund", "admin"] {
+    for scope in ["read", "pay", "refund", "admin", "review"] {
         let limited = create_token(&gateway, &shop, &["--scope", scope]).await?;
         for (method, path) in &routes {
             for kind in [None, Some("PA"), Some("DB"), Some("CP"), Some("RF"), Some("RV"), Some("CB"), Some("CD")] {
@@ -218,7 +219,7 @@ async fn outside_of_its_networks_a_token_is_like_a_wrong_one() -> anyhow::Result
     let listed = listed.as_array().into_iter().flatten().find(|token| token["userId"] == user.as_str()).cloned();
     let listed = listed.unwrap_or_default();
     assert_eq!(listed["networks"], serde_json::json!(["192.0.2.0/24", "2001:db8::/48", "198.51.100.7/32"]));
-    assert_eq!(listed["scopes"], serde_json::json!(["read", "pay", "refund", "admin"]));
+    assert_eq!(listed["scopes"], serde_json::json!(["read", "pay", "refund", "admin", "review"]));
     assert!(listed["lastUsed"].is_string(), "{listed}");
     Ok(())
 }
