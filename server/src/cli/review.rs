@@ -152,8 +152,15 @@ pub(super) struct ReviewTarget {
 #[derive(Debug, Args)]
 pub(super) struct NoteOptions {
     /// A note for the audit, of at most 1,000 characters and without card numbers.
-    #[arg(long, value_name = "TEXT", value_parser = parse_note_argument)]
-    pub(super) note: Option<String>,
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+}
+
+impl NoteOptions {
+    /// Returns the note that was given.
+    pub(super) fn check_note(&self) -> anyhow::Result<Option<String>> {
+        self.note.as_deref().map(check_note).transpose()
+    }
 }
 
 /// Reserve a payment for 30 minutes. Claiming it again renews the claim.
@@ -183,7 +190,7 @@ pub(super) struct NoteReview {
     #[command(flatten)]
     target: ReviewTarget,
     /// The note, of at most 1,000 characters and without card numbers.
-    #[arg(value_name = "TEXT", value_parser = parse_note_argument)]
+    #[arg(value_name = "TEXT")]
     note: String,
 }
 
@@ -192,9 +199,13 @@ impl ReviewCommand {
         match self {
             Self::List(command) => command.run(),
             Self::Show(command) => command.run(),
-            Self::Claim(ClaimReview { target, note }) => change_review(&target, QueueChange::Claim, note.note),
-            Self::Release(ReleaseReview { target, note }) => change_review(&target, QueueChange::Release, note.note),
-            Self::Note(NoteReview { target, note }) => change_review(&target, QueueChange::Note, Some(note)),
+            Self::Claim(ClaimReview { target, note }) => change_review(&target, QueueChange::Claim, note.check_note()?),
+            Self::Release(ReleaseReview { target, note }) => {
+                change_review(&target, QueueChange::Release, note.check_note()?)
+            }
+            Self::Note(NoteReview { target, note }) => {
+                change_review(&target, QueueChange::Note, Some(check_note(&note)?))
+            }
             Self::Approve(command) => command.run(),
             Self::Cancel(command) => command.run(),
             Self::Pend(command) => command.run(),
@@ -324,10 +335,8 @@ fn parse_payment(text: &str) -> Result<PaymentId, String> {
     PaymentId::parse(text).ok_or_else(|| "a payment's id has 32 lowercase hexadecimal characters".to_owned())
 }
 
-fn parse_note_argument(text: &str) -> Result<String, String> {
-    match parse_note(text) {
-        Ok(Some(note)) => Ok(note),
-        Ok(None) => Err("a note may not be empty".to_owned()),
-        Err(message) => Err(format!("a note {message}")),
-    }
+/// Checks a note. It is not checked with the other arguments, because errors of those repeat the value.
+fn check_note(text: &str) -> anyhow::Result<String> {
+    let note = parse_note(text).map_err(|message| anyhow::anyhow!("a note {message}"))?;
+    note.context("a note may not be empty")
 }

@@ -70,19 +70,19 @@ struct DecisionOutput {
 
 impl ApprovePayment {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        request_decision(&self.target, DecisionType::Approve, None, self.note.note)
+        request_decision(&self.target, DecisionType::Approve, None, self.note.check_note()?)
     }
 }
 
 impl CancelPayment {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        request_decision(&self.target, DecisionType::Cancel, Some(self.reason), self.note.note)
+        request_decision(&self.target, DecisionType::Cancel, Some(self.reason), self.note.check_note()?)
     }
 }
 
 impl PendPayment {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        request_decision(&self.target, DecisionType::Pending, None, self.note.note)
+        request_decision(&self.target, DecisionType::Pending, None, self.note.check_note()?)
     }
 }
 

@@ -30,7 +30,7 @@ pub struct ReviewOutcome {
     pub clock: ReviewClock,
 }
 
-/// The wish of an analyst: a note, and the reason of a cancellation.
+/// What an analyst says about an action: a note, and the reason of a cancellation.
 #[derive(Debug, Clone, Default)]
 pub struct ReviewRemarks {
     /// The note.
@@ -176,7 +176,8 @@ impl Gateway {
         let outcome = ReviewOutcome { review, payment, clock };
         let recorded = outcome.clone();
         let stored = self.store.update(RecordKeys::none(), move |_| {
-            Ok((recorder.record_response(Changes::default(), &recorded, clock.entity_now()), ()))
+            let changes = Changes::default().with_response_owner(&recorded.payment.entity);
+            Ok((recorder.record_response(changes, &recorded, clock.entity_now()), ()))
         });
         stored.await??;
         Ok(outcome)

@@ -36,6 +36,7 @@ pub struct Changes {
     deleted_cards: Vec<(PaymentId, Timestamp)>,
     wallet_tokens: Vec<UsedWalletToken>,
     response: Option<StoredResponse>,
+    response_owner: Option<EntityId>,
     replaced_response: Option<StoredResponse>,
     pub(super) deferred_effects: Vec<DeferredEffectsRow>,
     /// Payments whose deferred effects are deleted.
@@ -99,6 +100,13 @@ impl Changes {
         self
     }
 
+    /// Names the entity that owns what a stored response is about, if nothing else is written.
+    #[must_use]
+    pub fn with_response_owner(mut self, owner: &EntityId) -> Self {
+        self.response_owner = Some(owner.clone());
+        self
+    }
+
     /// Replaces the stored response to a request, which said that its payment is pending, by the final one. Does
     /// nothing if no response to the same request is stored any more.
     #[must_use]
@@ -115,14 +123,16 @@ impl Changes {
     }
 
     /// Returns the entity of the first payment that is written, else of the first registration, else of the first
-    /// checkout, else of the first change of risk rules or of a review. Returns `None` if there is none of them.
+    /// checkout, else of the first change of risk rules or of a review, else the one that was named. Returns `None` if there is
+    /// none of them.
     pub fn owning_entity(&self) -> Option<EntityId> {
         let payment = self.payments.first().map(|payment| &payment.entity);
         let owner = payment
             .or_else(|| self.stored_credentials.owning_entity())
             .or_else(|| Some(&self.checkouts.first()?.entity))
             .or_else(|| Some(&self.risk_changes.first()?.entity))
-            .or_else(|| Some(&self.review_changes.first()?.entity));
+            .or_else(|| Some(&self.review_changes.first()?.entity))
+            .or(self.response_owner.as_ref());
         owner.cloned()
     }
 
@@ -148,6 +158,7 @@ impl Changes {
         self.replaced_response = self.replaced_response.or(others.replaced_response);
         self.outgoing_gets.extend(others.outgoing_gets);
         self.response = self.response.or(others.response);
+        self.response_owner = self.response_owner.or(others.response_owner);
         self
     }
 

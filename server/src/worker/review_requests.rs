@@ -1,52 +1,68 @@
 //! Carries out the review decisions that the command line requests.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinSet};
 
 use crate::api::AppState;
-use crate::domain::id::log_tag;
+use crate::domain::id::{PaymentId, log_tag};
 
 /// Interval of checks for requests.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// Maximum number of decisions that are carried out at the same time.
-const BATCH: u32 = 32;
+const MAX_RUNNING: usize = 32;
+/// Number of requests that are loaded at once: those that run, and as many more.
+const BATCH: u32 = 64;
 
-/// Carries out requested decisions until `stop` changes; a run in progress is then dropped, and its requests are taken
-/// up at the next start. Connectors may be slow, so this is separate from the rest of the worker.
+/// Decisions that are being carried out. A slow connector delays no other decision.
+#[derive(Default)]
+struct RunningDecisions {
+    tasks: JoinSet<()>,
+    /// The payment of each task, so that no decision is started twice.
+    payments: HashMap<Id, PaymentId>,
+}
+
+/// Carries out requested decisions until `stop` changes; those in progress are then dropped, and taken up at the next
+/// start.
 pub(super) async fn carry_out_periodically(state: Arc<AppState>, mut stop: watch::Receiver<bool>) {
     let mut ticks = tokio::time::interval(CHECK_INTERVAL);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut running = RunningDecisions::default();
     loop {
         tokio::select! {
             _ = stop.changed() => break,
-            _ = ticks.tick() => {}
-        }
-        tokio::select! {
-            _ = stop.changed() => break,
-            () = carry_out_requests(&state) => {}
+            _ = ticks.tick() => running.start_waiting(&state),
+            Some(ended) = running.tasks.join_next_with_id() => {
+                running.payments.remove(&ended.map_or_else(|error| error.id(), |(id, ())| id));
+            }
         }
     }
 }
 
-/// Carries out the requests that wait, at most [`BATCH`] at the same time, and waits for all of them. If one fails,
-/// logs a warning, and the request still waits.
-async fn carry_out_requests(state: &Arc<AppState>) {
-    let waiting = match state.gateway.store.load_waiting_requests(BATCH) {
-        Ok(waiting) => waiting,
-        Err(error) => return tracing::warn!(%error, "looking for requested review decisions"),
-    };
-    let mut decisions = JoinSet::new();
-    for request in waiting {
-        let state = Arc::clone(state);
-        decisions.spawn(async move {
-            let payment = log_tag(request.payment.as_str());
-            if let Err(error) = state.gateway.carry_out_request(request).await {
-                tracing::warn!(%error, payment, "carrying out a requested review decision");
+impl RunningDecisions {
+    /// Starts the decisions that wait, oldest first, while fewer than [`MAX_RUNNING`] are in progress. If one fails,
+    /// logs a warning, and its request still waits.
+    fn start_waiting(&mut self, state: &Arc<AppState>) {
+        let waiting = match state.gateway.store.load_waiting_requests(BATCH) {
+            Ok(waiting) => waiting,
+            Err(error) => return tracing::warn!(%error, "looking for requested review decisions"),
+        };
+        for request in waiting {
+            let payment = request.payment.clone();
+            if self.payments.len() >= MAX_RUNNING || self.payments.values().any(|running| *running == payment) {
+                continue;
             }
-        });
+            let state = Arc::clone(state);
+            let task = self.tasks.spawn(async move {
+                let payment = log_tag(request.payment.as_str());
+                if let Err(error) = state.gateway.carry_out_request(request).await {
+                    tracing::warn!(%error, payment, "carrying out a requested review decision");
+                }
+            });
+            self.payments.insert(task.id(), payment);
+        }
     }
-    while decisions.join_next().await.is_some() {}
 }

@@ -106,8 +106,7 @@ impl OwnerObjects {
     }
 
     fn all_ids(&self) -> impl Iterator<Item = &str> {
-        let all =
-            [&self.checkout, &self.settled, &self.tokenisation, &self.payment, &self.registration, &self.review];
+        let all = [&self.checkout, &self.settled, &self.tokenisation, &self.payment, &self.registration, &self.review];
         all.into_iter().map(String::as_str)
     }
 }
