@@ -17,8 +17,8 @@ use super::risk_list::RiskListCommand;
 use super::risk_versions::{AddRules, ListRuleVersions, ShowRules, UseRules};
 use crate::domain::risk_rules::VersionRole;
 use crate::risk::{
-    Assessment, DomainList, Facts, MAX_FILE_BYTES, NetworkTable, RiskLists, RuleSet, TextError, Thresholds,
-    WindowCounters,
+    Assessment, CheckInput, DomainList, Facts, MAX_FILE_BYTES, NetworkTable, Offer, RiskLists, RuleSet, TextError,
+    Thresholds, WindowCounters,
 };
 
 /// Largest size of a list or of the payments, in bytes.
@@ -86,6 +86,7 @@ struct RulesOutput {
     zone: String,
     thresholds: ThresholdsOutput,
     rules: Vec<RuleOutput>,
+    offers: Vec<OfferOutput>,
     counters: Vec<String>,
 }
 
@@ -106,6 +107,14 @@ struct RuleOutput {
 }
 
 #[derive(Serialize)]
+struct OfferOutput {
+    name: String,
+    effect: String,
+    when: String,
+    note: Option<String>,
+}
+
+#[derive(Serialize)]
 struct ErrorsOutput<'a> {
     file: String,
     errors: &'a [TextError],
@@ -116,6 +125,8 @@ struct AssessmentOutput {
     version: String,
     #[serde(flatten)]
     assessment: Assessment,
+    /// Names of the offers that restrict the brands for a shopper with these data.
+    offers: Vec<String>,
 }
 
 /// Assessments of one payment or of an array, in the shape of the input.
@@ -159,7 +170,12 @@ impl EvaluateRules {
         let assess = |payment| {
             let facts = Facts { input: payment, lists: &lists };
             counters.record_payment(rules.velocity_reads(), &facts);
-            AssessmentOutput { version: version.clone(), assessment: rules.evaluate(&facts, &counters) }
+            let before = before_payment(payment);
+            AssessmentOutput {
+                version: version.clone(),
+                assessment: rules.evaluate(&facts, &counters),
+                offers: rules.evaluate_offers(&Facts { input: &before, lists: &lists }).fired().to_vec(),
+            }
         };
         let mut assessed: Vec<AssessmentOutput> = input.payments.iter().map(assess).collect();
         let output = match assessed.pop() {
@@ -243,6 +259,13 @@ fn read_text(path: &Path, most: usize) -> anyhow::Result<String> {
     })
 }
 
+/// Returns what is known of a payment before its shopper chooses a brand: nothing of an account, and nothing that a
+/// browser sent.
+fn before_payment(payment: &CheckInput) -> CheckInput {
+    let parameters = payment.parameters.iter().filter(|(name, _)| !payment.from_browser.contains(*name)).collect();
+    CheckInput { parameters, at: payment.at, amount: payment.amount, address: payment.address, ..CheckInput::default() }
+}
+
 fn describe_rules(rules: &RuleSet) -> RulesOutput {
     let Thresholds { challenge, review, deny } = rules.thresholds();
     let describe = |rule: &crate::risk::Rule| RuleOutput {
@@ -252,11 +275,18 @@ fn describe_rules(rules: &RuleSet) -> RulesOutput {
         when: rules.print_condition(rule),
         note: rule.note.clone(),
     };
+    let describe_offer = |offer: &Offer| OfferOutput {
+        name: offer.name.clone(),
+        effect: offer.effect.to_string(),
+        when: rules.offers().print_condition(offer),
+        note: offer.note.clone(),
+    };
     RulesOutput {
         version: rules.version().to_string(),
         zone: rules.zone_name().to_owned(),
         thresholds: ThresholdsOutput { challenge, review, deny },
         rules: rules.rules().iter().map(describe).collect(),
+        offers: rules.offers().offers().iter().map(describe_offer).collect(),
         counters: rules.velocity_reads().iter().map(ToString::to_string).collect(),
     }
 }
@@ -265,13 +295,14 @@ fn format_rules(shown: &RulesOutput) -> String {
     let ThresholdsOutput { challenge, review, deny } = shown.thresholds;
     let threshold = |score: Option<i32>| score.map_or_else(|| "none".to_owned(), |score| score.to_string());
     let mut text = format!(
-        "version     {}\nzone        {}\nthresholds  challenge {}, review {}, deny {}\nrules       {}\ncounters    {}\n",
+        "version     {}\nzone        {}\nthresholds  challenge {}, review {}, deny {}\nrules       {}\noffers      {}\ncounters    {}\n",
         shown.version,
         shown.zone,
         threshold(challenge),
         threshold(review),
         threshold(deny),
         shown.rules.len(),
+        shown.offers.len(),
         shown.counters.len(),
     );
     let effect = |rule: &RuleOutput| [&rule.effect, rule.code.unwrap_or_default()].join(" ").trim_end().to_owned();
@@ -280,6 +311,12 @@ fn format_rules(shown: &RulesOutput) -> String {
     for rule in &shown.rules {
         // Writing to a string has no errors.
         let _ = write!(text, "\n{:names$}  {:effects$}  {}", rule.name, effect(rule), rule.when);
+    }
+    if !shown.rules.is_empty() && !shown.offers.is_empty() {
+        text.push('\n');
+    }
+    for offer in &shown.offers {
+        let _ = write!(text, "\n{}  {}  {}", offer.name, offer.effect, offer.when);
     }
     if !shown.counters.is_empty() {
         text.push('\n');
@@ -302,5 +339,7 @@ fn format_assessment(shown: &AssessmentOutput) -> String {
     let code = code.map_or_else(String::new, |code| format!("  {code}"));
     let challenge = if *challenge { "  with a challenge" } else { "" };
     let list = |names: &[String]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
-    format!("{outcome}  score {score}{code}{challenge}\n  fired   {}\n  inputs  {}", list(fired), list(inputs))
+    let offers =
+        if shown.offers.is_empty() { String::new() } else { format!("\n  offers  {}", shown.offers.join(", ")) };
+    format!("{outcome}  score {score}{code}{challenge}\n  fired   {}\n  inputs  {}{offers}", list(fired), list(inputs))
 }

@@ -1,7 +1,8 @@
 //! The rule engine of the fraud check: reads a channel's rules from TOML, and assesses payments with them.
 //!
 //! The engine is pure. It does no I/O and has no clock: [`RuleSet::parse`] takes the text of a rules file,
-//! [`RuleSet::evaluate`] takes the facts of a payment and its velocity counters. Payments do not use it yet.
+//! [`RuleSet::evaluate`] takes the facts of a payment and its velocity counters, and
+//! [`RuleSet::evaluate_offers`] what is known before there is a payment.
 
 mod assessment;
 mod condition;
@@ -13,6 +14,8 @@ mod fact;
 mod input;
 mod list_value;
 mod networks;
+mod offer;
+mod offer_section;
 mod payment_count;
 mod rule;
 mod rules_file;
@@ -34,6 +37,7 @@ pub use fact::{FactKind, FactRow, Source, all_facts, suggest_fact};
 pub use input::{CheckInput, Facts, RiskLists};
 pub use list_value::{MAX_LIST_VALUE, normalize_list_value, read_list_keys};
 pub use networks::NetworkTable;
+pub use offer::{BrandOffer, Offer, OfferEffect, OfferSet};
 pub use payment_count::{CountedPayment, PaymentCount, StoredCounters};
 pub use rule::{Outcome, Rule, RuleEffect, RuleSet, RuleSetVersion, Thresholds};
 pub use sliding_window::MAX_DISTINCT;
@@ -44,11 +48,13 @@ pub use windows::WindowCounters;
 pub const MAX_FILE_BYTES: usize = 1 << 20;
 /// Largest number of rules in a file.
 pub const MAX_RULES: usize = 1_000;
+/// Largest number of offers in a file.
+pub const MAX_OFFERS: usize = 100;
 /// Largest length of a condition, in bytes.
 pub const MAX_CONDITION_BYTES: usize = 8_192;
 /// Largest number of parentheses and `not` around a part of a condition.
 pub const MAX_DEPTH: usize = 32;
-/// Largest number of different facts in a file.
+/// Largest number of different facts in the rules of a file, and in its offers.
 pub const MAX_FACTS: usize = 500;
 /// Largest number of different velocity counters in a file.
 pub const MAX_COUNTERS: usize = 64;

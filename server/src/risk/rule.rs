@@ -8,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 use tillgate_shared::result::ResultCode;
 
 use super::condition::{Condition, PrintedCondition, Symbols};
+use super::offer::OfferSet;
 use super::velocity::VelocityCounter;
 
 /// Outcome of an assessment, or of a rule.
@@ -99,6 +100,7 @@ pub struct RuleSet {
     /// Sorted by name, so that the order in the file is irrelevant.
     pub(super) rules: Vec<Rule>,
     pub(super) symbols: Symbols,
+    pub(super) offers: OfferSet,
     /// Computed at first use, because it formats every condition.
     pub(super) version: OnceLock<RuleSetVersion>,
 }
@@ -138,6 +140,11 @@ impl RuleSet {
         PrintedCondition { condition: &rule.condition, symbols: &self.symbols }.to_string()
     }
 
+    /// Returns the rules that decide which brands a shopper is offered.
+    pub fn offers(&self) -> &OfferSet {
+        &self.offers
+    }
+
     /// Returns the thresholds.
     pub fn thresholds(&self) -> Thresholds {
         self.thresholds
@@ -167,6 +174,10 @@ impl RuleSet {
             let code = rule.code.map_or("", |code| code.code());
             let condition = self.print_condition(rule);
             hash.update(format!("rule {:?} {} {code} {condition:?}\n", rule.name, rule.effect));
+        }
+        for offer in self.offers.offers() {
+            let condition = self.offers.print_condition(offer);
+            hash.update(format!("offer {:?} {} {condition:?}\n", offer.name, offer.effect));
         }
         RuleSetVersion(hash.finalize().into())
     }

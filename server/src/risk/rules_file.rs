@@ -9,12 +9,13 @@ use tillgate_shared::result::ResultCode;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::condition::{Condition, Symbols, name_inputs, parse_condition};
+use super::condition::{Condition, ConditionScope, Symbols, name_inputs, parse_condition};
 use super::fact::suggest_among;
+use super::offer::OfferSet;
 use super::text_position::PositionedText;
 use super::{
-    MAX_ERRORS, MAX_FILE_BYTES, MAX_NAME, MAX_NOTE, MAX_RULES, MAX_SCORE, Outcome, Rule, RuleEffect, RuleSet,
-    TextError, Thresholds,
+    MAX_ERRORS, MAX_FILE_BYTES, MAX_NAME, MAX_NOTE, MAX_OFFERS, MAX_RULES, MAX_SCORE, Outcome, Rule, RuleEffect,
+    RuleSet, TextError, Thresholds,
 };
 
 /// First part of the result codes that a rule may name.
@@ -34,7 +35,7 @@ impl RuleSet {
             return Err(vec![positions.make_error(0, format!("a rules file has at most {MAX_FILE_BYTES} bytes"))]);
         }
         let (table, syntax) = DeTable::parse_recoverable(text);
-        let mut reader = FileReader { positions, errors: Vec::new(), symbols: Symbols::default() };
+        let mut reader = FileReader { positions, errors: Vec::new(), names: HashMap::new() };
         if !syntax.is_empty() {
             for error in syntax.iter().take(MAX_ERRORS) {
                 let at = error.span().map_or(0, |span| span.start);
@@ -48,16 +49,17 @@ impl RuleSet {
 }
 
 /// Reads a file and collects its errors.
-struct FileReader<'a> {
+pub(super) struct FileReader<'a> {
     positions: PositionedText<'a>,
     errors: Vec<TextError>,
-    symbols: Symbols,
+    /// Names of rules and offers, each with its place.
+    names: HashMap<String, usize>,
 }
 
-type Value<'a> = Spanned<DeValue<'a>>;
+pub(super) type Value<'a> = Spanned<DeValue<'a>>;
 
 impl FileReader<'_> {
-    fn add_error(&mut self, at: usize, message: impl Into<String>) {
+    pub(super) fn add_error(&mut self, at: usize, message: impl Into<String>) {
         if self.errors.len() < MAX_ERRORS {
             self.errors.push(self.positions.make_error(at, message));
         }
@@ -70,39 +72,42 @@ impl FileReader<'_> {
     }
 
     fn read_file(&mut self, file: &DeTable<'_>) -> RuleSet {
-        self.check_keys(file, &["zone", "thresholds", "rule"], "a rules file");
+        self.check_keys(file, &["zone", "thresholds", "rule", "offer"], "a rules file");
         let (zone, zone_name) = self.read_zone(file.get("zone"));
         let thresholds = file.get("thresholds").map_or_else(Thresholds::default, |value| self.read_thresholds(value));
-        let mut rules = Vec::new();
-        let mut names = HashMap::new();
-        match file.get("rule").map(|value| (value.span().start, value.get_ref())) {
-            None => {}
-            Some((_, DeValue::Array(list))) => {
-                for (index, value) in list.iter().enumerate() {
-                    if index == MAX_RULES {
-                        self.add_error(value.span().start, format!("a rules file has at most {MAX_RULES} rules"));
-                        break;
-                    }
-                    rules.extend(self.read_rule(value, &mut names));
-                }
-            }
-            Some((at, other)) => {
-                self.add_error(at, format!("`rule` is {}: begin each rule with [[rule]]", describe_type(other)));
-            }
-        }
+        let mut symbols = Symbols::default();
+        let read_rule = |reader: &mut Self, value: &Value<'_>| reader.read_rule(value, &mut symbols);
+        let mut rules = self.read_sections(file, "rule", MAX_RULES, read_rule);
         rules.sort_by(|a, b| a.name.cmp(&b.name));
-        RuleSet {
-            zone,
-            zone_name,
-            thresholds,
-            rules,
-            symbols: std::mem::take(&mut self.symbols),
-            version: OnceLock::new(),
+        let mut offers = OfferSet::default();
+        let read_offer = |reader: &mut Self, value: &Value<'_>| reader.read_offer(value, &mut offers.symbols);
+        offers.offers = self.read_sections(file, "offer", MAX_OFFERS, read_offer);
+        offers.offers.sort_by(|a, b| a.name.cmp(&b.name));
+        RuleSet { zone, zone_name, thresholds, rules, symbols, offers, version: OnceLock::new() }
+    }
+
+    /// Reads the sections of a name, such as each `[[rule]]`, up to a number of them.
+    fn read_sections<T>(
+        &mut self,
+        file: &DeTable<'_>,
+        name: &str,
+        most: usize,
+        mut read_section: impl FnMut(&mut Self, &Value<'_>) -> Option<T>,
+    ) -> Vec<T> {
+        let Some(value) = file.get(name) else { return Vec::new() };
+        let DeValue::Array(list) = value.get_ref() else {
+            let found = describe_type(value.get_ref());
+            self.add_error(value.span().start, format!("`{name}` is {found}: begin each {name} with [[{name}]]"));
+            return Vec::new();
+        };
+        if let Some(excess) = list.get(most) {
+            self.add_error(excess.span().start, format!("a rules file has at most {most} {name}s"));
         }
+        list.iter().take(most).filter_map(|value| read_section(self, value)).collect()
     }
 
     /// Reports the keys that a table does not have.
-    fn check_keys(&mut self, table: &DeTable<'_>, known: &[&str], place: &str) {
+    pub(super) fn check_keys(&mut self, table: &DeTable<'_>, known: &[&str], place: &str) {
         for key in table.keys() {
             let name: &str = key.get_ref();
             if !known.contains(&name) {
@@ -149,31 +154,26 @@ impl FileReader<'_> {
         thresholds
     }
 
-    fn read_rule(&mut self, value: &Value<'_>, names: &mut HashMap<String, usize>) -> Option<Rule> {
+    fn read_rule(&mut self, value: &Value<'_>, symbols: &mut Symbols) -> Option<Rule> {
         let at = value.span().start;
         let DeValue::Table(table) = value.get_ref() else {
             self.add_error(at, format!("a rule is a table, and this is {}", describe_type(value.get_ref())));
             return None;
         };
         self.check_keys(table, &["name", "note", "when", "score", "outcome", "code"], "a rule");
-        let name = self.read_name(at, table.get("name"), names);
+        let name = self.read_name(at, table.get("name"));
         let note = table.get("note").and_then(|value| self.read_note(value));
-        let condition = self.read_condition(at, table.get("when"));
+        let condition = self.read_condition(at, table.get("when"), ConditionScope::Payment, symbols);
         let effect = self.read_effect(at, table);
         let code = table.get("code").and_then(|value| self.read_code(value, effect));
         let condition = condition?;
-        let inputs = name_inputs(&condition, &self.symbols);
+        let inputs = name_inputs(&condition, symbols);
         Some(Rule { name: name?, note, effect: effect?, code, condition, inputs })
     }
 
-    fn read_name(
-        &mut self,
-        rule: usize,
-        value: Option<&Value<'_>>,
-        names: &mut HashMap<String, usize>,
-    ) -> Option<String> {
+    pub(super) fn read_name(&mut self, section: usize, value: Option<&Value<'_>>) -> Option<String> {
         let Some(value) = value else {
-            self.add_error(rule, "this rule has no `name`: decisions name the rules that fired");
+            self.add_error(section, "this rule has no `name`: decisions name the rules that fired");
             return None;
         };
         let name = self.read_string(value, "name")?;
@@ -182,16 +182,16 @@ impl FileReader<'_> {
             self.add_error(at, format!("a rule's name has 1 to {MAX_NAME} characters and no control characters"));
             return None;
         }
-        if let Some(first) = names.get(&name) {
+        if let Some(first) = self.names.get(&name) {
             let line = self.positions.find_line(*first);
             self.add_error(at, format!("another rule has this name, in line {line}: choose another one"));
             return None;
         }
-        names.insert(name.clone(), at);
+        self.names.insert(name.clone(), at);
         Some(name)
     }
 
-    fn read_note(&mut self, value: &Value<'_>) -> Option<String> {
+    pub(super) fn read_note(&mut self, value: &Value<'_>) -> Option<String> {
         let note = self.read_string(value, "note")?;
         if note.chars().count() > MAX_NOTE {
             self.add_error(value.span().start, format!("a note has at most {MAX_NOTE} characters"));
@@ -199,13 +199,19 @@ impl FileReader<'_> {
         Some(note)
     }
 
-    fn read_condition(&mut self, rule: usize, value: Option<&Value<'_>>) -> Option<Condition> {
+    pub(super) fn read_condition(
+        &mut self,
+        section: usize,
+        value: Option<&Value<'_>>,
+        scope: ConditionScope,
+        symbols: &mut Symbols,
+    ) -> Option<Condition> {
         let Some(value) = value else {
-            self.add_error(rule, "this rule has no `when`: write its condition, such as when = 'amount > 100'");
+            self.add_error(section, "this rule has no `when`: write its condition, such as when = 'amount > 100'");
             return None;
         };
         let text = self.read_string(value, "when")?;
-        match parse_condition(&text, &mut self.symbols) {
+        match parse_condition(&text, scope, symbols) {
             Ok(condition) => Some(condition),
             Err(error) => {
                 let at = locate_in_string(&self.positions, value.span(), &text, error.at);
@@ -254,7 +260,7 @@ impl FileReader<'_> {
         code
     }
 
-    fn read_string(&mut self, value: &Value<'_>, name: &str) -> Option<String> {
+    pub(super) fn read_string(&mut self, value: &Value<'_>, name: &str) -> Option<String> {
         match value.get_ref() {
             DeValue::String(text) => Some(text.to_string()),
             other => {
@@ -285,7 +291,7 @@ impl FileReader<'_> {
     }
 }
 
-fn describe_type(value: &DeValue<'_>) -> &'static str {
+pub(super) fn describe_type(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a text",
         DeValue::Integer(_) => "a whole number",

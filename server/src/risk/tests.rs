@@ -7,6 +7,7 @@ mod evaluation;
 mod facts;
 mod language;
 mod lists;
+mod offers;
 mod properties;
 mod stored;
 mod velocity;

@@ -97,6 +97,15 @@ pub(super) enum TextPart {
     End,
 }
 
+/// The kind of condition, which decides what it may read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ConditionScope {
+    /// A rule about a payment: everything.
+    Payment,
+    /// An offer, which is evaluated before there is a payment: no fact about a card or an account, and no counter.
+    Offer,
+}
+
 /// An error in a condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ConditionError {

@@ -5,7 +5,7 @@
 use super::super::fact::{Fact, FactKind, suggest_among, suggest_fact};
 use super::super::{MAX_CONDITION_BYTES, MAX_DEPTH};
 use super::token::{ConditionToken, read_tokens, shorten_text};
-use super::{Comparison, Condition, ConditionError, Symbols, write_example};
+use super::{Comparison, Condition, ConditionError, ConditionScope, Symbols, write_example};
 
 /// Words that cannot be facts.
 const KEYWORDS: [&str; 13] =
@@ -15,11 +15,15 @@ const KEYWORDS: [&str; 13] =
 ///
 /// # Errors
 /// The first error in the condition.
-pub(in crate::risk) fn parse_condition(text: &str, symbols: &mut Symbols) -> Result<Condition, ConditionError> {
+pub(in crate::risk) fn parse_condition(
+    text: &str,
+    scope: ConditionScope,
+    symbols: &mut Symbols,
+) -> Result<Condition, ConditionError> {
     if text.len() > MAX_CONDITION_BYTES {
         return Err(ConditionError::new(0, format!("a condition has at most {MAX_CONDITION_BYTES} bytes: divide it")));
     }
-    let mut parser = Parser { tokens: read_tokens(text)?, next: 0, depth: 0, symbols };
+    let mut parser = Parser { tokens: read_tokens(text)?, next: 0, depth: 0, scope, symbols };
     let condition = parser.parse_any()?;
     match parser.peek_token() {
         ConditionToken::End => Ok(condition),
@@ -38,6 +42,7 @@ pub(super) struct Parser<'t, 's> {
     next: usize,
     /// Number of open parentheses and `not`.
     depth: usize,
+    scope: ConditionScope,
     pub(super) symbols: &'s mut Symbols,
 }
 
@@ -136,6 +141,9 @@ impl<'t> Parser<'t, '_> {
         };
         let is_call = matches!(self.tokens.get(self.next + 1), Some((_, ConditionToken::Sign("("))));
         match word {
+            "source" | "count" | "sum" | "distinct" if is_call && self.scope == ConditionScope::Offer => {
+                Err(ConditionError::new(at, describe_refused_call(word)))
+            }
             "source" if is_call => self.parse_source(),
             "count" | "sum" | "distinct" if is_call => self.parse_velocity(),
             "count" | "sum" | "distinct" => {
@@ -158,6 +166,10 @@ impl<'t> Parser<'t, '_> {
             return Err(self.make_error(format!("expected a fact, such as `amount`, found `{name}`")));
         }
         let fact = Fact::find(name).ok_or_else(|| ConditionError::new(at, describe_unknown_fact(name)))?;
+        if fact.row.needs_account && self.scope == ConditionScope::Offer {
+            let message = format!("an offer is made before the shopper chooses how to pay: it cannot read `{name}`");
+            return Err(ConditionError::new(at, message));
+        }
         self.take_token();
         self.symbols.intern_fact(fact).map_err(|message| ConditionError::new(at, message))
     }
@@ -203,6 +215,16 @@ impl<'t> Parser<'t, '_> {
         let hint = similar.map_or_else(String::new, |similar| format!("; did you mean `{similar}`?"));
         let message = format!("expected a comparison after `{name}`, such as `{example}`, found {found}{hint}");
         Err(self.make_error(message))
+    }
+}
+
+/// Describes a source or a counter in an offer, which can have neither.
+fn describe_refused_call(word: &str) -> String {
+    match word {
+        "source" => {
+            "an offer reads nothing that a browser sent: write `… is present` in place of `source(…)`".to_owned()
+        }
+        counter => format!("`{counter}(…)` counts payments, and an offer is made before there is one"),
     }
 }
 

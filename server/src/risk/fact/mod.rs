@@ -89,6 +89,8 @@ pub struct FactRow {
     pub source: Source,
     /// Its meaning.
     pub note: &'static str,
+    /// True if it is not known before a card or an account is chosen, so that offers cannot read it.
+    pub needs_account: bool,
     /// The parameter whose source is the fact's source. `None` if the source is always the row's.
     follows: Option<&'static str>,
     /// Reads a computed fact. `None` for parameters.

@@ -48,6 +48,7 @@ fn make_row(parameter: &'static Parameter) -> FactRow {
         kind: find_kind(parameter.format),
         source: if parameter.browser { Source::Browser } else { Source::Merchant },
         note: parameter.note,
+        needs_account: false,
         follows: None,
         read: None,
     }

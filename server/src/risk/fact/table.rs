@@ -6,7 +6,7 @@ use super::Source::{Browser, Gateway, Merchant};
 use super::{FactKind, FactRow, ReadFact, Source};
 
 const fn new_row(name: &'static str, kind: FactKind, source: Source, read: ReadFact, note: &'static str) -> FactRow {
-    FactRow { name, kind, source, note, follows: None, read: Some(read) }
+    FactRow { name, kind, source, note, needs_account: false, follows: None, read: Some(read) }
 }
 
 /// Creates a row whose source is the source of a parameter, if that was sent.
@@ -14,26 +14,31 @@ const fn new_following(parameter: &'static str, row: FactRow) -> FactRow {
     FactRow { follows: Some(parameter), ..row }
 }
 
+/// Marks a row that is not known before a card or an account is chosen.
+const fn of_account(row: FactRow) -> FactRow {
+    FactRow { needs_account: true, ..row }
+}
+
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[FactRow] = &[
     new_row("amount", Amount, Merchant, read::amount, "Amount of the payment; `risk.amount` if it was sent."),
     new_row("currency", Text, Merchant, read::currency, "Currency of the payment, three letters."),
-    new_row("brand", Text, Browser, read::brand, "Brand of the payment, such as VISA."),
-    new_row("bin", Text, Browser, read::bin, "First six or eight digits of the card number."),
-    new_following("card.holder", new_row("card.holder", Text, Browser, |r: &Reading<'_>| r.read_text("card.holder"), "Name on the card.")),
-    new_following("card.expiryMonth", new_row("card.expiryMonth", Number, Browser, |r: &Reading<'_>| r.read_number("card.expiryMonth"), "Month of the card's expiry, 1 to 12.")),
-    new_following("card.expiryYear", new_row("card.expiryYear", Number, Browser, |r: &Reading<'_>| r.read_number("card.expiryYear"), "Year of the card's expiry, four digits.")),
-    new_row("card.country", Text, Browser, read::card_country, "Country of the card's issuer, two letters, if known."),
-    new_row("card.funding", Text, Browser, read::card_funding, "Funding of the card, if known: credit, debit or prepaid."),
-    new_row("avs", Text, Gateway, read::avs, "Answer of the address check, one letter. Known after authorization."),
-    new_row("cvv", Text, Gateway, read::cvv, "Answer of the security code's check, one letter. Known after authorization."),
-    new_row("threeDs.result", Text, Gateway, read::three_ds_result, "Transaction status of 3-D Secure, one letter: Y, A, N, U, R, C or I."),
-    new_row("threeDs.eci", Text, Gateway, read::eci, "ECI of 3-D Secure, two digits."),
-    new_row("threeDs.liabilityShifted", Flag, Gateway, read::liability_shifted, "True if the issuer bears the loss of a fraud."),
+    of_account(new_row("brand", Text, Browser, read::brand, "Brand of the payment, such as VISA.")),
+    of_account(new_row("bin", Text, Browser, read::bin, "First six or eight digits of the card number.")),
+    of_account(new_following("card.holder", new_row("card.holder", Text, Browser, |r: &Reading<'_>| r.read_text("card.holder"), "Name on the card."))),
+    of_account(new_following("card.expiryMonth", new_row("card.expiryMonth", Number, Browser, |r: &Reading<'_>| r.read_number("card.expiryMonth"), "Month of the card's expiry, 1 to 12."))),
+    of_account(new_following("card.expiryYear", new_row("card.expiryYear", Number, Browser, |r: &Reading<'_>| r.read_number("card.expiryYear"), "Year of the card's expiry, four digits."))),
+    of_account(new_row("card.country", Text, Browser, read::card_country, "Country of the card's issuer, two letters, if known.")),
+    of_account(new_row("card.funding", Text, Browser, read::card_funding, "Funding of the card, if known: credit, debit or prepaid.")),
+    of_account(new_row("avs", Text, Gateway, read::avs, "Answer of the address check, one letter. Known after authorization.")),
+    of_account(new_row("cvv", Text, Gateway, read::cvv, "Answer of the security code's check, one letter. Known after authorization.")),
+    of_account(new_row("threeDs.result", Text, Gateway, read::three_ds_result, "Transaction status of 3-D Secure, one letter: Y, A, N, U, R, C or I.")),
+    of_account(new_row("threeDs.eci", Text, Gateway, read::eci, "ECI of 3-D Secure, two digits.")),
+    of_account(new_row("threeDs.liabilityShifted", Flag, Gateway, read::liability_shifted, "True if the issuer bears the loss of a fraud.")),
     new_following("billing.country", new_row("mismatch.country", Flag, Browser, |r: &Reading<'_>| r.compare_parameters("billing.country", "shipping.country"), "True if billing and shipping country differ.")),
     new_following("billing.postcode", new_row("mismatch.postcode", Flag, Browser, |r: &Reading<'_>| r.compare_parameters("billing.postcode", "shipping.postcode"), "True if billing and shipping postcode differ. Only letters and digits count.")),
     new_following("billing.street1", new_row("mismatch.street", Flag, Browser, |r: &Reading<'_>| r.compare_parameters("billing.street1", "shipping.street1"), "True if billing and shipping street differ. Only letters and digits count.")),
-    new_following("billing.country", new_row("mismatch.cardCountry", Flag, Browser, read::card_country_mismatch, "True if the card's country is not the billing country.")),
+    of_account(new_following("billing.country", new_row("mismatch.cardCountry", Flag, Browser, read::card_country_mismatch, "True if the card's country is not the billing country."))),
     new_following("billing.country", new_row("mismatch.ipCountry", Flag, Browser, read::ip_country_mismatch, "True if the country of `ip` is not the billing country.")),
     new_following("customer.email", new_row("email.domain", Text, Browser, read::email_domain, "Domain of `customer.email`.")),
     new_following("customer.email", new_row("email.disposable", Flag, Browser, read::email_disposable, "True if that domain is on the operator's list of disposable domains.")),
@@ -48,6 +53,6 @@ pub(super) static ROWS: &[FactRow] = &[
     new_row("minute", Number, Gateway, read::minute, "Minute of the check, 0 to 59."),
     new_row("weekday", Text, Gateway, read::weekday, "Weekday of the check in the rules' zone, such as monday."),
     new_row("device.fingerprint", Text, Browser, read::device_fingerprint, "The first of `customer.browserFingerprint.id`, `.value` and `customer.browser.deviceId` that was sent."),
-    new_row("account.age", Duration, Gateway, read::account_age, "Time since the account was first seen with this merchant."),
-    new_row("registration.age", Duration, Gateway, read::registration_age, "Time since the stored account of this payment was registered."),
+    of_account(new_row("account.age", Duration, Gateway, read::account_age, "Time since the account was first seen with this merchant.")),
+    of_account(new_row("registration.age", Duration, Gateway, read::registration_age, "Time since the stored account of this payment was registered.")),
 ];

@@ -42,3 +42,12 @@ fn the_starter_rules_are_valid_and_each_is_explained() {
         assert!(rule.note.is_some(), "{} has no note", rule.name);
     }
 }
+
+#[test]
+fn every_rules_file_on_the_page_is_valid() {
+    let blocks = find_blocks("toml");
+    assert!(blocks.iter().any(|block| block.contains("[[offer]]")));
+    for block in blocks {
+        assert_eq!(find_errors(block), [], "{block}");
+    }
+}
