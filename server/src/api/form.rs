@@ -7,17 +7,18 @@ use axum::body::Body;
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
-use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tillgate_shared::brand::{AccountType, Brand};
 
-use super::response::wire_time;
-use super::{AppState, client, form_config, html_page};
+use super::form_config::{
+    Shopper, closed_checkout_config, describe_brands, named_brands, offers_registrations, open_checkout_config,
+    paid_checkout_config, relay_config,
+};
+use super::{AppState, client, html_page};
 use crate::domain::checkout::{Checkout, CheckoutState};
 use crate::domain::id::EntityId;
 use crate::form::{Bundle, DocumentTemplate, EncodedFile, HTML};
-use crate::gateway::{Failure, order};
+use crate::gateway::Failure;
 
 /// One year without revalidation, because the address contains the content's hash.
 const IMMUTABLE_CACHE: &str = "public, max-age=31536000, immutable";
@@ -131,13 +132,13 @@ pub(super) async fn serve_frame(
         &query,
         request,
         |bundle| if is_text { &bundle.text } else { &bundle.frame },
-        |checkout, now| match query.get("field") {
+        |checkout, shopper| match query.get("field") {
             // The merchant's page gets the whole configuration from the frame of the card number.
             "card.cvv" | "card.holder" | "card.expiry" => Map::new(),
             _ => {
-                let mut config = open_checkout_config(&state, checkout, query.get("brands"), now);
+                let mut config = open_checkout_config(&state, checkout, query.get("brands"), shopper);
                 // Set if there are stored accounts to choose from. The relay frame provides them.
-                if form_config::offers_registrations(checkout) {
+                if offers_registrations(checkout) {
                     config.insert("registrations".to_owned(), true.into());
                 }
                 config
@@ -158,9 +159,9 @@ pub(super) async fn serve_relay(
         &query,
         request,
         |bundle| &bundle.relay,
-        |checkout, now| {
-            let mut config = open_checkout_config(&state, checkout, query.get("brands"), now);
-            config.extend(form_config::relay_config(&state, checkout));
+        |checkout, shopper| {
+            let mut config = open_checkout_config(&state, checkout, query.get("brands"), shopper);
+            config.extend(relay_config(&state, checkout, shopper));
             // The wallet's sheet is then a page of another origin than the frame.
             if let (Some(_), Some(public)) = (&state.fields_url, &state.public_url) {
                 config.insert("pages".to_owned(), public.as_str().into());
@@ -179,7 +180,7 @@ fn serve_configured_document(
     query: &FormQuery,
     request: Request,
     select_template: impl FnOnce(&Bundle) -> &DocumentTemplate,
-    build_config: impl FnOnce(&Checkout, Timestamp) -> Map<String, Value>,
+    build_config: impl FnOnce(&Checkout, &Shopper) -> Map<String, Value>,
 ) -> Response {
     let (parts, _) = request.into_parts();
     let base = client::public_url(state, &parts);
@@ -192,11 +193,12 @@ fn serve_configured_document(
             (StatusCode::OK, state.builds.current_build(), None, config)
         }
         Ok(checkout) => {
-            let now = state.gateway.now_of_id(&checkout.entity);
-            let config = match checkout.state_at(now) {
-                CheckoutState::Open => build_config(&checkout, now),
+            let address = client::resolve_address(state, &parts);
+            let shopper = Shopper { address, now: state.gateway.now_of_id(&checkout.entity) };
+            let config = match checkout.state_at(shopper.now) {
+                CheckoutState::Open => build_config(&checkout, &shopper),
                 // The shopper has come back from the brand's page, and may choose another brand.
-                CheckoutState::Paid if state.gateway.is_pending(&checkout) => build_config(&checkout, now),
+                CheckoutState::Paid if state.gateway.is_pending(&checkout) => build_config(&checkout, &shopper),
                 CheckoutState::Paid if checkout.is_tokenisation() => {
                     closed_checkout_config("This account has been stored already.")
                 }
@@ -264,83 +266,6 @@ pub(super) const ANY_ORIGIN: &str = "*";
 /// Joins origins for a directive. An empty list means any origin.
 fn source_list(origins: &[String]) -> String {
     if origins.is_empty() { ANY_ORIGIN.to_owned() } else { origins.join(" ") }
-}
-
-/// Builds the form's configuration for an open checkout: its data, and those brands of `brands` (codes that the page
-/// names) that it can be paid with. A wallet says if our sandbox sheet replaces its own.
-fn open_checkout_config(state: &AppState, checkout: &Checkout, brands: &str, now: Timestamp) -> Map<String, Value> {
-    let get = |name: &str| checkout.parameters.get(name);
-    // The amount as it is charged, regardless of how the merchant formatted it.
-    let amount = order::read_amount(&checkout.parameters).map(|amount| amount.to_string()).ok();
-    let live = state.gateway.directory.find_entity(&checkout.entity).is_some_and(|entity| entity.live);
-    let offered = state.gateway.payable_brands(checkout, named_brands(brands));
-    let mut brands = describe_brands(offered.iter().copied());
-    for wallet in offered.iter().filter(|brand| brand.kind == AccountType::Wallet) {
-        // True if our sandbox sheet replaces the wallet's own.
-        brands[wallet.code]["sheet"] = state.gateway.wallet_sheet(checkout, wallet).is_some().into();
-    }
-    let fields = json!({
-        "checkout": {
-            "id": checkout.id.as_str(),
-            "amount": amount,
-            "currency": get("currency"),
-            "resourcePath": checkout.resource_path(),
-            "shopperResultUrl": get("shopperResultUrl"),
-        },
-        "test": !live,
-        "ndc": checkout.id.as_str(),
-        "timestamp": wire_time(now),
-        "brands": brands,
-    });
-    match fields {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
-}
-
-/// Describes a brand for the form. A brand that is not a card also has its kind of form and its fields. `flow` is known
-/// before the submit, because a popup has to be opened while the browser still attributes it to the shopper's click.
-fn describe_brand(brand: &Brand) -> Value {
-    let mut config = json!({ "kind": brand.kind.as_str(), "name": brand.name, "flow": brand.flow.as_str() });
-    if brand.kind != AccountType::Card {
-        config["form"] = brand.form.as_str().into();
-        config["fields"] = brand.fields.into();
-        if !brand.extras.is_empty() {
-            config["extras"] = brand.extras.into();
-        }
-    }
-    config
-}
-
-/// Returns the brands whose codes a page names, separated by spaces, plus signs or commas. Each comes once, because
-/// each becomes a form in the response; unknown codes are left out.
-pub(super) fn named_brands(brands: &str) -> impl Iterator<Item = &'static Brand> {
-    let mut seen = Vec::new();
-    brands.split([' ', '+', ',']).filter_map(Brand::find).filter(move |brand| {
-        let is_new = !seen.contains(&brand.code);
-        if is_new {
-            seen.push(brand.code);
-        }
-        is_new
-    })
-}
-
-/// Returns the descriptions of brands by their codes.
-fn describe_brands(brands: impl IntoIterator<Item = &'static Brand>) -> Map<String, Value> {
-    brands.into_iter().map(|brand| (brand.code.to_owned(), describe_brand(brand))).collect()
-}
-
-/// Builds the configuration of a checkout that cannot be paid, with a message for the shopper.
-fn closed_checkout_config(message: &str) -> Map<String, Value> {
-    Map::from_iter([("error".to_owned(), json!({ "name": "InvalidCheckoutIdError", "message": message }))])
-}
-
-/// Builds the configuration of a paid checkout. It says so, because a shopper who reads that the checkout is merely
-/// closed might pay again in another one.
-fn paid_checkout_config() -> Map<String, Value> {
-    let mut config = closed_checkout_config("This checkout has been paid already.");
-    config["error"]["paid"] = true.into();
-    config
 }
 
 /// Sets the status, the content security policy and the cross-origin policy of a document's response. `reports` is the

@@ -206,6 +206,15 @@ impl Refusal {
         Self::from_code(400, code)
     }
 
+    /// 400: the risk rules of the channel do not offer a brand to this shopper.
+    pub fn brand_not_offered(brand: &str) -> Self {
+        Self::from_code(400, codes::SUBTYPE_NOT_CONFIGURED).with_parameter(
+            "paymentBrand",
+            brand,
+            "is not offered in this checkout",
+        )
+    }
+
     /// 400: the registration cannot be used, or not any more. The code gives the reason.
     pub fn unusable_registration(code: ResultCode) -> Self {
         Self::from_code(400, code)

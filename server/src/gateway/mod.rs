@@ -2,6 +2,7 @@
 
 pub mod account_index;
 pub mod asynchronous;
+mod brand_offer;
 pub mod checkout;
 pub mod checkout_requirements;
 pub mod clock;

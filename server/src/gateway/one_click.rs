@@ -1,5 +1,7 @@
 //! Stored accounts in a checkout, as the shopper's browser sees them.
 
+use std::net::IpAddr;
+
 use super::checkout::unknown_checkout;
 use super::response_recorder::ResponseRecorder;
 use super::{Failure, Gateway};
@@ -10,11 +12,13 @@ use crate::domain::registration::Registration;
 
 impl Gateway {
     /// Returns the registrations that a checkout offers and that are usable now, in the merchant's order. Leaves out
-    /// those that were deleted or have expired since the checkout was created, and those that cannot be read.
-    pub fn offered_registrations(&self, checkout: &Checkout) -> Vec<Registration> {
+    /// those that were deleted or have expired since the checkout was created, those that cannot be read, and those of
+    /// brands that the shopper at this address is not offered.
+    pub fn offered_registrations(&self, checkout: &Checkout, shopper: IpAddr) -> Vec<Registration> {
         let Some(entity) = self.directory.find_entity(&checkout.entity) else { return Vec::new() };
         let offered = checkout.parameters.with_prefix("registrations[");
-        offered.filter_map(|(name, id)| Some(self.load_named_registration(&entity, name, id).ok()?.0)).collect()
+        let usable = offered.filter_map(|(name, id)| Some(self.load_named_registration(&entity, name, id).ok()?.0));
+        usable.filter(|registration| self.offers_registration(checkout, &entity, registration, shopper)).collect()
     }
 
     /// Deletes a registration that a checkout offers, on behalf of the shopper.

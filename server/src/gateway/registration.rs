@@ -81,8 +81,8 @@ impl Gateway {
     /// outcome to the returned attempt.
     ///
     /// # Errors
-    /// A refusal that names the parameters at fault, for example if no account was sent; 429 if a velocity limit is
-    /// reached; a refusal if the connector's outcome is neither an approval nor a decline.
+    /// A refusal that names the parameters at fault, for example if no account was sent or its brand is not offered;
+    /// 429 if a velocity limit is reached; a refusal if the connector's outcome is neither an approval nor a decline.
     pub(super) async fn draft_registration(
         &self,
         entity: &Arc<Entity>,
@@ -92,6 +92,9 @@ impl Gateway {
     ) -> Result<(RegistrationDraft, AttemptGuard), Failure> {
         // An account that no channel accepts could never be used.
         let mut received = self.route_request(entity, parameters)?;
+        if let (Some(checkout), Some(shopper)) = (sender.checkout(), shopper) {
+            self.check_offered_brand(checkout, &received, shopper)?;
+        }
         let route = self.select_route(&received.payer, &received.parameters)?;
         let errors = check_complete(&received.parameters, Operation::CreateRegistration, &sender.requirements(entity));
         if !errors.is_empty() {

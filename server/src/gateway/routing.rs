@@ -1,5 +1,6 @@
 //! Merchants and their channels: which records an entity may see, and routing of payments to channels.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use tillgate_shared::brand::{AccountType, Brand, detect};
@@ -12,6 +13,7 @@ use crate::domain::entity::Entity;
 use crate::domain::id::{CheckoutId, EntityId, PaymentId};
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
+use crate::risk::BrandOffer;
 
 impl Gateway {
     /// Returns the entities whose payments, checkouts and registrations an entity sees: itself and its channels.
@@ -65,28 +67,48 @@ impl Gateway {
         Ok(Arc::new(entity.clone()))
     }
 
-    /// Returns those of some brands that a checkout can be paid with: it offers them, and a channel accepts them with
-    /// its currency. Returns none if its entity is gone.
+    /// Returns those of some brands that a checkout can be paid with: it offers them, a channel accepts them with its
+    /// currency, and the rules of that channel offer them to the shopper at this address. Returns none if its entity is
+    /// gone.
     pub fn payable_brands(
         &self,
         checkout: &Checkout,
         brands: impl Iterator<Item = &'static Brand>,
+        shopper: IpAddr,
     ) -> Vec<&'static Brand> {
         let Some(entity) = self.directory.find_entity(&checkout.entity) else { return Vec::new() };
-        let channels = self.directory.merchant_channels(&entity.id);
+        let payers = self.possible_payers(&entity);
+        let offers: Vec<BrandOffer> =
+            payers.iter().map(|payer| self.find_brand_offer(checkout, payer, shopper)).collect();
         let restricted = checkout_requirements::offered_brands(&checkout.parameters);
         let is_payable = |brand: &&'static Brand| {
             if restricted.as_ref().is_some_and(|offered| !offered.contains(brand)) {
                 return false;
             }
             let request = channel_request(&entity, &checkout.parameters, vec![*brand]);
-            if channels.is_empty() {
-                entity.settings.channel.allows_request(&request)
-            } else {
-                channels.iter().any(|channel| channel.settings.channel.allows_request(&request))
-            }
+            // A brand that its channel hides does not move to another channel.
+            let payer = payers.iter().position(|payer| payer.settings.channel.allows_request(&request));
+            payer.and_then(|payer| offers.get(payer)).is_some_and(|offer| offer.allows(brand))
         };
         brands.filter(is_payable).collect()
+    }
+
+    /// Returns the channel that takes a payment of a checkout with this brand, requested of `entity`. `None` if no
+    /// channel accepts it.
+    pub(super) fn find_payer(
+        &self,
+        entity: &Arc<Entity>,
+        checkout: &Checkout,
+        brand: &'static Brand,
+    ) -> Option<Arc<Entity>> {
+        let request = channel_request(entity, &checkout.parameters, vec![brand]);
+        self.possible_payers(entity).into_iter().find(|payer| payer.settings.channel.allows_request(&request))
+    }
+
+    /// Returns the channels of an entity in the order in which they are tried: the entity itself if it has none.
+    fn possible_payers(&self, entity: &Arc<Entity>) -> Vec<Arc<Entity>> {
+        let channels = self.directory.merchant_channels(&entity.id);
+        if channels.is_empty() { vec![Arc::clone(entity)] } else { channels.to_vec() }
     }
 }
 

@@ -169,7 +169,7 @@ impl Gateway {
         if checkout.is_tokenisation() {
             return self.attempt_registration(checkout, &entity, parameters, shopper, reminder).await;
         }
-        let (used, received) = self.receive_payment(checkout, entity, parameters)?;
+        let (used, received) = self.receive_payment(checkout, entity, parameters, shopper)?;
         let shop_origin = form.get("shopOrigin").filter(|origin| is_origin(origin));
         let addresses = Addresses { public: public_url, result, shop_origin, shopper: Some(shopper) };
         let credential_owner =
@@ -253,16 +253,17 @@ impl Gateway {
         Ok(parameters)
     }
 
-    /// Routes a payment. If the shopper chose a stored account, its registration is returned too, and its account
-    /// parameters are among those of the request.
+    /// Routes a payment of the shopper at this address. If the shopper chose a stored account, its registration is
+    /// returned too, and its account parameters are among those of the request.
     ///
     /// # Errors
-    /// A refusal if the registration is not usable, or no channel accepts the payment.
+    /// A refusal if the registration is not usable, no channel accepts the payment, or its brand is not offered.
     pub(super) fn receive_payment(
         &self,
         checkout: &Checkout,
         entity: Arc<Entity>,
         parameters: Parameters,
+        shopper: IpAddr,
     ) -> Result<(Option<Registration>, RoutedRequest), Failure> {
         let used = self.chosen_registration(checkout, &entity, &parameters)?;
         let (used, entity, parameters) = match used {
@@ -274,7 +275,9 @@ impl Gateway {
             }
             None => (None, entity, parameters),
         };
-        Ok((used, self.route_request(&entity, parameters)?))
+        let received = self.route_request(&entity, parameters)?;
+        self.check_offered_brand(checkout, &received, shopper)?;
+        Ok((used, received))
     }
 
     /// Tries to register the account of a form in a tokenisation checkout. Writes the registration, approved or

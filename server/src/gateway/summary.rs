@@ -161,7 +161,7 @@ impl Gateway {
         let now = self.now_of(&entity);
         checkout.check_attempt_limit(self.options.limits.checkout_attempts(&entity), now)?;
         let parameters = self.merge_form(&checkout, &entity, &form, shopper)?;
-        let (used, received) = self.receive_payment(&checkout, entity, parameters)?;
+        let (used, received) = self.receive_payment(&checkout, entity, parameters, shopper)?;
         let Intake { payer, order, parameters, .. } =
             self.read_intake(received, Sender::Form(&checkout), used.is_some(), false)?;
         // A number that would be declined anyway is refused now instead of at the confirmation.

@@ -10,6 +10,7 @@ mod amplification;
 mod asynchronous;
 mod authentication;
 mod bodies;
+mod brand_offers;
 mod brands;
 mod browser_parameters;
 mod browser_storage;

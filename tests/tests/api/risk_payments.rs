@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use crate::support::*;
 
 /// Creates a merchant that checks payments by these rules, which are active when this returns.
-async fn create_shop_with_rules(
+pub async fn create_shop_with_rules(
     gateway: &TestGateway,
     arguments: &[&str],
     rules: &str,
@@ -18,7 +18,7 @@ async fn create_shop_with_rules(
 }
 
 /// Adds rules, and makes them the active version.
-async fn activate_rules(shop: &MerchantClient, rules: &str) -> anyhow::Result<()> {
+pub async fn activate_rules(shop: &MerchantClient, rules: &str) -> anyhow::Result<()> {
     let added = shop.post("v2/risk/rules", &[("rules", rules)]).await?;
     assert_result(&added, 200, "000.000.100");
     let version = added.json["version"].as_str().unwrap_or_default();

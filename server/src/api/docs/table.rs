@@ -181,12 +181,12 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_note("The checkout stays open for 30 minutes or until it is paid. With integrity=true the answer also carries the hash of the form's script.\nWithout paymentType and with createRegistration=true it stores payment data and moves no money.")
         .with_accepted(AcceptedParameters::Payment),
     Route::new(Post, "/v1/checkouts/{id}", "updateCheckout", Checkouts, "Add to an open checkout", Checkout)
-        .with_note("What is sent takes the place of what was there; the rest stays. Refused once the shopper has submitted.")
+        .with_note("What is sent takes the place of what was there; the rest stays. Refused once the shopper has submitted. Risk rules decide anew which brands the form offers; an open form follows when its page calls wpwl.refresh().")
         .with_accepted(AcceptedParameters::Payment),
     Route::new(Get, "/v1/checkouts/{id}/payment", "readCheckout", Checkouts, "Read what became of a checkout", CheckoutStatus)
         .with_note("Readable for good, as often as you like, also after the checkout has expired. This is where resourcePath points to."),
     Route::new(Post, "/v1/checkouts/{id}/payment", "submitCheckout", Checkouts, "Pay a checkout", Submitted)
-        .with_note("What the hosted form posts. Approved and declined answer alike; the merchant's server reads the outcome. A value that the merchant has set stands above one from the browser, and what a browser may not set is ignored.")
+        .with_note("What the hosted form posts. Approved and declined answer alike; the merchant's server reads the outcome. A value that the merchant has set stands above one from the browser, and what a browser may not set is ignored. A brand that risk rules hide from this shopper is refused with 600.200.500 and paymentBrand.")
         .for_shopper().own_pages_only().on_host(Both).with_accepted(AcceptedParameters::Browser).with_rate_limit(),
     Route::new(Post, "/v1/checkouts/{id}/confirm", "confirmCheckout", Checkouts, "Pay with what the shopper has filled in", CheckoutStatus)
         .with_note("For pages with wpwlOptions.useSummaryPage: the form has kept the shopper's data with the gateway, in memory and for as long as the checkout lives, and called onSaveTransactionData. Once the shopper agrees on your summary page, your server sends this. The answer is the status; a pending payment has a redirect for the shopper. A checkout that is paid already stays as it is.")

@@ -9,6 +9,7 @@ mod input;
 mod page;
 mod texts;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{Query, Request, State};
@@ -18,7 +19,7 @@ use form_urlencoded::Serializer;
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
-use tillgate_shared::brand::AccountType;
+use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_shared::format::text::truncate_text;
 use tillgate_shared::format::url;
 use tillgate_shared::parameter::Parameters;
@@ -26,7 +27,8 @@ use tillgate_shared::parameter::Parameters;
 use self::input::{FieldError, StoredAccount, convert_input, convert_stored_input, field_errors_of};
 use self::page::{PlainForms, STYLE};
 use self::texts::FormTexts;
-use super::form::{FormQuery, checkout_ancestors, named_brands};
+use super::form::{FormQuery, checkout_ancestors};
+use super::form_config::named_brands;
 use super::html_page::{HtmlPage, report_directive};
 use super::received::read_form_parameters;
 use super::{AppState, client};
@@ -43,25 +45,30 @@ use crate::gateway::{Failure, order};
 /// response.
 const MAX_REPEATED_ADDRESS: usize = 64 * 1024;
 
-/// A request for the form, with its language and the current time of its checkout's entity.
+/// A request for the form, with its language, the current time of its checkout's entity and the shopper's address.
 struct PlainFormRequest<'a> {
     state: &'a AppState,
     query: &'a FormQuery,
     texts: &'static FormTexts,
     now: Zoned,
+    shopper: IpAddr,
 }
 
 impl<'a> PlainFormRequest<'a> {
     /// Creates the request, and loads the checkout that its query names. The time is that of the checkout's entity, or
     /// the machine's if the checkout cannot be loaded.
-    fn load_with_checkout(state: &'a AppState, query: &'a FormQuery) -> (Self, Result<Checkout, Failure>) {
+    fn load_with_checkout(
+        state: &'a AppState,
+        query: &'a FormQuery,
+        shopper: IpAddr,
+    ) -> (Self, Result<Checkout, Failure>) {
         let checkout = state.gateway.load_checkout(query.checkout_id());
         let now = match &checkout {
             Ok(checkout) => state.gateway.now_of_id(&checkout.entity),
             Err(_) => state.gateway.now(),
         };
         let now = now.to_zoned(TimeZone::UTC);
-        (Self { state, query, texts: FormTexts::for_locale(query.get("locale")), now }, checkout)
+        (Self { state, query, texts: FormTexts::for_locale(query.get("locale")), now, shopper }, checkout)
     }
 
     /// Renders the forms for an open checkout, with the previous input, its errors and an `alert` in them. Says that
@@ -76,7 +83,7 @@ impl<'a> PlainFormRequest<'a> {
         alert: Option<String>,
     ) -> Response {
         let requested = named_brands(self.query.get("brands")).filter(|brand| brand.kind != AccountType::Wallet);
-        let brands = self.state.gateway.payable_brands(checkout, requested);
+        let brands = self.state.gateway.payable_brands(checkout, requested, self.shopper);
         let (stored, any_card) = (self.offered_accounts(checkout), self.query.get("brands").trim().is_empty());
         if brands.is_empty() && stored.is_empty() && !any_card {
             return self.render_closed(StatusCode::OK, Some(checkout));
@@ -130,7 +137,7 @@ impl<'a> PlainFormRequest<'a> {
         }
         let code_required = self.query.get("requireCvv") == "true" || self.state.gateway.requires_stored_code(checkout);
         let holder_required = checkout.parameters.get("overrideHolder") == Some("true");
-        let offered = self.state.gateway.offered_registrations(checkout);
+        let offered = self.state.gateway.offered_registrations(checkout, self.shopper);
         offered.iter().map(|registration| StoredAccount::new(registration, code_required, holder_required)).collect()
     }
 
@@ -177,10 +184,13 @@ impl<'a> PlainFormRequest<'a> {
             return self.render_forms(status, checkout, typed, &errors, None);
         }
         let names = refusal.parameters.iter().map(|error| error.name.as_str());
-        let alert = match &refusal.description {
+        let refused_brand = refusal.parameters.iter().find(|error| error.name == "paymentBrand");
+        let refused_brand = refused_brand.and_then(|error| Brand::find(error.value.as_deref()?));
+        let alert = match (refused_brand, &refusal.description) {
             _ if refusal.retry_after.is_some() => self.texts.get("unsentError").to_owned(),
-            Some(description) => std::iter::once(&**description).chain(names).collect::<Vec<_>>().join(" "),
-            None => std::iter::once(refusal.code.description()).chain(names).collect::<Vec<_>>().join(" "),
+            (Some(brand), _) => self.texts.get("unavailable").replace("{brand}", brand.name),
+            (None, Some(description)) => std::iter::once(&**description).chain(names).collect::<Vec<_>>().join(" "),
+            (None, None) => std::iter::once(refusal.code.description()).chain(names).collect::<Vec<_>>().join(" "),
         };
         let mut response = self.render_forms(status, checkout, typed, &[], Some(alert));
         if let Some(seconds) = refusal.retry_after {
@@ -253,8 +263,13 @@ impl<'a> PlainFormRequest<'a> {
 
 /// Serves the forms of an open checkout to the loader, otherwise a page that says that nothing can be paid: with 404
 /// for an unknown checkout.
-pub(super) async fn show_form(State(state): State<Arc<AppState>>, Query(query): Query<FormQuery>) -> Response {
-    let (form_request, checkout) = PlainFormRequest::load_with_checkout(&state, &query);
+pub(super) async fn show_form(
+    State(state): State<Arc<AppState>>,
+    Query(query): Query<FormQuery>,
+    request: Request,
+) -> Response {
+    let shopper = client::resolve_address(&state, &request.into_parts().0);
+    let (form_request, checkout) = PlainFormRequest::load_with_checkout(&state, &query, shopper);
     match checkout {
         Ok(checkout) if checkout.state_at(form_request.now.timestamp()) == CheckoutState::Open => {
             form_request.render_forms(StatusCode::OK, &checkout, &Parameters::default(), &[], None)
@@ -271,13 +286,13 @@ pub(super) async fn submit_form(
     Query(query): Query<FormQuery>,
     request: Request,
 ) -> Response {
-    let (form_request, checkout) = PlainFormRequest::load_with_checkout(&state, &query);
+    let (parts, body) = request.into_parts();
+    let (shopper, public_url) = (client::resolve_address(&state, &parts), client::public_url(&state, &parts));
+    let (form_request, checkout) = PlainFormRequest::load_with_checkout(&state, &query, shopper);
     let checkout = match checkout {
         Ok(checkout) => checkout,
         Err(failure) => return form_request.render_checkout_failure(&failure),
     };
-    let (parts, body) = request.into_parts();
-    let (shopper, public_url) = (client::resolve_address(&state, &parts), client::public_url(&state, &parts));
     let typed = match read_form_parameters(Request::from_parts(parts, body)).await {
         Ok(typed) => typed,
         Err(failure) => return form_request.render_refusal(&failure, &checkout, &Parameters::default()),
