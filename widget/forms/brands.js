@@ -85,25 +85,41 @@ const follows = (form) => {
   });
 };
 
-// Makes what is offered, and takes away what is not.
+// A form whose brand is not offered any more says so, until it is offered again.
+const showForm = (form, is) => {
+  if (!form.gone === is) return;
+  form.gone = !is;
+  seen(form.form, is);
+  tell(form, is ? "" : say("unavailable", form.label));
+};
+
+// Makes what is offered, and takes away what is not. Its place stays: the merchant may change the checkout.
 const makeOthers = () => {
   const kept = [];
   const dropped = [];
-  for (const form of others()) {
+  for (const form of others().concat(state.away)) {
     const about = config.brands[form.brands[0]];
     // Both names of the direct debit have one form.
     const twin = about && about.form === "directDebit" && kept.some((other) => other.kind === about.form && other.result === form.result);
     if (form.kind === "registration") kept.push(form);
-    else if (about && !twin) {
-      if (form.kind === "other") brandForm(form);
+    else if (form.kind !== "other") {
+      showForm(form, !!about);
+      kept.push(form);
+    } else if (about && !twin) {
+      nativeSet(form.container, "hidden", false);
+      brandForm(form);
       kept.push(form);
     } else dropped.push(form);
   }
   if (!kept.length && !cards().length && !stored().length) return false;
-  missing([...new Set(dropped.flatMap(({ brands }) => brands))].filter((brand) => !config.brands[brand]));
-  for (const form of dropped) {
-    form.container.remove();
-    state.forms.splice(state.forms.indexOf(form), 1);
+  const fresh = dropped.filter((form) => !state.away.includes(form));
+  missing([...new Set(fresh.flatMap(({ brands }) => brands))].filter((brand) => !config.brands[brand]));
+  for (const form of fresh) {
+    Object.assign(form.container, { className: "", hidden: true });
+    form.container.removeAttribute("aria-busy");
   }
+  state.forms = state.forms.filter((form) => !dropped.includes(form));
+  state.forms.push(...kept.filter((form) => !state.forms.includes(form)));
+  state.away = dropped;
   return true;
 };

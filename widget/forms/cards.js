@@ -82,11 +82,14 @@ const extend = (card) => {
 
 // A row of all brands; what the shopper presses decides which form is seen.
 const logos = () => {
-  if (options().style !== "logos" || state.logos) return;
+  if (options().style !== "logos") return;
+  if (state.logos) state.logos.remove();
+  const [shown, pressed] = state.logo || [];
   const forms = state.forms.filter((form) => form.brands[0]);
   if (!forms.length) return;
   const buttons = [];
   const choose = (form, brand, button) => {
+    state.logo = [form, brand];
     for (const other of buttons) {
       other.setAttribute("aria-pressed", other === button);
       other.classList.toggle("wpwl-selected", other === button);
@@ -100,10 +103,11 @@ const logos = () => {
     state.restyle();
   };
   for (const form of forms) {
-    form.container.style.display = "none";
+    form.container.style.display = form === shown ? "" : "none";
     for (const brand of form.brands.filter((code) => config.brands[code])) {
       const { name, kind } = config.brands[brand];
-      const button = make("button", "wpwl-logo", { type: "button", "aria-pressed": "false" }, [
+      const is = form === shown && brand === pressed;
+      const button = make("button", `wpwl-logo${is ? " wpwl-selected" : ""}`, { type: "button", "aria-pressed": is }, [
         emblem("span", brand, name, kind),
       ]);
       button.addEventListener("click", () => choose(form, brand, button));

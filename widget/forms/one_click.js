@@ -5,10 +5,24 @@ const wishes = () => options().registrations || {};
 
 const stored = () => (options().showOneClickWidget === false ? [] : config.registrations || []);
 
+// Shows the entries that are offered now.
+const followStored = (form, registrations) => {
+  const isOffered = (one) => registrations.some(({ id }) => id === one.registration.id);
+  for (const one of form.entries) {
+    seen(one.group, isOffered(one));
+    one.radio.disabled = !isOffered(one);
+  }
+  const left = form.entries.filter(isOffered);
+  showForm(form, !!left.length);
+  if (left.length && !left.includes(form.chosen)) select(form, left[0]);
+};
+
 const oneClick = () => {
   const registrations = stored();
-  if (state.forms.some((form) => form.kind === "registration") || !registrations.length) return;
-  const places = state.forms.concat(state.dropped || []);
+  const made = state.forms.find((form) => form.kind === "registration");
+  if (made) return followStored(made, registrations);
+  if (!registrations.length) return;
+  const places = state.forms.concat(state.dropped || [], state.away);
   const all = places.map((form) => form.container);
   const [first] = all.sort((a, b) => (a.compareDocumentPosition(b) & 2 ? 1 : -1));
   const id = `registration_${Date.now()}`;

@@ -26,10 +26,14 @@ const offer = () => {
   oneClick();
   logos();
   state.told("more");
-  if (others().some(isWallet)) afterReady(() => notify("onReadyExternal", []));
+  if (!toldWallets && others().some(isWallet)) {
+    toldWallets = true;
+    afterReady(() => notify("onReadyExternal", []));
+  }
 };
 
-const isWallet = ({ brands: [brand] }) => brand && config.brands[brand].kind === "wallet";
+let toldWallets;
+const isWallet = ({ brands: [brand] }) => (config.brands[brand] || {}).kind === "wallet";
 
 // What a merchant hears of parts that are ready later, it hears after onReady.
 const late = [];

@@ -14,6 +14,10 @@ const ask = (type, more) =>
     else queue.push(message);
   });
 
+// The relay that is asked has to stay until it has answered.
+const { reread } = state;
+state.reread = () => void (waiting.size ? setTimeout(state.reread, 200) : reread());
+
 const answered = ({ call, answer }) => {
   const done = waiting.get(call);
   waiting.delete(call);
@@ -91,8 +95,10 @@ const refused = (form, { status, description, wrong: names }) => {
   }
   if (status === 400 && description) {
     const text = [description, ...names].join(" ");
+    const isWithdrawn = names.includes("paymentBrand");
     raise("WidgetError", text);
-    return tell(form, text);
+    if (isWithdrawn) state.reread();
+    return tell(form, isWithdrawn ? say("unavailable", form.label) : text);
   }
   tell(form, word(status ? "unsentError" : "communicationError"));
   raise("PciIframeSubmitError", "the payment request was not answered");

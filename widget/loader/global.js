@@ -18,6 +18,9 @@ var wpwl = function () {
       if (!form) throw new Error("wpwl.executePayment: there is no " + selector);
       nativeCall(form.form, "requestSubmit");
     },
+    refresh: function () {
+      state.reread();
+    },
     unload: unload,
   };
 };

@@ -78,6 +78,7 @@ var missing = function (brands) {
 // since want another.
 var relay = function (anew) {
   var brands = state.forms
+    .concat(state.away)
     .map(function (form) {
       return form.brands.join(" ");
     })
@@ -91,6 +92,11 @@ var relay = function (anew) {
   state.relay.style.display = "none";
   nativeGet(document, "body").append(state.relay);
   delete state.done.more;
+};
+
+// Asks again what the checkout offers, which the merchant may have changed since.
+var reread = function () {
+  relay(true);
 };
 
 // What makes the other forms: fetched only where there are some, or where the page's options ask for more than cards.

@@ -9,6 +9,52 @@ var arrive = function (form, element, config) {
   rise(form);
 };
 
+// Those brands of a form that are cards the checkout offers.
+var cardsAmong = function (form, offered) {
+  return form.brands.filter(function (brand) {
+    return offered[brand] && offered[brand].kind === "card";
+  });
+};
+var listCards = function (form, offered) {
+  var choices = form.cards.map(function (brand) {
+    return make("option", "", { value: brand }, [offered[brand].name]);
+  });
+  form.select.replaceChildren.apply(form.select, choices);
+};
+
+// Tells the shopper that a card's brand is not offered any more, and asks what is.
+var unavailable = function (form) {
+  var chosen = form.select.selectedOptions[0];
+  return word("unavailable").replace("{brand}", chosen ? chosen.text : "");
+};
+var withdrawn = function (form) {
+  form.refused = true;
+  state.reread();
+  return unavailable(form);
+};
+
+// The checkout may offer other brands than at first. A form that is left without any says so until there is one again.
+var followOffer = function (offered) {
+  state.forms.forEach(function (form) {
+    if (isOther(form) || !form.cards || form.ended) return;
+    var cards = cardsAmong(form, offered);
+    // What was refused has been told already.
+    var isTold = form.refused;
+    form.refused = false;
+    if (cards.join() === form.cards.join()) return;
+    var chosen = form.select.value;
+    if (form.gone) form.gone.remove();
+    form.gone = cards[0] || isTold ? null : message(unavailable(form));
+    if (form.gone) form.container.append(form.gone);
+    nativeSet(form.form, "hidden", !cards[0]);
+    form.cards = cards;
+    listCards(form, offered);
+    if (cards.includes(chosen)) form.select.value = chosen;
+    else if (cards[0]) form.select.dispatchEvent(new Event("change", { bubbles: true }));
+    instruct(form);
+  });
+};
+
 // What the gateway says of the checkout. The brands to choose from have the names that it gives them.
 var configure = function (form) {
   var error = form.config.error;
@@ -17,17 +63,13 @@ var configure = function (form) {
     end(form, error.paid ? "paidError" : "checkoutError");
     return raise(error.name, error.message);
   }
-  form.cards = form.brands.filter(function (brand) {
-    return known[brand] && known[brand].kind === "card";
-  });
+  form.cards = cardsAmong(form, known);
   if (!form.cards[0] && drop(form)) return stand();
   if (!form.cards[0]) {
     end(form, "checkoutError");
     return raise("WidgetError", "none of the brands is a card of this channel");
   }
-  form.cards.forEach(function (brand) {
-    form.select.append(make("option", "", { value: brand }, [known[brand].name]));
-  });
+  listCards(form, known);
   form.logo.classList.add("wpwl-brand-" + form.cards[0]);
 };
 

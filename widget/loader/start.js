@@ -9,6 +9,8 @@ var newState = function (start) {
     checkoutId: checkoutId,
     start: start,
     forms: [],
+    // Forms of brands that were not offered when they were placed.
+    away: [],
     nodes: [],
     // Messages of the frames that arrive before the page part hears them.
     inbox: [],
@@ -27,6 +29,8 @@ var newState = function (start) {
     end: end,
     instruct: instruct,
     restyle: restyle,
+    reread: reread,
+    withdrawn: withdrawn,
     findIn: findIn,
     // What makes the other forms says that it has.
     told: told,
@@ -78,6 +82,7 @@ var receive = function (heard) {
   if (isOurs) state.heard.set(sender, event.source);
   if (data.config) {
     publish(data.config);
+    if (data.relay && isOurs && data.config.brands) followOffer(data.config.brands);
     // Stored cards are shown by what shows other brands.
     if (data.config.registrations === true) {
       state.stored = true;
@@ -203,6 +208,9 @@ var unload = function () {
   state.forms.forEach(function (form) {
     clearTimeout(form.rest);
     nativeCall(form.form, "remove");
+    form.container.remove();
+  });
+  state.away.forEach(function (form) {
     form.container.remove();
   });
   state.nodes.forEach(function (node) {

@@ -1,7 +1,7 @@
 //! Brands by risk: the brands that a channel's active rules offer to the shopper of a checkout.
 //!
-//! The offer is evaluated whenever it is needed: for each document of the form, and for each submit. So it follows every
-//! update of the checkout and every change of the rules, and nothing of it is stored.
+//! The offer is evaluated whenever it is needed: for each document of the form, and for each submit. So it follows
+//! every update of the checkout and every change of the rules, and nothing of it is stored.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -6,11 +6,11 @@ use toml::de::{DeTable, DeValue};
 use super::condition::{ConditionScope, Symbols};
 use super::fact::suggest_among;
 use super::offer::{Offer, OfferEffect};
-use super::rules_file::{FileReader, Value, describe_type};
+use super::rules_file::{FileReader, TomlValue, describe_type};
 
 impl FileReader<'_> {
     /// Reads an offer. `symbols` are the facts of all offers.
-    pub(super) fn read_offer(&mut self, value: &Value<'_>, symbols: &mut Symbols) -> Option<Offer> {
+    pub(super) fn read_offer(&mut self, value: &TomlValue<'_>, symbols: &mut Symbols) -> Option<Offer> {
         let at = value.span().start;
         let DeValue::Table(table) = value.get_ref() else {
             self.add_error(at, format!("an offer is a table, and this is {}", describe_type(value.get_ref())));
@@ -41,7 +41,7 @@ impl FileReader<'_> {
 
     /// Reads a list of brands, sorted by code, each once. Direct debits are listed under all of their codes, so that a
     /// browser cannot bring a hidden one back under the other.
-    fn read_brands(&mut self, value: &Value<'_>, name: &str) -> Option<Vec<&'static Brand>> {
+    fn read_brands(&mut self, value: &TomlValue<'_>, name: &str) -> Option<Vec<&'static Brand>> {
         let at = value.span().start;
         let DeValue::Array(list) = value.get_ref() else {
             let found = describe_type(value.get_ref());
@@ -62,7 +62,7 @@ impl FileReader<'_> {
         Some(brands)
     }
 
-    fn read_brand(&mut self, value: &Value<'_>, name: &str) -> Option<&'static Brand> {
+    fn read_brand(&mut self, value: &TomlValue<'_>, name: &str) -> Option<&'static Brand> {
         let code = self.read_string(value, name)?;
         let brand = Brand::find(&code);
         if brand.is_none() {

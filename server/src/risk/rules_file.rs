@@ -56,7 +56,7 @@ pub(super) struct FileReader<'a> {
     names: HashMap<String, usize>,
 }
 
-pub(super) type Value<'a> = Spanned<DeValue<'a>>;
+pub(super) type TomlValue<'a> = Spanned<DeValue<'a>>;
 
 impl FileReader<'_> {
     pub(super) fn add_error(&mut self, at: usize, message: impl Into<String>) {
@@ -76,11 +76,11 @@ impl FileReader<'_> {
         let (zone, zone_name) = self.read_zone(file.get("zone"));
         let thresholds = file.get("thresholds").map_or_else(Thresholds::default, |value| self.read_thresholds(value));
         let mut symbols = Symbols::default();
-        let read_rule = |reader: &mut Self, value: &Value<'_>| reader.read_rule(value, &mut symbols);
+        let read_rule = |reader: &mut Self, value: &TomlValue<'_>| reader.read_rule(value, &mut symbols);
         let mut rules = self.read_sections(file, "rule", MAX_RULES, read_rule);
         rules.sort_by(|a, b| a.name.cmp(&b.name));
         let mut offers = OfferSet::default();
-        let read_offer = |reader: &mut Self, value: &Value<'_>| reader.read_offer(value, &mut offers.symbols);
+        let read_offer = |reader: &mut Self, value: &TomlValue<'_>| reader.read_offer(value, &mut offers.symbols);
         offers.offers = self.read_sections(file, "offer", MAX_OFFERS, read_offer);
         offers.offers.sort_by(|a, b| a.name.cmp(&b.name));
         RuleSet { zone, zone_name, thresholds, rules, symbols, offers, version: OnceLock::new() }
@@ -92,7 +92,7 @@ impl FileReader<'_> {
         file: &DeTable<'_>,
         name: &str,
         most: usize,
-        mut read_section: impl FnMut(&mut Self, &Value<'_>) -> Option<T>,
+        mut read_section: impl FnMut(&mut Self, &TomlValue<'_>) -> Option<T>,
     ) -> Vec<T> {
         let Some(value) = file.get(name) else { return Vec::new() };
         let DeValue::Array(list) = value.get_ref() else {
@@ -120,7 +120,7 @@ impl FileReader<'_> {
         }
     }
 
-    fn read_zone(&mut self, value: Option<&Value<'_>>) -> (TimeZone, String) {
+    fn read_zone(&mut self, value: Option<&TomlValue<'_>>) -> (TimeZone, String) {
         let utc = (TimeZone::UTC, DEFAULT_ZONE.to_owned());
         let Some(value) = value else { return utc };
         let Some(name) = self.read_string(value, "zone") else { return utc };
@@ -133,7 +133,7 @@ impl FileReader<'_> {
         }
     }
 
-    fn read_thresholds(&mut self, value: &Value<'_>) -> Thresholds {
+    fn read_thresholds(&mut self, value: &TomlValue<'_>) -> Thresholds {
         let DeValue::Table(table) = value.get_ref() else {
             self.add_error(value.span().start, "`thresholds` is a table: write [thresholds] and its keys below");
             return Thresholds::default();
@@ -154,7 +154,7 @@ impl FileReader<'_> {
         thresholds
     }
 
-    fn read_rule(&mut self, value: &Value<'_>, symbols: &mut Symbols) -> Option<Rule> {
+    fn read_rule(&mut self, value: &TomlValue<'_>, symbols: &mut Symbols) -> Option<Rule> {
         let at = value.span().start;
         let DeValue::Table(table) = value.get_ref() else {
             self.add_error(at, format!("a rule is a table, and this is {}", describe_type(value.get_ref())));
@@ -171,7 +171,7 @@ impl FileReader<'_> {
         Some(Rule { name: name?, note, effect: effect?, code, condition, inputs })
     }
 
-    pub(super) fn read_name(&mut self, section: usize, value: Option<&Value<'_>>) -> Option<String> {
+    pub(super) fn read_name(&mut self, section: usize, value: Option<&TomlValue<'_>>) -> Option<String> {
         let Some(value) = value else {
             self.add_error(section, "this rule has no `name`: decisions name the rules that fired");
             return None;
@@ -191,7 +191,7 @@ impl FileReader<'_> {
         Some(name)
     }
 
-    pub(super) fn read_note(&mut self, value: &Value<'_>) -> Option<String> {
+    pub(super) fn read_note(&mut self, value: &TomlValue<'_>) -> Option<String> {
         let note = self.read_string(value, "note")?;
         if note.chars().count() > MAX_NOTE {
             self.add_error(value.span().start, format!("a note has at most {MAX_NOTE} characters"));
@@ -202,7 +202,7 @@ impl FileReader<'_> {
     pub(super) fn read_condition(
         &mut self,
         section: usize,
-        value: Option<&Value<'_>>,
+        value: Option<&TomlValue<'_>>,
         scope: ConditionScope,
         symbols: &mut Symbols,
     ) -> Option<Condition> {
@@ -246,7 +246,7 @@ impl FileReader<'_> {
         }
     }
 
-    fn read_code(&mut self, value: &Value<'_>, effect: Option<RuleEffect>) -> Option<ResultCode> {
+    fn read_code(&mut self, value: &TomlValue<'_>, effect: Option<RuleEffect>) -> Option<ResultCode> {
         let text = self.read_string(value, "code")?;
         let code = ResultCode::find(&text).filter(|code| code.code().starts_with(CODE_GROUP));
         let at = value.span().start;
@@ -260,7 +260,7 @@ impl FileReader<'_> {
         code
     }
 
-    pub(super) fn read_string(&mut self, value: &Value<'_>, name: &str) -> Option<String> {
+    pub(super) fn read_string(&mut self, value: &TomlValue<'_>, name: &str) -> Option<String> {
         match value.get_ref() {
             DeValue::String(text) => Some(text.to_string()),
             other => {
@@ -274,7 +274,7 @@ impl FileReader<'_> {
     }
 
     /// Reads a whole number between −99,999 and 99,999.
-    fn read_score(&mut self, value: &Value<'_>, name: &str) -> Option<i32> {
+    fn read_score(&mut self, value: &TomlValue<'_>, name: &str) -> Option<i32> {
         let number = match value.get_ref() {
             DeValue::Integer(integer) => i32::from_str_radix(integer.as_str(), integer.radix()).ok(),
             other => {

@@ -126,6 +126,8 @@ interface Wpwl {
   readonly checkout: WpwlCheckout;
   /** Sends the form in the container with this class, or with all of these classes joined by dots. */
   executePayment(container: string): void;
+  /** Asks again which brands and stored accounts are offered. Call it after your server has updated the checkout. */
+  refresh(): void;
   /** Takes all forms away, with everything that belongs to them. The script may then be loaded again. */
   unload(): void;
 }

@@ -55,7 +55,7 @@ async fn read_configuration(
 }
 
 /// Returns the brands that every form of a checkout shows, with blanks between. Asserts that they are the same in all.
-async fn shown_brands(shop: &MerchantClient, checkout: &str) -> anyhow::Result<String> {
+async fn read_offered_brands(shop: &MerchantClient, checkout: &str) -> anyhow::Result<String> {
     let mut shown = Vec::new();
     for document in ["pciIframe.html", "internalRequestIframe.html"] {
         let config = read_configuration(shop, document, checkout, "127.0.0.1").await?;
@@ -85,12 +85,12 @@ fn assert_hidden(answer: &ApiResponse, brand: &str) {
 async fn the_offer_follows_every_update_of_the_checkout() -> anyhow::Result<()> {
     let shop = create_shop("amount > 500 or billing.country is missing", "hide = ['MASTER', 'PAYPAL', 'SEPA']").await?;
     let checkout = open_checkout(&shop, &[]).await?;
-    assert_eq!(shown_brands(&shop, &checkout).await?, "VISA APPLEPAY");
+    assert_eq!(read_offered_brands(&shop, &checkout).await?, "VISA APPLEPAY");
     assert_hidden(&shop.submit_card(&checkout, &MASTER).await?, "MASTER");
     update_checkout(&shop, &checkout, &[("billing.country", "DE")]).await?;
-    assert_eq!(shown_brands(&shop, &checkout).await?, NAMED.join(" "));
+    assert_eq!(read_offered_brands(&shop, &checkout).await?, NAMED.join(" "));
     update_checkout(&shop, &checkout, &[("amount", "501.00")]).await?;
-    assert_eq!(shown_brands(&shop, &checkout).await?, "VISA APPLEPAY");
+    assert_eq!(read_offered_brands(&shop, &checkout).await?, "VISA APPLEPAY");
     assert_hidden(&shop.submit_card(&checkout, &MASTER).await?, "MASTER");
     update_checkout(&shop, &checkout, &[("amount", "500.00")]).await?;
     assert_eq!(shop.submit_card(&checkout, &MASTER).await?.status, 200);
@@ -239,17 +239,17 @@ async fn a_running_gateway_follows_the_rules_and_a_shadow_changes_nothing() -> a
     let gateway = TestGateway::shared();
     let shop = gateway.create_merchant_with(&["--risk", "on"])?;
     let checkout = open_checkout(&shop, &[]).await?;
-    assert_eq!(shown_brands(&shop, &checkout).await?, NAMED.join(" "));
+    assert_eq!(read_offered_brands(&shop, &checkout).await?, NAMED.join(" "));
     activate_rules(&shop, &format_offer("amount > 0", "only = ['VISA']")).await?;
-    assert_eq!(shown_brands(&shop, &checkout).await?, "VISA");
+    assert_eq!(read_offered_brands(&shop, &checkout).await?, "VISA");
     activate_rules(&shop, &format_offer("amount > 0", "hide = ['VISA']")).await?;
-    assert_eq!(shown_brands(&shop, &checkout).await?, "MASTER PAYPAL DIRECTDEBIT_SEPA APPLEPAY");
+    assert_eq!(read_offered_brands(&shop, &checkout).await?, "MASTER PAYPAL DIRECTDEBIT_SEPA APPLEPAY");
     assert_hidden(&shop.submit_card(&checkout, &[]).await?, "VISA");
     activate_rules(&shop, "").await?;
     let added = shop.post("v2/risk/rules", &[("rules", &*format_offer("amount > 1", "hide = ['VISA']"))]).await?;
     let shadow = format!("v2/risk/rules/{}/shadow", added.json["version"].as_str().unwrap_or_default());
     assert_result(&shop.post(&shadow, &[]).await?, 200, "000.000.100");
-    assert_eq!(shown_brands(&shop, &checkout).await?, NAMED.join(" "));
+    assert_eq!(read_offered_brands(&shop, &checkout).await?, NAMED.join(" "));
     assert_eq!(shop.submit_card(&checkout, &[]).await?.status, 200);
     Ok(())
 }
@@ -259,17 +259,17 @@ async fn rules_of_other_merchants_and_of_a_channel_without_checks_have_no_effect
     let shop = create_shop("amount > 0", "only = ['PAYPAL']").await?;
     let other = TestGateway::shared().create_merchant_with(&["--risk", "on"])?;
     let checkout = open_checkout(&other, &[]).await?;
-    assert_eq!(shown_brands(&other, &checkout).await?, NAMED.join(" "));
+    assert_eq!(read_offered_brands(&other, &checkout).await?, NAMED.join(" "));
     assert_eq!(other.submit_card(&checkout, &[]).await?.status, 200);
     let checkout = open_checkout(&shop, &[]).await?;
-    assert_eq!(shown_brands(&shop, &checkout).await?, "PAYPAL");
+    assert_eq!(read_offered_brands(&shop, &checkout).await?, "PAYPAL");
     TestGateway::shared().run_command(&["entity", "set", "--entity", &shop.entity_id, "--risk", "off"])?;
     let shows_all = async || {
         let config = read_configuration(&shop, "pciIframe.html", &checkout, "127.0.0.1").await?;
         Ok(config["brands"]["VISA"].is_object().then_some(()))
     };
     poll_until("the gateway takes the setting", shows_all).await?;
-    assert_eq!(shown_brands(&shop, &checkout).await?, NAMED.join(" "));
+    assert_eq!(read_offered_brands(&shop, &checkout).await?, NAMED.join(" "));
     assert_eq!(shop.submit_card(&checkout, &[]).await?.status, 200);
     Ok(())
 }

@@ -6,6 +6,7 @@ mod appearance;
 mod assistive_technology;
 mod attacker;
 mod autofill;
+mod brand_offers;
 mod brand_page;
 mod callbacks;
 mod coming_back;

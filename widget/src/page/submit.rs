@@ -135,7 +135,10 @@ impl App {
                 text.push_str(name);
             }
             callbacks::error("WidgetError", &text);
-            self.notice = Some(text);
+            let withdrawn = wrong.iter().any(|name| name == "paymentBrand");
+            let handle = std::slice::from_ref(&self.handle.object);
+            let notice = if withdrawn { loader("withdrawn", handle).as_string() } else { None };
+            self.notice = Some(notice.unwrap_or(text));
         } else {
             self.unsent(if status > 0.0 { "unsentError" } else { "communicationError" });
         }

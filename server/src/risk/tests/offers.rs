@@ -79,7 +79,7 @@ fn an_error_in_an_offer_names_its_line_and_column() {
 fn offers_are_part_of_the_version_and_a_file_without_them_keeps_its_own() {
     let version = |file: &str| RuleSet::parse(file).unwrap().version().to_string();
     let rule = make_rule("amount > 1");
-    // As it was before there were offers.
+    // The version of an empty file before there were offers.
     assert_eq!(version(""), "c6aa3b85aa45523a");
     let (a, b) = (make_offer("amount > 1", "hide = ['VISA']"), make_offer("amount > 1", "only = ['VISA']"));
     let c = make_offer("amount > 2", "hide = ['VISA']");
