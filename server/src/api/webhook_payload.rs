@@ -1,5 +1,5 @@
 //! Payloads of webhooks: a payment or a registration as in its status response, with the fields only webhooks have
-//! (contract, 3.3).
+//! (contract, 3.3), and the risk check of a payment.
 
 use serde_json::{Map, Value, json};
 
@@ -8,6 +8,7 @@ use super::response::wire_time;
 use super::{registrations, view};
 use crate::BUILD_NUMBER;
 use crate::directory::Directory;
+use crate::domain::mode::ProcessingMode;
 use crate::domain::ndc::Ndc;
 use crate::domain::payment::Payment;
 use crate::domain::query::method_code;
@@ -26,9 +27,24 @@ const CUSTOMER_GROUPS: [&str; 9] = [
     "customParameters",
 ];
 
+/// Fields of a payment in the payload of its risk check.
+const RISK_CHECK_FIELDS: [&str; 11] = [
+    "paymentBrand",
+    "merchantTransactionId",
+    "customer",
+    "billing",
+    "shipping",
+    "source",
+    "authentication",
+    "channelName",
+    "buildNumber",
+    "timestamp",
+    "ndc",
+];
+
 /// Builds the plain text of a webhook message: `{"type": …, "payload": …}`, with an `action` for registrations
 /// (contract, 0.19). `event_type` holds type and action, such as `REGISTRATION CREATED`. `document` is the stored JSON
-/// of the payment or registration. `without_customer` leaves out the shopper's personal data, the card holder too.
+/// of the payment or registration, and for a risk check of its payment. `without_customer` leaves out the shopper's personal data, the card holder too.
 ///
 /// # Errors
 /// If the document cannot be parsed.
@@ -41,6 +57,7 @@ pub(crate) fn build_message(
     let (object_type, action) = event_type.split_once(' ').unwrap_or((event_type, ""));
     let mut payload = match object_type {
         "REGISTRATION" => registration_payload(&serde_json::from_slice(document)?)?,
+        "RISK" => risk_payload(&serde_json::from_slice(document)?, directory)?,
         _ => payment_payload(&serde_json::from_slice(document)?, directory)?,
     };
     if without_customer {
@@ -78,6 +95,32 @@ fn payment_payload(payment: &Payment, directory: &Directory) -> Result<Map<Strin
     payload.entry("redirect").or_insert_with(|| json!({ "parameters": [] }));
     merge_fields(&mut payload, extra);
     merge_fields(&mut payload, envelope_fields(payment.created, &payment.ndc()));
+    Ok(payload)
+}
+
+/// Returns the result and score of a payment's risk check, and the fields by which a merchant finds its order. Never
+/// the rules of the check, and no account.
+fn risk_payload(payment: &Payment, directory: &Directory) -> Result<Map<String, Value>, serde_json::Error> {
+    let mut payload = payment_payload(payment, directory)?;
+    payload.retain(|name, _| RISK_CHECK_FIELDS.contains(&name.as_str()));
+    let mut accepted = payment.result;
+    if !payment.is_approved() {
+        let live = directory.find_entity(&payment.entity).is_some_and(|entity| entity.live);
+        let mode = ProcessingMode::from_parameters(live, &payment.parameters).unwrap_or(ProcessingMode::Live);
+        accepted = mode.accepted_code();
+    }
+    let decision = payment.risk.as_ref().and_then(|risk| risk.decision.as_ref());
+    let code = decision.map_or(accepted, |decision| decision.check_code(payment.result, accepted));
+    let extra = json!({
+        "id": payment.id.risk_check_id(),
+        "paymentType": "RI",
+        "referencedId": payment.id.as_str(),
+        "amount": payment.amount.to_string(),
+        "currency": payment.amount.currency().code(),
+        "result": { "code": code.code(), "description": code.description() },
+        "risk": { "score": decision.map_or(0, |decision| decision.score).to_string() },
+    });
+    merge_fields(&mut payload, extra);
     Ok(payload)
 }
 

@@ -1,4 +1,4 @@
-//! `tillgate webhook`: notifications about an entity's payments and registrations.
+//! `tillgate webhook`: events about an entity's payments, registrations and risk checks.
 
 use std::collections::BTreeSet;
 
@@ -53,7 +53,7 @@ enum EventType {
     Registration,
     /// Nothing is sent yet: no schedules are made.
     Schedule,
-    /// Nothing is sent yet: no risk checks are made.
+    /// Risk checks of payments, and the ends of their reviews.
     Risk,
 }
 

@@ -4,6 +4,7 @@
 //! The store calls these functions during a write and stores the effects in the same transaction.
 
 use jiff::Timestamp;
+use tillgate_shared::result::codes;
 
 use super::checkout::Checkout;
 use super::id::{CheckoutId, EntityId};
@@ -23,6 +24,10 @@ pub enum Event {
     RegistrationUpdated,
     /// A registration ended: the merchant deleted it, or its retention ended.
     RegistrationDeleted,
+    /// The risk check of a payment decided.
+    RiskCreated,
+    /// The review of a payment that its risk check held has ended.
+    RiskUpdated,
 }
 
 impl Event {
@@ -34,6 +39,8 @@ impl Event {
             Self::RegistrationCreated => "REGISTRATION CREATED",
             Self::RegistrationUpdated => "REGISTRATION UPDATED",
             Self::RegistrationDeleted => "REGISTRATION DELETED",
+            Self::RiskCreated => "RISK CREATED",
+            Self::RiskUpdated => "RISK UPDATED",
         }
     }
 
@@ -42,6 +49,7 @@ impl Event {
         match self {
             Self::PaymentCreated | Self::PaymentUpdated => "PAYMENT",
             Self::RegistrationCreated | Self::RegistrationUpdated | Self::RegistrationDeleted => "REGISTRATION",
+            Self::RiskCreated | Self::RiskUpdated => "RISK",
         }
     }
 }
@@ -60,8 +68,10 @@ pub enum EndTimerEffect {
 /// Effects of the write of a payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentEffects {
-    /// The event for webhooks, if any.
+    /// The event for webhooks about the payment, if any.
     pub event: Option<Event>,
+    /// The event for webhooks about its risk check, if any.
+    pub risk_event: Option<Event>,
     /// The notification URL with its parameters, if the merchant is notified.
     pub notification: Option<String>,
     /// The effect on the timer that ends the payment.
@@ -77,7 +87,7 @@ pub struct PaymentEffects {
 /// The event is "created" at the first write that announces the payment, and "updated" if the result changes. The
 /// merchant is notified of an announced follow-up payment and of the outcome of a pending one, if the payment has a
 /// `notificationUrl`. The timer starts while the payment waits for its shopper, and stops afterwards. The checkout's
-/// reminder resumes when nothing is awaited any more.
+/// reminder resumes when nothing is awaited any more. For the event of the risk check see [`risk_event`].
 pub fn compute_payment_effects(before: Option<&EarlierState>, after: &Payment) -> PaymentEffects {
     let was_pending = before.is_some_and(|before| before.result.is_pending());
     // A payment whose connector answers in time causes a single event.
@@ -102,10 +112,24 @@ pub fn compute_payment_effects(before: Option<&EarlierState>, after: &Payment) -
     };
     PaymentEffects {
         event,
+        risk_event: risk_event(before, after),
         notification: if is_notified { after.notification_address() } else { None },
         end_timer,
         review_timer,
         resumed_reminder: after.checkout.clone().filter(|_| was_pending && !awaits_outcome),
+    }
+}
+
+/// Returns the event about the risk check of a payment: "created" at the write with its decision, and "updated" when a
+/// payment that it held is held no longer.
+fn risk_event(before: Option<&EarlierState>, after: &Payment) -> Option<Event> {
+    after.risk.as_ref()?.decision.as_ref()?;
+    match before {
+        Some(before) if before.has_risk_decision() => {
+            let is_reviewed = before.result == codes::RISK_HELD && after.result != codes::RISK_HELD;
+            is_reviewed.then_some(Event::RiskUpdated)
+        }
+        _ => Some(Event::RiskCreated),
     }
 }
 
@@ -168,12 +192,13 @@ mod tests {
     use proptest::prelude::*;
     use tillgate_shared::money::{Amount, Currency};
     use tillgate_shared::parameter::Parameters;
-    use tillgate_shared::result::{ResultCode, codes};
+    use tillgate_shared::result::ResultCode;
 
     use super::*;
     use crate::domain::id::{PaymentId, RegistrationId};
     use crate::domain::payment::{Account, NOTIFICATION_URL, PaymentType, Redirect};
     use crate::domain::registration::RegistrationEnd;
+    use crate::domain::risk::{PaymentRisk, RiskDecision, RiskOutcome};
 
     /// A possible change of a payment in one write. The result changes only while the payment is pending.
     #[derive(Debug, Clone, Copy)]
@@ -182,7 +207,7 @@ mod tests {
         Announce,
         Abandon,
         ForgetRedirect,
-        Hold,
+        CheckRisk,
         End(ResultCode),
     }
 
@@ -195,11 +220,7 @@ mod tests {
                 Self::Announce => next.unannounced = false,
                 Self::Abandon => next.redirect.iter_mut().for_each(|redirect| redirect.abandoned = true),
                 Self::ForgetRedirect => next.redirect = None,
-                Self::Hold if payment.result.is_pending() => {
-                    next.result = codes::RISK_HELD;
-                    next.unannounced = false;
-                }
-                Self::Hold => {}
+                Self::CheckRisk => next.risk = Some(make_checked_risk()),
                 Self::End(result) if payment.result.is_pending() => {
                     next.result = result;
                     next.unannounced = false;
@@ -216,6 +237,15 @@ mod tests {
 
     fn checkout_id() -> CheckoutId {
         CheckoutId::new(Timestamp::UNIX_EPOCH, [2; 10], "tx01")
+    }
+
+    fn make_checked_risk() -> Box<PaymentRisk> {
+        let decision = Some(RiskDecision::of_outcome(RiskOutcome::Review));
+        Box::new(PaymentRisk { decision, ..PaymentRisk::default() })
+    }
+
+    fn has_decision(payment: &Payment) -> bool {
+        payment.risk.as_ref().is_some_and(|risk| risk.decision.is_some())
     }
 
     fn create_redirect() -> Redirect {
@@ -236,7 +266,10 @@ mod tests {
     prop_compose! {
         /// Generates a first version of a payment, which may be unannounced only while it is pending.
         fn payments()(
-            result in prop::sample::select(vec![codes::PENDING, codes::TEST_INTERNAL, codes::CARD_EXPIRED]),
+            result in prop::sample::select(
+                vec![codes::PENDING, codes::RISK_HELD, codes::TEST_INTERNAL, codes::CARD_EXPIRED],
+            ),
+            risk in prop::sample::select(vec![None, Some(Box::default()), Some(make_checked_risk())]),
             is_redirected in any::<bool>(),
             in_checkout in any::<bool>(),
             refers in any::<bool>(),
@@ -273,7 +306,7 @@ mod tests {
                 acquirer_merchant: None,
                 connector_tx_ids: Vec::new(),
                 unannounced: is_unannounced && result.is_pending(),
-                risk: None,
+                risk,
                 shares: None,
             }
         }
@@ -286,9 +319,15 @@ mod tests {
             Just(PaymentChange::Announce),
             Just(PaymentChange::Abandon),
             Just(PaymentChange::ForgetRedirect),
-            Just(PaymentChange::Hold),
-            prop::sample::select(vec![codes::TEST_INTERNAL, codes::CARD_EXPIRED, codes::TIMED_OUT])
-                .prop_map(PaymentChange::End),
+            Just(PaymentChange::CheckRisk),
+            prop::sample::select(vec![
+                codes::TEST_INTERNAL,
+                codes::CARD_EXPIRED,
+                codes::TIMED_OUT,
+                codes::RISK_HELD,
+                codes::PENDING,
+            ])
+            .prop_map(PaymentChange::End),
         ];
         prop::collection::vec(change, 0..8)
     }
@@ -322,6 +361,25 @@ mod tests {
                     reported = Some(payment.result);
                 }
                 prop_assert_eq!(reported, (!payment.unannounced).then_some(payment.result));
+            }
+        }
+
+        #[test]
+        fn webhooks_are_told_once_of_a_risk_check_and_once_of_the_end_of_each_hold(
+            first in payments(), changes in random_changes(),
+        ) {
+            let versions = apply_changes(first, &changes);
+            let decided = versions.iter().position(has_decision);
+            let held_until = |pair: &[Payment]| {
+                has_decision(&pair[0]) && pair[0].result == codes::RISK_HELD && pair[1].result != codes::RISK_HELD
+            };
+            for (index, effects) in effects_of_writes(&versions).into_iter().enumerate() {
+                let is_reviewed = index > 0 && held_until(&versions[index - 1..=index]);
+                let expected = match decided {
+                    Some(decided) if decided == index => Some(Event::RiskCreated),
+                    _ => is_reviewed.then_some(Event::RiskUpdated),
+                };
+                prop_assert_eq!(effects.risk_event, expected);
             }
         }
 

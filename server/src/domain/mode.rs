@@ -1,6 +1,7 @@
 //! Processing modes of payments: simulation, acquirer's test system, or real money.
 
 use tillgate_shared::parameter::Parameters;
+use tillgate_shared::result::{ResultCode, codes};
 
 use super::refusal::Refusal;
 
@@ -27,6 +28,15 @@ impl ProcessingMode {
             (true, None) => Ok(Self::Live),
             (false, Some("EXTERNAL")) => Ok(Self::External),
             (false, _) => Ok(Self::Internal),
+        }
+    }
+
+    /// Returns the code of a success in this mode.
+    pub fn accepted_code(self) -> ResultCode {
+        match self {
+            Self::Live => codes::SUCCESS_LIVE,
+            Self::Internal => codes::TEST_INTERNAL,
+            Self::External => codes::TEST_CONNECTOR,
         }
     }
 }

@@ -10,6 +10,9 @@ use tillgate_shared::result::{ResultCode, codes};
 
 use super::review::PaymentReview;
 
+/// Beginnings of the codes with which a payment is refused by its check, or cancelled by the review after it.
+const REFUSAL_GROUPS: [&str; 2] = ["100.400.", "100.396."];
+
 /// Outcome of a risk check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -226,6 +229,13 @@ impl RiskDecision {
             false => RiskRuling::Decline(self.code.unwrap_or(codes.0)),
         }
     }
+
+    /// Returns the result code of the check of a payment with this result: the same code if the check, or the review
+    /// after it, refused or holds the payment, otherwise `accepted`.
+    pub fn check_code(&self, result: ResultCode, accepted: ResultCode) -> ResultCode {
+        let is_of_check = REFUSAL_GROUPS.iter().any(|group| result.code().starts_with(group));
+        if self.outcome != RiskOutcome::Accept && is_of_check { result } else { accepted }
+    }
 }
 
 /// An optional result code in stored documents: the code alone.
@@ -276,6 +286,22 @@ mod tests {
             let ruling = |outcome| RiskDecision::of_outcome(outcome).rule_on(settings, false, false);
             assert_eq!(ruling(RiskOutcome::Review), RiskRuling::Review);
             assert!(ruling(RiskOutcome::Challenge).refusal_code().is_some(), "an analyst cannot authenticate anybody");
+        }
+    }
+
+    #[test]
+    fn a_check_has_the_code_of_a_payment_that_it_refused_or_holds() {
+        let code_of = |outcome, result| RiskDecision::of_outcome(outcome).check_code(result, codes::TEST_INTERNAL);
+        for (outcome, result, expected) in [
+            (RiskOutcome::Accept, codes::TEST_INTERNAL, codes::TEST_INTERNAL),
+            (RiskOutcome::Accept, codes::CARD_EXPIRED, codes::TEST_INTERNAL),
+            (RiskOutcome::Accept, codes::RISK_DENY, codes::TEST_INTERNAL),
+            (RiskOutcome::Challenge, codes::PENDING, codes::TEST_INTERNAL),
+            (RiskOutcome::Deny, codes::RISK_DENY_VOID, codes::RISK_DENY_VOID),
+            (RiskOutcome::Review, codes::RISK_HELD, codes::RISK_HELD),
+            (RiskOutcome::Review, codes::CARD_EXPIRED, codes::TEST_INTERNAL),
+        ] {
+            assert_eq!(code_of(outcome, result), expected, "{outcome:?} {result:?}");
         }
     }
 

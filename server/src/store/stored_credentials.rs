@@ -158,10 +158,8 @@ fn write_registration(
             .prepare_cached("UPDATE registration_account SET purge_at = ?2 WHERE registration = ?1")?
             .execute(params![id, registration.retained_until.map(Timestamp::as_millisecond)])?;
     }
-    match effects::registration_event(before.as_ref(), registration) {
-        Some(event) => event::publish_event(connection, sources, &registration.entity, event, &document),
-        None => Ok(false),
-    }
+    let event = effects::registration_event(before.as_ref(), registration);
+    event::publish_events(connection, sources, &registration.entity, &[event], &document)
 }
 
 /// A registration, and its sealed account as long as that is stored.

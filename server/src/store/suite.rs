@@ -75,6 +75,7 @@ macro_rules! conformance_suite {
                 a_message_is_claimed_once_and_sent_until_it_is_taken
                 a_message_of_a_node_that_starts_again_is_free
                 an_event_is_written_for_each_active_webhook_that_listens
+                the_events_of_a_risk_check_follow_those_of_its_payment
                 a_notification_is_written_when_the_outcome_comes_later
                 a_refused_decision_sends_nothing
                 whoever_waits_for_messages_learns_of_one

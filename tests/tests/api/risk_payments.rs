@@ -27,7 +27,7 @@ pub async fn activate_rules(shop: &MerchantClient, rules: &str) -> anyhow::Resul
 }
 
 /// Formats a rule of a rules file.
-fn format_rule(name: &str, condition: &str, effect: &str) -> String {
+pub fn format_rule(name: &str, condition: &str, effect: &str) -> String {
     format!("[[rule]]\nname = '{name}'\nwhen = '''{condition}'''\n{effect}\n")
 }
 

@@ -28,6 +28,12 @@ pub struct EarlierState {
     #[serde(default)]
     pub unannounced: bool,
     redirect: Option<StoredRedirect>,
+    risk: Option<StoredRisk>,
+}
+
+#[derive(Debug, Deserialize)]
+struct StoredRisk {
+    decision: Option<IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -58,6 +64,11 @@ impl EarlierState {
     pub fn was_held(&self) -> bool {
         self.result == codes::RISK_HELD
     }
+
+    /// Returns true if the payment was checked for risk.
+    pub fn has_risk_decision(&self) -> bool {
+        self.risk.as_ref().is_some_and(|risk| risk.decision.is_some())
+    }
 }
 
 impl From<&Payment> for EarlierState {
@@ -66,6 +77,8 @@ impl From<&Payment> for EarlierState {
             .redirect
             .as_ref()
             .map(|page| StoredRedirect { abandoned: page.abandoned, asked: page.asked.map(|_| IgnoredAny) });
-        Self { result: payment.result, unannounced: payment.unannounced, redirect }
+        let risk =
+            payment.risk.as_ref().map(|risk| StoredRisk { decision: risk.decision.as_ref().map(|_| IgnoredAny) });
+        Self { result: payment.result, unannounced: payment.unannounced, redirect, risk }
     }
 }

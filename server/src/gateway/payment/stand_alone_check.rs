@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use tillgate_shared::parameter::{ParameterError, Parameters};
-use tillgate_shared::result::{ResultCode, codes};
 
 use super::super::echo::is_echoed;
 use super::super::pay::Addresses;
@@ -71,7 +70,7 @@ impl Gateway {
         let mode = ProcessingMode::from_parameters(received.payer.live, &received.parameters)?;
         let mut intake = self.read_intake(received, sender, context.has_stored_account(), false)?;
         let identity = self.identify_payment(&intake)?;
-        let mut payment = draft_payment(&intake, &ConnectorResult::from(accepted_code(mode)), identity, context, None);
+        let mut payment = draft_payment(&intake, &ConnectorResult::from(mode.accepted_code()), identity, context, None);
         defaults::add_default_values(&mut intake.parameters, &payment.brand, payment.created);
         payment.risk =
             Some(self.collect_risk_context(&intake.payer, &intake.order, &intake.account, &intake.parameters, context));
@@ -109,13 +108,4 @@ fn check_required(parameters: &Parameters) -> Result<(), Refusal> {
         errors.push(ParameterError::new(REFERENCE, Some(value), "must have 8 to 255 characters"));
     }
     if errors.is_empty() { Ok(()) } else { Err(Refusal::invalid_parameters(errors)) }
-}
-
-/// Returns the code of an order that is accepted.
-fn accepted_code(mode: ProcessingMode) -> ResultCode {
-    match mode {
-        ProcessingMode::Live => codes::SUCCESS_LIVE,
-        ProcessingMode::Internal => codes::TEST_INTERNAL,
-        ProcessingMode::External => codes::TEST_CONNECTOR,
-    }
 }

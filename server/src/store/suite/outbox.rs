@@ -17,6 +17,7 @@ use crate::domain::level::Level;
 use crate::domain::payment::{NOTIFICATION_URL, Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
+use crate::domain::risk::{PaymentRisk, RiskDecision, RiskOutcome};
 use crate::store::message::{DeliveryResult, Message, MessageContent, NOTIFICATION};
 use crate::store::message_selection::{SelectionCursor, SelectionLimits};
 use crate::store::webhook::Webhook;
@@ -167,6 +168,44 @@ pub(in crate::store) async fn an_event_is_written_for_each_active_webhook_that_l
     rejected.result = codes::CARD_EXPIRED;
     write_changes(&store, Changes::default().with_registration(&rejected)).await.unwrap();
     assert_eq!(claim_events(&store).await, []);
+}
+
+pub(in crate::store) async fn the_events_of_a_risk_check_follow_those_of_its_payment(backend: impl Backend) {
+    let admin = backend.open_admin();
+    admin.add_entity(&sample_entity(1), sample_time(0)).unwrap();
+    let of_both = add_webhook(&admin, &sample_entity(1), 1, "PAYMENT,RISK", true);
+    let of_risk = add_webhook(&admin, &sample_entity(1), 2, "RISK", true);
+    let of_payments = add_webhook(&admin, &sample_entity(1), 3, "PAYMENT", true);
+    let store = backend.open_store();
+    let checked = |payment: Payment| {
+        let decision = Some(RiskDecision::of_outcome(RiskOutcome::Review));
+        Payment { risk: Some(Box::new(PaymentRisk { decision, ..PaymentRisk::default() })), ..payment }
+    };
+    let held = checked(with_result(&sample_payment(1), codes::RISK_HELD));
+    for (payment, action) in [
+        (held.clone(), Some("CREATED")),
+        (held.clone(), None),
+        (with_result(&held, codes::TEST_INTERNAL), Some("UPDATED")),
+        (with_result(&held, codes::TEST_INTERNAL), None),
+        (checked(sample_payment(2)), Some("CREATED")),
+    ] {
+        let result = payment.result;
+        write_changes(&store, Changes::default().with_payment(payment)).await.unwrap();
+        let event =
+            |kind: &str, webhook: &MessageId| (format!("{kind} {}", action.unwrap_or_default()), webhook.clone());
+        let expected = [
+            event("PAYMENT", &of_both),
+            event("RISK", &of_both),
+            event("RISK", &of_risk),
+            event("PAYMENT", &of_payments),
+        ];
+        let expected = if action.is_some() { &expected[..] } else { &[] };
+        assert_eq!(claim_events(&store).await, expected, "{result:?}");
+    }
+    // A payment that is not checked has no such events.
+    write_changes(&store, Changes::default().with_payment(sample_payment(3))).await.unwrap();
+    let created = |webhook: &MessageId| ("PAYMENT CREATED".to_owned(), webhook.clone());
+    assert_eq!(claim_events(&store).await, [created(&of_both), created(&of_payments)]);
 }
 
 pub(in crate::store) async fn a_notification_is_written_when_the_outcome_comes_later(backend: impl Backend) {
