@@ -31,6 +31,7 @@ mod response_cache;
 mod review_decisions;
 mod risk_dry_run;
 mod reviews;
+mod risk_audit;
 mod risk_lists;
 mod risk_rules;
 mod risk_screen;
@@ -143,6 +144,7 @@ pub fn build_router(state: Arc<AppState>) -> Router {
         )
         .route("/v2/riskScreen", post(risk_screen::screen_order))
         .route("/v2/registrations/{id}/riskScreen", post(risk_screen::screen_registration))
+        .route("/v2/risk/audit", get(risk_audit::list_changes))
         .route("/v2/risk/rules", post(risk_rules::add_rules).get(risk_rules::list_versions))
         .route("/v2/risk/rules/{version}", get(risk_rules::read_rules))
         .route("/v2/risk/rules/{version}/activate", post(risk_rules::activate))

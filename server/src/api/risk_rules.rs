@@ -20,6 +20,7 @@ use crate::domain::risk_rules::VersionRole;
 use crate::gateway::Failure;
 use crate::gateway::risk_rules::{AddedVersion, UsedVersions};
 use crate::risk::RuleSet;
+use crate::store::risk_audit::RiskAuditKind;
 use crate::store::risk_rules::RiskKeys;
 
 /// Number of changes in a list of versions.
@@ -63,7 +64,7 @@ fn build_version_list(state: &AppState, merchant: &MerchantRequest) -> Result<Re
     let (entity, store) = (&merchant.entity, &state.gateway.store);
     let now = state.gateway.now_of(entity);
     let stored = store.load_risk_state(&RiskKeys { entity: entity.id.clone(), position: None, now })?;
-    let changes = store.load_rule_changes(&entity.id, SHOWN_CHANGES)?;
+    let changes = store.load_risk_changes(&entity.id, RiskAuditKind::Rules, SHOWN_CHANGES)?;
     let in_force = state.gateway.directory.risk.find_rules(&entity.id).unwrap_or_default();
     let name = |rules: &Option<Arc<RuleSet>>| rules.as_ref().map(|rules| rules.version().to_string());
     let versions: Vec<JsonObject<'_>> = stored

@@ -26,6 +26,7 @@ mod review_output;
 mod risk;
 mod risk_dry_run;
 mod risk_dry_run_output;
+mod risk_audit;
 mod risk_input;
 mod risk_list;
 mod risk_versions;

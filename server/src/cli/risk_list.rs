@@ -19,8 +19,9 @@ use crate::domain::risk_rules::{RiskAction, RiskChange, RiskState};
 use crate::gateway::account_index::{index_list_value, is_account_key};
 use crate::risk::{MAX_LIST_VALUE, VelocityKey};
 use crate::store::AdminStore;
+use crate::store::risk_audit::{RiskAuditKind, RiskAuditRow};
 use crate::store::risk_list::ListSelection;
-use crate::store::risk_rules::{RiskAuditRow, RiskKeys};
+use crate::store::risk_rules::RiskKeys;
 
 /// The value that is read from the standard input.
 const FROM_INPUT: &str = "-";
@@ -267,13 +268,11 @@ impl ShowList {
             let Some(last) = page.last().filter(|_| page.len() == PAGE as usize) else { break };
             selection.after = Some(last.position.clone());
         }
-        let output = ListOutput { entries, changes: store.load_list_changes(&entity.id, SHOWN_CHANGES)? };
+        let changes = store.load_risk_changes(&entity.id, RiskAuditKind::List, SHOWN_CHANGES)?;
+        let output = ListOutput { entries, changes };
         self.common.print_output(&output, |output| {
             let entries = output.entries.iter().map(format_entry);
-            let changes = output.changes.iter().map(|row| {
-                let line = format!("{:.0}  {}  {} {}  {}", row.at, row.author, row.action, row.subject, row.reason);
-                line.trim_end().to_owned()
-            });
+            let changes = output.changes.iter().map(RiskAuditRow::format_line);
             entries.chain(["\nchanges".to_owned()]).chain(changes).collect::<Vec<_>>().join("\n")
         })
     }

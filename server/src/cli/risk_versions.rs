@@ -17,7 +17,8 @@ use crate::domain::risk_list::MAX_AUTHOR;
 use crate::domain::risk_rules::{RiskChange, VersionRole};
 use crate::risk::RuleSet;
 use crate::store::AdminStore;
-use crate::store::risk_rules::{RiskAuditRow, RiskKeys};
+use crate::store::risk_audit::{RiskAuditKind, RiskAuditRow};
+use crate::store::risk_rules::RiskKeys;
 
 /// Number of changes that `risk versions` shows.
 const SHOWN_CHANGES: u32 = 20;
@@ -206,7 +207,7 @@ impl ListRuleVersions {
             active: state.active,
             shadow: state.shadow,
             versions: state.versions.into_iter().map(describe).collect(),
-            changes: store.load_rule_changes(&entity.id, SHOWN_CHANGES)?,
+            changes: store.load_risk_changes(&entity.id, RiskAuditKind::Rules, SHOWN_CHANGES)?,
         };
         self.common.print_output(&output, format_versions)
     }
@@ -225,9 +226,7 @@ fn format_versions(output: &RuleVersionsOutput) -> String {
             .trim_end()
             .to_owned()
     });
-    let changes = output.changes.iter().map(|row| {
-        format!("{:.0}  {}  {} {}  {}", row.at, row.author, row.action, row.subject, row.reason).trim_end().to_owned()
-    });
+    let changes = output.changes.iter().map(RiskAuditRow::format_line);
     versions.chain(["\nchanges".to_owned()]).chain(changes).collect::<Vec<_>>().join("\n")
 }
 

@@ -54,7 +54,7 @@ pub struct RiskState {
     pub entry: Option<RiskListEntry>,
 }
 
-/// A change of an entity's rules or lists.
+/// An event in the audit of an entity: a change of its rules or lists, or a limit that was reached.
 #[derive(Debug, Clone)]
 pub enum RiskAction {
     /// Stores a version, and deletes others.
@@ -77,18 +77,25 @@ pub enum RiskAction {
     PutEntry(RiskListEntry),
     /// Removes an entry.
     RemoveEntry(ListPosition),
+    /// Records that a limit against card testing refused attempts. Changes nothing but the audit.
+    ReachLimit {
+        /// The name of the limit.
+        limit: &'static str,
+        /// The masked key that it counts. Empty if it counts the entity.
+        key: String,
+    },
 }
 
-/// A change with its author, for the audit.
+/// An event with its author, for the audit.
 #[derive(Debug, Clone)]
 pub struct RiskChange {
-    /// The entity whose rules or lists change.
+    /// The entity whose audit it belongs to.
     pub entity: EntityId,
     /// The change.
     pub action: RiskAction,
     /// The reason, in the words of the author.
     pub reason: String,
-    /// The user or token.
+    /// The user or token, or the gateway itself.
     pub author: String,
     /// The time, by the entity's clock.
     pub at: Timestamp,

@@ -159,8 +159,7 @@ impl Gateway {
         recorder: ResponseRecorder<Payment>,
     ) -> Result<AttemptWrite, Failure> {
         let entity: Arc<Entity> = self.directory.find_entity(&checkout.entity).ok_or_else(unknown_checkout)?;
-        let limit = self.options.limits.checkout_attempts(&entity);
-        checkout.check_attempt_limit(limit, self.now_of(&entity))?;
+        let limit = self.check_attempt_limit(checkout, &entity)?;
         let parameters = self.merge_form(checkout, &entity, form, shopper)?;
         // The address in the form is used only for the redirect back and is never repeated, because the merchant has
         // not confirmed it. If the entity has a list of its pages, the address has to be one of them.
@@ -314,6 +313,20 @@ impl Gateway {
             .await;
         self.velocity.end_attempt(attempt, attempt_outcome(&outcome), self.now());
         Ok(outcome??)
+    }
+
+    /// Checks that a checkout has an attempt left, and returns the number of attempts that it allows. Records for the
+    /// audit if it has none left.
+    ///
+    /// # Errors
+    /// 429 if it has none left.
+    pub(super) fn check_attempt_limit(&self, checkout: &Checkout, entity: &Entity) -> Result<Option<u32>, Refusal> {
+        let limit = self.options.limits.checkout_attempts(entity);
+        checkout.check_attempt_limit(limit, self.now_of(entity)).inspect_err(|_| {
+            let limit = limit.unwrap_or_default();
+            self.velocity.record_exhausted_checkout(entity, &checkout.id, limit, self.now());
+        })?;
+        Ok(limit)
     }
 
     /// Returns the registration in `registrationId`, with its sealed account. `None` if none was sent, or if a number

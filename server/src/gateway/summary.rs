@@ -159,7 +159,7 @@ impl Gateway {
         check_purpose_path(&checkout, false)?;
         let entity = self.directory.find_entity(&checkout.entity).ok_or_else(unknown_checkout)?;
         let now = self.now_of(&entity);
-        checkout.check_attempt_limit(self.options.limits.checkout_attempts(&entity), now)?;
+        self.check_attempt_limit(&checkout, &entity)?;
         let parameters = self.merge_form(&checkout, &entity, &form, shopper)?;
         let (used, received) = self.receive_payment(&checkout, entity, parameters, shopper)?;
         let Intake { payer, order, parameters, .. } =

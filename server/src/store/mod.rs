@@ -40,6 +40,7 @@ pub mod review;
 pub mod review_callback;
 pub mod review_queue;
 pub mod review_request;
+pub mod risk_audit;
 mod risk_counters;
 pub mod risk_list;
 pub mod risk_rules;

@@ -1,18 +1,15 @@
-//! Versions of risk rules as rows, their use, and the audit of rules and lists.
+//! Versions of risk rules as rows, and their use. The audit of rules and lists is in `risk_audit.rs`.
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::{AdminStore, Changes, Store, StoreError, risk_list};
+use super::{AdminStore, Changes, Store, StoreError, risk_audit, risk_list};
 use crate::directory::{Directory, StoredRisk};
 use crate::domain::id::EntityId;
 use crate::domain::risk_list::ListPosition;
 use crate::domain::risk_rules::{RiskAction, RiskChange, RiskState, RuleVersionSummary, VersionRole};
-
-/// Largest number of audit rows of one kind that an entity keeps. Older ones are deleted.
-const MAX_CHANGES: i64 = 10_000;
 
 /// Keys of the risk rules and lists to load for a decision.
 #[derive(Debug, Clone)]
@@ -23,21 +20,6 @@ pub struct RiskKeys {
     pub position: Option<ListPosition>,
     /// The time of the decision. Entries that have expired by then make room in full lists.
     pub now: Timestamp,
-}
-
-/// A row of the audit.
-#[derive(Debug, Clone, serde::Serialize)]
-pub struct RiskAuditRow {
-    /// `add`, `activate`, `shadow`, `put` or `remove`.
-    pub action: String,
-    /// The version, or the list, key and value.
-    pub subject: String,
-    /// The reason, in the words of the author.
-    pub reason: String,
-    /// The user or token.
-    pub author: String,
-    /// The time, by the entity's clock.
-    pub at: Timestamp,
 }
 
 /// Loads the rules and lists of an entity, and the requested entry.
@@ -75,9 +57,9 @@ fn load_text(connection: &Connection, entity: &EntityId, version: &str) -> Resul
 
 /// Writes a change and its row in the audit.
 pub(super) fn apply_change(connection: &Connection, change: &RiskChange) -> Result<(), StoreError> {
-    let RiskChange { entity, action, reason, author, at } = change;
+    let RiskChange { entity, action, author, at, .. } = change;
     let id = entity.as_str();
-    let (kind, name, subject) = match action {
+    match action {
         RiskAction::AddVersion { version, text, replaced } => {
             for old in replaced {
                 let query = "DELETE FROM risk_version WHERE entity = ?1 AND version = ?2";
@@ -88,7 +70,6 @@ pub(super) fn apply_change(connection: &Connection, change: &RiskChange) -> Resu
                     "INSERT INTO risk_version (entity, version, text, author, created) VALUES (?1, ?2, ?3, ?4, ?5)",
                 )?
                 .execute(params![id, version, text, author, at.as_millisecond()])?;
-            ("rules", "add", version.clone())
         }
         RiskAction::UseVersion { role, version } => {
             let query = match role {
@@ -102,57 +83,12 @@ pub(super) fn apply_change(connection: &Connection, change: &RiskChange) -> Resu
                 }
             };
             connection.prepare_cached(query)?.execute(params![id, version])?;
-            ("rules", role.as_str(), version.clone().unwrap_or_else(|| "none".to_owned()))
         }
-        RiskAction::PutEntry(entry) => {
-            risk_list::put_entry(connection, entity, entry)?;
-            ("list", "put", describe_position(&entry.position))
-        }
-        RiskAction::RemoveEntry(position) => {
-            risk_list::delete_entry(connection, entity, position)?;
-            ("list", "remove", describe_position(position))
-        }
-    };
-    connection
-        .prepare_cached(
-            "INSERT INTO risk_change (entity, kind, action, subject, reason, author, at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
-        .execute(params![id, kind, name, subject, reason, author, at.as_millisecond()])?;
-    connection
-        .prepare_cached(
-            "DELETE FROM risk_change WHERE entity = ?1 AND kind = ?2 AND id <= (
-                 SELECT id FROM risk_change WHERE entity = ?1 AND kind = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)",
-        )?
-        .execute(params![id, kind, MAX_CHANGES])?;
-    Ok(())
-}
-
-fn describe_position(position: &ListPosition) -> String {
-    format!("{} {} {}", position.list.as_str(), position.key, position.value)
-}
-
-/// Loads the latest changes of an entity, of rules (`rules`) or lists (`list`), the latest first.
-fn load_changes(
-    connection: &Connection,
-    entity: &EntityId,
-    kind: &str,
-    limit: u32,
-) -> Result<Vec<RiskAuditRow>, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT action, subject, reason, author, at FROM risk_change WHERE entity = ?1 AND kind = ?2
-         ORDER BY id DESC LIMIT ?3",
-    )?;
-    let rows = statement.query_map(params![entity.as_str(), kind, limit], |row| {
-        Ok(RiskAuditRow {
-            action: row.get(0)?,
-            subject: row.get(1)?,
-            reason: row.get(2)?,
-            author: row.get(3)?,
-            at: timestamp_from_milliseconds(row.get(4)?),
-        })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+        RiskAction::PutEntry(entry) => risk_list::put_entry(connection, entity, entry)?,
+        RiskAction::RemoveEntry(position) => risk_list::delete_entry(connection, entity, position)?,
+        RiskAction::ReachLimit { .. } => {}
+    }
+    risk_audit::insert_row(connection, change)
 }
 
 /// Fills the directory's risk rules with the stored ones. Reads only the texts of versions that are not compiled yet.
@@ -216,14 +152,6 @@ impl Store {
     pub fn load_rules_text(&self, entity: &EntityId, version: &str) -> Result<Option<String>, StoreError> {
         self.run_read(|connection| load_text(connection, entity, version))
     }
-
-    /// Loads the latest changes of an entity's rules, the latest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn load_rule_changes(&self, entity: &EntityId, limit: u32) -> Result<Vec<RiskAuditRow>, StoreError> {
-        self.run_read(|connection| load_changes(connection, entity, "rules", limit))
-    }
 }
 
 impl AdminStore {
@@ -250,22 +178,6 @@ impl AdminStore {
     /// If the store cannot be read.
     pub fn load_rules_text(&self, entity: &EntityId, version: &str) -> Result<Option<String>, StoreError> {
         load_text(&self.connection, entity, version)
-    }
-
-    /// Loads the latest changes of an entity's rules, the latest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn load_rule_changes(&self, entity: &EntityId, limit: u32) -> Result<Vec<RiskAuditRow>, StoreError> {
-        load_changes(&self.connection, entity, "rules", limit)
-    }
-
-    /// Loads the latest changes of an entity's lists, the latest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn load_list_changes(&self, entity: &EntityId, limit: u32) -> Result<Vec<RiskAuditRow>, StoreError> {
-        load_changes(&self.connection, entity, "list", limit)
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
 
+use super::risk_audit::{RiskAuditKind, RiskAuditRow};
 use super::risk_rules::RiskKeys;
 use super::suite::samples::{sample_entity, sample_time};
 use super::{AdminStore, Store};
@@ -169,12 +170,20 @@ fn changes_are_counted_and_leave_rows_in_the_audit() {
     tree.apply(&tree.merchant, found.remove_entry().unwrap());
     assert_eq!((state(None).entries, state(Some(deny_email("a@x"))).entry), (1, None));
     let version = tree.use_rules(&tree.merchant, VersionRole::Active, &rules_with_amount(1));
-    let audit = |rows: Vec<super::risk_rules::RiskAuditRow>| -> Vec<String> {
+    let audit = |rows: Vec<RiskAuditRow>| -> Vec<String> {
         rows.into_iter().map(|row| format!("{} {} {}", row.author, row.action, row.subject)).collect()
     };
-    let lists = audit(tree.admin.load_list_changes(&tree.merchant, 2).unwrap());
+    let changes = |entity, kind, limit| audit(tree.admin.load_risk_changes(entity, kind, limit).unwrap());
+    let lists = changes(&tree.merchant, RiskAuditKind::List, 2);
     assert_eq!(lists, ["jo remove deny email a@x", "jo put deny email b@x"]);
-    let rules = audit(tree.admin.load_rule_changes(&tree.merchant, 9).unwrap());
+    let rules = changes(&tree.merchant, RiskAuditKind::Rules, 9);
     assert_eq!(rules, [format!("jo activate {version}"), format!("jo add {version}")]);
-    assert!(tree.admin.load_rule_changes(&tree.psp, 9).unwrap().is_empty());
+    assert!(changes(&tree.psp, RiskAuditKind::Rules, 9).is_empty());
+    // All kinds together are in the order of the changes.
+    let limit = RiskAction::ReachLimit { limit: "declines-per-bin", key: "420000".to_owned() };
+    tree.apply(&tree.merchant, limit);
+    tree.put_entry(&tree.merchant, &deny_email("c@x"), None);
+    let all = audit(tree.admin.load_risk_audit(&tree.merchant, 5).unwrap());
+    let latest = ["jo put deny email c@x".to_owned(), "jo reach declines-per-bin 420000".to_owned()];
+    assert_eq!(all, [&latest[..], &rules, &lists[..1]].concat());
 }

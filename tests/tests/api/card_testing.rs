@@ -24,7 +24,7 @@ const OFF: [&str; 12] = [
     "0",
 ];
 
-const DECLINE: (&str, &str) = ("card.number", "4200000000000001");
+pub const DECLINE: (&str, &str) = ("card.number", "4200000000000001");
 
 /// Returns the arguments of a gateway that enforces only this velocity limit, and trusts this machine as its proxy.
 fn limit_arguments<'a>(option: &str, cap: &'a str) -> Vec<&'a str> {
@@ -35,13 +35,13 @@ fn limit_arguments<'a>(option: &str, cap: &'a str) -> Vec<&'a str> {
 }
 
 /// Starts a gateway that enforces only this velocity limit.
-fn start_with_limit(option: &str, cap: &str) -> anyhow::Result<TestGateway> {
+pub fn start_with_limit(option: &str, cap: &str) -> anyhow::Result<TestGateway> {
     TestGateway::start_with(&limit_arguments(option, cap))
 }
 
 /// Asserts 429 with 800.120.100 and no payment id. Returns `Retry-After`, which is 1 to 3600 seconds.
 #[track_caller]
-fn assert_throttled(answer: &ApiResponse) -> u64 {
+pub fn assert_throttled(answer: &ApiResponse) -> u64 {
     assert_result(answer, 429, "800.120.100");
     assert_envelope(answer);
     assert!(answer.id().is_empty(), "{}", answer.text);
@@ -50,7 +50,7 @@ fn assert_throttled(answer: &ApiResponse) -> u64 {
 }
 
 /// Submits the test card from an address that a trusted proxy forwards. `fields` are added or replace the defaults.
-async fn submit_from(
+pub async fn submit_from(
     shop: &MerchantClient,
     id: &str,
     address: &str,
@@ -320,6 +320,20 @@ async fn a_pending_payment_counts_as_what_it_is_in_the_end() -> anyhow::Result<(
         }
         assert_eq!(declined, if let_in == 0 { 0 } else { let_in - 1 }, "{outcome}");
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_form_whose_shopper_is_at_the_issuers_page_is_no_approval() -> anyhow::Result<()> {
+    let gateway = start_with_limit("--declines-per-address", "3")?;
+    let shop = gateway.create_merchant()?;
+    for _ in 0..3 {
+        let made = shop.create_checkout(&[]).await?;
+        assert_result(&submit_from(&shop, made.id(), "203.0.113.9", &challenged_card()).await?, 200, "000.200.000");
+        assert_result(&shop.read_status(made.id()).await?, 200, "000.200.000");
+    }
+    let made = shop.create_checkout(&[]).await?;
+    assert_throttled(&submit_from(&shop, made.id(), "203.0.113.9", &[]).await?);
     Ok(())
 }
 

@@ -90,6 +90,7 @@ mod risk_dry_run;
 mod risk_dry_run_api;
 mod risk_dry_run_counters;
 mod review_queue;
+mod risk_audit;
 mod risk_lists;
 mod risk_payments;
 mod risk_rules;

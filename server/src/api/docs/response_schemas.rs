@@ -170,6 +170,18 @@ fn risk_schemas() -> Vec<(&'static str, Value)> {
     versions["inForce"] = json!({ "type": "object", "properties": {
         "active": optional, "shadow": optional, "unreadable": { "type": "boolean" },
     } });
+    let changes = json!({
+        "result": result_reference(),
+        "changes": { "type": "array", "maxItems": 100, "items": {
+            "type": "object",
+            "required": ["kind", "action", "subject", "reason", "author", "at"],
+            "properties": {
+                "kind": { "type": "string", "enum": ["rules", "list", "limit"] }, "action": text_schema(),
+                "subject": text_schema(), "reason": { "type": "string" }, "author": text_schema(), "at": text_schema(),
+            },
+        } },
+        "cursor": text_schema(),
+    });
     for name in ["versions", "changes"] {
         versions[name] = json!({ "type": "array", "items": { "type": "object" } });
     }
@@ -196,6 +208,7 @@ fn risk_schemas() -> Vec<(&'static str, Value)> {
         ("DryRunLine", dry_run_line_schema()),
         ("RiskCheckAnswer", response_schema(&["result"], payment_properties())),
         ("ListEntryAnswer", response_schema(&["result", "list", "key", "value"], answer)),
+        ("RiskChangesAnswer", response_schema(&["result", "changes"], changes)),
         (
             "ListEntriesAnswer",
             response_schema(

@@ -110,6 +110,7 @@ fn success_condition(route: &Route) -> &'static str {
         ResponseContent::Reviews => "The reviews",
         ResponseContent::Review => "The review, its payment and its audit",
         ResponseContent::ChangedReview => "The review and its payment",
+        ResponseContent::RiskChanges => "The changes",
         ResponseContent::Empty => "The decision is carried out, or was before",
         ResponseContent::OpenApi => "The OpenAPI document",
         ResponseContent::Html => "The page",
@@ -158,6 +159,7 @@ pub(super) fn schema_name(body: ResponseContent) -> Option<&'static str> {
         ResponseContent::Reviews => "ReviewsAnswer",
         ResponseContent::Review => "ReviewAnswer",
         ResponseContent::ChangedReview => "ChangedReviewAnswer",
+        ResponseContent::RiskChanges => "RiskChangesAnswer",
         ResponseContent::OpenApi => "OpenApi",
         ResponseContent::Html | ResponseContent::Script | ResponseContent::File | ResponseContent::Empty => {
             return None;

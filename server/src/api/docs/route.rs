@@ -190,6 +190,8 @@ pub enum ResponseContent {
     Review,
     /// A review with its payment, after a change.
     ChangedReview,
+    /// Rows of the audit of risk.
+    RiskChanges,
     /// Nothing; an error has the text of its status.
     Empty,
     /// The OpenAPI document.

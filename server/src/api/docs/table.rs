@@ -278,6 +278,11 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_scope(Scope::Admin).with_route_parameters(&[
             RouteParameter { required: true, ..LIST }, RouteParameter { required: true, ..LIST_KEY }, RouteParameter { required: true, ..LIST_VALUE }, REASON,
         ]),
+    Route::new(Get, "/v2/risk/audit", "listRiskChanges", Risk, "List changes of rules and lists, and reached limits", ResponseContent::RiskChanges)
+        .with_note("The latest first: kind rules for versions, list for entries of lists, and limit for limits against card testing that refused attempts, at most once a minute for each limit. The subject of a limit is its name and what it counts, masked. Long lists come in pages: send cursor of the answer before.")
+        .with_accepted(AcceptedParameters::Names(&["limit"])).with_route_parameters(&[RouteParameter {
+            name: "cursor", pattern: "^[A-Za-z0-9_-]{0,64}$", required: false, note: "The cursor of the answer before.",
+        }]),
 
     Route::new(Get, "/v2/reviews", "listReviews", Reviews, "List the payments that are held for review", ResponseContent::Reviews)
         .with_note("Those of the entity and of its channels, those that are held longest first. Several filters are combined with and. Long lists come in pages: send cursor of the answer before. A page may have fewer entries than limit, and none, and still a cursor.")

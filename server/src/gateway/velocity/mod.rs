@@ -13,11 +13,12 @@
 //!
 //! The counts are in memory, in caches of a fixed size, so memory is bounded whatever the number of addresses. Counts
 //! with declines are written to the store every second and at shutdown, and loaded at the next start. Processes do not
-//! share their counts.
+//! share their counts. Reached caps are recorded in the audit of risk in the same way.
 
 mod attempt;
 mod count;
 mod limits;
+mod reached;
 mod source;
 
 #[cfg(test)]
@@ -34,7 +35,7 @@ use quick_cache::sync::Cache;
 use super::Gateway;
 use crate::connector::FullAccount;
 use crate::domain::entity::Entity;
-use crate::domain::id::PaymentId;
+use crate::domain::id::{CheckoutId, PaymentId, log_tag};
 use crate::domain::refusal::Refusal;
 use crate::store::StoreError;
 use crate::store::velocity::VelocityCount;
@@ -42,6 +43,7 @@ pub use attempt::{AttemptGuard, AttemptOutcome};
 use attempt::{CountedCost, Unsaved};
 use count::{Count, HOUR};
 pub use limits::VelocityLimits;
+use reached::{ReachedCap, ReachedLimits, VelocityLimit, mask_address};
 pub use source::ShopperAddress;
 use source::{CountName, SourceKind, count_name, networks_of_browser, networks_of_reported};
 
@@ -67,15 +69,26 @@ pub struct VelocityLimiter {
     /// The counts that differ from the stored ones. Shared with every attempt, because a dropped attempt adds its
     /// counts too.
     unsaved: Unsaved,
+    /// The caps that were reached, for the audit of risk.
+    reached: ReachedLimits,
 }
 
 impl Gateway {
-    /// Writes the changed counts to the store in batches, and deletes those that are empty by now.
+    /// Writes the reached caps to the audit, at most 1000 of them, and the changed counts to the store in batches.
+    /// Deletes counts that are empty by now.
     ///
     /// # Errors
-    /// If the store cannot be written; the next call then writes the counts.
+    /// If the store cannot be written; the next call then writes the counts and caps.
     pub async fn save_velocity(&self) -> Result<(), StoreError> {
         let now = self.now();
+        let reached = self.velocity.reached.take(now);
+        if !reached.is_empty() {
+            let written = self.store.write_risk_changes(reached.clone()).await;
+            if written.is_err() {
+                self.velocity.reached.restore(reached);
+            }
+            written?;
+        }
         loop {
             let counts = self.velocity.take_unsaved(now);
             let last = counts.len() < BATCH;
@@ -104,6 +117,7 @@ impl VelocityLimiter {
             caches,
             pending: Mutex::default(),
             unsaved: Unsaved::default(),
+            reached: ReachedLimits::default(),
         };
         for VelocityCount { kind, name, until } in stored {
             if let Some(kind) = SourceKind::find(kind) {
@@ -119,7 +133,8 @@ impl VelocityLimiter {
     /// [`Self::end_attempt`].
     ///
     /// # Errors
-    /// 429 with the remaining wait if one of the caps is reached; then nothing is counted.
+    /// 429 with the remaining wait if one of the caps is reached; then nothing is counted, and the cap is recorded for
+    /// the audit.
     pub fn begin_attempt(
         &self,
         entity: &Entity,
@@ -127,21 +142,36 @@ impl VelocityLimiter {
         account: &FullAccount,
         now: Timestamp,
     ) -> Result<AttemptGuard, Refusal> {
-        let now = to_nanoseconds(now);
         let mut attempt = AttemptGuard::new(&self.unsaved);
-        let counted = self.count_attempt(&mut attempt, entity, shopper, account, now);
-        counted.map_err(|wait| {
-            std::mem::take(&mut attempt).refund_costs(|cost| cost, now);
+        let counted = self.count_attempt(&mut attempt, entity, shopper, account, to_nanoseconds(now));
+        counted.map_err(|ReachedCap { limit, cap, wait }| {
+            std::mem::take(&mut attempt).refund_costs(|cost| cost, to_nanoseconds(now));
+            self.reached.record(entity, limit, now, || {
+                let key = match limit {
+                    VelocityLimit::Address => shopper.map(|shopper| mask_address(shopper.address())),
+                    // The last digits are left out, so that the row is of no use to somebody who looks for a number.
+                    VelocityLimit::Bin | VelocityLimit::AlikeNumbers => account.bin().map(str::to_owned),
+                    VelocityLimit::Entity | VelocityLimit::Checkout => None,
+                };
+                (key.unwrap_or_default(), format!("{cap} an hour"))
+            });
             Refusal::too_many_attempts(to_whole_seconds(wait))
         })?;
         Ok(attempt)
+    }
+
+    /// Records for the audit that a checkout has no attempt left. Its id is a capability, so its log tag stands for it.
+    pub fn record_exhausted_checkout(&self, entity: &Entity, checkout: &CheckoutId, limit: u32, now: Timestamp) {
+        self.reached.record(entity, VelocityLimit::Checkout, now, || {
+            (log_tag(checkout.as_str()), format!("{limit} in its lifetime"))
+        });
     }
 
     /// Adds the costs of an attempt to the counts of its address, its BIN, its entity and its group of similar card
     /// numbers.
     ///
     /// # Errors
-    /// The remaining wait in nanoseconds at the first cap that is reached. The costs before it stay in `attempt`.
+    /// The first cap that is reached. The costs before it stay in `attempt`.
     fn count_attempt(
         &self,
         attempt: &mut AttemptGuard,
@@ -149,7 +179,7 @@ impl VelocityLimiter {
         shopper: Option<ShopperAddress>,
         account: &FullAccount,
         now: i64,
-    ) -> Result<(), i64> {
+    ) -> Result<(), ReachedCap> {
         let id = entity.id.as_str().as_bytes();
         if let Some(shopper) = shopper {
             self.count_address(attempt, entity, shopper, now)?;
@@ -178,14 +208,14 @@ impl VelocityLimiter {
     /// origin, so that an address at its limit is refused by either.
     ///
     /// # Errors
-    /// The remaining wait in nanoseconds if a cap is reached.
+    /// The cap that is reached, if any.
     fn count_address(
         &self,
         attempt: &mut AttemptGuard,
         entity: &Entity,
         shopper: ShopperAddress,
         now: i64,
-    ) -> Result<(), i64> {
+    ) -> Result<(), ReachedCap> {
         let address = shopper.address();
         let (browser, reported) = (networks_of_browser(address), networks_of_reported(address, entity));
         let (counted, checked) = match shopper {
@@ -195,7 +225,8 @@ impl VelocityLimiter {
         for (name, factor) in checked {
             let cap = self.limits.cap_for(entity, self.limits.per_address.saturating_mul(factor));
             if let (Some(cap), Some(count)) = (cap, self.cache_for(SourceKind::Address).get(&name)) {
-                count.check_cost(HOUR / cap, now)?;
+                let checked = count.check_cost(HOUR / cap, now);
+                checked.map_err(|wait| ReachedCap { limit: VelocityLimit::Address, cap, wait })?;
             }
         }
         for (name, factor) in counted {
@@ -209,14 +240,14 @@ impl VelocityLimiter {
     /// Counts nothing for other accounts, for the last number again, or without a cap.
     ///
     /// # Errors
-    /// The remaining wait in nanoseconds if the cap is reached; then an alarm is logged, at most once a minute.
+    /// The cap if it is reached; then an alarm is logged, at most once a minute.
     fn count_number(
         &self,
         attempt: &mut AttemptGuard,
         entity: &Entity,
         account: &FullAccount,
         now: i64,
-    ) -> Result<(), i64> {
+    ) -> Result<(), ReachedCap> {
         let (FullAccount::Card(card), Some(cap)) = (account, self.limits.cap_for(entity, self.limits.alike_numbers))
         else {
             return Ok(());
@@ -240,7 +271,7 @@ impl VelocityLimiter {
                          somebody may be looking for the number of a stored card; attempts with such numbers are refused"
                     );
                 }
-                Err(wait)
+                Err(ReachedCap { limit: VelocityLimit::AlikeNumbers, cap, wait })
             }
         }
     }
@@ -248,7 +279,7 @@ impl VelocityLimiter {
     /// Adds the cost of a decline to the count of a source. Does nothing without a cap.
     ///
     /// # Errors
-    /// The remaining wait in nanoseconds if the cap is reached.
+    /// The cap if it is reached.
     fn count_source(
         &self,
         attempt: &mut AttemptGuard,
@@ -256,10 +287,11 @@ impl VelocityLimiter {
         (kind, name): (SourceKind, CountName),
         cap: u32,
         now: i64,
-    ) -> Result<(), i64> {
+    ) -> Result<(), ReachedCap> {
         let Some(cap) = self.limits.cap_for(entity, cap) else { return Ok(()) };
         let (count, cost) = (self.count_for(kind, &name), HOUR / cap);
-        let until = count.add_cost(cost, now)?;
+        let added = count.add_cost(cost, now);
+        let until = added.map_err(|wait| ReachedCap { limit: kind.into(), cap, wait })?;
         attempt.costs.push(CountedCost { kind, name, count, cost, until });
         Ok(())
     }
