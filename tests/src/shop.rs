@@ -21,7 +21,24 @@ impl TestDemoShop {
     /// # Errors
     /// If there is no free port, or the merchant cannot be created.
     pub async fn start(gateway: &TestGateway) -> anyhow::Result<Self> {
-        let merchant = gateway.create_merchant()?;
+        Self::start_for(gateway, gateway.create_merchant()?).await
+    }
+
+    /// Starts the shop on a free port for a merchant that checks its payments by the rules of the demo.
+    ///
+    /// # Errors
+    /// If there is no free port, or the merchant or its rules cannot be created.
+    pub async fn start_with_risk_check(gateway: &TestGateway) -> anyhow::Result<Self> {
+        let merchant = gateway.create_merchant_with(&["--risk", "on"])?;
+        let rules = include_str!("../../server/src/cli/demo_rules.toml");
+        let added = merchant.post("v2/risk/rules", &[("rules", rules)]).await?;
+        let version = added.json["version"].as_str().unwrap_or_default();
+        let used = merchant.post(&format!("v2/risk/rules/{version}/activate"), &[]).await?;
+        anyhow::ensure!(used.status == 200, "{}{}", added.text, used.text);
+        Self::start_for(gateway, merchant).await
+    }
+
+    async fn start_for(gateway: &TestGateway, merchant: MerchantClient) -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let public = format!("http://shop.localhost:{}/", listener.local_addr()?.port());
         let shop = ShopConfig {
@@ -31,6 +48,7 @@ impl TestDemoShop {
             public: public.clone(),
             entity_id: merchant.entity_id.clone(),
             token: merchant.token.clone(),
+            data: None,
         };
         tokio::spawn(tillgate_shop::serve_shop(shop, listener, std::future::pending()));
         Ok(Self { public, merchant })
@@ -51,7 +69,7 @@ impl TestDemoShop {
     }
 
     /// Opens the shop (with `query`, such as `?lang=de`), chooses a bowl, selects an outcome (`approve`, `decline`,
-    /// `pending`), and goes to the checkout.
+    /// `pending`, or `suspicious` for the switch of that name), and goes to the checkout.
     ///
     /// # Errors
     /// If an element on the way is missing.
@@ -59,7 +77,10 @@ impl TestDemoShop {
         browser.goto(format!("{}{query}", self.public)).await?;
         browser.query(By::Css("label.choice:has(#item-bowl)")).first().await?.click().await?;
         browser.query(By::Css("details.settings summary")).first().await?.click().await?;
-        let chosen = format!("select[name=outcome] option[value={outcome}]");
+        let chosen = match outcome {
+            "suspicious" => "input[name=suspicious]".to_owned(),
+            outcome => format!("select[name=outcome] option[value={outcome}]"),
+        };
         browser.query(By::Css(chosen)).first().await?.click().await?;
         browser.query(By::Css(".order-line .primary")).first().await?.click().await?;
         Ok(())

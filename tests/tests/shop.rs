@@ -104,3 +104,24 @@ async fn a_result_of_another_order_is_not_shown() -> anyhow::Result<()> {
     assert!(!result.text.contains("data-outcome"), "{}", result.text);
     Ok(())
 }
+
+#[tokio::test]
+async fn a_suspicious_order_is_stopped_by_the_risk_check_and_an_ordinary_one_is_paid() -> anyhow::Result<()> {
+    let demo = TestDemoShop::start_with_risk_check(TestGateway::shared()).await?;
+    let shopper = ShopperClient { demo, client: reqwest::Client::builder().redirect(Policy::none()).build()? };
+    let order = [("item", "teapot"), ("quantity", "1"), ("suspicious", "1")];
+    let page = shopper.post_form("/checkout", &order).await?;
+    let id = shopper.read_checkout_id(&page).await?;
+    shopper.demo.merchant.submit_card(&id, &[]).await?;
+    let result = shopper.load_page(&result_path(&page, &id)).await?.text;
+    for part in [r#"data-outcome="declined""#, "We stopped this order.", "tillgate risk explain", "100.400.141"] {
+        assert!(result.contains(part), "{part}: {result}");
+    }
+    // The second try is an ordinary order with the same checkout.
+    let again = shopper.post_form(&format!("{page}/again"), &[]).await?;
+    assert_eq!(shopper.read_checkout_id(&again).await?, id);
+    shopper.demo.merchant.submit_card(&id, &[]).await?;
+    let result = shopper.load_page(&result_path(&page, &id)).await?.text;
+    assert!(result.contains(r#"data-outcome="paid""#) && !result.contains("tillgate risk"), "{result}");
+    Ok(())
+}

@@ -3,6 +3,7 @@
 //! server to server, never data from the browser.
 
 mod catalogue;
+mod customer;
 mod gateway;
 mod money;
 mod order;
@@ -34,6 +35,8 @@ pub struct ShopConfig {
     pub entity_id: String,
     /// The shop's access token. It never leaves this server except in the `Authorization` header to the gateway.
     pub token: String,
+    /// Folder of the gateway's data, for the command that a result page shows. `None` leaves it out of the command.
+    pub data: Option<String>,
 }
 
 impl std::fmt::Debug for ShopConfig {

@@ -32,6 +32,8 @@ pub struct ShopOrder {
     pub quantity: u32,
     /// Result code that the simulator is asked for, so that a visitor can see a decline.
     pub forced: Option<&'static str>,
+    /// True if its e-mail address and its delivery look suspicious to the demo's risk rules.
+    pub suspicious: bool,
     /// All checkouts that were prepared for this order; the last is the current one.
     pub checkouts: Vec<PreparedCheckout>,
     /// True if the gateway confirmed a payment.
@@ -130,6 +132,7 @@ mod tests {
             item: &ITEMS[1],
             quantity: 2,
             forced: None,
+            suspicious: false,
             checkouts: vec![checkout],
             paid: false,
         }

@@ -13,6 +13,7 @@ use tokio::sync::OnceCell;
 
 use crate::ShopConfig;
 use crate::catalogue::Item;
+use crate::customer;
 use crate::gateway::{CallFields, GatewayClient, GatewayError, StatusResponse};
 use crate::order::{Orders, ShopOrder, new_reference};
 use crate::outcome::{self, OrderOutcome};
@@ -20,17 +21,6 @@ use crate::pages::{self, ErrorPage};
 use crate::playground;
 use crate::resource_path;
 use crate::view::{View, ViewQuery};
-
-/// The only customer of the demo: she is signed in, and her address is known.
-pub mod customer {
-    pub const GIVEN_NAME: &str = "Jane";
-    pub const SURNAME: &str = "Jones";
-    pub const EMAIL: &str = "jane.jones@example.com";
-    pub const STREET: &str = "Lange Reihe 12";
-    pub const CITY: &str = "Hamburg";
-    pub const POSTCODE: &str = "20099";
-    pub const COUNTRY: &str = "DE";
-}
 
 /// The shop's style sheet.
 pub const STYLE_SHEET: &str = include_str!("shop.css");
@@ -127,6 +117,8 @@ struct OrderForm {
     quantity: String,
     #[serde(default)]
     outcome: String,
+    #[serde(default)]
+    suspicious: String,
     #[serde(flatten)]
     view: ViewQuery,
 }
@@ -147,7 +139,8 @@ async fn place_order(State(app): SharedState, Form(form): Form<OrderForm>) -> Re
     let Ok(reference) = new_reference() else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
-    let mut order = ShopOrder { reference, item, quantity, forced, checkouts: Vec::new(), paid: false };
+    let suspicious = form.suspicious == "1";
+    let mut order = ShopOrder { reference, item, quantity, forced, suspicious, checkouts: Vec::new(), paid: false };
     match app.gateway.prepare_checkout(&checkout_fields(&app.shop, &order, view)).await {
         Ok(checkout) => order.checkouts.push(checkout),
         Err(error) => return gateway_error_page(view, &error),
@@ -169,16 +162,28 @@ fn checkout_fields(shop: &ShopConfig, order: &ShopOrder, view: View) -> CallFiel
         ("merchantTransactionId", order.reference.clone()),
         ("customer.givenName", customer::GIVEN_NAME.into()),
         ("customer.surname", customer::SURNAME.into()),
-        ("customer.email", customer::EMAIL.into()),
-        ("billing.street1", customer::STREET.into()),
-        ("billing.city", customer::CITY.into()),
-        ("billing.postcode", customer::POSTCODE.into()),
-        ("billing.country", customer::COUNTRY.into()),
+        ("billing.street1", customer::HOME.street.into()),
+        ("billing.city", customer::HOME.city.into()),
+        ("billing.postcode", customer::HOME.postcode.into()),
+        ("billing.country", customer::HOME.country.into()),
     ];
+    fields.extend(delivery_fields(order.suspicious));
     if let Some(code) = order.forced {
         fields.push(("customParameters[forceResultCode]", code.into()));
     }
     fields
+}
+
+/// Returns the parameters that the demo's risk rules look at: e-mail address and delivery.
+fn delivery_fields(suspicious: bool) -> CallFields<'static> {
+    let address = customer::delivery(suspicious);
+    vec![
+        ("customer.email", customer::email(suspicious).into()),
+        ("shipping.street1", address.street.into()),
+        ("shipping.city", address.city.into()),
+        ("shipping.postcode", address.postcode.into()),
+        ("shipping.country", address.country.into()),
+    ]
 }
 
 /// Shows the checkout page of an order. A paid order redirects to its result; an unknown one, or one without a
@@ -200,7 +205,7 @@ async fn show_checkout(
 }
 
 /// Handles another try: with the same checkout while the gateway keeps it open, otherwise with a new one. A forced
-/// outcome is dropped. Redirects to the checkout page; does nothing else for a paid order.
+/// outcome and suspicious data are dropped. Redirects to the checkout page; does nothing else for a paid order.
 async fn retry_checkout(
     State(app): SharedState,
     Path(reference): Path<String>,
@@ -215,11 +220,14 @@ async fn retry_checkout(
         return back;
     };
     // A decline that the visitor asked for happens once; the second try is an ordinary one.
-    let change = match order.forced.take() {
-        Some(_) => ("customParameters[forceResultCode]", APPROVED.to_owned()),
-        None => ("merchantTransactionId", reference.clone()),
-    };
-    let new_checkout = match app.gateway.update_if_open(&current, &vec![change]).await {
+    let mut changes: CallFields = vec![("merchantTransactionId", reference.clone())];
+    if order.forced.take().is_some() {
+        changes.push(("customParameters[forceResultCode]", APPROVED.to_owned()));
+    }
+    if std::mem::take(&mut order.suspicious) {
+        changes.extend(delivery_fields(false));
+    }
+    let new_checkout = match app.gateway.update_if_open(&current, &changes).await {
         Ok(true) => None,
         Ok(false) => match app.gateway.prepare_checkout(&checkout_fields(&app.shop, &order, view)).await {
             Ok(checkout) => Some(checkout),
@@ -229,6 +237,7 @@ async fn retry_checkout(
     };
     app.orders.update(&reference, |order| {
         order.forced = None;
+        order.suspicious = false;
         order.checkouts.extend(new_checkout);
     });
     back
@@ -277,7 +286,7 @@ async fn show_result(
         }
         app.orders.update(&reference, |order| order.paid = true);
     }
-    pages::render_result(view, &order, &status, outcome).into_response()
+    pages::render_result(view, &app.shop, &order, &status, outcome).into_response()
 }
 
 /// Checks that the payment in a status is the ordered one. A missing `merchantTransactionId` passes.

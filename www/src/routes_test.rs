@@ -100,6 +100,7 @@ fn router_for(gateway: &str) -> Router {
         public: "http://shop.localhost:8081/".into(),
         entity_id: "e".repeat(32),
         token: "a-token".into(),
+        data: Some("/var/lib/tillgate".into()),
     })
 }
 
@@ -159,6 +160,8 @@ async fn a_checkout_is_prepared_on_the_server_and_the_page_carries_the_form() {
         assert_eq!(fields["entityId"], "e".repeat(32));
         assert_eq!(fields["merchantTransactionId"], reference);
         assert!(!fields.contains_key("customParameters[forceResultCode]"));
+        assert_eq!(fields["customer.email"], "jane.jones@example.com");
+        assert_eq!(fields["shipping.country"], fields["billing.country"]);
     }
     let request = Request::get(format!("/checkout/{reference}?lang=de")).body(Body::empty()).unwrap();
     let (response, page) = send_request(&shop, request).await;
@@ -255,6 +258,35 @@ async fn a_decline_offers_another_try_with_the_same_checkout_while_it_is_open() 
     assert!(load_page(&shop, &address).await.1.contains("checkoutId=AAAA2.test-1"));
     let gateway = gateway.lock().unwrap();
     assert!(!gateway.prepared[1].contains_key("customParameters[forceResultCode]"), "forced once, not twice");
+}
+
+#[tokio::test]
+async fn a_suspicious_order_that_is_stopped_says_why_and_is_ordinary_at_the_second_try() {
+    let (shop, gateway) = start_shop().await;
+    let reference = order_bowls(&shop, "&suspicious=1").await;
+    let first = gateway.lock().unwrap().prepared[0].clone();
+    assert!(first["customer.email"].ends_with("@trash.example"), "{first:?}");
+    assert_ne!(first["shipping.country"], first["billing.country"]);
+    assert!(load_page(&shop, &format!("/checkout/{reference}")).await.1.contains("Portland"));
+    let payment = "8a0000000000000000000000000000ff";
+    for (code, outcome, title) in [
+        ("100.400.141", "declined", "We stopped this order."),
+        ("100.400.500", "pending", "We are looking at this order."),
+        ("800.100.151", "declined", "That did not work."),
+    ] {
+        let body = json!({ "id": payment, "result": { "code": code, "description": "" } });
+        gateway.lock().unwrap().status = Some((StatusCode::BAD_REQUEST, body));
+        let (_, page) = load_page(&shop, &format!("/result/{reference}?id=AAAA1.test-1")).await;
+        assert!(page.contains(&format!(r#"data-outcome="{outcome}""#)) && page.contains(title), "{page}");
+        let command = format!("tillgate risk explain {} {payment} --data '/var/lib/tillgate'", "e".repeat(32));
+        let is_stopped = code.starts_with("100.400.");
+        assert_eq!(page.contains(&command.replace('\'', "&#39;")) || page.contains(&command), is_stopped, "{page}");
+    }
+    let address = post_form(&shop, &format!("/checkout/{reference}/again"), "").await;
+    assert!(load_page(&shop, &address).await.1.contains("Hamburg"));
+    let second = gateway.lock().unwrap().prepared[1].clone();
+    assert_eq!(second["customer.email"], "jane.jones@example.com");
+    assert_eq!(second["shipping.country"], second["billing.country"]);
 }
 
 #[tokio::test]

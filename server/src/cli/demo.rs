@@ -11,6 +11,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::CommonOptions;
+use super::demo_rules::ensure_demo_rules;
 use super::demo_shop::{DemoShop, ShopSettings};
 use super::serve::{GatewaySettings, bind_listener, create_runtime, serve_until_stopped, stop_signal};
 use super::wallet::create_key;
@@ -55,12 +56,14 @@ struct DemoOutput {
 
 impl Demo {
     /// Opens the gateway, starts the shop, prints addresses and credentials, and serves until SIGTERM or SIGINT.
-    /// Creates the store, the demo merchant and its wallet key if they are missing.
+    /// Creates the store, the demo merchant, its wallet key and its risk rules if they are missing.
     pub(super) fn run(mut self) -> anyhow::Result<()> {
         self.settings.allow_loopback();
         self.settings.start_log();
         let shop_program = DemoShop::find_program()?;
         let merchant = ensure_demo_merchant(&self.common.data)?;
+        let entity = EntityId::parse(&merchant.entity_id).context("the demo merchant's entityId")?;
+        ensure_demo_rules(&AdminStore::open(&self.common.data)?, &entity)?;
         create_runtime()?.block_on(async {
             let listener = bind_listener(self.listen).await?;
             let gateway = listener.local_addr()?;
@@ -71,12 +74,12 @@ impl Demo {
             }
             let state = self.settings.open_gateway(&self.common.data).await?;
             let store = AdminStore::open(&self.common.data)?;
-            let entity = EntityId::parse(&merchant.entity_id).context("the demo merchant's entityId")?;
             // A key for the simulated wallets.
             if store.load_wallet_keys(&entity)?.is_empty() {
                 create_key(&store, &state.gateway.vault, entity)?;
             }
             drop(store);
+            let data = fs::canonicalize(&self.common.data)?;
             let limits = self.settings.connection_limits();
             let stop = stop_signal()?;
             // Dropping the shop ends its process. It is dropped after the gateway.
@@ -89,6 +92,7 @@ impl Demo {
                     gateway_fields: self.settings.fields_url.as_deref(),
                     entity_id: &merchant.entity_id,
                     token: &merchant.token,
+                    data: &data,
                 },
             )?;
             started.shop.clone_from(&shop.public);

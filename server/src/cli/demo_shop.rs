@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, ensure};
@@ -26,6 +26,8 @@ pub(super) struct ShopSettings<'a> {
     pub(super) entity_id: &'a str,
     /// The shop's access token.
     pub(super) token: &'a str,
+    /// The gateway's data folder.
+    pub(super) data: &'a Path,
 }
 
 /// A running demo shop. Dropping it ends the process.
@@ -66,6 +68,7 @@ impl DemoShop {
         set("GATEWAY_PUBLIC", &settings.gateway_public);
         set("ENTITY_ID", &settings.entity_id);
         set("TOKEN", &settings.token);
+        set("DATA", &settings.data);
         match settings.gateway_fields {
             Some(fields) => set("GATEWAY_FIELDS", &fields),
             None => drop(command.env_remove("TILLGATE_SHOP_GATEWAY_FIELDS")),

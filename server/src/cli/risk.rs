@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::CommonOptions;
 use super::risk_dry_run::DryRunRules;
 use super::risk_audit::ShowRiskAudit;
+use super::risk_explain::ExplainPayment;
 use super::risk_input::read_payments;
 use super::risk_list::RiskListCommand;
 use super::risk_versions::{AddRules, ListRuleVersions, ShowRules, UseRules};
@@ -44,6 +45,8 @@ pub(super) enum RiskCommand {
     Shadow(UseRules),
     /// Replay stored payments with a version, and report what it would have decided.
     DryRun(DryRunRules),
+    /// Show why a payment's check decided as it did.
+    Explain(ExplainPayment),
     /// Show changes of rules and lists, and reached limits against card testing.
     Audit(ShowRiskAudit),
     /// Add, remove and show entries of an entity's lists.
@@ -151,6 +154,7 @@ impl RiskCommand {
             Self::Activate(command) => command.run(VersionRole::Active),
             Self::Shadow(command) => command.run(VersionRole::Shadow),
             Self::DryRun(command) => command.run(),
+            Self::Explain(command) => command.run(),
             Self::Audit(command) => command.run(),
             Self::List(command) => command.run(),
         }

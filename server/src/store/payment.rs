@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, params};
 
-use super::rows::{encode_document as encode, load_earlier_state};
+use super::rows::{self, encode_document as encode, load_earlier_state};
 use super::timer::{self, TimerKind};
-use super::{Sources, StoreError, event, guards, review};
+use super::{AdminStore, Sources, StoreError, event, guards, review};
 use crate::domain::effects::{self, EndTimerEffect};
+use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Payment;
 
 /// Writes new or changed payments with their effects. Returns true if a message was written. Fails if a constraint is
@@ -84,4 +85,14 @@ fn write_index_rows(connection: &Connection, payment: &Payment) -> Result<(), St
             .execute(params![page.as_str(), entity, id])?;
     }
     Ok(())
+}
+
+impl AdminStore {
+    /// Loads a payment of an entity by id.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+        rows::load_payment(&self.connection, entity, id)
+    }
 }

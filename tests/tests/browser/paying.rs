@@ -35,6 +35,34 @@ async fn a_shopper_pays_on_the_demo_shop_and_reads_success() -> anyhow::Result<(
 }
 
 #[tokio::test]
+async fn a_suspicious_order_is_stopped_with_its_reason_and_a_command_that_fits_a_phone() -> anyhow::Result<()> {
+    let demo = TestDemoShop::start_with_risk_check(TestGateway::shared()).await?;
+    run_in_desktop_browser(move |browser| async move {
+        for (query, title) in [("", "We stopped this order."), ("?lang=de", "Wir haben diese Bestellung angehalten.")] {
+            let form = demo.open_card_form(&browser, query, "suspicious").await?;
+            let id = shop::read_checkout_id(&browser).await?;
+            form.fill_fields().await?;
+            form.press_pay_button().await?;
+            assert_eq!(TestDemoShop::read_outcome(&browser).await?, "declined");
+            assert_eq!(demo.merchant.read_status(&id).await?.result_code(), "100.400.141");
+            let page = browser.find(By::Css("main")).await?.text().await?;
+            assert!(page.contains(title) && page.contains("tillgate risk explain"), "{page}");
+            browser.save_screenshot(&format!("result-suspicious{}", query.replace(['?', '='], "-"))).await?;
+            browser.resize_page(360, 780).await?;
+            assert_eq!(browser.evaluate("document.documentElement.scrollWidth <= innerWidth").await?, true, "{query}");
+            browser.save_screenshot(&format!("result-suspicious-phone{}", query.replace(['?', '='], "-"))).await?;
+        }
+        browser.find(By::Css(".actions button")).await?.click().await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.fill_fields().await?;
+        form.press_pay_button().await?;
+        assert_eq!(TestDemoShop::read_outcome(&browser).await?, "paid");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
 async fn a_decline_is_told_on_the_result_page_and_the_same_checkout_can_be_paid_after_it() -> anyhow::Result<()> {
     let demo = TestDemoShop::start(TestGateway::shared()).await?;
     run_in_desktop_browser(move |browser| async move {

@@ -3,10 +3,9 @@
 use maud::{Markup, html};
 
 use super::{art, layout};
-use crate::ShopConfig;
 use crate::order::{PreparedCheckout, ShopOrder};
-use crate::routes::customer;
 use crate::view::View;
+use crate::{ShopConfig, customer};
 
 /// Test numbers of the simulator, with their brands.
 const CARDS: [(&str, &str); 3] =
@@ -18,6 +17,7 @@ pub fn render_checkout(view: View, shop: &ShopConfig, order: &ShopOrder, checkou
     let path = format!("/checkout/{}", order.reference);
     let loader = format!("{}v1/paymentWidgets.js?checkoutId={}", shop.gateway_public, checkout.id);
     let result = order.result_url(shop, view);
+    let address = customer::delivery(order.suspicious);
     let main = html! {
         (art::symbol_definitions())
         div.checkout {
@@ -45,8 +45,8 @@ pub fn render_checkout(view: View, shop: &ShopConfig, order: &ShopOrder, checkou
                     h3 { (texts.deliver_to) }
                     address {
                         (customer::GIVEN_NAME) " " (customer::SURNAME) br;
-                        (customer::STREET) br;
-                        (customer::POSTCODE) " " (customer::CITY) ", " (customer::COUNTRY)
+                        (address.street) br;
+                        (address.postcode) " " (address.city) ", " (address.country)
                     }
                 }
             }

@@ -82,6 +82,10 @@ fn render_settings(view: View) -> Markup {
                     }
                 }
                 label.check {
+                    input type="checkbox" name="suspicious" value="1";
+                    span { (texts.suspicious) }
+                }
+                label.check {
                     input type="checkbox" name="brandDetection" value="1" checked[view.brand_detection];
                     span { (texts.detect_brand) }
                 }

@@ -3,15 +3,29 @@
 use maud::{Markup, html};
 
 use super::{art, checkout, layout};
+use crate::ShopConfig;
 use crate::gateway::StatusResponse;
 use crate::order::ShopOrder;
 use crate::outcome::OrderOutcome;
 use crate::view::View;
 
-/// Renders the page at `/result/{order}`. A declined order offers another try, a pending one a reload.
-pub fn render_result(view: View, order: &ShopOrder, status: &StatusResponse, outcome: OrderOutcome) -> Markup {
+/// Beginning of the result codes of risk checks.
+const RISK_CODES: &str = "100.400.";
+
+/// Renders the page at `/result/{order}`. A declined order offers another try, a pending one a reload. If a risk check
+/// stopped or holds a suspicious order, the page says why, and shows the operator's command to look at it.
+pub fn render_result(
+    view: View,
+    shop: &ShopConfig,
+    order: &ShopOrder,
+    status: &StatusResponse,
+    outcome: OrderOutcome,
+) -> Markup {
     let texts = view.language().texts();
+    let checked = order.suspicious && status.result.code.starts_with(RISK_CODES);
     let (kind, title, text) = match outcome {
+        OrderOutcome::Declined if checked => ("declined", texts.stopped_title, texts.stopped_text),
+        OrderOutcome::Pending if checked => ("pending", texts.held_title, texts.held_text),
         OrderOutcome::Paid => ("paid", texts.paid_title, texts.paid_text),
         OrderOutcome::Declined => ("declined", texts.declined_title, texts.declined_text),
         OrderOutcome::Pending => ("pending", texts.pending_title, texts.pending_text),
@@ -43,6 +57,9 @@ pub fn render_result(view: View, order: &ShopOrder, status: &StatusResponse, out
                 h2 #summary-title { (texts.your_order) }
                 (checkout::render_summary(view, order))
             }
+            @if let Some(id) = status.id.as_deref().filter(|_| checked) {
+                (render_command(view, shop, id))
+            }
             p.small {
                 (texts.result_code) " " span.code { (status.result.code) }
                 @if !status.result.description.is_empty() { ": " (status.result.description) }
@@ -51,6 +68,21 @@ pub fn render_result(view: View, order: &ShopOrder, status: &StatusResponse, out
         }
     };
     layout::render_page(view, title, Some(&path), main)
+}
+
+/// Renders the operator's command that shows which rules stopped or hold a payment.
+fn render_command(view: View, shop: &ShopConfig, payment: &str) -> Markup {
+    html! {
+        div.operator {
+            p { (view.language().texts().look_at_it) }
+            pre tabindex="0" {
+                code {
+                    "tillgate risk explain " (shop.entity_id) " " (payment)
+                    @if let Some(data) = &shop.data { " --data '" (data) "'" }
+                }
+            }
+        }
+    }
 }
 
 /// Renders the brand, and the card's last digits if the gateway sent them. Without a brand renders nothing.
