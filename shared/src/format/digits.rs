@@ -18,6 +18,12 @@ pub fn to_ascii(character: char) -> Option<char> {
     digit_value(character).map(|value| char::from(b'0' + value))
 }
 
+/// Returns true if a text may have this number of digits. Counts only those of ASCII, which is fast; a text with any
+/// other character may have any number of digits.
+pub(crate) fn may_have_digits(text: &str, count: usize) -> bool {
+    text.bytes().filter(u8::is_ascii_digit).count() >= count || !text.is_ascii()
+}
+
 /// Returns true if a text consists of ASCII digits only, or is empty.
 pub(crate) fn has_only_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())

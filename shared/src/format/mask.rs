@@ -87,7 +87,7 @@ pub fn has_card_number(text: &str, strictness: Strictness) -> bool {
 /// it do not matter. A number of at most ten digits is not masked.
 pub(crate) fn mask_known_number<'a>(text: &'a str, secret: &str) -> Cow<'a, str> {
     // A mask of ten digits would hide none.
-    if secret.len() <= 10 || text.len() < secret.len() {
+    if secret.len() <= 10 || !digits::may_have_digits(text, secret.len()) {
         return Cow::Borrowed(text);
     }
     mask_repeatedly(text, &|text| mask_known_once(text, secret))
@@ -105,6 +105,9 @@ fn mask_digits(number: &str) -> String {
 /// digits, and true if they are in groups. Returns `None` if there is no number.
 fn mask_numbers_once(text: &str, accepts: &dyn Fn(&str, bool) -> bool) -> Option<String> {
     let runs = find_runs(text);
+    if runs.is_empty() {
+        return None;
+    }
     let mut masked = String::new();
     let mut copied = 0;
     let mut first = 0;

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use super::super::{digits, iban};
 
+/// Minimum number of digits of a card number.
+pub(super) const SHORTEST: usize = 12;
 /// Maximum number of characters between two digits of one number.
 pub(super) const WIDEST: usize = 3;
 /// Minimum length of a word that counts as a hexadecimal id.
@@ -37,12 +39,12 @@ pub(super) struct Gap<'a> {
 /// Returns the runs that may be part of a card number: all but those in dates, times, hexadecimal ids and IBANs. A run
 /// after one of these has no gap. Returns no runs if they have fewer than 12 digits in all.
 pub(super) fn find_runs(text: &str) -> Vec<DigitRun<'_>> {
-    // The usual case: fewer bytes than the shortest number has digits.
-    if text.len() < 12 {
+    // The usual case.
+    if !digits::may_have_digits(text, SHORTEST) {
         return Vec::new();
     }
     let mut runs = find_all_runs(text);
-    if runs.iter().map(|run| run.digits.len()).sum::<usize>() < 12 {
+    if runs.iter().map(|run| run.digits.len()).sum::<usize>() < SHORTEST {
         return Vec::new();
     }
     let mut other: Vec<Range<usize>> = Vec::new();
