@@ -115,11 +115,12 @@ impl std::error::Error for BodyError {}
 /// name is no error: the result reports it.
 pub fn decode_body(body: &[u8]) -> Result<DecodedBody, BodyError> {
     let pairs = || body.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty());
-    let count = pairs().count();
-    if count > MAX_PAIRS {
+    // Empty pairs are no pairs, but a body with so many separators is rare.
+    let separators = body.iter().filter(|byte| **byte == b'&').count();
+    if separators >= MAX_PAIRS && pairs().count() > MAX_PAIRS {
         return Err(BodyError::for_body(BodyFault::TooManyPairs));
     }
-    let mut parameters = Parameters::with_capacity(count);
+    let mut parameters = Parameters::with_capacity(body.len().min(separators + 1).min(MAX_PAIRS));
     let (mut repeated, mut contradictory) = (None, None);
     for pair in pairs() {
         let split = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
@@ -189,6 +190,10 @@ fn parse_hex_digit(digit: u8) -> Option<u8> {
 fn check_name(name: &str) -> Result<(), BodyFault> {
     if name.is_empty() {
         return Err(BodyFault::EmptyName);
+    }
+    // The usual case.
+    if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.') {
+        return Ok(());
     }
     if name.chars().any(char::is_control) {
         return Err(BodyFault::ControlCharacter);

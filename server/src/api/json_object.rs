@@ -4,14 +4,16 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-/// A JSON object; its fields keep the order in which they were set.
+/// A JSON object; its fields keep the order in which they were set. Merchants choose some of the names. The hash has a
+/// random seed, so they cannot choose many names with the same hash.
 #[derive(Debug, Default, Serialize)]
 #[serde(transparent)]
-pub(super) struct JsonObject<'a>(IndexMap<&'a str, FieldValue<'a>>);
+pub(super) struct JsonObject<'a>(IndexMap<&'a str, FieldValue<'a>, RandomState>);
 
 /// Objects by index.
 #[derive(Debug)]
@@ -40,7 +42,7 @@ pub(super) enum FieldValue<'a> {
 impl<'a> JsonObject<'a> {
     /// Creates an object without fields, with capacity for the longest responses.
     pub(super) fn new() -> Self {
-        Self(IndexMap::with_capacity(24))
+        Self(IndexMap::with_capacity_and_hasher(24, RandomState::default()))
     }
 
     /// Sets a field.

@@ -17,7 +17,7 @@ pub const MAX_OMITTED: usize = MAX_INDEX as usize;
 /// first list that exceeds the limit, with its highest index. `None` if no list does.
 pub fn check_lists(parameters: &Parameters) -> Option<ParameterError> {
     let mut lists: IndexMap<&str, (BTreeSet<u16>, &str)> = IndexMap::new();
-    for (name, _) in parameters.iter() {
+    for (name, _) in parameters.iter().filter(|(name, _)| name.contains('[')) {
         for (list, index) in inner_lists(name) {
             let (indexes, example) = lists.entry(list).or_insert_with(|| (BTreeSet::new(), name));
             if indexes.insert(index) && indexes.last() == Some(&index) {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -15,14 +16,16 @@ const SCANNED: usize = 32;
 
 /// Names and values in order, each name once.
 ///
+/// Senders choose the names. The hash has a random seed, so they cannot choose many names with the same hash.
+///
 /// `Debug` masks secrets and card numbers. Values of secret parameters are zeroed when they are replaced or dropped.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Parameters(IndexMap<String, String>);
+pub struct Parameters(IndexMap<String, String, RandomState>);
 
 impl Parameters {
     /// Creates an empty set with room for `capacity` parameters.
     pub(crate) fn with_capacity(capacity: usize) -> Self {
-        Self(IndexMap::with_capacity(capacity))
+        Self(IndexMap::with_capacity_and_hasher(capacity, RandomState::default()))
     }
 
     /// Returns the value of a parameter.
@@ -36,10 +39,9 @@ impl Parameters {
 
     /// Sets a parameter. An existing one keeps its place, and its value is zeroed if it is secret.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
-        let name = name.into();
-        let secret = is_secret(&name);
-        if let Some(mut old) = self.0.insert(name, value.into())
-            && secret
+        let (index, old) = self.0.insert_full(name.into(), value.into());
+        if let Some(mut old) = old
+            && self.0.get_index(index).is_some_and(|(name, _)| is_secret(name))
         {
             old.zeroize();
         }

@@ -61,7 +61,7 @@ pub fn has_eci_and_cavv(parameters: &Parameters) -> bool {
 
 /// Returns true if the parameters contain any part of the result of an external 3-D Secure authentication.
 pub fn has_external_three_ds(parameters: &Parameters) -> bool {
-    THREE_DS_RESULTS.iter().any(|name| parameters.contains(name))
+    parameters.with_prefix("threeDSecure.").any(|(name, _)| THREE_DS_RESULTS.contains(&name))
 }
 
 impl CompletenessCheck<'_> {
