@@ -14,6 +14,7 @@ use rusqlite_migration::{M, Migrations};
 
 use super::error::{Cause, unreadable_column};
 use super::group_commit::CommitQueue;
+use super::group_transaction::WrittenRows;
 use super::{StoreError, schema};
 use crate::acquirer_host::entry::{EntryKind, HostPage, LedgerEntry, NewEntry};
 
@@ -64,8 +65,7 @@ impl AcquirerLedger {
         Ok(Self { queue: CommitQueue::start("acquirer-ledger", open_ledger_file(folder)?, QUEUE, ())? })
     }
 
-    /// Runs a decision in a savepoint of its own on the writer's thread. Returns after the commit. Nothing of a
-    /// decision that fails is written.
+    /// Runs a decision on the writer's thread. Returns after the commit. Nothing of a decision that fails is written.
     ///
     /// # Errors
     /// [`StoreErrorKind::Overloaded`](super::StoreErrorKind::Overloaded) if too many requests wait. Otherwise the
@@ -74,7 +74,8 @@ impl AcquirerLedger {
         &self,
         decide: impl FnOnce(&LedgerTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.queue.commit_write(move |connection| decide(&LedgerTransaction { connection }), |_| ()).await
+        let write = move |connection: &Connection| Ok((decide(&LedgerTransaction { connection })?, WrittenRows::Once));
+        self.queue.commit_write(write, |_| ()).await
     }
 
     /// Loads the entries with a higher number in ascending order, at most `limit`. Waits in the queue like a decision.
@@ -86,7 +87,7 @@ impl AcquirerLedger {
             let query = format!("SELECT {COLUMNS} FROM entry WHERE number > ?1 ORDER BY number LIMIT ?2");
             let mut statement = connection.prepare_cached(&query)?;
             let entries = statement.query_map(params![number, limit], read_entry)?;
-            Ok(entries.collect::<Result<_, _>>()?)
+            Ok((entries.collect::<Result<_, _>>()?, WrittenRows::Nothing))
         };
         self.queue.commit_write(select, |_| ()).await
     }

@@ -31,13 +31,14 @@ pub fn apply_changes(changes: &Changes, connection: &Connection) -> Result<(), S
     changes.apply(connection, &Sources::system()).map(drop)
 }
 
-/// Runs a write on the writer's thread, in a group commit with others.
+/// Runs a write on the writer's thread, in a group commit with others. The write runs again if another one of the group
+/// fails.
 ///
 /// # Errors
 /// Same as [`Store::update`].
-pub async fn run_write<T: Send + 'static>(
+pub async fn run_write(
     store: &Store,
-    write: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
-) -> Result<T, StoreError> {
-    store.run_write(write).await
+    write: impl Fn(&Connection) -> Result<(), StoreError> + Send + 'static,
+) -> Result<(), StoreError> {
+    store.writer.run_repeatable_write(write).await
 }

@@ -1,7 +1,8 @@
 //! Group commit: one thread owns a connection and commits all queued requests as one transaction.
 //!
-//! The thread runs each request in a savepoint of its own, commits, and then answers all of them. If the commit fails,
-//! all of them fail. The thread does not wait to fill a group: under light load a group is one request.
+//! The thread runs the requests one after the other, commits, and then answers all of them. If one fails, the others
+//! are not affected (see [`super::group_transaction`]). If the commit fails, all of them fail. The thread does not wait
+//! to fill a group: under light load a group is one request.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
@@ -11,6 +12,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::error::Cause;
+use super::group_transaction::{GroupTransaction, WrittenRows};
 use super::{DiskFault, StoreError};
 
 /// Maximum number of waiting requests that are refused together with the first one.
@@ -20,7 +22,8 @@ const MAX_GROUP: usize = 256;
 
 /// A queued request. It runs inside the transaction, or receives the fault that prevented the transaction. It returns
 /// the callback that answers its caller, and the disk fault that it met.
-type WriteJob = Box<dyn FnOnce(Result<&Connection, NotDurable>) -> (CompletionCallback, NotDurable) + Send>;
+type WriteJob =
+    Box<dyn FnOnce(Result<&mut GroupTransaction<'_>, NotDurable>) -> (CompletionCallback, NotDurable) + Send>;
 /// Answers the caller of a request, once it is known if the transaction is durable.
 type CompletionCallback = Box<dyn FnOnce(Result<(), NotDurable>) + Send>;
 /// The disk fault that prevented the commit, or `None` if the cause is unknown.
@@ -74,13 +77,13 @@ impl CommitQueue {
     /// even if its caller is dropped. `finish` runs on the thread just before the caller receives the outcome.
     pub(super) async fn commit_write<T: Send + 'static>(
         &self,
-        write: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+        write: impl FnOnce(&Connection) -> Result<(T, WrittenRows), StoreError> + Send + 'static,
         finish: impl FnOnce(&Result<T, StoreError>) + Send + 'static,
     ) -> Result<T, StoreError> {
         let (sender, receiver) = oneshot::channel();
-        let job: WriteJob = Box::new(move |connection| {
-            let written = match connection {
-                Ok(connection) => in_savepoint(connection, write),
+        let job: WriteJob = Box::new(move |transaction| {
+            let written = match transaction {
+                Ok(transaction) => transaction.run_request(write),
                 Err(fault) => Err(Cause::NotCommitted(fault).into()),
             };
             let fault = written.as_ref().err().and_then(StoreError::disk_fault);
@@ -112,25 +115,6 @@ impl Drop for CommitQueue {
             let _ = thread.join();
         }
     }
-}
-
-/// Runs a write in a savepoint inside the transaction of a group. Nothing of it stays if it fails. If a disk fault
-/// ended the whole transaction, returns without a transaction, which the caller has to check.
-fn in_savepoint<T>(
-    connection: &Connection,
-    write: impl FnOnce(&Connection) -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
-    connection.prepare_cached("SAVEPOINT request")?.execute([])?;
-    let outcome = write(connection);
-    // A disk fault may have undone the whole transaction, including the savepoint.
-    if connection.is_autocommit() {
-        return outcome;
-    }
-    if outcome.is_err() {
-        connection.prepare_cached("ROLLBACK TO request")?.execute([])?;
-    }
-    connection.prepare_cached("RELEASE request")?.execute([])?;
-    outcome
 }
 
 /// Fails the first request, and up to [`MAX_REFUSED`] waiting ones, with the error that nothing was written.
@@ -172,20 +156,22 @@ impl<C: CommitHooks> CommitThread<C> {
         if let Some(fault) = self.hooks.known_fault() {
             return refuse_all(first, jobs, Some(fault));
         }
-        let begun = self.connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.execute([]));
-        if let Err(error) = begun {
-            tracing::error!(%error, "beginning a transaction");
-            // Refuse all waiting requests, because each one alone would wait for the busy disk again.
-            return refuse_all(first, jobs, DiskFault::from_sqlite(&error));
-        }
+        let mut transaction = match GroupTransaction::begin(&self.connection) {
+            Ok(transaction) => transaction,
+            Err(error) => {
+                tracing::error!(%error, "beginning a transaction");
+                // Refuse all waiting requests, because each one alone would wait for the busy disk again.
+                return refuse_all(first, jobs, DiskFault::from_sqlite(&error));
+            }
+        };
         let mut callbacks = Vec::new();
         let mut undone = None;
         let mut next = Some(first);
         while let Some(job) = next {
-            let (complete, fault) = job(Ok(&self.connection));
+            let (complete, fault) = job(Ok(&mut transaction));
             callbacks.push(complete);
             // On a full disk SQLite undoes the whole transaction, including the earlier requests of this group.
-            if self.connection.is_autocommit() {
+            if transaction.is_undone() {
                 undone = Some(fault);
                 break;
             }
@@ -243,9 +229,9 @@ mod tests {
     }
 
     /// Inserts a number. Fails if the table has it.
-    fn insert_number(connection: &Connection, number: i64) -> Result<(), StoreError> {
+    fn insert_number(connection: &Connection, number: i64) -> Result<((), WrittenRows), StoreError> {
         connection.execute("INSERT INTO number (n) VALUES (?1)", [number])?;
-        Ok(())
+        Ok(((), WrittenRows::Once))
     }
 
     /// Returns the committed numbers in ascending order.
@@ -268,10 +254,8 @@ mod tests {
     async fn a_write_that_fails_leaves_nothing_and_spoils_no_other() {
         let (_folder, queue, reader) = start_queue(8, ());
         let add = |number| queue.commit_write(move |connection| insert_number(connection, number), |_| ());
-        let fail = queue.commit_write(
-            |connection| insert_number(connection, 3).and_then(|()| insert_number(connection, 1)),
-            |_| (),
-        );
+        let fail = queue
+            .commit_write(|connection| insert_number(connection, 3).and_then(|_| insert_number(connection, 1)), |_| ());
         let (one, failed, two) = tokio::join!(add(1), fail, add(2));
         assert_eq!(
             [error_kind(&one), error_kind(&failed), error_kind(&two)],
@@ -286,13 +270,13 @@ mod tests {
         let (release, released) = channel::<()>();
         let wait = move |_: &Connection| {
             released.recv().unwrap();
-            Ok(())
+            Ok(((), WrittenRows::Nothing))
         };
         let wait = queue.commit_write(wait, |_| ());
         let add = |number| queue.commit_write(move |connection| insert_number(connection, number), |_| ());
         // SQLite does the same by itself when the disk is full.
         let undo = queue.commit_write(
-            |connection| -> Result<(), StoreError> {
+            |connection| -> Result<((), WrittenRows), StoreError> {
                 connection.execute_batch("ROLLBACK")?;
                 Err(Cause::NotCommitted(Some(DiskFault::Full)).into())
             },
@@ -314,7 +298,7 @@ mod tests {
         let wait = move |_: &Connection| {
             running.send(()).unwrap();
             released.recv().unwrap();
-            Ok(())
+            Ok(((), WrittenRows::Nothing))
         };
         let mut wait = Box::pin(queue.commit_write(wait, |_| ()));
         poll_once(wait.as_mut());

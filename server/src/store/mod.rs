@@ -20,6 +20,7 @@ pub mod failed_callbacks;
 mod fault;
 pub mod form_build;
 mod group_commit;
+mod group_transaction;
 mod guards;
 mod health;
 mod intent;
@@ -356,7 +357,7 @@ impl Store {
         self.run_write(move |connection| entity::refill_directory(connection, &directory)).await
     }
 
-    /// Runs a write that changes no payment, in a savepoint of its own. Returns after the commit. Does not wake
+    /// Runs a write that changes no payment. Nothing of it stays if it fails. Returns after the commit. Does not wake
     /// [`Store::wait_for_message`]; a caller that writes messages does.
     ///
     /// # Errors

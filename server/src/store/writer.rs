@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use super::change_log::{ChangeLog, Slot};
 use super::checkpoint::Checkpointer;
 use super::group_commit::{CommitHooks, CommitQueue};
+use super::group_transaction::WrittenRows;
 use super::{
     Changes, Damage, DiskFault, LoadedRecords, RecordKeys, Sources, StoreError, UpdateResult, entity, rows, vault_keys,
 };
@@ -70,14 +71,14 @@ impl Writer {
         D: FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal> + Send + 'static,
     {
         self.run_tracked_write(move |connection| {
-            let loaded = rows::load_records(connection, &keys)?;
-            match decide(loaded) {
-                Ok((changes, value)) => {
-                    let wrote_message = changes.apply(connection, &sources)?;
-                    Ok((Ok((value, wrote_message)), changes.changed_slots()))
-                }
-                Err(refusal) => Ok((Err(refusal), Vec::new())),
-            }
+            let (changes, value) = match decide(rows::load_records(connection, &keys)?) {
+                Ok(decided) => decided,
+                Err(refusal) => return Ok(((Err(refusal), Vec::new()), WrittenRows::Nothing)),
+            };
+            let wrote_message = changes.apply(connection, &sources)?;
+            let slots = changes.changed_slots();
+            let repeat = move |connection: &Connection| changes.apply(connection, &sources).map(drop);
+            Ok(((Ok((value, wrote_message)), slots), WrittenRows::Repeatable(Box::new(repeat))))
         })
         .await
     }
@@ -87,14 +88,27 @@ impl Writer {
         &self,
         write: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.run_tracked_write(move |connection| Ok((write(connection)?, Vec::new()))).await
+        self.run_tracked_write(move |connection| Ok(((write(connection)?, Vec::new()), WrittenRows::Once))).await
+    }
+
+    /// Same as [`Self::run_write`], for a write that can be repeated (see [`super::group_transaction`]), as those of
+    /// [`Self::update`].
+    pub(super) async fn run_repeatable_write(
+        &self,
+        write: impl Fn(&Connection) -> Result<(), StoreError> + Send + 'static,
+    ) -> Result<(), StoreError> {
+        self.run_tracked_write(move |connection| {
+            write(connection)?;
+            Ok((((), Vec::new()), WrittenRows::Repeatable(Box::new(write))))
+        })
+        .await
     }
 
     /// Runs a write that returns the slots that it changes. Before the caller receives the outcome, records these slots
     /// in the change log, or the damage that the write or its commit found.
     async fn run_tracked_write<T: Send + 'static>(
         &self,
-        write: impl FnOnce(&Connection) -> Result<(T, Vec<Slot>), StoreError> + Send + 'static,
+        write: impl FnOnce(&Connection) -> Result<((T, Vec<Slot>), WrittenRows), StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (change_log, damage) = (Arc::clone(&self.change_log), Arc::clone(&self.damage));
         let finish = move |outcome: &Result<(T, Vec<Slot>), StoreError>| {
