@@ -11,8 +11,8 @@
 //! - An entity is live or a sandbox like the entity above it (triggers on `entity`).
 //! - A payment is never deleted. Its amount and its final result never change (triggers on `payment`).
 //!
-//! The migrations `0016_guards.sql` and `0027_entity_tree.sql` create them. A violation aborts the statement, which
-//! undoes the whole request. It is logged and answered with status 500.
+//! The migrations `0016_guards.sql`, `0027_entity_tree.sql` and `0037_follow_up_types.sql` create them. A violation
+//! aborts the statement, and the whole request is undone. It is logged and answered with status 500.
 
 use rusqlite::{Connection, params};
 

@@ -49,7 +49,8 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0029_risk_rules",
     "0030_review_callbacks",
     "0031_reviews",
-    "0036_review_queue",
+    "0032_review_queue",
+    "0033_follow_up_types",
 ];
 
 /// Number of migrations, which is the schema version of a current store.
