@@ -350,12 +350,14 @@ pub(super) fn draft_payment(
     parameters.retain(|name, _| is_echoed(name, &referenced.account));
     Payment {
         id,
+        entity: referenced.entity.clone(),
         checkout: None,
         ndc: None,
         referenced: Some(referenced.id.clone()),
         registration: None,
         created: now,
         payment_type: modification_type.payment_type(),
+        brand: referenced.brand.clone(),
         amount,
         result,
         avs: None,
@@ -363,12 +365,14 @@ pub(super) fn draft_payment(
         details: BTreeMap::new(),
         redirect: None,
         pay_to: None,
+        connector: referenced.connector.clone(),
+        acquirer_merchant: referenced.acquirer_merchant.clone(),
+        connector_tx_ids: Vec::new(),
+        unannounced: false,
         descriptor,
+        account: referenced.account.clone(),
         parameters,
         risk: None,
         shares: None,
-        connector_tx_ids: Vec::new(),
-        unannounced: false,
-        ..referenced.clone()
     }
 }
