@@ -11,8 +11,8 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::CommonOptions;
-use super::risk_dry_run::DryRunRules;
 use super::risk_audit::ShowRiskAudit;
+use super::risk_dry_run::DryRunRules;
 use super::risk_explain::ExplainPayment;
 use super::risk_input::read_payments;
 use super::risk_list::RiskListCommand;

@@ -11,7 +11,7 @@
 //! - An entity is live or a sandbox like the entity above it (triggers on `entity`).
 //! - A payment is never deleted. Its amount and its final result never change (triggers on `payment`).
 //!
-//! The migrations `0016_guards.sql`, `0027_entity_tree.sql` and `0037_follow_up_types.sql` create them. A violation
+//! The migrations `0016_guards.sql`, `0027_entity_tree.sql` and `0033_follow_up_types.sql` create them. A violation
 //! aborts the statement, and the whole request is undone. It is logged and answered with status 500.
 
 use rusqlite::{Connection, params};

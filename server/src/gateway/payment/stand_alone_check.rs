@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use tillgate_shared::parameter::{ParameterError, Parameters};
+use tillgate_shared::result::codes;
 
 use super::super::echo::is_echoed;
 use super::super::pay::Addresses;
