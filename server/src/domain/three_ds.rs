@@ -93,6 +93,9 @@ pub struct ThreeDsSession {
     pub transaction: String,
     /// The current stage.
     pub stage: ThreeDsStage,
+    /// True if risk rules demand a challenge, so that the issuer is asked for one after its method page.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub challenge_demanded: bool,
 }
 
 /// Reason for not accepting the answer to a challenge. The authentication does not change.
@@ -109,12 +112,13 @@ pub enum ChallengeRejection {
 impl ThreeDsSession {
     /// Creates an authentication that begins with the issuer's method page.
     pub fn with_method(version: ThreeDsVersion, transaction: String) -> Self {
-        Self { version, transaction, stage: ThreeDsStage::Method(MethodCompletion::NotCompleted) }
+        let stage = ThreeDsStage::Method(MethodCompletion::NotCompleted);
+        Self { version, transaction, stage, challenge_demanded: false }
     }
 
     /// Creates an authentication that begins with a challenge.
     pub fn with_challenge(version: ThreeDsVersion, transaction: String) -> Self {
-        Self { version, transaction, stage: ThreeDsStage::Challenge }
+        Self { version, transaction, stage: ThreeDsStage::Challenge, challenge_demanded: false }
     }
 
     /// Records that the method page has completed. Returns false, and changes nothing, if that was recorded before or

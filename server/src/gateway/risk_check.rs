@@ -8,6 +8,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_shared::parameter::Parameters;
+use tillgate_shared::result::codes;
 
 use super::Gateway;
 use super::payment::PaymentContext;
@@ -123,7 +124,8 @@ impl RiskCheck {
                 }
             }
         };
-        let ruling = decision.rule_on(self.settings, is_authenticated(payment), self.applies_after);
+        let is_settled = is_challenge_settled(payment, self.applies_after);
+        let ruling = decision.rule_on(self.settings, is_settled, self.applies_after);
         risk.decision = Some(decision);
         // A payment that its connector declines needs no review.
         if ruling == RiskRuling::Review && payment.is_approved_or_pending() {
@@ -209,10 +211,16 @@ fn record_shadow(rules: &RuleSet, facts: &Facts<'_>, counters: &impl Counters) -
     ShadowDecision { outcome: convert_outcome(outcome), score, version: rules.version().to_string(), fired }
 }
 
-/// Returns true if the cardholder of a payment is, or is about to be, authenticated by 3-D Secure.
-fn is_authenticated(payment: &Payment) -> bool {
-    let awaits_challenge = payment.result.is_pending() && payment.three_ds_session().is_some();
-    awaits_challenge || Proof::from_parameters(&payment.parameters).is_some_and(|proof| proof.is_authenticated())
+/// Returns true if a demanded challenge changes nothing for a payment: its cardholder is authenticated or, before the
+/// approval, about to be; or 3-D Secure has failed, and the payment keeps the code that says so.
+fn is_challenge_settled(payment: &Payment, is_approved: bool) -> bool {
+    // An approved payment still has its pending result and its session when it is checked.
+    let awaits_challenge = !is_approved && payment.result.is_pending() && payment.three_ds_session().is_some();
+    let has_failed = [codes::THREEDS_FAILED, codes::THREEDS_REJECTED].contains(&payment.result);
+    // A card that is not enrolled has the ECI of an attempt, although no issuer was asked.
+    let is_enrolled = payment.parameters.get("threeDSecure.enrollmentStatus") != Some("N");
+    let proof = Proof::from_parameters(&payment.parameters).filter(|_| is_enrolled);
+    awaits_challenge || has_failed || proof.is_some_and(|proof| proof.is_authenticated())
 }
 
 /// Returns the stage in which a payment is held if it has to be reviewed. A payment that is decided on a page of its
@@ -299,6 +307,35 @@ impl Gateway {
         };
         let review_stage = find_review_stage(payment, settings.review, applies_after, route);
         Some(RiskCheck { settings, applies_after, review_stage, basis, entity: payer.id.clone(), at })
+    }
+
+    /// Returns true if the rules for an entity's payments can demand a challenge.
+    pub(super) fn can_rules_challenge(&self, entity: &EntityId) -> bool {
+        let rules = self.directory.risk.find_rules(entity);
+        rules.is_some_and(|rules| rules.active.as_deref().is_some_and(RuleSet::can_challenge))
+    }
+
+    /// Returns the outcome that the rules have for a payment before it is written, with the stored counters as they are
+    /// now. Writes nothing. `None` if test data decide, or if the check cannot be made.
+    pub(super) fn preview_risk_outcome(
+        &self,
+        payment: &Payment,
+        payer: &Entity,
+        route: &PaymentRoute,
+    ) -> Option<RiskOutcome> {
+        let context = &payment.risk.as_ref()?.context;
+        if route.connector.predefined_risk(&payment.parameters).is_some() {
+            return None;
+        }
+        let at = self.now_of(payer);
+        let CheckBasis::Rules(basis) = self.find_check_basis(payment, context, payer, at) else { return None };
+        let RuleBasis { rules, hits, count } = *basis;
+        let input = make_check_input(payment, context, at);
+        let loaded = self.store.load_risk_counters(&payer.id, &count.keys());
+        let loaded = loaded.inspect_err(|error| tracing::error!(%error, "reading the counters of risk rules")).ok()?;
+        let counters = count.count_payment(&loaded).counters.ok()?;
+        let facts = Facts { input: &input, lists: &rules.lists };
+        Some(decide_by_rules(rules.active.as_deref(), &hits, &facts, &counters).outcome)
     }
 
     /// Finds the rules of an entity, and the list entries for a payment.

@@ -150,6 +150,17 @@ impl RuleSet {
         self.thresholds
     }
 
+    /// Returns true if an outcome can be a challenge: a rule demands one, or a score leads to one.
+    pub fn can_challenge(&self) -> bool {
+        let demands = |rule: &Rule| rule.effect == RuleEffect::Outcome(Outcome::Challenge);
+        self.thresholds.challenge.is_some() || self.rules.iter().any(demands)
+    }
+
+    /// Returns true if a condition reads the fact with this name.
+    pub fn reads_fact(&self, name: &str) -> bool {
+        self.symbols.facts().iter().any(|fact| fact.name == name)
+    }
+
     /// Returns the IANA name of the zone for times of the day.
     pub fn zone_name(&self) -> &str {
         &self.zone_name

@@ -124,6 +124,14 @@ fn subtract_deleted(connection: &Connection, owner: i64, deleted: usize) -> Resu
 }
 
 impl Store {
+    /// Loads the counters of an entity with these keys, as they are now. Those that are not stored are left out.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_risk_counters(&self, entity: &EntityId, keys: &[CounterKey]) -> Result<Vec<CounterRow>, StoreError> {
+        self.run_read(|connection| load_rows(connection, entity, keys))
+    }
+
     /// Deletes the counters that end by `now`, in small writes. Returns their number.
     ///
     /// # Errors

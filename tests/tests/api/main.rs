@@ -91,6 +91,7 @@ mod risk_audit;
 mod risk_dry_run;
 mod risk_dry_run_api;
 mod risk_dry_run_counters;
+mod risk_challenge;
 mod risk_lists;
 mod risk_payments;
 mod risk_rules;

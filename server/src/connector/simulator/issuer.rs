@@ -15,13 +15,13 @@ use crate::domain::three_ds::{
 use crate::test_data::three_ds::ThreeDsFlow;
 
 /// Returns the response of the directory or the issuer to a request, for a card with this flow. A request to trust the
-/// merchant turns an authentication or an attempt into a challenge. An issuer that would authenticate without a
-/// challenge grants every exemption, any other none.
+/// merchant, or a challenge that risk rules demand, turns an authentication or an attempt into a challenge. An issuer
+/// that would authenticate without a challenge grants every exemption, any other none.
 pub fn authenticate_cardholder(flow: ThreeDsFlow, request: &ThreeDsMessage) -> AuthenticationResult {
     match flow.authentication_result() {
         // A new trusted beneficiary needs the cardholder's consent, so the issuer requires a challenge.
         AuthenticationResult::Issuer(TransactionStatus::Authenticated | TransactionStatus::Attempted)
-            if request.challenge_preference == Some(ChallengePreference::TrustPrompt) =>
+            if request.challenge_demanded || request.challenge_preference == Some(ChallengePreference::TrustPrompt) =>
         {
             AuthenticationResult::Issuer(TransactionStatus::ChallengeRequired)
         }

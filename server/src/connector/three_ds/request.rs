@@ -141,6 +141,8 @@ pub struct ThreeDsMessage {
     pub challenge_preference: Option<ChallengePreference>,
     /// True if a law mandates a challenge.
     pub challenge_mandated: bool,
+    /// True if the risk rules of the merchant demand a challenge.
+    pub challenge_demanded: bool,
     /// The exemption that the merchant requests.
     pub exemption: Option<Exemption>,
     /// The authentication method that the merchant requests.
@@ -166,9 +168,18 @@ impl ThreeDsMessage {
             browser: BrowserData::from_parameters(parameters)?,
             challenge_preference: preference.filter(|preference| may_exempt || !preference.is_exemption()),
             challenge_mandated: get("threeDSecure.challengeMandatedIndicator") == Some("Y"),
+            challenge_demanded: false,
             exemption: exemption.filter(|_| may_exempt),
             auth_type: parse_code("threeDSecure.authType", get("threeDSecure.authType"), AuthType::find)?,
         })
+    }
+
+    /// Demands a challenge, in place of the preference and the exemption that the request has. The preference is `04`:
+    /// after `03` an issuer may still authenticate the cardholder without a challenge.
+    pub fn demand_challenge(&mut self) {
+        self.challenge_preference = Some(ChallengePreference::Mandate);
+        self.exemption = None;
+        self.challenge_demanded = true;
     }
 
     /// Returns true if the merchant requests an exemption from strong authentication: by `threeDSecure.exemptionFlag`,

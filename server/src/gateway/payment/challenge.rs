@@ -11,6 +11,7 @@ use super::super::asynchronous::page_not_found;
 use super::super::response_recorder::ResponseRecorder;
 use super::super::{Failure, Gateway, order};
 use super::complete::CompletionResult;
+use super::risk_challenge::{demands_challenge, requires_authentication};
 use super::three_ds::effective_policy;
 use super::{ConnectorRequest, PaymentIdentity};
 use crate::connector::three_ds::request::ThreeDsMessage;
@@ -98,6 +99,9 @@ impl Gateway {
                 });
             }
             AuthenticationDecision::Decline(code) => AfterThreeDs::Ended(code.into()),
+            AuthenticationDecision::Authorize if requires_authentication(&payment, proof.as_ref()) => {
+                AfterThreeDs::Ended(codes::RISK_CHALLENGE.into())
+            }
             AuthenticationDecision::Authorize => self.authorize_authenticated(&payment, account, proof.clone()).await,
         };
         let stage = session.stage;
@@ -127,7 +131,10 @@ impl Gateway {
         if authenticator.look_up_card(&card.number, &payment.parameters).await.is_none() {
             return Ok(None);
         }
-        let message = ThreeDsMessage::from_parameters(&payment.parameters, payment.amount, policy)?;
+        let mut message = ThreeDsMessage::from_parameters(&payment.parameters, payment.amount, policy)?;
+        if demands_challenge(payment) {
+            message.demand_challenge();
+        }
         let request = ThreeDsRequest {
             brand,
             number: &card.number,

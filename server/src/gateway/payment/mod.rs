@@ -5,6 +5,7 @@
 //! | [`intake`] | the entity that processes the payment; brand, account, amount | [`RoutedRequest`], then [`Intake`] |
 //! | [`route`] | connector and authenticator | a [`crate::connector::PaymentRoute`] |
 //! | [`screen`] | velocity limits, then fraud checks before the payment | an [`AttemptGuard`] |
+//! | [`risk_challenge`] | challenges that risk rules demand | the context of the next stage |
 //! | [`three_ds`] | cardholder authentication before the payment | a decision: authorize, wait or decline |
 //! | [`authorize`] | the connector's result | [`authorize::AuthorizationResult`] |
 //! | [`record`] | the changes to write, under the write lock | [`PreparedPayment`], then the payment |
@@ -31,6 +32,7 @@ mod connector_request;
 pub(super) mod intake;
 mod record;
 mod resolve;
+mod risk_challenge;
 mod route;
 mod screen;
 mod stand_alone_check;
@@ -84,6 +86,7 @@ impl PaymentContext<'_> {
 }
 
 /// Data that identify a new payment.
+#[derive(Clone)]
 pub(super) struct PaymentIdentity {
     id: PaymentId,
     descriptor: String,
@@ -149,6 +152,7 @@ impl Gateway {
         let brand_return_url = context.addresses.brand_return_url(&intake)?;
         let attempt = self.screen_request(&intake, context)?;
         let identity = self.identify_payment(&intake)?;
+        let three_ds_context = self.demand_challenge(three_ds_context, &intake, &route, &identity, context);
         let decision = self.decide_three_ds(three_ds_context, &mut intake, &route, &identity).await?;
         let in_form = context.is_in_form();
         let authorized = self.authorize(decision, three_ds_context, &intake, &route, &identity, in_form).await?;

@@ -13,8 +13,8 @@ use super::super::risk_check::RiskCheck;
 use super::super::sender::Sender;
 use super::super::stored_credentials::CredentialOwner;
 use super::super::{Failure, Gateway, order};
-use super::PaymentContext;
 use super::record::draft_payment;
+use super::{Intake, PaymentContext, PaymentIdentity};
 use crate::connector::ConnectorResult;
 use crate::domain::defaults;
 use crate::domain::entity::Entity;
@@ -69,14 +69,9 @@ impl Gateway {
         let received = self.route_request(entity, parameters)?;
         let route = self.select_route(&received.payer, &received.parameters)?;
         let mode = ProcessingMode::from_parameters(received.payer.live, &received.parameters)?;
-        let mut intake = self.read_intake(received, sender, context.has_stored_account(), false)?;
+        let intake = self.read_intake(received, sender, context.has_stored_account(), false)?;
         let identity = self.identify_payment(&intake)?;
-        let mut payment = draft_payment(&intake, &ConnectorResult::from(mode.accepted_code()), identity, context, None);
-        defaults::add_default_values(&mut intake.parameters, &payment.brand, payment.created);
-        payment.risk =
-            Some(self.collect_risk_context(&intake.payer, &intake.order, &intake.account, &intake.parameters, context));
-        intake.parameters.retain(|name, _| is_echoed(name, &payment.account));
-        payment.parameters = intake.parameters;
+        let mut payment = self.draft_for_check(&intake, mode.accepted_code(), identity, context);
         let check = self.prepare_risk_check(&payment, &intake.payer, &route).map(RiskCheck::before_execution);
         let keys = RecordKeys { risk_counters: check.as_ref().and_then(RiskCheck::counter_keys), ..RecordKeys::none() };
         let checked = self.store.update(keys, move |loaded| {
@@ -92,6 +87,24 @@ impl Gateway {
             Ok((recorder.record_response(changes, &payment, payment.created), payment))
         });
         Ok(checked.await??)
+    }
+
+    /// Drafts the payment that an order would be, with a result and the data that its risk check needs.
+    pub(super) fn draft_for_check(
+        &self,
+        intake: &Intake,
+        result: ResultCode,
+        identity: PaymentIdentity,
+        context: PaymentContext<'_>,
+    ) -> Payment {
+        let mut payment = draft_payment(intake, &ConnectorResult::from(result), identity, context, None);
+        let mut parameters = intake.parameters.clone();
+        defaults::add_default_values(&mut parameters, &payment.brand, payment.created);
+        payment.risk =
+            Some(self.collect_risk_context(&intake.payer, &intake.order, &intake.account, &parameters, context));
+        parameters.retain(|name, _| is_echoed(name, &payment.account));
+        payment.parameters = parameters;
+        payment
     }
 }
 

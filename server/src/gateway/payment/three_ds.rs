@@ -39,6 +39,8 @@ pub(super) struct ThreeDsContext {
     enrolment: Option<Enrolment>,
     /// True if the merchant forces an outcome, which needs no authentication.
     is_forced: bool,
+    /// True if risk rules demand a challenge ([`super::risk_challenge`]).
+    challenge_demanded: bool,
 }
 
 /// Decision about a payment after the first step of 3-D Secure.
@@ -98,7 +100,12 @@ impl ThreeDsContext {
         let is_forced = !is_external && parameters.contains(order::FORCED_RESULT);
         let policy = effective_policy(policy, parameters, parameters.contains("card.cvv"));
         let enrolment = if is_forced { None } else { authenticator.look_up_card(number, parameters).await };
-        Some(Self { policy, enrolment, is_forced })
+        Some(Self { policy, enrolment, is_forced, challenge_demanded: false })
+    }
+
+    /// Adds that risk rules demand a challenge from the issuer.
+    pub(super) fn with_demanded_challenge(self) -> Self {
+        Self { challenge_demanded: true, ..self }
     }
 
     /// Returns true if the card is enrolled in version 2 of the protocol, which requires data of the shopper's browser.
@@ -222,14 +229,21 @@ async fn request_three_ds(
     card: &FullCard,
     parameters: &Parameters,
 ) -> Result<FirstStep, Failure> {
-    let message = ThreeDsMessage::from_parameters(parameters, order.amount, context.policy)?;
+    let mut message = ThreeDsMessage::from_parameters(parameters, order.amount, context.policy)?;
+    if context.challenge_demanded {
+        message.demand_challenge();
+    }
     let version = context.protocol_version(parameters);
     let transaction = match version {
         Some(version) => Some(new_transaction_id(version, random_bytes()?)),
         None => None,
     };
     if let (true, Some(version), Some(id)) = (enrolment.has_method, version, &transaction) {
-        return Ok(FirstStep::AwaitsShopper(ThreeDsSession::with_method(version, id.clone())));
+        let session = ThreeDsSession::with_method(version, id.clone());
+        return Ok(FirstStep::AwaitsShopper(ThreeDsSession {
+            challenge_demanded: context.challenge_demanded,
+            ..session
+        }));
     }
     let request = ThreeDsRequest {
         brand: order.brand,

@@ -1,0 +1,59 @@
+//! Challenges that risk rules demand: the issuer is asked for one before it decides about the cardholder.
+//!
+//! The check of a payment is decided under the write lock, when 3-D Secure has been decided already. So the rules are
+//! evaluated here first, with the counters as they are stored now plus this payment, and nothing is written. The
+//! decision under the lock stays the authoritative one. It may differ, because other payments are counted meanwhile: if
+//! it demands a challenge that nobody has asked for, the payment continues only if its cardholder is authenticated or
+//! about to be, and is declined otherwise. If it demands none, the issuer has challenged without need.
+
+use tillgate_shared::result::codes;
+
+use super::super::Gateway;
+use super::three_ds::ThreeDsContext;
+use super::{Intake, PaymentContext, PaymentIdentity};
+use crate::connector::PaymentRoute;
+use crate::domain::payment::Payment;
+use crate::domain::risk::RiskOutcome;
+use crate::domain::three_ds::Proof;
+
+impl Gateway {
+    /// Adds to the 3-D Secure context of a payment that its risk rules demand a challenge, if they do. The rules are
+    /// evaluated only if they can demand one and the card is enrolled, so other payments do no work here.
+    pub(super) fn demand_challenge(
+        &self,
+        three_ds: Option<ThreeDsContext>,
+        intake: &Intake,
+        route: &PaymentRoute,
+        identity: &PaymentIdentity,
+        context: PaymentContext<'_>,
+    ) -> Option<ThreeDsContext> {
+        let three_ds = three_ds?;
+        let payer = &intake.payer;
+        let can_be_challenged = payer.settings.channel.risk && three_ds.enrolled_version().is_some();
+        if !can_be_challenged || !self.can_rules_challenge(&payer.id) {
+            return Some(three_ds);
+        }
+        let payment = self.draft_for_check(intake, codes::PENDING, identity.clone(), context);
+        match self.preview_risk_outcome(&payment, payer, route) {
+            Some(RiskOutcome::Challenge) => Some(three_ds.with_demanded_challenge()),
+            _ => Some(three_ds),
+        }
+    }
+}
+
+/// Returns true if the issuer of a pending payment is asked for a challenge: the rules demanded one before the payment
+/// was written, or in its check.
+pub(super) fn demands_challenge(payment: &Payment) -> bool {
+    payment.three_ds_session().is_some_and(|session| session.challenge_demanded) || is_challenged_by_check(payment)
+}
+
+/// Returns true if the check of a payment demands a challenge, and the result of 3-D Secure does not fulfil it. A
+/// payment that is checked after its approval has no decision yet.
+pub(super) fn requires_authentication(payment: &Payment, proof: Option<&Proof>) -> bool {
+    is_challenged_by_check(payment) && !proof.is_some_and(Proof::is_authenticated)
+}
+
+fn is_challenged_by_check(payment: &Payment) -> bool {
+    let decision = payment.risk.as_ref().and_then(|risk| risk.decision.as_ref());
+    decision.is_some_and(|decision| decision.outcome == RiskOutcome::Challenge)
+}
