@@ -19,8 +19,8 @@ use super::risk_list::RiskListCommand;
 use super::risk_versions::{AddRules, ListRuleVersions, ShowRules, UseRules};
 use crate::domain::risk_rules::VersionRole;
 use crate::risk::{
-    Assessment, CheckInput, DomainList, Facts, MAX_FILE_BYTES, NetworkTable, Offer, RiskLists, RuleSet, TextError,
-    Thresholds, WindowCounters,
+    Assessment, BinTable, CardFunding, CheckInput, DomainList, Facts, MAX_FILE_BYTES, NetworkTable, Offer, RiskLists,
+    RuleSet, TextError, Thresholds, WindowCounters,
 };
 
 /// Largest size of a list or of the payments, in bytes.
@@ -84,6 +84,9 @@ pub(super) struct EvaluateRules {
     /// A file with the domains of disposable e-mail addresses, one a line.
     #[arg(long, value_name = "FILE")]
     disposable: Option<PathBuf>,
+    /// A file with the first digits of cards, their countries and fundings: lines such as 41111100-41111199,DE,debit.
+    #[arg(long, value_name = "FILE")]
+    bins: Option<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -171,8 +174,9 @@ impl CheckRules {
 impl EvaluateRules {
     fn run(self) -> anyhow::Result<()> {
         let (_, rules) = load_rules(&self.common, &self.file)?;
-        let lists = load_lists(self.networks.as_deref(), self.disposable.as_deref())?;
-        let input = read_payments(&read_text(&self.input, MAX_INPUT_BYTES)?)?;
+        let lists = load_lists(self.networks.as_deref(), self.disposable.as_deref(), self.bins.as_deref())?;
+        let mut input = read_payments(&read_text(&self.input, MAX_INPUT_BYTES)?)?;
+        input.payments.iter_mut().for_each(|payment| add_card_facts(payment, &lists.bins));
         let mut counters = WindowCounters::default();
         let version = rules.version().to_string();
         let assess = |payment| {
@@ -192,6 +196,18 @@ impl EvaluateRules {
         };
         self.common.print_output(&output, format_assessments)
     }
+}
+
+/// Adds country and funding of a payment's card, by its BIN, unless the payment has them.
+fn add_card_facts(payment: &mut CheckInput, bins: &BinTable) {
+    let facts = payment.bin.as_deref().map(|bin| bins.find_facts(bin)).unwrap_or_default();
+    let add = |fact: &mut Option<String>, known: Option<&str>| {
+        if fact.is_none() {
+            *fact = known.map(str::to_owned);
+        }
+    };
+    add(&mut payment.card_country, facts.country());
+    add(&mut payment.card_funding, facts.funding.map(CardFunding::as_str));
 }
 
 /// Reads a rules file. Returns its text, too. Its errors are printed here, one a line.
@@ -222,17 +238,21 @@ pub(super) struct RiskFileOptions {
     /// A file with the domains of disposable e-mail addresses, for risk rules: one a line. Read at the start.
     #[arg(long, value_name = "FILE", env = "TILLGATE_RISK_DISPOSABLE")]
     risk_disposable: Option<PathBuf>,
+    /// A file with the first digits of cards, their countries and fundings, for risk rules: lines such as
+    /// 41111100-41111199,DE,debit. Read at the start.
+    #[arg(long, value_name = "FILE", env = "TILLGATE_RISK_BINS")]
+    risk_bins: Option<PathBuf>,
 }
 
 impl RiskFileOptions {
     /// Reads the files. An error names the file, line and column.
     pub(super) fn load_lists(&self) -> anyhow::Result<RiskLists> {
-        load_lists(self.risk_networks.as_deref(), self.risk_disposable.as_deref())
+        load_lists(self.risk_networks.as_deref(), self.risk_disposable.as_deref(), self.risk_bins.as_deref())
     }
 }
 
 /// Reads the operator's files. A file that is not named gives an empty list. An error names the file, line and column.
-fn load_lists(networks: Option<&Path>, disposable: Option<&Path>) -> anyhow::Result<RiskLists> {
+fn load_lists(networks: Option<&Path>, disposable: Option<&Path>, bins: Option<&Path>) -> anyhow::Result<RiskLists> {
     let mut lists = RiskLists::default();
     let locate = |path: &Path, error: TextError| anyhow::anyhow!("{}:{error}", path.display());
     if let Some(path) = networks {
@@ -242,6 +262,10 @@ fn load_lists(networks: Option<&Path>, disposable: Option<&Path>) -> anyhow::Res
     if let Some(path) = disposable {
         let domains = DomainList::parse(&read_text(path, MAX_INPUT_BYTES)?);
         lists.disposable = domains.map_err(|error| locate(path, error))?;
+    }
+    if let Some(path) = bins {
+        let table = BinTable::parse(&read_text(path, MAX_INPUT_BYTES)?);
+        lists.bins = table.map_err(|error| locate(path, error))?;
     }
     Ok(lists)
 }

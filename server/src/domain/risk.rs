@@ -102,6 +102,12 @@ pub struct RiskContext {
     /// The first eight digits of a card number with at least 16 digits, otherwise the first six.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bin: Option<String>,
+    /// Country of the card's issuer, two letters, by the operator's table when the payment was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub card_country: Option<String>,
+    /// Funding of the card, by that table or by its brand: `credit`, `debit`, `prepaid` or `charge`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub card_funding: Option<String>,
     /// Address of the shopper's client, as the gateway saw it. `None` for a request of the merchant's server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<IpAddr>,

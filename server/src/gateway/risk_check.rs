@@ -3,6 +3,9 @@
 //! A payment is checked once. Before its connector is asked, the check belongs to the payment's first commit. After the
 //! connector's approval, it belongs to the commit of that approval.
 
+mod card;
+mod preview;
+
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -26,13 +29,15 @@ use crate::domain::risk::{
 use crate::domain::risk_list::{ListHit, RiskListKind};
 use crate::domain::three_ds::Proof;
 use crate::risk::{
-    Assessment, CheckInput, CounterKey, CounterRow, Counters, Facts, Outcome, PaymentCount, RuleEffect, RuleSet,
-    read_list_keys,
+    AccountSighting, Assessment, CheckInput, CounterRow, Counters, DamagedCounters, Facts, Outcome, PaymentCount,
+    RuleEffect, RuleSet, SeenAccount, read_list_keys,
 };
-use crate::store::Changes;
+use crate::store::{Changes, RiskRowKeys, RiskRowKind};
 
 /// Parameter that the gateway sets itself in a checkout.
 const CUSTOMER_ADDRESS: &str = "customer.ip";
+/// The fact for which first sightings of accounts are stored.
+const ACCOUNT_AGE: &str = "account.age";
 /// Text whose index is the secret of the stored counters. No account has it as canonical form.
 const COUNTER_KEY_LABEL: &str = "risk counters";
 
@@ -59,6 +64,8 @@ struct RuleBasis {
     hits: Vec<ListHit>,
     /// The payment, to be counted in the velocity counters.
     count: PaymentCount,
+    /// The sighting of its account, if it has one and a rule reads `account.age`.
+    sighting: Option<AccountSighting>,
 }
 
 /// The basis of a decision.
@@ -68,6 +75,19 @@ enum CheckBasis {
     Decided(RiskDecision),
     /// Rules and lists.
     Rules(Box<RuleBasis>),
+}
+
+impl RuleBasis {
+    /// Returns the keys of the stored rows to load. `entity` processes the payment.
+    fn row_keys(&self, entity: &EntityId) -> Vec<RiskRowKeys> {
+        let counters = RiskRowKeys { entity: entity.clone(), kind: RiskRowKind::Counter, keys: self.count.keys() };
+        let sighting = self.sighting.as_ref().map(|sighting| RiskRowKeys {
+            entity: sighting.merchant().clone(),
+            kind: RiskRowKind::Account,
+            keys: vec![sighting.key()],
+        });
+        [counters].into_iter().chain(sighting).filter(|rows| !rows.keys.is_empty()).collect()
+    }
 }
 
 impl RiskCheck {
@@ -86,11 +106,12 @@ impl RiskCheck {
         self.settings.review != ReviewPolicy::Decline && self.review_stage == ReviewStage::NotExecuted
     }
 
-    /// Returns the keys of the velocity counters that the decision needs. `None` if it needs none.
-    pub(super) fn counter_keys(&self) -> Option<(EntityId, Vec<CounterKey>)> {
-        let CheckBasis::Rules(basis) = &self.basis else { return None };
-        let keys = basis.count.keys();
-        if keys.is_empty() { None } else { Some((self.entity.clone(), keys)) }
+    /// Returns the keys of the velocity counters and of the sighting that the decision needs. Empty if it needs none.
+    pub(super) fn counter_keys(&self) -> Vec<RiskRowKeys> {
+        match &self.basis {
+            CheckBasis::Rules(basis) => basis.row_keys(&self.entity),
+            CheckBasis::Decided(_) => Vec::new(),
+        }
     }
 
     /// Counts a payment in the counters that were loaded, checks it, and stores the decision in it. Returns what
@@ -101,8 +122,11 @@ impl RiskCheck {
         let decision = match self.basis {
             CheckBasis::Decided(decision) => decision,
             CheckBasis::Rules(basis) => {
-                let RuleBasis { rules, hits, count } = *basis;
+                let RuleBasis { rules, hits, count, sighting } = *basis;
                 let mut input = make_check_input(payment, &risk.context, self.at);
+                let age;
+                (age, changes) = see_account(sighting.as_ref(), loaded);
+                input.account_age = age.as_ref().ok().copied().flatten();
                 if !self.applies_after {
                     // An in-process connector has answered already, but it counts as not asked yet.
                     (input.avs, input.cvv) = (None, None);
@@ -112,7 +136,7 @@ impl RiskCheck {
                 if !counted.rows.is_empty() {
                     changes = changes.with_risk_counters(&self.entity, counted.rows);
                 }
-                match counted.counters {
+                match age.and(counted.counters) {
                     Ok(counters) => {
                         risk.shadow = rules.shadow.as_deref().map(|shadow| record_shadow(shadow, &facts, &counters));
                         decide_by_rules(rules.active.as_deref(), &hits, &facts, &counters)
@@ -134,6 +158,22 @@ impl RiskCheck {
         payment.risk = Some(risk);
         (ruling, changes)
     }
+}
+
+/// Returns the age of a payment's account by the rows that were loaded, and the change that stores its first sighting.
+/// `None` if no rule reads the age.
+fn see_account(
+    sighting: Option<&AccountSighting>,
+    loaded: &[CounterRow],
+) -> (Result<Option<SignedDuration>, DamagedCounters>, Changes) {
+    let Some(sighting) = sighting else { return (Ok(None), Changes::default()) };
+    let SeenAccount { age, row } = sighting.read_age(loaded);
+    let changes = Changes::default();
+    let changes = match row {
+        Some(row) => changes.with_account_sighting(sighting.merchant(), row),
+        None => changes,
+    };
+    (age.map(Some), changes)
 }
 
 /// Assesses a payment by rules and list entries. An entry of the list `deny` wins over everything, one of `allow` over
@@ -271,11 +311,14 @@ impl Gateway {
             let names = parameters.iter().filter(|(name, value)| is_of_browser(name, value));
             names.map(|(name, _)| name.to_owned()).collect()
         });
+        let card = card::describe_card(order, &self.directory.risk.operator_lists().bins);
         let age = used.map(|used| self.now_of(payer).duration_since(used.created).as_secs());
         let context = RiskContext {
             card: index.clone().filter(|_| is_card),
             account: index,
-            bin: long_bin(&order.account),
+            bin: card.bin,
+            card_country: card.country,
+            card_funding: card.funding,
             address: context.addresses.shopper,
             from_browser,
             registration_age: age,
@@ -309,35 +352,6 @@ impl Gateway {
         Some(RiskCheck { settings, applies_after, review_stage, basis, entity: payer.id.clone(), at })
     }
 
-    /// Returns true if the rules for an entity's payments can demand a challenge.
-    pub(super) fn can_rules_challenge(&self, entity: &EntityId) -> bool {
-        let rules = self.directory.risk.find_rules(entity);
-        rules.is_some_and(|rules| rules.active.as_deref().is_some_and(RuleSet::can_challenge))
-    }
-
-    /// Returns the outcome that the rules have for a payment before it is written, with the stored counters as they are
-    /// now. Writes nothing. `None` if test data decide, or if the check cannot be made.
-    pub(super) fn preview_risk_outcome(
-        &self,
-        payment: &Payment,
-        payer: &Entity,
-        route: &PaymentRoute,
-    ) -> Option<RiskOutcome> {
-        let context = &payment.risk.as_ref()?.context;
-        if route.connector.predefined_risk(&payment.parameters).is_some() {
-            return None;
-        }
-        let at = self.now_of(payer);
-        let CheckBasis::Rules(basis) = self.find_check_basis(payment, context, payer, at) else { return None };
-        let RuleBasis { rules, hits, count } = *basis;
-        let input = make_check_input(payment, context, at);
-        let loaded = self.store.load_risk_counters(&payer.id, &count.keys());
-        let loaded = loaded.inspect_err(|error| tracing::error!(%error, "reading the counters of risk rules")).ok()?;
-        let counters = count.count_payment(&loaded).counters.ok()?;
-        let facts = Facts { input: &input, lists: &rules.lists };
-        Some(decide_by_rules(rules.active.as_deref(), &hits, &facts, &counters).outcome)
-    }
-
     /// Finds the rules of an entity, and the list entries for a payment.
     fn find_check_basis(&self, payment: &Payment, context: &RiskContext, payer: &Entity, at: Timestamp) -> CheckBasis {
         let Some(rules) = self.directory.risk.find_rules(&payer.id) else {
@@ -357,23 +371,20 @@ impl Gateway {
             [&rules.active, &rules.shadow].into_iter().filter_map(Option::as_deref).collect();
         let key = self.account_index.index_account(COUNTER_KEY_LABEL);
         let count = PaymentCount::prepare(&rule_sets, &facts, &payer.id, key.as_bytes());
+        let reads_age = rule_sets.iter().any(|rules| rules.reads_fact(ACCOUNT_AGE));
+        let sighting = context
+            .account
+            .as_ref()
+            .filter(|_| reads_age)
+            .map(|account| AccountSighting::prepare(account, payer.merchant_or_self(), key.as_bytes(), at));
         match hits {
-            Ok(hits) => CheckBasis::Rules(Box::new(RuleBasis { hits, count, rules: Arc::clone(&rules) })),
+            Ok(hits) => CheckBasis::Rules(Box::new(RuleBasis { hits, count, sighting, rules: Arc::clone(&rules) })),
             Err(error) => {
                 tracing::error!(%error, "the lists of the risk check cannot be read");
                 CheckBasis::Decided(RiskDecision::failed())
             }
         }
     }
-}
-
-/// Returns the first eight digits of a card number with at least 16 digits, otherwise the first six. `None` for other
-/// accounts.
-fn long_bin(account: &FullAccount) -> Option<String> {
-    let FullAccount::Card(card) = account else { return None };
-    let digits = card.number.digits();
-    let length = if digits.len() >= 16 { 8 } else { 6 };
-    digits.get(..length).map(str::to_owned)
 }
 
 /// Makes the input of a check from a payment and the data that were kept for it.
@@ -395,6 +406,8 @@ pub(super) fn make_check_input(payment: &Payment, context: &RiskContext, at: Tim
         amount: Some(payment.amount),
         brand: Some(payment.brand.clone()),
         bin: context.bin.clone(),
+        card_country: context.card_country.clone(),
+        card_funding: context.card_funding.clone(),
         avs: payment.avs,
         cvv: payment.cvv,
         three_ds_result: status,

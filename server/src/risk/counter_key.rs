@@ -51,6 +51,11 @@ impl CounterHasher {
         CounterKey(self.hash_parts(b"row", std::iter::once(entity.as_str().as_bytes()).chain(keys)))
     }
 
+    /// Computes the name of the row of an account with a merchant. It differs from those of counters.
+    pub(super) fn hash_account(&self, merchant: &EntityId, account: &str) -> CounterKey {
+        CounterKey(self.hash_parts(b"account", [merchant.as_str().as_bytes(), account.as_bytes()].into_iter()))
+    }
+
     /// Computes the hash of a value of which different ones are counted. It is unrelated to that of the same value in
     /// another row.
     pub(super) fn hash_value(&self, row: &CounterKey, value: &str) -> u64 {

@@ -4,7 +4,9 @@
 //! [`RuleSet::evaluate`] takes the facts of a payment and its velocity counters, and
 //! [`RuleSet::evaluate_offers`] what is known before there is a payment.
 
+mod account_sighting;
 mod assessment;
+mod bins;
 mod condition;
 mod counter_key;
 mod counter_row;
@@ -28,7 +30,9 @@ mod windows;
 #[allow(clippy::unwrap_used)]
 mod tests;
 
+pub use account_sighting::{AccountSighting, SeenAccount};
 pub use assessment::Assessment;
+pub use bins::{BinFacts, BinTable, CardFunding};
 pub use counter_key::CounterKey;
 pub use counter_row::{CounterRow, DamagedCounters};
 pub use domains::DomainList;

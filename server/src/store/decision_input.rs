@@ -1,5 +1,6 @@
 //! Input of a decision: the keys that it requests, and the data loaded under the write lock.
 
+use super::risk_counters::RiskRowKeys;
 use super::risk_rules::RiskKeys;
 use super::wallet::UsedWalletToken;
 use super::{StoredCredentialKeys, StoredCredentials};
@@ -9,7 +10,7 @@ use crate::domain::id::{CheckoutId, EntityId, PaymentId};
 use crate::domain::payment::{FollowUpSummary, Payment};
 use crate::domain::review_queue::ReviewStatus;
 use crate::domain::risk_rules::RiskState;
-use crate::risk::{CounterKey, CounterRow};
+use crate::risk::CounterRow;
 
 /// Keys of the data to load for a decision.
 #[derive(Debug, Clone, Default)]
@@ -34,8 +35,8 @@ pub struct RecordKeys {
     pub review: Option<PaymentId>,
     /// Risk rules and lists of an entity.
     pub risk: Option<RiskKeys>,
-    /// Velocity counters of an entity.
-    pub risk_counters: Option<(EntityId, Vec<CounterKey>)>,
+    /// Velocity counters and first sightings of accounts.
+    pub risk_counters: Vec<RiskRowKeys>,
 }
 
 impl RecordKeys {
@@ -97,6 +98,6 @@ pub struct LoadedRecords {
     pub review: Option<ReviewStatus>,
     /// The requested risk rules and lists; empty if none were requested.
     pub risk: RiskState,
-    /// The requested velocity counters that are stored.
+    /// The requested velocity counters and sightings that are stored.
     pub risk_counters: Vec<CounterRow>,
 }

@@ -51,6 +51,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0031_reviews",
     "0032_review_queue",
     "0033_follow_up_types",
+    "0034_account_sightings",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

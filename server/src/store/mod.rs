@@ -102,6 +102,7 @@ pub use payment_history::{HistoricPayment, PaymentHistory};
 pub use queries::PaymentRow;
 use readers::Readers;
 pub use responses::FoundResponse;
+pub use risk_counters::{RiskRowKeys, RiskRowKind};
 use schema::{open_connection, store_path};
 pub use sources::Sources;
 pub use stored_credentials::{NewRegistration, RegistrationWithAccount, StoredCredentialKeys, StoredCredentials};

@@ -1,7 +1,8 @@
-//! Stored velocity counters of risk rules: loaded and written in the commit of the payment that they count.
+//! Stored velocity counters of risk rules, and first sightings of accounts: loaded and written in the commit of the
+//! payment that they count.
 //!
 //! Rows are found by their key and never all loaded, so their number does not slow a start. An entity has at most
-//! 1,000,000 of them. Beyond it, the write that adds rows deletes as many others.
+//! 1,000,000 of each kind. Beyond it, the write that adds rows deletes as many others of their kind.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -10,15 +11,46 @@ use super::{Changes, Store, StoreError};
 use crate::domain::id::EntityId;
 use crate::risk::{CounterKey, CounterRow};
 
-/// Largest number of rows of an entity.
+/// Largest number of rows of an entity and kind.
 const MAX_ROWS: i64 = 1_000_000;
 /// Largest number of rows that one write deletes. A longer write would delay payments.
 const BATCH: u16 = 200;
+
+/// Kind of the rows of an owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RiskRowKind {
+    /// Velocity counters of a channel, or of a merchant that processes payments itself.
+    Counter,
+    /// First sightings of accounts with a merchant.
+    Account,
+}
+
+impl RiskRowKind {
+    /// Returns the name that is stored.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Counter => "counter",
+            Self::Account => "account",
+        }
+    }
+}
+
+/// Keys of rows of one owner.
+#[derive(Debug, Clone)]
+pub struct RiskRowKeys {
+    /// The entity that has the rows.
+    pub entity: EntityId,
+    /// Their kind.
+    pub kind: RiskRowKind,
+    /// Their keys.
+    pub keys: Vec<CounterKey>,
+}
 
 /// Rows of an entity to write.
 #[derive(Debug)]
 pub(super) struct CounterChange {
     entity: EntityId,
+    kind: RiskRowKind,
     rows: Vec<CounterRow>,
 }
 
@@ -27,33 +59,40 @@ impl Changes {
     /// row was changed since it was loaded.
     #[must_use]
     pub fn with_risk_counters(mut self, entity: &EntityId, rows: Vec<CounterRow>) -> Self {
-        self.risk_counters.push(CounterChange { entity: entity.clone(), rows });
+        self.risk_counters.push(CounterChange { entity: entity.clone(), kind: RiskRowKind::Counter, rows });
+        self
+    }
+
+    /// Writes the first sighting of an account with a merchant, under the same conditions.
+    #[must_use]
+    pub fn with_account_sighting(mut self, merchant: &EntityId, row: CounterRow) -> Self {
+        let (entity, kind) = (merchant.clone(), RiskRowKind::Account);
+        self.risk_counters.push(CounterChange { entity, kind, rows: vec![row] });
         self
     }
 }
 
-/// Loads the rows of an entity with these keys. Those that are not stored are left out.
-pub(super) fn load_rows(
-    connection: &Connection,
-    entity: &EntityId,
-    keys: &[CounterKey],
-) -> Result<Vec<CounterRow>, StoreError> {
-    let Some(owner) = find_owner(connection, entity)? else { return Ok(Vec::new()) };
-    let mut statement =
-        connection.prepare_cached("SELECT value, purge_at FROM risk_counter WHERE owner = ?1 AND name = ?2")?;
-    let mut rows = Vec::with_capacity(keys.len());
-    for key in keys {
-        let row = |row: &rusqlite::Row<'_>| {
-            Ok(CounterRow { key: *key, value: row.get(0)?, purge_at: row.get(1)?, replaced_purge_at: None })
-        };
-        rows.extend(statement.query_row(params![owner, key.as_bytes()], row).optional()?);
+/// Loads the rows with these keys. Those that are not stored are left out.
+pub(super) fn load_rows(connection: &Connection, wanted: &[RiskRowKeys]) -> Result<Vec<CounterRow>, StoreError> {
+    let mut rows = Vec::new();
+    for RiskRowKeys { entity, kind, keys } in wanted {
+        let Some(owner) = find_owner(connection, entity, *kind)? else { continue };
+        let mut statement =
+            connection.prepare_cached("SELECT value, purge_at FROM risk_counter WHERE owner = ?1 AND name = ?2")?;
+        for key in keys {
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok(CounterRow { key: *key, value: row.get(0)?, purge_at: row.get(1)?, replaced_purge_at: None })
+            };
+            rows.extend(statement.query_row(params![owner, key.as_bytes()], row).optional()?);
+        }
     }
     Ok(rows)
 }
 
-fn find_owner(connection: &Connection, entity: &EntityId) -> Result<Option<i64>, StoreError> {
-    let mut statement = connection.prepare_cached("SELECT id FROM risk_counter_owner WHERE entity = ?1")?;
-    Ok(statement.query_row([entity.as_str()], |row| row.get(0)).optional()?)
+fn find_owner(connection: &Connection, entity: &EntityId, kind: RiskRowKind) -> Result<Option<i64>, StoreError> {
+    let query = "SELECT id FROM risk_counter_owner WHERE entity = ?1 AND kind = ?2";
+    let mut statement = connection.prepare_cached(query)?;
+    Ok(statement.query_row([entity.as_str(), kind.as_str()], |row| row.get(0)).optional()?)
 }
 
 impl CounterChange {
@@ -65,11 +104,11 @@ impl CounterChange {
 
     /// Same as [`Self::apply`], with a largest number of rows.
     fn apply_within(&self, connection: &Connection, most: i64) -> Result<(), StoreError> {
-        let owner = match find_owner(connection, &self.entity)? {
+        let owner = match find_owner(connection, &self.entity, self.kind)? {
             Some(owner) => owner,
             None => connection
-                .prepare_cached("INSERT INTO risk_counter_owner (entity) VALUES (?1)")?
-                .insert([self.entity.as_str()])?,
+                .prepare_cached("INSERT INTO risk_counter_owner (entity, kind) VALUES (?1, ?2)")?
+                .insert([self.entity.as_str(), self.kind.as_str()])?,
         };
         let mut added = Vec::new();
         for CounterRow { key, value, purge_at, replaced_purge_at } in &self.rows {
@@ -124,15 +163,15 @@ fn subtract_deleted(connection: &Connection, owner: i64, deleted: usize) -> Resu
 }
 
 impl Store {
-    /// Loads the counters of an entity with these keys, as they are now. Those that are not stored are left out.
+    /// Loads the rows with these keys, as they are now. Those that are not stored are left out.
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn load_risk_counters(&self, entity: &EntityId, keys: &[CounterKey]) -> Result<Vec<CounterRow>, StoreError> {
-        self.run_read(|connection| load_rows(connection, entity, keys))
+    pub fn load_risk_counters(&self, keys: &[RiskRowKeys]) -> Result<Vec<CounterRow>, StoreError> {
+        self.run_read(|connection| load_rows(connection, keys))
     }
 
-    /// Deletes the counters that end by `now`, in small writes. Returns their number.
+    /// Deletes the counters and sightings that end by `now`, in small writes. Returns their number.
     ///
     /// # Errors
     /// Same as [`Store::update`].
@@ -175,7 +214,7 @@ mod tests {
     use crate::store::migrations;
 
     #[test]
-    fn an_entity_has_a_bounded_number_of_rows_and_takes_none_from_others() {
+    fn an_entity_has_a_bounded_number_of_rows_of_a_kind_and_takes_none_from_others() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrations::migrate(&mut connection).unwrap();
         let entity = |number| EntityId::new(Timestamp::UNIX_EPOCH, [number; 9]);
@@ -185,20 +224,23 @@ mod tests {
             purge_at: i64::from(number),
             replaced_purge_at: None,
         };
-        let write = |number, rows: &[u8]| {
+        let write = |number, kind, rows: &[u8]| {
             let rows = rows.iter().map(|number| row(*number)).collect();
-            CounterChange { entity: entity(number), rows }.apply_within(&connection, 5).unwrap();
+            CounterChange { entity: entity(number), kind, rows }.apply_within(&connection, 5).unwrap();
         };
-        write(1, &[1, 2, 3]);
-        write(2, &[3, 4, 5, 6, 7, 8, 9]);
-        write(2, &[1]);
-        let names = |number| -> Vec<u8> {
-            let all: Vec<CounterKey> = (0..20).map(|name| CounterKey::from([name; 16])).collect();
-            let rows = load_rows(&connection, &entity(number), &all).unwrap();
+        write(1, RiskRowKind::Counter, &[1, 2, 3]);
+        write(2, RiskRowKind::Account, &[1, 2, 3, 4]);
+        write(2, RiskRowKind::Counter, &[3, 4, 5, 6, 7, 8, 9]);
+        write(2, RiskRowKind::Counter, &[1]);
+        let names = |number, kind| -> Vec<u8> {
+            let keys = (0..20).map(|name| CounterKey::from([name; 16])).collect();
+            let rows = load_rows(&connection, &[RiskRowKeys { entity: entity(number), kind, keys }]).unwrap();
             rows.iter().map(|row| row.key.as_bytes()[0]).collect()
         };
-        assert_eq!((names(1), names(2)), (vec![1, 2, 3], vec![1, 6, 7, 8, 9]));
-        let owner = find_owner(&connection, &entity(2)).unwrap().unwrap();
+        assert_eq!(names(1, RiskRowKind::Counter), [1, 2, 3]);
+        assert_eq!(names(2, RiskRowKind::Counter), [1, 6, 7, 8, 9]);
+        assert_eq!(names(2, RiskRowKind::Account), [1, 2, 3, 4]);
+        let owner = find_owner(&connection, &entity(2), RiskRowKind::Counter).unwrap().unwrap();
         assert_eq!(add_to_total(&connection, owner, 0).unwrap(), 5);
         assert_eq!(delete_expired_rows(&connection, owner, 7).unwrap(), 3);
         assert_eq!(add_to_total(&connection, owner, 0).unwrap(), 2);

@@ -55,10 +55,7 @@ pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result
         Some(keys) => risk_rules::load_state_for_change(connection, keys)?,
         None => RiskState::default(),
     };
-    let risk_counters = match &keys.risk_counters {
-        Some((entity, keys)) => risk_counters::load_rows(connection, entity, keys)?,
-        None => Vec::new(),
-    };
+    let risk_counters = risk_counters::load_rows(connection, &keys.risk_counters)?;
     Ok(LoadedRecords {
         checkout,
         entity,

@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
 use tillgate::domain::id::EntityId;
 use tillgate::risk::{CheckInput, CountedPayment, Facts, PaymentCount, RiskLists, RuleSet};
-use tillgate::store::{Changes, RecordKeys, bench};
+use tillgate::store::{Changes, RecordKeys, RiskRowKeys, RiskRowKind, bench};
 use tillgate_shared::money::{Amount, Currency};
 
 /// Twenty counters over eight combinations of keys.
@@ -157,7 +157,8 @@ impl RiskBench {
         let input = make_payment(number, at);
         let facts = Facts { input: &input, lists: &self.lists };
         let count = PaymentCount::prepare(&[&self.rules], &facts, &self.entity, &[7; 32]);
-        let keys = RecordKeys { risk_counters: Some((self.entity.clone(), count.keys())), ..RecordKeys::none() };
+        let wanted = RiskRowKeys { entity: self.entity.clone(), kind: RiskRowKind::Counter, keys: count.keys() };
+        let keys = RecordKeys { risk_counters: vec![wanted], ..RecordKeys::none() };
         let started = Instant::now();
         let loaded = bench::load_records(&keys, &self.connection)?;
         let CountedPayment { counters, rows } = count.count_payment(&loaded.risk_counters);

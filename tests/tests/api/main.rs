@@ -92,6 +92,7 @@ mod risk_dry_run;
 mod risk_dry_run_api;
 mod risk_dry_run_counters;
 mod risk_challenge;
+mod risk_facts;
 mod risk_lists;
 mod risk_payments;
 mod risk_rules;

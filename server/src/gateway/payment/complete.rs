@@ -110,7 +110,7 @@ impl Gateway {
         decision: Option<ReviewDecision>,
     ) -> Result<CompletionResult, Failure> {
         let risk_check = if result.code.is_success() { self.screen_approval(payment, &result) } else { None };
-        let risk_counters = risk_check.as_ref().and_then(RiskCheck::counter_keys);
+        let risk_counters = risk_check.as_ref().map(RiskCheck::counter_keys).unwrap_or_default();
         // Follow-up payments change no stored credentials.
         let deferred_effects = match payment.referenced {
             Some(_) => None,

@@ -115,7 +115,7 @@ impl Gateway {
             wallet_token,
             reference: duplicates::unique_reference(&payer, &payment),
             stored_credentials: credential_changes.as_ref().map(CredentialChanges::required_keys).unwrap_or_default(),
-            risk_counters: risk_check.as_ref().and_then(RiskCheck::counter_keys),
+            risk_counters: risk_check.as_ref().map(RiskCheck::counter_keys).unwrap_or_default(),
             ..RecordKeys::default()
         };
         let connector_request =

@@ -73,7 +73,10 @@ impl Gateway {
         let identity = self.identify_payment(&intake)?;
         let mut payment = self.draft_for_check(&intake, mode.accepted_code(), identity, context);
         let check = self.prepare_risk_check(&payment, &intake.payer, &route).map(RiskCheck::before_execution);
-        let keys = RecordKeys { risk_counters: check.as_ref().and_then(RiskCheck::counter_keys), ..RecordKeys::none() };
+        let keys = RecordKeys {
+            risk_counters: check.as_ref().map(RiskCheck::counter_keys).unwrap_or_default(),
+            ..RecordKeys::none()
+        };
         let checked = self.store.update(keys, move |loaded| {
             let mut changes = crate::store::Changes::default();
             if let Some(check) = check {

@@ -29,7 +29,7 @@ pub(super) static ROWS: &[FactRow] = &[
     of_account(new_following("card.expiryMonth", new_row("card.expiryMonth", Number, Browser, |r: &Reading<'_>| r.read_number("card.expiryMonth"), "Month of the card's expiry, 1 to 12."))),
     of_account(new_following("card.expiryYear", new_row("card.expiryYear", Number, Browser, |r: &Reading<'_>| r.read_number("card.expiryYear"), "Year of the card's expiry, four digits."))),
     of_account(new_row("card.country", Text, Browser, read::card_country, "Country of the card's issuer, two letters, if known.")),
-    of_account(new_row("card.funding", Text, Browser, read::card_funding, "Funding of the card, if known: credit, debit or prepaid.")),
+    of_account(new_row("card.funding", Text, Browser, read::card_funding, "Funding of the card, if known: credit, debit, prepaid or charge.")),
     of_account(new_row("avs", Text, Gateway, read::avs, "Answer of the address check, one letter. Known after authorization.")),
     of_account(new_row("cvv", Text, Gateway, read::cvv, "Answer of the security code's check, one letter. Known after authorization.")),
     of_account(new_row("threeDs.result", Text, Gateway, read::three_ds_result, "Transaction status of 3-D Secure, one letter: Y, A, N, U, R, C or I.")),

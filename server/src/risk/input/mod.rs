@@ -10,7 +10,7 @@ use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 
 use super::fact::{Value, parse_decimal};
-use super::{DomainList, NetworkTable};
+use super::{BinTable, DomainList, NetworkTable};
 
 /// The payment to assess. What is not known (yet) is `None`, and the facts that need it are missing.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,7 @@ pub struct CheckInput {
     pub bin: Option<String>,
     /// Country of the card's issuer, two letters.
     pub card_country: Option<String>,
-    /// Funding of the card: `credit`, `debit` or `prepaid`.
+    /// Funding of the card: `credit`, `debit`, `prepaid` or `charge`.
     pub card_funding: Option<String>,
     /// Answer of the address check.
     pub avs: Option<char>,
@@ -60,6 +60,8 @@ pub struct RiskLists {
     pub networks: NetworkTable,
     /// Domains of disposable e-mail addresses.
     pub disposable: DomainList,
+    /// Countries and fundings of cards.
+    pub bins: BinTable,
 }
 
 /// A payment and the operator's lists, from which every fact follows.

@@ -77,6 +77,7 @@ fn addresses_have_networks_and_countries() {
     let lists = RiskLists {
         networks: NetworkTable::parse("network,country\n203.0.113.0/24,FR\n203.0.0.0/16,US\n").unwrap(),
         disposable: DomainList::parse("# list\ntrash.example\n").unwrap(),
+        ..RiskLists::default()
     };
     let condition =
         "ip.country = \"FR\" and ip.network = \"203.0.113.0/24\" and mismatch.ipCountry and email.disposable";

@@ -9,7 +9,7 @@ use super::samples::{sample_entity, sample_time, write_changes};
 use crate::domain::id::EntityId;
 use crate::domain::refusal::Refusal;
 use crate::risk::{CheckInput, Counters as _, Facts, PaymentCount, RiskLists, RuleSet};
-use crate::store::{Changes, LoadedRecords, RecordKeys, Store, StoreErrorKind, UpdateResult};
+use crate::store::{Changes, LoadedRecords, RecordKeys, RiskRowKeys, RiskRowKind, Store, StoreErrorKind, UpdateResult};
 
 /// Returns a payment with a card at a number of minutes.
 fn sample_input(minutes: i64) -> CheckInput {
@@ -26,7 +26,8 @@ async fn count_payment(store: &Store, entity: EntityId, minutes: i64, is_refused
     let rule = "[[rule]]\nname = 'r'\nscore = 1\nwhen = 'count(card, 1 h) > 1 or count(card, ip, 1 d) > 1'\n";
     let (rules, input, lists) = (RuleSet::parse(rule).unwrap(), sample_input(minutes), RiskLists::default());
     let count = PaymentCount::prepare(&[&rules], &Facts { input: &input, lists: &lists }, &entity, &[7; 32]);
-    let keys = RecordKeys { risk_counters: Some((entity.clone(), count.keys())), ..RecordKeys::none() };
+    let wanted = RiskRowKeys { entity: entity.clone(), kind: RiskRowKind::Counter, keys: count.keys() };
+    let keys = RecordKeys { risk_counters: vec![wanted], ..RecordKeys::none() };
     let decide = move |loaded: LoadedRecords| {
         let counted = count.count_payment(&loaded.risk_counters);
         let counters = counted.counters.expect("the rows are readable");
