@@ -39,8 +39,8 @@ pub(super) struct Gap<'a> {
 /// Returns the runs that may be part of a card number: all but those in dates, times, hexadecimal ids and IBANs. A run
 /// after one of these has no gap. Returns no runs if they have fewer than 12 digits in all.
 pub(super) fn find_runs(text: &str) -> Vec<DigitRun<'_>> {
-    // The usual case.
-    if !digits::may_have_digits(text, SHORTEST) {
+    // The usual cases.
+    if !digits::may_have_digits(text, SHORTEST) || is_hexadecimal_id(text) {
         return Vec::new();
     }
     let mut runs = find_all_runs(text);
@@ -65,6 +65,19 @@ pub(super) fn find_runs(text: &str) -> Vec<DigitRun<'_>> {
         !taken
     });
     runs
+}
+
+/// Returns true for a word of at least 24 hexadecimal digits that contains a letter.
+fn is_hexadecimal_id(word: &str) -> bool {
+    word.len() >= SHORTEST_ID && is_hexadecimal(word) && has_letter(word)
+}
+
+fn is_hexadecimal(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn has_letter(word: &str) -> bool {
+    word.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
 /// Returns all runs of consecutive digits, each with the gap before it. Invisible characters do not end a run; digits
@@ -173,10 +186,8 @@ fn find_ids_and_ibans(text: &str, found: &mut Vec<Range<usize>>) {
         words.push((start, word));
         at = start + word.len();
     }
-    let is_hexadecimal = |word: &str| word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let has_letter = |word: &str| word.bytes().any(|byte| byte.is_ascii_alphabetic());
     for (index, (start, word)) in words.iter().enumerate() {
-        if word.len() >= SHORTEST_ID && is_hexadecimal(word) && has_letter(word) {
+        if is_hexadecimal_id(word) {
             found.push(*start..start + word.len());
         }
         if let Some(group) = words.get(index..index + UUID.len()) {
