@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use tillgate_shared::parameter::{ParameterError, Parameters};
-use tillgate_shared::result::codes;
+use tillgate_shared::result::{ResultCode, codes};
 
 use super::super::echo::is_echoed;
 use super::super::pay::Addresses;
