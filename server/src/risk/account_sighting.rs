@@ -34,8 +34,8 @@ pub struct SeenAccount {
 }
 
 impl AccountSighting {
-    /// Prepares the sighting of an account, given by its blind index, with a merchant. `key` is the secret of the stored
-    /// counters.
+    /// Prepares the sighting of an account, given by its blind index, with a merchant. `key` is the secret of the
+    /// stored counters.
     pub fn prepare(account: &str, merchant: &EntityId, key: &[u8; 32], at: Timestamp) -> Self {
         let key = CounterHasher::new(key).hash_account(merchant, account);
         Self { merchant: merchant.clone(), key, second: at.as_second() }

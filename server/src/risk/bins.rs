@@ -1,4 +1,4 @@
-//! The operator's table of card numbers' first digits: lines `BIN,COUNTRY,FUNDING`, such as `41111100-41111199,DE,debit`.
+//! The operator's table of first digits of cards: lines `BIN,COUNTRY,FUNDING`, such as `41111100-41111199,DE,debit`.
 
 use std::collections::BTreeSet;
 

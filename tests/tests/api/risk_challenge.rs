@@ -1,4 +1,4 @@
-//! Risk rules that demand a challenge: the issuer is asked for one, and a payment that cannot be challenged is declined.
+//! Risk rules that demand a challenge: the issuer is asked for one. A payment that cannot be challenged is declined.
 
 use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, poll_until};
 use tokio::task::JoinSet;
