@@ -99,6 +99,7 @@ mod risk_rules;
 mod risk_screen;
 mod risk_screening;
 mod risk_store;
+mod risk_walkthrough;
 mod risk_webhooks;
 mod routes;
 mod sandbox_numbers;
