@@ -3,7 +3,7 @@
 
 use reqwest::Method;
 use serde_json::Value;
-use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, poll_until};
+use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, encode_form, poll_until};
 
 use crate::presence::{SUBMIT_FLOWS, assert_unpaid, browser_parameters, submit_in_flow, to_fields};
 use crate::risk_payments::{activate_rules, create_shop_with_rules};
@@ -302,5 +302,22 @@ async fn the_script_that_integrity_covers_is_the_same_for_every_offer() -> anyho
     }
     assert!(loaders[0].0.starts_with("sha384-") && loaders[0].1.len() > 1000);
     assert!(loaders.iter().all(|loader| *loader == loaders[0]));
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_plain_form_says_in_its_language_that_a_brand_was_taken_away_and_shows_the_others() -> anyhow::Result<()> {
+    let shop = create_shop("amount > 500", "hide = ['VISA']").await?;
+    let checkout = open_checkout(&shop, &[]).await?;
+    update_checkout(&shop, &checkout, &[("amount", "501.00")]).await?;
+    let path = format!("v1/plainForm.html?checkoutId={checkout}&brands=VISA+MASTER&locale=de");
+    let card =
+        [("paymentBrand", "VISA"), ("card.number", "4200000000000000"), ("card.expiry", "05/34"), ("card.cvv", "123")];
+    let request = shop.bare_request(Method::POST, &path).header("content-type", "application/x-www-form-urlencoded");
+    let answer = request.body(encode_form(card)).send().await?;
+    assert_eq!(answer.status().as_u16(), 400);
+    let page = answer.text().await?;
+    assert!(page.contains("Visa ist zurzeit nicht verfügbar."), "{page}");
+    assert!(page.contains("value=\"MASTER\"") && !page.contains("value=\"VISA\""), "{page}");
     Ok(())
 }

@@ -180,17 +180,20 @@ impl<'a> PlainFormRequest<'a> {
         if checkout.state_at(self.now.timestamp()) != CheckoutState::Open {
             return self.render_closed(status, Some(checkout));
         }
+        // A brand that is not offered is no fault of a field, and its form may be gone.
+        let refused_brand = refusal.parameters.iter().find(|error| error.name == "paymentBrand");
+        if let Some(brand) = refused_brand.and_then(|error| Brand::find(error.value.as_deref()?)) {
+            let alert = self.texts.get("unavailable").replace("{brand}", brand.name);
+            return self.render_forms(status, checkout, typed, &[], Some(alert));
+        }
         if let Some(errors) = field_errors_of(&refusal.parameters) {
             return self.render_forms(status, checkout, typed, &errors, None);
         }
         let names = refusal.parameters.iter().map(|error| error.name.as_str());
-        let refused_brand = refusal.parameters.iter().find(|error| error.name == "paymentBrand");
-        let refused_brand = refused_brand.and_then(|error| Brand::find(error.value.as_deref()?));
-        let alert = match (refused_brand, &refusal.description) {
+        let alert = match &refusal.description {
             _ if refusal.retry_after.is_some() => self.texts.get("unsentError").to_owned(),
-            (Some(brand), _) => self.texts.get("unavailable").replace("{brand}", brand.name),
-            (None, Some(description)) => std::iter::once(&**description).chain(names).collect::<Vec<_>>().join(" "),
-            (None, None) => std::iter::once(refusal.code.description()).chain(names).collect::<Vec<_>>().join(" "),
+            Some(description) => std::iter::once(&**description).chain(names).collect::<Vec<_>>().join(" "),
+            None => std::iter::once(refusal.code.description()).chain(names).collect::<Vec<_>>().join(" "),
         };
         let mut response = self.render_forms(status, checkout, typed, &[], Some(alert));
         if let Some(seconds) = refusal.retry_after {
