@@ -39,7 +39,7 @@ pub fn check_card_numbers(parameters: &Parameters) -> Vec<ParameterError> {
         |name: &str| find_parameter(name).is_some_and(|row| !row.secret && !row.format.is_free_text());
     parameters
         .iter()
-        .filter(|(name, value)| has_card_number(value, Strictness::InUse) && is_stored_unchanged(name))
+        .filter(|(name, value)| is_stored_unchanged(name) && has_card_number(value, Strictness::InUse))
         .map(|(name, value)| ParameterError::new(name, Some(value), LIKE_A_CARD_NUMBER))
         .collect()
 }
