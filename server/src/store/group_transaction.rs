@@ -57,7 +57,7 @@ impl<'a> GroupTransaction<'a> {
             Err(error) if self.is_undone() => return Err(error),
             Err(error) => error,
         };
-        let Err(fault) = self.undo_request() else { return Err(error) };
+        let Err(fault) = self.roll_back_request() else { return Err(error) };
         tracing::error!(%error, %fault, "a request failed and cannot be undone alone");
         // Fails if SQLite has undone the transaction meanwhile.
         let _ = self.connection.execute_batch("ROLLBACK");
@@ -83,7 +83,7 @@ impl<'a> GroupTransaction<'a> {
     }
 
     /// Undoes the last request, which failed. Fails if the earlier requests cannot be kept.
-    fn undo_request(&mut self) -> Result<(), StoreError> {
+    fn roll_back_request(&mut self) -> Result<(), StoreError> {
         if self.is_empty {
             run_statement(self.connection, "ROLLBACK")?;
             return Ok(run_statement(self.connection, "BEGIN IMMEDIATE")?);
