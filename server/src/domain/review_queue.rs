@@ -7,6 +7,7 @@ use tillgate_shared::format::mask::{Strictness, has_card_number};
 
 use super::id::{EntityId, PaymentId};
 use super::refusal::Refusal;
+use super::review_decision::DecisionType;
 
 /// Time after which a claim ends by itself.
 pub const CLAIM_LIFETIME: SignedDuration = SignedDuration::from_mins(30);
@@ -61,6 +62,16 @@ impl ReviewActionKind {
     /// Parses the name in the audit. Returns `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+impl From<DecisionType> for ReviewActionKind {
+    fn from(decision: DecisionType) -> Self {
+        match decision {
+            DecisionType::Approve => Self::Approve,
+            DecisionType::Cancel => Self::Cancel,
+            DecisionType::Pending => Self::Pend,
+        }
     }
 }
 
@@ -195,6 +206,14 @@ impl QueuedReview {
         if self.has_ended {
             return Err(Refusal::review_taken(self.describe_end()));
         }
+        self.check_claim(analyst, clock)
+    }
+
+    /// Checks that nobody but an analyst has claimed the payment.
+    ///
+    /// # Errors
+    /// 409 with the analyst who has.
+    pub fn check_claim(&self, analyst: &str, clock: ReviewClock) -> Result<(), Refusal> {
         match self.active_claim(clock.now).filter(|claim| claim.analyst != analyst) {
             Some(claim) => Err(Refusal::review_taken(describe_claim(claim, clock))),
             None => Ok(()),

@@ -38,19 +38,10 @@ pub struct ReviewAnswer {
 }
 
 impl ReviewRequest {
-    /// Returns the kind of the row that the decision writes to the audit.
-    pub fn action_kind(&self) -> ReviewActionKind {
-        match self.decision {
-            DecisionType::Approve => ReviewActionKind::Approve,
-            DecisionType::Cancel => ReviewActionKind::Cancel,
-            DecisionType::Pending => ReviewActionKind::Pend,
-        }
-    }
-
     /// Returns true if a later row of the audit is the one that the decision writes. It was carried out then, and only
     /// its answer is missing.
     pub fn has_written(&self, action: &ReviewAction) -> bool {
-        action.kind == self.action_kind()
+        action.kind == ReviewActionKind::from(self.decision)
             && action.analyst == self.analyst
             && action.reason == self.reason
             && action.note == self.note

@@ -15,9 +15,8 @@ use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::review::ReviewStage;
 use crate::domain::review_decision::{DecisionType, RequestedDecision, ReviewDecision, review_transaction_id};
-use crate::domain::review_queue::CLAIM_LIFETIME;
+use crate::domain::review_queue::{ReviewActionKind, ReviewClock};
 use crate::domain::three_ds::Proof;
-use crate::store::review::StoredReview;
 use crate::store::review_callback::StoredCallback;
 use crate::store::timer::TimerKind;
 use crate::store::{Changes, RecordKeys};
@@ -60,30 +59,25 @@ impl Gateway {
         payment: &Payment,
         decision: RequestedDecision,
     ) -> Result<Arc<Payment>, Failure> {
-        let review = self.store.load_review(&payment.id)?;
-        if payment.is_held()
-            && let Some((analyst, at)) = review.as_ref().and_then(|review| review.claim.as_ref())
-            && *analyst != decision.user_id
-            && self.now().duration_since(*at) < CLAIM_LIFETIME
-        {
-            return Err(Refusal::review_taken(format!("{analyst} has claimed this payment")).into());
-        }
-        let wanted = (decision.decision, decision.user_id.clone());
-        let decided = if payment.is_held() { self.carry_out(payment, decision).await? } else { None };
-        if let Some(decided) = decided {
-            return Ok(decided);
+        let (kind, analyst) = (ReviewActionKind::from(decision.decision), decision.user_id.clone());
+        if payment.is_held() {
+            let ahead = self.directory.find_entity(&payment.entity).map(|entity| entity.ahead).unwrap_or_default();
+            let clock = ReviewClock { now: self.now(), ahead };
+            if let Some(status) = self.store.load_review_status(&payment.id)? {
+                status.review.check_claim(&analyst, clock)?;
+            }
+            if let Some(decided) = self.carry_out(payment, decision).await? {
+                return Ok(decided);
+            }
         }
         // Somebody else was faster.
         let current = self.store.load_payment(&payment.entity, &payment.id)?.unwrap_or_else(|| payment.clone());
-        let last = self.store.load_review(&payment.id)?.and_then(|review: StoredReview| review.decision);
-        match last {
-            Some(last) if (last.decision, last.analyst.clone()) == wanted => Ok(Arc::new(current)),
-            Some(last) => {
-                let (decision, time) = (last.decision.as_str(), last.at.strftime("%Y-%m-%d %H:%M:%S"));
-                let description = format!("Not held any more: {decision} by {} at {time} UTC", last.analyst);
-                Err(Refusal::review_taken(description).into())
-            }
-            None => Err(Refusal::review_taken("This payment is not held").into()),
+        let Some(status) = self.store.load_review_status(&payment.id)? else {
+            return Err(Refusal::review_taken("This payment is not held").into());
+        };
+        match &status.review.decision {
+            Some(last) if last.kind == kind && last.analyst == analyst => Ok(Arc::new(current)),
+            _ => Err(Refusal::review_taken(status.review.describe_end()).into()),
         }
     }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, poll_until};
 use tokio::task::JoinSet;
 
-use crate::held_payments::{HELD, create_reviewed_shop};
+use crate::held_payments::{HELD, create_reviewed_shop, decide};
 use crate::support::*;
 
 /// Result code of a request about a review.
@@ -414,6 +414,23 @@ async fn a_review_that_nobody_decides_in_time_is_listed_as_expired() -> anyhow::
     assert_taken(&act(&shop, &id, "claim", &[]).await?, "nobody had decided in time");
     assert_result(&act(&shop, &id, "approve", &[]).await?, 409, TAKEN);
     assert_eq!(read_actions(&shop, &id).await?, ["claim", "expire"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_outside_system_and_an_analyst_respect_one_another() -> anyhow::Result<()> {
+    let gateway = TestGateway::shared();
+    let shop = create_reviewed_shop(gateway, "hold", &[]).await?;
+    let id = hold_payment(&shop, &[]).await?;
+    assert_result(&act(&shop, &id, "claim", &[]).await?, 200, DONE);
+    let long_name = "ä".repeat(255);
+    assert_eq!(decide(&shop, &id, "APPROVE", &long_name).await?, 404);
+    assert_result(&act(&shop, &id, "release", &[]).await?, 200, DONE);
+    assert_eq!(decide(&shop, &id, "APPROVE", &long_name).await?, 200);
+    for action in ["claim", "approve"] {
+        assert_taken(&act(&shop, &id, action, &[]).await?, "ää… approved it at ");
+    }
+    assert_eq!(listed_ids(&shop.get(&format!("v2/reviews?state=approved&analyst={long_name}")).await?), [id]);
     Ok(())
 }
 
