@@ -57,12 +57,12 @@ fn move_clock(connection: &Connection, clock: &EntityId, by: SignedDuration) -> 
          WHERE due IS NOT NULL AND (entity = ?1 OR entity IN (SELECT id FROM entity WHERE merchant = ?1))",
         parameters,
     )?;
-    // One statement for each of the indexes.
+    // One statement for each of the indexes, which lead to the reviews of these entities.
     for ended in ["IS NULL", "IS NOT NULL"] {
         connection.execute(
             &format!(
                 "UPDATE review SET since = since - ?2, claimed = claimed - ?2
-                 WHERE ended {ended} AND (entity = ?1 OR entity IN (SELECT id FROM entity WHERE merchant = ?1))"
+                 WHERE ended {ended} AND entity IN (SELECT ?1 UNION SELECT id FROM entity WHERE merchant = ?1)"
             ),
             parameters,
         )?;
