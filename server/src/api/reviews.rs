@@ -1,5 +1,5 @@
-//! `/v2/reviews`: the queue of held payments. Analysts list, claim, note and decide them; the user id of the token is the
-//! id of the analyst.
+//! `/v2/reviews`: the queue of held payments. Analysts list, claim, note and decide them; the user id of the token is
+//! the id of the analyst.
 
 use std::sync::Arc;
 

@@ -30,7 +30,7 @@ pub struct ReviewOutcome {
     pub clock: ReviewClock,
 }
 
-/// What an analyst says about an action: a note, and the reason of a cancellation.
+/// Remarks of an analyst about an action: a note, and the reason of a cancellation.
 #[derive(Debug, Clone, Default)]
 pub struct ReviewRemarks {
     /// The note.
@@ -183,7 +183,7 @@ impl Gateway {
         Ok(outcome)
     }
 
-    /// Returns the time at which a review ends by itself, by the clock of the entity. `None` if the payment is not held.
+    /// Returns the time at which a review ends by itself, by the clock of the entity. `None` if it has ended.
     pub fn review_deadline(&self, review: &QueuedReview, payment: &Payment) -> Option<Timestamp> {
         let since = payment.review()?.since?;
         since.checked_add(self.options.review_lifetime).ok().filter(|_| !review.has_ended)

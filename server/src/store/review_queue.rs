@@ -319,7 +319,7 @@ impl AdminStore {
         load_status(&self.connection, payment)
     }
 
-    /// Writes a change of a claim or a note, and its row in the audit. Run it in the transaction that loaded the review.
+    /// Writes a change of a claim or a note, and its row in the audit. Run it in the transaction that loads the review.
     ///
     /// # Errors
     /// If the store cannot be written.
