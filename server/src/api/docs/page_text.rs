@@ -61,6 +61,15 @@ pub(super) const TOPICS: &[Topic] = &[
         ],
     },
     Topic {
+        anchor: "risk",
+        title: "Risk checks",
+        paragraphs: &[
+            "A channel with `--risk on` checks every payment by the rules and lists of its entity, before its connector is asked or after the approval (`--screen`). Every checked payment, also an accepted one, has `risk.score` in its answer, its status, queries and webhooks. Captures, refunds and reversals are not checked.",
+            "A payment that is not accepted has one code of the group 100.400. Before the connector is asked, it is not executed: 100.400.142 the check denied it, 100.400.141 it cannot be challenged by 3-D Secure or has to be reviewed, 100.400.145 the check failed. After the approval it is reversed, and the reversal is among the linked payments: 100.400.147, 100.400.148 and 100.400.150 in the same order. 100.400.500 is pending: a channel with `--review hold` or `--review authorize` holds what has to be reviewed. An approved review ends with the code of the payment, a cancelled one with 100.400.142, or 100.400.147 where the reserved amount is reversed. A rule may name another code of the group, so branch on the group.",
+            "In a sandbox, customer.givenName `simulate` asks for an outcome where payments are checked, by customer.surname: `red` is denied, `yellow` is approved, reversed and declined with 100.400.148, `error` is a check that fails.",
+        ],
+    },
+    Topic {
         anchor: "notifications",
         title: "What is told later",
         paragraphs: &[

@@ -75,6 +75,7 @@ fn payment_properties() -> Value {
         "descriptor": { "type": "string", "maxLength": 127 },
         "registrationId": text_schema(),
         "redirect": redirect_schema(),
+        "risk": { "type": "object", "properties": { "score": { "type": "string", "pattern": "^-?[0-9]{1,5}$" } } },
     })
 }
 
@@ -159,12 +160,13 @@ fn checkout_schemas() -> Vec<(&'static str, Value)> {
 fn risk_schemas() -> Vec<(&'static str, Value)> {
     let version = json!({ "type": "string", "pattern": "^[0-9a-f]{16}$" });
     let optional = json!({ "type": ["string", "null"] });
-    let entry = json!({
+    let mut entry = json!({
         "list": { "type": "string", "enum": ["allow", "review", "deny"] }, "key": text_schema(), "value": text_schema(),
         "reason": text_schema(), "author": text_schema(), "created": text_schema(), "expires": optional,
     });
     let mut answer = entry.clone();
     answer["result"] = result_reference();
+    entry["expired"] = json!({ "type": "boolean" });
     let in_use = json!({ "result": result_reference(), "active": optional, "shadow": optional });
     let mut versions = in_use.clone();
     versions["inForce"] = json!({ "type": "object", "properties": {
@@ -182,9 +184,13 @@ fn risk_schemas() -> Vec<(&'static str, Value)> {
         } },
         "cursor": text_schema(),
     });
-    for name in ["versions", "changes"] {
-        versions[name] = json!({ "type": "array", "items": { "type": "object" } });
-    }
+    versions["versions"] = json!({ "type": "array", "items": { "type": "object", "properties": {
+        "version": version, "author": text_schema(), "created": text_schema(),
+    } } });
+    versions["changes"] = json!({ "type": "array", "items": { "type": "object", "properties": {
+        "action": { "type": "string", "enum": ["add", "activate", "shadow"] }, "version": text_schema(),
+        "reason": { "type": "string" }, "author": text_schema(), "at": text_schema(),
+    } } });
     vec![
         (
             "AddedRulesAnswer",

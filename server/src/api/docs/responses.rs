@@ -16,6 +16,9 @@ pub(super) fn possible_statuses(route: &Route) -> Vec<(u16, &'static str)> {
                 ResponseContent::Payment | ResponseContent::PaymentOrList | ResponseContent::CheckoutStatus => {
                     "A parameter is wrong and parameterErrors names it, or the payment was declined"
                 }
+                ResponseContent::RiskCheck => {
+                    "A parameter is wrong or missing, and parameterErrors names it; or the order is refused, with a code of the group 100.400"
+                }
                 _ => "A parameter is wrong or missing, and parameterErrors names it (the first hundred, if there are more); or the state does not allow it",
             },
         ));
@@ -184,6 +187,7 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
     ("resultDetails", "What the acquirer says, AcquirerResponse among it."),
     ("paymentType, paymentBrand", "What was asked for."),
     ("amount, currency, descriptor", "What was moved or reserved; a decline has none."),
+    ("risk.score", "The score of the risk check, -99999 to 99999, in place of one that you sent; only after a check."),
     (
         "referencedId",
         "The payment that a capture, reversal or refund refers to; in the entries of a list and in webhooks.",

@@ -238,10 +238,10 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_accepted(AcceptedParameters::Names(LINKED_QUERY_FILTERS)),
 
     Route::new(Post, "/v2/riskScreen", "screenOrder", Risk, "Check an order by risk rules, without a payment", ResponseContent::RiskCheck)
-        .with_note("Card, bank account or account with a provider, amount, currency and merchantTransactionId (8 to 255 characters) are required; paymentType may be sent. Nothing is charged, no account is stored, and no cardholder is authenticated. A refused order has status 400 and the code of its outcome. The check counts in the velocity counters.")
+        .with_note("Card, bank account or account with a provider, amount, currency and merchantTransactionId (8 to 255 characters) are required; paymentType may be sent. Nothing is charged, no account is stored, and no cardholder is authenticated. A refused order has status 400 and the code of its outcome: 100.400.142 denied, 100.400.141 to be challenged or reviewed, 100.400.145 the check failed, or the code that a rule names. The check counts in the velocity counters.")
         .with_accepted(AcceptedParameters::Payment).with_required(SCREEN_REQUIRED),
     Route::new(Post, "/v2/registrations/{id}/riskScreen", "screenRegistration", Risk, "Check an order with a stored account by risk rules", ResponseContent::RiskCheck)
-        .with_note("Same as with an account in the request.")
+        .with_note("Same as with an account in the request, and with the same codes.")
         .with_accepted(AcceptedParameters::Payment).with_required(SCREEN_REQUIRED),
     Route::new(Post, "/v2/risk/rules", "addRiskRules", Risk, "Check a rules file, and store it as a version", ResponseContent::AddedRules)
         .with_note("The file is the body itself (application/toml, at most 1 MiB; entityId is in the query then), or the parameter rules (at most 16 KiB). Each error is named with its line and column under rules, and nothing is stored. A version that is stored already stays as it is. It decides nothing before it is activated.")
