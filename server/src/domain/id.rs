@@ -172,8 +172,8 @@ impl PaymentId {
         Some((0..=rounds).rev().filter_map(moment).collect())
     }
 
-    /// Returns the id of the payment's risk check in events. It is derived from this id, so all events of one check have
-    /// the same.
+    /// Returns the id of the payment's risk check in events. It is derived from this id, so all events of one check
+    /// have the same.
     pub fn risk_check_id(&self) -> String {
         let digest = Sha256::new().chain_update(b"tillgate risk check\n").chain_update(&self.0).finalize();
         format!("{}{}", self.0.get(..14).unwrap_or_default(), to_hex(&digest[..9]))

@@ -10,8 +10,8 @@ use tillgate_shared::result::{ResultCode, codes};
 
 use super::review::PaymentReview;
 
-/// Beginnings of the codes with which a payment is refused by its check, or cancelled by the review after it.
-const REFUSAL_GROUPS: [&str; 2] = ["100.400.", "100.396."];
+/// Beginning of the codes of payments that their check, or the review after it, refused or holds.
+const CHECK_CODES: &str = "100.400.";
 
 /// Outcome of a risk check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -239,8 +239,8 @@ impl RiskDecision {
     /// Returns the result code of the check of a payment with this result: the same code if the check, or the review
     /// after it, refused or holds the payment, otherwise `accepted`.
     pub fn check_code(&self, result: ResultCode, accepted: ResultCode) -> ResultCode {
-        let is_of_check = REFUSAL_GROUPS.iter().any(|group| result.code().starts_with(group));
-        if self.outcome != RiskOutcome::Accept && is_of_check { result } else { accepted }
+        let is_of_check = self.outcome != RiskOutcome::Accept && result.code().starts_with(CHECK_CODES);
+        if is_of_check { result } else { accepted }
     }
 }
 

@@ -42,7 +42,7 @@ pub async fn create_reviewed_shop(
 }
 
 /// Lets a merchant's rules review every payment, and an outside system decide.
-async fn review_payments(gateway: &TestGateway, shop: &MerchantClient) -> anyhow::Result<()> {
+pub async fn review_payments(gateway: &TestGateway, shop: &MerchantClient) -> anyhow::Result<()> {
     let added = shop.post("v2/risk/rules", &[("rules", REVIEW_EVERYTHING)]).await?;
     let version = added.json["version"].as_str().unwrap_or_default();
     assert_result(&shop.post(&format!("v2/risk/rules/{version}/activate"), &[]).await?, 200, "000.000.100");

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use tillgate_tests::CARD;
 
+use crate::held_payments::{decide, review_payments};
 use crate::risk_payments::{activate_rules, format_rule};
 use crate::support::*;
 use crate::webhooks::WebhookScene;
@@ -95,11 +96,36 @@ async fn a_check_after_a_challenge_or_an_approval_is_told_when_it_has_decided() 
     assert_result(&refused, 400, "100.400.147");
     let check = scene.expect_event("RISK").await?;
     assert_eq!((&check["referencedId"], &check["result"]["code"]), (&refused.id().into(), &"100.400.147".into()));
-    // What its connector declined is not checked.
+    // A payment that its connector declined is not checked.
     shop.pay_by_card(&[("card.number", "4200000000000001")]).await?;
     let accepted = shop.pay_by_card(&[]).await?;
     let check = scene.expect_event("RISK").await?;
     assert_eq!((&check["referencedId"], &check["result"]["code"]), (&accepted.id().into(), &"000.100.110".into()));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_a_review_is_told_once_under_the_id_of_its_check() -> anyhow::Result<()> {
+    let scene = WebhookScene::for_merchant(&["--risk", "on", "--review", "hold"], &["--types", "PAYMENT,RISK"]).await?;
+    let shop = &scene.shop;
+    review_payments(&scene.gateway, shop).await?;
+    for (decision, code) in [("APPROVE", "000.100.110"), ("CANCEL", "100.400.142")] {
+        let held = shop.pay_by_card(&ORDER).await?;
+        assert_result(&held, 200, "100.400.500");
+        let (payment, first) = expect_both(&scene).await?;
+        assert_eq!(
+            (&payment["result"]["code"], &first["result"]["code"]),
+            (&"100.400.500".into(), &"100.400.500".into())
+        );
+        // Other decisions than these leave the payment held, and are not told. The same decision again changes nothing.
+        for decision in ["PENDING", decision, decision] {
+            assert_eq!(decide(shop, held.id(), decision, "1").await?, 200, "{decision}");
+        }
+        let (payment, second) = expect_both(&scene).await?;
+        assert_eq!((&payment["result"]["code"], &second["result"]["code"]), (&code.into(), &code.into()));
+        assert_eq!((&second["id"], &second["referencedId"]), (&first["id"], &held.id().into()));
+        assert_eq!(second["risk"], first["risk"]);
+    }
     Ok(())
 }
 
