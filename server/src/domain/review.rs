@@ -7,11 +7,11 @@ use tillgate_shared::result::{ResultCode, codes};
 use super::payment::{ModificationType, Payment, PaymentType};
 use super::risk::{PaymentRisk, ReviewPolicy};
 
-/// What has been done with a payment that is reviewed.
+/// State of a reviewed payment at its connector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReviewStage {
-    /// Nothing. Its connector is asked when an analyst has approved it.
+    /// It is not sent. Its connector is asked when an analyst has approved it.
     NotExecuted,
     /// Its amount is reserved by a preauthorization. It is captured when an analyst has approved it.
     Authorized,
@@ -24,7 +24,7 @@ pub enum ReviewStage {
 /// The review of a payment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaymentReview {
-    /// What has been done with the payment. While the payment is not yet held: what is done first.
+    /// State of the payment at its connector. While it is not yet held: the state in which it will be held.
     pub stage: ReviewStage,
     /// The beginning of the review's lifetime, by the entity's clock. `None` until the payment is held.
     #[serde(default, skip_serializing_if = "Option::is_none")]

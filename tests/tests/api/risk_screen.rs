@@ -22,7 +22,7 @@ async fn create_checking_shop() -> anyhow::Result<MerchantClient> {
 #[tokio::test]
 async fn a_check_answers_with_result_score_and_request_and_charges_nothing() -> anyhow::Result<()> {
     let shop = create_checking_shop().await?;
-    let order = [("amount", "501.00"), ("currency", "EUR"), ("merchantTransactionId", "order-0002")];
+    let order = [("amount", "501.00"), ("currency", "EUR"), ("merchantTransactionId", "screened-0002")];
     let billing = [("billing.country", "DE"), ("risk.brand", "VISA")];
     let checked = shop.post("v2/riskScreen", &[&CARD[..], &order, &billing].concat()).await?;
     assert_result(&checked, 200, "000.100.110");
@@ -30,12 +30,13 @@ async fn a_check_answers_with_result_score_and_request_and_charges_nothing() -> 
     assert_eq!((&checked.json["risk"]["score"], &checked.json["amount"]), (&"7".into(), &"501.00".into()));
     assert_eq!((&checked.json["billing"]["country"], &checked.json["card"]["bin"]), (&"DE".into(), &"420000".into()));
     assert!(checked.json.get("id").is_none() && !checked.text.contains("4200000000000000"), "{}", checked.text);
-    let found = shop.get("v1/query?merchantTransactionId=order-0002").await?;
+    let found = shop.get("v1/query?merchantTransactionId=screened-0002").await?;
     assert_result(&found, 404, "700.400.580");
     let database = open_database(TestGateway::shared())?;
     let cards: u32 =
-        database
-            .query_row("SELECT count(*) FROM payment_reference WHERE reference = 'order-0002'", [], |row| row.get(0))?;
+        database.query_row("SELECT count(*) FROM payment_reference WHERE reference = 'screened-0002'", [], |row| {
+            row.get(0)
+        })?;
     assert_eq!(cards, 0);
     Ok(())
 }
