@@ -1,4 +1,4 @@
-//! `tillgate risk dry-run`: replays stored payments with a version of risk rules, or with a file that is not stored yet.
+//! `tillgate risk dry-run`: replays stored payments with a version of risk rules, or with a file that is not stored.
 
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -104,7 +104,7 @@ pub struct UnassessedPayments {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DryRunReport {
-    /// What was tried out, and over which period.
+    /// The version that was tried out, and the period.
     #[serde(flatten)]
     pub subject: DryRunSubject,
     /// The payments that were assessed.

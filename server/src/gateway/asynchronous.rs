@@ -103,8 +103,8 @@ impl Gateway {
         self.load_last_attempt(checkout).is_ok_and(|attempt| attempt.is_some_and(|payment| payment.result.is_pending()))
     }
 
-    /// Returns the status of a checkout for the shopper's browser. It reveals neither the payment's result code nor that
-    /// the payment is held for review, which is `Paid`.
+    /// Returns the status of a checkout for the shopper's browser. It does not reveal the payment's result code. A
+    /// payment that is held for review is `Paid`.
     ///
     /// # Errors
     /// 404 for an unknown checkout.

@@ -123,8 +123,8 @@ impl Changes {
     }
 
     /// Returns the entity of the first payment that is written, else of the first registration, else of the first
-    /// checkout, else of the first change of risk rules or of a review, else the one that was named. Returns `None` if there is
-    /// none of them.
+    /// checkout, else of the first change of risk rules or of a review, else the one that was named. Returns `None` if
+    /// there is none of them.
     pub fn owning_entity(&self) -> Option<EntityId> {
         let payment = self.payments.first().map(|payment| &payment.entity);
         let owner = payment

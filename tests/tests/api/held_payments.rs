@@ -362,7 +362,7 @@ async fn an_external_connector_is_asked_only_for_what_the_review_allows() -> any
         Ok((kinds().await?[3..] == ["capture", "reversal"]).then_some(()))
     })
     .await?;
-    // What was captured after its review is refunded and reversed like a debit.
+    // A payment that was captured after its review is refunded and reversed like a debit.
     let refund = [("paymentType", "RF"), ("amount", "2.00"), ("currency", "EUR")];
     let path = |payment: &ApiResponse| format!("v1/payments/{}", payment.id());
     assert_result(&authorize.post(&path(&approved), &refund).await?, 200, "000.100.112");

@@ -25,7 +25,8 @@ fn count_stored_rules(gateway: &TestGateway, entity: &str) -> anyhow::Result<(Ve
     Ok((counts.into_iter().collect(), decisions))
 }
 
-/// Rules with every kind of counter, with facts that become known after the check, and with outcomes that stop payments.
+/// Rules with every kind of counter, with facts that become known after the check, and with outcomes that stop
+/// payments.
 const COUNTING: &str = r#"
 [thresholds]
 review = 50

@@ -251,8 +251,8 @@ impl Gateway {
         }
     }
 
-    /// Holds a payment for review after 3-D Secure, before it is executed. Its sealed card is kept, its security code is
-    /// not. Writes nothing if the payment was abandoned or `change` returns false.
+    /// Holds a payment for review after 3-D Secure, before it is executed. Keeps its sealed card, but not its security
+    /// code. Writes nothing if the payment was abandoned or `change` returns false.
     ///
     /// # Errors
     /// 404 if the payment is gone.

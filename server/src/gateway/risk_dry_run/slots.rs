@@ -8,7 +8,8 @@ use crate::domain::id::EntityId;
 /// Largest number of dry runs at the same time.
 const MAX_RUNNING: usize = 2;
 
-/// The merchants with a running dry run, of themselves or of a channel. Clones share them. The mutex is held for a few instructions only.
+/// The merchants with a running dry run, of themselves or of a channel. Clones share them. The mutex is held for a few
+/// instructions only.
 #[derive(Debug, Clone, Default)]
 pub struct DryRunSlots(Arc<Mutex<HashSet<EntityId>>>);
 
