@@ -42,6 +42,9 @@ use crate::store::{AdminStore, DiskFault, Sources, Store, StoreError, WriteLimit
 use crate::vault::Keyring;
 use crate::worker;
 
+/// Time in which an analyst decides about a held payment, unless the operator sets another.
+const REVIEW_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
+
 /// Maximum time for requests in flight to end on shutdown, and then the same time for webhook deliveries.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(15);
 
@@ -107,9 +110,10 @@ pub(super) struct GatewaySettings {
     /// has failed.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_PENDING_LIFETIME", default_value = "30m", value_parser = parse_duration)]
     pending_lifetime: SignedDuration,
-    /// The time in which an analyst decides about a held payment; afterwards it is cancelled. At most `--card-window`.
-    #[arg(long, value_name = "DURATION", env = "TILLGATE_REVIEW_LIFETIME", default_value = "24h", value_parser = parse_duration)]
-    review_lifetime: SignedDuration,
+    /// The time in which an analyst decides about a held payment; afterwards it is cancelled. At most `--card-window`;
+    /// 24h, or that window if it is shorter, without this.
+    #[arg(long, value_name = "DURATION", env = "TILLGATE_REVIEW_LIFETIME", value_parser = parse_duration)]
+    review_lifetime: Option<SignedDuration>,
     /// Requests that may wait for the disk. More are answered 503 at once, so that clients come again. A slow disk
     /// wants a shorter queue.
     #[arg(long, value_name = "N", env = "TILLGATE_WRITE_QUEUE", default_value_t = 1024)]
@@ -267,7 +271,7 @@ impl GatewaySettings {
             Store::open_to_serve(data, Arc::clone(&directory), keys, limits, Sources::system()).map_err(opening)?;
         self.check_live_requirements(&directory)?;
         anyhow::ensure!(
-            self.review_lifetime <= self.card_window,
+            self.review_lifetime.is_none_or(|lifetime| lifetime <= self.card_window),
             "--review-lifetime is at most --card-window: the card of a held payment is kept no longer"
         );
         directory.set_hash_key(store.load_token_hash_key(&vault).await?);
@@ -315,7 +319,7 @@ impl GatewaySettings {
             card_window: self.card_window,
             time_limits: TimeLimits { authorization_lifetime, reversal_window },
             pending_lifetime: self.pending_lifetime,
-            review_lifetime: self.review_lifetime,
+            review_lifetime: self.review_lifetime.unwrap_or(REVIEW_LIFETIME).min(self.card_window),
             limits: self.limits.velocity_limits(),
         }
     }

@@ -1,5 +1,6 @@
 //! Times of risk rules for `cargo xtask bench`: 200 rules with 20 velocity counters.
 //!
+//! - `risk rules`: prints the rules.
 //! - `risk DIR COUNT`: stores this number of counter rows, unless the folder has them already, and prints the times as
 //!   JSON: of an evaluation, and of loading, counting and writing the counters of a payment on the writer's thread.
 
@@ -55,7 +56,11 @@ const MEASURED: u64 = 4_000;
 /// Runs the measurement in the arguments, or fails with the usage.
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [folder, count] = &arguments[..] else { bail!("usage: risk DIR COUNT") };
+    if arguments == ["rules"] {
+        print!("{}", format_rules());
+        return Ok(());
+    }
+    let [folder, count] = &arguments[..] else { bail!("usage: risk rules | risk DIR COUNT") };
     let mut bench = RiskBench::open(Path::new(folder))?;
     let evaluations = bench.time_evaluations();
     bench.fill(count.parse()?)?;
@@ -170,6 +175,11 @@ impl RiskBench {
 
 /// Makes rules with all of the counters.
 fn make_rules() -> anyhow::Result<RuleSet> {
+    RuleSet::parse(&format_rules()).map_err(|errors| anyhow::anyhow!("{errors:?}"))
+}
+
+/// Returns the file of the rules.
+fn format_rules() -> String {
     let rule = |number: usize| {
         let counter = COUNTERS[number % COUNTERS.len()];
         format!(
@@ -177,8 +187,7 @@ fn make_rules() -> anyhow::Result<RuleSet> {
              and ({counter} or customer.email ends with \"{number}.example\")'''\n"
         )
     };
-    let file: String = (0..RULES).map(rule).collect();
-    RuleSet::parse(&file).map_err(|errors| anyhow::anyhow!("{errors:?}"))
+    (0..RULES).map(rule).collect()
 }
 
 /// Makes the payment of a shopper at a time.

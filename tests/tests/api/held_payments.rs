@@ -409,11 +409,17 @@ async fn a_host_that_is_down_while_an_analyst_approves_is_asked_again() -> anyho
 async fn a_card_is_kept_as_long_as_its_review_lasts() -> anyhow::Result<()> {
     let Err(error) = TestGateway::start_with(&["--review-lifetime", "25h"]) else { anyhow::bail!("it starts") };
     assert!(error.to_string().contains("--card-window"), "{error}");
-    let gateway = TestGateway::start_with(&["--review-lifetime", "1h", "--card-window", "1h"])?;
+    // A shorter window shortens the review.
+    let gateway = TestGateway::start_with(&["--card-window", "1h"])?;
     let shop = create_reviewed_shop(&gateway, "hold", &[]).await?;
     let paid = shop.pay_by_card(&[]).await?;
+    let late = shop.pay_by_card(&[]).await?;
     shop.advance_clock("59m").await?;
     assert_eq!(decide(&shop, paid.id(), "APPROVE", "jane").await?, 200);
     assert_result(&read(&shop, &paid).await?, 200, PAID);
-    Ok(())
+    shop.advance_clock("2m").await?;
+    tillgate_tests::poll_until("the review ends", async || {
+        Ok((read(&shop, &late).await?.result_code() == DENIED).then_some(()))
+    })
+    .await
 }

@@ -162,18 +162,23 @@ fn measure_load(bench: &Bench, folder: &Path) -> Result<Vec<ResultRow>> {
 /// Creates a sandbox entity in a new store, and starts a gateway on it with further arguments, as operators run it:
 /// with the access log, in a file.
 pub(super) fn start_gateway(bench: &Bench, folder: &Path, more: &[&OsStr]) -> Result<(MerchantAccess, ServerProcess)> {
-    let program = &bench.programs.gateway;
-    let data = folder.join("data");
-    let output = Command::new(program)
-        .args(["entity", "create", "--name", "Kiln & Tide", "--json", "--data"])
-        .arg(&data)
+    let merchant = create_merchant(bench, folder, &[])?;
+    Ok((merchant, serve_store(bench, folder, more)?))
+}
+
+/// Creates a sandbox entity with these options in the store in `data` in this folder.
+pub(super) fn create_merchant(bench: &Bench, folder: &Path, options: &[&str]) -> Result<MerchantAccess> {
+    let output = Command::new(&bench.programs.gateway)
+        .args(["entity", "create", "--name", "Kiln & Tide", "--json"])
+        .args(options)
+        .arg("--data")
+        .arg(folder.join("data"))
         .output()
         .context("starting the gateway")?;
     ensure!(output.status.success(), "no entity: {}", String::from_utf8_lossy(&output.stderr));
     let entity: Value = serde_json::from_slice(&output.stdout)?;
     let text = |name: &str| entity[name].as_str().map(str::to_owned).with_context(|| format!("no {name}"));
-    let merchant = MerchantAccess { entity_id: text("entityId")?, token: text("token")? };
-    Ok((merchant, serve_store(bench, folder, more)?))
+    Ok(MerchantAccess { entity_id: text("entityId")?, token: text("token")? })
 }
 
 /// Starts a gateway on a free port, with further arguments, on the store in `data` in this folder. Its log goes there,

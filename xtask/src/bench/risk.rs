@@ -1,15 +1,21 @@
-//! Risk rules: the time of an evaluation, the velocity counters of a payment, and a start with many stored counters.
+//! Risk rules: the time of an evaluation, the velocity counters of a payment, payments with and without the rules, and a
+//! start with many stored counters.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 
 use super::Bench;
-use super::load::serve_store;
+use super::load::{create_merchant, serve_store};
 use super::numbers::median;
+use super::requests::MerchantAccess;
+use super::rounds::{compare_throughput, run_rounds};
 use super::table::{Goal, ResultRow};
+use super::traffic::{LoadDuration, LoadTarget};
 use crate::toolchain::run_step;
 
 /// Measures rules with 20 velocity counters on a store with a million of their rows. Returns a row for each time.
@@ -34,6 +40,7 @@ pub fn bench_risk_rules(bench: &Bench) -> Result<Vec<ResultRow>> {
         (0..7).map(start).collect::<Result<Vec<Duration>>>()
     })?;
     fs::remove_dir_all(&folder)?;
+    let payments = measure_payments(bench, &folder)?;
     let row = |what: &str, reached, most, unit, figures| ResultRow {
         what: what.to_owned(),
         reached,
@@ -45,6 +52,7 @@ pub fn bench_risk_rules(bench: &Bench) -> Result<Vec<ResultRow>> {
     let payment =
         format!("p99 {:.0} µs; and {:.0} µs of a commit of 16", time("payment_p99")?, time("commit_share_p50")?);
     Ok(vec![
+        payments,
         row("Evaluation of 200 rules", time("evaluation_p99")?, 300.0, "µs", "p99".to_owned()),
         row("Counters of a payment", time("payment_p50")?, 60.0, "µs", payment),
         row(
@@ -55,4 +63,47 @@ pub fn bench_risk_rules(bench: &Bench) -> Result<Vec<ResultRow>> {
             format!("{count} rows"),
         ),
     ])
+}
+
+/// A merchant. The order is the order in a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum PaymentKind {
+    WithoutRules,
+    WithRules,
+}
+
+/// Measures payments of two merchants of one gateway, one of them with the rules. Most shoppers are new, so that each
+/// payment adds counters. Returns the row on their ratio. The store in `folder` is deleted unless that fails.
+fn measure_payments(bench: &Bench, folder: &Path) -> Result<ResultRow> {
+    fs::create_dir_all(folder)?;
+    let without = create_merchant(bench, folder, &[])?;
+    let with = create_merchant(bench, folder, &["--risk", "on"])?;
+    let rules = Command::new(&bench.programs.risk).arg("rules").output()?;
+    let file = folder.join("rules.toml");
+    fs::write(&file, rules.stdout)?;
+    let run_risk_command = |arguments: &[&str]| -> Result<serde_json::Value> {
+        let mut command = Command::new(&bench.programs.gateway);
+        let output =
+            command.arg("risk").args(arguments).arg("--json").arg("--data").arg(folder.join("data")).output()?;
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Ok(serde_json::from_slice(&output.stdout)?)
+    };
+    let added = run_risk_command(&["add", &with.entity_id, &file.to_string_lossy()])?;
+    run_risk_command(&["activate", &with.entity_id, added["version"].as_str().context("no version")?])?;
+    let gateway = serve_store(bench, folder, &[])?;
+    let target = |merchant: &MerchantAccess| LoadTarget {
+        server: &gateway,
+        requests: merchant.post_requests("/v1/payments", &merchant.shopper_payment_bodies()),
+    };
+    let targets =
+        BTreeMap::from([(PaymentKind::WithoutRules, target(&without)), (PaymentKind::WithRules, target(&with))]);
+    let seconds = |quick, full| Duration::from_millis(if bench.quick { quick } else { full });
+    let span = LoadDuration { warm_up: seconds(100, 300), measure: seconds(300, 1200) };
+    let rounds = if bench.quick { 1 } else { 7 };
+    let runs = run_rounds("payments", rounds, &targets, |_, target| target.run_load(&bench.programs.load, span, None))?;
+    drop(targets);
+    gateway.stop_gracefully()?;
+    fs::remove_dir_all(folder)?;
+    let what = "Payments, with 200 rules : without";
+    Ok(compare_throughput(&runs, what, PaymentKind::WithRules, PaymentKind::WithoutRules, 0.8))
 }
