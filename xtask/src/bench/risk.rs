@@ -1,5 +1,5 @@
-//! Risk rules: the time of an evaluation, the velocity counters of a payment, payments with and without the rules, and a
-//! start with many stored counters.
+//! Risk rules: the time of an evaluation, the velocity counters of a payment, payments with and without the rules, and
+//! a start with many stored counters.
 
 use std::collections::BTreeMap;
 use std::fs;
