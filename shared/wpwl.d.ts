@@ -245,6 +245,8 @@ interface WpwlErrorMessages {
   paidError?: string;
   /** "The payment form was changed by the page and cannot be sent.\nPlease reload the page." */
   formError?: string;
+  /** "{brand} is not available at the moment. Please choose another way to pay." */
+  unavailable?: string;
   /** "It could not be removed. Please try again." */
   removeError?: string;
   /** "Please enter the name of the account holder." */
@@ -383,8 +385,6 @@ interface WpwlLabels extends WpwlErrorMessages {
   challenge?: string;
   /** "The payment was cancelled. You can choose another way to pay." */
   cancelled?: string;
-  /** "{brand} is not available at the moment. Please choose another way to pay." */
-  unavailable?: string;
   /** Accepted; no form shows it. */
   pin?: string;
   /** Accepted; no form shows it. */
