@@ -96,6 +96,18 @@ impl RiskCheck {
         Self { applies_after: false, ..self }
     }
 
+    /// Makes the check of an approved payment that cannot be made: it has failed.
+    pub(super) fn failed_after_approval(settings: RiskSettings, entity: EntityId, at: Timestamp) -> Self {
+        Self {
+            settings,
+            applies_after: true,
+            review_stage: ReviewStage::Executed,
+            basis: CheckBasis::Decided(RiskDecision::failed()),
+            entity,
+            at,
+        }
+    }
+
     /// Returns true if the check is made after the connector's approval.
     pub(super) fn applies_after(&self) -> bool {
         self.applies_after
@@ -334,17 +346,29 @@ impl Gateway {
         payer: &Entity,
         route: &PaymentRoute,
     ) -> Option<RiskCheck> {
-        let risk = payment.risk.as_ref().filter(|risk| risk.decision.is_none())?;
-        let settings = payer.settings.channel.risk_settings;
         let predefined = route.connector.predefined_risk(&payment.parameters);
-        let applies_after = settings.screen == ScreeningPoint::After
+        let applies_after = payer.settings.channel.risk_settings.screen == ScreeningPoint::After
             || payment.payment_type == PaymentType::TwoStepDebit
-            || predefined.as_ref().is_some_and(|decision| decision.applies_after);
+            || predefined.is_some_and(|decision| decision.applies_after);
         if applies_after && !payment.is_approved() {
             return None;
         }
+        self.make_risk_check(payment, payer, route, applies_after)
+    }
+
+    /// Makes the check of a payment. `None` if it has no data for a check, or has been checked. `applies_after`: its
+    /// connector has approved it.
+    pub(super) fn make_risk_check(
+        &self,
+        payment: &Payment,
+        payer: &Entity,
+        route: &PaymentRoute,
+        applies_after: bool,
+    ) -> Option<RiskCheck> {
+        let risk = payment.risk.as_ref().filter(|risk| risk.decision.is_none())?;
+        let settings = payer.settings.channel.risk_settings;
         let at = self.now_of(payer);
-        let basis = match predefined {
+        let basis = match route.connector.predefined_risk(&payment.parameters) {
             Some(decision) => CheckBasis::Decided(decision),
             None => self.find_check_basis(payment, &risk.context, payer, at),
         };

@@ -248,6 +248,19 @@ impl TestShop {
 
 const CARD: [(&str, &str); 6] = [
     ("paymentBrand", "VISA"),
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_that_cannot_be_checked_is_reversed() {
+    let shop = TestShop::start_gateway();
+    let risk = Some(Box::default());
+    let checked = Payment { risk, ..Payment::clone(&*shop.pay_by_card().await) };
+    let without_connector = Payment { connector: Some("gone".to_owned()), ..checked.clone() };
+    let without_entity = Payment { entity: EntityId::new(Timestamp::UNIX_EPOCH, [2; 9]), ..checked };
+    for mut payment in [without_connector, without_entity] {
+        let check = shop.gateway.screen_approval(&payment, &codes::TEST_CONNECTOR.into()).unwrap();
+        assert_eq!(check.decide(&mut payment, &[]).0.refusal_code(), Some(codes::RISK_ERROR_VOID));
+    }
+}
+
     ("card.number", "4200000000000000"),
     ("card.holder", "Jane Jones"),
     ("card.expiryMonth", "05"),
