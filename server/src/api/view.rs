@@ -75,7 +75,8 @@ pub(super) fn redirect_fields(page: &Redirect) -> JsonObject<'_> {
 fn result_details(payment: &Payment) -> JsonObject<'_> {
     const IDS: [&str; 3] = ["ConnectorTxID1", "ConnectorTxID2", "ConnectorTxID3"];
     let details = payment.details.iter().map(|(name, value)| (name.as_str(), value));
-    let ids = IDS.into_iter().zip(&payment.connector_tx_ids);
+    let ids = IDS.into_iter().enumerate();
+    let ids = ids.filter_map(|(place, name)| Some((name, payment.connector_tx_ids.get(place)?)));
     details.chain(ids).fold(JsonObject::default(), |all, (name, value)| all.with(name, value.as_str()))
 }
 

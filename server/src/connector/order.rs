@@ -7,7 +7,7 @@ use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 
 use super::FullAccount;
-use crate::domain::payment::PaymentType;
+use crate::domain::payment::{ConnectorTxIds, PaymentType};
 use crate::domain::standing_instruction::INITIAL_TRANSACTION;
 use crate::domain::three_ds::Proof;
 
@@ -100,7 +100,7 @@ pub struct Modification {
     /// The acquirer's id of the merchant.
     pub merchant_id: String,
     /// The connector's ids of the earlier payment.
-    pub connector_tx_ids: Vec<String>,
+    pub connector_tx_ids: ConnectorTxIds,
     /// The amount: that of the earlier payment, or a part of it.
     pub amount: Amount,
     /// The outcome that a sandbox merchant requests (`customParameters[forceResultCode]`).

@@ -196,7 +196,7 @@ mod tests {
 
     use super::*;
     use crate::domain::id::{PaymentId, RegistrationId};
-    use crate::domain::payment::{Account, NOTIFICATION_URL, PaymentType, Redirect};
+    use crate::domain::payment::{Account, ConnectorTxIds, NOTIFICATION_URL, PaymentType, Redirect};
     use crate::domain::registration::RegistrationEnd;
     use crate::domain::risk::{PaymentRisk, RiskDecision, RiskOutcome};
 
@@ -304,7 +304,7 @@ mod tests {
                 parameters,
                 connector: None,
                 acquirer_merchant: None,
-                connector_tx_ids: Vec::new(),
+                connector_tx_ids: ConnectorTxIds::default(),
                 unannounced: is_unannounced && result.is_pending(),
                 risk,
                 shares: None,

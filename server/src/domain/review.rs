@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::payment::{ModificationType, Payment, PaymentType};
+use super::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
 use super::risk::{PaymentRisk, ReviewPolicy};
 
 /// State of a reviewed payment at its connector.
@@ -96,7 +96,7 @@ impl Payment {
             if review.stage == ReviewStage::NotExecuted {
                 (held.avs, held.cvv, held.pay_to) = (None, None, None);
                 held.details.clear();
-                held.connector_tx_ids.clear();
+                held.connector_tx_ids = ConnectorTxIds::default();
             } else {
                 review.approval = approval;
             }

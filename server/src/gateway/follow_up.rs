@@ -22,7 +22,9 @@ use crate::domain::defaults;
 use crate::domain::entity::Entity;
 use crate::domain::id::PaymentId;
 use crate::domain::mode::ProcessingMode;
-use crate::domain::payment::{ModificationType, Payment, PaymentStatus, TimeLimits, statement_descriptor};
+use crate::domain::payment::{
+    ConnectorTxIds, ModificationType, Payment, PaymentStatus, TimeLimits, statement_descriptor,
+};
 use crate::domain::refusal::Refusal;
 use crate::store::{Changes, LoadedRecords, RecordKeys};
 
@@ -367,7 +369,7 @@ pub(super) fn draft_payment(
         pay_to: None,
         connector: referenced.connector.clone(),
         acquirer_merchant: referenced.acquirer_merchant.clone(),
-        connector_tx_ids: Vec::new(),
+        connector_tx_ids: ConnectorTxIds::default(),
         unannounced: false,
         descriptor,
         account: referenced.account.clone(),

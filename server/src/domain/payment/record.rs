@@ -9,7 +9,7 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, ResultGroup};
 
 use super::shared_parameters::SharedParameters;
-use super::{Account, PaymentType, Redirect, TransferAccount};
+use super::{Account, ConnectorTxIds, PaymentType, Redirect, TransferAccount};
 use crate::domain::address::add_parameters;
 use crate::domain::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
 use crate::domain::ndc::Ndc;
@@ -72,8 +72,8 @@ pub struct Payment {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acquirer_merchant: Option<String>,
     /// The connector's ids of the transaction (`connectorTxId1` to `connectorTxId3`).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub connector_tx_ids: Vec<String>,
+    #[serde(default, skip_serializing_if = "ConnectorTxIds::is_empty")]
+    pub connector_tx_ids: ConnectorTxIds,
     /// True while the first request to its connector is in progress and no event has reported the payment. The first
     /// event reports its outcome, or that it is pending once a response has reported that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -15,7 +15,7 @@ use super::super::{Failure, Gateway, deferred_effects, follow_up};
 use crate::connector::{ConnectorResult, Modification};
 use crate::domain::asynchronous::{OutcomeEffects, apply_outcome};
 use crate::domain::id::PaymentId;
-use crate::domain::payment::{ModificationType, NOTIFICATION_URL, Payment, PaymentType};
+use crate::domain::payment::{ConnectorTxIds, ModificationType, NOTIFICATION_URL, Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::review_decision::ReviewDecision;
 use crate::store::{Changes, DeferredEffects, LoadedRecords, RecordKeys, StoredCredentials};
@@ -183,7 +183,7 @@ impl Gateway {
             reference: reversal.as_str().to_owned(),
             original_reference: payment.id.as_str().to_owned(),
             merchant_id: payment.acquirer_merchant_id().to_owned(),
-            connector_tx_ids: Vec::new(),
+            connector_tx_ids: ConnectorTxIds::default(),
             amount: payment.amount,
             forced_result_code: None,
             is_repeated: false,

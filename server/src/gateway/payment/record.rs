@@ -19,7 +19,7 @@ use super::{ConnectorRequest, HeldCard, Intake, PaymentContext, PaymentIdentity,
 use crate::connector::{ConnectorResult, Order, PaymentRoute, ShopperPage};
 use crate::domain::defaults;
 use crate::domain::id::{EntityId, PageId, PaymentId};
-use crate::domain::payment::{ModificationType, Payment, PaymentType, Redirect};
+use crate::domain::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType, Redirect};
 use crate::domain::refusal::Refusal;
 use crate::domain::review::ReviewStage;
 use crate::store::wallet::UsedWalletToken;
@@ -303,7 +303,7 @@ fn decline_by_risk(
         // An in-process connector has answered already, but the payment is not executed.
         (payment.avs, payment.cvv) = (None, None);
         payment.details.clear();
-        payment.connector_tx_ids.clear();
+        payment.connector_tx_ids = ConnectorTxIds::default();
     }
     let payment = Arc::new(payment);
     let mut changes = Changes::default().with_payment(Arc::clone(&payment));

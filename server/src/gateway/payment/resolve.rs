@@ -11,7 +11,7 @@ use super::super::{Failure, Gateway, order};
 use super::connector_request::wait_for_outcome;
 use crate::connector::{Connector, ConnectorOutcome, Inquiry, Modification};
 use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::{ModificationType, Payment, PaymentType};
+use crate::domain::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
 use crate::store::Changes;
 use crate::store::RecordKeys;
 
@@ -96,7 +96,7 @@ impl Gateway {
             reference: format!("{id}-reversal"),
             original_reference: id.as_str().to_owned(),
             merchant_id: inquiry.merchant_id,
-            connector_tx_ids: Vec::new(),
+            connector_tx_ids: ConnectorTxIds::default(),
             amount: *amount,
             forced_result_code: None,
             is_repeated: true,

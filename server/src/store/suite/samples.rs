@@ -11,7 +11,7 @@ use crate::domain::checkout::Checkout;
 use crate::domain::entity::{Entity, EntitySettings};
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId, RegistrationId};
 use crate::domain::level::Level;
-use crate::domain::payment::{Account, Payment, PaymentType, Redirect};
+use crate::domain::payment::{Account, ConnectorTxIds, Payment, PaymentType, Redirect};
 use crate::domain::registration::Registration;
 use crate::store::{Changes, RecordKeys, Store, StoreError};
 use crate::vault::{BlindIndex, Sealed, SealedAccount};
@@ -63,7 +63,7 @@ pub(super) fn sample_payment(seconds: i64) -> Payment {
         pay_to: None,
         connector: None,
         acquirer_merchant: None,
-        connector_tx_ids: Vec::new(),
+        connector_tx_ids: ConnectorTxIds::default(),
         unannounced: false,
         descriptor: String::new(),
         account: Account::Unknown,
