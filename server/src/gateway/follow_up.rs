@@ -123,7 +123,8 @@ impl Gateway {
             result,
             new,
         });
-        let written = self
+        // The original may have ended since it was found, and has the connector's ids only then.
+        let (written, referenced) = self
             .store
             .update(RecordKeys::for_modification(&entity.id, &id), move |loaded| follow_up.decide_changes(loaded))
             .await??;
@@ -132,8 +133,8 @@ impl Gateway {
         }
         // The amount is reserved now. A second transaction writes the outcome.
         let Some(route) = self.route_of(&written) else { return Ok(written) };
-        let outcome = wait_for_outcome(send_modification(route.connector.as_ref(), &written, &found, false)).await;
-        // Boxed, because modifications at the simulator would have to reserve its memory too.
+        let outcome = wait_for_outcome(send_modification(route.connector.as_ref(), &written, &referenced, false)).await;
+        // Boxed, because modifications at in-process connectors would have to reserve its memory too.
         Ok(Box::pin(self.try_write_outcome(written, outcome, recorder)).await)
     }
 
@@ -168,13 +169,13 @@ impl Gateway {
 }
 
 impl FollowUp {
-    /// Decides about a follow-up payment from the earlier ones, and returns the changes to write. Runs under the write
-    /// lock. A payment that breaks the rules gets the code of the rule; one that waits for an external connector is
-    /// pending and has an intent.
+    /// Decides about a follow-up payment from the earlier ones. Returns the changes to write, the payment, and the
+    /// payment that it refers to. Runs under the write lock. A payment that breaks the rules gets the code of the rule;
+    /// one that waits for an external connector is pending and has an intent.
     ///
     /// # Errors
     /// If the earlier payment is gone, or its connector does not offer this operation.
-    fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, Arc<Payment>), Refusal> {
+    fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, (Arc<Payment>, Payment)), Refusal> {
         let Self { request, requested, mode, new, result, time_limits, connector, machine_time, recorder } = self;
         let now = new.created;
         let referenced = loaded.payment.ok_or_else(|| unknown_payment(Some(request.modification_type)))?;
@@ -203,7 +204,7 @@ impl FollowUp {
         if payment.awaits_connector() {
             changes = changes.with_intent(&payment, machine_time);
         }
-        Ok((recorder.record_response(changes, &payment, now), payment))
+        Ok((recorder.record_response(changes, &payment, now), (payment, referenced)))
     }
 }
 
