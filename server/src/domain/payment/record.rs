@@ -141,10 +141,11 @@ impl Payment {
         self.acquirer_merchant.as_deref().unwrap_or(self.entity.as_str())
     }
 
-    /// Returns the time of the first request to its connector: the one recorded with its redirect, otherwise the
-    /// payment's creation.
+    /// Returns the time of the request to its connector whose outcome is not known: the one recorded after its review,
+    /// or with its redirect, otherwise the payment's creation.
     pub fn connector_request_time(&self) -> Timestamp {
-        self.redirect.as_ref().and_then(|page| page.asked).unwrap_or(self.created)
+        let after_review = self.review().and_then(|review| review.asked);
+        after_review.or_else(|| self.redirect.as_ref()?.asked).unwrap_or(self.created)
     }
 
     /// Returns true if it is pending and its connector has or will have an outcome, which inquiries look up. This
