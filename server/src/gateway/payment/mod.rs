@@ -29,6 +29,7 @@ mod authorize;
 pub mod challenge;
 pub mod complete;
 mod connector_request;
+pub(super) mod follow_up_draft;
 pub(super) mod intake;
 mod record;
 mod resolve;

@@ -14,7 +14,7 @@ use super::super::risk_check::RiskCheck;
 use super::super::stored_credentials::CredentialChanges;
 use super::super::{Failure, Gateway, duplicates, random_bytes, wallet};
 use super::authorize::{AuthorizationResult, RequiredPage};
-use super::complete::draft_reversal;
+use super::follow_up_draft::draft_reversal;
 use super::{ConnectorRequest, HeldCard, Intake, PaymentContext, PaymentIdentity, three_ds};
 use crate::connector::{ConnectorResult, Order, PaymentRoute, ShopperPage};
 use crate::domain::defaults;
