@@ -263,6 +263,7 @@ impl Gateway {
             payment.result = codes::PENDING;
             if let Some(review) = payment.risk.as_mut().and_then(|risk| risk.review.as_mut()) {
                 review.stage = stage.unwrap_or(review.stage);
+                review.asked = Some(now);
             }
             if let Some(page) = &mut payment.redirect {
                 page.asked = Some(now);
