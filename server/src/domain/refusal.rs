@@ -169,6 +169,12 @@ impl Refusal {
         Self::new(409, codes::ALREADY_PROCESSED, description)
     }
 
+    /// 400: a decision does not say which of several held payments of an order it is about.
+    pub fn ambiguous_decision() -> Self {
+        let description = "Several payments with this transaction id were held: send the id of the payment";
+        Self::new(400, codes::INVALID_PARAMETER, description)
+    }
+
     /// 404: a query finds no payment. Payments of other entities are not found.
     pub fn no_payment_found() -> Self {
         Self::from_code(404, codes::TRANSACTION_UNKNOWN)

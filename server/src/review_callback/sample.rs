@@ -78,6 +78,7 @@ pub fn create_sample(entity: &EntityId, decision: DecisionType, processed: Times
         cancel_reason: (decision == DecisionType::Cancel).then_some(1),
         note: Some("A sample decision; nothing was decided.".to_owned()),
         processed,
+        at: processed,
     };
     Some(CallbackDocument { decision, payment })
 }

@@ -87,6 +87,7 @@ mod review_callback;
 mod review_commands;
 mod review_decisions;
 mod review_queue;
+mod review_replays;
 mod risk_audit;
 mod risk_challenge;
 mod risk_dry_run;

@@ -259,6 +259,7 @@ fn review_schemas() -> Vec<(&'static str, Value)> {
     let action = json!({ "type": "object", "required": ["action", "analyst", "at"], "properties": {
         "action": { "type": "string", "enum": ["claim", "release", "note", "pend", "approve", "cancel", "expire"] },
         "analyst": text_schema(), "at": text_schema(), "reason": text_schema(), "note": text_schema(),
+        "processDate": text_schema(),
     } });
     let claim = json!({ "type": "object", "required": ["analyst", "since", "until"], "properties": {
         "analyst": text_schema(), "since": text_schema(), "until": text_schema(),
