@@ -311,6 +311,7 @@ impl Gateway {
             payment.result = codes::PENDING;
             if let Some(review) = payment.risk.as_mut().and_then(|risk| risk.review.as_mut()) {
                 review.stage = stage.unwrap_or(review.stage);
+                review.asked = Some(clock.entity_now());
             }
             if let Some(page) = &mut payment.redirect {
                 page.asked = Some(clock.entity_now());
