@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::id::{EntityId, PaymentId};
 use super::payment::Payment;
-use super::review_queue::{ReviewAction, ReviewActionKind, ReviewStatus};
+use super::refusal::Refusal;
+use super::review_queue::{ReviewAction, ReviewActionKind, ReviewClock, ReviewStatus};
 
 /// Type of a review decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +83,20 @@ pub struct RequestedDecision {
     pub note: Option<String>,
     /// The time of the decision by the clock of the outside system, if it was sent.
     pub processed: Option<Timestamp>,
+}
+
+impl ReviewDecision {
+    /// Checks, under the write lock, that nobody else has claimed the payment meanwhile. The end of a review is
+    /// stronger than a claim.
+    ///
+    /// # Errors
+    /// 409 with the analyst who has.
+    pub fn check_claim(&self, status: Option<&ReviewStatus>, clock: ReviewClock) -> Result<(), Refusal> {
+        match status.filter(|_| !self.is_expiry) {
+            Some(status) => status.review.check_claim(&self.user_id, clock),
+            None => Ok(()),
+        }
+    }
 }
 
 impl ReviewAction {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::payment::{PaymentIdentity, capture_after_review, wait_for_outcome};
@@ -15,7 +16,7 @@ use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::review::ReviewStage;
 use crate::domain::review_decision::{DecisionType, RequestedDecision, ReviewDecision, review_transaction_id};
-use crate::domain::review_queue::{ReviewActionKind, ReviewClock};
+use crate::domain::review_queue::{ReviewActionKind, ReviewClock, ReviewStatus, format_time};
 use crate::domain::three_ds::Proof;
 use crate::store::review_callback::StoredCallback;
 use crate::store::timer::TimerKind;
@@ -97,7 +98,7 @@ impl Gateway {
                 if decision.is_pended(&status) {
                     return Ok(Arc::new(payment.clone()));
                 }
-                status.review.check_claim(&analyst, self.clock_of_review(payment))?;
+                self.check_decidable(payment, &status, &analyst)?;
             }
             if let Some(decided) = self.carry_out(payment, decision).await? {
                 return Ok(decided);
@@ -111,6 +112,19 @@ impl Gateway {
         match &status.review.decision {
             Some(last) if last.kind == kind && last.analyst == analyst => Ok(Arc::new(current)),
             _ => Err(Refusal::review_taken(status.review.describe_end()).into()),
+        }
+    }
+
+    /// Checks that an analyst may decide a held payment now. The claim is checked again under the write lock.
+    ///
+    /// # Errors
+    /// 409 if the time of its review is over, or another analyst has claimed it.
+    fn check_decidable(&self, payment: &Payment, status: &ReviewStatus, analyst: &str) -> Result<(), Refusal> {
+        let clock = self.clock_of_review(payment);
+        // The timer that ends the review may not have run yet, if no gateway was running at that time.
+        match self.review_deadline(&status.review, payment).filter(|end| *end <= clock.entity_now()) {
+            Some(end) => Err(Refusal::review_taken(describe_missed_end(end))),
+            None => status.review.check_claim(analyst, clock),
         }
     }
 
@@ -297,17 +311,21 @@ impl Gateway {
 
     /// Records that the external connector of a held payment is about to be asked, with the next stage of its review
     /// and the decision. Returns `None`, and writes nothing, if the payment is not held any more.
+    ///
+    /// # Errors
+    /// 409 if another analyst has claimed it.
     async fn record_sent(
         &self,
         payment: &Payment,
         stage: Option<ReviewStage>,
         decision: ReviewDecision,
     ) -> Result<Option<Arc<Payment>>, Failure> {
-        let (keys, clock) = (RecordKeys::for_payment(&payment.entity, &payment.id), self.clock_of_review(payment));
-        let recorded = self.store.update(keys, move |loaded| {
+        let clock = self.clock_of_review(payment);
+        let recorded = self.store.update(RecordKeys::for_review_decision(payment), move |loaded| {
             let Some(mut payment) = loaded.payment.filter(Payment::is_held) else {
                 return Ok((Changes::default(), None));
             };
+            decision.check_claim(loaded.review.as_ref(), clock)?;
             payment.result = codes::PENDING;
             if let Some(review) = payment.risk.as_mut().and_then(|risk| risk.review.as_mut()) {
                 review.stage = stage.unwrap_or(review.stage);
@@ -330,6 +348,11 @@ impl Gateway {
 /// Returns the refusal of a decision that finds no payment.
 fn no_held_payment() -> Refusal {
     Refusal::not_found("There is no held payment with this transaction id")
+}
+
+/// Returns a sentence about a review whose time is over, without its period.
+fn describe_missed_end(end: Timestamp) -> String {
+    format!("This payment is not held any more: nobody had decided until {}", format_time(end))
 }
 
 /// Returns the connector's answer of a held payment, with the code that ends its review.

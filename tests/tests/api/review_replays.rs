@@ -1,13 +1,14 @@
-//! Decisions about held payments that are sent again, and that are about one of several payments of an order.
+//! Decisions about held payments that are sent again, that are about one of several payments of an order, and that meet
+//! a claim or the end of the review.
 
 use reqwest::Method;
-use tillgate_tests::{MerchantClient, TestGateway, encode_form};
+use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, encode_form, poll_until};
 use tokio::task::JoinSet;
 
 use crate::held_payments::{HELD, create_reviewed_shop};
 use crate::notifications::LOOPBACK;
 use crate::review_callback::set_config;
-use crate::review_queue::hold_payment;
+use crate::review_queue::{create_analysts, hold_payment};
 use crate::support::*;
 
 const PAID: &str = "000.100.110";
@@ -170,5 +171,83 @@ async fn a_review_system_leaves_room_in_the_audit() -> anyhow::Result<()> {
     assert_eq!(read_actions(&shop, &id).await?.len(), 100);
     assert_eq!(decide(&shop, &[("transaction", &id), ("decision", "CANCEL"), ("note", "decides")]).await?, 200);
     assert_eq!(read_code(&shop, &id).await?, "100.400.142");
+    Ok(())
+}
+
+/// Posts an action about a payment in a task of its own.
+fn spawn_action(
+    tasks: &mut JoinSet<anyhow::Result<(String, &'static str, ApiResponse)>>,
+    analyst: &MerchantClient,
+    payment: &str,
+    action: &'static str,
+) {
+    let (analyst, payment) = (analyst.clone(), payment.to_owned());
+    tasks.spawn(async move {
+        let answer = analyst.post(&format!("v2/reviews/{payment}/{action}"), &[("reason", "7")]).await?;
+        Ok((payment, action, answer))
+    });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_claim_and_a_decision_at_once_one_is_refused() -> anyhow::Result<()> {
+    let gateway = TestGateway::shared();
+    let shop = create_reviewed_shop(gateway, "hold", &[]).await?;
+    let analysts = create_analysts(gateway, &shop, 2).await?;
+    for decision in ["approve", "cancel", "pend"] {
+        let mut held = Vec::new();
+        for _ in 0..40 {
+            held.push(hold_payment(&shop, &[]).await?);
+        }
+        let mut tasks = JoinSet::new();
+        for id in &held {
+            spawn_action(&mut tasks, &analysts[0].0, id, "claim");
+            spawn_action(&mut tasks, &analysts[1].0, id, decision);
+        }
+        let mut claimed = Vec::new();
+        for done in tasks.join_all().await {
+            let (id, action, answer) = done?;
+            assert!([200, 409].contains(&answer.status), "{action}: {}", answer.text);
+            claimed.extend((action == "claim" && answer.status == 200).then_some(id));
+        }
+        for id in &claimed {
+            let actions = read_actions(&shop, id).await?;
+            // A payment may be pended before it is claimed, and not after.
+            let expected: &[&str] = if actions.len() == 1 { &["claim"] } else { &["pend", "claim"] };
+            assert_eq!(actions, expected, "{decision}");
+        }
+        for id in held.iter().filter(|id| !claimed.contains(id)) {
+            assert_eq!(read_actions(&shop, id).await?, [decision]);
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_approves_a_payment_after_the_end_of_its_review() -> anyhow::Result<()> {
+    let shop = create_shop(TestGateway::shared(), "").await?;
+    let mut held = Vec::new();
+    for _ in 0..40 {
+        held.push(hold_payment(&shop, &[]).await?);
+    }
+    // Decisions are sent while the timers of the payments run.
+    shop.advance_clock("25h").await?;
+    let mut tasks = JoinSet::new();
+    for (number, id) in held.iter().rev().enumerate() {
+        let (shop, id) = (shop.clone(), id.clone());
+        tasks.spawn(async move {
+            if number % 2 == 0 {
+                return Ok((409, shop.post(&format!("v2/reviews/{id}/approve"), &[]).await?.status));
+            }
+            anyhow::Ok((404, decide(&shop, &[("transaction", &id), ("decision", "APPROVE")]).await?))
+        });
+    }
+    for answer in tasks.join_all().await {
+        let (expected, status) = answer?;
+        assert_eq!(status, expected);
+    }
+    for id in &held {
+        poll_until("the review has ended", async || Ok((read_code(&shop, id).await? != HELD).then_some(()))).await?;
+        assert_eq!(read_actions(&shop, id).await?, ["expire"]);
+    }
     Ok(())
 }
