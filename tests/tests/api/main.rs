@@ -84,6 +84,7 @@ mod reminders;
 mod requirements;
 mod resilience;
 mod review_callback;
+mod review_callback_decisions;
 mod review_commands;
 mod review_decisions;
 mod review_queue;
