@@ -31,7 +31,6 @@ mod sender;
 pub mod stored_credentials;
 pub mod submit;
 pub mod summary;
-pub mod vault_key;
 pub mod velocity;
 pub mod wallet;
 

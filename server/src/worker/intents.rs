@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::timers;
-use crate::api::AppState;
+use crate::app::App;
 use crate::domain::id::log_tag;
 use crate::store::timer::TimerKind;
 
@@ -16,9 +16,9 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum number of concurrent lookups.
 const MAX_LOOKUPS: usize = 32;
 
-/// Resolves the due payments until `stop` changes; lookups in progress are then dropped. Connectors may be slow, so this
-/// is separate from the rest of the worker, and a slow lookup delays no other one.
-pub(super) async fn resolve_periodically(state: Arc<AppState>, mut stop: watch::Receiver<bool>) {
+/// Resolves the due payments until `stop` changes; lookups in progress are then dropped. Connectors may be slow, so
+/// this is separate from the rest of the worker, and a slow lookup delays no other one.
+pub(super) async fn resolve_periodically(app: Arc<App>, mut stop: watch::Receiver<bool>) {
     let mut ticks = tokio::time::interval(CHECK_INTERVAL);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut lookups = JoinSet::new();
@@ -28,25 +28,25 @@ pub(super) async fn resolve_periodically(state: Arc<AppState>, mut stop: watch::
             _ = ticks.tick() => {}
         }
         while lookups.try_join_next().is_some() {}
-        start_lookups(&state, &mut lookups);
+        start_lookups(&app, &mut lookups);
     }
 }
 
-/// Starts the lookups of the payments that are due, as far as there is room for them. If a lookup fails, logs a warning,
-/// and the payment stays due.
-fn start_lookups(state: &Arc<AppState>, lookups: &mut JoinSet<()>) {
+/// Starts the lookups of the payments that are due, as far as there is room for them. If a lookup fails, logs a
+/// warning, and the payment stays due.
+fn start_lookups(app: &Arc<App>, lookups: &mut JoinSet<()>) {
     let room = MAX_LOOKUPS.saturating_sub(lookups.len());
     if room == 0 {
         return;
     }
-    let due = match state.gateway.load_due_intents(room) {
+    let due = match app.gateway.load_due_intents(room) {
         Ok(due) => due,
         Err(error) => return tracing::warn!(%error, "looking for payments without an outcome"),
     };
     for timer in due {
-        let state = Arc::clone(state);
+        let app = Arc::clone(app);
         lookups.spawn(async move {
-            if let Err(error) = timers::run_timer(&state.gateway, TimerKind::Inquire, &timer).await {
+            if let Err(error) = timers::run_timer(&app.gateway, TimerKind::Inquire, &timer).await {
                 let payment = log_tag(&timer.subject);
                 tracing::warn!(%error, payment, "finding out the outcome of a payment");
             }
