@@ -1,5 +1,5 @@
-//! Drafts of follow-up payments: of those that a merchant requests, and of the reversal or refund of a payment that must
-//! not stay charged.
+//! Drafts of follow-up payments: of those that a merchant requests, and of the reversal or refund of a payment that
+//! must not stay charged.
 
 use std::collections::BTreeMap;
 
