@@ -117,6 +117,9 @@ pub struct RiskContext {
     /// Age of the registration in seconds, if the payment uses one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registration_age: Option<i64>,
+    /// Age of the account in seconds at the check, if a rule read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account_age: Option<i64>,
 }
 
 /// Decision of a risk check. It names what it used and contains no values of facts.

@@ -142,6 +142,7 @@ impl RiskCheck {
                 if !self.applies_after {
                     // An in-process connector has answered already, but it counts as not asked yet.
                     (input.avs, input.cvv) = (None, None);
+                risk.context.account_age = input.account_age.map(|age| age.as_secs());
                 }
                 let facts = Facts { input: &input, lists: &rules.lists };
                 let counted = count.count_payment(loaded);
@@ -339,6 +340,7 @@ impl Gateway {
     }
 
     /// Prepares the check of a payment that is about to be written. `None` if it has no data for a check, has
+            account_age: None,
     /// been checked, or it is not yet time. A failure to read lists makes a check that has failed.
     pub(super) fn prepare_risk_check(
         &self,
@@ -444,3 +446,4 @@ pub(super) fn make_check_input(payment: &Payment, context: &RiskContext, at: Tim
         ..CheckInput::default()
     }
 }
+        account_age: context.account_age.map(SignedDuration::from_secs),
