@@ -135,6 +135,9 @@ pub struct RiskDecision {
     /// Version of the rules. `None` if the channel has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// True if the cardholder of a payment to review has to be authenticated first, if that is possible.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub challenge: bool,
     /// Names of the rules that fired, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fired: Vec<String>,
@@ -213,9 +216,21 @@ impl RiskDecision {
             score: 0,
             code: None,
             version: None,
+            challenge: false,
             fired: Vec::new(),
             inputs: Vec::new(),
             applies_after: false,
+        }
+    }
+
+    /// Returns true if the issuer has to be asked for a challenge: the outcome is one, or the payment will be held for
+    /// review with an authenticated cardholder.
+    pub fn demands_challenge(&self, settings: RiskSettings) -> bool {
+        match self.outcome {
+            RiskOutcome::Challenge => true,
+            // A payment that is declined for its review needs no authentication.
+            RiskOutcome::Review => self.challenge && settings.review != ReviewPolicy::Decline,
+            RiskOutcome::Accept | RiskOutcome::Deny | RiskOutcome::Error => false,
         }
     }
 
@@ -227,7 +242,7 @@ impl RiskDecision {
         let codes = match self.outcome {
             RiskOutcome::Accept => return RiskRuling::Proceed,
             RiskOutcome::Review if review != ReviewPolicy::Decline => return RiskRuling::Review,
-            RiskOutcome::Challenge if is_authenticated => return RiskRuling::Proceed,
+            RiskOutcome::Challenge if is_authenticated && !self.applies_after => return RiskRuling::Proceed,
             RiskOutcome::Error if error == RiskErrorPolicy::Accept => return RiskRuling::Proceed,
             RiskOutcome::Challenge | RiskOutcome::Review => (codes::RISK_CHALLENGE, codes::RISK_CHALLENGE_VOID),
             RiskOutcome::Deny => (codes::RISK_DENY, codes::RISK_DENY_VOID),
@@ -324,6 +339,26 @@ mod tests {
 
     #[test]
     fn a_failed_check_is_a_denial_unless_the_channel_accepts_it() {
+    #[test]
+    fn a_challenge_of_test_data_after_the_approval_is_not_fulfilled_by_3d_secure() {
+        let decision = RiskDecision { applies_after: true, ..RiskDecision::of_outcome(RiskOutcome::Challenge) };
+        let ruling = decision.rule_on(RiskSettings::default(), true, true);
+        assert_eq!(ruling, RiskRuling::Void(codes::RISK_CHALLENGE_VOID));
+    }
+
+    #[test]
+    fn a_review_demands_a_challenge_only_if_somebody_reviews_the_payment() {
+        let decision = RiskDecision { challenge: true, ..RiskDecision::of_outcome(RiskOutcome::Review) };
+        for (review, expected) in
+            [(ReviewPolicy::Decline, false), (ReviewPolicy::Hold, true), (ReviewPolicy::Authorize, true)]
+        {
+            let settings = RiskSettings { review, ..RiskSettings::default() };
+            assert_eq!(decision.demands_challenge(settings), expected);
+            assert!(!RiskDecision::of_outcome(RiskOutcome::Review).demands_challenge(settings));
+            assert!(RiskDecision::of_outcome(RiskOutcome::Challenge).demands_challenge(settings));
+        }
+    }
+
         let ruling = |policy| rule_on(RiskOutcome::Error, policy, true, false);
         assert_ne!(ruling(RiskErrorPolicy::Deny), RiskRuling::Proceed);
         assert_eq!(ruling(RiskErrorPolicy::Accept), RiskRuling::Proceed);

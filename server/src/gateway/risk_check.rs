@@ -202,8 +202,10 @@ pub(super) fn decide_by_rules(
             let assessment = rules.evaluate(facts, counters);
             let is_denied_by_rule = is_denied_by_rule(rules, &assessment);
             let decision = convert_assessment(assessment, rules);
-            RiskDecision { outcome: apply_lists(decision.outcome, is_denied_by_rule, hits), ..decision }
+            let outcome = apply_lists(decision.outcome, is_denied_by_rule, hits);
+            RiskDecision { outcome, challenge: demands_challenge && outcome == RiskOutcome::Review, ..decision }
         }
+            let demands_challenge = assessment.challenge;
         None => RiskDecision::of_outcome(apply_lists(RiskOutcome::Accept, false, hits)),
     };
     for hit in hits {

@@ -258,7 +258,7 @@ impl FileReader<'_> {
         }
         let allowed = [Outcome::Deny, Outcome::Review, Outcome::Challenge].map(RuleEffect::Outcome);
         if effect.is_some_and(|effect| !allowed.contains(&effect)) {
-            self.add_error(at, "only a rule with outcome \"deny\" or \"review\" has a `code`");
+            self.add_error(at, "only a rule with outcome \"deny\", \"review\" or \"challenge\" has a `code`");
         }
         code
     }

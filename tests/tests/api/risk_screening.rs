@@ -7,7 +7,10 @@ use serde_json::Value;
 use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
 
 use crate::asynchronous::{pay_by_brand, press_button, redirect_url};
+use crate::external::AcquirerScene;
+use crate::risk_payments::{create_shop_with_rules, format_rule};
 use crate::support::*;
+use crate::three_ds;
 
 /// Returns the shared merchant that checks payments before their connector is asked.
 fn checking_shop() -> MerchantClient {
@@ -65,6 +68,49 @@ async fn the_names_of_the_test_data_ask_for_an_outcome_where_payments_are_checke
     // Without a risk check the names are names.
     assert_result(&sandbox_shop().pay_by_card(&simulate("red")).await?, 200, "000.100.110");
     Ok(())
+}
+
+#[tokio::test]
+async fn a_simulated_challenge_reverses_the_payment_of_an_authenticated_cardholder_too() -> anyhow::Result<()> {
+    for shop in [checking_shop(), reversing_shop()] {
+        let paid = three_ds::pay_by_card(&shop, "VISA", "4200000000000026", &simulate("yellow")).await?;
+        assert_result(&paid, 400, "100.400.148");
+        assert_eq!(paid.json["threeDSecure"]["authenticationStatus"], "Y", "{}", paid.text);
+        assert_eq!(list_linked_payments(&shop, paid.id()).await?, [("RV".to_owned(), "000.100.110".to_owned())]);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_names_mean_nothing_at_an_acquirer() -> anyhow::Result<()> {
+    for shop in [checking_shop(), reversing_shop()] {
+        for surname in ["red", "yellow", "error"] {
+            let paid = shop.pay_by_card(&[&simulate(surname)[..], &[("testMode", "EXTERNAL")]].concat()).await?;
+            assert_result(&paid, 200, "000.100.112");
+            assert_eq!(score(&paid), "0", "{}", paid.text);
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_refused_approval_is_reversed_at_the_acquirer() -> anyhow::Result<()> {
+    let scene = AcquirerScene::start(&[], &[]).await?;
+    let rule = format_rule("large", "amount > 100", "outcome = 'deny'");
+    let shop = create_shop_with_rules(&scene.gateway, &["--screen", "after"], &rule).await?;
+    let pay = async |amount| shop.pay_by_card(&[("testMode", "EXTERNAL"), ("amount", amount)]).await;
+    assert_result(&pay("99.00").await?, 200, "000.100.112");
+    let refused = pay("101.00").await?;
+    assert_result(&refused, 400, "100.400.147");
+    scene.wait_until_booked("reversal", 1).await?;
+    assert_eq!(scene.booked_entries("debit").await?.len(), 2);
+    assert_eq!(scene.booked_entries("reversal").await?.len(), 1);
+    tillgate_tests::poll_until("the reversal is approved", async || {
+        let linked = list_linked_payments(&shop, refused.id()).await?;
+        Ok((linked == [("RV".to_owned(), "000.100.112".to_owned())]).then_some(()))
+    })
+    .await?;
+    scene.reconcile().await
 }
 
 #[tokio::test]
