@@ -235,7 +235,8 @@ impl RiskDecision {
     }
 
     /// Returns what follows from the decision. `is_authenticated` is true if the cardholder is, or is about to be,
-    /// authenticated by 3-D Secure, which fulfils a challenge. `is_approved` is true if the connector has approved the
+    /// authenticated by 3-D Secure, which fulfils a challenge unless test data ask for one after the approval, whatever
+    /// the payment is. `is_approved` is true if the connector has approved the
     /// payment; it is then reversed, not just declined.
     pub fn rule_on(&self, settings: RiskSettings, is_authenticated: bool, is_approved: bool) -> RiskRuling {
         let RiskSettings { review, error, .. } = settings;
@@ -255,10 +256,16 @@ impl RiskDecision {
     }
 
     /// Returns the result code of the check of a payment with this result: the same code if the check, or the review
-    /// after it, refused or holds the payment, otherwise `accepted`.
+    /// after it, refused or holds the payment, otherwise `accepted`. A payment to review that awaits its shopper or its
+    /// connector will be held. A check that failed has its own code also if the channel accepts such payments.
     pub fn check_code(&self, result: ResultCode, accepted: ResultCode) -> ResultCode {
         let is_of_check = self.outcome != RiskOutcome::Accept && result.code().starts_with(CHECK_CODES);
-        if is_of_check { result } else { accepted }
+        match self.outcome {
+            _ if is_of_check => result,
+            RiskOutcome::Error => codes::RISK_ERROR,
+            RiskOutcome::Review if result.is_pending() => codes::RISK_HELD,
+            _ => accepted,
+        }
     }
 }
 
@@ -324,21 +331,14 @@ mod tests {
             (RiskOutcome::Deny, codes::RISK_DENY_VOID, codes::RISK_DENY_VOID),
             (RiskOutcome::Review, codes::RISK_HELD, codes::RISK_HELD),
             (RiskOutcome::Review, codes::CARD_EXPIRED, codes::TEST_INTERNAL),
+            (RiskOutcome::Review, codes::PENDING, codes::RISK_HELD),
+            (RiskOutcome::Error, codes::RISK_ERROR_VOID, codes::RISK_ERROR_VOID),
+            (RiskOutcome::Error, codes::TEST_INTERNAL, codes::RISK_ERROR),
         ] {
             assert_eq!(code_of(outcome, result), expected, "{outcome:?} {result:?}");
         }
     }
 
-    #[test]
-    fn a_challenge_is_fulfilled_by_3d_secure_and_a_denial_is_not() {
-        let ruling = |outcome| rule_on(outcome, RiskErrorPolicy::Deny, true, false);
-        assert_eq!(ruling(RiskOutcome::Challenge), RiskRuling::Proceed);
-        assert_eq!(ruling(RiskOutcome::Accept), RiskRuling::Proceed);
-        assert_ne!(ruling(RiskOutcome::Deny), RiskRuling::Proceed);
-    }
-
-    #[test]
-    fn a_failed_check_is_a_denial_unless_the_channel_accepts_it() {
     #[test]
     fn a_challenge_of_test_data_after_the_approval_is_not_fulfilled_by_3d_secure() {
         let decision = RiskDecision { applies_after: true, ..RiskDecision::of_outcome(RiskOutcome::Challenge) };
@@ -359,6 +359,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_challenge_is_fulfilled_by_3d_secure_and_a_denial_is_not() {
+        let ruling = |outcome| rule_on(outcome, RiskErrorPolicy::Deny, true, false);
+        assert_eq!(ruling(RiskOutcome::Challenge), RiskRuling::Proceed);
+        assert_eq!(ruling(RiskOutcome::Accept), RiskRuling::Proceed);
+        assert_ne!(ruling(RiskOutcome::Deny), RiskRuling::Proceed);
+    }
+
+    #[test]
+    fn a_failed_check_is_a_denial_unless_the_channel_accepts_it() {
         let ruling = |policy| rule_on(RiskOutcome::Error, policy, true, false);
         assert_ne!(ruling(RiskErrorPolicy::Deny), RiskRuling::Proceed);
         assert_eq!(ruling(RiskErrorPolicy::Accept), RiskRuling::Proceed);

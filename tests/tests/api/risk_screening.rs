@@ -116,11 +116,18 @@ async fn a_refused_approval_is_reversed_at_the_acquirer() -> anyhow::Result<()> 
 #[tokio::test]
 async fn an_accepted_payment_has_its_score_in_its_response_status_and_list() -> anyhow::Result<()> {
     for shop in [checking_shop(), reversing_shop()] {
-        let paid = shop.pay_by_card(&[("risk.amount", "10.00"), ("risk.score", "77")]).await?;
+        let sent = [("risk.amount", "10.00"), ("risk.score", "77"), ("merchantTransactionId", "order-scored")];
+        let paid = shop.pay_by_card(&sent).await?;
         assert_result(&paid, 200, "000.100.110");
         assert_eq!((score(&paid), paid.json["risk"]["amount"].as_str()), ("0", Some("10.00")), "{}", paid.text);
         let status = shop.get(&format!("v1/payments/{}", paid.id())).await?;
         assert_eq!(score(&status), "0", "{}", status.text);
+        let found = shop.get(&format!("v1/query/{}", paid.id())).await?;
+        assert_eq!(score(&found), "0", "{}", found.text);
+        let list = shop.get("v1/query?merchantTransactionId=order-scored").await?;
+        let scores: Vec<&Value> = list.json["payments"].as_array().into_iter().flatten().collect();
+        assert_eq!(scores.len(), 1, "{}", list.text);
+        assert_eq!(scores[0]["risk"]["score"], "0", "{}", list.text);
     }
     let unchecked = sandbox_shop().pay_by_card(&[("risk.amount", "10.00")]).await?;
     assert_eq!((score(&unchecked), &unchecked.json["risk"]["amount"]), ("none", &"10.00".into()), "{}", unchecked.text);
@@ -186,7 +193,15 @@ async fn a_failed_check_is_accepted_where_the_channel_says_so() -> anyhow::Resul
         &["--risk", "on", "--risk-error", "accept", "--screen", "after"],
     ] {
         let shop = TestGateway::shared().create_merchant_with(arguments)?;
-        assert_result(&shop.pay_by_card(&simulate("error")).await?, 200, "000.100.110");
+        let accepted = shop.pay_by_card(&simulate("error")).await?;
+        assert_result(&accepted, 200, "000.100.110");
+        let status = shop.get(&format!("v1/payments/{}", accepted.id())).await?;
+        for answer in [accepted, status] {
+            let mark = serde_json::json!({ "score": "0", "resultCode": "100.400.145" });
+            assert_eq!(answer.json["risk"], mark, "{}", answer.text);
+        }
+        let checked = shop.pay_by_card(&simulate("green")).await?;
+        assert_eq!(checked.json["risk"], serde_json::json!({ "score": "0" }), "{}", checked.text);
         assert_eq!(shop.pay_by_card(&simulate("red")).await?.status, 400);
     }
     Ok(())

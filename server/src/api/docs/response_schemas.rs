@@ -75,7 +75,9 @@ fn payment_properties() -> Value {
         "descriptor": { "type": "string", "maxLength": 127 },
         "registrationId": text_schema(),
         "redirect": redirect_schema(),
-        "risk": { "type": "object", "properties": { "score": { "type": "string", "pattern": "^-?[0-9]{1,5}$" } } },
+        "risk": { "type": "object", "properties": {
+            "score": { "type": "string", "pattern": "^-?[0-9]{1,5}$" }, "resultCode": text_schema(),
+        } },
     })
 }
 

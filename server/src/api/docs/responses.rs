@@ -210,6 +210,10 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
     ("resultDetails", "What the acquirer says, AcquirerResponse among it."),
     ("paymentType, paymentBrand", "What was asked for."),
     ("amount, currency, descriptor", "What was moved or reserved; a decline has none."),
+    (
+        "risk.resultCode",
+        "100.400.145 if the risk check failed, also if the channel accepts such payments (`--risk-error accept`).",
+    ),
     ("risk.score", "The score of the risk check, -99999 to 99999, in place of one that you sent; only after a check."),
     (
         "referencedId",
