@@ -32,11 +32,16 @@ pub fn add_default_values(parameters: &mut Parameters, brand: &str, now: Timesta
             match row.default {
                 Some(DefaultValue::Value(value)) => parameters.set(name, value),
                 Some(DefaultValue::SameAs("paymentBrand")) => parameters.set(name, brand),
-                Some(DefaultValue::Now) => parameters.set(name, now.strftime("%Y-%m-%d %H:%M:%S").to_string()),
+                Some(DefaultValue::Now) => parameters.set(name, format_order_time(now)),
                 Some(DefaultValue::SameAs(_)) | None => {}
             }
         }
     }
+}
+
+/// Formats a time as `risk.orderTimestamp`.
+pub fn format_order_time(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 /// Returns the part of a name that is the group: `cart.items[17]` of `cart.items[17].name`, for the group

@@ -212,6 +212,12 @@ impl Refusal {
         Self::from_code(400, code)
     }
 
+    /// 400: a check was requested of a channel that checks no payments. An answer would look like an accepted order.
+    pub fn risk_checks_off() -> Self {
+        let description = "This channel checks no payments: its setting `risk` is off";
+        Self::new(400, codes::METHOD_NOT_CONFIGURED, description)
+    }
+
     /// 400: the risk rules of the channel do not offer a brand to this shopper.
     pub fn brand_not_offered(brand: &str) -> Self {
         Self::from_code(400, codes::SUBTYPE_NOT_CONFIGURED).with_parameter(

@@ -18,6 +18,7 @@ use super::payment::PaymentContext;
 use super::stored_credentials::AccountParameters;
 use crate::connector::{FullAccount, Order, PaymentRoute};
 use crate::directory::ActiveRules;
+use crate::domain::defaults::format_order_time;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::domain::payment::{Account, Payment, PaymentType};
@@ -36,6 +37,8 @@ use crate::store::{Changes, RiskRowKeys, RiskRowKind};
 
 /// Parameter that the gateway sets itself in a checkout.
 const CUSTOMER_ADDRESS: &str = "customer.ip";
+/// Parameter that each check has: the time of the order, or else that of the payment.
+const ORDER_TIME: &str = "risk.orderTimestamp";
 /// The fact for which first sightings of accounts are stored.
 const ACCOUNT_AGE: &str = "account.age";
 /// Text whose index is the secret of the stored counters. No account has it as canonical form.
@@ -139,10 +142,10 @@ impl RiskCheck {
                 let age;
                 (age, changes) = see_account(sighting.as_ref(), loaded);
                 input.account_age = age.as_ref().ok().copied().flatten();
+                risk.context.account_age = input.account_age.map(|age| age.as_secs());
                 if !self.applies_after {
                     // An in-process connector has answered already, but it counts as not asked yet.
                     (input.avs, input.cvv) = (None, None);
-                risk.context.account_age = input.account_age.map(|age| age.as_secs());
                 }
                 let facts = Facts { input: &input, lists: &rules.lists };
                 let counted = count.count_payment(loaded);
@@ -201,11 +204,11 @@ pub(super) fn decide_by_rules(
         Some(rules) => {
             let assessment = rules.evaluate(facts, counters);
             let is_denied_by_rule = is_denied_by_rule(rules, &assessment);
+            let demands_challenge = assessment.challenge;
             let decision = convert_assessment(assessment, rules);
             let outcome = apply_lists(decision.outcome, is_denied_by_rule, hits);
             RiskDecision { outcome, challenge: demands_challenge && outcome == RiskOutcome::Review, ..decision }
         }
-            let demands_challenge = assessment.challenge;
         None => RiskDecision::of_outcome(apply_lists(RiskOutcome::Accept, false, hits)),
     };
     for hit in hits {
@@ -337,12 +340,12 @@ impl Gateway {
             address: context.addresses.shopper,
             from_browser,
             registration_age: age,
+            account_age: None,
         };
         Box::new(PaymentRisk { context, ..PaymentRisk::default() })
     }
 
     /// Prepares the check of a payment that is about to be written. `None` if it has no data for a check, has
-            account_age: None,
     /// been checked, or it is not yet time. A failure to read lists makes a check that has failed.
     pub(super) fn prepare_risk_check(
         &self,
@@ -425,6 +428,10 @@ pub(super) fn make_check_input(payment: &Payment, context: &RiskContext, at: Tim
             parameters.set("card.holder", holder.as_str());
         }
     }
+    if !parameters.contains(ORDER_TIME) {
+        // Without any other parameter of its group, the payment has no default.
+        parameters.set(ORDER_TIME, format_order_time(payment.created));
+    }
     let proof = Proof::from_parameters(&payment.parameters);
     let status = payment.parameters.get("threeDSecure.authenticationStatus").and_then(|status| status.chars().next());
     CheckInput {
@@ -443,9 +450,9 @@ pub(super) fn make_check_input(payment: &Payment, context: &RiskContext, at: Tim
         liability_shifted: proof.as_ref().map(Proof::is_authenticated),
         address: context.address,
         registration_age: context.registration_age.map(SignedDuration::from_secs),
+        account_age: context.account_age.map(SignedDuration::from_secs),
         card: context.card.clone(),
         account: context.account.clone(),
         ..CheckInput::default()
     }
 }
-        account_age: context.account_age.map(SignedDuration::from_secs),
