@@ -275,9 +275,8 @@ impl GatewaySettings {
         directory.set_hash_key(store.load_token_hash_key(&vault).await?);
         let account_index = store.load_account_index_key(&vault).await?;
         let builds = builds.with_earlier_builds(&store, &vault, SystemClock.now()).await?;
-        let options = self.gateway_options();
         let now = SystemClock.now();
-        let velocity = VelocityLimiter::new(options.limits, store.load_velocity_counts(now)?, now);
+        let velocity = VelocityLimiter::new(self.limits.velocity_limits(), store.load_velocity_counts(now)?, now);
         let id_clock = create_id_clock(&store, now)?;
         let app = App {
             gateway: Gateway {
@@ -294,7 +293,7 @@ impl GatewaySettings {
                 status_reads: StatusReads::default(),
                 security_codes: SecurityCodeCache::default(),
                 dry_runs: DryRunSlots::default(),
-                options,
+                options: self.gateway_options(),
             },
             outgoing: OutgoingClient::new(&self.allowed_networks, self.ports.allowed_ports())
                 .context("the system's certificates")?,

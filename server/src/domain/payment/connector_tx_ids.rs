@@ -5,18 +5,19 @@ use serde::{Deserialize, Serialize};
 /// The connector's ids of a transaction, `connectorTxId1` to `connectorTxId3`. Each keeps its place, because each has a
 /// meaning of its own, and any of them may be missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Vec<Option<String>>", into = "Vec<Option<String>>")]
-pub struct ConnectorTxIds([Option<String>; 3]);
+#[serde(transparent)]
+pub struct ConnectorTxIds(Vec<Option<String>>);
 
 impl ConnectorTxIds {
     /// Makes ids of the values in the order of their numbers.
     pub fn new(ids: [Option<String>; 3]) -> Self {
-        Self(ids)
+        let length = ids.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        Self(ids.into_iter().take(length).collect())
     }
 
     /// Returns `connectorTxId1`, the acquirer's own id, to which captures and refunds refer.
     pub fn acquirer_id(&self) -> Option<&str> {
-        self.0[0].as_deref()
+        self.get(0).map(String::as_str)
     }
 
     /// Returns the id at a place, counted from 0. `None` if there is none.
@@ -26,23 +27,7 @@ impl ConnectorTxIds {
 
     /// Returns true if there is no id at all.
     pub fn is_empty(&self) -> bool {
-        self.0.iter().all(Option::is_none)
-    }
-}
-
-impl From<Vec<Option<String>>> for ConnectorTxIds {
-    /// Takes the first three values. Missing ones are no ids.
-    fn from(stored: Vec<Option<String>>) -> Self {
-        let mut stored = stored.into_iter();
-        Self(std::array::from_fn(|_| stored.next().flatten()))
-    }
-}
-
-impl From<ConnectorTxIds> for Vec<Option<String>> {
-    /// Returns the values up to the last id.
-    fn from(ids: ConnectorTxIds) -> Self {
-        let length = ids.0.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-        ids.0.into_iter().take(length).collect()
+        self.0.is_empty()
     }
 }
 

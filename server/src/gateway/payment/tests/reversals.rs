@@ -34,8 +34,12 @@ impl TestShop {
 
     /// Returns type, amount and state of the follow-up payments of a payment, reversals before refunds.
     fn follow_ups(&self, payment: &Payment) -> Vec<(PaymentType, i64, bool)> {
-        let (_, follow_ups) =
-            self.gateway.store.load_with_follow_ups(&[payment.entity.clone()], &payment.id).unwrap().unwrap();
+        let (_, follow_ups) = self
+            .gateway
+            .store
+            .load_with_follow_ups(std::slice::from_ref(&payment.entity), &payment.id)
+            .unwrap()
+            .unwrap();
         let mut follow_ups: Vec<_> =
             follow_ups.iter().map(|one| (one.payment_type, one.hundredths, one.is_approved_or_pending)).collect();
         // Ids of the same moment have no order.
