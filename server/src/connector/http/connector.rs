@@ -265,6 +265,7 @@ mod tests {
             merchant_id: "shop-1".to_owned(),
             connector_tx_ids: ids.clone(),
             amount: parse_euros(amount),
+            descriptor: None,
             forced_result_code: None,
             is_repeated: false,
         }

@@ -212,6 +212,7 @@ impl Gateway {
             merchant_id: payment.acquirer_merchant_id().to_owned(),
             connector_tx_ids: ConnectorTxIds::default(),
             amount: payment.amount,
+            descriptor: None,
             forced_result_code: None,
             is_repeated: false,
         };

@@ -122,6 +122,7 @@ impl Gateway {
             merchant_id: inquiry.merchant_id,
             connector_tx_ids: ConnectorTxIds::default(),
             amount: *amount,
+            descriptor: None,
             forced_result_code: None,
             is_repeated: true,
         };
@@ -151,6 +152,7 @@ pub(in crate::gateway) async fn send_modification(
         merchant_id: referenced.acquirer_merchant_id().to_owned(),
         connector_tx_ids: referenced.connector_tx_ids.clone(),
         amount: payment.amount,
+        descriptor: Some(payment.descriptor.clone()),
         forced_result_code: payment.parameters.get(order::FORCED_RESULT).map(str::to_owned),
         is_repeated,
     };
@@ -197,6 +199,7 @@ pub(in crate::gateway) async fn capture_after_review(
         merchant_id: payment.acquirer_merchant_id().to_owned(),
         connector_tx_ids: payment.connector_tx_ids.clone(),
         amount: payment.amount,
+        descriptor: Some(payment.descriptor.clone()),
         forced_result_code: None,
         is_repeated,
     };
