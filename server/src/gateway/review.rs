@@ -197,7 +197,7 @@ impl Gateway {
         }
     }
 
-    /// Records the decision to decide later. The payment stays held. A payment that is already pended so stays as it is.
+    /// Records the decision to decide later. The payment stays held. Nothing changes if it is already pended so.
     async fn record_pending(
         &self,
         payment: &Payment,

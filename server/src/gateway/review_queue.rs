@@ -146,8 +146,8 @@ impl Gateway {
     /// nothing, so a response that got lost is safe to ask for again.
     ///
     /// # Errors
-    /// Same as [`Gateway::decide_payment`]; also 404 if there is no such review, and if the payment cannot be executed or
-    /// the store fails.
+    /// Same as [`Gateway::decide_payment`]; also 404 if there is no such review, and if the payment cannot be executed
+    /// or the store fails.
     pub async fn decide_queued_payment(
         &self,
         entity: &Entity,

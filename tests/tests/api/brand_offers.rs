@@ -295,7 +295,7 @@ async fn a_brand_that_one_channel_hides_does_not_move_to_another() -> anyhow::Re
         assert_result(&refused, 400, HIDDEN);
     }
     assert!(stored_payments(gateway, &checkout)?.is_empty());
-    // What the first channel does not take is the second one's, whose rules hide nothing.
+    // The second channel takes the brands that the first one does not, and its rules hide nothing.
     assert_eq!(merchant.submit_card(&checkout, &MASTER).await?.status, 200);
     let amex = [("paymentBrand", "AMEX"), ("card.number", "377777777777770"), ("card.cvv", "1234")];
     let checkout = open_checkout(&merchant, &[("amount", "501.00")]).await?;

@@ -1,4 +1,4 @@
-//! Checks the documents: links, headings, paths of files, documents without a link to them, and the length of the README.
+//! Checks the documents: links, headings, paths of files, that each is linked, and the length of the README.
 
 use std::collections::HashMap;
 use std::fs;
