@@ -496,6 +496,7 @@ mod tests {
             retained_until: None,
             ended: None,
             parameters: Parameters::default(),
+            from_browser: None,
         };
         let rejected = Registration { result: codes::CARD_EXPIRED, ..stored.clone() };
         assert_eq!(registration_event(None, &stored), Some(Event::RegistrationCreated));

@@ -6,6 +6,7 @@
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
+use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::review::PaymentReview;
@@ -111,9 +112,15 @@ pub struct RiskContext {
     /// Address of the shopper's client, as the gateway saw it. `None` for a request of the merchant's server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<IpAddr>,
-    /// Names of the parameters that the shopper's browser set, sorted.
+    /// Names of the parameters that the shopper's browser set, sorted, also when the account was registered.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub from_browser: Vec<String>,
+    /// Names of the parameters that the gateway set, sorted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub from_gateway: Vec<String>,
+    /// Data about the shopper that the registration has and the request has not. They are not shown with the payment.
+    #[serde(skip_serializing_if = "Parameters::is_empty")]
+    pub registered: Parameters,
     /// Age of the registration in seconds, if the payment uses one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registration_age: Option<i64>,

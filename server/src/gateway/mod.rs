@@ -1,6 +1,7 @@
 //! Use cases of the gateway: load, decide (domain), ask the connector, commit. One file each.
 
 pub mod account_index;
+mod account_parameters;
 pub mod asynchronous;
 mod brand_offer;
 pub mod checkout;

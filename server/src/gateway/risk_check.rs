@@ -4,41 +4,35 @@
 //! connector's approval, it belongs to the commit of that approval.
 
 mod card;
+mod context;
 mod preview;
+
+pub(super) use self::context::make_check_input;
 
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::brand::{AccountType, Brand};
-use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
 
 use super::Gateway;
-use super::payment::PaymentContext;
-use super::stored_credentials::AccountParameters;
-use crate::connector::{FullAccount, Order, PaymentRoute};
+use crate::connector::PaymentRoute;
 use crate::directory::ActiveRules;
-use crate::domain::defaults::format_order_time;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
-use crate::domain::payment::{Account, Payment, PaymentType};
+use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::review::{PaymentReview, ReviewFacts, ReviewStage};
 use crate::domain::risk::{
-    PaymentRisk, ReviewPolicy, RiskContext, RiskDecision, RiskOutcome, RiskRuling, RiskSettings, ScreeningPoint,
-    ShadowDecision,
+    ReviewPolicy, RiskContext, RiskDecision, RiskOutcome, RiskRuling, RiskSettings, ScreeningPoint, ShadowDecision,
 };
 use crate::domain::risk_list::{ListHit, RiskListKind};
 use crate::domain::three_ds::Proof;
 use crate::risk::{
-    AccountSighting, Assessment, CheckInput, CounterRow, Counters, DamagedCounters, Facts, Outcome, PaymentCount,
-    RuleEffect, RuleSet, SeenAccount, read_list_keys,
+    AccountSighting, Assessment, CounterRow, Counters, DamagedCounters, Facts, Outcome, PaymentCount, RuleEffect,
+    RuleSet, SeenAccount, read_list_keys,
 };
 use crate::store::{Changes, RiskRowKeys, RiskRowKind};
 
-/// Parameter that the gateway sets itself in a checkout.
-const CUSTOMER_ADDRESS: &str = "customer.ip";
-/// Parameter that each check has: the time of the order, or else that of the payment.
-const ORDER_TIME: &str = "risk.orderTimestamp";
 /// The fact for which first sightings of accounts are stored.
 const ACCOUNT_AGE: &str = "account.age";
 /// Text whose index is the secret of the stored counters. No account has it as canonical form.
@@ -307,44 +301,6 @@ fn find_review_stage(
 }
 
 impl Gateway {
-    /// Returns the data of a new payment that its check needs beyond the payment itself.
-    pub(super) fn collect_risk_context(
-        &self,
-        payer: &Entity,
-        order: &Order,
-        account: &AccountParameters,
-        parameters: &Parameters,
-        context: PaymentContext<'_>,
-    ) -> Box<PaymentRisk> {
-        let used = context.credential_owner.used;
-        let form = account.canonical_form(order.brand.code);
-        let index = form.map(|form| self.account_index.index_account(&form).to_hex());
-        let is_card = matches!(order.account, FullAccount::Card(_));
-        let from_browser = context.sender.checkout().map_or_else(Vec::new, |checkout| {
-            let is_of_browser = |name: &str, value: &str| {
-                name != CUSTOMER_ADDRESS
-                    && checkout.parameters.get(name) != Some(value)
-                    && used.is_none_or(|used| used.parameters.get(name) != Some(value))
-            };
-            let names = parameters.iter().filter(|(name, value)| is_of_browser(name, value));
-            names.map(|(name, _)| name.to_owned()).collect()
-        });
-        let card = card::describe_card(order, &self.directory.risk.operator_lists().bins);
-        let age = used.map(|used| self.now_of(payer).duration_since(used.created).as_secs());
-        let context = RiskContext {
-            card: index.clone().filter(|_| is_card),
-            account: index,
-            bin: card.bin,
-            card_country: card.country,
-            card_funding: card.funding,
-            address: context.addresses.shopper,
-            from_browser,
-            registration_age: age,
-            account_age: None,
-        };
-        Box::new(PaymentRisk { context, ..PaymentRisk::default() })
-    }
-
     /// Prepares the check of a payment that is about to be written. `None` if it has no data for a check, has
     /// been checked, or it is not yet time. A failure to read lists makes a check that has failed.
     pub(super) fn prepare_risk_check(
@@ -415,44 +371,5 @@ impl Gateway {
                 CheckBasis::Decided(RiskDecision::failed())
             }
         }
-    }
-}
-
-/// Makes the input of a check from a payment and the data that were kept for it.
-pub(super) fn make_check_input(payment: &Payment, context: &RiskContext, at: Timestamp) -> CheckInput {
-    let mut parameters = payment.parameters.clone();
-    if let Account::Card(card) = &payment.account {
-        parameters.set("card.expiryMonth", card.expiry_month.as_str());
-        parameters.set("card.expiryYear", card.expiry_year.as_str());
-        if let Some(holder) = &card.holder {
-            parameters.set("card.holder", holder.as_str());
-        }
-    }
-    if !parameters.contains(ORDER_TIME) {
-        // Without any other parameter of its group, the payment has no default.
-        parameters.set(ORDER_TIME, format_order_time(payment.created));
-    }
-    let proof = Proof::from_parameters(&payment.parameters);
-    let status = payment.parameters.get("threeDSecure.authenticationStatus").and_then(|status| status.chars().next());
-    CheckInput {
-        parameters,
-        from_browser: context.from_browser.iter().cloned().collect(),
-        at,
-        amount: Some(payment.amount),
-        brand: Some(payment.brand.clone()),
-        bin: context.bin.clone(),
-        card_country: context.card_country.clone(),
-        card_funding: context.card_funding.clone(),
-        avs: payment.avs,
-        cvv: payment.cvv,
-        three_ds_result: status,
-        eci: proof.as_ref().and_then(|proof| proof.eci.clone()),
-        liability_shifted: proof.as_ref().map(Proof::is_authenticated),
-        address: context.address,
-        registration_age: context.registration_age.map(SignedDuration::from_secs),
-        account_age: context.account_age.map(SignedDuration::from_secs),
-        card: context.card.clone(),
-        account: context.account.clone(),
-        ..CheckInput::default()
     }
 }

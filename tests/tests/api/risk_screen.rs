@@ -93,9 +93,7 @@ async fn a_channel_without_checks_refuses_to_check_an_order() -> anyhow::Result<
     let shop = sandbox_shop();
     let stored = shop.post("v1/registrations", &CARD).await?;
     let path = format!("v2/registrations/{}/riskScreen", stored.id());
-    for refused in
-        [shop.post("v2/riskScreen", &[&CARD[..], &ORDER].concat()).await?, shop.post(&path, &ORDER).await?]
-    {
+    for refused in [shop.post("v2/riskScreen", &[&CARD[..], &ORDER].concat()).await?, shop.post(&path, &ORDER).await?] {
         assert_result(&refused, 400, "600.200.201");
         assert!(refused.json["result"]["description"].as_str().is_some_and(|text| text.contains("`risk` is off")));
     }

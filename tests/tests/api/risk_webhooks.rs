@@ -139,10 +139,16 @@ async fn the_approval_of_an_external_payment_is_told_with_its_result() -> anyhow
         let held = shop.pay_by_card(&[&ORDER[..], &[("testMode", "EXTERNAL")]].concat()).await?;
         assert_result(&held, 200, "100.400.500");
         let (payment, check) = expect_both(&scene).await?;
-        assert_eq!((&payment["result"]["code"], &check["result"]["code"]), (&"100.400.500".into(), &"100.400.500".into()));
+        assert_eq!(
+            (&payment["result"]["code"], &check["result"]["code"]),
+            (&"100.400.500".into(), &"100.400.500".into())
+        );
         assert_eq!(decide(shop, held.id(), "APPROVE", "1").await?, 200);
         let (payment, check) = expect_both(&scene).await?;
-        assert_eq!((&payment["result"]["code"], &check["result"]["code"]), (&"000.100.112".into(), &"000.100.112".into()));
+        assert_eq!(
+            (&payment["result"]["code"], &check["result"]["code"]),
+            (&"000.100.112".into(), &"000.100.112".into())
+        );
         assert!(scene.receiver.drain_requests().await.is_empty(), "{review}");
     }
     Ok(())
@@ -179,7 +185,11 @@ async fn an_expired_review_is_told_once() -> anyhow::Result<()> {
         events.sort();
         let reversal = vec!["RV \"000.100.110\"".to_owned(); reversals];
         assert_eq!(events, [&[format!("DB \"{code}\""), format!("RI \"{code}\"")][..], &reversal].concat());
-        assert_eq!(notified.iter().filter(|target| target.contains(&format!("?id={}&", held.id()))).count(), 1, "{notified:?}");
+        assert_eq!(
+            notified.iter().filter(|target| target.contains(&format!("?id={}&", held.id()))).count(),
+            1,
+            "{notified:?}"
+        );
         assert_eq!(notified.len(), 1 + reversals, "{notified:?}");
         assert!(scene.receiver.drain_requests().await.is_empty(), "{review}");
     }

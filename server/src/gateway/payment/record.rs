@@ -76,12 +76,13 @@ impl Gateway {
         let awaits_connector = authorized.awaits_connector;
         let mut payment = draft_payment(&intake, &authorized.result, identity, context, redirect);
         set_external_connector(&mut payment, &intake.payer, route, awaits_connector);
-        let Intake { payer, order, account, mut parameters, wallet_token } = intake;
+        let Intake { payer, order, account, mut parameters, wallet_token, mut from_gateway } = intake;
         let credential_changes =
-            self.prepare_credential_changes(credential_owner, &payment, &account, &mut parameters, sender.presence())?;
-        defaults::add_default_values(&mut parameters, &payment.brand, payment.created);
+            self.prepare_credential_changes(credential_owner, &payment, &account, &mut parameters, sender)?;
+        from_gateway.extend(defaults::add_default_values(&mut parameters, &payment.brand, payment.created));
         if payer.settings.channel.risk {
-            payment.risk = Some(self.collect_risk_context(&payer, &order, &account, &parameters, context));
+            let risk = self.collect_risk_context(&payer, &order, &account, &parameters, from_gateway, context);
+            payment.risk = Some(risk);
         }
         parameters.retain(|name, _| is_echoed(name, &payment.account));
         payment.parameters = parameters;

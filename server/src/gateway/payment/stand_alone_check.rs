@@ -108,9 +108,10 @@ impl Gateway {
     ) -> Payment {
         let mut payment = draft_payment(intake, &ConnectorResult::from(result), identity, context, None);
         let mut parameters = intake.parameters.clone();
-        defaults::add_default_values(&mut parameters, &payment.brand, payment.created);
-        payment.risk =
-            Some(self.collect_risk_context(&intake.payer, &intake.order, &intake.account, &parameters, context));
+        let mut from_gateway = intake.from_gateway.clone();
+        from_gateway.extend(defaults::add_default_values(&mut parameters, &payment.brand, payment.created));
+        let Intake { payer, order, account, .. } = intake;
+        payment.risk = Some(self.collect_risk_context(payer, order, account, &parameters, from_gateway, context));
         parameters.retain(|name, _| is_echoed(name, &payment.account));
         payment.parameters = parameters;
         payment

@@ -131,6 +131,7 @@ pub(in crate::store) fn sample_registration(number: u8) -> Registration {
         retained_until: Some(sample_time(3600)),
         ended: None,
         parameters: Parameters::default(),
+        from_browser: None,
     }
 }
 
