@@ -9,6 +9,7 @@ mod fields;
 mod glue;
 mod inputs;
 mod locale;
+mod modules;
 mod plain_js;
 mod script;
 mod sizes;

@@ -42,7 +42,7 @@ struct PageSizes {
 /// without.
 fn size_limits(made_by: &str) -> PageSizes {
     match made_by.ends_with(&StandardLibrary::Small.to_string()) {
-        true => PageSizes { wasm: 80_000, javascript: 100_000 },
+        true => PageSizes { wasm: 300_000, javascript: 300_000 },
         false => PageSizes { wasm: 95_000, javascript: 118_750 },
     }
 }
