@@ -25,6 +25,8 @@ pub trait Source: Clone {
     fn as_number(&self) -> Option<f64>;
     /// Returns the value if it is true or false.
     fn as_flag(&self) -> Option<bool>;
+    /// Returns text or a number as text. Empty for another value.
+    fn display(&self) -> String;
     /// Returns the items of a list. Empty if the value is no list.
     fn items(&self) -> Vec<Self>;
     /// Returns the names of the properties. Empty if the value is no object.

@@ -4,7 +4,7 @@
 import { make, setBusy, runSoon } from "./dom.js";
 import { loadPageModule, loadStyle, removeFiles } from "./files.js";
 import { ENGLISH, loadLanguage, readLanguage, readLocale, takeTexts } from "./language.js";
-import { globalOf, listen, nativeCall, nativeGet, unlisten } from "./native.js";
+import { copyBare, globalOf, listen, nativeCall, nativeGet, unlisten } from "./native.js";
 import { givenOptions, readOptions, reportError } from "./options.js";
 import { findRelay, listForms, openRelay, placeAll, removeAll, settleForms } from "./place.js";
 import { isModernBrowser, showPlainForms } from "./plain.js";
@@ -30,6 +30,8 @@ function startLoader() {
   // What the page module uses of the loader. Its functions are declared in widget/src/page/bridge.rs.
   var loader = {
     version: VERSION,
+    // Set by the page module.
+    start: null,
     base: base,
     framesBase: framesBase,
     build: BUILD,
@@ -149,7 +151,7 @@ function startLoader() {
       });
       if (isAdded) afterPageScripts(settle);
     });
-    observer.observe(document, { childList: true, subtree: true });
+    observer.observe(document, copyBare({ childList: true, subtree: true }));
   }
 
   function isPlaceholder(node) {

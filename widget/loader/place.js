@@ -26,6 +26,14 @@ function makeForm(placeholder, brands) {
     brands: brands,
     isCard: isCardBrand(brands[0]),
     key: "",
+    // Filled in later; here so that nothing stands in their place which the page has added to every object.
+    container: null,
+    form: null,
+    number: null,
+    code: null,
+    codeWrapper: null,
+    message: null,
+    wasBusy: false,
     isDone: false,
     readResult: function () {
       return actionOf(placeholder);

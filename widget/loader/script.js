@@ -21,10 +21,17 @@ function findOwnScript() {
 
 export var ownScript = findOwnScript();
 
+// Returns an address in the form in which browsers give it back.
+function normalizeAddress(address) {
+  var link = nativeCall(document, "createElement", "a");
+  link.href = address;
+  return link.href;
+}
+
 // The addresses of the gateway and of the form's frames. They are the same unless the frames have a host of their own: then
 // the gateway writes that host's address in the place of the second.
 export var base = ownScript.src.replace(/\/+v\d+\/paymentWidgets\.js.*$/, "/");
-export var framesBase = "./fields/../".replace(/^\./, base.slice(0, -1));
+export var framesBase = normalizeAddress("./fields/../".replace(/^\./, base.slice(0, -1)));
 
 // Returns the id of the checkout, and "registration" for the tokenisation twin, which a suffix marks.
 export function readCheckout() {

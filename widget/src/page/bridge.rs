@@ -47,11 +47,6 @@ impl Value {
     pub fn set(&self, name: &str, value: &JsValue) {
         let _ = Reflect::set(&self.0, &JsValue::from_str(name), value);
     }
-
-    /// Returns the value as text, in the way of JavaScript.
-    pub fn display(&self) -> String {
-        self.as_text().or_else(|| self.as_number().map(|number| number.to_string())).unwrap_or_default()
-    }
 }
 
 impl Source for Value {
@@ -70,6 +65,12 @@ impl Source for Value {
 
     fn as_flag(&self) -> Option<bool> {
         self.0.as_bool()
+    }
+
+    fn display(&self) -> String {
+        // JavaScript formats numbers, so that the page module need not.
+        let number: Option<&js_sys::Number> = self.0.dyn_ref();
+        self.as_text().or_else(|| number?.to_string_with_radix(10).ok()?.as_string()).unwrap_or_default()
     }
 
     fn items(&self) -> Vec<Self> {
@@ -188,7 +189,7 @@ pub fn country_names(codes: &[String], locale: &str) -> Vec<String> {
 
 /// Returns an ordering number for two texts in a language, as `localeCompare` does.
 pub fn compare_texts(a: &str, b: &str, locale: &str) -> std::cmp::Ordering {
-    let found = js_sys::JsString::from(a).locale_compare(b, &list_of(&[locale.to_owned()]), &Object::new());
+    let found = js_sys::JsString::from(a).locale_compare(b, &list_of(&[locale.to_owned()]), &Data::empty().0);
     found.cmp(&0)
 }
 

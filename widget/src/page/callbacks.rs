@@ -243,7 +243,7 @@ fn wrap_nodes(nodes: Vec<Element>) -> JsValue {
             return nodes.first().map(|node| node.client_height().into()).unwrap_or_default();
         }
         let length = match value.as_f64() {
-            Some(pixels) => pixels.to_string() + "px",
+            Some(_) => Value(value).display() + "px",
             None => value.as_string().unwrap_or_default(),
         };
         nodes.iter().for_each(|node| super::dom::set_style(node.unchecked_ref(), "height", &length));

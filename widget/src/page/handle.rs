@@ -43,6 +43,8 @@ impl Kind {
 pub struct FormHandle {
     /// The form in the loader's hands. `None` for stored accounts, which have no placeholder.
     pub placed: Option<PlacedForm>,
+    /// The form beside stored accounts, whose placeholder leads to the result page.
+    neighbour: Option<PlacedForm>,
     /// Tells its messages from those of others.
     pub nonce: String,
     /// Brands that the page names for it.
@@ -59,6 +61,8 @@ pub struct FormHandle {
     pub is_announced: Cell<bool>,
     /// True if it charges a card, typed in or stored.
     pub pays_by_card: Cell<bool>,
+    /// True while another form is shown in its favour.
+    is_hidden: Cell<bool>,
     /// True while the forms for new accounts wait behind a button of this one.
     pub hides_others: Cell<bool>,
     /// The form element, once it is there.
@@ -86,19 +90,22 @@ impl FormHandle {
             progress: Cell::default(),
             is_announced: Cell::default(),
             pays_by_card: Cell::new(kind == Kind::Card),
+            is_hidden: Cell::default(),
             hides_others: Cell::default(),
             form: RefCell::new(placed.form()),
             frames: RefCell::new(number.into_iter().chain(code).collect()),
             size_observer: RefCell::default(),
             app: RefCell::default(),
             placed: Some(placed),
+            neighbour: None,
         })
     }
 
-    /// Creates the handle of the form with stored accounts.
-    pub fn for_stored(container: HtmlElement) -> Rc<Self> {
+    /// Creates the handle of the form with stored accounts, which stands beside another form.
+    pub fn for_stored(container: HtmlElement, neighbour: Option<PlacedForm>) -> Rc<Self> {
         Rc::new(Self {
             placed: None,
+            neighbour,
             nonce: container.id(),
             brands: Vec::new(),
             container,
@@ -107,6 +114,7 @@ impl FormHandle {
             progress: Cell::default(),
             is_announced: Cell::default(),
             pays_by_card: Cell::default(),
+            is_hidden: Cell::default(),
             hides_others: Cell::default(),
             form: RefCell::default(),
             frames: RefCell::default(),
@@ -164,12 +172,18 @@ impl FormHandle {
 
     /// Returns the address to which its placeholder leads, or empty text.
     pub fn result_address(&self) -> String {
-        self.placed.as_ref().map(PlacedForm::read_result).unwrap_or_default()
+        self.placed.as_ref().or(self.neighbour.as_ref()).map(PlacedForm::read_result).unwrap_or_default()
     }
 
-    /// Shows its container or hides it. Scripts look for `display: block`.
+    /// Shows its container or hides it: another form is chosen, or waits to be.
     pub fn show_container(&self, is_visible: bool) {
-        dom::set_style(&self.container, "display", if is_visible { "block" } else { "none" });
+        self.is_hidden.set(!is_visible);
+        self.reveal_container();
+    }
+
+    /// Shows its container, unless it is hidden in favour of another form. Scripts look for `display: block`.
+    pub fn reveal_container(&self) {
+        dom::set_style(&self.container, "display", if self.is_hidden.get() { "none" } else { "block" });
     }
 
     /// Returns the frame in which brands and issuers show their pages inside of this page. An empty frame takes browsers as

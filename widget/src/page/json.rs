@@ -24,6 +24,9 @@ impl Source for Json {
         self.0.as_bool()
     }
 
+    fn display(&self) -> String {
+        self.as_text().or_else(|| self.as_number().map(|number| number.to_string())).unwrap_or_default()
+    }
     fn items(&self) -> Vec<Self> {
         self.0.as_array().map(|items| items.iter().cloned().map(Self).collect()).unwrap_or_default()
     }

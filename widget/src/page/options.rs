@@ -5,6 +5,26 @@ use tillgate_shared::options::rows;
 use tillgate_shared::options::{FormOption, OptionType};
 use tillgate_shared::wire::Source;
 
+/// Name and default of an option, without the meaning, which is for documents and would weigh more than all code here.
+#[derive(Debug, Clone, Copy)]
+struct Key {
+    name: &'static str,
+    is_on: bool,
+}
+
+impl Key {
+    const fn of(row: FormOption) -> Self {
+        Self { name: row.name, is_on: matches!(row.kind, OptionType::Boolean(true)) }
+    }
+}
+
+/// The key of a row of the table.
+macro_rules! key {
+    ($row:ident) => {
+        const { Key::of(rows::$row) }
+    };
+}
+
 /// Look of all forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Style {
@@ -43,7 +63,8 @@ pub struct BillingField {
     pub mandatory: bool,
 }
 
-/// The merchant's options. `S` is the type of values whose shape is the merchant's own.
+/// The merchant's options, whose meanings are in the table. `S` is the type of values whose shape is the merchant's own.
+#[expect(missing_docs, reason = "the table of options documents them")]
 #[derive(Debug, Clone)]
 pub struct Options<S> {
     pub style: Style,
@@ -96,48 +117,48 @@ impl<S: Source> Options<S> {
     pub fn read(source: Option<&S>) -> Self {
         let given = Given(source);
         Self {
-            style: match given.text(&rows::STYLE).as_str() {
+            style: match given.text(key!(STYLE)).as_str() {
                 "plain" => Style::Plain,
                 "logos" => Style::Logos,
                 "none" => Style::None,
                 _ => Style::Card,
             },
-            labels: given.object(&rows::LABELS),
-            error_messages: given.object(&rows::ERROR_MESSAGES),
-            show_labels: given.flag(&rows::SHOW_LABELS),
-            show_placeholders: given.flag(&rows::SHOW_PLACEHOLDERS),
-            spinner: given.object(&rows::SPINNER),
-            autofocus: given.text(&rows::AUTOFOCUS),
+            labels: given.object(key!(LABELS)),
+            error_messages: given.object(key!(ERROR_MESSAGES)),
+            show_labels: given.flag(key!(SHOW_LABELS)),
+            show_placeholders: given.flag(key!(SHOW_PLACEHOLDERS)),
+            spinner: given.object(key!(SPINNER)),
+            autofocus: given.text(key!(AUTOFOCUS)),
             frame_styles: given.frame_styles(),
-            require_code: given.flag(&rows::REQUIRE_CVV),
-            allow_empty_code: given.flag(&rows::ALLOW_EMPTY_CVV),
-            mask_code: given.flag(&rows::MASK_CVV),
-            show_code_hint: given.flag(&rows::SHOW_CVV_HINT),
-            number_formatting: given.flag(&rows::NUMBER_FORMATTING),
-            brand_detection: given.flag(&rows::BRAND_DETECTION),
-            brand_detection_priority: given.texts(&rows::BRAND_DETECTION_PRIORITY),
-            detects_bin: given.text(&rows::BRAND_DETECTION_TYPE).starts_with("bin"),
-            accepts_expired: given.flag(&rows::DISABLE_CARD_EXPIRY_DATE_VALIDATION),
-            submits_on_enter: !given.flag(&rows::DISABLE_SUBMIT_ON_ENTER),
-            frames_only: given.flag(&rows::ENABLE_SAQA_COMPLIANCE),
-            allow_empty_holder: given.flag(&rows::ALLOW_EMPTY_CARD_HOLDER_NAME),
-            split_holder: given.flag(&rows::FORCE_CARD_HOLDER_EQUALS_BILLING_NAME),
+            require_code: given.flag(key!(REQUIRE_CVV)),
+            allow_empty_code: given.flag(key!(ALLOW_EMPTY_CVV)),
+            mask_code: given.flag(key!(MASK_CVV)),
+            show_code_hint: given.flag(key!(SHOW_CVV_HINT)),
+            number_formatting: given.flag(key!(NUMBER_FORMATTING)),
+            brand_detection: given.flag(key!(BRAND_DETECTION)),
+            brand_detection_priority: given.texts(key!(BRAND_DETECTION_PRIORITY)),
+            detects_bin: given.text(key!(BRAND_DETECTION_TYPE)).starts_with("bin"),
+            accepts_expired: given.flag(key!(DISABLE_CARD_EXPIRY_DATE_VALIDATION)),
+            submits_on_enter: !given.flag(key!(DISABLE_SUBMIT_ON_ENTER)),
+            frames_only: given.flag(key!(ENABLE_SAQA_COMPLIANCE)),
+            allow_empty_holder: given.flag(key!(ALLOW_EMPTY_CARD_HOLDER_NAME)),
+            split_holder: given.flag(key!(FORCE_CARD_HOLDER_EQUALS_BILLING_NAME)),
             billing_address: given.billing_address(),
-            show_birth_date: given.flag(&rows::SHOW_BIRTH_DATE),
-            show_tax_number: given.flag(&rows::SHOW_TAX_NUMBER_FIELD),
-            sofort_countries: given.object(&rows::SOFORT_COUNTRIES).map(|countries| text_pairs(&countries)),
-            require_stored_code: given.flag(&rows::REGISTRATIONS_REQUIRE_CVV),
-            hide_initial_forms: given.flag(&rows::REGISTRATIONS_HIDE_INITIAL_PAYMENT_FORMS),
+            show_birth_date: given.flag(key!(SHOW_BIRTH_DATE)),
+            show_tax_number: given.flag(key!(SHOW_TAX_NUMBER_FIELD)),
+            sofort_countries: given.object(key!(SOFORT_COUNTRIES)).map(|countries| text_pairs(&countries)),
+            require_stored_code: given.flag(key!(REGISTRATIONS_REQUIRE_CVV)),
+            hide_initial_forms: given.flag(key!(REGISTRATIONS_HIDE_INITIAL_PAYMENT_FORMS)),
             store_offer: given.store_offer(),
-            show_stored: given.flag(&rows::SHOW_ONE_CLICK_WIDGET),
-            hide_other_button: given.flag(&rows::HIDE_OTHER_PAYMENT_BUTTON),
-            result_url: given.text(&rows::SHOPPER_RESULT_URL),
-            payment_target: given.text(&rows::PAYMENT_TARGET),
-            result_target: given.text(&rows::SHOPPER_RESULT_TARGET),
+            show_stored: given.flag(key!(SHOW_ONE_CLICK_WIDGET)),
+            hide_other_button: given.flag(key!(HIDE_OTHER_PAYMENT_BUTTON)),
+            result_url: given.text(key!(SHOPPER_RESULT_URL)),
+            payment_target: given.text(key!(PAYMENT_TARGET)),
+            result_target: given.text(key!(SHOPPER_RESULT_TARGET)),
             challenge_window: given.challenge_window(),
             challenge_size: given.challenge_size(),
-            inline_brands: given.texts(&rows::INLINE_FLOW),
-            summary_page: given.flag(&rows::USE_SUMMARY_PAGE),
+            inline_brands: given.texts(key!(INLINE_FLOW)),
+            summary_page: given.flag(key!(USE_SUMMARY_PAGE)),
         }
     }
 }
@@ -147,34 +168,33 @@ struct Given<'a, S>(Option<&'a S>);
 
 impl<S: Source> Given<'_, S> {
     /// Finds an option by its row. A dot in its name leads into an object.
-    fn find(&self, row: &FormOption) -> Option<S> {
-        let mut names = row.name.split('.');
+    fn find(&self, key: Key) -> Option<S> {
+        let mut names = key.name.split('.');
         let first = self.0?.get(names.next()?)?;
         names.try_fold(first, |object, name| object.get(name))
     }
 
     /// Reads a boolean, which shops also pass as text.
-    fn flag(&self, row: &FormOption) -> bool {
-        let default = matches!(row.kind, OptionType::Boolean(true));
-        self.find(row).and_then(|value| as_flag(&value)).unwrap_or(default)
+    fn flag(&self, key: Key) -> bool {
+        self.find(key).and_then(|value| as_flag(&value)).unwrap_or(key.is_on)
     }
 
-    fn text(&self, row: &FormOption) -> String {
-        self.find(row).and_then(|value| value.as_text()).unwrap_or_default()
+    fn text(&self, key: Key) -> String {
+        self.find(key).and_then(|value| value.as_text()).unwrap_or_default()
     }
 
     /// Reads a list of texts. A single text counts as a list of one.
-    fn texts(&self, row: &FormOption) -> Vec<String> {
-        let Some(value) = self.find(row) else { return Vec::new() };
+    fn texts(&self, key: Key) -> Vec<String> {
+        let Some(value) = self.find(key) else { return Vec::new() };
         value.as_text().map_or_else(|| value.items().iter().filter_map(Source::as_text).collect(), |text| vec![text])
     }
 
-    fn object(&self, row: &FormOption) -> Option<S> {
-        self.find(row).filter(|value| value.as_text().is_none() && value.as_flag().is_none() && value.as_number().is_none())
+    fn object(&self, key: Key) -> Option<S> {
+        self.find(key).filter(|value| value.as_text().is_none() && value.as_flag().is_none() && value.as_number().is_none())
     }
 
     fn frame_styles(&self) -> [Vec<(String, String)>; 2] {
-        let styles = self.object(&rows::IFRAME_STYLES).or_else(|| self.object(&rows::IFRAME_STYLE));
+        let styles = self.object(key!(IFRAME_STYLES)).or_else(|| self.object(key!(IFRAME_STYLE)));
         ["card-number-placeholder", "cvv-placeholder"].map(|key| {
             let style = styles.as_ref().and_then(|styles| styles.get(key));
             style.map(|style| text_pairs(&style)).unwrap_or_default()
@@ -182,11 +202,11 @@ impl<S: Source> Given<'_, S> {
     }
 
     fn billing_address(&self) -> Option<[BillingField; 6]> {
-        let wanted = self.find(&rows::BILLING_ADDRESS).filter(|value| as_flag(value) != Some(false))?;
+        let wanted = self.find(key!(BILLING_ADDRESS)).filter(|value| as_flag(value) != Some(false))?;
         // One shop nests the mandatory fields in the address.
         let mandatory = self
-            .object(&rows::MANDATORY_BILLING_FIELDS)
-            .or_else(|| wanted.get(rows::MANDATORY_BILLING_FIELDS.name));
+            .object(key!(MANDATORY_BILLING_FIELDS))
+            .or_else(|| wanted.get(key!(MANDATORY_BILLING_FIELDS).name));
         Some(BILLING_KEYS.map(|key| BillingField {
             value: wanted.get(key).map(|value| text_of(&value)).unwrap_or_default(),
             mandatory: mandatory.as_ref().and_then(|fields| as_flag(&fields.get(key)?)).unwrap_or_default(),
@@ -194,7 +214,7 @@ impl<S: Source> Given<'_, S> {
     }
 
     fn store_offer(&self) -> StoreOffer {
-        match self.find(&rows::REGISTRATIONS_OFFER) {
+        match self.find(key!(REGISTRATIONS_OFFER)) {
             Some(value) if value.as_text().as_deref() == Some("checked") => StoreOffer::Ticked,
             Some(value) if as_flag(&value) == Some(true) => StoreOffer::Box,
             _ => StoreOffer::None,
@@ -202,16 +222,16 @@ impl<S: Source> Given<'_, S> {
     }
 
     fn challenge_window(&self) -> Option<u8> {
-        let value = text_of(&self.find(&rows::BROWSER_THREE_D_CHALLENGE_WINDOW)?);
+        let value = text_of(&self.find(key!(BROWSER_THREE_D_CHALLENGE_WINDOW))?);
         value.parse().ok().filter(|size| (1..=5).contains(size))
     }
 
     /// Reads width and height. Numbers are pixels.
     fn challenge_size(&self) -> [String; 2] {
-        let size = self.object(&rows::THREE_D_IFRAME_SIZE);
+        let size = self.object(key!(THREE_D_IFRAME_SIZE));
         ["width", "height"].map(|name| {
             let value = size.as_ref().and_then(|size| size.get(name)).map(|value| text_of(&value)).unwrap_or_default();
-            let is_number = value.parse::<f64>().is_ok_and(|number| number > 0.0);
+            let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
             if is_number { value + "px" } else { value }
         })
     }
@@ -228,7 +248,7 @@ fn as_flag(value: &impl Source) -> Option<bool> {
 
 /// Reads text, or a number as text.
 fn text_of(value: &impl Source) -> String {
-    value.as_text().or_else(|| value.as_number().map(|number| number.to_string())).unwrap_or_default()
+    if value.as_flag().is_some() { String::new() } else { value.display() }
 }
 
 fn text_pairs(object: &impl Source) -> Vec<(String, String)> {

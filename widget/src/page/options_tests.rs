@@ -82,6 +82,9 @@ impl Source for Recorder {
     fn as_flag(&self) -> Option<bool> {
         None
     }
+    fn display(&self) -> String {
+        String::new()
+    }
     fn items(&self) -> Vec<Self> {
         Vec::new()
     }

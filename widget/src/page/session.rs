@@ -45,6 +45,8 @@ pub struct Session {
     pub windows: Windows,
     /// The sheet of a wallet.
     pub sheets: Sheets,
+    /// Brand of the logo that the shopper has pressed.
+    pub pressed_logo: RefCell<Option<String>>,
     /// Nodes to remove at the end, besides the forms.
     pub nodes: RefCell<Vec<HtmlElement>>,
     /// Listeners that live as long as the forms.
@@ -80,6 +82,7 @@ impl Session {
             challenges: Challenges::default(),
             windows: Windows::default(),
             sheets: Sheets::default(),
+            pressed_logo: RefCell::default(),
             nodes: RefCell::default(),
             listeners: RefCell::default(),
             is_announced: Cell::default(),
@@ -273,9 +276,10 @@ impl Session {
 
     /// Receives a message of a frame on the gateway's origin.
     pub fn receive(self: &Rc<Self>, data: &Value, source: &JsValue) {
-        let version = data.get("tillgate").and_then(|version| version.as_number()).unwrap_or_default();
-        if version != f64::from(VERSION) {
-            let text = format!("a frame speaks version {version} of the protocol, not {VERSION}");
+        let version = data.get("tillgate").map(|version| version.display()).unwrap_or_default();
+        let own = VERSION.to_string();
+        if version != own {
+            let text = ["a frame speaks version ", &version, " of the protocol, not ", &own].concat();
             return self.raise(ErrorName::FrameCommunication, &text);
         }
         if data.get("relay").is_some() {
@@ -357,7 +361,7 @@ impl Session {
         if let Some(placed) = &form.placed {
             self.loader.complete_form(placed);
         }
-        form.show_container(true);
+        form.reveal_container();
         self.announce_forms();
     }
 

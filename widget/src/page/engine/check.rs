@@ -63,11 +63,12 @@ impl Form {
         }
         self.follow_typing(at);
         self.correct_field(at);
-        // A date that is complete can be judged while it is being typed.
-        let is_date = self.fields.get(at).is_some_and(|field| field.row.key == field::EXPIRY_DATE.key);
-        if is_date && self.expiry_date().is_some() {
-            self.set_fault(at, self.judge(at));
-        }
+    }
+
+    /// Returns true if the field is a date that is complete, and so can be judged while it is being typed.
+    fn is_complete_date(&self, at: usize) -> bool {
+        let Some(field) = self.fields.get(at).filter(|field| field.row.key == field::EXPIRY_DATE.key) else { return false };
+        field.frame_state().map_or_else(|| self.expiry_date().is_some(), |state| state.valid)
     }
 
     /// A field has changed: its fault disappears once it is corrected.
@@ -79,6 +80,9 @@ impl Form {
             if is_begun || self.judge(at).is_none() {
                 self.set_fault(at, None);
             }
+        }
+        if self.is_complete_date(at) {
+            self.set_fault(at, self.judge(at));
         }
         if !self.has_fault() {
             self.announcement.clear();
@@ -175,6 +179,8 @@ impl Form {
             FieldReport::Blur(state) => {
                 self.take_state(at, state);
                 self.frame_focused(at, false);
+                // The merchant hears of the brand before it hears that the number was left.
+                self.follow_number(field);
                 self.field_left(at);
             }
             FieldReport::Enter => {

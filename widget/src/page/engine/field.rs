@@ -137,7 +137,7 @@ impl Field {
     pub fn set_value(&self, value: &str) {
         let Some(control) = self.control() else { return };
         if let Some(input) = control.dyn_ref::<HtmlInputElement>() {
-            input.set_value(value);
+            if self.row.input == Input::Checkbox { input.set_checked(value == "true") } else { input.set_value(value) }
         } else if let Some(select) = control.dyn_ref::<HtmlSelectElement>() {
             select.set_value(value);
         }

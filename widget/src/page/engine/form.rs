@@ -260,15 +260,14 @@ impl Form {
         let Some(form) = self.node() else { return };
         self.listeners.extend(super::view::form_listeners(context, &form, self.handle.kind.get() != Kind::Card));
         for (at, field) in self.fields.iter().enumerate() {
-            if let (Place::Input(node), Some(control)) = (&field.place, field.control()) {
+            if let (Place::Input(_), Some(control)) = (&field.place, field.control()) {
                 if !field.initial.is_empty() {
                     field.set_value(&field.initial);
                 }
-                drop(node.clone());
                 self.listeners.extend(super::view::input_listeners(context, at, field, &control));
             }
         }
-        if let Some(button) = self.button() {
+        if let (Some(button), Part::Card(_)) = (self.button(), &self.part) {
             // A press of the button must not leave the field first: a hint that appeared then would move the button away,
             // and the click would be lost.
             self.listeners.push(Listener::new(&button, "mousedown", |event| event.prevent_default()));

@@ -61,8 +61,7 @@ impl Form {
                 aria-labelledby={label.map(ToOwned::to_owned)}
                 aria-label={(label.is_none() && !is_box).then_some(caption)}
                 {placeholder}
-                value={(row.key == "createRegistration").then_some("true")}
-                checked={row.key == "createRegistration" && !field.initial.is_empty()} />
+                value={is_box.then_some("true")} />
         }
     }
 

@@ -60,6 +60,8 @@ impl Form {
             return session.raise(ErrorName::InvalidCheckout, &closed.message);
         }
         let cards = CardPart::offered(config, &handle);
+        let is_missing = |code: &&String| !code.is_empty() && config.find_brand(code).is_none();
+        super::report_missing(&handle.brands.iter().filter(is_missing).cloned().collect::<Vec<_>>());
         if cards.is_empty() {
             return self.give_way(config);
         }
@@ -71,11 +73,10 @@ impl Form {
     fn give_way(&mut self, config: &Config) {
         let (session, handle) = (self.session.clone(), self.handle.clone());
         let is_only = session.forms.borrow().len() == 1 && !config.has_registrations;
-        super::report_missing(&handle.brands);
         handle.progress.set(Progress::Ended);
         session.put_away(&handle);
         if is_only {
-            session.report_mistake("none of the brands is a card of this channel");
+            super::show_nothing_offered(&session);
         }
         session.announce_forms();
     }

@@ -22,8 +22,7 @@ pub fn show(session: &Rc<Session>, config: &Config) {
         return;
     }
     let old = session.nodes.borrow().iter().find(|node| node.class_name() == CLASS).cloned();
-    let pressed = old.as_ref().and_then(|row| row.query_selector("[aria-pressed=true]").ok().flatten());
-    let pressed = pressed.and_then(|button| button.get_attribute("data-brand"));
+    let pressed = session.pressed_logo.borrow().clone();
     if let Some(row) = old {
         row.remove();
         session.nodes.borrow_mut().retain(|node| *node != row);
@@ -66,6 +65,7 @@ fn make_logo(brand: &tillgate_shared::wire::OfferedBrand, is_pressed: bool) -> H
 
 /// Shows the form of a brand, and chooses the brand in it.
 fn choose(session: &Rc<Session>, form: &Rc<FormHandle>, row: &HtmlElement, brand: &str) {
+    session.pressed_logo.replace(Some(brand.to_owned()));
     let logos = row.children();
     for logo in (0..logos.length()).filter_map(|at| logos.item(at)) {
         let is = logo.get_attribute("data-brand").as_deref() == Some(brand);

@@ -78,9 +78,21 @@ pub fn offer(session: &Rc<Session>, config: &Rc<Config>) {
     report_missing(&missing);
     stored::offer(session, config);
     if session.forms.borrow().is_empty() {
-        session.report_mistake("none of the brands is offered by this channel");
+        show_nothing_offered(session);
     }
     logos::show(session, config);
+}
+
+/// Tells the developer that the page names no brand that is offered. Shoppers read that the form could not be loaded, as the
+/// checkout itself is not at fault.
+pub fn show_nothing_offered(session: &Rc<Session>) {
+    session.report_mistake("none of the brands is offered by this channel");
+    let first = session.away.borrow().first().cloned();
+    if let Some(form) = first {
+        form.container.set_class_name("wpwl-container");
+        form.container.set_hidden(false);
+        super::message::show_in_place(session, &form, &session.text(keys::FAILED));
+    }
 }
 
 /// Returns true if another form stands for the same direct debit: it has two names.

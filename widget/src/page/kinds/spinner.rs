@@ -2,7 +2,6 @@
 //! anyway.
 
 use std::cell::RefCell;
-use std::f64::consts::PI;
 
 use tillgate_shared::wire::Source;
 use wasm_bindgen::prelude::*;
@@ -53,17 +52,18 @@ fn is_motion_reduced() -> bool {
         && web_sys::window().and_then(|window| window.match_media(query).ok().flatten()).is_some_and(|it| it.matches())
 }
 
-/// Measures of the ring in pixels and turns.
+/// Measures of the ring as the merchant gave them: numbers as text, in pixels, degrees, and turns per second. CSS
+/// calculates with them.
 struct Measures {
-    lines: f64,
-    length: f64,
-    width: f64,
-    radius: f64,
-    scale: f64,
-    speed: f64,
-    rotate: f64,
-    direction: f64,
-    corners: f64,
+    lines: String,
+    length: String,
+    width: String,
+    radius: String,
+    scale: String,
+    speed: String,
+    rotate: String,
+    is_backwards: bool,
+    is_round: bool,
     color: String,
     fade_color: String,
     animation: String,
@@ -76,22 +76,21 @@ struct Measures {
 
 impl Measures {
     fn read(given: &Value) -> Self {
-        let number = |name: &str, usual: f64| given.get(name).and_then(|value| value.as_number()).unwrap_or(usual);
         let text = |name: &str, usual: &str| {
             let value = given.get(name).map(|value| value.display()).unwrap_or_default();
             if value.is_empty() { usual.to_owned() } else { value }
         };
         let color = given.get("color").and_then(|color| color.items().first().and_then(Source::as_text));
         Self {
-            lines: number("lines", 12.0),
-            length: number("length", 7.0),
-            width: number("width", 5.0),
-            radius: number("radius", 10.0),
-            scale: number("scale", 1.0),
-            speed: number("speed", 1.0),
-            rotate: number("rotate", 0.0),
-            direction: number("direction", 1.0),
-            corners: number("corners", 0.0),
+            lines: text("lines", "12"),
+            length: text("length", "7"),
+            width: text("width", "5"),
+            radius: text("radius", "10"),
+            scale: text("scale", "1"),
+            speed: text("speed", "1"),
+            rotate: text("rotate", "0"),
+            is_backwards: text("direction", "1").starts_with('-'),
+            is_round: !text("corners", "0").starts_with(['0', '-']),
             color: color.unwrap_or_else(|| text("color", "currentColor")),
             fade_color: text("fadeColor", "transparent"),
             animation: text("animation", ""),
@@ -102,55 +101,68 @@ impl Measures {
             position: text("position", "absolute"),
         }
     }
+
+    /// Returns the image that cuts the lines out of a disc, and how its layers are combined.
+    fn mask(&self, size: &str) -> (String, String) {
+        let Self { lines, length, width, radius, scale, .. } = self;
+        // The share of its sector that a line takes in its middle.
+        let part = ["min(1, ", width, " * ", lines, " / (2 * pi * (", radius, " + ", length, " / 2)))"].concat();
+        // Round ends are discs at both ends of a line that is shorter by as much.
+        let round = if self.is_round { [width, "px * ", scale, " / 2"].concat() } else { "0px".to_owned() };
+        let ends = [
+            [radius, "px * ", scale, " + ", &round].concat(),
+            ["(", radius, " + ", length, ") * ", scale, " * 1px - ", &round].concat(),
+        ];
+        let mut layers = Vec::new();
+        for line in 0..lines.parse::<u32>().ok().filter(|_| self.is_round).unwrap_or_default().min(100) {
+            let turn = ["(", &line.to_string(), " + ", &part, " / 2) * 1turn / ", lines].concat();
+            for from in &ends {
+                let along = |function: &str, sign: &str| {
+                    ["calc(", size, " / 2 ", sign, " (", from, ") * ", function, "(", &turn, "))"].concat()
+                };
+                let (x, y) = (along("sin", "+"), along("cos", "-"));
+                let edges = ["#000 calc(", &round, "), #0000 calc(", &round, " + 0.5px)"].concat();
+                layers.push(["radial-gradient(circle at ", &x, " ", &y, ", ", &edges, ")"].concat());
+            }
+        }
+        let composite = layers.iter().map(|_| "add").chain(["intersect", "add"]).collect::<Vec<_>>().join(",");
+        let stops = ["#0000 calc(", &ends[0], "), #000 0 calc(", &ends[1], "), #0000 0"].concat();
+        layers.push(["radial-gradient(closest-side, ", &stops, ")"].concat());
+        let sector = ["#000 0 calc(", &part, " * 1turn / ", lines, "), #0000 0 calc(1turn / ", lines, ")"].concat();
+        layers.push(["repeating-conic-gradient(", &sector, ")"].concat());
+        (layers.join(","), composite)
+    }
 }
 
 /// Returns the CSS of a ring. `is_still` is true if nothing may move.
 fn ring_style(measures: &Measures, is_still: bool) -> Vec<(&'static str, String)> {
-    let Measures { lines, length, width, radius, scale, .. } = *measures;
-    let size = 2.0 * (radius + length) * scale;
-    // The share of its sector that a line takes in its middle.
-    let part = (width * lines / (2.0 * PI * (radius + length / 2.0))).min(1.0);
-    // Round ends are discs at both ends of a line that is shorter by as much.
-    let round = if measures.corners > 0.0 { width * scale / 2.0 } else { 0.0 };
-    let ends = [radius * scale + round, (radius + length) * scale - round];
-    let mut discs = Vec::new();
-    for line in (0..lines as u32).filter(|_| round > 0.0) {
-        let turn = (f64::from(line) + part / 2.0) / lines * 2.0 * PI;
-        for from in ends {
-            let [x, y] = [turn.sin(), -turn.cos()].map(|at| size / 2.0 + from * at);
-            discs.push(format!("radial-gradient(circle at {x:.2}px {y:.2}px,#000 {round}px,#0000 {}px)", round + 0.5));
-        }
-    }
-    let composite = discs.iter().map(|_| "add").chain(["intersect", "add"]).collect::<Vec<_>>().join(",");
-    let ring = format!("radial-gradient(closest-side,#0000 {}px,#000 0 {}px,#0000 0)", ends[0], ends[1]);
-    let sectors = format!("repeating-conic-gradient(#000 0 {}turn,#0000 0 {}turn)", part / lines, 1.0 / lines);
+    let size = ["2px * (", &measures.radius, " + ", &measures.length, ") * ", &measures.scale].concat();
+    let (mask, composite) = measures.mask(&size);
     // The part of a turn that has one colour, by the names of spin.js.
     let tail = match measures.animation.as_str() {
-        "spinner-line-fade-quick" => 60,
-        "spinner-line-fade-more" => -50,
-        _ => 0,
+        "spinner-line-fade-quick" => "60%",
+        "spinner-line-fade-more" => "-50%",
+        _ => "0%",
     };
-    let own = !(measures.animation.is_empty() || measures.animation.starts_with("spinner-line"));
-    let name = if own { measures.animation.as_str() } else { "wpwl-spin" };
-    let backwards = if measures.direction < 0.0 { " reverse" } else { "" };
-    let middle = format!("calc(50% - {}px)", size / 2.0);
+    let is_own = !(measures.animation.is_empty() || measures.animation.starts_with("spinner-line"));
+    let name = if is_own { measures.animation.as_str() } else { "wpwl-spin" };
+    let backwards = if measures.is_backwards { " reverse" } else { "" };
+    let animation = [name, " calc(1s / ", &measures.speed, ") linear infinite", backwards].concat();
+    let middle = ["calc(50% - ", &size, " / 2)"].concat();
     let or_middle = |value: &String| if value.is_empty() { middle.clone() } else { value.clone() };
+    let background =
+        ["conic-gradient(from ", &measures.rotate, "deg, ", &measures.fade_color, " ", tail, ", ", &measures.color, ")"];
+    let length = ["calc(", &size, ")"].concat();
     vec![
         ("box-sizing", "border-box".to_owned()),
-        ("width", format!("{size}px")),
-        ("height", format!("{size}px")),
+        ("width", length.clone()),
+        ("height", length),
         ("border", "0".to_owned()),
         ("border-radius", "50%".to_owned()),
-        (
-            "background",
-            format!("conic-gradient(from {}deg,{} {tail}%,{})", measures.rotate, measures.fade_color, measures.color),
-        ),
-        ("mask", discs.into_iter().chain([ring, sectors]).collect::<Vec<_>>().join(",")),
+        ("background", background.concat()),
+        ("mask", mask),
         ("mask-composite", composite),
-        (
-            "animation",
-            if is_still { "none".to_owned() } else { format!("{name} {}s linear infinite{backwards}", 1.0 / measures.speed) },
-        ),
+        ("animation", if is_still { "none".to_owned() } else { animation }),
         ("inset-block-start", or_middle(&measures.top)),
         ("inset-inline-start", "auto".to_owned()),
         ("left", or_middle(&measures.left)),

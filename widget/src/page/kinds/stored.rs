@@ -77,7 +77,8 @@ pub fn offer(session: &Rc<Session>, config: &Rc<Config>) {
     let _ = outer.append_child(&container);
     let _ = first.before_with_node_1(&outer);
     session.nodes.borrow_mut().push(outer.clone());
-    let form = FormHandle::for_stored(container);
+    let neighbour = session.forms.borrow().iter().chain(session.away.borrow().iter()).find_map(|form| form.placed.clone());
+    let form = FormHandle::for_stored(container, neighbour);
     form.key.replace("wpwl-container-registration".to_owned());
     session.forms.borrow_mut().push(form.clone());
     let mut fields = Vec::new();

@@ -16,7 +16,7 @@ impl Form {
                 <form ref={self.form_ref.clone()} method="POST" action={self.submit_address()} target="registrations-target"
                     class="wpwl-form wpwl-form-registration wpwl-form-registrations wpwl-form-has-inputs wpwl-clearfix"
                     lang={self.session.loader.read_locale()} novalidate={true} accept-charset="UTF-8" data-action="submit-registration">
-                    <input type="hidden" name="shopperResultUrl" value={self.result_address()} />
+                    <input type="hidden" name="shopperResultUrl" value={self.handle.result_address()} />
                     { for entries }
                     { self.view_button("submit", "submit", "pay", html! { { text } }) }
                     { self.view_live_region() }
@@ -70,12 +70,6 @@ impl Form {
             ("wpwl-button wpwl-button-small wpwl-button-delete", keys::REMOVE)
         };
         html! { <Button {class} text={self.session.text(key)} action="delete-registration" on_press={send(false)} on_leave={send(true)} /> }
-    }
-
-    /// Returns the result address of the page's first form.
-    fn result_address(&self) -> String {
-        let forms = self.session.forms.borrow();
-        forms.iter().map(|form| form.result_address()).find(|address| !address.is_empty()).unwrap_or_default()
     }
 }
 
