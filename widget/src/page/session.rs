@@ -129,7 +129,7 @@ impl Session {
                 session.each_form(|form| form.send(Message::Idle));
             }
         });
-        self.listeners.borrow_mut().push(restore);
+        self.listeners.borrow_mut().extend([restore, Challenges::listen(self)]);
     }
 
     /// Takes over forms that the loader has placed since the last time.
