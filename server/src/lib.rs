@@ -8,6 +8,7 @@ use zeroizing_alloc::ZeroAlloc;
 
 pub mod acquirer_host;
 pub mod api;
+pub mod app;
 pub mod cli;
 pub mod clock;
 pub mod connector;

@@ -51,6 +51,14 @@ window.wpwlOptions = {
   createCheckout: ({ brand }) => fetch(`/checkout?brand=${brand}`).then((answer) => answer.text()),
 };
 
+// A brand that was taken away meanwhile: the shop says so, and asks for another one.
+window.wpwlOptions = {
+  onError: (error) => {
+    const brand: string | undefined = error.brand;
+    if (error.name === "WidgetError" && brand) console.log(error.event?.length, brand.toLowerCase());
+  },
+};
+
 // Assigned late, changed late, answered late.
 window.wpwlOptions = { onBeforeSubmitCard: async () => (await fetch("/stock")).ok };
 window.wpwlOptions.locale = "ar";
@@ -61,6 +69,7 @@ const leave = () => {
   window.wpwl?.unload();
   document.querySelectorAll("script[src*='paymentWidgets.js']").forEach((script) => script.remove());
 };
+const updateOrder = () => fetch("/order", { method: "POST" }).then(() => window.wpwl?.refresh());
 const pay = () => wpwl?.executePayment("wpwl-container-card");
 if (wpwl) {
   wpwl.checkout.config.customRedirectPageConfig.backgroundColor = "#fff";
@@ -83,6 +92,10 @@ window.wpwlOptions = { onBeforeSubmitCard: () => "yes" };
 window.wpwlOptions = { onChangeBrand: (brand: number) => {} };
 // @ts-expect-error an error that does not exist
 window.wpwlOptions = { onError: (error) => error.name === "CardError" };
+// @ts-expect-error an error that is about no brand
+window.wpwlOptions = { onError: (error) => error.brand.toLowerCase() };
+// @ts-expect-error the form asks the gateway what is offered
+wpwl!.refresh(["VISA"]);
 // @ts-expect-error a field that no address has
 window.wpwlOptions = { billingAddress: { town: "Hamburg" } };
 // @ts-expect-error an object where its members are meant

@@ -36,7 +36,8 @@ store with a million payments, which is kept in target/bench.
                  after  stored cards, refunds, queries, and payments into a full store
                  tenants  payments of one merchant while another reads all it can
                  start  start with a million payments, and after kill -9 with a large write-ahead log
-                 risk   evaluation of 200 rules, 20 velocity counters of a payment, start with a million of them
+                 risk   evaluation of 200 rules, 20 velocity counters of a payment, start with a million of them,
+                        payments with the rules, and payments beside a dry run
                  form   weight, round trips, long tasks, layout shift and time of the hosted form in Chromium
   --quick      a few seconds: shows that everything runs, not what it reaches
 

@@ -1,8 +1,10 @@
-//! `cargo xtask check`: checks the documents' links, the comments' words, and the names of modules, types and
-//! functions. The tests of this package run the same checks.
+//! `cargo xtask check`: checks the documents' links, the comments' words, the names of modules, types and functions,
+//! the length of functions, and the boundaries between modules. The tests of this package run the same checks.
 
+mod boundaries;
 mod comments;
 mod documents;
+mod functions;
 mod lexer;
 mod names;
 
@@ -21,6 +23,10 @@ Checks, in less than a second and without building anything:
              a comment is longer than 120 characters
   names      at most 35 % of the functions have a one-word name, no two visible types of a package
              share a name, and no name has a word that the glossary discourages (not in widget/)
+  functions  no function has more than 60 lines, except a table: one expression without any
+             statement (not in widget/ and tests/tests/)
+  boundaries no module of the gateway uses another one that docs/architecture.md puts above it, SQL
+             is only in the store, and only a few places know the simulator
 
 Prints the faults. Folders whose comments are still to be rewritten are listed with the number of
 their faults, which do not count. `cargo xtask test` runs the same checks.
@@ -37,6 +43,8 @@ pub fn run_checks(_: &[String]) -> Result<()> {
     let mut faults = documents::check_documents(root)?;
     faults.extend(comments.faults);
     faults.extend(names::check_names(root)?);
+    faults.extend(functions::check_functions(root)?);
+    faults.extend(boundaries::check_boundaries(root)?);
     for fault in &faults {
         println!("{fault}");
     }

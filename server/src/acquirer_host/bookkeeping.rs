@@ -3,7 +3,7 @@
 //! A request that is repeated with its idempotency key is booked once, and its response shows the booked entry. A
 //! reversal reverses a request as a whole. If the request has not arrived yet, it is declined when it arrives.
 
-use super::entry::{EntryKind, HostPage, LedgerEntry, NewEntry};
+use super::entry::{EntryKind, HostPage, LedgerEntry, NewEntry, SchemeData};
 use super::issuer::IssuerDecision;
 use crate::connector::http::wire::{
     AuthorizationRequest, EarlierRequest, HostOperation, HostOutcome, HostResponse, ModificationRequest, PaymentData,
@@ -73,6 +73,12 @@ pub fn book_payment(
             cvv: decision.cvv,
             account: decision.account.clone(),
             three_ds: request.three_ds.clone(),
+            scheme_data: SchemeData {
+                descriptor: request.descriptor.clone(),
+                merchant: Some(request.merchant.clone()),
+                transaction_category: request.transaction_category.clone(),
+                standing_instruction: request.standing_instruction.clone(),
+            },
             undecided: decision.code == code::TOO_LATE,
             ..new_entry(call, payment, kind, None, &decision.code)
         };
@@ -109,7 +115,11 @@ pub fn book_modification(
             ledger.set_used(original.number, used)?;
         }
         let code = used.err().unwrap_or(code::APPROVED);
-        ledger.insert_entry(new_entry(call, payment, kind, original.map(|original| original.number), code))
+        let descriptor = request.descriptor.clone();
+        ledger.insert_entry(NewEntry {
+            scheme_data: SchemeData { descriptor, ..SchemeData::default() },
+            ..new_entry(call, payment, kind, original.map(|original| original.number), code)
+        })
     })
 }
 
@@ -349,6 +359,7 @@ fn new_entry(
         cvv: None,
         account: None,
         three_ds: None,
+        scheme_data: SchemeData::default(),
         awaits_shopper: false,
         page: None,
         created: call.now,

@@ -1,8 +1,8 @@
 //! Entries of the ledger: one for each decided request.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::connector::http::wire::ThreeDsData;
+use crate::connector::http::wire::{MerchantData, StandingInstructionData, ThreeDsData};
 
 /// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -56,6 +56,24 @@ pub struct HostPage {
     pub return_url: String,
 }
 
+/// The data of a request that an acquirer passes on to the schemes. They do not affect the outcome here.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SchemeData {
+    /// Text for the shopper's statement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub descriptor: Option<String>,
+    /// The merchant's data. `None` for a capture or a refund.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merchant: Option<MerchantData>,
+    /// The transaction category.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transaction_category: Option<String>,
+    /// The standing instruction that the payment is part of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standing_instruction: Option<StandingInstructionData>,
+}
+
 /// An entry before it has a number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -100,6 +118,9 @@ pub struct NewEntry {
     /// Result of 3-D Secure, as the gateway sent it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub three_ds: Option<ThreeDsData>,
+    /// Data for the schemes, as the gateway sent them.
+    #[serde(flatten)]
+    pub scheme_data: SchemeData,
     /// True while the entry awaits the shopper's decision on a page of the host. No amount is booked yet.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub awaits_shopper: bool,

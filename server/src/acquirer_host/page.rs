@@ -13,13 +13,15 @@ use super::bookkeeping;
 use super::entry::{HostPage, LedgerEntry};
 use super::routes::HostState;
 use crate::connector::http::order::from_minor_units;
+use crate::randomness::{Randomness as _, SystemRandomness};
 
 /// Maximum size of a posted decision, in bytes.
 const DECISION_LIMIT: usize = 64;
 
 /// Makes the random id of a page, 32 hexadecimal digits. Returns `None` if the system provides no random bytes.
 pub fn new_id() -> Option<String> {
-    let random: [u8; 16] = crate::gateway::random_bytes().ok()?;
+    let mut random = [0; 16];
+    SystemRandomness.fill_bytes(&mut random).ok()?;
     Some(crate::domain::id::to_hex(&random))
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Path, Query, Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde::Deserialize;
@@ -184,41 +185,7 @@ fn serve_configured_document(
 ) -> Response {
     let (parts, _) = request.into_parts();
     let base = client::public_url(state, &parts);
-    let (status, bundle, checkout, config) = match state.gateway.load_checkout(query.checkout_id()) {
-        // The page creates its checkout when the shopper pays. Its merchant is unknown until then, so any merchant's
-        // page may show the frame. The submit contains the page.
-        Err(Failure::Refused(_)) if query.checkout_id().is_empty() => {
-            let brands = json!({ "brands": describe_brands(named_brands(query.get("brands"))) });
-            let config = brands.as_object().cloned().unwrap_or_default();
-            (StatusCode::OK, state.builds.current_build(), None, config)
-        }
-        Ok(checkout) => {
-            let address = client::resolve_address(state, &parts);
-            let shopper = Shopper { address, now: state.gateway.now_of_id(&checkout.entity) };
-            let config = match checkout.state_at(shopper.now) {
-                CheckoutState::Open => build_config(&checkout, &shopper),
-                // The shopper has come back from the brand's page, and may choose another brand.
-                CheckoutState::Paid if state.gateway.is_pending(&checkout) => build_config(&checkout, &shopper),
-                CheckoutState::Paid if checkout.is_tokenisation() => {
-                    closed_checkout_config("This account has been stored already.")
-                }
-                CheckoutState::Paid => paid_checkout_config(),
-                CheckoutState::Expired => closed_checkout_config("This checkout has expired. Please start again."),
-            };
-            (StatusCode::OK, state.builds.pinned_or_current(&checkout.build), Some(checkout), config)
-        }
-        Err(Failure::Refused(_)) => (
-            StatusCode::NOT_FOUND,
-            state.builds.current_build(),
-            None,
-            closed_checkout_config("This checkout does not exist."),
-        ),
-        Err(error) => {
-            tracing::error!(%error, "frame document");
-            let config = closed_checkout_config("The payment form is not available at the moment. Please try again.");
-            (StatusCode::SERVICE_UNAVAILABLE, state.builds.current_build(), None, config)
-        }
-    };
+    let ConfiguredDocument { status, bundle, checkout, config } = select_config(state, query, &parts, build_config);
     let (document, ancestors) = (select_template(bundle), checkout_ancestors(state, checkout.as_ref()));
     let reports = checkout.as_ref().map(|checkout| checkout.id.as_str());
     if query.get("field") == "card.cvv"
@@ -232,6 +199,77 @@ fn serve_configured_document(
             file_response(code, &parts.headers, "no-store"),
         );
     }
+    let response = render_configuration(document, &base, bundle, config);
+    set_document_headers(status, document, &ancestors, reports, response)
+}
+
+/// The configuration of a document, with the status and the build of its response.
+struct ConfiguredDocument<'a> {
+    status: StatusCode,
+    bundle: &'a Bundle,
+    checkout: Option<Checkout>,
+    config: Map<String, Value>,
+}
+
+/// Selects the configuration of a document by the state of its checkout, as [`serve_configured_document`] describes.
+fn select_config<'a>(
+    state: &'a AppState,
+    query: &FormQuery,
+    parts: &Parts,
+    build_config: impl FnOnce(&Checkout, &Shopper) -> Map<String, Value>,
+) -> ConfiguredDocument<'a> {
+    match state.gateway.load_checkout(query.checkout_id()) {
+        // The page creates its checkout when the shopper pays. Its merchant is unknown until then, so any merchant's
+        // page may show the frame. The submit contains the page.
+        Err(Failure::Refused(_)) if query.checkout_id().is_empty() => {
+            let brands = json!({ "brands": describe_brands(named_brands(query.get("brands"))) });
+            let config = brands.as_object().cloned().unwrap_or_default();
+            ConfiguredDocument { status: StatusCode::OK, bundle: state.builds.current_build(), checkout: None, config }
+        }
+        Ok(checkout) => {
+            let address = client::resolve_address(state, parts);
+            let shopper = Shopper { address, now: state.gateway.now_of_id(&checkout.entity) };
+            let config = match checkout.state_at(shopper.now) {
+                CheckoutState::Open => build_config(&checkout, &shopper),
+                // The shopper has come back from the brand's page, and may choose another brand.
+                CheckoutState::Paid if state.gateway.is_pending(&checkout) => build_config(&checkout, &shopper),
+                CheckoutState::Paid if checkout.is_tokenisation() => {
+                    closed_checkout_config("This account has been stored already.")
+                }
+                CheckoutState::Paid => paid_checkout_config(),
+                CheckoutState::Expired => closed_checkout_config("This checkout has expired. Please start again."),
+            };
+            {
+                let bundle = state.builds.pinned_or_current(&checkout.build);
+                ConfiguredDocument { status: StatusCode::OK, bundle, checkout: Some(checkout), config }
+            }
+        }
+        Err(Failure::Refused(_)) => ConfiguredDocument {
+            status: StatusCode::NOT_FOUND,
+            bundle: state.builds.current_build(),
+            checkout: None,
+            config: closed_checkout_config("This checkout does not exist."),
+        },
+        Err(error) => {
+            tracing::error!(%error, "frame document");
+            let config = closed_checkout_config("The payment form is not available at the moment. Please try again.");
+            ConfiguredDocument {
+                status: StatusCode::SERVICE_UNAVAILABLE,
+                bundle: state.builds.current_build(),
+                checkout: None,
+                config,
+            }
+        }
+    }
+}
+
+/// Renders a document with its configuration: address and build, and `config`.
+fn render_configuration(
+    document: &DocumentTemplate,
+    base: &str,
+    bundle: &Bundle,
+    config: Map<String, Value>,
+) -> Response {
     let mut configuration = Map::new();
     configuration.insert("version".to_owned(), 1.into());
     configuration.insert("base".to_owned(), base.into());
@@ -242,7 +280,7 @@ fn serve_configured_document(
     let (before, after) = &document.parts;
     let mut response = Response::new(Body::from([before.as_str(), &configuration, after.as_str()].concat()));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(HTML));
-    set_document_headers(status, document, &ancestors, reports, response)
+    response
 }
 
 /// Returns the pages that may show one of our pages in a frame, as a list for the directive `frame-ancestors`: the

@@ -45,6 +45,7 @@ mod wallet_sheet;
 pub(crate) mod webhook_payload;
 mod wrong_credentials;
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::Router;
@@ -60,10 +61,8 @@ use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
+use crate::app::App;
 use crate::connector::registry;
-use crate::form::Builds;
-use crate::gateway::Gateway;
-use crate::outgoing::OutgoingClient;
 pub use fields_host::FieldsUrl;
 pub use idempotency::InFlight;
 pub use policy_reports::ReportLimiter;
@@ -73,14 +72,10 @@ pub use wrong_credentials::WrongCredentials;
 /// Maximum size of a request body, in bytes.
 const BODY_LIMIT: usize = 1024 * 1024;
 
-/// State shared by all request handlers.
+/// State shared by all request handlers: the application, and what only its HTTP interface needs.
 pub struct AppState {
-    /// The use cases.
-    pub gateway: Gateway,
-    /// HTTP client for requests to merchants.
-    pub outgoing: OutgoingClient,
-    /// The builds of the hosted form that are served.
-    pub builds: Builds,
+    /// The application.
+    pub app: Arc<App>,
     /// Cached responses.
     pub response_cache: ResponseCache,
     /// Idempotency keys of requests in flight.
@@ -97,11 +92,51 @@ pub struct AppState {
     pub trusted_proxies: Vec<IpNet>,
 }
 
+impl Deref for AppState {
+    type Target = App;
+
+    fn deref(&self) -> &App {
+        &self.app
+    }
+}
+
 /// Builds every route of the service. [`docs::ROUTES`] describes them.
 pub fn build_router(state: Arc<AppState>) -> Router {
     // Compression is safe here: a client that requests a frame document already knows its only secret, the checkout's
     // id, so the compressed length reveals nothing.
     let compressed = CompressionLayer::new().quality(CompressionLevel::Precise(5));
+    Router::new()
+        .merge(build_payment_routes())
+        .merge(build_form_routes(compressed.clone()))
+        .merge(build_risk_routes())
+        .route("/v1/policyReports", get(policy_reports::list))
+        .route(
+            "/v1/policyReports/{id}",
+            post(policy_reports::receive_report).options(policy_reports::respond_to_preflight),
+        )
+        .route("/v1/clock/{advance}", post(clock::advance))
+        .route("/v1/resultcodes", get(meta::list_result_codes))
+        .route("/openapi.json", get(docs::serve_openapi).layer(compressed.clone()))
+        .route("/reference", get(docs::serve_reference).layer(compressed))
+        .route("/health", get(meta::read_health))
+        .merge(build_sandbox_routes())
+        .fallback(error::no_such_endpoint)
+        .method_not_allowed_fallback(error::method_not_allowed)
+        // One combined layer, because the router would box each of several. The first is the outermost. Each
+        // middleware function clones everything below it for each request, so there are few.
+        .layer(
+            ServiceBuilder::new()
+                .layer(middleware::from_fn(access_log::log_request))
+                .layer(CatchPanicLayer::custom(error::panic_response))
+                .layer(MapResponseLayer::new(set_default_headers))
+                .layer(DefaultBodyLimit::max(BODY_LIMIT))
+                .layer(middleware::from_fn_with_state(Arc::clone(&state), enforce_access_rules)),
+        )
+        .with_state(state)
+}
+
+/// Builds the routes of checkouts, payments and registrations, and the pages that their shoppers visit.
+fn build_payment_routes() -> Router<Arc<AppState>> {
     Router::new()
         .route("/v1/checkouts", post(checkouts::create))
         .route("/v1/checkouts/{id}", post(checkouts::update))
@@ -126,22 +161,27 @@ pub fn build_router(state: Arc<AppState>) -> Router {
         .route("/v1/registrations/{id}", get(registrations::read).delete(registrations::delete))
         .route("/v1/registrations/{id}/extendlife", post(registrations::extend))
         .route("/v1/registrations/{id}/payments", post(registrations::pay_by_registration))
+}
+
+/// Builds the routes of the form: its loader, documents and files. `compressed` compresses documents.
+fn build_form_routes(compressed: CompressionLayer) -> Router<Arc<AppState>> {
+    Router::new()
         .route("/v1/paymentWidgets.js", get(form::serve_loader))
         .route("/v1/checkouts/{id}/registrations/{registration}", delete(form_config::delete_registration))
         .route("/v1/pciIframe.html", get(form::serve_frame).layer(compressed.clone()))
         .route("/v1/static/{build}/img/brand.png", get(sprite::serve_sheet))
-        .route("/v1/internalRequestIframe.html", get(form::serve_relay).layer(compressed.clone()))
+        .route("/v1/internalRequestIframe.html", get(form::serve_relay).layer(compressed))
         .route("/v1/plainForm.html", get(plain::show_form).post(plain::submit_form))
         .route("/v1/wpwl.d.ts", get(form::serve_declarations))
         .route("/v1/static/{build}/frame/{*path}", get(form::serve_frame_file))
         .route("/v1/static/{build}/{*path}", get(form::serve_file))
         .route("/v1/paymentWidgets/img/brand.png", get(sprite::serve_sheet))
         .route("/v1/scripts", get(scripts::serve_inventory))
-        .route("/v1/policyReports", get(policy_reports::list))
-        .route(
-            "/v1/policyReports/{id}",
-            post(policy_reports::receive_report).options(policy_reports::respond_to_preflight),
-        )
+}
+
+/// Builds the routes of risk rules, risk checks and reviews.
+fn build_risk_routes() -> Router<Arc<AppState>> {
+    Router::new()
         .route("/v2/riskScreen", post(risk_screen::screen_order))
         .route("/v2/registrations/{id}/riskScreen", post(risk_screen::screen_registration))
         .route("/v2/risk/audit", get(risk_audit::list_changes))
@@ -163,25 +203,6 @@ pub fn build_router(state: Arc<AppState>) -> Router {
         .route("/v2/reviews/{id}/approve", post(reviews::approve))
         .route("/v2/reviews/{id}/cancel", post(reviews::cancel))
         .route("/v2/reviews/{id}/pend", post(reviews::pend))
-        .route("/v1/clock/{advance}", post(clock::advance))
-        .route("/v1/resultcodes", get(meta::list_result_codes))
-        .route("/openapi.json", get(docs::serve_openapi).layer(compressed.clone()))
-        .route("/reference", get(docs::serve_reference).layer(compressed))
-        .route("/health", get(meta::read_health))
-        .merge(build_sandbox_routes())
-        .fallback(error::no_such_endpoint)
-        .method_not_allowed_fallback(error::method_not_allowed)
-        // One combined layer, because the router would box each of several. The first is the outermost. Each
-        // middleware function clones everything below it for each request, so there are few.
-        .layer(
-            ServiceBuilder::new()
-                .layer(middleware::from_fn(access_log::log_request))
-                .layer(CatchPanicLayer::custom(error::panic_response))
-                .layer(MapResponseLayer::new(set_default_headers))
-                .layer(DefaultBodyLimit::max(BODY_LIMIT))
-                .layer(middleware::from_fn_with_state(Arc::clone(&state), enforce_access_rules)),
-        )
-        .with_state(state)
 }
 
 /// Builds the sandbox pages that replace those of brands and wallets, for every connector that has them.

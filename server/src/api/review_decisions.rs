@@ -40,6 +40,10 @@ impl From<Failure> for DecisionRefusal {
         match failure {
             Failure::Refused(refusal) => {
                 let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
+                if status == StatusCode::BAD_REQUEST {
+                    let fault = refusal.description.as_deref().unwrap_or_else(|| refusal.code.description());
+                    tracing::info!(fault, "a review decision is refused");
+                }
                 Self { status, retry_after: refusal.retry_after }
             }
             Failure::Store(error) => match error.kind() {

@@ -121,6 +121,9 @@ fn action_fields(action: &ReviewAction) -> JsonObject<'_> {
     if let Some(note) = &action.note {
         fields.set("note", note.as_str());
     }
+    if let Some(date) = action.sent_process_date() {
+        fields.set("processDate", wire_time(date));
+    }
     fields
 }
 

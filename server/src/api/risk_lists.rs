@@ -19,9 +19,10 @@ use super::risk_rules::optional_time;
 use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
 use crate::domain::refusal::Refusal;
-use crate::domain::risk_list::{ListPosition, RiskListEntry, RiskListKind, find_list_key};
+use crate::domain::risk_list::{ListPosition, RiskListEntry, RiskListKind};
 use crate::gateway::Failure;
 use crate::gateway::risk_rules::{ChangedEntry, parse_list_key, parse_list_kind, parse_list_value};
+use crate::risk::find_list_key;
 use crate::store::risk_list::ListSelection;
 
 /// Number of entries in a response.

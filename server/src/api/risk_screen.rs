@@ -51,9 +51,11 @@ pub(super) async fn screen_registration(
 /// refused order has status 400, as a declined payment.
 fn encode_check(checked: &Payment, ndc: &Ndc) -> EncodedResponse {
     let mut fields = JsonObject::new()
+        .with("paymentType", checked.payment_type.code())
         .with("paymentBrand", checked.brand.as_str())
         .with("amount", checked.amount.to_string())
         .with("currency", checked.amount.currency().code())
+        .with("descriptor", checked.descriptor.as_str())
         .with("result", result_fields(checked.result));
     view::add_account(&mut fields, &checked.account);
     if let Some(registration) = &checked.registration {

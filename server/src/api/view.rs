@@ -3,13 +3,14 @@
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 use tillgate_shared::parameter::{Parameters, check_lists, parse_index as index_of};
-use tillgate_shared::result::ResultCode;
+use tillgate_shared::result::{ResultCode, codes};
 
 use super::json_object::JsonObject;
 use super::response::{result_fields, wire_time};
 use crate::domain::checkout::Checkout;
 use crate::domain::payment::{Account, BankSummary, CardSummary, Payment, Precondition, Redirect, TransferAccount};
 use crate::domain::registration::Registration;
+use crate::domain::risk::RiskOutcome;
 
 /// Returns 200 for a success or a pending result, otherwise 400: clients raise errors for 400 and read the code from
 /// the body (contract, 3.4).
@@ -48,14 +49,16 @@ pub(super) fn payment_fields(payment: &Payment) -> JsonObject<'_> {
     fields
 }
 
-/// Adds `risk.score` of a payment that was checked, in place of one that the merchant sent.
+/// Adds `risk.score` of a payment that was checked, in place of one that the merchant sent. Marks a payment whose check
+/// failed by `risk.resultCode`: the channel may have accepted it nevertheless.
 pub(super) fn add_risk_score(fields: &mut JsonObject<'_>, payment: &Payment) {
-    if let Some(decision) = payment.risk.as_ref().and_then(|risk| risk.decision.as_ref()) {
-        let score = decision.score.to_string();
-        match fields.nested_object("risk") {
-            Some(group) => group.set("score", score),
-            None => fields.set("risk", JsonObject::default().with("score", score)),
-        }
+    let Some(decision) = payment.risk.as_ref().and_then(|risk| risk.decision.as_ref()) else { return };
+    let failure = (decision.outcome == RiskOutcome::Error).then_some(("resultCode", codes::RISK_ERROR.code()));
+    let values = [("score", decision.score.to_string())];
+    let values = values.into_iter().chain(failure.map(|(name, code)| (name, code.to_owned())));
+    match fields.nested_object("risk") {
+        Some(group) => values.for_each(|(name, value)| group.set(name, value)),
+        None => fields.set("risk", values.fold(JsonObject::default(), |all, (name, value)| all.with(name, value))),
     }
 }
 
@@ -75,7 +78,8 @@ pub(super) fn redirect_fields(page: &Redirect) -> JsonObject<'_> {
 fn result_details(payment: &Payment) -> JsonObject<'_> {
     const IDS: [&str; 3] = ["ConnectorTxID1", "ConnectorTxID2", "ConnectorTxID3"];
     let details = payment.details.iter().map(|(name, value)| (name.as_str(), value));
-    let ids = IDS.into_iter().zip(&payment.connector_tx_ids);
+    let ids = IDS.into_iter().enumerate();
+    let ids = ids.filter_map(|(place, name)| Some((name, payment.connector_tx_ids.get(place)?)));
     details.chain(ids).fold(JsonObject::default(), |all, (name, value)| all.with(name, value.as_str()))
 }
 

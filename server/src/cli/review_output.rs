@@ -47,6 +47,9 @@ struct ActionOutput {
     reason: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
+    /// The process date of a review system's decision.
+    #[serde(skip_serializing_if = "Option::is_none", rename = "processDate")]
+    process_date: Option<Timestamp>,
 }
 
 /// A list of reviews.
@@ -82,8 +85,9 @@ struct RequestOutput {
 }
 
 fn describe_action(action: &ReviewAction) -> ActionOutput {
-    let ReviewAction { kind, analyst, at, reason, note } = action.clone();
-    ActionOutput { action: kind.as_str(), analyst, at, reason, note }
+    let process_date = action.sent_process_date();
+    let ReviewAction { kind, analyst, at, reason, note, .. } = action.clone();
+    ActionOutput { action: kind.as_str(), analyst, at, reason, note, process_date }
 }
 
 /// Describes a review with its payment.

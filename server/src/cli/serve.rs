@@ -22,6 +22,7 @@ use super::ports::PortOptions;
 use super::risk::RiskFileOptions;
 use super::vault_key::VaultKeyOptions;
 use crate::api::{self, AppState, FieldsUrl, InFlight, ReportLimiter, ResponseCache, WrongCredentials};
+use crate::app::App;
 use crate::clock::{Clock as _, SystemClock};
 use crate::directory::Directory;
 use crate::domain::id::is_node_name;
@@ -195,7 +196,7 @@ pub(super) async fn serve_until_stopped(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> anyhow::Result<()> {
     let (stop_worker, worker_stopped) = watch::channel(false);
-    let worker = tokio::spawn(worker::run_tasks(Arc::clone(&state), worker_stopped));
+    let worker = tokio::spawn(worker::run_tasks(Arc::clone(&state.app), worker_stopped));
     let service = api::build_router(state).map_request(api::merge_slashes::<axum::body::Body>);
     let (stopping, stopped) = tokio::sync::oneshot::channel();
     let server = listener::serve_connections(listener, service, limits, async {
@@ -270,18 +271,14 @@ impl GatewaySettings {
         let store =
             Store::open_to_serve(data, Arc::clone(&directory), keys, limits, Sources::system()).map_err(opening)?;
         self.check_live_requirements(&directory)?;
-        anyhow::ensure!(
-            self.review_lifetime.is_none_or(|lifetime| lifetime <= self.card_window),
-            "--review-lifetime is at most --card-window: the card of a held payment is kept no longer"
-        );
+        self.check_review_lifetime()?;
         directory.set_hash_key(store.load_token_hash_key(&vault).await?);
         let account_index = store.load_account_index_key(&vault).await?;
         let builds = builds.with_earlier_builds(&store, &vault, SystemClock.now()).await?;
-        let options = self.gateway_options();
         let now = SystemClock.now();
-        let velocity = VelocityLimiter::new(options.limits, store.load_velocity_counts(now)?, now);
+        let velocity = VelocityLimiter::new(self.limits.velocity_limits(), store.load_velocity_counts(now)?, now);
         let id_clock = create_id_clock(&store, now)?;
-        Ok(Arc::new(AppState {
+        let app = App {
             gateway: Gateway {
                 directory,
                 store,
@@ -296,11 +293,14 @@ impl GatewaySettings {
                 status_reads: StatusReads::default(),
                 security_codes: SecurityCodeCache::default(),
                 dry_runs: DryRunSlots::default(),
-                options,
+                options: self.gateway_options(),
             },
             outgoing: OutgoingClient::new(&self.allowed_networks, self.ports.allowed_ports())
                 .context("the system's certificates")?,
             builds,
+        };
+        Ok(Arc::new(AppState {
+            app: Arc::new(app),
             response_cache: ResponseCache::default(),
             in_flight: InFlight::default(),
             report_limiter: ReportLimiter::default(),
@@ -309,6 +309,15 @@ impl GatewaySettings {
             wrong_credentials: WrongCredentials::new(self.limits.wrong_credentials_per_address),
             trusted_proxies: self.trusted_proxies.clone(),
         }))
+    }
+
+    /// Refuses a lifetime of reviews beyond that of the cards.
+    fn check_review_lifetime(&self) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            self.review_lifetime.is_none_or(|lifetime| lifetime <= self.card_window),
+            "--review-lifetime is at most --card-window: the card of a held payment is kept no longer"
+        );
+        Ok(())
     }
 
     /// Returns the gateway's own options.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::vault_key::VaultKeyOptions;
 use super::{CommonOptions, open_existing};
 use crate::gateway::stored_credentials::reseal_record;
-use crate::gateway::vault_key::{self, RetireError};
+use crate::store::key_retirement::{RetireError, retire_key};
 use crate::store::{self, AdminStore};
 use crate::vault::{KeyId, KeySource, MasterKey, Sealed, Vault};
 
@@ -212,7 +212,7 @@ impl RetireVaultKey {
         ensure!(known, "the store knows no vault key {id}; `tillgate vault list` shows those it knows");
         let first = keys.first().map(MasterKey::id);
         ensure!(first != Some(id), "{id} is the key that seals: run `tillgate vault rotate` first");
-        match vault_key::retire_key(&store, id, Timestamp::now()) {
+        match retire_key(&store, id, Timestamp::now()) {
             Err(RetireError::InUse { records, replays }) => {
                 let mut uses: Vec<String> = records.iter().map(|(table, count)| format!("{count} {table}")).collect();
                 if replays > 0 {

@@ -7,7 +7,7 @@ use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 
 use super::FullAccount;
-use crate::domain::payment::PaymentType;
+use crate::domain::payment::{ConnectorTxIds, PaymentType};
 use crate::domain::standing_instruction::INITIAL_TRANSACTION;
 use crate::domain::three_ds::Proof;
 
@@ -58,6 +58,14 @@ pub struct StandingInstructionParameters {
     pub source: Option<String>,
     /// `standingInstruction.type`.
     pub kind: Option<String>,
+    /// `standingInstruction.industryPractice`.
+    pub industry_practice: Option<String>,
+    /// `standingInstruction.expiry`.
+    pub expiry: Option<String>,
+    /// `standingInstruction.frequency`.
+    pub frequency: Option<String>,
+    /// `standingInstruction.numberOfInstallments`.
+    pub number_of_installments: Option<String>,
     /// `standingInstruction.initialTransactionId`.
     pub initial_transaction_id: Option<String>,
 }
@@ -100,9 +108,11 @@ pub struct Modification {
     /// The acquirer's id of the merchant.
     pub merchant_id: String,
     /// The connector's ids of the earlier payment.
-    pub connector_tx_ids: Vec<String>,
+    pub connector_tx_ids: ConnectorTxIds,
     /// The amount: that of the earlier payment, or a part of it.
     pub amount: Amount,
+    /// The text on the shopper's statement. Reversals have none, because the shopper sees no booking.
+    pub descriptor: Option<String>,
     /// The outcome that a sandbox merchant requests (`customParameters[forceResultCode]`).
     pub forced_result_code: Option<String>,
     /// True if the request may have been sent before. If the request fails this time, the earlier one may still have
@@ -146,6 +156,10 @@ impl OrderContext {
             mode: text("standingInstruction.mode"),
             source: text("standingInstruction.source"),
             kind: text("standingInstruction.type"),
+            industry_practice: text("standingInstruction.industryPractice"),
+            expiry: text("standingInstruction.expiry"),
+            frequency: text("standingInstruction.frequency"),
+            number_of_installments: text("standingInstruction.numberOfInstallments"),
             initial_transaction_id: text(INITIAL_TRANSACTION),
         };
         Self {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tillgate_shared::result::ResultCode;
 
-use crate::domain::payment::TransferAccount;
+use crate::domain::payment::{ConnectorTxIds, TransferAccount};
 
 /// The outcome of an authorization, a credit, a verification or a modification.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,8 +36,8 @@ pub struct ConnectorResult {
     pub details: BTreeMap<String, String>,
     /// `merchant.bankAccount`: the account that the shopper transfers the money to.
     pub transfer_account: Option<TransferAccount>,
-    /// The connector's ids of the transaction (`connectorTxId1` to `connectorTxId3`), at most three.
-    pub connector_tx_ids: Vec<String>,
+    /// The connector's ids of the transaction.
+    pub connector_tx_ids: ConnectorTxIds,
 }
 
 /// The page that a shopper has to visit.
@@ -65,7 +65,7 @@ impl From<ResultCode> for ConnectorResult {
             cvv: None,
             details: BTreeMap::new(),
             transfer_account: None,
-            connector_tx_ids: Vec::new(),
+            connector_tx_ids: ConnectorTxIds::default(),
         }
     }
 }

@@ -78,7 +78,8 @@ impl RiskDirectory {
         self.lock_compiled().insert((entity.clone(), version.to_owned()), Some(rules));
     }
 
-    /// Finds a compiled version, or loads its text and compiles it. Logs an error if this release cannot read it.
+    /// Finds a compiled version, or loads its text and compiles it. Logs an error if this release cannot read it, or if
+    /// its text is gone: a version without text is not one without rules.
     ///
     /// # Errors
     /// If the text cannot be loaded.
@@ -86,13 +87,18 @@ impl RiskDirectory {
         &self,
         entity: &EntityId,
         version: &str,
-        load_text: impl FnOnce() -> Result<String, E>,
+        load_text: impl FnOnce() -> Result<Option<String>, E>,
     ) -> Result<CompiledVersion, E> {
         let key = (entity.clone(), version.to_owned());
         if let Some(found) = self.lock_compiled().get(&key) {
             return Ok(found.clone());
         }
-        let compiled = match RuleSet::parse(&load_text()?) {
+        let Some(text) = load_text()? else {
+            // Not kept, because the version may be added again.
+            tracing::error!(entity = entity.as_str(), version, "the text of a version of risk rules is missing");
+            return Ok(None);
+        };
+        let compiled = match RuleSet::parse(&text) {
             Ok(rules) => Some(Arc::new(rules)),
             Err(errors) => {
                 let error = errors.first().map(ToString::to_string).unwrap_or_default();

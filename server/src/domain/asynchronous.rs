@@ -60,7 +60,7 @@ mod tests {
 
     use super::*;
     use crate::domain::id::{CheckoutId, EntityId, PaymentId};
-    use crate::domain::payment::{Account, PaymentType, Redirect};
+    use crate::domain::payment::{Account, ConnectorTxIds, PaymentType, Redirect};
 
     fn at_second(seconds: i64) -> Timestamp {
         Timestamp::from_second(seconds).unwrap()
@@ -104,7 +104,7 @@ mod tests {
             pay_to: None,
             connector: None,
             acquirer_merchant: None,
-            connector_tx_ids: Vec::new(),
+            connector_tx_ids: ConnectorTxIds::default(),
             unannounced: false,
             descriptor: String::new(),
             account: Account::Unknown,

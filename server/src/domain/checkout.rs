@@ -280,7 +280,7 @@ mod tests {
     use tillgate_shared::money::{Amount, Currency};
     use tillgate_shared::result::codes;
 
-    use super::super::payment::{Account, CardSummary, PaymentType};
+    use super::super::payment::{Account, CardSummary, ConnectorTxIds, PaymentType};
     use super::*;
 
     fn build_parameters(pairs: &[(&str, &str)]) -> Parameters {
@@ -323,7 +323,7 @@ mod tests {
             pay_to: None,
             connector: None,
             acquirer_merchant: None,
-            connector_tx_ids: Vec::new(),
+            connector_tx_ids: ConnectorTxIds::default(),
             unannounced: false,
             account: Account::Card(CardSummary {
                 bin: "420000".to_owned(),

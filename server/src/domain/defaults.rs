@@ -17,8 +17,10 @@ static DEFAULT_ROWS: LazyLock<Vec<(&str, &str, &Parameter)>> = LazyLock::new(|| 
 });
 
 /// Adds the default of each field that was not sent, in every group of which another field was sent; each item of a
-/// list is a group. Sent values stay. `brand` is the brand of the payment, `now` the time of its creation.
-pub fn add_default_values(parameters: &mut Parameters, brand: &str, now: Timestamp) {
+/// list is a group. Sent values stay. `brand` is the brand of the payment, `now` the time of its creation. Returns the
+/// names of the added values.
+pub fn add_default_values(parameters: &mut Parameters, brand: &str, now: Timestamp) -> Vec<String> {
+    let mut added = Vec::new();
     for (group, field, row) in DEFAULT_ROWS.iter() {
         let sent = parameters.iter().filter_map(|(name, _)| Some((group_part(group, name)?, name)));
         // `shipping.customer` is a separate group.
@@ -30,13 +32,20 @@ pub fn add_default_values(parameters: &mut Parameters, brand: &str, now: Timesta
                 continue;
             }
             match row.default {
-                Some(DefaultValue::Value(value)) => parameters.set(name, value),
-                Some(DefaultValue::SameAs("paymentBrand")) => parameters.set(name, brand),
-                Some(DefaultValue::Now) => parameters.set(name, now.strftime("%Y-%m-%d %H:%M:%S").to_string()),
-                Some(DefaultValue::SameAs(_)) | None => {}
+                Some(DefaultValue::Value(value)) => parameters.set(name.as_str(), value),
+                Some(DefaultValue::SameAs("paymentBrand")) => parameters.set(name.as_str(), brand),
+                Some(DefaultValue::Now) => parameters.set(name.as_str(), format_order_time(now)),
+                Some(DefaultValue::SameAs(_)) | None => continue,
             }
+            added.push(name);
         }
     }
+    added
+}
+
+/// Formats a time as `risk.orderTimestamp`.
+pub fn format_order_time(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 /// Returns the part of a name that is the group: `cart.items[17]` of `cart.items[17].name`, for the group

@@ -4,7 +4,6 @@
 //! The store calls these functions during a write and stores the effects in the same transaction.
 
 use jiff::Timestamp;
-use tillgate_shared::result::codes;
 
 use super::checkout::Checkout;
 use super::id::{CheckoutId, EntityId};
@@ -26,7 +25,7 @@ pub enum Event {
     RegistrationDeleted,
     /// The risk check of a payment decided.
     RiskCreated,
-    /// The review of a payment that its risk check held has ended.
+    /// A payment that its risk check held has its final result.
     RiskUpdated,
 }
 
@@ -84,8 +83,8 @@ pub struct PaymentEffects {
 
 /// Computes the effects of the write of a payment. `before` is `None` for a new payment.
 ///
-/// The event is "created" at the first write that announces the payment, and "updated" if the result changes. The
-/// merchant is notified of an announced follow-up payment and of the outcome of a pending one, if the payment has a
+/// The event is "created" at the first write that announces the payment, and "updated" if the result changes, unless a
+/// held payment is still pending at its connector, which an analyst's approval has asked. The merchant is notified of an announced follow-up payment and of the outcome of a pending one, if the payment has a
 /// `notificationUrl`. The timer starts while the payment waits for its shopper, and stops afterwards. The checkout's
 /// reminder resumes when nothing is awaited any more. For the event of the risk check see [`risk_event`].
 pub fn compute_payment_effects(before: Option<&EarlierState>, after: &Payment) -> PaymentEffects {
@@ -94,6 +93,7 @@ pub fn compute_payment_effects(before: Option<&EarlierState>, after: &Payment) -
     let is_first_event = !after.unannounced && before.is_none_or(|before| before.unannounced);
     let event = match before {
         _ if is_first_event => Some(Event::PaymentCreated),
+        Some(before) if before.was_held() && after.result.is_pending() => None,
         Some(before) if before.result != after.result => Some(Event::PaymentUpdated),
         _ => None,
     };
@@ -121,13 +121,14 @@ pub fn compute_payment_effects(before: Option<&EarlierState>, after: &Payment) -
 }
 
 /// Returns the event about the risk check of a payment: "created" at the write with its decision, and "updated" when a
-/// payment that it held is held no longer.
+/// payment that it holds, perhaps after an answer of its shopper or connector, gets its final result.
 fn risk_event(before: Option<&EarlierState>, after: &Payment) -> Option<Event> {
     after.risk.as_ref()?.decision.as_ref()?;
     match before {
         Some(before) if before.has_risk_decision() => {
-            let is_reviewed = before.result == codes::RISK_HELD && after.result != codes::RISK_HELD;
-            is_reviewed.then_some(Event::RiskUpdated)
+            let was_reviewed = before.was_held() || after.review().is_some();
+            let has_ended = before.result.is_pending() && !after.result.is_pending();
+            (was_reviewed && has_ended).then_some(Event::RiskUpdated)
         }
         _ => Some(Event::RiskCreated),
     }
@@ -192,15 +193,17 @@ mod tests {
     use proptest::prelude::*;
     use tillgate_shared::money::{Amount, Currency};
     use tillgate_shared::parameter::Parameters;
-    use tillgate_shared::result::ResultCode;
+    use tillgate_shared::result::{ResultCode, codes};
 
     use super::*;
     use crate::domain::id::{PaymentId, RegistrationId};
-    use crate::domain::payment::{Account, NOTIFICATION_URL, PaymentType, Redirect};
+    use crate::domain::payment::{Account, ConnectorTxIds, NOTIFICATION_URL, PaymentType, Redirect};
     use crate::domain::registration::RegistrationEnd;
+    use crate::domain::review::{PaymentReview, ReviewStage};
     use crate::domain::risk::{PaymentRisk, RiskDecision, RiskOutcome};
 
-    /// A possible change of a payment in one write. The result changes only while the payment is pending.
+    /// A possible change of a payment in one write. The result changes only while the payment is pending. A held payment
+    /// that becomes pending was sent to its connector, and is not held again.
     #[derive(Debug, Clone, Copy)]
     enum PaymentChange {
         Same,
@@ -220,10 +223,16 @@ mod tests {
                 Self::Announce => next.unannounced = false,
                 Self::Abandon => next.redirect.iter_mut().for_each(|redirect| redirect.abandoned = true),
                 Self::ForgetRedirect => next.redirect = None,
-                Self::CheckRisk => next.risk = Some(make_checked_risk()),
+                Self::CheckRisk => next.risk.get_or_insert_default().decision = make_checked_risk().decision,
+                Self::End(result) if result == codes::RISK_HELD && payment.review().is_some() => {}
                 Self::End(result) if payment.result.is_pending() => {
                     next.result = result;
                     next.unannounced = false;
+                    if payment.is_held() || next.is_held() {
+                        let review = PaymentReview::new(ReviewStage::NotExecuted);
+                        let review = PaymentReview { since: Some(payment.created), ..review };
+                        next.risk.get_or_insert_default().review = Some(review);
+                    }
                 }
                 Self::End(_) => {}
             }
@@ -304,8 +313,8 @@ mod tests {
                 parameters,
                 connector: None,
                 acquirer_merchant: None,
-                connector_tx_ids: Vec::new(),
-                unannounced: is_unannounced && result.is_pending(),
+                connector_tx_ids: ConnectorTxIds::default(),
+                unannounced: is_unannounced && result == codes::PENDING,
                 risk,
                 shares: None,
             }
@@ -353,28 +362,33 @@ mod tests {
             first in payments(), changes in random_changes(),
         ) {
             let versions = apply_changes(first, &changes);
-            let mut reported = None;
+            let (mut reported, mut was_held) = (None, false);
             for (payment, effects) in versions.iter().zip(effects_of_writes(&versions)) {
+                was_held |= payment.is_held();
                 if let Some(event) = effects.event {
                     prop_assert_eq!(event == Event::PaymentCreated, reported.is_none());
                     prop_assert_ne!(reported, Some(payment.result));
                     reported = Some(payment.result);
                 }
-                prop_assert_eq!(reported, (!payment.unannounced).then_some(payment.result));
+                // A held payment stays held for them until it has its final result.
+                let is_sent = was_held && payment.result == codes::PENDING;
+                let known = if is_sent { codes::RISK_HELD } else { payment.result };
+                prop_assert_eq!(reported, (!payment.unannounced).then_some(known));
             }
         }
 
         #[test]
-        fn webhooks_are_told_once_of_a_risk_check_and_once_of_the_end_of_each_hold(
+        fn webhooks_are_told_once_of_a_risk_check_and_once_of_the_result_of_a_held_payment(
             first in payments(), changes in random_changes(),
         ) {
             let versions = apply_changes(first, &changes);
             let decided = versions.iter().position(has_decision);
-            let held_until = |pair: &[Payment]| {
-                has_decision(&pair[0]) && pair[0].result == codes::RISK_HELD && pair[1].result != codes::RISK_HELD
+            let has_ended = |pair: &[Payment]| {
+                has_decision(&pair[0]) && pair[0].result.is_pending() && !pair[1].result.is_pending()
             };
             for (index, effects) in effects_of_writes(&versions).into_iter().enumerate() {
-                let is_reviewed = index > 0 && held_until(&versions[index - 1..=index]);
+                let was_held = versions[..index].iter().any(Payment::is_held);
+                let is_reviewed = was_held && has_ended(&versions[index - 1..=index]);
                 let expected = match decided {
                     Some(decided) if decided == index => Some(Event::RiskCreated),
                     _ => is_reviewed.then_some(Event::RiskUpdated),
@@ -482,6 +496,7 @@ mod tests {
             retained_until: None,
             ended: None,
             parameters: Parameters::default(),
+            from_browser: None,
         };
         let rejected = Registration { result: codes::CARD_EXPIRED, ..stored.clone() };
         assert_eq!(registration_event(None, &stored), Some(Event::RegistrationCreated));

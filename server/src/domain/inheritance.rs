@@ -191,6 +191,17 @@ mod tests {
     }
 
     #[test]
+    fn the_document_names_every_setting_that_is_inherited() {
+        let document = include_str!("../../../docs/entities.md");
+        let table = document.split("\n## Settings").nth(1).unwrap();
+        let rows: Vec<&str> = table.lines().filter(|line| line.starts_with('|') && line.contains("| yes |")).collect();
+        for setting in &SETTINGS {
+            let option = format!("`--{}`", setting.name);
+            assert_eq!(rows.iter().filter(|row| row.contains(&option)).count(), 1, "{option}");
+        }
+    }
+
+    #[test]
     fn without_upper_levels_nothing_is_inherited() {
         let merchant = create_entity(Level::Merchant, |settings| {
             settings.strict = true;

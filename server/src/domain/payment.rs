@@ -1,6 +1,7 @@
 //! Payments: their types, and the matrix of allowed modifications: [`ModificationType::check_state`].
 
 mod account;
+mod connector_tx_ids;
 mod outcome;
 mod payment_type;
 mod record;
@@ -13,6 +14,7 @@ use tillgate_shared::money::Amount;
 use tillgate_shared::result::{ResultCode, codes};
 
 pub use account::{Account, BankSummary, CardSummary, VirtualSummary};
+pub use connector_tx_ids::ConnectorTxIds;
 pub use outcome::{EarlierState, PaymentOutcome};
 pub use payment_type::PaymentType;
 pub(in crate::domain) use record::code as result_code;

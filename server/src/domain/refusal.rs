@@ -169,6 +169,12 @@ impl Refusal {
         Self::new(409, codes::ALREADY_PROCESSED, description)
     }
 
+    /// 400: a decision does not say which of several held payments of an order it is about.
+    pub fn ambiguous_decision() -> Self {
+        let description = "Several payments with this transaction id were held: send the id of the payment";
+        Self::new(400, codes::INVALID_PARAMETER, description)
+    }
+
     /// 404: a query finds no payment. Payments of other entities are not found.
     pub fn no_payment_found() -> Self {
         Self::from_code(404, codes::TRANSACTION_UNKNOWN)
@@ -204,6 +210,12 @@ impl Refusal {
     /// 400: no channel accepts the brand, the currency or the test mode; `code` depends on which.
     pub fn not_configured(code: ResultCode) -> Self {
         Self::from_code(400, code)
+    }
+
+    /// 400: a check was requested of a channel that checks no payments. An answer would look like an accepted order.
+    pub fn risk_checks_off() -> Self {
+        let description = "This channel checks no payments: its setting `risk` is off";
+        Self::new(400, codes::METHOD_NOT_CONFIGURED, description)
     }
 
     /// 400: the risk rules of the channel do not offer a brand to this shopper.

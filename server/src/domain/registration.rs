@@ -56,6 +56,10 @@ pub struct Registration {
     pub ended: Option<RegistrationEnd>,
     /// Other parameters of the request, which responses repeat.
     pub parameters: Parameters,
+    /// Names of the parameters, those of the account included, that the shopper's browser set. `None` if they are not
+    /// known: registrations from before they were stored have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_browser: Option<Vec<String>>,
 }
 
 /// Reason for the end of a registration.
@@ -69,6 +73,13 @@ pub enum RegistrationEnd {
 }
 
 impl Registration {
+    /// Returns true if a shopper's browser set a parameter, or may have: it is not known of an earlier registration that
+    /// was made in a checkout.
+    pub fn is_from_browser(&self, name: &str) -> bool {
+        let is_named = |names: &Vec<String>| names.iter().any(|known| known == name);
+        self.checkout.is_some() && self.from_browser.as_ref().is_none_or(is_named)
+    }
+
     /// Returns true if its account was stored.
     pub fn is_approved(&self) -> bool {
         self.result.is_success()
@@ -99,6 +110,7 @@ impl Registration {
             ndc: None,
             account: Account::Unknown,
             parameters: Parameters::default(),
+            from_browser: None,
             ..self.clone()
         }
     }
@@ -208,6 +220,7 @@ mod tests {
             retained_until: Some(parse_timestamp("2035-08-01T00:00:00Z")),
             ended: None,
             parameters: [("customer.surname", "Jones"), ("customer.ip", "::1")].into_iter().collect(),
+            from_browser: None,
         }
     }
 

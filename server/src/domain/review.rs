@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::payment::{ModificationType, Payment, PaymentType};
+use super::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
 use super::risk::{PaymentRisk, ReviewPolicy};
 
 /// State of a reviewed payment at its connector.
@@ -32,6 +32,10 @@ pub struct PaymentReview {
     /// The connector's result code of a payment that was executed before it was held.
     #[serde(default, with = "super::risk::optional_code", skip_serializing_if = "Option::is_none")]
     pub approval: Option<ResultCode>,
+    /// The time, by the entity's clock, at which its connector was asked after an analyst had approved it. `None` if it
+    /// was not asked then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Timestamp>,
 }
 
 /// Facts about a payment on which the first stage of its review depends.
@@ -64,7 +68,7 @@ impl ReviewFacts {
 impl PaymentReview {
     /// Makes the review of a payment that is not yet held.
     pub fn new(stage: ReviewStage) -> Self {
-        Self { stage, since: None, approval: None }
+        Self { stage, since: None, approval: None, asked: None }
     }
 }
 
@@ -96,7 +100,7 @@ impl Payment {
             if review.stage == ReviewStage::NotExecuted {
                 (held.avs, held.cvv, held.pay_to) = (None, None, None);
                 held.details.clear();
-                held.connector_tx_ids.clear();
+                held.connector_tx_ids = ConnectorTxIds::default();
             } else {
                 review.approval = approval;
             }

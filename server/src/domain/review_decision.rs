@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::id::{EntityId, PaymentId};
 use super::payment::Payment;
+use super::refusal::Refusal;
+use super::review_queue::{ReviewAction, ReviewActionKind, ReviewClock, ReviewStatus};
 
 /// Type of a review decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,8 +58,11 @@ pub struct ReviewDecision {
     /// The analyst's note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The time of the decision, by the clock of the entity.
+    /// The process date in the callback: the time that a review system sent, or else `at`.
     pub processed: Timestamp,
+    /// The time of the decision in the audit, by the clock of the entity. A stored callback does not have it.
+    #[serde(skip)]
+    pub at: Timestamp,
     /// True if nobody has decided in time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_expiry: bool,
@@ -78,6 +83,48 @@ pub struct RequestedDecision {
     pub note: Option<String>,
     /// The time of the decision by the clock of the outside system, if it was sent.
     pub processed: Option<Timestamp>,
+}
+
+impl ReviewDecision {
+    /// Checks, under the write lock, that nobody else has claimed the payment meanwhile. The end of a review is
+    /// stronger than a claim.
+    ///
+    /// # Errors
+    /// 409 with the analyst who has.
+    pub fn check_claim(&self, status: Option<&ReviewStatus>, clock: ReviewClock) -> Result<(), Refusal> {
+        match status.filter(|_| !self.is_expiry) {
+            Some(status) => status.review.check_claim(&self.user_id, clock),
+            None => Ok(()),
+        }
+    }
+}
+
+impl ReviewAction {
+    /// Returns the process date that a review system sent. `None` if it is the time of the action.
+    pub fn sent_process_date(&self) -> Option<Timestamp> {
+        self.processed.filter(|date| *date != self.at)
+    }
+}
+
+impl RequestedDecision {
+    /// Returns true if a row of the audit is a decision of this kind by the same analyst, with the same process date if
+    /// one was sent.
+    pub fn is_same_decision(&self, action: &ReviewAction) -> bool {
+        let has_same_date = |sent: Timestamp| {
+            // Rows of an earlier version have the process date as their time.
+            let date = action.processed.unwrap_or(action.at);
+            date.as_millisecond() == sent.as_millisecond()
+        };
+        action.kind == ReviewActionKind::from(self.decision)
+            && action.analyst == self.user_id
+            && self.processed.is_none_or(has_same_date)
+    }
+
+    /// Returns true if the latest decision about a held payment is this one, so that it is already pended as requested.
+    pub fn is_pended(&self, status: &ReviewStatus) -> bool {
+        let latest = status.latest.as_ref().filter(|latest| latest.kind == ReviewActionKind::Pend);
+        latest.is_some_and(|latest| self.is_same_decision(latest) && latest.note == self.note)
+    }
 }
 
 /// Returns the id by which the merchant's system and this one know a transaction: its `merchantTransactionId`, or else

@@ -88,6 +88,8 @@ pub struct ReviewAction {
     pub reason: Option<u32>,
     /// The analyst's note.
     pub note: Option<String>,
+    /// The process date in the callback of a decision. A review system may have sent it, so it may be any time.
+    pub processed: Option<Timestamp>,
 }
 
 /// A claim of an analyst.
@@ -267,6 +269,8 @@ pub struct ReviewStatus {
     pub actions: u32,
     /// Number of those with a note.
     pub notes: u32,
+    /// The latest decision in its audit: a pend, an approval or a cancellation.
+    pub latest: Option<ReviewAction>,
 }
 
 /// A change that is no decision.
@@ -335,7 +339,7 @@ impl ReviewStatus {
             ClaimEffect::Start(since) => review.claim = Some(Claim { analyst: analyst.clone(), since }),
             ClaimEffect::End => review.claim = None,
         }
-        let action = ReviewAction { kind, analyst, at: clock.entity_now(), reason: None, note };
+        let action = ReviewAction { kind, analyst, at: clock.entity_now(), reason: None, note, processed: None };
         let (payment, entity) = (review.payment.clone(), review.entity.clone());
         Ok((review, Some(ReviewChange { payment, entity, claim, action })))
     }

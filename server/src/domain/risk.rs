@@ -6,6 +6,7 @@
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
+use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::review::PaymentReview;
@@ -111,12 +112,21 @@ pub struct RiskContext {
     /// Address of the shopper's client, as the gateway saw it. `None` for a request of the merchant's server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<IpAddr>,
-    /// Names of the parameters that the shopper's browser set, sorted.
+    /// Names of the parameters that the shopper's browser set, sorted, also when the account was registered.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub from_browser: Vec<String>,
+    /// Names of the parameters that the gateway set, sorted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub from_gateway: Vec<String>,
+    /// Data about the shopper that the registration has and the request has not. They are not shown with the payment.
+    #[serde(skip_serializing_if = "Parameters::is_empty")]
+    pub registered: Parameters,
     /// Age of the registration in seconds, if the payment uses one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registration_age: Option<i64>,
+    /// Age of the account in seconds at the check, if a rule read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account_age: Option<i64>,
 }
 
 /// Decision of a risk check. It names what it used and contains no values of facts.
@@ -132,6 +142,9 @@ pub struct RiskDecision {
     /// Version of the rules. `None` if the channel has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// True if the cardholder of a payment to review has to be authenticated first, if that is possible.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub challenge: bool,
     /// Names of the rules that fired, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fired: Vec<String>,
@@ -210,21 +223,34 @@ impl RiskDecision {
             score: 0,
             code: None,
             version: None,
+            challenge: false,
             fired: Vec::new(),
             inputs: Vec::new(),
             applies_after: false,
         }
     }
 
+    /// Returns true if the issuer has to be asked for a challenge: the outcome is one, or the payment will be held for
+    /// review with an authenticated cardholder.
+    pub fn demands_challenge(&self, settings: RiskSettings) -> bool {
+        match self.outcome {
+            RiskOutcome::Challenge => true,
+            // A payment that is declined for its review needs no authentication.
+            RiskOutcome::Review => self.challenge && settings.review != ReviewPolicy::Decline,
+            RiskOutcome::Accept | RiskOutcome::Deny | RiskOutcome::Error => false,
+        }
+    }
+
     /// Returns what follows from the decision. `is_authenticated` is true if the cardholder is, or is about to be,
-    /// authenticated by 3-D Secure, which fulfils a challenge. `is_approved` is true if the connector has approved the
+    /// authenticated by 3-D Secure, which fulfils a challenge unless test data ask for one after the approval, whatever
+    /// the payment is. `is_approved` is true if the connector has approved the
     /// payment; it is then reversed, not just declined.
     pub fn rule_on(&self, settings: RiskSettings, is_authenticated: bool, is_approved: bool) -> RiskRuling {
         let RiskSettings { review, error, .. } = settings;
         let codes = match self.outcome {
             RiskOutcome::Accept => return RiskRuling::Proceed,
             RiskOutcome::Review if review != ReviewPolicy::Decline => return RiskRuling::Review,
-            RiskOutcome::Challenge if is_authenticated => return RiskRuling::Proceed,
+            RiskOutcome::Challenge if is_authenticated && !self.applies_after => return RiskRuling::Proceed,
             RiskOutcome::Error if error == RiskErrorPolicy::Accept => return RiskRuling::Proceed,
             RiskOutcome::Challenge | RiskOutcome::Review => (codes::RISK_CHALLENGE, codes::RISK_CHALLENGE_VOID),
             RiskOutcome::Deny => (codes::RISK_DENY, codes::RISK_DENY_VOID),
@@ -237,10 +263,16 @@ impl RiskDecision {
     }
 
     /// Returns the result code of the check of a payment with this result: the same code if the check, or the review
-    /// after it, refused or holds the payment, otherwise `accepted`.
+    /// after it, refused or holds the payment, otherwise `accepted`. A payment to review that awaits its shopper or its
+    /// connector will be held. A check that failed has its own code also if the channel accepts such payments.
     pub fn check_code(&self, result: ResultCode, accepted: ResultCode) -> ResultCode {
         let is_of_check = self.outcome != RiskOutcome::Accept && result.code().starts_with(CHECK_CODES);
-        if is_of_check { result } else { accepted }
+        match self.outcome {
+            _ if is_of_check => result,
+            RiskOutcome::Error => codes::RISK_ERROR,
+            RiskOutcome::Review if result.is_pending() => codes::RISK_HELD,
+            _ => accepted,
+        }
     }
 }
 
@@ -306,8 +338,31 @@ mod tests {
             (RiskOutcome::Deny, codes::RISK_DENY_VOID, codes::RISK_DENY_VOID),
             (RiskOutcome::Review, codes::RISK_HELD, codes::RISK_HELD),
             (RiskOutcome::Review, codes::CARD_EXPIRED, codes::TEST_INTERNAL),
+            (RiskOutcome::Review, codes::PENDING, codes::RISK_HELD),
+            (RiskOutcome::Error, codes::RISK_ERROR_VOID, codes::RISK_ERROR_VOID),
+            (RiskOutcome::Error, codes::TEST_INTERNAL, codes::RISK_ERROR),
         ] {
             assert_eq!(code_of(outcome, result), expected, "{outcome:?} {result:?}");
+        }
+    }
+
+    #[test]
+    fn a_challenge_of_test_data_after_the_approval_is_not_fulfilled_by_3d_secure() {
+        let decision = RiskDecision { applies_after: true, ..RiskDecision::of_outcome(RiskOutcome::Challenge) };
+        let ruling = decision.rule_on(RiskSettings::default(), true, true);
+        assert_eq!(ruling, RiskRuling::Void(codes::RISK_CHALLENGE_VOID));
+    }
+
+    #[test]
+    fn a_review_demands_a_challenge_only_if_somebody_reviews_the_payment() {
+        let decision = RiskDecision { challenge: true, ..RiskDecision::of_outcome(RiskOutcome::Review) };
+        for (review, expected) in
+            [(ReviewPolicy::Decline, false), (ReviewPolicy::Hold, true), (ReviewPolicy::Authorize, true)]
+        {
+            let settings = RiskSettings { review, ..RiskSettings::default() };
+            assert_eq!(decision.demands_challenge(settings), expected);
+            assert!(!RiskDecision::of_outcome(RiskOutcome::Review).demands_challenge(settings));
+            assert!(RiskDecision::of_outcome(RiskOutcome::Challenge).demands_challenge(settings));
         }
     }
 

@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use super::id::{EntityId, to_hex};
-use crate::risk::VelocityKey;
 
 /// Largest number of entries of an entity, in all of its lists.
 pub const MAX_LIST_ENTRIES: u64 = 100_000;
@@ -43,11 +42,6 @@ impl RiskListKind {
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|list| list.as_str() == text)
     }
-}
-
-/// Finds the key of lists with a name. Returns `None` if there is none.
-pub fn find_list_key(name: &str) -> Option<(&'static str, VelocityKey)> {
-    VelocityKey::NAMED.into_iter().find(|(known, _)| *known == name)
 }
 
 /// Returns the value of a key as an entity's lists store it. Of a card or account it is a hash of the entity and the

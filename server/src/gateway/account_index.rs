@@ -2,7 +2,7 @@
 
 use tillgate_shared::parameter::{Parameters, find_parameter};
 
-use super::stored_credentials::AccountParameters;
+use super::account_parameters::AccountParameters;
 use crate::risk::VelocityKey;
 use crate::vault::AccountIndexKey;
 

@@ -68,3 +68,43 @@ impl DeferredEffects {
         }
     }
 }
+
+/// Keeps the deferred effects of an executed payment that is held. Its sealed card is stored for follow-up payments, as
+/// that of an approved payment, unless a registration will store it.
+pub(super) fn keep_for_review(mut effects: DeferredEffects, payment: &Payment, card_window: SignedDuration) -> Changes {
+    let is_stored_elsewhere = payment.registration.is_some() || effects.registration.is_some();
+    let card = effects.card.take().filter(|_| !is_stored_elsewhere);
+    let mut changes = Changes::default().without_deferred_effects(&payment.id);
+    if effects.registration.is_some() || effects.instruction.is_some() {
+        changes = changes.with_deferred_effects(payment, effects, payment.created + LIFETIME);
+    }
+    match card {
+        Some(card) => changes.with_card(&payment.id, card, payment.created + card_window),
+        None => changes,
+    }
+}
+
+/// Applies the deferred effects of an approved payment, or reverts those of any other and of one that is reversed.
+/// Deletes them in either case. Keeps the sealed card of an approved payment for follow-up payments, for `card_window`
+/// after its creation, unless a registration stores it.
+pub(super) fn settle_effects(
+    mut effects: DeferredEffects,
+    payment: &mut Payment,
+    loaded: StoredCredentials,
+    must_reverse: bool,
+    now: Timestamp,
+    card_window: SignedDuration,
+) -> Changes {
+    let card = effects.card.take();
+    let changes = Changes::default().without_deferred_effects(&payment.id);
+    let changes = changes.merged_with(if payment.is_approved() && !must_reverse {
+        effects.on_success(payment, loaded, now)
+    } else {
+        effects.on_failure(loaded)
+    });
+    // The account of a registration is stored there and nowhere else.
+    match card.filter(|_| payment.is_approved() && payment.registration.is_none()) {
+        Some(card) => changes.with_card(&payment.id, card, payment.created + card_window),
+        None => changes,
+    }
+}

@@ -4,7 +4,6 @@
 //! A request that breaks the rules is stored as a declined payment with an id, and is listed among the follow-up
 //! payments. A request that refers to no payment of the entity is refused without one.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -12,17 +11,16 @@ use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::{Operation, ParameterError, Parameters, check_complete};
 use tillgate_shared::result::{ResultCode, ResultGroup, codes};
 
-use super::echo::is_echoed;
+use super::payment::follow_up_draft::draft_follow_up;
 use super::payment::{refuse_missing_capability, send_modification, wait_for_outcome};
 use super::response_recorder::ResponseRecorder;
 use super::{Failure, Gateway, order};
 use crate::connector::Connector;
 use crate::connector::three_ds::request::three_ds_amount;
-use crate::domain::defaults;
 use crate::domain::entity::Entity;
 use crate::domain::id::PaymentId;
 use crate::domain::mode::ProcessingMode;
-use crate::domain::payment::{ModificationType, Payment, PaymentStatus, TimeLimits, statement_descriptor};
+use crate::domain::payment::{ModificationType, Payment, PaymentStatus, TimeLimits};
 use crate::domain::refusal::Refusal;
 use crate::store::{Changes, LoadedRecords, RecordKeys};
 
@@ -105,7 +103,7 @@ impl Gateway {
         let now = self.now_of(entity);
         let new = Self::new_payment_id(self.next_id_time(entity))?;
         let amount = requested.unwrap_or(found.amount);
-        let new = draft_payment(new, now, &found, request.modification_type, amount, codes::PENDING, parameters);
+        let new = draft_follow_up(new, now, &found, request.modification_type, amount, codes::PENDING, parameters);
         let new = Payment { ndc: recorder.ndc().cloned(), ..new };
         let result = self.result_in_process(&request, &new, &found).await;
         let _guard = if result.is_none() { self.payments_in_flight.mark_payment(&new.id) } else { None };
@@ -121,7 +119,8 @@ impl Gateway {
             result,
             new,
         });
-        let written = self
+        // The original may have ended since it was found, and has the connector's ids only then.
+        let (written, referenced) = self
             .store
             .update(RecordKeys::for_modification(&entity.id, &id), move |loaded| follow_up.decide_changes(loaded))
             .await??;
@@ -130,8 +129,8 @@ impl Gateway {
         }
         // The amount is reserved now. A second transaction writes the outcome.
         let Some(route) = self.route_of(&written) else { return Ok(written) };
-        let outcome = wait_for_outcome(send_modification(route.connector.as_ref(), &written, &found, false)).await;
-        // Boxed, because modifications at the simulator would have to reserve its memory too.
+        let outcome = wait_for_outcome(send_modification(route.connector.as_ref(), &written, &referenced, false)).await;
+        // Boxed, because modifications at in-process connectors would have to reserve its memory too.
         Ok(Box::pin(self.try_write_outcome(written, outcome, recorder)).await)
     }
 
@@ -166,13 +165,13 @@ impl Gateway {
 }
 
 impl FollowUp {
-    /// Decides about a follow-up payment from the earlier ones, and returns the changes to write. Runs under the write
-    /// lock. A payment that breaks the rules gets the code of the rule; one that waits for an external connector is
-    /// pending and has an intent.
+    /// Decides about a follow-up payment from the earlier ones. Returns the changes to write, the payment, and the
+    /// payment that it refers to. Runs under the write lock. A payment that breaks the rules gets the code of the rule;
+    /// one that waits for an external connector is pending and has an intent.
     ///
     /// # Errors
     /// If the earlier payment is gone, or its connector does not offer this operation.
-    fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, Arc<Payment>), Refusal> {
+    fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, (Arc<Payment>, Payment)), Refusal> {
         let Self { request, requested, mode, new, result, time_limits, connector, machine_time, recorder } = self;
         let now = new.created;
         let referenced = loaded.payment.ok_or_else(|| unknown_payment(Some(request.modification_type)))?;
@@ -201,7 +200,7 @@ impl FollowUp {
         if payment.awaits_connector() {
             changes = changes.with_intent(&payment, machine_time);
         }
-        Ok((recorder.record_response(changes, &payment, now), payment))
+        Ok((recorder.record_response(changes, &payment, now), (payment, referenced)))
     }
 }
 
@@ -321,58 +320,5 @@ impl RequestedAmount {
                 .map(Some)
                 .map_err(|error| Refusal::invalid_parameter("amount", Some(text), error.message())),
         }
-    }
-}
-
-/// Drafts a follow-up payment with this result. Brand and account are those of the earlier payment. So are the
-/// merchant's references and the text on the shopper's statement, unless the request has its own. It has no checkout,
-/// redirect or registration.
-pub(super) fn draft_payment(
-    id: PaymentId,
-    now: Timestamp,
-    referenced: &Payment,
-    modification_type: ModificationType,
-    amount: Amount,
-    result: ResultCode,
-    mut parameters: Parameters,
-) -> Payment {
-    // The earlier descriptor starts with the earlier payment's own short id and a space.
-    let earlier = referenced.descriptor.split_once(' ').map(|(_, text)| text);
-    let text = order::statement_text(&parameters).or(earlier).unwrap_or_default();
-    let descriptor = statement_descriptor(&id, text);
-    // Webhook receivers identify the order by these references.
-    for name in ["merchantTransactionId", "merchantInvoiceId"] {
-        if let Some(reference) = referenced.parameters.get(name).filter(|_| !parameters.contains(name)) {
-            parameters.set(name, reference);
-        }
-    }
-    defaults::add_default_values(&mut parameters, &referenced.brand, now);
-    parameters.retain(|name, _| is_echoed(name, &referenced.account));
-    Payment {
-        id,
-        entity: referenced.entity.clone(),
-        checkout: None,
-        ndc: None,
-        referenced: Some(referenced.id.clone()),
-        registration: None,
-        created: now,
-        payment_type: modification_type.payment_type(),
-        brand: referenced.brand.clone(),
-        amount,
-        result,
-        avs: None,
-        cvv: None,
-        details: BTreeMap::new(),
-        redirect: None,
-        pay_to: None,
-        connector: referenced.connector.clone(),
-        acquirer_merchant: referenced.acquirer_merchant.clone(),
-        connector_tx_ids: Vec::new(),
-        unannounced: false,
-        descriptor,
-        account: referenced.account.clone(),
-        parameters,
-        risk: None,
-        shares: None,
     }
 }

@@ -1,6 +1,7 @@
 //! Use cases of the gateway: load, decide (domain), ask the connector, commit. One file each.
 
 pub mod account_index;
+mod account_parameters;
 pub mod asynchronous;
 mod brand_offer;
 pub mod checkout;
@@ -31,7 +32,6 @@ mod sender;
 pub mod stored_credentials;
 pub mod submit;
 pub mod summary;
-pub mod vault_key;
 pub mod velocity;
 pub mod wallet;
 

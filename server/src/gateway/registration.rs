@@ -10,6 +10,7 @@ use tillgate_shared::brand::AccountType;
 use tillgate_shared::parameter::{Operation, Parameters, check_complete};
 use tillgate_shared::result::ResultCode;
 
+use super::account_parameters::find_browser_names;
 use super::echo::is_echoed;
 use super::pay::Addresses;
 use super::payment::{Intake, PaymentContext, refuse_missing_capability};
@@ -411,7 +412,7 @@ fn new_registration(
     now: Timestamp,
 ) -> Registration {
     let account = intake.order.account.summary();
-    let echoed = intake.parameters.iter().filter(|(name, _)| is_echoed(name, &account)).collect();
+    let echoed: Parameters = intake.parameters.iter().filter(|(name, _)| is_echoed(name, &account)).collect();
     Registration {
         id,
         entity: entity.id.clone(),
@@ -424,6 +425,7 @@ fn new_registration(
         account,
         initial: None,
         ended: None,
+        from_browser: Some(find_browser_names(sender, &intake.account, &echoed)),
         parameters: echoed,
     }
 }

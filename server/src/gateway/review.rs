@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::payment::{PaymentIdentity, capture_after_review, wait_for_outcome};
@@ -15,7 +16,7 @@ use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::review::ReviewStage;
 use crate::domain::review_decision::{DecisionType, RequestedDecision, ReviewDecision, review_transaction_id};
-use crate::domain::review_queue::{ReviewActionKind, ReviewClock};
+use crate::domain::review_queue::{ReviewActionKind, ReviewClock, ReviewStatus, format_time};
 use crate::domain::three_ds::Proof;
 use crate::store::review_callback::StoredCallback;
 use crate::store::timer::TimerKind;
@@ -31,21 +32,52 @@ impl Gateway {
     /// decision by the same user is accepted again and changes nothing.
     ///
     /// # Errors
-    /// 404 if the entity has no held payment with this transaction id.
+    /// 404 if the entity has no held payment with this transaction id, or an analyst has claimed it; 400 if it has or
+    /// had several, and the decision has no process date.
     pub async fn decide_review(&self, entity: &Entity, decision: &RequestedDecision) -> Result<(), Failure> {
-        let no_payment = || Refusal::not_found("There is no held payment with this transaction id");
-        let entities = self.visible_entities(entity);
-        let mut found = match PaymentId::parse(&decision.transaction_id) {
-            Some(id) => self.store.load_payment_of_any(&entities, &id)?.into_iter().collect(),
-            None => self.store.load_payments_by_reference(&entities, &decision.transaction_id, MAX_CANDIDATES)?,
-        };
-        found.retain(|payment| payment.review().is_some_and(|review| review.since.is_some()));
-        let held = found.iter().position(Payment::is_held).or_else(|| found.len().checked_sub(1));
-        let payment = held.map(|index| found.swap_remove(index)).ok_or_else(no_payment)?;
+        let Some(payment) = self.select_payment(entity, decision)? else { return Ok(()) };
         match self.decide_payment(&payment, decision.clone()).await {
-            Err(Failure::Refused(refusal)) if refusal.status == 409 => Err(no_payment().into()),
+            Err(Failure::Refused(refusal)) if refusal.status == 409 => Err(no_held_payment().into()),
             decided => decided.map(drop),
         }
+    }
+
+    /// Selects the payment that an outside review system decides about. Returns `None` if the decision was carried out
+    /// before.
+    ///
+    /// # Errors
+    /// Same as [`Gateway::decide_review`].
+    fn select_payment(&self, entity: &Entity, decision: &RequestedDecision) -> Result<Option<Payment>, Failure> {
+        let mut found = self.load_reviewed_payments(entity, &decision.transaction_id)?;
+        if found.len() < 2 {
+            return Ok(Some(found.pop().ok_or_else(no_held_payment)?));
+        }
+        // A decision that is sent again, because its response got lost, must not decide the next payment of the order.
+        // Without its date it looks like a decision about that one.
+        if decision.processed.is_none() {
+            return Err(Refusal::ambiguous_decision().into());
+        }
+        for payment in &found {
+            if self.store.has_review_decision(&payment.id, decision)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(found.into_iter().find(Payment::is_held).ok_or_else(no_held_payment)?))
+    }
+
+    /// Loads the payments with a transaction id that are or were held: the one with this id, or else those with this
+    /// `merchantTransactionId`, which may look like an id.
+    fn load_reviewed_payments(&self, entity: &Entity, transaction_id: &str) -> Result<Vec<Payment>, Failure> {
+        let entities = self.visible_entities(entity);
+        let is_reviewed = |payment: &Payment| payment.review().is_some_and(|review| review.since.is_some());
+        if let Some(id) = PaymentId::parse(transaction_id)
+            && let Some(payment) = self.store.load_payment_of_any(&entities, &id)?.filter(is_reviewed)
+        {
+            return Ok(vec![payment]);
+        }
+        let mut found = self.store.load_payments_by_reference(&entities, transaction_id, MAX_CANDIDATES)?;
+        found.retain(is_reviewed);
+        Ok(found)
     }
 
     /// Decides a held payment. The decision, its row in the audit and the callback to the merchant are one commit, with
@@ -53,7 +85,8 @@ impl Gateway {
     /// its current state. The same decision by the same user is accepted again and changes nothing.
     ///
     /// # Errors
-    /// 409 if the payment is not held any more, or another analyst has claimed it; says who it was.
+    /// 409 if the payment is not held any more, or another analyst has claimed it; says who it was. 400 or 409 if its
+    /// audit has no room for a decision to decide later.
     pub async fn decide_payment(
         &self,
         payment: &Payment,
@@ -61,10 +94,11 @@ impl Gateway {
     ) -> Result<Arc<Payment>, Failure> {
         let (kind, analyst) = (ReviewActionKind::from(decision.decision), decision.user_id.clone());
         if payment.is_held() {
-            let ahead = self.directory.find_entity(&payment.entity).map(|entity| entity.ahead).unwrap_or_default();
-            let clock = ReviewClock { now: self.now(), ahead };
             if let Some(status) = self.store.load_review_status(&payment.id)? {
-                status.review.check_claim(&analyst, clock)?;
+                if decision.is_pended(&status) {
+                    return Ok(Arc::new(payment.clone()));
+                }
+                self.check_decidable(payment, &status, &analyst)?;
             }
             if let Some(decided) = self.carry_out(payment, decision).await? {
                 return Ok(decided);
@@ -79,6 +113,25 @@ impl Gateway {
             Some(last) if last.kind == kind && last.analyst == analyst => Ok(Arc::new(current)),
             _ => Err(Refusal::review_taken(status.review.describe_end()).into()),
         }
+    }
+
+    /// Checks that an analyst may decide a held payment now. The claim is checked again under the write lock.
+    ///
+    /// # Errors
+    /// 409 if the time of its review is over, or another analyst has claimed it.
+    fn check_decidable(&self, payment: &Payment, status: &ReviewStatus, analyst: &str) -> Result<(), Refusal> {
+        let clock = self.clock_of_review(payment);
+        // The timer that ends the review may not have run yet, if no gateway was running at that time.
+        match self.review_deadline(&status.review, payment).filter(|end| *end <= clock.entity_now()) {
+            Some(end) => Err(Refusal::review_taken(describe_missed_end(end))),
+            None => status.review.check_claim(analyst, clock),
+        }
+    }
+
+    /// Returns the time of a decision about a payment.
+    fn clock_of_review(&self, payment: &Payment) -> ReviewClock {
+        let ahead = self.directory.find_entity(&payment.entity).map(|entity| entity.ahead).unwrap_or_default();
+        ReviewClock { now: self.now(), ahead }
     }
 
     /// Cancels a held payment about which nobody has decided in time. Deletes the timer of a payment that is not held.
@@ -111,11 +164,11 @@ impl Gateway {
     }
 
     /// Carries a decision out. Returns the payment with its current state, or `None` if it was not held any more.
-    async fn carry_out(&self, payment: &Payment, decision: RequestedDecision) -> Result<Option<Arc<Payment>>, Failure> {
-        let decision = self.record_of(payment, decision);
+    async fn carry_out(&self, payment: &Payment, request: RequestedDecision) -> Result<Option<Arc<Payment>>, Failure> {
+        let decision = self.record_of(payment, request.clone());
         let stage = payment.review().map_or(ReviewStage::NotExecuted, |review| review.stage);
         match (decision.decision, stage) {
-            (DecisionType::Pending, _) => self.record_pending(payment, decision).await,
+            (DecisionType::Pending, _) => self.record_pending(payment, request, decision).await,
             (DecisionType::Cancel, _) => self.cancel_held(payment, decision).await,
             (DecisionType::Approve, ReviewStage::NotExecuted) => self.execute_held(payment, decision).await,
             (DecisionType::Approve, ReviewStage::Authorized) => self.capture_held(payment, decision).await,
@@ -129,6 +182,7 @@ impl Gateway {
     /// Makes the record of a requested decision about a payment.
     fn record_of(&self, payment: &Payment, decision: RequestedDecision) -> ReviewDecision {
         let RequestedDecision { decision, user_id, cancel_reason, note, processed, .. } = decision;
+        let at = self.now_of_id(&payment.entity);
         ReviewDecision {
             payment: payment.id.clone(),
             entity: payment.entity.clone(),
@@ -137,23 +191,32 @@ impl Gateway {
             user_id,
             cancel_reason,
             note,
-            processed: processed.unwrap_or_else(|| self.now_of_id(&payment.entity)),
+            processed: processed.unwrap_or(at),
+            at,
             is_expiry: false,
         }
     }
 
-    /// Records the decision to decide later. The payment stays held.
+    /// Records the decision to decide later. The payment stays held. Nothing changes if it is already pended so.
     async fn record_pending(
         &self,
         payment: &Payment,
+        request: RequestedDecision,
         decision: ReviewDecision,
     ) -> Result<Option<Arc<Payment>>, Failure> {
-        let keys = RecordKeys::for_payment(&payment.entity, &payment.id);
-        let recorded = self.store.update(keys, move |loaded| {
-            Ok(match loaded.payment.filter(Payment::is_held) {
-                Some(payment) => (Changes::default().with_review_decision(decision), Some(Arc::new(payment))),
-                None => (Changes::default(), None),
-            })
+        let clock = self.clock_of_review(payment);
+        let recorded = self.store.update(RecordKeys::for_review_decision(payment), move |loaded| {
+            let Some(payment) = loaded.payment.filter(Payment::is_held).map(Arc::new) else {
+                return Ok((Changes::default(), None));
+            };
+            if let Some(status) = &loaded.review {
+                if request.is_pended(status) {
+                    return Ok((Changes::default(), Some(payment)));
+                }
+                status.review.check_claim(&request.user_id, clock)?;
+                status.check_room(request.note.is_some())?;
+            }
+            Ok((Changes::default().with_review_decision(decision), Some(payment)))
         });
         Ok(recorded.await??)
     }
@@ -248,34 +311,48 @@ impl Gateway {
 
     /// Records that the external connector of a held payment is about to be asked, with the next stage of its review
     /// and the decision. Returns `None`, and writes nothing, if the payment is not held any more.
+    ///
+    /// # Errors
+    /// 409 if another analyst has claimed it.
     async fn record_sent(
         &self,
         payment: &Payment,
         stage: Option<ReviewStage>,
         decision: ReviewDecision,
     ) -> Result<Option<Arc<Payment>>, Failure> {
-        let (keys, machine_time) = (RecordKeys::for_payment(&payment.entity, &payment.id), self.now());
-        let now = self.now_of_id(&payment.entity);
-        let recorded = self.store.update(keys, move |loaded| {
+        let clock = self.clock_of_review(payment);
+        let recorded = self.store.update(RecordKeys::for_review_decision(payment), move |loaded| {
             let Some(mut payment) = loaded.payment.filter(Payment::is_held) else {
                 return Ok((Changes::default(), None));
             };
+            decision.check_claim(loaded.review.as_ref(), clock)?;
             payment.result = codes::PENDING;
             if let Some(review) = payment.risk.as_mut().and_then(|risk| risk.review.as_mut()) {
                 review.stage = stage.unwrap_or(review.stage);
+                review.asked = Some(clock.entity_now());
             }
             if let Some(page) = &mut payment.redirect {
-                page.asked = Some(now);
+                page.asked = Some(clock.entity_now());
             }
             let payment = Arc::new(payment);
             let changes = Changes::default()
                 .with_payment(Arc::clone(&payment))
-                .with_intent(&payment, machine_time)
+                .with_intent(&payment, clock.now)
                 .with_review_decision(decision);
             Ok((changes, Some(payment)))
         });
         Ok(recorded.await??)
     }
+}
+
+/// Returns the refusal of a decision that finds no payment.
+fn no_held_payment() -> Refusal {
+    Refusal::not_found("There is no held payment with this transaction id")
+}
+
+/// Returns a sentence about a review whose time is over, without its period.
+fn describe_missed_end(end: Timestamp) -> String {
+    format!("This payment is not held any more: nobody had decided until {}", format_time(end))
 }
 
 /// Returns the connector's answer of a held payment, with the code that ends its review.

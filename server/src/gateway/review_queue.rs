@@ -146,8 +146,8 @@ impl Gateway {
     /// nothing, so a response that got lost is safe to ask for again.
     ///
     /// # Errors
-    /// 404 if there is no such review; 409 if another analyst was faster; if the payment cannot be executed or the
-    /// store fails.
+    /// Same as [`Gateway::decide_payment`]; also 404 if there is no such review, and if the payment cannot be executed
+    /// or the store fails.
     pub async fn decide_queued_payment(
         &self,
         entity: &Entity,
@@ -156,12 +156,7 @@ impl Gateway {
         (analyst, remarks): (String, ReviewRemarks),
         recorder: ResponseRecorder<ReviewOutcome>,
     ) -> Result<ReviewOutcome, Failure> {
-        let (review, payment, _) = self.find_review(entity, id)?;
-        if decision == DecisionType::Pending
-            && let Some(status) = self.store.load_review_status(&review.payment)?
-        {
-            status.check_room(remarks.note.is_some())?;
-        }
+        let (_, payment, _) = self.find_review(entity, id)?;
         let requested = RequestedDecision {
             transaction_id: review_transaction_id(&payment).to_owned(),
             decision,

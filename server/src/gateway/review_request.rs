@@ -1,7 +1,6 @@
 //! Decisions that the command line requests: carried out once, and answered.
 
 use super::{Failure, Gateway};
-use crate::domain::review_queue::format_time;
 use crate::domain::review_request::ReviewAnswer;
 use crate::store::review_request::StoredRequest;
 
@@ -31,12 +30,6 @@ impl Gateway {
         }
         if review.has_ended {
             return Ok(ReviewAnswer::refused(review.describe_end()));
-        }
-        let now = self.now_of_id(&payment.entity);
-        // The timer that ends the review may not have run yet, if no gateway was running at that time.
-        if let Some(end) = self.review_deadline(&review, &payment).filter(|end| *end <= now) {
-            let message = format!("This payment is not held any more: nobody had decided until {}", format_time(end));
-            return Ok(ReviewAnswer::refused(message));
         }
         match self.decide_payment(&payment, request.to_decision(&payment)).await {
             Ok(payment) => Ok(ReviewAnswer::done(&payment)),

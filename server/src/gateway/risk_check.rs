@@ -4,38 +4,35 @@
 //! connector's approval, it belongs to the commit of that approval.
 
 mod card;
+mod context;
 mod preview;
+
+pub(super) use self::context::make_check_input;
 
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::brand::{AccountType, Brand};
-use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
 
 use super::Gateway;
-use super::payment::PaymentContext;
-use super::stored_credentials::AccountParameters;
-use crate::connector::{FullAccount, Order, PaymentRoute};
+use crate::connector::PaymentRoute;
 use crate::directory::ActiveRules;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
-use crate::domain::payment::{Account, Payment, PaymentType};
+use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::review::{PaymentReview, ReviewFacts, ReviewStage};
 use crate::domain::risk::{
-    PaymentRisk, ReviewPolicy, RiskContext, RiskDecision, RiskOutcome, RiskRuling, RiskSettings, ScreeningPoint,
-    ShadowDecision,
+    ReviewPolicy, RiskContext, RiskDecision, RiskOutcome, RiskRuling, RiskSettings, ScreeningPoint, ShadowDecision,
 };
 use crate::domain::risk_list::{ListHit, RiskListKind};
 use crate::domain::three_ds::Proof;
 use crate::risk::{
-    AccountSighting, Assessment, CheckInput, CounterRow, Counters, DamagedCounters, Facts, Outcome, PaymentCount,
-    RuleEffect, RuleSet, SeenAccount, read_list_keys,
+    AccountSighting, Assessment, CounterRow, Counters, DamagedCounters, Facts, Outcome, PaymentCount, RuleEffect,
+    RuleSet, SeenAccount, read_list_keys,
 };
 use crate::store::{Changes, RiskRowKeys, RiskRowKind};
 
-/// Parameter that the gateway sets itself in a checkout.
-const CUSTOMER_ADDRESS: &str = "customer.ip";
 /// The fact for which first sightings of accounts are stored.
 const ACCOUNT_AGE: &str = "account.age";
 /// Text whose index is the secret of the stored counters. No account has it as canonical form.
@@ -96,6 +93,18 @@ impl RiskCheck {
         Self { applies_after: false, ..self }
     }
 
+    /// Makes the check of an approved payment that cannot be made: it has failed.
+    pub(super) fn failed_after_approval(settings: RiskSettings, entity: EntityId, at: Timestamp) -> Self {
+        Self {
+            settings,
+            applies_after: true,
+            review_stage: ReviewStage::Executed,
+            basis: CheckBasis::Decided(RiskDecision::failed()),
+            entity,
+            at,
+        }
+    }
+
     /// Returns true if the check is made after the connector's approval.
     pub(super) fn applies_after(&self) -> bool {
         self.applies_after
@@ -127,6 +136,7 @@ impl RiskCheck {
                 let age;
                 (age, changes) = see_account(sighting.as_ref(), loaded);
                 input.account_age = age.as_ref().ok().copied().flatten();
+                risk.context.account_age = input.account_age.map(|age| age.as_secs());
                 if !self.applies_after {
                     // An in-process connector has answered already, but it counts as not asked yet.
                     (input.avs, input.cvv) = (None, None);
@@ -188,8 +198,10 @@ pub(super) fn decide_by_rules(
         Some(rules) => {
             let assessment = rules.evaluate(facts, counters);
             let is_denied_by_rule = is_denied_by_rule(rules, &assessment);
+            let demands_challenge = assessment.challenge;
             let decision = convert_assessment(assessment, rules);
-            RiskDecision { outcome: apply_lists(decision.outcome, is_denied_by_rule, hits), ..decision }
+            let outcome = apply_lists(decision.outcome, is_denied_by_rule, hits);
+            RiskDecision { outcome, challenge: demands_challenge && outcome == RiskOutcome::Review, ..decision }
         }
         None => RiskDecision::of_outcome(apply_lists(RiskOutcome::Accept, false, hits)),
     };
@@ -289,43 +301,6 @@ fn find_review_stage(
 }
 
 impl Gateway {
-    /// Returns the data of a new payment that its check needs beyond the payment itself.
-    pub(super) fn collect_risk_context(
-        &self,
-        payer: &Entity,
-        order: &Order,
-        account: &AccountParameters,
-        parameters: &Parameters,
-        context: PaymentContext<'_>,
-    ) -> Box<PaymentRisk> {
-        let used = context.credential_owner.used;
-        let form = account.canonical_form(order.brand.code);
-        let index = form.map(|form| self.account_index.index_account(&form).to_hex());
-        let is_card = matches!(order.account, FullAccount::Card(_));
-        let from_browser = context.sender.checkout().map_or_else(Vec::new, |checkout| {
-            let is_of_browser = |name: &str, value: &str| {
-                name != CUSTOMER_ADDRESS
-                    && checkout.parameters.get(name) != Some(value)
-                    && used.is_none_or(|used| used.parameters.get(name) != Some(value))
-            };
-            let names = parameters.iter().filter(|(name, value)| is_of_browser(name, value));
-            names.map(|(name, _)| name.to_owned()).collect()
-        });
-        let card = card::describe_card(order, &self.directory.risk.operator_lists().bins);
-        let age = used.map(|used| self.now_of(payer).duration_since(used.created).as_secs());
-        let context = RiskContext {
-            card: index.clone().filter(|_| is_card),
-            account: index,
-            bin: card.bin,
-            card_country: card.country,
-            card_funding: card.funding,
-            address: context.addresses.shopper,
-            from_browser,
-            registration_age: age,
-        };
-        Box::new(PaymentRisk { context, ..PaymentRisk::default() })
-    }
-
     /// Prepares the check of a payment that is about to be written. `None` if it has no data for a check, has
     /// been checked, or it is not yet time. A failure to read lists makes a check that has failed.
     pub(super) fn prepare_risk_check(
@@ -334,17 +309,29 @@ impl Gateway {
         payer: &Entity,
         route: &PaymentRoute,
     ) -> Option<RiskCheck> {
-        let risk = payment.risk.as_ref().filter(|risk| risk.decision.is_none())?;
-        let settings = payer.settings.channel.risk_settings;
         let predefined = route.connector.predefined_risk(&payment.parameters);
-        let applies_after = settings.screen == ScreeningPoint::After
+        let applies_after = payer.settings.channel.risk_settings.screen == ScreeningPoint::After
             || payment.payment_type == PaymentType::TwoStepDebit
-            || predefined.as_ref().is_some_and(|decision| decision.applies_after);
+            || predefined.is_some_and(|decision| decision.applies_after);
         if applies_after && !payment.is_approved() {
             return None;
         }
+        self.make_risk_check(payment, payer, route, applies_after)
+    }
+
+    /// Makes the check of a payment. `None` if it has no data for a check, or has been checked. `applies_after`: its
+    /// connector has approved it.
+    pub(super) fn make_risk_check(
+        &self,
+        payment: &Payment,
+        payer: &Entity,
+        route: &PaymentRoute,
+        applies_after: bool,
+    ) -> Option<RiskCheck> {
+        let risk = payment.risk.as_ref().filter(|risk| risk.decision.is_none())?;
+        let settings = payer.settings.channel.risk_settings;
         let at = self.now_of(payer);
-        let basis = match predefined {
+        let basis = match route.connector.predefined_risk(&payment.parameters) {
             Some(decision) => CheckBasis::Decided(decision),
             None => self.find_check_basis(payment, &risk.context, payer, at),
         };
@@ -384,39 +371,5 @@ impl Gateway {
                 CheckBasis::Decided(RiskDecision::failed())
             }
         }
-    }
-}
-
-/// Makes the input of a check from a payment and the data that were kept for it.
-pub(super) fn make_check_input(payment: &Payment, context: &RiskContext, at: Timestamp) -> CheckInput {
-    let mut parameters = payment.parameters.clone();
-    if let Account::Card(card) = &payment.account {
-        parameters.set("card.expiryMonth", card.expiry_month.as_str());
-        parameters.set("card.expiryYear", card.expiry_year.as_str());
-        if let Some(holder) = &card.holder {
-            parameters.set("card.holder", holder.as_str());
-        }
-    }
-    let proof = Proof::from_parameters(&payment.parameters);
-    let status = payment.parameters.get("threeDSecure.authenticationStatus").and_then(|status| status.chars().next());
-    CheckInput {
-        parameters,
-        from_browser: context.from_browser.iter().cloned().collect(),
-        at,
-        amount: Some(payment.amount),
-        brand: Some(payment.brand.clone()),
-        bin: context.bin.clone(),
-        card_country: context.card_country.clone(),
-        card_funding: context.card_funding.clone(),
-        avs: payment.avs,
-        cvv: payment.cvv,
-        three_ds_result: status,
-        eci: proof.as_ref().and_then(|proof| proof.eci.clone()),
-        liability_shifted: proof.as_ref().map(Proof::is_authenticated),
-        address: context.address,
-        registration_age: context.registration_age.map(SignedDuration::from_secs),
-        card: context.card.clone(),
-        account: context.account.clone(),
-        ..CheckInput::default()
     }
 }

@@ -11,9 +11,9 @@ use super::response_recorder::ResponseRecorder;
 use super::{Failure, Gateway};
 use crate::domain::entity::Entity;
 use crate::domain::refusal::Refusal;
-use crate::domain::risk_list::{ListPosition, MAX_REASON, RiskListEntry, RiskListKind, find_list_key, to_list_value};
+use crate::domain::risk_list::{ListPosition, MAX_REASON, RiskListEntry, RiskListKind, to_list_value};
 use crate::domain::risk_rules::{RiskAction, RiskChange, RiskState, VersionRole};
-use crate::risk::{RuleSet, VelocityKey, normalize_list_value};
+use crate::risk::{RuleSet, VelocityKey, find_list_key, normalize_list_value};
 use crate::store::risk_rules::RiskKeys;
 use crate::store::{Changes, RecordKeys};
 

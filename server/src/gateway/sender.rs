@@ -1,11 +1,14 @@
 //! Sender of a payment or registration, determined by the route of the request. The sender determines whether the
 //! cardholder is present; nothing derives it later from the text of parameters.
 
-use tillgate_shared::parameter::{Parameters, Presence, Requirements};
+use tillgate_shared::parameter::{Parameters, Presence, Requirements, can_come_from_browser};
 
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
 use crate::domain::ndc::Ndc;
+
+/// Parameter that the gateway sets in a checkout, unless the merchant has sent it.
+pub(super) const CLIENT_ADDRESS: &str = "customer.ip";
 
 /// Sender of a request to pay or to register.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +44,13 @@ impl<'a> Sender<'a> {
             Self::Form(checkout) => Some(checkout),
             Self::Server { .. } => None,
         }
+    }
+
+    /// Returns true if the shopper's browser has set a parameter of the request. The merchant's own values take
+    /// precedence, and the gateway sets the address of the client.
+    pub(super) fn is_from_browser(self, name: &str) -> bool {
+        let is_sent = |checkout: &Checkout| !checkout.parameters.contains(name) && can_come_from_browser(name);
+        name != CLIENT_ADDRESS && self.checkout().is_some_and(is_sent)
     }
 
     /// Returns the cardholder's part. In a checkout the shopper is present, whatever the browser sends.

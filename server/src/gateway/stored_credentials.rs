@@ -7,10 +7,13 @@
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use tillgate_shared::parameter::{Operation, Parameters, Presence, check_complete};
+use tillgate_shared::parameter::{Operation, Parameters, check_complete};
 use tillgate_shared::result::codes;
 use zeroize::Zeroizing;
 
+use super::account_parameters::{
+    AccountParameters, PROOFS, find_browser_names, is_account_parameter, is_shopper_parameter,
+};
 use super::payment::HeldCard;
 use super::sender::Sender;
 use super::{Failure, Gateway, deferred_effects, random_bytes};
@@ -26,12 +29,6 @@ use crate::store::sealed::Resealed;
 use crate::store::{Changes, DeferredEffects, NewRegistration, StoredCredentialKeys, StoredCredentials};
 use crate::vault::{Sealed, SealedAccount, Vault, VaultError};
 
-/// Groups of parameters that describe an account.
-const ACCOUNT_GROUPS: [&str; 3] = ["card.", "bankAccount.", "virtualAccount."];
-/// Groups of parameters that describe the shopper. None of them is secret.
-const SHOPPER_GROUPS: [&str; 3] = ["customer.", "billing.", "shipping."];
-/// Parameters that prove, for one payment, that the account is the payer's. Never stored.
-const PROOFS: [&str; 2] = ["card.cvv", "virtualAccount.password"];
 /// Sealed accounts are padded to a multiple of this, so that a record's length reveals little.
 const PADDING_BLOCK: usize = 128;
 /// Initial buffer size; larger than any serialised account, so the buffer never reallocates.
@@ -85,12 +82,15 @@ impl Gateway {
         payment: &Payment,
         account: &AccountParameters,
         parameters: &mut Parameters,
-        presence: Presence,
+        sender: Sender<'_>,
     ) -> Result<Option<CredentialChanges>, Failure> {
         let CredentialOwner { owner, used } = credential_owner;
         let is_charge = !matches!(payment.payment_type, PaymentType::Credit);
-        let role =
-            if is_charge { InstructionRole::from_parameters(parameters, presence) } else { InstructionRole::Single };
+        let role = if is_charge {
+            InstructionRole::from_parameters(parameters, sender.presence())
+        } else {
+            InstructionRole::Single
+        };
         let initial = match role {
             InstructionRole::First => Some(new_initial_transaction_id(payment.id.as_str())),
             InstructionRole::Repeated => find_initial_transaction_id(parameters, used)?,
@@ -110,7 +110,7 @@ impl Gateway {
         let creates_registration =
             used.is_none() && may_succeed && parameters.get("createRegistration") == Some("true");
         let new = if creates_registration {
-            self.registration_of_payment(owner, payment, account, parameters)?
+            self.registration_of_payment(owner, payment, account, parameters, sender)?
         } else {
             None
         };
@@ -133,11 +133,12 @@ impl Gateway {
         payment: &Payment,
         account: &AccountParameters,
         parameters: &Parameters,
+        sender: Sender<'_>,
     ) -> Result<Option<NewRegistration>, Failure> {
         if payment.account == Account::Unknown {
             return Ok(None);
         }
-        let shopper = parameters.iter().filter(|(name, _)| SHOPPER_GROUPS.iter().any(|group| name.starts_with(group)));
+        let parameters: Parameters = parameters.iter().filter(|(name, _)| is_shopper_parameter(name)).collect();
         let registration = Registration {
             id: RegistrationId::new(self.next_id_time_of_id(owner), random_bytes()?),
             entity: owner.clone(),
@@ -150,7 +151,8 @@ impl Gateway {
             initial: None,
             retained_until: account_retention_end(&payment.account),
             ended: None,
-            parameters: shopper.collect(),
+            from_browser: Some(find_browser_names(sender, account, &parameters)),
+            parameters,
         };
         self.seal_registration(registration, account)
     }
@@ -341,41 +343,6 @@ fn find_initial_transaction_id(
         (Some(id), _) => Ok(Some(id.to_owned())),
         (None, Some("MIT")) => Err(Refusal::invalid_parameter(INITIAL_TRANSACTION, None, "may not be empty")),
         (None, _) => Ok(None),
-    }
-}
-
-/// Returns true if a parameter describes a card, a bank account or a virtual account, proofs included.
-fn is_account_parameter(name: &str) -> bool {
-    ACCOUNT_GROUPS.iter().any(|group| name.starts_with(group))
-}
-
-/// Account parameters as a registration stores them, without the proofs for a single payment.
-pub(super) struct AccountParameters(Parameters);
-
-impl AccountParameters {
-    /// Selects the account parameters of a request, without security code and password.
-    pub(super) fn from_request(parameters: &Parameters) -> Self {
-        Self(parameters.iter().filter(|(name, _)| is_account_parameter(name) && !PROOFS.contains(name)).collect())
-    }
-
-    /// Returns the account in a canonical form that does not depend on its notation, for its blind index: the number
-    /// with, for national bank accounts, country and bank, and for virtual accounts the brand. `None` if the account is
-    /// of a kind that cannot be stored.
-    pub(super) fn canonical_form(&self, brand: &str) -> Option<Zeroizing<String>> {
-        let get = |name: &str| self.0.get(name).filter(|value| !value.is_empty());
-        let join = |parts: &[&str]| Zeroizing::new(parts.join("\n").to_uppercase());
-        let account = if let Some(number) = get("card.number") {
-            join(&["card", number])
-        } else if let Some(iban) = get("bankAccount.iban") {
-            let iban = Zeroizing::new(iban.split_whitespace().collect::<String>());
-            join(&["iban", &iban])
-        } else if let Some(number) = get("bankAccount.number") {
-            let bank = get("bankAccount.bankCode").or(get("bankAccount.bic")).unwrap_or_default();
-            join(&["bank", get("bankAccount.country").unwrap_or_default(), bank, number])
-        } else {
-            join(&["virtual", brand, get("virtualAccount.accountId")?])
-        };
-        Some(account)
     }
 }
 

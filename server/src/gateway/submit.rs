@@ -1,5 +1,7 @@
 //! Submits of forms. A checkout is charged at most once, however often its browser submits.
 
+mod attempt;
+
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -7,6 +9,8 @@ use jiff::Timestamp;
 use tillgate_shared::format::url;
 use tillgate_shared::parameter::{Parameters, check_card_numbers, check_formats, normalize_parameters};
 
+pub(super) use self::attempt::AttemptWrite;
+use self::attempt::PreparedAttempt;
 use super::checkout::{check_purpose_path, unknown_checkout};
 use super::pay::Addresses;
 use super::payment::{PaymentContext, RoutedRequest};
@@ -20,6 +24,7 @@ use crate::domain::asynchronous::abandon_payment;
 use crate::domain::checkout::{Checkout, CheckoutState};
 use crate::domain::entity::Entity;
 use crate::domain::form_input::{BrowserRights, check_size};
+use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
@@ -37,19 +42,11 @@ pub struct SubmitResult {
 /// Creates the response recorder of a merchant's request, for each attempt. Shopper requests have no idempotency key.
 pub type RecorderFactory<'a> = &'a (dyn Fn() -> ResponseRecorder<Payment> + Send + Sync);
 
-/// Result of writing an attempt.
-enum AttemptWrite {
-    /// The attempt is written, with the payment that it made.
-    Settled { attempt: AttemptOutcome, payment: Option<Arc<Payment>> },
-    /// The checkout has changed since the attempt was prepared, for example because another attempt has paid it.
-    Stale,
-}
-
 impl SubmitResult {
-    /// Returns the reopened checkout and the abandoned payment, if the form comes with another brand or account than
-    /// the pending payment. Returns `None` if the form repeats the pending payment, if none is pending, or if the
-    /// payment cannot be abandoned any more. Writes nothing.
-    fn abandon_pending(&self, form: &Parameters, now: Timestamp) -> Option<(Checkout, Payment)> {
+    /// Returns the reopened checkout and the key of the payment to abandon, if the form comes with another brand or
+    /// account than the pending payment. Returns `None` if the form repeats the pending payment, if none is pending, or
+    /// if the payment cannot be abandoned any more. Writes nothing.
+    fn abandon_pending(&self, form: &Parameters, now: Timestamp) -> Option<(Checkout, (EntityId, PaymentId))> {
         let pending = self.pending.as_ref()?;
         let (merged, _) = self.checkout.merged_with_form(form, BrowserRights::default());
         let is_same = merged.get("paymentBrand") == Some(&pending.brand)
@@ -57,7 +54,11 @@ impl SubmitResult {
             && merged
                 .get("card.number")
                 .is_none_or(|number| pending.account.as_card().is_none_or(|card| card.matches_number(number)));
-        if is_same { None } else { abandon_payment(&self.checkout, Payment::clone(pending), now) }
+        if is_same {
+            return None;
+        }
+        let (open, abandoned) = abandon_payment(&self.checkout, Payment::clone(pending), now)?;
+        Some((open, (abandoned.entity, abandoned.id)))
     }
 
     /// Makes the result of a submit. The attempt is left out unless it is pending.
@@ -87,7 +88,7 @@ impl Gateway {
         check_purpose_path(&checkout, registration)?;
         loop {
             let now = self.now_of_id(&checkout.entity);
-            let abandoned = match checkout.state_at(now) {
+            let replaced = match checkout.state_at(now) {
                 CheckoutState::Open => None,
                 CheckoutState::Expired => return Err(Refusal::checkout_expired().into()),
                 CheckoutState::Paid => {
@@ -100,13 +101,13 @@ impl Gateway {
                     // The checkout is paid, or its payment is pending. The shopper may have lost the page and submitted
                     // again.
                     let submitted = SubmitResult::new(checkout, attempt.map(Arc::new));
-                    let Some((open, abandoned)) = submitted.abandon_pending(&form, now) else { return Ok(submitted) };
+                    let Some((open, replaced)) = submitted.abandon_pending(&form, now) else { return Ok(submitted) };
                     checkout = open;
-                    Some(abandoned)
+                    Some(replaced)
                 }
             };
             let outcome =
-                self.attempt_payment(&checkout, abandoned, &form, shopper, public_url, create_recorder()).await?;
+                self.attempt_payment(&checkout, replaced, &form, shopper, public_url, create_recorder()).await?;
             if let AttemptWrite::Settled { payment, .. } = outcome {
                 return Ok(SubmitResult::new(checkout, payment));
             }
@@ -144,15 +145,16 @@ impl Gateway {
     }
 
     /// Tries to pay a checkout with a form, or to register its account in a tokenisation checkout. Writes the payment,
-    /// the checkout and the abandoned payment in one transaction, and then asks an external connector. Writes nothing
-    /// if the checkout has changed meanwhile ([`AttemptWrite::Stale`]).
+    /// the checkout and the payment that the attempt replaces in one transaction, and then asks an external connector.
+    /// Writes nothing if the checkout has changed meanwhile, or the payment can no longer be replaced
+    /// ([`AttemptWrite::Stale`]).
     ///
     /// # Errors
     /// A refusal that names the parameters at fault; 429 if a limit of attempts is reached.
-    async fn attempt_payment(
+    pub(super) async fn attempt_payment(
         &self,
         checkout: &Checkout,
-        abandoned: Option<Payment>,
+        replaced: Option<(EntityId, PaymentId)>,
         form: &Parameters,
         shopper: IpAddr,
         public_url: &str,
@@ -175,36 +177,20 @@ impl Gateway {
             CredentialOwner { owner: used.as_ref().map_or(&checkout.entity, |used| &used.entity), used: used.as_ref() };
         let context = PaymentContext { sender: Sender::Form(checkout), credential_owner, addresses };
         let (mut prepared, attempt) = self.prepare_payment(received, context).await?;
-        let (request, recorder_in_write) = (prepared.take_connector_request(), recorder.clone());
-        let (version, now) = (checkout.version, self.now_of_id(&checkout.entity));
-        let card_window = self.options.card_window;
-        let ignored_payment = abandoned.as_ref().map(|payment| payment.id.clone());
-        let abandons = ignored_payment.is_some();
-        let keys = RecordKeys { checkout: Some(checkout.id.clone()), ignored_payment, ..prepared.keys.clone() };
-        let open = checkout.clone();
-        let outcome = self
-            .store
-            .update(keys, move |mut loaded| match unchanged_checkout(loaded.checkout.take(), version)? {
-                None => Ok((Changes::default(), AttemptWrite::Stale)),
-                Some(_) => {
-                    open.check_attempt_limit(limit, now)?;
-                    let (mut changes, payment) = prepared.decide_changes(loaded)?;
-                    if let Some(abandoned) = abandoned {
-                        changes = changes
-                            .without_deferred_effects(&abandoned.id)
-                            .without_card(&abandoned.id, abandoned.created + card_window)
-                            .with_payment(abandoned);
-                    }
-                    let next = open.with_attempt(&payment, now)?;
-                    changes = changes.with_reminder(&next, reminder, now, payment.awaits_outcome());
-                    let changes =
-                        recorder_in_write.record_response(changes.with_checkout(&next), &payment, payment.created);
-                    let attempt = AttemptOutcome::of_payment(&payment);
-                    Ok((changes, AttemptWrite::Settled { attempt, payment: Some(payment) }))
-                }
-            })
-            .await;
-        if abandons {
+        let request = prepared.take_connector_request();
+        let replaces = replaced.is_some();
+        let prepared_attempt = PreparedAttempt {
+            version: checkout.version,
+            replaced,
+            limit,
+            reminder,
+            now: self.now_of_id(&checkout.entity),
+            card_window: self.options.card_window,
+            recorder: recorder.clone(),
+        };
+        let keys = prepared_attempt.required_keys(checkout, prepared.keys.clone());
+        let outcome = self.store.update(keys, move |loaded| prepared_attempt.decide_changes(*prepared, loaded)).await;
+        if replaces {
             self.store.mark_wal_dirty();
         }
         self.velocity.end_attempt(attempt, attempt_outcome(&outcome), self.now());

@@ -115,11 +115,12 @@ impl ReceivingConfig {
 pub fn read_decision(config: &CallbackConfig, pairs: &ReceivedPairs<'_>) -> Result<RequestedDecision, &'static str> {
     let read = |field: CallbackField, most: usize| -> Result<Option<&str>, &'static str> {
         let Some(name) = config.key_name(&field) else { return Ok(None) };
-        let value = pairs.find_value(name)?;
+        let (value, is_note) = (pairs.find_value(name)?, field == CallbackField::Note);
         match value {
             Some(value) if value.chars().count() > most => Err("a value is too long"),
             Some(value) if has_card_number(value, Strictness::InUse) => Err("a value contains a card number"),
-            Some(value) if value.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) => {
+            // A note may have several lines.
+            Some(value) if value.chars().any(|c| c.is_control() && !(is_note && matches!(c, '\n' | '\r' | '\t'))) => {
                 Err("a value contains control characters")
             }
             value => Ok(value),

@@ -9,7 +9,7 @@ use tillgate_shared::result::codes;
 
 use super::request::CallbackDocument;
 use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::{Account, CardSummary, Payment, PaymentType};
+use crate::domain::payment::{Account, CardSummary, ConnectorTxIds, Payment, PaymentType};
 use crate::domain::review_decision::{DecisionType, ReviewDecision, review_transaction_id};
 
 /// Parameters of the sample payment.
@@ -60,7 +60,7 @@ pub fn create_sample(entity: &EntityId, decision: DecisionType, processed: Times
         pay_to: None,
         connector: None,
         acquirer_merchant: None,
-        connector_tx_ids: Vec::new(),
+        connector_tx_ids: ConnectorTxIds::default(),
         unannounced: false,
         descriptor: "SAMPLE".to_owned(),
         account: Account::Card(card),
@@ -78,6 +78,7 @@ pub fn create_sample(entity: &EntityId, decision: DecisionType, processed: Times
         cancel_reason: (decision == DecisionType::Cancel).then_some(1),
         note: Some("A sample decision; nothing was decided.".to_owned()),
         processed,
+        at: processed,
     };
     Some(CallbackDocument { decision, payment })
 }

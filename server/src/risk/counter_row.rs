@@ -5,15 +5,15 @@
 //! buckets follow, newest first: the distance to the bucket before (not for the newest), and the total, or the number
 //! of values and the values (8 bytes each). Numbers are variable-length (LEB128), those with a sign in zigzag encoding.
 
-use super::CounterKey;
 use super::sliding_window::{Bucket, SlidingWindow};
 use super::velocity::WINDOW_SECONDS;
+use super::{CounterKey, MAX_COUNTERS};
 
 /// Version of the format.
 const FORMAT: u8 = 1;
-/// Largest number of windows in a row. Two rule sets use at most 128. Beyond it, those are dropped that were not used
-/// for longest, which no rule set reads any more.
-const MAX_WINDOWS: usize = 256;
+/// Largest number of windows in a row: two rule sets have 128 counters, and a sum has a window for each currency. Beyond
+/// it, those are dropped that were not used for longest. So sums are exact for the 32 currencies used last.
+const MAX_WINDOWS: usize = 2 * MAX_COUNTERS * 32;
 /// Largest number of buckets of a stored window.
 const MAX_BUCKETS: u64 = 61;
 /// Largest number of a bucket. It is beyond every [`jiff::Timestamp`], and calculations with it do not overflow.

@@ -14,6 +14,11 @@ pub fn read_list_keys(facts: &Facts<'_>) -> Vec<(&'static str, String)> {
     VelocityKey::NAMED.iter().filter_map(read).collect()
 }
 
+/// Finds the key of lists with a name. Returns `None` if there is none.
+pub fn find_list_key(name: &str) -> Option<(&'static str, VelocityKey)> {
+    VelocityKey::NAMED.into_iter().find(|(known, _)| *known == name)
+}
+
 /// Normalizes a value for a list, so that it equals the key's value for payments. For `card` and `account` it is the
 /// blind index. An address is written as street, postcode and country with `|` between.
 ///

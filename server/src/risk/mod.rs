@@ -39,7 +39,7 @@ pub use domains::DomainList;
 pub use error::TextError;
 pub use fact::{FactKind, FactRow, Source, all_facts, suggest_fact};
 pub use input::{CheckInput, Facts, RiskLists};
-pub use list_value::{MAX_LIST_VALUE, normalize_list_value, read_list_keys};
+pub use list_value::{MAX_LIST_VALUE, find_list_key, normalize_list_value, read_list_keys};
 pub use networks::NetworkTable;
 pub use offer::{BrandOffer, Offer, OfferEffect, OfferSet};
 pub use payment_count::{CountedPayment, PaymentCount, StoredCounters};

@@ -83,7 +83,7 @@ pub struct Rule {
     pub note: Option<String>,
     /// Its effect.
     pub effect: RuleEffect,
-    /// Result code of a payment that this rule denies or sends to review.
+    /// Result code of a payment that this rule refuses, or sends to a review in which it is refused.
     pub code: Option<ResultCode>,
     /// Its condition.
     pub(super) condition: Condition,

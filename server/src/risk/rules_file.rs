@@ -253,9 +253,12 @@ impl FileReader<'_> {
         if code.is_none() {
             self.add_error(at, "`code` is a documented result code of the group 100.400, such as \"100.400.142\"");
         }
-        let allowed = [RuleEffect::Outcome(Outcome::Deny), RuleEffect::Outcome(Outcome::Review)];
+        if code.is_some_and(|code| code.is_pending()) {
+            self.add_error(at, "`code` is the code of a refusal: this one is the code of a payment that is held");
+        }
+        let allowed = [Outcome::Deny, Outcome::Review, Outcome::Challenge].map(RuleEffect::Outcome);
         if effect.is_some_and(|effect| !allowed.contains(&effect)) {
-            self.add_error(at, "only a rule with outcome \"deny\" or \"review\" has a `code`");
+            self.add_error(at, "only a rule with outcome \"deny\", \"review\" or \"challenge\" has a `code`");
         }
         code
     }

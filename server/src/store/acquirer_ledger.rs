@@ -25,31 +25,17 @@ const QUEUE: usize = 1024;
 /// Maximum time to wait for another process's transaction.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The migrations, oldest first. Existing ones are never changed.
+/// The migrations, oldest first: numbered SQL files. Existing ones are never changed.
 const MIGRATIONS: &[M<'_>] = &[
-    M::up(
-        "CREATE TABLE entry (
-         number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, fingerprint BLOB, kind TEXT NOT NULL,
-         merchant TEXT NOT NULL, payment TEXT NOT NULL, original INTEGER REFERENCES entry (number),
-         amount INTEGER NOT NULL CHECK (amount >= 0), currency TEXT NOT NULL,
-         used INTEGER NOT NULL DEFAULT 0 CHECK (used BETWEEN 0 AND amount),
-         approved INTEGER NOT NULL, reversed INTEGER NOT NULL, undecided INTEGER NOT NULL, code TEXT NOT NULL,
-         avs TEXT, cvv TEXT, account TEXT, created INTEGER NOT NULL
-     ) STRICT;
-     CREATE INDEX entry_payment ON entry (payment);",
-    ),
-    M::up("ALTER TABLE entry ADD COLUMN three_ds TEXT;"),
-    M::up(
-        "ALTER TABLE entry ADD COLUMN awaits_shopper INTEGER NOT NULL DEFAULT 0;
-     ALTER TABLE entry ADD COLUMN page TEXT;
-     ALTER TABLE entry ADD COLUMN return_url TEXT;
-     CREATE UNIQUE INDEX entry_page ON entry (page) WHERE page IS NOT NULL;",
-    ),
+    M::up(include_str!("acquirer_migrations/0001_entries.sql")),
+    M::up(include_str!("acquirer_migrations/0002_three_ds.sql")),
+    M::up(include_str!("acquirer_migrations/0003_pages.sql")),
+    M::up(include_str!("acquirer_migrations/0004_scheme_data.sql")),
 ];
 
 /// Columns of an entry, in the order in which [`read_entry`] reads them.
 const COLUMNS: &str = "number, key, fingerprint, kind, merchant, payment, original, amount, currency, used, approved, reversed, \
-     undecided, code, avs, cvv, account, created, three_ds, awaits_shopper, page, return_url";
+     undecided, code, avs, cvv, account, created, three_ds, awaits_shopper, page, return_url, scheme_data";
 
 /// The ledger. Its queue serialises access from all threads.
 pub struct AcquirerLedger {
@@ -124,8 +110,8 @@ impl LedgerTransaction<'_> {
     pub fn insert_entry(&self, entry: NewEntry) -> Result<LedgerEntry, StoreError> {
         let query =
             "INSERT INTO entry (key, fingerprint, kind, merchant, payment, original, amount, currency, approved, \
-             reversed, undecided, code, avs, cvv, account, created, three_ds, awaits_shopper, page, return_url)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
+             reversed, undecided, code, avs, cvv, account, created, three_ds, awaits_shopper, page, return_url, scheme_data)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
         self.connection.prepare_cached(query)?.execute(params![
             entry.key,
             entry.fingerprint,
@@ -147,6 +133,7 @@ impl LedgerTransaction<'_> {
             entry.awaits_shopper,
             entry.page.as_ref().map(|page| &page.id),
             entry.page.as_ref().map(|page| &page.return_url),
+            serde_json::to_string(&entry.scheme_data).ok(),
         ])?;
         Ok(LedgerEntry { number: self.connection.last_insert_rowid(), used: 0, entry })
     }
@@ -206,7 +193,8 @@ fn read_amount(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     u64::try_from(stored).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, stored))
 }
 
-/// Reads an entry from a row with [`COLUMNS`]. Unreadable 3-D Secure data counts as none; an unknown kind is an error.
+/// Reads an entry from a row with [`COLUMNS`]. Unreadable data of 3-D Secure or for the schemes counts as
+/// none; an unknown kind is an error.
 fn read_entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
     let letter = |text: Option<String>| text.and_then(|text| text.chars().next());
     let kind: String = row.get(3)?;
@@ -236,6 +224,10 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
                 (Some(id), Some(return_url)) => Some(HostPage { id, return_url }),
                 _ => None,
             },
+            scheme_data: row
+                .get::<_, Option<String>>(22)?
+                .and_then(|text| serde_json::from_str(&text).ok())
+                .unwrap_or_default(),
         },
     })
 }
@@ -263,6 +255,7 @@ fn open_ledger_file(folder: &Path) -> Result<Connection, StoreError> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::acquirer_host::entry::SchemeData;
     use crate::connector::http::wire::ThreeDsData;
 
     /// Returns an approved authorization of 9200 minor units that waits for its shopper. `key` is its key and part of
@@ -287,6 +280,11 @@ mod tests {
             awaits_shopper: true,
             page: Some(HostPage { id: format!("page-{key}"), return_url: "https://pay.example/".to_owned() }),
             three_ds: Some(ThreeDsData { eci: Some("05".to_owned()), ..ThreeDsData::default() }),
+            scheme_data: SchemeData {
+                descriptor: Some("Kiln & Tide".to_owned()),
+                transaction_category: Some("EC".to_owned()),
+                ..SchemeData::default()
+            },
             created: 1,
         }
     }

@@ -70,6 +70,11 @@ impl RecordKeys {
         Self { payment: Some((entity.clone(), id.clone())), ..Self::default() }
     }
 
+    /// Returns the keys of a payment and of its review.
+    pub fn for_review_decision(payment: &Payment) -> Self {
+        Self { review: Some(payment.id.clone()), ..Self::for_payment(&payment.entity, &payment.id) }
+    }
+
     /// Returns the keys of one payment of an entity and of its follow-up payments.
     pub fn for_modification(entity: &EntityId, id: &PaymentId) -> Self {
         Self { follow_ups: true, ..Self::for_payment(entity, id) }

@@ -52,6 +52,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0032_review_queue",
     "0033_follow_up_types",
     "0034_account_sightings",
+    "0035_process_dates",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

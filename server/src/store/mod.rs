@@ -24,6 +24,7 @@ mod group_transaction;
 mod guards;
 mod health;
 mod intent;
+pub mod key_retirement;
 mod lock;
 mod long_reads;
 pub mod message;

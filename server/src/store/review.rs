@@ -48,19 +48,20 @@ pub(super) fn close_review(connection: &Connection, sources: &Sources, payment: 
 
 /// Writes a decision to the audit of its payment. Does nothing if the payment was never held.
 pub(super) fn record_decision(connection: &Connection, decision: &ReviewDecision) -> Result<(), StoreError> {
-    let ReviewDecision { payment, user_id, cancel_reason, note, processed, .. } = decision;
+    let ReviewDecision { payment, user_id, cancel_reason, note, processed, at, .. } = decision;
     connection
         .prepare_cached(
-            "INSERT INTO review_action (payment, at, action, analyst, reason, note)
-             SELECT payment, ?2, ?3, ?4, ?5, ?6 FROM review WHERE payment = ?1",
+            "INSERT INTO review_action (payment, at, action, analyst, reason, note, processed)
+             SELECT payment, ?2, ?3, ?4, ?5, ?6, ?7 FROM review WHERE payment = ?1",
         )?
         .execute(params![
             payment.as_str(),
-            processed.as_millisecond(),
+            at.as_millisecond(),
             decision_action(decision),
             user_id,
             cancel_reason,
-            note
+            note,
+            processed.as_millisecond()
         ])?;
     Ok(())
 }

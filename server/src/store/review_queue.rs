@@ -13,6 +13,7 @@ use super::webhook::timestamp_from_milliseconds;
 use super::{AdminStore, Changes, Store, StoreError, rows};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Payment;
+use crate::domain::review_decision::RequestedDecision;
 use crate::domain::review_queue::{
     Claim, ClaimEffect, MAX_ACTIONS, QueuedReview, ReviewAction, ReviewActionKind, ReviewChange, ReviewStatus,
 };
@@ -24,7 +25,7 @@ const MAX_AUDIT: u32 = MAX_ACTIONS + 100;
 /// Columns of a review, in the order in which [`read_review`] reads them.
 const COLUMNS: &str = "review.payment, review.entity, review.since, review.ended, review.analyst, review.claimed";
 /// Columns of the audit, in the order in which [`read_action`] reads them.
-const ACTION_COLUMNS: &str = "action, analyst, at, reason, note";
+const ACTION_COLUMNS: &str = "action, analyst, at, reason, note, processed";
 
 /// Selection of a page of reviews.
 #[derive(Debug, Clone)]
@@ -78,6 +79,7 @@ fn read_action(row: &Row<'_>) -> rusqlite::Result<ReviewAction> {
         at: timestamp_from_milliseconds(row.get(2)?),
         reason: row.get(3)?,
         note: row.get(4)?,
+        processed: row.get::<_, Option<i64>>(5)?.map(timestamp_from_milliseconds),
     })
 }
 
@@ -108,7 +110,12 @@ pub(super) fn load_status(connection: &Connection, payment: &PaymentId) -> Resul
     let query = "SELECT count(*), count(note) FROM (SELECT note FROM review_action WHERE payment = ?1 LIMIT ?2)";
     let mut statement = connection.prepare_cached(query)?;
     let size = statement.query_row(params![payment.as_str(), MAX_AUDIT], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(Some(ReviewStatus { review, actions: size.0, notes: size.1 }))
+    let query = format!(
+        "SELECT {ACTION_COLUMNS} FROM review_action WHERE payment = ?1 AND action IN ('pend', 'approve', 'cancel')
+         ORDER BY number DESC LIMIT 1"
+    );
+    let latest = connection.prepare_cached(&query)?.query_row([payment.as_str()], read_action).optional()?;
+    Ok(Some(ReviewStatus { review, actions: size.0, notes: size.1, latest }))
 }
 
 /// Loads the audit of a payment, oldest first, at most the latest [`MAX_AUDIT`] rows.
@@ -240,12 +247,13 @@ pub(super) fn apply_change(connection: &Connection, change: &ReviewChange) -> Re
             connection.prepare_cached(query)?.execute([payment])?;
         }
     }
-    let ReviewAction { kind, analyst, at, reason, note } = action;
+    let ReviewAction { kind, analyst, at, reason, note, processed } = action;
+    let processed = processed.map(Timestamp::as_millisecond);
     connection
         .prepare_cached(&format!(
-            "INSERT INTO review_action (payment, {ACTION_COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+            "INSERT INTO review_action (payment, {ACTION_COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
         ))?
-        .execute(params![payment, kind.as_str(), analyst, at.as_millisecond(), reason, note])?;
+        .execute(params![payment, kind.as_str(), analyst, at.as_millisecond(), reason, note, processed])?;
     Ok(())
 }
 
@@ -286,6 +294,19 @@ impl Store {
     /// If the store cannot be read.
     pub fn load_review_status(&self, payment: &PaymentId) -> Result<Option<ReviewStatus>, StoreError> {
         self.readers.in_snapshot(|connection| load_status(connection, payment))
+    }
+
+    /// Returns true if the audit of a payment has a decision.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn has_review_decision(
+        &self,
+        payment: &PaymentId,
+        decision: &RequestedDecision,
+    ) -> Result<bool, StoreError> {
+        let actions = self.run_read(|connection| load_actions(connection, payment))?;
+        Ok(actions.iter().any(|action| decision.is_same_decision(action)))
     }
 }
 

@@ -8,7 +8,8 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::error::unreadable_column;
 use super::{AdminStore, Store, StoreError};
 use crate::domain::id::EntityId;
-use crate::domain::risk_list::{ListHit, ListPosition, RiskListEntry, RiskListKind, find_list_key, to_list_value};
+use crate::domain::risk_list::{ListHit, ListPosition, RiskListEntry, RiskListKind, to_list_value};
+use crate::risk::find_list_key;
 
 /// Columns of an entry, in the order in which [`read_entry`] reads them.
 const COLUMNS: &str = "list, key, value, reason, author, created, expires";

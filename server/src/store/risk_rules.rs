@@ -104,9 +104,7 @@ pub(super) fn refill_rules(connection: &Connection, directory: &Directory) -> Re
             |version: Option<String>| match version {
                 Some(version) => directory
                     .risk
-                    .find_or_compile(&entity, &version, || {
-                        Ok(load_text(connection, &entity, &version)?.unwrap_or_default())
-                    })
+                    .find_or_compile(&entity, &version, || load_text(connection, &entity, &version))
                     .map(Some),
                 None => Ok::<_, StoreError>(None),
             };

@@ -115,6 +115,34 @@ async fn a_version_that_this_release_cannot_read_is_reported_and_not_left_out() 
 }
 
 #[tokio::test]
+async fn an_active_version_without_its_text_is_unreadable() {
+    let tree = TestTree::create();
+    let text = rules_with_amount(1);
+    let version = tree.use_rules(&tree.merchant, VersionRole::Active, &text);
+    // The constraints of the schema prevent this, but not in a store that was damaged or changed by hand.
+    tree.admin.connection.execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM risk_version").unwrap();
+    tree.store.fill_directory().await.unwrap();
+    let found = tree.directory.risk.find_rules(&tree.channel).unwrap();
+    assert!(found.is_unreadable && found.active.is_none());
+    // It is readable as soon as it is added again.
+    tree.apply(&tree.merchant, RiskAction::AddVersion { version, text, replaced: Vec::new() });
+    tree.store.fill_directory().await.unwrap();
+    let found = tree.directory.risk.find_rules(&tree.channel).unwrap();
+    assert!(!found.is_unreadable && found.active.is_some());
+}
+
+#[tokio::test]
+async fn a_version_that_holds_what_it_denies_is_unreadable() {
+    let tree = TestTree::create();
+    let (version, replaced) = ("00ff00ff00ff00ff".to_owned(), Vec::new());
+    let text = "[[rule]]\nname = 'a'\nwhen = 'hour = 1'\noutcome = 'deny'\ncode = '100.400.500'\n".to_owned();
+    tree.apply(&tree.merchant, RiskAction::AddVersion { version: version.clone(), text, replaced });
+    tree.apply(&tree.merchant, RiskAction::UseVersion { role: VersionRole::Active, version: Some(version) });
+    tree.store.fill_directory().await.unwrap();
+    assert!(tree.directory.risk.find_rules(&tree.channel).unwrap().is_unreadable);
+}
+
+#[tokio::test]
 async fn entries_of_an_entity_and_those_above_are_found_until_they_expire() {
     let tree = TestTree::create();
     let end = sample_time(60);

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::api::AppState;
+use crate::app::App;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Checks the store's file now and every 24 hours, until `stop` changes. Logs an error if the file cannot be checked;
 /// the store itself handles damage.
-pub(super) async fn check_store_daily(state: Arc<AppState>, mut stop: watch::Receiver<bool>) {
+pub(super) async fn check_store_daily(app: Arc<App>, mut stop: watch::Receiver<bool>) {
     let mut ticks = tokio::time::interval(DAY);
     loop {
         tokio::select! {
@@ -21,7 +21,7 @@ pub(super) async fn check_store_daily(state: Arc<AppState>, mut stop: watch::Rec
         // A check of a large file takes minutes. A stopping server does not wait for it.
         tokio::select! {
             _ = stop.changed() => break,
-            checked = state.gateway.store.check_file() => if let Err(error) = checked {
+            checked = app.gateway.store.check_file() => if let Err(error) = checked {
                 tracing::error!(%error, "the store's file cannot be checked");
             }
         }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 
-use crate::api::AppState;
+use crate::app::App;
 use crate::domain::registration::Registration;
 
 /// Interval of sweeps for expired card numbers, so a card number is deleted at most about a second after its time.
@@ -32,21 +32,21 @@ const SWEEPS_PER_BUILD_MARK: u32 = 600;
 const SWEEPS_PER_DAY: u32 = 24 * 60 * 60;
 
 /// Runs all background tasks until `stop` changes, and returns when they have finished the work in progress.
-pub async fn run_tasks(state: Arc<AppState>, stop: watch::Receiver<bool>) {
+pub async fn run_tasks(app: Arc<App>, stop: watch::Receiver<bool>) {
     tokio::join!(
-        sweep_periodically(Arc::clone(&state), stop.clone()),
-        integrity::check_store_daily(Arc::clone(&state), stop.clone()),
-        intents::resolve_periodically(Arc::clone(&state), stop.clone()),
-        risk_counters::delete_periodically(Arc::clone(&state), stop.clone()),
-        review_requests::carry_out_periodically(Arc::clone(&state), stop.clone()),
-        outbox::run_deliveries(state, stop)
+        sweep_periodically(Arc::clone(&app), stop.clone()),
+        integrity::check_store_daily(Arc::clone(&app), stop.clone()),
+        intents::resolve_periodically(Arc::clone(&app), stop.clone()),
+        risk_counters::delete_periodically(Arc::clone(&app), stop.clone()),
+        review_requests::carry_out_periodically(Arc::clone(&app), stop.clone()),
+        outbox::run_deliveries(app, stop)
     );
 }
 
 /// Sweeps every second until `stop` changes: runs due timers, deletes expired data, saves velocity counts, and does the
 /// rarer upkeep every few sweeps. Failures are logged and do not stop the sweep. At the end saves what is only in
 /// memory.
-async fn sweep_periodically(state: Arc<AppState>, mut stop: watch::Receiver<bool>) {
+async fn sweep_periodically(app: Arc<App>, mut stop: watch::Receiver<bool>) {
     let mut ticks = tokio::time::interval(SWEEP_INTERVAL);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut count = 0u32;
@@ -55,62 +55,62 @@ async fn sweep_periodically(state: Arc<AppState>, mut stop: watch::Receiver<bool
             _ = stop.changed() => break,
             _ = ticks.tick() => {}
         }
-        let now = state.gateway.now();
-        state.gateway.saved_forms.remove_expired(now);
-        if let Err(error) = timers::run_due_timers(&state.gateway, now).await {
+        let now = app.gateway.now();
+        app.gateway.saved_forms.remove_expired(now);
+        if let Err(error) = timers::run_due_timers(&app.gateway, now).await {
             tracing::warn!(%error, "doing what is due");
         }
-        state.gateway.security_codes.remove_expired(now);
-        save_velocity(&state).await;
-        if let Err(error) = delete_expired_data(&state, now).await {
+        app.gateway.security_codes.remove_expired(now);
+        save_velocity(&app).await;
+        if let Err(error) = delete_expired_data(&app, now).await {
             tracing::warn!(%error, "deleting account data whose time has passed");
         }
-        if let Err(error) = state.gateway.store.delete_expired_responses(now).await {
+        if let Err(error) = app.gateway.store.delete_expired_responses(now).await {
             tracing::warn!(%error, "deleting answers whose day is over");
         }
         if count.is_multiple_of(SWEEPS_PER_WAL_SCRUB)
-            && let Err(error) = state.gateway.store.scrub_wal().await
+            && let Err(error) = app.gateway.store.scrub_wal().await
         {
             tracing::warn!(%error, "overwriting what deleted account data left behind");
         }
-        if let Err(error) = tokens::key_hashes(&state).await {
+        if let Err(error) = tokens::key_hashes(&app).await {
             tracing::warn!(%error, "keying the hashes of tokens");
         }
         if count.is_multiple_of(SWEEPS_PER_USAGE_WRITE)
-            && let Err(error) = tokens::write_usage(&state).await
+            && let Err(error) = tokens::write_usage(&app).await
         {
             tracing::warn!(%error, "writing when tokens were used");
         }
         if count.is_multiple_of(SWEEPS_PER_DAY) {
-            log_failed_deliveries(&state, now);
+            log_failed_deliveries(&app, now);
         }
         count = count.wrapping_add(1);
         if count.is_multiple_of(SWEEPS_PER_BUILD_MARK)
-            && let Err(error) = state.builds.mark_in_use(&state.gateway.store, now).await
+            && let Err(error) = app.builds.mark_in_use(&app.gateway.store, now).await
         {
             tracing::warn!(%error, "marking the form's build as in use");
         }
     }
-    save_velocity(&state).await;
-    if let Err(error) = state.gateway.cancel_reminders().await {
+    save_velocity(&app).await;
+    if let Err(error) = app.gateway.cancel_reminders().await {
         tracing::warn!(%error, "taking reminders back");
     }
-    if let Err(error) = tokens::write_usage(&state).await {
+    if let Err(error) = tokens::write_usage(&app).await {
         tracing::warn!(%error, "writing when tokens were used");
     }
 }
 
 /// Stores the changed counts of the velocity limiter. Logs a warning if that fails.
-async fn save_velocity(state: &AppState) {
-    if let Err(error) = state.gateway.save_velocity().await {
+async fn save_velocity(app: &App) {
+    if let Err(error) = app.gateway.save_velocity().await {
         tracing::warn!(%error, "writing the counts against card testing; a restart now would forget some declines");
     }
 }
 
 /// Logs a warning for each receiver with failed deliveries in the last 24 hours, with their number. There are no emails
 /// about them yet.
-fn log_failed_deliveries(state: &AppState, now: Timestamp) {
-    match state.gateway.store.count_failures_since(now - SignedDuration::from_hours(24)) {
+fn log_failed_deliveries(app: &App, now: Timestamp) {
+    match app.gateway.store.count_failures_since(now - SignedDuration::from_hours(24)) {
         Ok(failures) => {
             for (receiver, attempts) in failures {
                 tracing::warn!(receiver, attempts, "attempts in the last 24 hours that a receiver did not take");
@@ -125,8 +125,8 @@ fn log_failed_deliveries(state: &AppState, now: Timestamp) {
 ///
 /// # Errors
 /// The first failure of the store; the rest is then left to the next sweep.
-async fn delete_expired_data(state: &AppState, now: Timestamp) -> Result<(), crate::store::StoreError> {
-    let store = &state.gateway.store;
+async fn delete_expired_data(app: &App, now: Timestamp) -> Result<(), crate::store::StoreError> {
+    let store = &app.gateway.store;
     store.delete_expired_wallet_tokens(now).await?;
     store.delete_expired_effects(now).await?;
     store.delete_expired_messages(now).await?;

@@ -16,7 +16,8 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::review_callback;
-use crate::api::{AppState, webhook_payload};
+use crate::api::webhook_payload;
+use crate::app::App;
 use crate::domain::delivery;
 use crate::domain::id::MessageId;
 use crate::gateway::{Gateway, random_bytes};
@@ -62,9 +63,9 @@ struct FinishedAttempt {
 
 /// Releases the messages of this node's earlier process, and delivers messages until `stop` changes. Then waits for the
 /// attempts in progress. Failures of the store are logged.
-pub(super) async fn run_deliveries(state: Arc<AppState>, mut stop: watch::Receiver<bool>) {
-    let node = state.gateway.options.node.clone();
-    if let Err(error) = state.gateway.store.release_messages(node).await {
+pub(super) async fn run_deliveries(app: Arc<App>, mut stop: watch::Receiver<bool>) {
+    let node = app.gateway.options.node.clone();
+    if let Err(error) = app.gateway.store.release_messages(node).await {
         tracing::warn!(%error, "taking up messages again");
     }
     let mut scheduler = DeliveryScheduler::default();
@@ -74,10 +75,10 @@ pub(super) async fn run_deliveries(state: Arc<AppState>, mut stop: watch::Receiv
         tokio::select! {
             _ = stop.changed() => break,
             _ = ticks.tick() => {}
-            () = state.gateway.store.wait_for_message() => {}
+            () = app.gateway.store.wait_for_message() => {}
             Some(ended) = scheduler.attempts.join_next() => scheduler.finish_attempt(ended.ok()),
         }
-        if let Err(error) = scheduler.start_due(&state).await {
+        if let Err(error) = scheduler.start_due(&app).await {
             tracing::warn!(%error, "taking messages from the outbox");
         }
     }
@@ -86,20 +87,20 @@ pub(super) async fn run_deliveries(state: Arc<AppState>, mut stop: watch::Receiv
 
 impl DeliveryScheduler {
     /// Claims the due messages for which there are free slots, and starts an attempt for each.
-    async fn start_due(&mut self, state: &Arc<AppState>) -> Result<(), StoreError> {
-        let now = state.gateway.now();
-        let due = self.select_due(&state.gateway.store, now)?;
+    async fn start_due(&mut self, app: &Arc<App>) -> Result<(), StoreError> {
+        let now = app.gateway.now();
+        let due = self.select_due(&app.gateway.store, now)?;
         if due.is_empty() {
             return Ok(());
         }
-        for message in state.gateway.store.claim_messages(due, state.gateway.options.node.clone(), now).await? {
+        for message in app.gateway.store.claim_messages(due, app.gateway.options.node.clone(), now).await? {
             let owner = message.owner.clone();
             let queue = self.hash_keys.hash_one((owner.as_str(), message.queue.as_str()));
             *self.by_owner.entry(owner.clone()).or_default() += 1;
             *self.by_queue.entry(queue).or_default() += 1;
-            let state = Arc::clone(state);
+            let app = Arc::clone(app);
             self.attempts.spawn(async move {
-                FinishedAttempt { owner, queue, accepted: attempt_delivery(&state, message).await }
+                FinishedAttempt { owner, queue, accepted: attempt_delivery(&app, message).await }
             });
         }
         Ok(())
@@ -173,13 +174,13 @@ pub(super) struct SendOutcome {
 
 /// Sends a message and records the attempt, with the delay before the next one. Returns true if the receiver accepted
 /// the message. A failed write is logged; the message is then sent again after its lease.
-async fn attempt_delivery(state: &AppState, message: Message) -> bool {
+async fn attempt_delivery(app: &App, message: Message) -> bool {
     let (at, began) = (Timestamp::now(), Instant::now());
     let outcome = match &message.content {
         MessageContent::ReviewCallback(callback, document) => {
-            review_callback::attempt_callback(state, callback, document, message.failures).await
+            review_callback::attempt_callback(app, callback, document, message.failures).await
         }
-        _ => send_message(state, &message, at).await,
+        _ => send_message(app, &message, at).await,
     };
     let SendOutcome { response, accepted, retry_after } = outcome;
     let (status, fault) = match response {
@@ -191,7 +192,7 @@ async fn attempt_delivery(state: &AppState, message: Message) -> bool {
     let attempt = DeliveryResult { at, milliseconds, status, fault, retry_after, accepted };
     let id = message.id.clone();
     // The repeated message has the same id.
-    if let Err(error) = state.gateway.store.record_delivery_attempt(message.id, attempt).await {
+    if let Err(error) = app.gateway.store.record_delivery_attempt(message.id, attempt).await {
         tracing::warn!(%error, %id, "writing how a message was taken");
     }
     accepted
@@ -199,9 +200,9 @@ async fn attempt_delivery(state: &AppState, message: Message) -> bool {
 
 /// Sends a message that is no review callback. The receiver accepts it with a status 2xx, or with any response to a
 /// reminder.
-async fn send_message(state: &AppState, message: &Message, at: Timestamp) -> SendOutcome {
-    let response = match build_request(state, message, at) {
-        Ok(request) => state.outgoing.send(request).await,
+async fn send_message(app: &App, message: &Message, at: Timestamp) -> SendOutcome {
+    let response = match build_request(app, message, at) {
+        Ok(request) => app.outgoing.send(request).await,
         Err(fault) => Err(fault),
     };
     let accepted = match &response {
@@ -224,7 +225,7 @@ async fn send_message(state: &AppState, message: &Message, at: Timestamp) -> Sen
 /// # Errors
 /// If the webhook or callback was deleted, its key cannot be opened, its document cannot be read, or the address is not
 /// valid.
-fn build_request(state: &AppState, message: &Message, now: Timestamp) -> Result<Request<Full<Bytes>>, OutgoingError> {
+fn build_request(app: &App, message: &Message, now: Timestamp) -> Result<Request<Full<Bytes>>, OutgoingError> {
     let (webhook, document) = match &message.content {
         MessageContent::DeletedWebhook => return Err(OutgoingError::WebhookDeleted),
         MessageContent::RemovedCallback | MessageContent::ReviewCallback(..) => {
@@ -236,7 +237,7 @@ fn build_request(state: &AppState, message: &Message, now: Timestamp) -> Result<
         }
         MessageContent::Webhook(webhook, document) => (webhook, document),
     };
-    let Gateway { directory, vault, .. } = &state.gateway;
+    let Gateway { directory, vault, .. } = &app.gateway;
     let key = vault.open(&Webhook::vault_record_id(&webhook.id), &webhook.sealed).map_err(|_| OutgoingError::Key)?;
     let secret = Secret::from_bytes(&key).ok_or(OutgoingError::Key)?;
     let text = webhook_payload::build_message(&message.kind, document, webhook.without_customer, directory)

@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 
 use super::outbox::SendOutcome;
-use crate::api::AppState;
+use crate::app::App;
 use crate::outgoing::{ExpectingPost, OutgoingError, ReceiverResponse};
 use crate::review_callback::{
     self, CallbackConfig, CallbackDocument, DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES, check_destination, render_body,
@@ -14,45 +14,45 @@ use crate::store::review_callback::StoredCallback;
 /// statuses, and tried again as the configuration says. A request to wait longer (`Retry-After`) is ignored, because
 /// the wait is configured by the same merchant.
 pub(super) async fn attempt_callback(
-    state: &AppState,
+    app: &App,
     stored: &StoredCallback,
     document: &[u8],
     failures: u32,
 ) -> SendOutcome {
-    let config = match open_config(state, stored) {
+    let config = match open_config(app, stored) {
         Ok(config) => config,
         Err(fault) => {
             let retry_after = review_callback::retry_delay(failures + 1, DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES);
             return SendOutcome { response: Err(fault), accepted: false, retry_after };
         }
     };
-    let response = send_callback(state, stored, &config, document).await;
+    let response = send_callback(app, stored, &config, document).await;
     let accepted = response.as_ref().is_ok_and(|response| config.accepted.contains(&response.status.as_u16()));
     let retry_after: Option<SignedDuration> = if accepted { None } else { config.retry_delay(failures + 1) };
     SendOutcome { response, accepted, retry_after }
 }
 
 /// Opens a sealed configuration.
-fn open_config(state: &AppState, stored: &StoredCallback) -> Result<CallbackConfig, OutgoingError> {
+fn open_config(app: &App, stored: &StoredCallback) -> Result<CallbackConfig, OutgoingError> {
     let record = review_callback::vault_record_id(&stored.entity);
-    let opened = state.gateway.vault.open(&record, &stored.sealed).map_err(|_| OutgoingError::Key)?;
+    let opened = app.gateway.vault.open(&record, &stored.sealed).map_err(|_| OutgoingError::Key)?;
     serde_json::from_slice(&opened).map_err(|_| OutgoingError::Document)
 }
 
 /// Renders a callback and sends it. The address is checked again, because the entity may have become live since.
 async fn send_callback(
-    state: &AppState,
+    app: &App,
     stored: &StoredCallback,
     config: &CallbackConfig,
     document: &[u8],
 ) -> Result<ReceiverResponse, OutgoingError> {
     let document: CallbackDocument = serde_json::from_slice(document).map_err(|_| OutgoingError::Document)?;
     let address = config.active_url().ok_or(OutgoingError::CallbackRemoved)?;
-    let is_live = state.gateway.directory.find_entity(&stored.entity).is_some_and(|entity| entity.live);
+    let is_live = app.gateway.directory.find_entity(&stored.entity).is_some_and(|entity| entity.live);
     let uri = check_destination(address, false).map_err(|_| OutgoingError::InvalidAddress)?;
     if is_live && uri.scheme_str() != Some("https") {
         return Err(OutgoingError::PlainHttp);
     }
     let body = render_body(config, &document);
-    state.outgoing.send_expecting(&ExpectingPost { uri: &uri, headers: &config.user_headers(), body: &body }).await
+    app.outgoing.send_expecting(&ExpectingPost { uri: &uri, headers: &config.user_headers(), body: &body }).await
 }

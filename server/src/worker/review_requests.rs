@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::{Id, JoinSet};
 
-use crate::api::AppState;
+use crate::app::App;
 use crate::domain::id::{PaymentId, log_tag};
 
 /// Interval of checks for requests.
@@ -27,14 +27,14 @@ struct RunningDecisions {
 
 /// Carries out requested decisions until `stop` changes; those in progress are then dropped, and taken up at the next
 /// start.
-pub(super) async fn carry_out_periodically(state: Arc<AppState>, mut stop: watch::Receiver<bool>) {
+pub(super) async fn carry_out_periodically(app: Arc<App>, mut stop: watch::Receiver<bool>) {
     let mut ticks = tokio::time::interval(CHECK_INTERVAL);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut running = RunningDecisions::default();
     loop {
         tokio::select! {
             _ = stop.changed() => break,
-            _ = ticks.tick() => running.start_waiting(&state),
+            _ = ticks.tick() => running.start_waiting(&app),
             Some(ended) = running.tasks.join_next_with_id() => {
                 running.payments.remove(&ended.map_or_else(|error| error.id(), |(id, ())| id));
             }
@@ -45,8 +45,8 @@ pub(super) async fn carry_out_periodically(state: Arc<AppState>, mut stop: watch
 impl RunningDecisions {
     /// Starts the decisions that wait, oldest first, while fewer than [`MAX_RUNNING`] are in progress. If one fails,
     /// logs a warning, and its request still waits.
-    fn start_waiting(&mut self, state: &Arc<AppState>) {
-        let waiting = match state.gateway.store.load_waiting_requests(BATCH) {
+    fn start_waiting(&mut self, app: &Arc<App>) {
+        let waiting = match app.gateway.store.load_waiting_requests(BATCH) {
             Ok(waiting) => waiting,
             Err(error) => return tracing::warn!(%error, "looking for requested review decisions"),
         };
@@ -55,10 +55,10 @@ impl RunningDecisions {
             if self.payments.len() >= MAX_RUNNING || self.payments.values().any(|running| *running == payment) {
                 continue;
             }
-            let state = Arc::clone(state);
+            let app = Arc::clone(app);
             let task = self.tasks.spawn(async move {
                 let payment = log_tag(request.payment.as_str());
-                if let Err(error) = state.gateway.carry_out_request(request).await {
+                if let Err(error) = app.gateway.carry_out_request(request).await {
                     tracing::warn!(%error, payment, "carrying out a requested review decision");
                 }
             });

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::api::AppState;
+use crate::app::App;
 
 /// Interval of the deletions. Counters end at full hours.
 const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Deletes expired counters every minute until `stop` changes. It is a task of its own, because there may be many of
 /// them and other expired data does not wait. Failures are logged.
-pub(super) async fn delete_periodically(state: Arc<AppState>, mut stop: watch::Receiver<bool>) {
+pub(super) async fn delete_periodically(app: Arc<App>, mut stop: watch::Receiver<bool>) {
     let mut ticks = tokio::time::interval(INTERVAL);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
@@ -22,7 +22,7 @@ pub(super) async fn delete_periodically(state: Arc<AppState>, mut stop: watch::R
         }
         tokio::select! {
             _ = stop.changed() => return,
-            deleted = state.gateway.store.delete_expired_risk_counters(state.gateway.now()) => {
+            deleted = app.gateway.store.delete_expired_risk_counters(app.gateway.now()) => {
                 if let Err(error) = deleted {
                     tracing::warn!(%error, "deleting velocity counters of risk rules that have ended");
                 }

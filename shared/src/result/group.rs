@@ -103,87 +103,95 @@ impl ResultGroup {
 /// Success and review take precedence over everything else. Among the others, the narrower prefix precedes the wider
 /// one.
 pub fn classify_code(code: &str) -> ResultGroup {
-    let is = |prefixes: &[&str]| prefixes.iter().any(|prefix| code.starts_with(prefix));
-    // Checks a digit at a place, once the prefix matches, for `000.400.1x0` and the like.
-    let digit = |place: usize| code.as_bytes().get(place).copied().unwrap_or(0);
+    classify_decision(code).unwrap_or_else(|| classify_invalid(code))
+}
 
-    if is(&["000.000.", "000.100.1", "000.3", "000.6", "000.400.110", "000.400.120"]) {
-        ResultGroup::Success
-    } else if code.starts_with("000.400.0") && digit(9) != b'3' && digit(9) != 0 || code.starts_with("000.400.100") {
-        ResultGroup::SuccessReview
+/// Returns the group of the code of a decision: success, pending, or a rejection by bank, issuer, risk or system.
+/// `None` for any other code.
+fn classify_decision(code: &str) -> Option<ResultGroup> {
+    if has_prefix(code, &["000.000.", "000.100.1", "000.3", "000.6", "000.400.110", "000.400.120"]) {
+        Some(ResultGroup::Success)
+    } else if code.starts_with("000.400.0") && digit_at(code, 9) != b'3' && digit_at(code, 9) != 0
+        || code.starts_with("000.400.100")
+    {
+        Some(ResultGroup::SuccessReview)
     } else if code.starts_with("000.200") {
-        ResultGroup::Pending
-    } else if is(&["800.400.5", "100.400.500"]) {
-        ResultGroup::PendingLong
+        Some(ResultGroup::Pending)
+    } else if has_prefix(code, &["800.400.5", "100.400.500"]) {
+        Some(ResultGroup::PendingLong)
     } else if code.starts_with("000.400.030") {
-        ResultGroup::RejectedCommunication
-    } else if code.starts_with("000.400.1") && matches!(digit(10), b'1'..=b'9') || code.starts_with("000.400.2") {
-        ResultGroup::Rejected3dsRisk
-    } else if is(&["900.100", "900.200", "900.300", "900.400"]) {
-        ResultGroup::RejectedCommunication
-    } else if is(&["800.100", "800.700", "800.800.1", "800.800.2", "800.800.3"]) {
-        ResultGroup::RejectedBank
-    } else if is(&["800.5", "800.6", "999.", "600.1", "800.800.8", "800.800.4"]) {
-        ResultGroup::RejectedSystem
-    } else if is(&["100.395", "100.396", "100.397"]) {
-        ResultGroup::RejectedAsync
+        Some(ResultGroup::RejectedCommunication)
+    } else if code.starts_with("000.400.1") && matches!(digit_at(code, 10), b'1'..=b'9')
+        || code.starts_with("000.400.2")
+    {
+        Some(ResultGroup::Rejected3dsRisk)
+    } else if has_prefix(code, &["900.100", "900.200", "900.300", "900.400"]) {
+        Some(ResultGroup::RejectedCommunication)
+    } else if has_prefix(code, &["800.100", "800.700", "800.800.1", "800.800.2", "800.800.3"]) {
+        Some(ResultGroup::RejectedBank)
+    } else if has_prefix(code, &["800.5", "800.6", "999.", "600.1", "800.800.8", "800.800.4"]) {
+        Some(ResultGroup::RejectedSystem)
+    } else if has_prefix(code, &["100.395", "100.396", "100.397"]) {
+        Some(ResultGroup::RejectedAsync)
     } else if code.starts_with("300.100.100") {
-        ResultGroup::SoftDecline
-    } else if is(&["100.380.2", "100.380.3", "100.380.101"]) {
-        ResultGroup::InvalidRisk
-    } else if is(&[
-        "100.400.0",
-        "100.400.1",
-        "100.400.2",
-        "100.400.3",
-        "100.380.100",
-        "100.380.11",
-        "100.380.4",
-        "100.380.5",
-        "100.370.100",
-        "100.370.11",
-    ]) {
-        ResultGroup::RejectedExternalRisk
+        Some(ResultGroup::SoftDecline)
+    } else if has_prefix(code, &["100.380.2", "100.380.3", "100.380.101"]) {
+        Some(ResultGroup::InvalidRisk)
+    } else if has_prefix(
+        code,
+        &[
+            "100.400.0",
+            "100.400.1",
+            "100.400.2",
+            "100.400.3",
+            "100.380.100",
+            "100.380.11",
+            "100.380.4",
+            "100.380.5",
+            "100.370.100",
+            "100.370.11",
+        ],
+    ) {
+        Some(ResultGroup::RejectedExternalRisk)
     } else if code.starts_with("800.400.1") {
-        ResultGroup::RejectedAddress
-    } else if is(&["800.400.2", "100.390"]) {
-        ResultGroup::Rejected3ds
-    } else if is(&["800.3", "800.2", "100.100.701"]) {
-        ResultGroup::RejectedBlacklist
-    } else if code.starts_with("800.1") && matches!(digit(5), b'1'..=b'6') && digit(6) == b'0' {
-        ResultGroup::RejectedRiskValidation
-    } else if is(&["600.2", "600.3", "500.1", "500.2", "800.121"]) {
+        Some(ResultGroup::RejectedAddress)
+    } else if has_prefix(code, &["800.400.2", "100.390"]) {
+        Some(ResultGroup::Rejected3ds)
+    } else if has_prefix(code, &["800.3", "800.2", "100.100.701"]) {
+        Some(ResultGroup::RejectedBlacklist)
+    } else if code.starts_with("800.1") && matches!(digit_at(code, 5), b'1'..=b'6') && digit_at(code, 6) == b'0' {
+        Some(ResultGroup::RejectedRiskValidation)
+    } else {
+        None
+    }
+}
+
+/// Returns the group of a code that is no decision, mostly of an invalid request.
+fn classify_invalid(code: &str) -> ResultGroup {
+    if has_prefix(code, &["600.2", "600.3", "500.1", "500.2", "800.121"]) {
         ResultGroup::InvalidConfiguration
-    } else if is(&["100.150", "100.350"]) {
+    } else if has_prefix(code, &["100.150", "100.350"]) {
         ResultGroup::InvalidRegistration
-    } else if is(&["100.250", "100.360"]) {
+    } else if has_prefix(code, &["100.250", "100.360"]) {
         ResultGroup::InvalidJob
     } else if code.starts_with("700.")
-        && matches!(digit(4), b'1' | b'3' | b'4' | b'5')
-        && matches!(digit(5), b'0' | b'5')
-        && digit(6) == b'0'
+        && matches!(digit_at(code, 4), b'1' | b'3' | b'4' | b'5')
+        && matches!(digit_at(code, 5), b'0' | b'5')
+        && digit_at(code, 6) == b'0'
     {
         ResultGroup::InvalidReference
-    } else if is(&["700.600", "700.601"]) {
+    } else if has_prefix(code, &["700.600", "700.601"]) {
         ResultGroup::RetryAdvice
-    } else if is(&[
-        "200.1",
-        "200.2",
-        "200.3",
-        "100.50",
-        "100.57",
-        "100.30",
-        "100.37",
-        "800.900",
-        "100.600.500",
-        "100.900.500",
-    ]) {
+    } else if has_prefix(
+        code,
+        &["200.1", "200.2", "200.3", "100.50", "100.57", "100.30", "100.37", "800.900", "100.600.500", "100.900.500"],
+    ) {
         ResultGroup::InvalidFormat
     } else if code.starts_with("100.800") {
         ResultGroup::InvalidAddress
-    } else if is(&["100.700", "100.900"]) {
+    } else if has_prefix(code, &["100.700", "100.900"]) {
         ResultGroup::InvalidContact
-    } else if is(&["100.100", "100.20", "100.21"]) {
+    } else if has_prefix(code, &["100.100", "100.20", "100.21"]) {
         ResultGroup::InvalidAccount
     } else if code.starts_with("100.55") {
         ResultGroup::InvalidAmount
@@ -192,4 +200,14 @@ pub fn classify_code(code: &str) -> ResultGroup {
     } else {
         ResultGroup::Other
     }
+}
+
+/// Returns true if a code begins with one of the prefixes.
+fn has_prefix(code: &str, prefixes: &[&str]) -> bool {
+    prefixes.iter().any(|prefix| code.starts_with(prefix))
+}
+
+/// Returns the digit at a place of a code, for `000.400.1x0` and the like. Returns 0 if the code is shorter.
+fn digit_at(code: &str, place: usize) -> u8 {
+    code.as_bytes().get(place).copied().unwrap_or(0)
 }

@@ -8,7 +8,7 @@ use tillgate::domain::entity::{Entity, EntitySettings};
 use tillgate::domain::id::{EntityId, PaymentId};
 use tillgate::domain::level::Level;
 use tillgate::domain::ndc::Ndc;
-use tillgate::domain::payment::{Account, CardSummary, Payment, PaymentType, statement_descriptor};
+use tillgate::domain::payment::{Account, CardSummary, ConnectorTxIds, Payment, PaymentType, statement_descriptor};
 use tillgate::vault::{MasterKey, Sealed, Vault};
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::Parameters;
@@ -88,7 +88,7 @@ impl Sampler {
             connector: None,
             acquirer_merchant: None,
             unannounced: false,
-            connector_tx_ids: Vec::new(),
+            connector_tx_ids: ConnectorTxIds::default(),
             account: Account::Card(CardSummary {
                 bin: "420000".to_owned(),
                 last4: format!("{:04}", number % 10_000),

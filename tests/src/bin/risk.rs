@@ -38,8 +38,11 @@ const COUNTERS: [&str; 20] = [
     "count(account, 1 d) > 50",
     "sum(account, 90 d) > 90000",
 ];
-/// Number of rules.
+/// Number of rules. One in [`FIRING`] fires for the payments of the bench.
 const RULES: usize = 200;
+const FIRING: usize = 10;
+/// Largest amount in a rule, which is less than that of the payments: every rule goes on to its counter.
+const MAX_AMOUNT: usize = 90;
 /// Rows that a payment of a new shopper adds.
 const ROWS_PER_PAYMENT: u64 = 8;
 /// Payments in a transaction, as in a group of the writer under load.
@@ -181,10 +184,11 @@ fn make_rules() -> anyhow::Result<RuleSet> {
 /// Returns the file of the rules.
 fn format_rules() -> String {
     let rule = |number: usize| {
-        let counter = COUNTERS[number % COUNTERS.len()];
+        let (amount, counter) = (number % MAX_AMOUNT, COUNTERS[number % COUNTERS.len()]);
+        let shop = if number % FIRING == 0 { "shop".to_owned() } else { number.to_string() };
         format!(
-            "[[rule]]\nname = 'rule {number}'\nscore = 1\nwhen = '''amount > {number} and billing.country != \"DE\" \
-             and ({counter} or customer.email ends with \"{number}.example\")'''\n"
+            "[[rule]]\nname = 'rule {number}'\nscore = 1\nwhen = '''amount > {amount} and billing.country != \"DE\" \
+             and ({counter} or customer.email ends with \"{shop}.example\")'''\n"
         )
     };
     (0..RULES).map(rule).collect()
@@ -212,4 +216,25 @@ fn percentile(mut times: Vec<Duration>, percent: usize) -> Duration {
     times.sort_unstable();
     let rank = (times.len() * percent).div_ceil(100).max(1);
     times.get(rank - 1).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_reaches_its_counter_and_a_tenth_of_them_fires() {
+        let rules = make_rules().unwrap();
+        let input = make_payment(FIRST_NEW, Timestamp::UNIX_EPOCH);
+        let (lists, entity) = (RiskLists::default(), EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]));
+        let facts = Facts { input: &input, lists: &lists };
+        let count = PaymentCount::prepare(&[&rules], &facts, &entity, &[7; 32]);
+        let counters = count.count_payment(&[]).counters.unwrap();
+        assert_eq!(rules.evaluate(&facts, &counters).fired.len(), RULES / FIRING);
+        // Without its last comparison every rule fires.
+        let all = format_rules().replace("customer.email ends with", "customer.email != ");
+        let all = RuleSet::parse(&all).unwrap();
+        assert_eq!(all.evaluate(&facts, &counters).fired.len(), RULES);
+    }
 }

@@ -275,6 +275,36 @@ async fn rules_of_other_merchants_and_of_a_channel_without_checks_have_no_effect
 }
 
 #[tokio::test]
+async fn a_brand_that_one_channel_hides_does_not_move_to_another() -> anyhow::Result<()> {
+    let gateway = TestGateway::shared();
+    let merchant = gateway.create_merchant()?;
+    let channel = |priority: &str, arguments: &[&str]| {
+        let own = ["--merchant", &merchant.entity_id, "--priority", priority];
+        gateway.create_merchant_with(&[&own[..], arguments].concat())
+    };
+    let hiding = channel("1", &["--risk", "on", "--brands", "VISA,MASTER"])?;
+    channel("2", &[])?;
+    activate_rules(&hiding, &format_offer("amount > 500", "hide = ['VISA']")).await?;
+    let checkout = open_checkout(&merchant, &[]).await?;
+    assert_eq!(read_offered_brands(&merchant, &checkout).await?, NAMED.join(" "));
+    // The second channel takes VISA, too, but a payment with it is the first channel's.
+    update_checkout(&merchant, &checkout, &[("amount", "501.00")]).await?;
+    assert_eq!(read_offered_brands(&merchant, &checkout).await?, "MASTER PAYPAL DIRECTDEBIT_SEPA APPLEPAY");
+    for fields in [&[][..], &[("paymentBrand", "VISA")], &[("paymentBrand", "")]] {
+        let refused = merchant.submit_card(&checkout, fields).await?;
+        assert_result(&refused, 400, HIDDEN);
+    }
+    assert!(stored_payments(gateway, &checkout)?.is_empty());
+    // The second channel takes the brands that the first one does not, and its rules hide nothing.
+    assert_eq!(merchant.submit_card(&checkout, &MASTER).await?.status, 200);
+    let amex = [("paymentBrand", "AMEX"), ("card.number", "377777777777770"), ("card.cvv", "1234")];
+    let checkout = open_checkout(&merchant, &[("amount", "501.00")]).await?;
+    assert_eq!(merchant.submit_card(&checkout, &amex).await?.status, 200);
+    assert_result(&merchant.read_status(&checkout).await?, 200, PAID);
+    Ok(())
+}
+
+#[tokio::test]
 async fn the_address_of_the_shopper_is_the_one_that_the_gateway_sees() -> anyhow::Result<()> {
     let shop = create_shop("ip = \"127.0.0.1\"", "hide = ['VISA']").await?;
     // Neither a header that no trusted proxy sent nor the merchant's parameter changes it.

@@ -6,6 +6,7 @@ use reqwest::Method;
 use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway, encode_form};
 use tokio::task::JoinSet;
 
+use crate::risk_payments::{create_shop_with_rules, format_rule};
 use crate::support::*;
 
 /// Disables all velocity limits except the one that a test sets. A sandbox has the same limits as a live entity here.
@@ -319,6 +320,44 @@ async fn a_pending_payment_counts_as_what_it_is_in_the_end() -> anyhow::Result<(
             declined += 1;
         }
         assert_eq!(declined, if let_in == 0 { 0 } else { let_in - 1 }, "{outcome}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_held_payment_counts_as_what_its_review_made_of_it() -> anyhow::Result<()> {
+    let rule = format_rule("large", "amount > 100", "outcome = 'review'");
+    for (decision, let_in) in [("approve", 2), ("cancel", 0), ("", 0)] {
+        let gateway = start_with_limit("--declines-per-entity", "3")?;
+        let shop = create_shop_with_rules(&gateway, &["--review", "hold"], &rule).await?;
+        let mut held = Vec::new();
+        for _ in 0..3 {
+            let paid = shop.pay_by_card(&[("amount", "101.00")]).await?;
+            assert_result(&paid, 200, "100.400.500");
+            held.push(paid);
+        }
+        // A held payment is counted as declined until an analyst has decided.
+        assert_throttled(&shop.pay_by_card(&[]).await?);
+        if decision.is_empty() {
+            shop.advance_clock("25h").await?;
+        }
+        for paid in &held {
+            let action = format!("v2/reviews/{}/{decision}", paid.id());
+            if !decision.is_empty() {
+                assert_result(&shop.post(&action, &[("reason", "7")]).await?, 200, "000.000.100");
+            }
+            tillgate_tests::poll_until("the review has ended", async || {
+                let status = shop.get(&format!("v1/payments/{}", paid.id())).await?;
+                Ok((status.result_code() != "100.400.500").then_some(()))
+            })
+            .await?;
+        }
+        // Three approvals weigh less than one decline. The last decline reaches the limit.
+        let mut declined = 0;
+        while shop.pay_by_card(&[DECLINE]).await?.status == 400 {
+            declined += 1;
+        }
+        assert_eq!(declined, let_in, "{decision}");
     }
     Ok(())
 }

@@ -142,11 +142,16 @@ fn check_fields() -> Vec<(&'static str, &'static str)> {
 async fn every_post_of_the_merchants_takes_a_key() -> anyhow::Result<()> {
     let plain = sandbox_shop();
     let reviewed = create_reviewed_shop(TestGateway::shared(), "hold", &[]).await?;
+    let checking = TestGateway::shared().create_merchant_with(&["--risk", "on"])?;
     // A dry run changes nothing and has a response of any length, so it takes no key.
     assert!(ROUTES.iter().any(|row| row.path.ends_with("/dryRun") && !row.is_idempotent()));
     for row in ROUTES.iter().filter(|row| row.is_idempotent()) {
         let (method, route) = (row.method.as_str(), row.path);
-        let shop = if route.starts_with("/v2/reviews/") { &reviewed } else { &plain };
+        let shop = match route {
+            _ if route.starts_with("/v2/reviews/") => &reviewed,
+            _ if route.ends_with("/riskScreen") => &checking,
+            _ => &plain,
+        };
         let (path, fields) = example_request(shop, route).await?;
         let key = format!("{method}:{path}");
         let first = post_with_key(shop, &path, &key, &fields).await?;

@@ -101,9 +101,12 @@ impl CallbackScene {
     }
 }
 
-/// Writes a configuration file beside the data folder.
+/// Writes a configuration file beside the data folder, each in a folder of its own: tests share a gateway.
 pub fn write_config(gateway: &TestGateway, text: &str) -> anyhow::Result<PathBuf> {
-    let path = gateway.folder().join("callback.toml");
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let folder = gateway.folder().join(format!("callback-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
+    std::fs::create_dir(&folder)?;
+    let path = folder.join("callback.toml");
     std::fs::write(&path, text)?;
     Ok(path)
 }

@@ -1,5 +1,6 @@
 //! Decisions that an outside review system posts: every status of the endpoint, and its credentials.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use reqwest::Method;
@@ -103,6 +104,23 @@ async fn every_status_has_its_text() -> anyhow::Result<()> {
     ] {
         let answer = post_body(&shop, entity, body, headers).await?;
         assert_eq!(answer.status, 403, "{headers:?}: {}", answer.text);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn both_documents_have_the_same_statuses() -> anyhow::Result<()> {
+    let page = include_str!("../../../docs/review-callbacks.md");
+    let section = page.split("## Receiving decisions").nth(1).unwrap_or_default();
+    let first_cells = section.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
+    let mut statuses: BTreeSet<&str> = first_cells.flat_map(|cell| cell.split(", ")).collect();
+    statuses.remove("Status");
+    assert_eq!(statuses.into_iter().collect::<Vec<_>>().join(" "), "200 400 401 403 404 413 429 503");
+    let description = receiving_shop().bare_request(Method::GET, "openapi.json").send().await?;
+    let description = ApiResponse::read_from(description).await?.json;
+    let responses = &description["paths"]["/v2/reviewDecisions/{id}"]["post"]["responses"];
+    for status in [200, 400, 401, 403, 404, 413, 429, 503] {
+        assert!(responses[status.to_string()].is_object(), "{status}: {responses}");
     }
     Ok(())
 }

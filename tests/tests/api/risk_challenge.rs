@@ -70,6 +70,30 @@ async fn a_score_that_reaches_the_threshold_demands_a_challenge() -> anyhow::Res
 }
 
 #[tokio::test]
+async fn a_payment_to_review_is_challenged_before_it_is_held_if_it_can_be() -> anyhow::Result<()> {
+    let rules = "[thresholds]\nchallenge = 30\nreview = 60\n".to_owned();
+    let rules = [rules, format_rule("large", "amount > 100", "score = 60")].concat();
+    let create = async |arguments| create_shop_with_rules(TestGateway::shared(), arguments, &rules).await;
+    for arguments in [&["--review", "hold"][..], &["--review", "authorize"], &["--review", "hold", "--screen", "after"]]
+    {
+        let shop = create(arguments).await?;
+        for number in [FRICTIONLESS, FRICTIONLESS_METHOD] {
+            let pending = pay_by_card(&shop, "VISA", number, &[LARGE]).await?;
+            answer_challenge(&shop, &pending, PAID).await?;
+            let held = read_payment(&shop, pending.id()).await?;
+            assert_result(&held, 200, "100.400.500");
+            assert_eq!(held.json["threeDSecure"]["authenticationStatus"], "Y", "{}", held.text);
+        }
+        // Nobody can challenge this card, so an analyst decides without.
+        assert_result(&pay_by_card(&shop, "VISA", UNAVAILABLE, &[LARGE]).await?, 200, "100.400.500");
+    }
+    // A payment that is declined for its review needs no challenge.
+    let shop = create(&["--review", "decline"]).await?;
+    assert_result(&pay_by_card(&shop, "VISA", FRICTIONLESS, &[LARGE]).await?, 400, DECLINED);
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_form_leads_to_the_demanded_challenge_and_a_failed_one_leaves_its_checkout_open() -> anyhow::Result<()> {
     let shop = create_shop(&[]).await?;
     for (number, code, status) in [

@@ -55,6 +55,14 @@ name = "authenticated"
 when = 'threeDs.result = "Y" or threeDSecure.eci is present'
 score = 1
 [[rule]]
+name = "young account"
+when = 'account.age < 10 min'
+score = 1
+[[rule]]
+name = "old account"
+when = 'account.age > 20 min'
+score = 1
+[[rule]]
 name = "form"
 when = 'source(customer.email) = browser or bin = "42000000"'
 score = 1

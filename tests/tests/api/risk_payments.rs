@@ -1,10 +1,13 @@
 //! Payments under a merchant's own risk rules and lists: outcomes, codes, velocity counters, and what a browser cannot
 //! change.
 
-use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
+use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway};
 use tokio::task::JoinSet;
 
+use crate::registrations::pay_by_registration;
+use crate::risk_dry_run::dry_run_by_command;
 use crate::support::*;
+use crate::three_ds;
 
 /// Creates a merchant that checks payments by these rules, which are active when this returns.
 pub async fn create_shop_with_rules(
@@ -174,6 +177,156 @@ async fn rules_know_what_the_browser_chose() -> anyhow::Result<()> {
     let by_merchant = shop.create_checkout(&customer).await?.id().to_owned();
     shop.submit_card(&by_merchant, &customer).await?;
     assert_result(&shop.read_status(&by_merchant).await?, 200, "000.100.110");
+    Ok(())
+}
+
+/// Returns rules that add a score each if their condition is true.
+fn score_conditions(conditions: &[(&str, &str)]) -> String {
+    let rule = |(condition, score): &(&str, &str)| format_rule(condition, condition, &format!("score = {score}"));
+    conditions.iter().map(rule).collect()
+}
+
+#[tokio::test]
+async fn every_group_reaches_the_check() -> anyhow::Result<()> {
+    let sent = [
+        ("customer.email", "jo@shop.example"),
+        ("customer.givenName", "Jo"),
+        ("customer.surname", "Jones"),
+        ("billing.city", "Bath"),
+        ("shipping.city", "Wells"),
+        ("shipping.customer.surname", "Smith"),
+        ("cart.items[0].name", "Bowl"),
+        ("cart.payments[0].name", "voucher"),
+        ("threeDSecure.challengeIndicator", "02"),
+        ("giftCard.message", "Many happy returns"),
+        ("risk.parameters[vip]", "yes"),
+    ];
+    let conditions: Vec<(String, &str)> = sent
+        .iter()
+        .filter(|(name, _)| !name.starts_with("customer.") || *name == "customer.email")
+        .map(|(name, value)| (format!("{name} = \"{value}\""), "1"))
+        .collect();
+    let conditions: Vec<(&str, &str)> =
+        conditions.iter().map(|(condition, score)| (condition.as_str(), *score)).collect();
+    let shop = create_shop_with_rules(TestGateway::shared(), &[], &score_conditions(&conditions)).await?;
+    let expected = conditions.len().to_string();
+    let checkout = shop.create_checkout(&sent).await?;
+    assert_result(&checkout, 200, "000.200.100");
+    shop.submit_card(checkout.id(), &[]).await?;
+    let paid = shop.pay_by_card(&sent).await?;
+    let order = [("amount", "92.00"), ("currency", "EUR"), ("merchantTransactionId", "order-0001")];
+    let checked = shop.post("v2/riskScreen", &[&CARD[..], &order, &sent].concat()).await?;
+    for answer in [shop.read_status(checkout.id()).await?, paid, checked] {
+        assert_result(&answer, 200, "000.100.110");
+        assert_eq!(answer.json["risk"]["score"], expected.as_str(), "{}", answer.text);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_source_of_a_value_is_the_party_that_has_chosen_it() -> anyhow::Result<()> {
+    let rules = score_conditions(&[
+        ("source(card.holder) = browser", "1"),
+        ("source(card.expiryMonth) = browser", "10"),
+        ("source(cart.items[0].quantityUnit) = gateway", "100"),
+        ("source(threeDs.result) = gateway", "1000"),
+        ("source(threeDs.result) = merchant", "2000"),
+        ("source(customer.ip) = gateway", "10000"),
+        ("source(mismatch.country) = browser", "20000"),
+    ]);
+    let shop = create_shop_with_rules(TestGateway::shared(), &[], &rules).await?;
+    let frictionless = [&three_ds::CARDHOLDER_DATA[..], &[("card.number", "4200000000000026")]].concat();
+    let countries = [("billing.country", "DE"), ("shipping.country", "FR")];
+    let elsewhere = [
+        ("threeDSecure.eci", "05"),
+        ("threeDSecure.verificationId", "AAACAgSRBklmQCFgMpEGAAAAAAA="),
+        ("threeDSecure.dsTransactionId", "c75f23af-9454-43f6-ba17-130ed529507e"),
+        ("threeDSecure.version", "2.1.0"),
+        ("threeDSecure.enrollmentStatus", "Y"),
+        ("threeDSecure.authenticationStatus", "Y"),
+    ];
+    let item = ("cart.items[0].name", "Bowl");
+    let checkout = shop.create_checkout(&[three_ds::BACK, item, countries[0]]).await?;
+    shop.submit_card(checkout.id(), &[&frictionless[..], &countries[1..]].concat()).await?;
+    let stored = shop.post("v1/registrations", &CARD).await?;
+    let offers = shop.create_checkout(&[("registrations[0].id", stored.id())]).await?;
+    let chosen = [("registrationId", stored.id()), ("card.cvv", "123")];
+    shop.post_as_browser(&format!("v1/checkouts/{}/payment", offers.id()), &chosen).await?;
+    for (answer, score) in [
+        (shop.read_status(checkout.id()).await?, "31111"),
+        (shop.read_status(offers.id()).await?, "10000"),
+        (shop.pay_by_card(&[&elsewhere[..], &countries].concat()).await?, "2000"),
+        (three_ds::pay_by_card(&shop, "VISA", "4200000000000026", &[item]).await?, "1100"),
+    ] {
+        assert_result(&answer, 200, "000.100.110");
+        assert_eq!(answer.json["risk"]["score"], score, "{}", answer.text);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_data_kept_with_a_registration_reach_the_check_with_their_source() -> anyhow::Result<()> {
+    let rules = score_conditions(&[
+        ("customer.email = \"jo@shop.example\"", "1"),
+        ("billing.city = \"Bath\"", "10"),
+        ("shipping.street1 = \"Kiln Lane 1\"", "100"),
+        ("source(customer.email) = merchant", "1000"),
+        ("source(customer.email) = browser", "2000"),
+        ("source(card.holder) = browser", "10000"),
+        ("ip = \"203.0.113.7\"", "50000"),
+    ]);
+    let gateway = TestGateway::shared();
+    let shop = create_shop_with_rules(gateway, &[], &rules).await?;
+    let shopper = [
+        ("customer.email", "jo@shop.example"),
+        ("customer.givenName", "Jo"),
+        ("customer.surname", "Jones"),
+        ("billing.city", "Bath"),
+        ("shipping.street1", "Kiln Lane 1"),
+    ];
+    // The address belongs to the request in which the account was stored.
+    let address = [("customer.ip", "203.0.113.7"), ("createRegistration", "true")];
+    let alone = shop.post("v1/registrations", &[&CARD[..], &shopper, &address[..1]].concat()).await?;
+    let with_payment = shop.pay_by_card(&[&shopper[..], &address].concat()).await?;
+    let checkout = shop.create_checkout(&[("createRegistration", "true")]).await?;
+    shop.submit_card(checkout.id(), &shopper).await?;
+    let in_form = shop.read_status(checkout.id()).await?;
+    let registration_of = |paid: &ApiResponse| paid.json["registrationId"].as_str().unwrap_or_default().to_owned();
+    let order = [("amount", "92.00"), ("currency", "EUR"), ("merchantTransactionId", "order-0001")];
+    for (registration, score, resent) in [
+        (alone.id().to_owned(), "1111", "2111"),
+        (registration_of(&with_payment), "1111", "2111"),
+        (registration_of(&in_form), "12111", "12111"),
+    ] {
+        let paid = pay_by_registration(&shop, &registration, &[]).await?;
+        let checked = shop.post(&format!("v2/registrations/{registration}/riskScreen"), &order).await?;
+        // A shopper who sends the same value again does not make it the merchant's.
+        let offers = shop.create_checkout(&[("registrations[0].id", &registration)]).await?;
+        let chosen = [("registrationId", registration.as_str()), ("card.cvv", "123"), shopper[0]];
+        let chosen = [&chosen[..], &shopper[1..3]].concat();
+        shop.post_as_browser(&format!("v1/checkouts/{}/payment", offers.id()), &chosen).await?;
+        let again = shop.read_status(offers.id()).await?;
+        for (answer, score) in [(&paid, score), (&checked, score), (&again, resent)] {
+            assert_result(answer, 200, "000.100.110");
+            assert_eq!(answer.json["risk"]["score"], score, "{}", answer.text);
+        }
+        // The merchant's own value counts more.
+        let other = [("customer.email", "ann@shop.example"), shopper[1], shopper[2]];
+        let paid = pay_by_registration(&shop, &registration, &other).await?;
+        let expected = if score == "1111" { "1110" } else { "11110" };
+        assert_eq!(paid.json["risk"]["score"], expected, "{}", paid.text);
+    }
+    // A dry run has the same facts.
+    let version = shop.get("v2/risk/rules").await?.json["active"].as_str().unwrap_or_default().to_owned();
+    let report = dry_run_by_command(gateway, &shop.entity_id, &version, &[])?;
+    let fired = |condition: &str| {
+        let rules = report["rules"].as_array().into_iter().flatten();
+        let rule = rules.into_iter().find(|rule| rule["name"].as_str().is_some_and(|name| name == condition));
+        rule.map_or(0, |rule| rule["fired"]["count"].as_u64().unwrap_or_default())
+    };
+    // Two payments stored an account, and three payments each were made with three registrations.
+    assert_eq!(fired("billing.city = \"Bath\""), 2 + 9, "{report:#}");
+    assert_eq!(fired("source(customer.email) = browser"), 1 + 2 + 2, "{report:#}");
     Ok(())
 }
 

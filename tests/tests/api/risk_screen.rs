@@ -3,6 +3,7 @@
 use tillgate_tests::{CARD, MerchantClient, TestGateway};
 
 use crate::registrations::merge_fields;
+use crate::risk_payments::{create_shop_with_rules, format_rule};
 use crate::support::*;
 
 /// The order of a check.
@@ -42,6 +43,77 @@ async fn a_check_answers_with_result_score_and_request_and_charges_nothing() -> 
 }
 
 #[tokio::test]
+async fn a_check_takes_each_kind_of_account_and_any_payment_type() -> anyhow::Result<()> {
+    let shop = create_checking_shop().await?;
+    let bank = [
+        ("paymentBrand", "SEPA"),
+        ("bankAccount.holder", "Jane Jones"),
+        ("bankAccount.iban", "DE23100000001234567890"),
+        ("bankAccount.bic", "MARKDEF1100"),
+    ];
+    let provider = [("paymentBrand", "PAYPAL"), ("virtualAccount.accountId", "jane@shop.example")];
+    for (account, shown) in [(&CARD[..], "card"), (&bank, "bankAccount"), (&provider, "virtualAccount")] {
+        let checked = shop.post("v2/riskScreen", &[account, &ORDER].concat()).await?;
+        assert_result(&checked, 200, "000.100.110");
+        assert!(checked.json[shown].is_object() && checked.json.get("redirect").is_none(), "{}", checked.text);
+        assert_eq!(checked.json["paymentType"], "DB", "{}", checked.text);
+    }
+    let shop = create_checking_shop().await?;
+    for payment_type in ["PA", "CD", "PA.CP"] {
+        let descriptor = [("paymentType", payment_type), ("descriptor", "Bowls")];
+        let checked = shop.post("v2/riskScreen", &[&CARD[..], &ORDER, &descriptor].concat()).await?;
+        assert_result(&checked, 200, "000.100.110");
+        assert_eq!(checked.json["paymentType"], payment_type, "{}", checked.text);
+        assert!(checked.json["descriptor"].as_str().is_some_and(|text| text.ends_with("Bowls")), "{}", checked.text);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_check_authenticates_nobody() -> anyhow::Result<()> {
+    let rule = format_rule("large", "amount > 100", "outcome = 'challenge'");
+    let named = format_rule("vip", "risk.parameters[vip] = \"no\"", "outcome = 'challenge'\ncode = '100.400.121'");
+    let shop = create_shop_with_rules(TestGateway::shared(), &["--3d", "required"], &[rule, named].concat()).await?;
+    // A card that is challenged, and one that is authenticated without.
+    for number in ["4200000000000018", "4200000000000026"] {
+        let fields = merge_fields(&[&CARD[..], &ORDER].concat(), &[("card.number", number)]);
+        let checked = shop.post("v2/riskScreen", &fields).await?;
+        assert_result(&checked, 200, "000.100.110");
+        assert!(checked.json.get("redirect").is_none(), "{}", checked.text);
+        assert!(checked.json["threeDSecure"].get("authenticationStatus").is_none(), "{}", checked.text);
+        for (more, code) in [(("amount", "101.00"), "100.400.141"), (("risk.parameters[vip]", "no"), "100.400.121")] {
+            assert_result(&shop.post("v2/riskScreen", &merge_fields(&fields, &[more])).await?, 400, code);
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_channel_without_checks_refuses_to_check_an_order() -> anyhow::Result<()> {
+    let shop = sandbox_shop();
+    let stored = shop.post("v1/registrations", &CARD).await?;
+    let path = format!("v2/registrations/{}/riskScreen", stored.id());
+    for refused in [shop.post("v2/riskScreen", &[&CARD[..], &ORDER].concat()).await?, shop.post(&path, &ORDER).await?] {
+        assert_result(&refused, 400, "600.200.201");
+        assert!(refused.json["result"]["description"].as_str().is_some_and(|text| text.contains("`risk` is off")));
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn each_check_knows_the_time_of_the_order() -> anyhow::Result<()> {
+    let rule = format_rule("dated", "risk.orderTimestamp is present", "score = 5");
+    let old = format_rule("old", "risk.orderTimestamp starts with \"2001-\"", "score = 2");
+    let shop = create_shop_with_rules(TestGateway::shared(), &[], &[rule, old].concat()).await?;
+    for (sent, score) in [(&[][..], "5"), (&[("risk.orderTimestamp", "2001-02-03 04:05:06")], "7")] {
+        let checked = shop.post("v2/riskScreen", &[&CARD[..], &ORDER, sent].concat()).await?;
+        assert_result(&checked, 200, "000.100.110");
+        assert_eq!(checked.json["risk"]["score"], score, "{}", checked.text);
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn checks_count_like_payments_and_a_refusal_has_its_code() -> anyhow::Result<()> {
     let shop = create_checking_shop().await?;
     for _ in 0..3 {
@@ -75,7 +147,7 @@ async fn a_stored_account_is_checked_as_if_it_were_charged() -> anyhow::Result<(
 
 #[tokio::test]
 async fn what_is_missing_in_a_check_is_named() -> anyhow::Result<()> {
-    let shop = sandbox_shop();
+    let shop = create_checking_shop().await?;
     let without = |name: &str| -> Vec<(&str, &str)> {
         [&CARD[..], &ORDER].concat().into_iter().filter(|(sent, _)| *sent != name).collect()
     };

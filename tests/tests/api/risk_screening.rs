@@ -7,7 +7,10 @@ use serde_json::Value;
 use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
 
 use crate::asynchronous::{pay_by_brand, press_button, redirect_url};
+use crate::external::AcquirerScene;
+use crate::risk_payments::{create_shop_with_rules, format_rule};
 use crate::support::*;
+use crate::three_ds;
 
 /// Returns the shared merchant that checks payments before their connector is asked.
 fn checking_shop() -> MerchantClient {
@@ -68,13 +71,63 @@ async fn the_names_of_the_test_data_ask_for_an_outcome_where_payments_are_checke
 }
 
 #[tokio::test]
+async fn a_simulated_challenge_reverses_the_payment_of_an_authenticated_cardholder_too() -> anyhow::Result<()> {
+    for shop in [checking_shop(), reversing_shop()] {
+        let paid = three_ds::pay_by_card(&shop, "VISA", "4200000000000026", &simulate("yellow")).await?;
+        assert_result(&paid, 400, "100.400.148");
+        assert_eq!(paid.json["threeDSecure"]["authenticationStatus"], "Y", "{}", paid.text);
+        assert_eq!(list_linked_payments(&shop, paid.id()).await?, [("RV".to_owned(), "000.100.110".to_owned())]);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_names_mean_nothing_at_an_acquirer() -> anyhow::Result<()> {
+    for shop in [checking_shop(), reversing_shop()] {
+        for surname in ["red", "yellow", "error"] {
+            let paid = shop.pay_by_card(&[&simulate(surname)[..], &[("testMode", "EXTERNAL")]].concat()).await?;
+            assert_result(&paid, 200, "000.100.112");
+            assert_eq!(score(&paid), "0", "{}", paid.text);
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_refused_approval_is_reversed_at_the_acquirer() -> anyhow::Result<()> {
+    let scene = AcquirerScene::start(&[], &[]).await?;
+    let rule = format_rule("large", "amount > 100", "outcome = 'deny'");
+    let shop = create_shop_with_rules(&scene.gateway, &["--screen", "after"], &rule).await?;
+    let pay = async |amount| shop.pay_by_card(&[("testMode", "EXTERNAL"), ("amount", amount)]).await;
+    assert_result(&pay("99.00").await?, 200, "000.100.112");
+    let refused = pay("101.00").await?;
+    assert_result(&refused, 400, "100.400.147");
+    scene.wait_until_booked("reversal", 1).await?;
+    assert_eq!(scene.booked_entries("debit").await?.len(), 2);
+    assert_eq!(scene.booked_entries("reversal").await?.len(), 1);
+    tillgate_tests::poll_until("the reversal is approved", async || {
+        let linked = list_linked_payments(&shop, refused.id()).await?;
+        Ok((linked == [("RV".to_owned(), "000.100.112".to_owned())]).then_some(()))
+    })
+    .await?;
+    scene.reconcile().await
+}
+
+#[tokio::test]
 async fn an_accepted_payment_has_its_score_in_its_response_status_and_list() -> anyhow::Result<()> {
     for shop in [checking_shop(), reversing_shop()] {
-        let paid = shop.pay_by_card(&[("risk.amount", "10.00"), ("risk.score", "77")]).await?;
+        let sent = [("risk.amount", "10.00"), ("risk.score", "77"), ("merchantTransactionId", "order-scored")];
+        let paid = shop.pay_by_card(&sent).await?;
         assert_result(&paid, 200, "000.100.110");
         assert_eq!((score(&paid), paid.json["risk"]["amount"].as_str()), ("0", Some("10.00")), "{}", paid.text);
         let status = shop.get(&format!("v1/payments/{}", paid.id())).await?;
         assert_eq!(score(&status), "0", "{}", status.text);
+        let found = shop.get(&format!("v1/query/{}", paid.id())).await?;
+        assert_eq!(score(&found), "0", "{}", found.text);
+        let list = shop.get("v1/query?merchantTransactionId=order-scored").await?;
+        let scores: Vec<&Value> = list.json["payments"].as_array().into_iter().flatten().collect();
+        assert_eq!(scores.len(), 1, "{}", list.text);
+        assert_eq!(scores[0]["risk"]["score"], "0", "{}", list.text);
     }
     let unchecked = sandbox_shop().pay_by_card(&[("risk.amount", "10.00")]).await?;
     assert_eq!((score(&unchecked), &unchecked.json["risk"]["amount"]), ("none", &"10.00".into()), "{}", unchecked.text);
@@ -140,7 +193,15 @@ async fn a_failed_check_is_accepted_where_the_channel_says_so() -> anyhow::Resul
         &["--risk", "on", "--risk-error", "accept", "--screen", "after"],
     ] {
         let shop = TestGateway::shared().create_merchant_with(arguments)?;
-        assert_result(&shop.pay_by_card(&simulate("error")).await?, 200, "000.100.110");
+        let accepted = shop.pay_by_card(&simulate("error")).await?;
+        assert_result(&accepted, 200, "000.100.110");
+        let status = shop.get(&format!("v1/payments/{}", accepted.id())).await?;
+        for answer in [accepted, status] {
+            let mark = serde_json::json!({ "score": "0", "resultCode": "100.400.145" });
+            assert_eq!(answer.json["risk"], mark, "{}", answer.text);
+        }
+        let checked = shop.pay_by_card(&simulate("green")).await?;
+        assert_eq!(checked.json["risk"], serde_json::json!({ "score": "0" }), "{}", checked.text);
         assert_eq!(shop.pay_by_card(&simulate("red")).await?.status, 400);
     }
     Ok(())

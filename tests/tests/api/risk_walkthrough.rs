@@ -1,10 +1,19 @@
 //! docs/risk-walkthrough.md does what it says: this test runs its commands.
 
+use std::os::unix::fs::PermissionsExt;
+
 use anyhow::Context as _;
 use tillgate_tests::{Receiver, TestGateway};
 
 use crate::notifications::LOOPBACK;
 
+/// A program in the place of `date`, by which it is the next day as soon as the first payment is made: whoever works
+/// through the page may do so at midnight.
+const DATE: &str = r#"#!/bin/sh
+[ -e payment.json ] || exec "$REAL_DATE" "$@"
+if [ "$2" = -d ]; then exec "$REAL_DATE" -u -d "$3 +1 day" "$4"; fi
+exec "$REAL_DATE" -u -d '+1 day' "$2"
+"#;
 const PAGE: &str = include_str!("../../../docs/risk-walkthrough.md");
 
 /// Returns the commands of a page: its blocks of `sh`, in their order.
@@ -20,11 +29,17 @@ async fn the_walk_through_goes_from_a_rule_to_a_decision() -> anyhow::Result<()>
     let folder = tempfile::tempdir()?;
     let program = tillgate_tests::binary_path();
     let programs = program.parent().context("the program has a folder")?;
-    let path = format!("{}:{}", programs.display(), std::env::var("PATH")?);
+    let path = std::env::var("PATH")?;
+    let date = std::env::split_paths(&path).map(|folder| folder.join("date")).find(|file| file.is_file());
+    let tools = tempfile::tempdir()?;
+    std::fs::write(tools.path().join("date"), DATE)?;
+    std::fs::set_permissions(tools.path().join("date"), PermissionsExt::from_mode(0o755))?;
+    let path = format!("{}:{}:{path}", tools.path().display(), programs.display());
     let output = tokio::process::Command::new("bash")
         .args(["-euo", "pipefail", "-c", &read_commands(PAGE)])
         .current_dir(folder.path())
         .env("PATH", path)
+        .env("REAL_DATE", date.context("there is a program date")?)
         .env("GATEWAY", gateway.base_url().trim_end_matches('/'))
         .env("TILLGATE_DATA", gateway.data_folder())
         .env("SHOP", shop.url("decisions"))

@@ -1,12 +1,12 @@
 //! Events about the risk checks of payments.
 
 use serde_json::Value;
-use tillgate_tests::CARD;
+use tillgate_tests::{CARD, poll_until};
 
 use crate::held_payments::{decide, review_payments};
 use crate::risk_payments::{activate_rules, format_rule};
 use crate::support::*;
-use crate::webhooks::WebhookScene;
+use crate::webhooks::{WebhookScene, decrypt_event};
 
 /// Shopper data, with a value for each group of the payload.
 const ORDER: [(&str, &str); 6] = [
@@ -126,6 +126,85 @@ async fn the_end_of_a_review_is_told_once_under_the_id_of_its_check() -> anyhow:
         assert_eq!((&second["id"], &second["referencedId"]), (&first["id"], &held.id().into()));
         assert_eq!(second["risk"], first["risk"]);
     }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_approval_of_an_external_payment_is_told_with_its_result() -> anyhow::Result<()> {
+    for review in ["hold", "authorize"] {
+        let options = ["--risk", "on", "--review", review];
+        let scene = WebhookScene::for_merchant(&options, &["--types", "PAYMENT,RISK"]).await?;
+        let shop = &scene.shop;
+        review_payments(&scene.gateway, shop).await?;
+        let held = shop.pay_by_card(&[&ORDER[..], &[("testMode", "EXTERNAL")]].concat()).await?;
+        assert_result(&held, 200, "100.400.500");
+        let (payment, check) = expect_both(&scene).await?;
+        assert_eq!(
+            (&payment["result"]["code"], &check["result"]["code"]),
+            (&"100.400.500".into(), &"100.400.500".into())
+        );
+        assert_eq!(decide(shop, held.id(), "APPROVE", "1").await?, 200);
+        let (payment, check) = expect_both(&scene).await?;
+        assert_eq!(
+            (&payment["result"]["code"], &check["result"]["code"]),
+            (&"000.100.112".into(), &"000.100.112".into())
+        );
+        assert!(scene.receiver.drain_requests().await.is_empty(), "{review}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expired_review_is_told_once() -> anyhow::Result<()> {
+    for (review, code, reversals) in [("hold", "100.400.142", 0), ("authorize", "100.400.147", 1)] {
+        let options = ["--risk", "on", "--review", review];
+        let scene = WebhookScene::for_merchant(&options, &["--types", "PAYMENT,RISK"]).await?;
+        let shop = &scene.shop;
+        review_payments(&scene.gateway, shop).await?;
+        let address = scene.receiver.url("notify");
+        let held = shop.pay_by_card(&[&ORDER[..], &[("notificationUrl", &address)]].concat()).await?;
+        assert_result(&held, 200, "100.400.500");
+        expect_both(&scene).await?;
+        shop.advance_clock("25h").await?;
+        let ended = poll_until("the review ends", async || {
+            let status = shop.get(&format!("v1/payments/{}", held.id())).await?;
+            Ok(Some(status).filter(|status| status.status == 400))
+        });
+        assert_result(&ended.await?, 400, code);
+        let (mut notified, mut events) = (Vec::new(), Vec::new());
+        for _ in 0..3 + reversals * 2 {
+            let received = scene.receiver.next_request().await?;
+            if received.target.starts_with("/notify") {
+                notified.push(received.target);
+            } else {
+                let event = decrypt_event(&scene.webhook, &received, &received.body)?;
+                let text = |name: &str| event["payload"][name].as_str().unwrap_or_default().to_owned();
+                events.push(format!("{} {}", text("paymentType"), event["payload"]["result"]["code"]));
+            }
+        }
+        events.sort();
+        let reversal = vec!["RV \"000.100.110\"".to_owned(); reversals];
+        assert_eq!(events, [&[format!("DB \"{code}\""), format!("RI \"{code}\"")][..], &reversal].concat());
+        assert_eq!(
+            notified.iter().filter(|target| target.contains(&format!("?id={}&", held.id()))).count(),
+            1,
+            "{notified:?}"
+        );
+        assert_eq!(notified.len(), 1 + reversals, "{notified:?}");
+        assert!(scene.receiver.drain_requests().await.is_empty(), "{review}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_check_that_is_accepted_is_told_as_failed() -> anyhow::Result<()> {
+    let options = ["--risk", "on", "--risk-error", "accept"];
+    let scene = WebhookScene::for_merchant(&options, &["--types", "PAYMENT,RISK"]).await?;
+    let names = [("customer.givenName", "simulate"), ("customer.surname", "error")];
+    assert_result(&scene.shop.pay_by_card(&names).await?, 200, "000.100.110");
+    let (payment, check) = expect_both(&scene).await?;
+    assert_eq!((&payment["result"]["code"], &check["result"]["code"]), (&"000.100.110".into(), &"100.400.145".into()));
+    assert_eq!(payment["risk"]["resultCode"], "100.400.145", "{payment}");
     Ok(())
 }
 

@@ -22,9 +22,9 @@ const LOOPBACK: [&str; 2] = ["--allow-network", "127.0.0.0/8"];
 pub struct WebhookScene {
     pub gateway: TestGateway,
     pub shop: MerchantClient,
-    receiver: Receiver,
+    pub receiver: Receiver,
     status: Arc<AtomicU16>,
-    webhook: Value,
+    pub webhook: Value,
 }
 
 impl WebhookScene {

@@ -18,7 +18,7 @@ use super::Bench;
 use super::child::ServerProcess;
 use super::numbers::{median, to_megabytes};
 use super::requests::{MerchantAccess, submit_requests};
-use super::rounds::{compare_tail, compare_throughput, run_rounds};
+use super::rounds::{Runs, compare_tail, compare_throughput, run_rounds};
 use super::table::{Goal, ResultRow};
 use super::traffic::{LoadDuration, LoadTarget};
 
@@ -104,59 +104,73 @@ fn measure_load(bench: &Bench, folder: &Path) -> Result<Vec<ResultRow>> {
     })?;
     let (resident, anonymous) = gateway.resident_memory()?;
     gateway.stop_gracefully()?;
+    let memory = memory_row(resident, anonymous);
+    Ok([throughput_rows(&capacity), latency_rows(&latency), vec![memory]].concat())
+}
 
-    let mut rows = vec![
+/// Compares the throughput of the gateway with that of its floors.
+fn throughput_rows(capacity: &Runs<TargetKind>) -> Vec<ResultRow> {
+    vec![
         compare_throughput(
-            &capacity,
+            capacity,
             "POST /v1/checkouts : one-row floor",
             TargetKind::Checkouts,
             TargetKind::RowOfCheckout,
             0.5,
         ),
         compare_throughput(
-            &capacity,
+            capacity,
             "POST /v1/payments : one-row floor",
             TargetKind::Payments,
             TargetKind::RowOfPayment,
             0.35,
         ),
         compare_throughput(
-            &capacity,
+            capacity,
             "POST /v1/payments : equal-rows floor",
             TargetKind::Payments,
             TargetKind::EqualRows,
             0.5,
         ),
         compare_throughput(
-            &capacity,
+            capacity,
             "POST /v1/payments, external : two commits and the host",
             TargetKind::ExternalPayments,
             TargetKind::HostBetweenCommits,
             0.5,
         ),
-        compare_throughput(&capacity, "GET status : echo", TargetKind::Status, TargetKind::Echo, 0.6),
+        compare_throughput(capacity, "GET status : echo", TargetKind::Status, TargetKind::Echo, 0.6),
+    ]
+}
+
+/// Compares the slowest responses at half of the capacity with those of the floors.
+fn latency_rows(latency: &Runs<TargetKind>) -> Vec<ResultRow> {
+    vec![
         compare_tail(
-            &latency,
+            latency,
             "p99 of POST /v1/checkouts : one-row floor",
             TargetKind::Checkouts,
             TargetKind::RowOfCheckout,
         ),
         compare_tail(
-            &latency,
+            latency,
             "p99 of POST /v1/payments : one-row floor",
             TargetKind::Payments,
             TargetKind::RowOfPayment,
         ),
-        compare_tail(&latency, "p99 of GET status : echo", TargetKind::Status, TargetKind::Echo),
-    ];
-    rows.push(ResultRow {
+        compare_tail(latency, "p99 of GET status : echo", TargetKind::Status, TargetKind::Echo),
+    ]
+}
+
+/// Returns the row on the gateway's memory, from its resident and its anonymous bytes.
+fn memory_row(resident: u64, anonymous: u64) -> ResultRow {
+    ResultRow {
         what: "Memory after the load".to_owned(),
         reached: to_megabytes(resident),
         goal: Goal::AtMost(100.0),
         unit: "MB",
         figures: format!("{:.0} MB of it its own, the rest files", to_megabytes(anonymous)),
-    });
-    Ok(rows)
+    }
 }
 
 /// Creates a sandbox entity in a new store, and starts a gateway on it with further arguments, as operators run it:

@@ -37,6 +37,20 @@ pub fn bench_form(bench: &Bench) -> Result<Vec<ResultRow>> {
         },
     )?;
     let conditions = report["ways"].as_array().context("no conditions")?;
+    let mut rows = summary_rows(&report, conditions)?;
+    for condition in conditions {
+        let line =
+            if condition["far"] == true { format!("{} ms each way", DELAY.as_millis()) } else { "loopback".to_owned() };
+        let processor = if condition["slow"] == true { ", processor 4 times slower" } else { "" };
+        for visit in ["cold", "warm"] {
+            rows.push(time_row(&condition[visit], format!("Form : static page, {visit}, {line}{processor}"))?);
+        }
+    }
+    Ok(rows)
+}
+
+/// Returns the rows on size, round trips, longest task and layout shift, over the visits under all conditions.
+fn summary_rows(report: &Value, conditions: &[Value]) -> Result<Vec<ResultRow>> {
     let all = |name: &str| -> Result<Vec<f64>> {
         Ok(conditions.iter().map(|condition| parse_numbers(&condition[name])).collect::<Result<Vec<_>>>()?.concat())
     };
@@ -45,8 +59,8 @@ pub fn bench_form(bench: &Bench) -> Result<Vec<ResultRow>> {
         let tasks = conditions.iter().map(|condition| parse_numbers(&condition["longest_task"][of]));
         Ok(median(tasks.collect::<Result<Vec<_>>>()?.concat()))
     };
-    let mut rows = vec![
-        weight_row(&report)?,
+    Ok(vec![
+        weight_row(report)?,
         ResultRow {
             what: "Form, serial round trips".to_owned(),
             reached: all("round_trips")?.into_iter().fold(f64::INFINITY, f64::min),
@@ -71,16 +85,7 @@ pub fn bench_form(bench: &Bench) -> Result<Vec<ResultRow>> {
             unit: "",
             figures: "the most of all visits, after the first paint".to_owned(),
         },
-    ];
-    for condition in conditions {
-        let line =
-            if condition["far"] == true { format!("{} ms each way", DELAY.as_millis()) } else { "loopback".to_owned() };
-        let processor = if condition["slow"] == true { ", processor 4 times slower" } else { "" };
-        for visit in ["cold", "warm"] {
-            rows.push(time_row(&condition[visit], format!("Form : static page, {visit}, {line}{processor}"))?);
-        }
-    }
-    Ok(rows)
+    ])
 }
 
 /// Prints the size of each loaded file, and returns the row on the sum of their bodies. The goal depends on the

@@ -26,11 +26,12 @@ impl MerchantAccess {
         (0..VARIANTS).map(|variant| format!("{}&{CARD}", self.order_body(variant))).collect()
     }
 
-    /// Returns form bodies of a card payment, each by another shopper with a device and an address.
+    /// Returns form bodies of a card payment, each by another shopper in the US with a device and an address. Rules on
+    /// payments from Germany would end at their first comparison.
     pub fn shopper_payment_bodies(&self) -> Vec<String> {
         let of_shopper = |(shopper, body): (usize, String)| {
             let (high, low) = (shopper / 256, shopper % 256);
-            let body = body.replace("jane.jones", &format!("jane.jones.{shopper}"));
+            let body = body.replace("jane.jones", &format!("jane.jones.{shopper}")).replace("country=DE", "country=US");
             format!("{body}&customer.ip=10.{high}.{low}.1&customer.browserFingerprint.id=device-{shopper}")
         };
         self.payment_bodies().into_iter().enumerate().map(of_shopper).collect()

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::Bench;
 use super::load::{serve_store, start_floor, start_gateway};
 use super::requests::MerchantAccess;
-use super::rounds::{compare_throughput, run_rounds};
+use super::rounds::{Runs, compare_throughput, run_rounds};
 use super::start::ensure_filled_store;
 use super::table::ResultRow;
 use super::traffic::{LoadDuration, LoadTarget};
@@ -95,25 +95,30 @@ fn measure_stored_payments(bench: &Bench, folder: &Path) -> Result<Vec<ResultRow
     drop(targets);
     server.stop_gracefully()?;
     full_server.stop_gracefully()?;
-    let many = if bench.quick { "10 000" } else { "a million" };
-    Ok(vec![
+    Ok(stored_payment_rows(&runs, bench.quick))
+}
+
+/// Compares the throughput of the gateway with that of its floor, and of a full store with that of an empty one.
+fn stored_payment_rows(runs: &Runs<TargetKind>, is_quick: bool) -> Vec<ResultRow> {
+    let many = if is_quick { "10 000" } else { "a million" };
+    vec![
         compare_throughput(
-            &runs,
+            runs,
             "Payment by registration : one-row floor",
             TargetKind::Registered,
             TargetKind::Row,
             0.35,
         ),
-        compare_throughput(&runs, "Refund : one-row floor", TargetKind::Refunds, TargetKind::Row, 0.35),
-        compare_throughput(&runs, "GET query : echo", TargetKind::Query, TargetKind::Echo, 0.3),
+        compare_throughput(runs, "Refund : one-row floor", TargetKind::Refunds, TargetKind::Row, 0.35),
+        compare_throughput(runs, "GET query : echo", TargetKind::Query, TargetKind::Echo, 0.3),
         compare_throughput(
-            &runs,
+            runs,
             &format!("Payments, {many} stored : none stored"),
             TargetKind::Full,
             TargetKind::Empty,
             0.9,
         ),
-    ])
+    ]
 }
 
 /// Starts a gateway on a copy of the filled store. Returns access to its merchant, too.

@@ -1,4 +1,4 @@
-//! Checks the documents: links, headings, paths of files, and the length of the README.
+//! Checks the documents: links, headings, paths of files, that each is linked, and the length of the README.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,8 +15,8 @@ const DOCS: &str = "docs";
 /// Folders with sources that documents may name.
 const SOURCES: [&str; 6] = ["server", "shared", "tests", "widget", "www", "xtask"];
 
-/// Checks the links and named paths of all documents, and the length of the README. Returns a sorted line for each
-/// fault.
+/// Checks the links and named paths of all documents, that each is linked, and the length of the README. Returns a
+/// sorted line for each fault.
 ///
 /// # Errors
 /// If a file cannot be read.
@@ -46,8 +46,21 @@ pub fn check_documents(root: &Path) -> Result<Vec<String>> {
             faults.push(report(format!("{lines} lines, at most {README_LINES} are allowed")));
         }
     }
+    faults.extend(find_unlinked(&documents).map(|name| format!("{}: no other document links to it", name.display())));
     faults.sort();
     Ok(faults)
+}
+
+/// Finds the documents that no other document links to. Nobody finds them. The README is the first one.
+fn find_unlinked(documents: &HashMap<PathBuf, String>) -> impl Iterator<Item = &PathBuf> {
+    let is_linked_from = |name: &Path, other: &Path, text: &str| {
+        let path = |link: &str| link.split('#').next().map(str::to_owned).filter(|path| !path.is_empty());
+        other != name && find_links(text).filter_map(path).any(|path| resolve_path(other, &path).as_deref() == Some(name))
+    };
+    documents
+        .keys()
+        .filter(|name| name.as_path() != Path::new(README))
+        .filter(move |name| !documents.iter().any(|(other, text)| is_linked_from(name, other, text)))
 }
 
 /// Returns the lines of a document outside of code blocks.
@@ -169,6 +182,21 @@ mod tests {
         {
             assert_eq!(fault(link).as_deref(), Some(lacks), "{link}");
         }
+    }
+
+    #[test]
+    fn a_document_needs_a_link_from_another_one() {
+        let documents = [
+            ("README.md", "[a](docs/a.md#x), [an address](https://example.org/docs/c.md)"),
+            ("docs/a.md", "[b](b.md), [a part](#part)"),
+            ("docs/b.md", ""),
+            ("docs/c.md", "[c](c.md), [c](#c)"),
+            ("docs/d.md", "[README](../README.md)\n```\n[d](d.md)\n```"),
+        ];
+        let documents = documents.into_iter().map(|(name, text)| (PathBuf::from(name), text.to_owned())).collect();
+        let mut unlinked: Vec<_> = find_unlinked(&documents).collect();
+        unlinked.sort();
+        assert_eq!(unlinked, [Path::new("docs/c.md"), Path::new("docs/d.md")]);
     }
 
     #[test]

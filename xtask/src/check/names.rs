@@ -268,7 +268,7 @@ fn find_items(source: &str) -> Vec<NamedItem> {
 }
 
 /// Splits code without literals into names, numbers and single characters, each with the number of its line.
-fn split_tokens(code: &str) -> Vec<(&str, usize)> {
+pub(super) fn split_tokens(code: &str) -> Vec<(&str, usize)> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut tokens = Vec::new();
     for (index, line) in code.lines().enumerate() {
@@ -285,7 +285,7 @@ fn split_tokens(code: &str) -> Vec<(&str, usize)> {
 }
 
 /// Returns true for a name, and false for a number or a mark.
-fn is_name(token: &str) -> bool {
+pub(super) fn is_name(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 

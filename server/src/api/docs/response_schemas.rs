@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// Returns every schema of responses and of their parts, with its name.
 pub(super) fn all_schemas() -> Vec<(&'static str, Value)> {
-    [payment_schemas(), checkout_schemas(), risk_schemas(), review_schemas(), service_schemas()].concat()
+    [payment_schemas(), checkout_schemas(), risk_schemas(), list_schemas(), review_schemas(), service_schemas()].concat()
 }
 
 /// Returns the schema of any text.
@@ -75,7 +75,9 @@ fn payment_properties() -> Value {
         "descriptor": { "type": "string", "maxLength": 127 },
         "registrationId": text_schema(),
         "redirect": redirect_schema(),
-        "risk": { "type": "object", "properties": { "score": { "type": "string", "pattern": "^-?[0-9]{1,5}$" } } },
+        "risk": { "type": "object", "properties": {
+            "score": { "type": "string", "pattern": "^-?[0-9]{1,5}$" }, "resultCode": text_schema(),
+        } },
     })
 }
 
@@ -156,17 +158,10 @@ fn checkout_schemas() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Returns the schemas of responses about risk rules and lists.
+/// Returns the schemas of responses about risk rules and their changes.
 fn risk_schemas() -> Vec<(&'static str, Value)> {
     let version = json!({ "type": "string", "pattern": "^[0-9a-f]{16}$" });
     let optional = json!({ "type": ["string", "null"] });
-    let mut entry = json!({
-        "list": { "type": "string", "enum": ["allow", "review", "deny"] }, "key": text_schema(), "value": text_schema(),
-        "reason": text_schema(), "author": text_schema(), "created": text_schema(), "expires": optional,
-    });
-    let mut answer = entry.clone();
-    answer["result"] = result_reference();
-    entry["expired"] = json!({ "type": "boolean" });
     let in_use = json!({ "result": result_reference(), "active": optional, "shadow": optional });
     let mut versions = in_use.clone();
     versions["inForce"] = json!({ "type": "object", "properties": {
@@ -213,8 +208,22 @@ fn risk_schemas() -> Vec<(&'static str, Value)> {
         ),
         ("DryRunLine", dry_run_line_schema()),
         ("RiskCheckAnswer", response_schema(&["result"], payment_properties())),
-        ("ListEntryAnswer", response_schema(&["result", "list", "key", "value"], answer)),
         ("RiskChangesAnswer", response_schema(&["result", "changes"], changes)),
+    ]
+}
+
+/// Returns the schemas of responses about risk lists.
+fn list_schemas() -> Vec<(&'static str, Value)> {
+    let optional = json!({ "type": ["string", "null"] });
+    let mut entry = json!({
+        "list": { "type": "string", "enum": ["allow", "review", "deny"] }, "key": text_schema(), "value": text_schema(),
+        "reason": text_schema(), "author": text_schema(), "created": text_schema(), "expires": optional,
+    });
+    let mut answer = entry.clone();
+    answer["result"] = result_reference();
+    entry["expired"] = json!({ "type": "boolean" });
+    vec![
+        ("ListEntryAnswer", response_schema(&["result", "list", "key", "value"], answer)),
         (
             "ListEntriesAnswer",
             response_schema(
@@ -259,6 +268,7 @@ fn review_schemas() -> Vec<(&'static str, Value)> {
     let action = json!({ "type": "object", "required": ["action", "analyst", "at"], "properties": {
         "action": { "type": "string", "enum": ["claim", "release", "note", "pend", "approve", "cancel", "expire"] },
         "analyst": text_schema(), "at": text_schema(), "reason": text_schema(), "note": text_schema(),
+        "processDate": text_schema(),
     } });
     let claim = json!({ "type": "object", "required": ["analyst", "since", "until"], "properties": {
         "analyst": text_schema(), "since": text_schema(), "until": text_schema(),

@@ -5,11 +5,19 @@ use super::route::{BrowserAccess, Caller, HttpMethod, ResponseContent, Route};
 /// Returns the statuses of a route in ascending order, each with its condition. A status comes twice if it has two
 /// conditions. An internal error (500) is possible on every route and is documented once for all.
 pub(super) fn possible_statuses(route: &Route) -> Vec<(u16, &'static str)> {
-    let takes_body = route.method == HttpMethod::Post;
+    [vec![(200, success_condition(route))], request_faults(route), state_faults(route), load_faults(route)].concat()
+}
+
+/// Returns true if a route takes a body.
+fn takes_body(route: &Route) -> bool {
+    route.method == HttpMethod::Post
+}
+
+/// Returns the statuses of a route for faults of the request and its caller: 400 to 403.
+fn request_faults(route: &Route) -> Vec<(u16, &'static str)> {
     let merchant = route.caller == Caller::Merchant;
-    let has_id = route.path_parameters().next().is_some();
-    let mut statuses = vec![(200, success_condition(route))];
-    if merchant || takes_body {
+    let mut statuses = Vec::new();
+    if merchant || takes_body(route) {
         statuses.push((
             400,
             match route.body {
@@ -37,6 +45,13 @@ pub(super) fn possible_statuses(route: &Route) -> Vec<(u16, &'static str)> {
     if route.browser_access == BrowserAccess::OwnPages {
         statuses.push((403, "A page of another origin made the request"));
     }
+    statuses
+}
+
+/// Returns the statuses of a route for what the request refers to, and for its body: 404 to 413.
+fn state_faults(route: &Route) -> Vec<(u16, &'static str)> {
+    let (has_id, takes_body) = (route.path_parameters().next().is_some(), takes_body(route));
+    let mut statuses = Vec::new();
     if has_id
         || matches!(route.body, ResponseContent::Payments | ResponseContent::ListEntry)
         || (route.caller == Caller::Shopper)
@@ -61,6 +76,13 @@ pub(super) fn possible_statuses(route: &Route) -> Vec<(u16, &'static str)> {
     if takes_body {
         statuses.push((413, "The body is larger than 1 MiB, or than the route says"));
     }
+    statuses
+}
+
+/// Returns the statuses of a route for limits and load: 429 and 503.
+fn load_faults(route: &Route) -> Vec<(u16, &'static str)> {
+    let merchant = route.caller == Caller::Merchant;
+    let mut statuses = Vec::new();
     if route.rate_limited {
         statuses.push((429, rate_limit_condition(route)));
     } else if merchant {
@@ -69,7 +91,8 @@ pub(super) fn possible_statuses(route: &Route) -> Vec<(u16, &'static str)> {
     if matches!(route.body, ResponseContent::Payments | ResponseContent::PaymentOrList | ResponseContent::Reviews) {
         statuses.push((429, "Too many queries of this merchant that read many payments; try again after Retry-After"));
     }
-    if merchant || takes_body || matches!(route.body, ResponseContent::Health) || route.caller == Caller::Shopper {
+    if merchant || takes_body(route) || matches!(route.body, ResponseContent::Health) || route.caller == Caller::Shopper
+    {
         statuses.push((503, "The service is busy or its store does not answer; try again after Retry-After"));
     }
     statuses
@@ -187,6 +210,10 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
     ("resultDetails", "What the acquirer says, AcquirerResponse among it."),
     ("paymentType, paymentBrand", "What was asked for."),
     ("amount, currency, descriptor", "What was moved or reserved; a decline has none."),
+    (
+        "risk.resultCode",
+        "100.400.145 if the risk check failed, also if the channel accepts such payments (`--risk-error accept`).",
+    ),
     ("risk.score", "The score of the risk check, -99999 to 99999, in place of one that you sent; only after a check."),
     (
         "referencedId",

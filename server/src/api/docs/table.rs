@@ -238,7 +238,7 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_accepted(AcceptedParameters::Names(LINKED_QUERY_FILTERS)),
 
     Route::new(Post, "/v2/riskScreen", "screenOrder", Risk, "Check an order by risk rules, without a payment", ResponseContent::RiskCheck)
-        .with_note("Card, bank account or account with a provider, amount, currency and merchantTransactionId (8 to 255 characters) are required; paymentType may be sent. Nothing is charged, no account is stored, and no cardholder is authenticated. A refused order has status 400 and the code of its outcome: 100.400.142 denied, 100.400.141 to be challenged or reviewed, 100.400.145 the check failed, or the code that a rule names. The check counts in the velocity counters.")
+        .with_note("Card, bank account or account with a provider, amount, currency and merchantTransactionId (8 to 255 characters) are required; paymentType may be sent. Nothing is charged, no account is stored, and no cardholder is authenticated. A refused order has status 400 and the code of its outcome: 100.400.142 denied, 100.400.141 to be challenged or reviewed, 100.400.145 the check failed, or the code that a rule names. A channel with --risk off refuses it with 600.200.201. The check counts in the velocity counters.")
         .with_accepted(AcceptedParameters::Payment).with_required(SCREEN_REQUIRED),
     Route::new(Post, "/v2/registrations/{id}/riskScreen", "screenRegistration", Risk, "Check an order with a stored account by risk rules", ResponseContent::RiskCheck)
         .with_note("Same as with an account in the request, and with the same codes.")

@@ -11,6 +11,7 @@ use super::wire::{HostOperation, HostResponse};
 use crate::connector::{
     Capabilities, Connector, ConnectorOutcome, ConnectorResult, Inquiry, Modification, OrderRequest, ShopperPage,
 };
+use crate::domain::payment::ConnectorTxIds;
 
 /// A connector to an acquirer's host.
 #[derive(Debug)]
@@ -44,7 +45,7 @@ impl HttpConnector {
     /// declines it with `REFERENCE_UNKNOWN`, and sends nothing.
     async fn send_modification(&self, operation: HostOperation, modification: &Modification) -> ConnectorOutcome {
         // An approved payment has an id of the acquirer.
-        let Some(reference) = modification.connector_tx_ids.first() else {
+        let Some(reference) = modification.connector_tx_ids.acquirer_id() else {
             return codes::REFERENCE_UNKNOWN.into();
         };
         let key = &modification.reference;
@@ -122,14 +123,14 @@ fn redirect_outcome(response: HostResponse) -> ConnectorOutcome {
     ConnectorOutcome::Redirect(response_result(codes::PENDING, response), page)
 }
 
-/// Returns a result with this code, the acquirer's response code, the results of the checks, and those of the three ids
-/// that the response has.
+/// Returns a result with this code, the acquirer's response code, the results of the checks, and the ids that the
+/// response has.
 fn response_result(code: ResultCode, response: HostResponse) -> ConnectorResult {
     let ids = [response.connector_tx_id1, response.connector_tx_id2, response.connector_tx_id3];
     ConnectorResult {
         avs: response.avs,
         cvv: response.cvv,
-        connector_tx_ids: ids.into_iter().flatten().collect(),
+        connector_tx_ids: ConnectorTxIds::new(ids),
         ..ConnectorResult::from(code).with_acquirer_response(&response.response_code)
     }
 }
@@ -257,13 +258,14 @@ mod tests {
     }
 
     /// Makes a modification of the payment `original_reference`, sent for the first time.
-    fn modification_of(reference: &str, original_reference: &str, ids: &[String], amount: &str) -> Modification {
+    fn modification_of(reference: &str, original_reference: &str, ids: &ConnectorTxIds, amount: &str) -> Modification {
         Modification {
             reference: reference.to_owned(),
             original_reference: original_reference.to_owned(),
             merchant_id: "shop-1".to_owned(),
-            connector_tx_ids: ids.to_vec(),
+            connector_tx_ids: ids.clone(),
             amount: parse_euros(amount),
+            descriptor: None,
             forced_result_code: None,
             is_repeated: false,
         }
@@ -288,22 +290,35 @@ mod tests {
         (host, HttpConnector::new("acquirer-host", client, Capabilities::without_limits(true), codes::TEST_CONNECTOR))
     }
 
+    #[test]
+    fn an_id_that_the_host_leaves_out_shifts_no_other() {
+        let json = serde_json::json!({
+            "operation": "authorize", "idempotencyKey": "p1", "merchantId": "m", "paymentId": "p1", "amount": 9200,
+            "currency": "EUR", "outcome": "approved", "responseCode": "00",
+            "connectorTxId1": "000000000001", "connectorTxId3": "300000000000001",
+        });
+        let ids = response_result(codes::TEST_CONNECTOR, serde_json::from_value(json).unwrap()).connector_tx_ids;
+        let expected = [Some("000000000001"), None, Some("300000000000001")];
+        assert_eq!(std::array::from_fn(|place| ids.get(place).map(String::as_str)), expected);
+    }
+
     #[tokio::test]
     async fn a_payment_is_authorised_captured_refunded_and_reversed_at_a_host() {
         let folder = tempfile::tempdir().unwrap();
         let (_host, connector) = start_host(folder.path()).await;
+        let no_ids = ConnectorTxIds::default();
         let order = card_order(PaymentType::Preauthorization, "92.00");
         let authorized = connector.authorize(&order_request("p1", &order)).await;
         assert_eq!(result_code(&authorized), "000.100.112");
         let ids = &authorized.result().unwrap().connector_tx_ids;
-        assert_eq!(ids.len(), 3);
+        assert!((0..3).all(|place| ids.get(place).is_some()), "{ids:?}");
         let captured = connector.capture(&modification_of("c1", "p1", ids, "90.00")).await;
         assert_eq!(result_code(&captured), "000.100.112");
         assert_eq!(result_code(&connector.capture(&modification_of("c2", "p1", ids, "2.01")).await), "800.100.174");
         let captured = &captured.result().unwrap().connector_tx_ids;
         assert_eq!(result_code(&connector.refund(&modification_of("r1", "c1", captured, "1.00")).await), "000.100.112");
         assert_eq!(result_code(&connector.reverse(&modification_of("v1", "p1", ids, "92.00")).await), "800.100.191");
-        assert_eq!(result_code(&connector.reverse(&modification_of("v2", "r1", &[], "1.00")).await), "000.100.112");
+        assert_eq!(result_code(&connector.reverse(&modification_of("v2", "r1", &no_ids, "1.00")).await), "000.100.112");
         assert_eq!(result_code(&connector.verify(&order_request("g1", &order)).await), "000.100.112");
         assert_eq!(result_code(&connector.inquire(&inquiry_about("p1", "92.00")).await), "000.100.112");
         assert_eq!(
@@ -319,9 +334,10 @@ mod tests {
     async fn what_is_given_up_before_it_arrives_is_declined_when_it_does() {
         let folder = tempfile::tempdir().unwrap();
         let (_host, connector) = start_host(folder.path()).await;
+        let no_ids = ConnectorTxIds::default();
         assert_eq!(connector.inquire(&inquiry_about("p1", "92.00")).await, ConnectorOutcome::Unknown);
         assert_eq!(
-            result_code(&connector.reverse(&modification_of("p1-reversal", "p1", &[], "92.00")).await),
+            result_code(&connector.reverse(&modification_of("p1-reversal", "p1", &no_ids, "92.00")).await),
             "000.100.112"
         );
         assert_eq!(result_code(&connector.inquire(&inquiry_about("p1", "92.00")).await), "900.100.600");

@@ -77,7 +77,7 @@ pub fn modification_request(
     Ok(ModificationRequest {
         payment: payment_data(&modification.merchant_id, &modification.reference, modification.amount)?,
         reference: reference.to_owned(),
-        descriptor: None,
+        descriptor: modification.descriptor.clone(),
     })
 }
 
@@ -205,14 +205,17 @@ fn merchant_data(context: &OrderContext) -> MerchantData {
     }
 }
 
-/// Translates type, mode, source and initial transaction of a standing instruction. The other fields are empty.
+/// Translates a standing instruction.
 fn standing_instruction_data(data: &connector::StandingInstructionParameters) -> StandingInstructionData {
     StandingInstructionData {
         kind: data.kind.clone(),
         mode: data.mode.clone(),
         source: data.source.clone(),
+        industry_practice: data.industry_practice.clone(),
+        expiry: data.expiry.clone(),
+        frequency: data.frequency.clone(),
+        number_of_installments: data.number_of_installments.clone(),
         initial_transaction_id: data.initial_transaction_id.clone(),
-        ..StandingInstructionData::default()
     }
 }
 

@@ -81,6 +81,9 @@ impl ExpectedResponse<'_> {
         let is_inquiry_outcome = matches!(response.outcome, HostOutcome::NotFound | HostOutcome::Reversed);
         let is_redirect = response.outcome == HostOutcome::Redirect;
         let allows_redirect = matches!(self.operation, HostOperation::Authorize | HostOperation::Inquire);
+        // Captures and refunds refer to the acquirer's id. A reversal is never referred to.
+        let needs_id = response.outcome == HostOutcome::Approved && self.operation != HostOperation::Reverse;
+        let has_required_id = !needs_id || response.connector_tx_id1.is_some();
         let code = &response.response_code;
         let parts = [
             (response.operation == self.operation, "operation"),
@@ -92,6 +95,7 @@ impl ExpectedResponse<'_> {
             (!is_inquiry_outcome || self.operation == HostOperation::Inquire, "outcome"),
             (!is_redirect || allows_redirect, "outcome"),
             (ids.into_iter().flatten().all(is_id), "connectorTxId"),
+            (has_required_id, "connectorTxId1"),
             ((1..=8).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphanumeric()), "responseCode"),
             (is_letter(response.avs) && is_letter(response.cvv), "avs or cvv"),
         ];
@@ -231,6 +235,7 @@ mod tests {
             ("currency", about(PaymentData { currency: other("USD"), ..sample_payment() })),
             ("outcome", HostResponse { outcome: HostOutcome::NotFound, ..approved_response() }),
             ("outcome", HostResponse { outcome: HostOutcome::Reversed, ..approved_response() }),
+            ("connectorTxId1", HostResponse { connector_tx_id1: None, ..approved_response() }),
             ("connectorTxId", HostResponse { connector_tx_id2: Some(other("a b")), ..approved_response() }),
             ("connectorTxId", HostResponse { connector_tx_id3: Some("x".repeat(65)), ..approved_response() }),
             ("responseCode", HostResponse { response_code: String::new(), ..approved_response() }),

@@ -9,7 +9,7 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, ResultGroup};
 
 use super::shared_parameters::SharedParameters;
-use super::{Account, PaymentType, Redirect, TransferAccount};
+use super::{Account, ConnectorTxIds, PaymentType, Redirect, TransferAccount};
 use crate::domain::address::add_parameters;
 use crate::domain::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
 use crate::domain::ndc::Ndc;
@@ -72,8 +72,8 @@ pub struct Payment {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acquirer_merchant: Option<String>,
     /// The connector's ids of the transaction (`connectorTxId1` to `connectorTxId3`).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub connector_tx_ids: Vec<String>,
+    #[serde(default, skip_serializing_if = "ConnectorTxIds::is_empty")]
+    pub connector_tx_ids: ConnectorTxIds,
     /// True while the first request to its connector is in progress and no event has reported the payment. The first
     /// event reports its outcome, or that it is pending once a response has reported that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -141,10 +141,11 @@ impl Payment {
         self.acquirer_merchant.as_deref().unwrap_or(self.entity.as_str())
     }
 
-    /// Returns the time of the first request to its connector: the one recorded with its redirect, otherwise the
-    /// payment's creation.
+    /// Returns the time of the request to its connector whose outcome is not known: the one recorded after its review,
+    /// or with its redirect, otherwise the payment's creation.
     pub fn connector_request_time(&self) -> Timestamp {
-        self.redirect.as_ref().and_then(|page| page.asked).unwrap_or(self.created)
+        let after_review = self.review().and_then(|review| review.asked);
+        after_review.or_else(|| self.redirect.as_ref()?.asked).unwrap_or(self.created)
     }
 
     /// Returns true if it is pending and its connector has or will have an outcome, which inquiries look up. This

@@ -52,7 +52,7 @@ fn create_payment(
         pay_to: None,
         connector: None,
         acquirer_merchant: None,
-        connector_tx_ids: Vec::new(),
+        connector_tx_ids: ConnectorTxIds::default(),
         unannounced: false,
         descriptor: String::new(),
         account: Account::Unknown,

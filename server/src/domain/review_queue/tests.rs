@@ -17,7 +17,7 @@ fn held() -> ReviewStatus {
         claim: None,
         decision: None,
     };
-    ReviewStatus { review, actions: 0, notes: 0 }
+    ReviewStatus { review, actions: 0, notes: 0, latest: None }
 }
 
 fn change(status: &ReviewStatus, what: QueueChange, analyst: &str, minutes: i64) -> Result<ReviewStatus, Refusal> {
@@ -51,8 +51,14 @@ fn a_payment_that_nobody_has_is_released_without_a_row_in_the_audit() {
 
 #[test]
 fn a_payment_that_is_not_held_any_more_takes_notes_only_and_names_who_decided() {
-    let decision =
-        |kind| ReviewAction { kind, analyst: "x".repeat(255), at: Timestamp::UNIX_EPOCH, reason: Some(7), note: None };
+    let decision = |kind| ReviewAction {
+        kind,
+        analyst: "x".repeat(255),
+        at: Timestamp::UNIX_EPOCH,
+        reason: Some(7),
+        note: None,
+        processed: None,
+    };
     for (kind, state) in [
         (ReviewActionKind::Approve, ReviewState::Approved),
         (ReviewActionKind::Cancel, ReviewState::Cancelled),

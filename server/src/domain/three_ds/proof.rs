@@ -71,18 +71,21 @@ impl Proof {
         })
     }
 
+    /// Names of the parameters that [`Proof::write_to`] writes, except the version.
+    pub const PARAMETERS: [&str; 7] = [
+        "threeDSecure.eci",
+        "threeDSecure.verificationId",
+        "threeDSecure.xid",
+        "threeDSecure.enrollmentStatus",
+        "threeDSecure.authenticationStatus",
+        "threeDSecure.dsTransactionId",
+        "threeDSecure.transactionStatusReason",
+    ];
+
     /// Removes from the parameters of a payment what [`Proof::write_to`] writes, except the version.
     pub fn remove_from(parameters: &mut Parameters) {
-        for name in [
-            "eci",
-            "verificationId",
-            "xid",
-            "enrollmentStatus",
-            "authenticationStatus",
-            "dsTransactionId",
-            "transactionStatusReason",
-        ] {
-            parameters.remove(&format!("threeDSecure.{name}"));
+        for name in Self::PARAMETERS {
+            parameters.remove(name);
         }
     }
 

@@ -5,6 +5,7 @@ mod bank;
 mod card;
 mod provider;
 
+use jiff::civil::Date;
 use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::{
@@ -77,7 +78,7 @@ pub fn order_for_account(
         brand,
         account,
         address: AvsAddress { street: text("billing.street1"), postcode: text("billing.postcode") },
-        mandate_signed: parameters.get("bankAccount.mandate.dateOfSignature").and_then(|day| day.parse().ok()),
+        mandate_signed: read_mandate_date(parameters),
         shopper_present: presence == Presence::Cardholder,
         proof: Proof::from_parameters(parameters),
         accepts_any_number: false,
@@ -96,7 +97,7 @@ pub(super) fn rebuild_order(payment: &Payment, account: FullAccount, proof: Opti
         brand: Brand::find(&payment.brand)?,
         account,
         address: AvsAddress { street: text("billing.street1"), postcode: text("billing.postcode") },
-        mandate_signed: None,
+        mandate_signed: read_mandate_date(&payment.parameters),
         shopper_present: true,
         proof,
         // The number was checked before its cardholder was authenticated.
@@ -104,6 +105,11 @@ pub(super) fn rebuild_order(payment: &Payment, account: FullAccount, proof: Opti
         forced_result_code: text(FORCED_RESULT),
         context: OrderContext::from_parameters(&payment.parameters),
     })
+}
+
+/// Reads the day on which the mandate of a direct debit was signed. `None` if it was not sent.
+fn read_mandate_date(parameters: &Parameters) -> Option<Date> {
+    parameters.get("bankAccount.mandate.dateOfSignature").and_then(|day| day.parse().ok())
 }
 
 /// Reads the account of the kind that a brand charges. A card must have its parameters; other accounts may be unknown.

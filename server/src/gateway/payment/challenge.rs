@@ -11,7 +11,7 @@ use super::super::asynchronous::page_not_found;
 use super::super::response_recorder::ResponseRecorder;
 use super::super::{Failure, Gateway, order};
 use super::complete::CompletionResult;
-use super::risk_challenge::{demands_challenge, requires_authentication};
+use super::risk_challenge::{demands_challenge, find_challenge_refusal};
 use super::three_ds::effective_policy;
 use super::{ConnectorRequest, PaymentIdentity};
 use crate::connector::three_ds::request::ThreeDsMessage;
@@ -99,10 +99,10 @@ impl Gateway {
                 });
             }
             AuthenticationDecision::Decline(code) => AfterThreeDs::Ended(code.into()),
-            AuthenticationDecision::Authorize if requires_authentication(&payment, proof.as_ref()) => {
-                AfterThreeDs::Ended(codes::RISK_CHALLENGE.into())
-            }
-            AuthenticationDecision::Authorize => self.authorize_authenticated(&payment, account, proof.clone()).await,
+            AuthenticationDecision::Authorize => match find_challenge_refusal(&payment, proof.as_ref()) {
+                Some(code) => AfterThreeDs::Ended(code.into()),
+                None => self.authorize_authenticated(&payment, account, proof.clone()).await,
+            },
         };
         let stage = session.stage;
         let ended = self

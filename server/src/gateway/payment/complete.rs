@@ -5,19 +5,21 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::super::asynchronous::page_not_found;
 use super::super::response_recorder::ResponseRecorder;
 use super::super::risk_check::RiskCheck;
-use super::super::{Failure, Gateway, deferred_effects, follow_up};
+use super::super::{Failure, Gateway, deferred_effects};
+use super::follow_up_draft::draft_reversal;
 use crate::connector::{ConnectorResult, Modification};
 use crate::domain::asynchronous::{OutcomeEffects, apply_outcome};
-use crate::domain::id::PaymentId;
-use crate::domain::payment::{ModificationType, NOTIFICATION_URL, Payment, PaymentType};
+use crate::domain::checkout::Checkout;
+use crate::domain::id::{PaymentId, log_tag};
+use crate::domain::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::review_decision::ReviewDecision;
+use crate::domain::review_queue::ReviewClock;
 use crate::store::{Changes, DeferredEffects, LoadedRecords, RecordKeys, StoredCredentials};
 
 /// Result of completing a payment.
@@ -48,6 +50,8 @@ struct Completion {
     reversal: (PaymentId, ResultCode),
     /// The operation that reverses an approved payment now: a refund after its connector's cut-off.
     reversal_type: ModificationType,
+    /// The payment to refund, because the payment is its reversal and was declined.
+    refunded: Option<Payment>,
     /// The response to the request that made the payment.
     recorder: ResponseRecorder<Payment>,
     /// The decision that ends the review of the payment, if it was held.
@@ -124,7 +128,10 @@ impl Gateway {
         let card_window = self.options.card_window;
         let machine_time = self.now();
         let reversal_type = self.reversal_type(payment, now);
+        let charged = self.find_charged_payment(payment, &result)?;
+        let is_charged = charged.is_some();
         let completion = Completion {
+            refunded: charged.filter(|charged| can_refund_instead(payment, charged)),
             result,
             risk_check,
             deferred_effects,
@@ -138,12 +145,16 @@ impl Gateway {
         };
         let keys = RecordKeys {
             checkout: payment.checkout.clone(),
+            review: completion.decision.as_ref().map(|decision| decision.payment.clone()),
             stored_credentials: credential_keys,
             risk_counters,
             ..RecordKeys::for_payment(&payment.entity, &payment.id)
         };
         let completed = self.store.update(keys, move |loaded| completion.decide_changes(loaded, change)).await??;
         self.security_codes.remove_code(&completed.payment.id);
+        if completed.changed && is_charged {
+            log_declined_reversal(&completed.payment);
+        }
         if completed.changed && !completed.payment.result.is_pending() {
             self.velocity.end_pending(&completed.payment.id, completed.payment.is_approved(), self.now());
         }
@@ -159,6 +170,22 @@ impl Gateway {
         let is_booked = payment.type_at_connector() != PaymentType::Preauthorization
             && now.duration_since(payment.created) >= self.time_limits_of(payment).reversal_window;
         if is_booked { ModificationType::Refund } else { ModificationType::Reversal }
+    }
+
+    /// Returns the payment that stays charged although it must not, because its reversal or refund (`follow_up`) is
+    /// declined: its shopper has abandoned it, or it was declined after its connector's approval. `None` for any other
+    /// payment and for any other result.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    fn find_charged_payment(&self, follow_up: &Payment, result: &ConnectorResult) -> Result<Option<Payment>, Failure> {
+        let is_reversal = matches!(follow_up.payment_type, PaymentType::Reversal | PaymentType::Refund);
+        let is_declined = !result.code.is_success() && !result.code.is_pending();
+        let Some(referenced) = follow_up.referenced.as_ref().filter(|_| is_reversal && is_declined) else {
+            return Ok(None);
+        };
+        let referenced = self.store.load_payment(&follow_up.entity, referenced)?;
+        Ok(referenced.filter(|payment| payment.is_abandoned() || !payment.is_approved()))
     }
 
     /// Makes the id of a reversal of a payment, and asks an in-process connector for its result.
@@ -183,8 +210,9 @@ impl Gateway {
             reference: reversal.as_str().to_owned(),
             original_reference: payment.id.as_str().to_owned(),
             merchant_id: payment.acquirer_merchant_id().to_owned(),
-            connector_tx_ids: Vec::new(),
+            connector_tx_ids: ConnectorTxIds::default(),
             amount: payment.amount,
+            descriptor: None,
             forced_result_code: None,
             is_repeated: false,
         };
@@ -193,31 +221,75 @@ impl Gateway {
     }
 }
 
+/// A payment with the result that it gets.
+struct DecidedResult {
+    payment: Payment,
+    /// The updated checkout, if it waited for the payment.
+    checkout: Option<Checkout>,
+    /// True if the risk check has refused the payment after its approval.
+    is_refused: bool,
+    /// True if the payment is approved at its connector and must not stay charged.
+    must_reverse: bool,
+    /// The changes of the risk check.
+    changes: Changes,
+}
+
 impl Completion {
     /// Applies the result to the payment, its checkout and its stored credentials, and returns the changes to write.
     /// Runs under the write lock. Returns no changes if the payment has ended already or `change` returns false. Adds
-    /// the reversal of an approved payment that was abandoned.
+    /// the reversal of an approved payment that was abandoned or refused, and the refund in place of a declined one.
     ///
     /// # Errors
-    /// 404 if the payment is gone.
+    /// 404 if the payment is gone; 409 if another analyst has claimed it than the one who decides.
     fn decide_changes(
-        self,
-        loaded: LoadedRecords,
+        mut self,
+        mut loaded: LoadedRecords,
         change: impl FnOnce(&mut Payment) -> bool,
     ) -> Result<(Changes, CompletionResult), Refusal> {
-        let Self { result, deferred_effects, now, machine_time, card_window, reversal, .. } = self;
-        let (reversal_type, recorder, decision) = (self.reversal_type, self.recorder, self.decision);
-        let mut payment = loaded.payment.ok_or_else(page_not_found)?;
-        let has_requested_result = payment.result == result.code;
+        let mut payment = loaded.payment.take().ok_or_else(page_not_found)?;
+        let has_requested_result = payment.result == self.result.code;
         // Only a decision ends a held payment, whatever a shopper or a connector says meanwhile.
-        let is_open = payment.result.is_pending() && payment.is_held() == decision.is_some();
+        let is_open = payment.result.is_pending() && payment.is_held() == self.decision.is_some();
         if has_requested_result || !is_open || !change(&mut payment) {
             let payment = Arc::new(payment);
             return Ok((Changes::default(), CompletionResult { payment, has_requested_result, changed: false }));
         }
-        let code = result.code;
-        let mut updated = with_result_details(payment, result);
-        let (refused, counters) = match self.risk_check {
+        if let Some(decision) = &self.decision {
+            let clock = ReviewClock { now: self.machine_time, ahead: self.now.duration_since(self.machine_time) };
+            decision.check_claim(loaded.review.as_ref(), clock)?;
+        }
+        let DecidedResult { mut payment, checkout, is_refused, must_reverse, mut changes } =
+            self.decide_result(payment, &mut loaded);
+        changes =
+            self.decide_deferred_effects(&mut payment, loaded.stored_credentials, must_reverse).merged_with(changes);
+        let payment = Arc::new(payment);
+        changes = self.recorder.replace_response(changes.with_payment(Arc::clone(&payment)), &payment, payment.created);
+        if payment.connector.is_some() {
+            changes = changes.without_intent(&payment.id);
+        }
+        if let Some(checkout) = &checkout {
+            changes = changes.with_checkout(checkout);
+        }
+        if !payment.is_approved_or_pending() {
+            changes = changes.without_card(&payment.id, payment.created + self.card_window);
+        }
+        changes = match &self.refunded {
+            _ if must_reverse => self.add_reversal(changes, &payment, self.reversal_type),
+            Some(refunded) => self.add_reversal(changes, refunded, ModificationType::Refund),
+            None => changes,
+        };
+        if let Some(decision) = self.decision {
+            changes = changes.with_review_decision(decision);
+        }
+        Ok((changes, CompletionResult { payment, has_requested_result: !is_refused, changed: true }))
+    }
+
+    /// Sets the result of the payment: that of its connector, or another one if its risk check refuses or holds it.
+    /// Updates the checkout that waits for it.
+    fn decide_result(&mut self, payment: Payment, loaded: &mut LoadedRecords) -> DecidedResult {
+        let code = self.result.code;
+        let mut updated = with_result_details(payment, self.result.clone());
+        let (refused, changes) = match self.risk_check.take() {
             Some(check) => {
                 let (ruling, counters) = check.decide(&mut updated, &loaded.risk_counters);
                 (ruling.refusal_code(), counters)
@@ -228,43 +300,63 @@ impl Completion {
             refused.is_none() && code.is_success() && updated.stage_to_hold().is_some() && !updated.is_abandoned();
         let is_cancelled = updated.is_executed_in_review() && !code.is_success();
         if is_held {
-            updated = Payment { result: code, ..updated }.into_held(now);
+            updated = Payment { result: code, ..updated }.into_held(self.now);
         }
         let outcome = if is_held { codes::RISK_HELD } else { refused.unwrap_or(code) };
-        let OutcomeEffects { mut payment, checkout, must_reverse } = apply_outcome(updated, loaded.checkout, outcome);
-        let must_reverse = must_reverse || refused.is_some() || is_cancelled;
-        let mut changes = match deferred_effects {
-            Some(effects) if is_held => keep_deferred_effects(effects, &payment, card_window),
+        let OutcomeEffects { payment, checkout, must_reverse } =
+            apply_outcome(updated, loaded.checkout.take(), outcome);
+        let is_refused = refused.is_some();
+        DecidedResult {
+            payment,
+            checkout,
+            is_refused,
+            must_reverse: must_reverse || is_refused || is_cancelled,
+            changes,
+        }
+    }
+
+    /// Applies or reverts the deferred effects of a payment that has its result, or keeps those of a held one. Returns
+    /// the changes to write besides the payment.
+    fn decide_deferred_effects(
+        &mut self,
+        payment: &mut Payment,
+        loaded: StoredCredentials,
+        must_reverse: bool,
+    ) -> Changes {
+        match self.deferred_effects.take() {
+            Some(effects) if payment.is_held() => deferred_effects::keep_for_review(effects, payment, self.card_window),
             Some(effects) => {
-                apply_deferred_effects(effects, &mut payment, loaded.stored_credentials, must_reverse, now, card_window)
+                deferred_effects::settle_effects(effects, payment, loaded, must_reverse, self.now, self.card_window)
             }
             None => Changes::default(),
-        };
-        changes = changes.merged_with(counters);
-        let payment = Arc::new(payment);
-        changes = recorder.replace_response(changes.with_payment(Arc::clone(&payment)), &payment, payment.created);
-        if payment.connector.is_some() {
-            changes = changes.without_intent(&payment.id);
         }
-        if let Some(checkout) = &checkout {
-            changes = changes.with_checkout(checkout);
-        }
-        if !payment.is_approved_or_pending() {
-            changes = changes.without_card(&payment.id, payment.created + card_window);
-        }
-        if must_reverse {
-            let reversal = draft_reversal(&payment, reversal_type, reversal, now);
-            if reversal.awaits_connector() {
-                changes = changes.with_intent(&reversal, machine_time);
-            }
-            changes = changes.with_payment(reversal);
-        }
-        if let Some(decision) = decision {
-            changes = changes.with_review_decision(decision);
-        }
-        let has_requested_result = refused.is_none();
-        Ok((changes, CompletionResult { payment, has_requested_result, changed: true }))
     }
+
+    /// Adds the reversal or refund of a payment, with its intent if an external connector has to be asked.
+    fn add_reversal(&self, changes: Changes, payment: &Payment, modification_type: ModificationType) -> Changes {
+        let reversal = draft_reversal(payment, modification_type, self.reversal.clone(), self.now);
+        let changes =
+            if reversal.awaits_connector() { changes.with_intent(&reversal, self.machine_time) } else { changes };
+        changes.with_payment(reversal)
+    }
+}
+
+/// Returns true if a payment is refunded after its reversal was declined, for example because the cut-off of its
+/// connector has passed. A preauthorization cannot be refunded: its amount is released when its lifetime ends. The
+/// refund is tried once, so a declined refund is not followed by another one.
+fn can_refund_instead(reversal: &Payment, charged: &Payment) -> bool {
+    reversal.payment_type == PaymentType::Reversal && charged.type_at_connector() != PaymentType::Preauthorization
+}
+
+/// Logs that the reversal or refund of a payment that must not stay charged was declined.
+fn log_declined_reversal(declined: &Payment) {
+    tracing::error!(
+        payment = log_tag(declined.id.as_str()),
+        original = declined.referenced.as_ref().map(|original| log_tag(original.as_str())),
+        payment_type = declined.payment_type.code(),
+        code = declined.result.code(),
+        "a payment that must not stay charged could not be reversed or refunded; look it up at the acquirer"
+    );
 }
 
 /// Returns a payment with the details of its connector's result, but not with its code. Keeps earlier check results,
@@ -283,62 +375,4 @@ fn with_result_details(payment: Payment, result: ConnectorResult) -> Payment {
         unannounced: false,
         ..payment
     }
-}
-
-/// Keeps the deferred effects of an executed payment that is held. Its sealed card is stored for follow-up payments, as
-/// that of an approved payment, unless a registration will store it.
-fn keep_deferred_effects(mut effects: DeferredEffects, payment: &Payment, card_window: SignedDuration) -> Changes {
-    let is_stored_elsewhere = payment.registration.is_some() || effects.registration.is_some();
-    let card = effects.card.take().filter(|_| !is_stored_elsewhere);
-    let mut changes = Changes::default().without_deferred_effects(&payment.id);
-    if effects.registration.is_some() || effects.instruction.is_some() {
-        changes = changes.with_deferred_effects(payment, effects, payment.created + deferred_effects::LIFETIME);
-    }
-    match card {
-        Some(card) => changes.with_card(&payment.id, card, payment.created + card_window),
-        None => changes,
-    }
-}
-
-/// Applies the deferred effects of an approved payment, or reverts those of any other and of one that is reversed.
-/// Deletes them in either case. Keeps the sealed card of an approved payment for follow-up payments, for `card_window`
-/// after its creation, unless a registration stores it.
-fn apply_deferred_effects(
-    mut effects: DeferredEffects,
-    payment: &mut Payment,
-    loaded: StoredCredentials,
-    must_reverse: bool,
-    now: Timestamp,
-    card_window: SignedDuration,
-) -> Changes {
-    let card = effects.card.take();
-    let changes = Changes::default().without_deferred_effects(&payment.id);
-    let changes = changes.merged_with(if payment.is_approved() && !must_reverse {
-        effects.on_success(payment, loaded, now)
-    } else {
-        effects.on_failure(loaded)
-    });
-    // The account of a registration is stored there and nowhere else.
-    match card.filter(|_| payment.is_approved() && payment.registration.is_none()) {
-        Some(card) => changes.with_card(&payment.id, card, payment.created + card_window),
-        None => changes,
-    }
-}
-
-/// Makes the reversal, or refund (`modification_type`), of the whole amount of a payment that its shopper has
-/// abandoned, or that its risk check has refused after the approval. It belongs to no request, so its notifications are
-/// sent to the address of the payment.
-pub(super) fn draft_reversal(
-    payment: &Payment,
-    modification_type: ModificationType,
-    (id, result): (PaymentId, ResultCode),
-    now: Timestamp,
-) -> Payment {
-    let mut parameters = Parameters::default();
-    if let Some(address) = payment.parameters.get(NOTIFICATION_URL) {
-        parameters.set(NOTIFICATION_URL, address);
-    }
-    let reversal = follow_up::draft_payment(id, now, payment, modification_type, payment.amount, result, parameters);
-    // The reversal has no request of its own, so it carries the request identifier of the payment.
-    Payment { ndc: Some(payment.ndc()), unannounced: reversal.awaits_connector(), ..reversal }
 }

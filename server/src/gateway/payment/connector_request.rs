@@ -38,6 +38,11 @@ impl PaymentsInFlight {
         let is_new = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(payment.clone());
         is_new.then(|| InFlightPayment { all: self.clone(), payment: payment.clone() })
     }
+
+    /// Returns the ids of the payments in flight.
+    pub(super) fn payment_ids(&self) -> HashSet<PaymentId> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 impl Drop for InFlightPayment {

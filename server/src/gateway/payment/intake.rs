@@ -8,14 +8,17 @@ use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::mask::mask_card_numbers;
 use tillgate_shared::parameter::{Parameters, Requirements};
 
+use super::super::account_parameters::AccountParameters;
 use super::super::sender::Sender;
-use super::super::stored_credentials::AccountParameters;
 use super::super::wallet::DecryptedToken;
 use super::super::{Failure, Gateway, checkout_requirements, order, routing};
 use crate::connector::{FullAccount, FullCard, Order};
 use crate::domain::entity::Entity;
 use crate::domain::refusal::Refusal;
 use crate::store::wallet::UsedWalletToken;
+
+/// Parameter with the ECI of a wallet's token.
+const WALLET_ECI: &str = "threeDSecure.eci";
 
 /// A request with its channel, brand and card number.
 pub(in crate::gateway) struct RoutedRequest {
@@ -41,6 +44,8 @@ pub(in crate::gateway) struct Intake {
     pub(in crate::gateway) parameters: Parameters,
     /// The wallet token that contained the account. It can be used once.
     pub(in crate::gateway) wallet_token: Option<UsedWalletToken>,
+    /// Names of the parameters that the gateway has set.
+    pub(in crate::gateway) from_gateway: Vec<String>,
 }
 
 impl Gateway {
@@ -86,15 +91,17 @@ impl Gateway {
             Ok(card)
         })?;
         order.accepts_any_number = payer.settings.sandbox_any_number;
+        let mut from_gateway = Vec::new();
         if let (Some(_), FullAccount::Card(card)) = (&wallet_token, &order.account) {
             set_decrypted_card(&mut parameters, card);
+            from_gateway.push(WALLET_ECI.to_owned());
         }
         if let Some(checkout) = sender.checkout() {
             checkout_requirements::check_form(checkout, &payer.settings.channel, &order, &parameters, stored)?;
         }
         let account = AccountParameters::from_request(&parameters);
         parameters.retain(|name, _| !name.starts_with("card."));
-        Ok(Intake { payer, order, account, parameters, wallet_token })
+        Ok(Intake { payer, order, account, parameters, wallet_token, from_gateway })
     }
 }
 
@@ -108,6 +115,6 @@ fn set_decrypted_card(parameters: &mut Parameters, card: &FullCard) {
         parameters.set("card.holder", mask_card_numbers(holder));
     }
     if let Some(proof) = &card.cryptogram {
-        parameters.set("threeDSecure.eci", proof.eci.as_str());
+        parameters.set(WALLET_ECI, proof.eci.as_str());
     }
 }

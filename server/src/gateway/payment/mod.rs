@@ -9,7 +9,7 @@
 //! | [`three_ds`] | cardholder authentication before the payment | a decision: authorize, wait or decline |
 //! | [`authorize`] | the connector's result | [`authorize::AuthorizationResult`] |
 //! | [`record`] | the changes to write, under the write lock | [`PreparedPayment`], then the payment |
-//! | [`screen`] | fraud checks of an approved payment | nothing yet |
+//! | [`screen`] | fraud checks of an approved payment | a [`RiskCheck`](super::risk_check::RiskCheck) |
 //!
 //! The intake has two steps, with the routing between them: the key of a wallet's token and the required fields depend
 //! on the channel and on the card's enrolment. After the intake no code reads brand or account from the text of
@@ -29,8 +29,10 @@ mod authorize;
 pub mod challenge;
 pub mod complete;
 mod connector_request;
+pub(super) mod follow_up_draft;
 pub(super) mod intake;
 mod record;
+mod redirect;
 mod resolve;
 mod risk_challenge;
 mod route;

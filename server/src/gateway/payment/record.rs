@@ -1,4 +1,4 @@
-//! Last stage: drafts the payment and encodes what is written, outside of the write lock.
+//! Last stage: drafts the payment and prepares what is written, outside of the write lock. The store encodes it.
 //! [`PreparedPayment::decide_changes`] runs under the lock and decides what depends on other payments. One order, one
 //! transaction, one response.
 
@@ -9,17 +9,18 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 
 use super::super::echo::is_echoed;
-use super::super::pay::Addresses;
 use super::super::risk_check::RiskCheck;
+use super::super::sender::Sender;
 use super::super::stored_credentials::CredentialChanges;
-use super::super::{Failure, Gateway, duplicates, random_bytes, wallet};
-use super::authorize::{AuthorizationResult, RequiredPage};
-use super::complete::draft_reversal;
-use super::{ConnectorRequest, HeldCard, Intake, PaymentContext, PaymentIdentity, three_ds};
-use crate::connector::{ConnectorResult, Order, PaymentRoute, ShopperPage};
+use super::super::{Failure, Gateway, duplicates, wallet};
+use super::authorize::AuthorizationResult;
+use super::follow_up_draft::draft_reversal;
+use super::{ConnectorRequest, HeldCard, Intake, PaymentContext, PaymentIdentity};
+use crate::connector::{ConnectorResult, Order, PaymentRoute};
 use crate::domain::defaults;
-use crate::domain::id::{EntityId, PageId, PaymentId};
-use crate::domain::payment::{ModificationType, Payment, PaymentType, Redirect};
+use crate::domain::entity::Entity;
+use crate::domain::id::{EntityId, PaymentId};
+use crate::domain::payment::{ConnectorTxIds, ModificationType, Payment, Redirect};
 use crate::domain::refusal::Refusal;
 use crate::domain::review::ReviewStage;
 use crate::store::wallet::UsedWalletToken;
@@ -54,7 +55,7 @@ pub(in crate::gateway) struct PreparedPayment {
 }
 
 impl Gateway {
-    /// Drafts a payment and encodes everything that can be encoded before the write. Stores nothing, but seals the
+    /// Drafts a payment and prepares everything that can be prepared before the write. Stores nothing, but seals the
     /// account, caches the security code of a payment that awaits 3-D Secure, and marks the payment of an external
     /// connector as in flight.
     ///
@@ -73,44 +74,31 @@ impl Gateway {
         let PaymentContext { sender, credential_owner, .. } = context;
         let redirect = self.make_redirect(&intake, &authorized, &identity, context, brand_return_url)?;
         let awaits_connector = authorized.awaits_connector;
-        let is_at_connector = route.connector.capabilities().is_external && (awaits_connector || redirect.is_some());
-        let result = authorized.result;
-        let mut payment = draft_payment(&intake, &result, identity, context, redirect);
-        payment.unannounced = awaits_connector;
-        payment.connector = is_at_connector.then(|| route.connector.name().to_owned());
-        payment.acquirer_merchant = is_at_connector.then(|| intake.payer.acquirer_merchant_id().to_owned());
-        let Intake { payer, order, account, mut parameters, wallet_token } = intake;
+        let mut payment = draft_payment(&intake, &authorized.result, identity, context, redirect);
+        set_external_connector(&mut payment, &intake.payer, route, awaits_connector);
+        let Intake { payer, order, account, mut parameters, wallet_token, mut from_gateway } = intake;
         let credential_changes =
-            self.prepare_credential_changes(credential_owner, &payment, &account, &mut parameters, sender.presence())?;
-        defaults::add_default_values(&mut parameters, &payment.brand, payment.created);
+            self.prepare_credential_changes(credential_owner, &payment, &account, &mut parameters, sender)?;
+        from_gateway.extend(defaults::add_default_values(&mut parameters, &payment.brand, payment.created));
         if payer.settings.channel.risk {
-            payment.risk = Some(self.collect_risk_context(&payer, &order, &account, &parameters, context));
+            let risk = self.collect_risk_context(&payer, &order, &account, &parameters, from_gateway, context);
+            payment.risk = Some(risk);
         }
         parameters.retain(|name, _| is_echoed(name, &payment.account));
         payment.parameters = parameters;
-        if let Some(checkout) = sender.checkout()
-            && let Some(earlier) = self.load_sharing_attempt(checkout)?
-        {
-            payment.share_parameters_with(&earlier);
-        }
+        self.share_parameters(&mut payment, sender)?;
         let risk_check = self.prepare_risk_check(&payment, &payer, route);
 
         let held_card = self.hold_card(&payment, &order.account)?;
-        let review_card = match &risk_check {
-            Some(check) if held_card.is_none() && check.may_hold_unexecuted() => {
-                let until = payment.created + self.options.card_window;
-                self.seal_account(payment.id.as_str(), &order.account)?.map(|sealed| HeldCard { sealed, until })
-            }
-            _ => None,
-        };
+        let may_be_held = risk_check.as_ref().is_some_and(RiskCheck::may_hold_unexecuted);
+        let review_card =
+            if may_be_held && held_card.is_none() { self.seal_for_review(&payment, &order)? } else { None };
         // The account of a registration is stored there and nowhere else.
         let is_registered = credential_owner.used.is_some()
             || credential_changes.as_ref().is_some_and(CredentialChanges::has_new_registration);
         let account_changes = self.store_account(&payment, &order, is_registered || held_card.is_some())?;
-        let mut changes = Changes::default();
-        if let Some(token) = &wallet_token {
-            changes = changes.with_used_token(token);
-        }
+        let token = wallet_token.as_ref();
+        let changes = token.map_or_else(Changes::default, |token| Changes::default().with_used_token(token));
         let keys = RecordKeys {
             wallet_token,
             reference: duplicates::unique_reference(&payer, &payment),
@@ -136,6 +124,23 @@ impl Gateway {
         })
     }
 
+    /// Stores the parameters of a payment with an earlier attempt of the same checkout, if there is one.
+    fn share_parameters(&self, payment: &mut Payment, sender: Sender<'_>) -> Result<(), Failure> {
+        if let Some(checkout) = sender.checkout()
+            && let Some(earlier) = self.load_sharing_attempt(checkout)?
+        {
+            payment.share_parameters_with(&earlier);
+        }
+        Ok(())
+    }
+
+    /// Seals the account of a payment that may be held before it is executed. `None` if the account has no number.
+    fn seal_for_review(&self, payment: &Payment, order: &Order) -> Result<Option<HeldCard>, Failure> {
+        let until = payment.created + self.options.card_window;
+        let sealed = self.seal_account(payment.id.as_str(), &order.account)?;
+        Ok(sealed.map(|sealed| HeldCard { sealed, until }))
+    }
+
     /// Returns the changes that store the sealed number of a payment's account for follow-up payments, for the card
     /// window. Returns none if the account is stored elsewhere or has no number, or if the payment is declined.
     fn store_account(&self, payment: &Payment, order: &Order, is_stored_elsewhere: bool) -> Result<Changes, Failure> {
@@ -149,45 +154,15 @@ impl Gateway {
             None => changes,
         })
     }
+}
 
-    /// Makes the redirect of a payment whose shopper has to visit a page first: for 3-D Secure, of the brand, or of an
-    /// external connector that will name it later. `None` if no visit is needed.
-    ///
-    /// # Errors
-    /// `shopperResultUrl` by name if there is no page to return to after 3-D Secure outside of a form; also if the
-    /// system provides no random bytes.
-    fn make_redirect(
-        &self,
-        intake: &Intake,
-        authorized: &AuthorizationResult,
-        identity: &PaymentIdentity,
-        context: PaymentContext<'_>,
-        brand_return_url: Option<String>,
-    ) -> Result<Option<Redirect>, Failure> {
-        let addresses = context.addresses;
-        let redirect = match (&authorized.required_page, brand_return_url) {
-            (Some(RequiredPage::ThreeDs(session)), _) => {
-                // The form returns to its own page, so an address is not required.
-                let return_url = match addresses
-                    .return_url(&intake.parameters, "the issuer asks the shopper, who comes back then")
-                {
-                    Err(_) if context.is_in_form() => String::new(),
-                    return_url => return_url?,
-                };
-                three_ds::three_ds_redirect(addresses.public, return_url, session.clone(), &intake.order, identity.now)?
-            }
-            (Some(RequiredPage::Brand(page)), Some(return_url)) => {
-                brand_redirect(addresses, return_url, page, identity)?
-            }
-            (None, Some(return_url))
-                if authorized.awaits_connector && intake.order.payment_type != PaymentType::Credit =>
-            {
-                connector_redirect(return_url, identity)?
-            }
-            (Some(RequiredPage::Brand(_)), None) | (None, _) => return Ok(None),
-        };
-        let shop_origin = addresses.shop_origin.map(str::to_owned);
-        Ok(Some(Redirect { shop_origin, ..redirect }))
+/// Records the external connector of a payment, if it has one that is or will be asked. `awaits_connector`: it is asked
+/// as soon as the payment is written.
+fn set_external_connector(payment: &mut Payment, payer: &Entity, route: &PaymentRoute, awaits_connector: bool) {
+    payment.unannounced = awaits_connector;
+    if route.connector.capabilities().is_external && (awaits_connector || payment.redirect.is_some()) {
+        payment.connector = Some(route.connector.name().to_owned());
+        payment.acquirer_merchant = Some(payer.acquirer_merchant_id().to_owned());
     }
 }
 
@@ -230,58 +205,6 @@ pub(super) fn draft_payment(
     }
 }
 
-/// Makes the redirect of a payment whose external connector has not yet named a page, so its address is empty. It has
-/// the id of the gateway's page that the shopper returns to, and the current time as that of the request.
-///
-/// # Errors
-/// If the system provides no random bytes.
-fn connector_redirect(result_url: String, identity: &PaymentIdentity) -> Result<Redirect, Failure> {
-    Ok(Redirect {
-        url: String::new(),
-        method: "GET".to_owned(),
-        parameters: Vec::new(),
-        preconditions: Vec::new(),
-        result_url,
-        shop_origin: None,
-        page: Some(PageId::new(identity.now, random_bytes()?)),
-        abandoned: false,
-        authentication: None,
-        asked: Some(identity.now),
-    })
-}
-
-/// Makes the redirect to a brand's page: a page of this gateway with a new id, or a foreign address. The shopper
-/// returns to `result_url`.
-///
-/// # Errors
-/// If the system provides no random bytes.
-fn brand_redirect(
-    addresses: Addresses<'_>,
-    result_url: String,
-    page: &ShopperPage,
-    identity: &PaymentIdentity,
-) -> Result<Redirect, Failure> {
-    let (url, method, parameters, page) = match page {
-        ShopperPage::Own(path) => {
-            let page = PageId::new(identity.now, random_bytes()?);
-            (format!("{}{path}{}", addresses.public, page.as_str()), "GET".to_owned(), Vec::new(), Some(page))
-        }
-        ShopperPage::Foreign { url, method, parameters } => (url.clone(), method.clone(), parameters.clone(), None),
-    };
-    Ok(Redirect {
-        url,
-        method,
-        parameters,
-        preconditions: Vec::new(),
-        result_url,
-        shop_origin: None,
-        page,
-        abandoned: false,
-        authentication: None,
-        asked: None,
-    })
-}
-
 /// Changes a drafted payment to one declined by its risk check, and returns the changes that store it, without its
 /// account. With a `reversal`, its connector has approved it, and the reversal is stored too.
 fn decline_by_risk(
@@ -303,7 +226,7 @@ fn decline_by_risk(
         // An in-process connector has answered already, but the payment is not executed.
         (payment.avs, payment.cvv) = (None, None);
         payment.details.clear();
-        payment.connector_tx_ids.clear();
+        payment.connector_tx_ids = ConnectorTxIds::default();
     }
     let payment = Arc::new(payment);
     let mut changes = Changes::default().with_payment(Arc::clone(&payment));

@@ -11,9 +11,9 @@ use super::super::{Failure, Gateway, order};
 use super::connector_request::wait_for_outcome;
 use crate::connector::{Connector, ConnectorOutcome, Inquiry, Modification};
 use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::{ModificationType, Payment, PaymentType};
-use crate::store::Changes;
-use crate::store::RecordKeys;
+use crate::domain::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
+use crate::store::timer::{Timer, TimerKind};
+use crate::store::{Changes, RecordKeys};
 
 /// Minimum age at which a payment is reversed if its connector does not know it.
 const UNKNOWN_PAYMENT_AGE: SignedDuration = SignedDuration::from_secs(30);
@@ -33,8 +33,7 @@ impl Gateway {
     pub async fn resolve_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
         let Some(_guard) = self.payments_in_flight.mark_payment(id) else { return Ok(()) };
         let Some(payment) = self.store.load_payment(entity, id)?.filter(Payment::can_be_inquired) else {
-            let changes = Changes::default().without_intent(id);
-            return Ok(self.store.update(RecordKeys::none(), move |_| Ok((changes, ()))).await??);
+            return self.delete_unneeded_intent(entity, id).await;
         };
         let connector = self.route_of(&payment).map(|route| route.connector);
         let outcome = match (connector, &payment.referenced) {
@@ -68,6 +67,31 @@ impl Gateway {
         Ok(())
     }
 
+    /// Loads the intents whose outcome has to be looked up now, oldest first, at most `limit`. Leaves out payments that
+    /// this process is asking a connector about: their intents are due too, and would take the place of others.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_due_intents(&self, limit: usize) -> Result<Vec<Timer>, Failure> {
+        let in_flight = self.payments_in_flight.payment_ids();
+        let more = u32::try_from(limit.saturating_add(in_flight.len())).unwrap_or(u32::MAX);
+        let mut due = self.store.load_due_timers(TimerKind::Inquire, self.now(), more)?;
+        due.retain(|timer| PaymentId::parse(&timer.subject).is_none_or(|payment| !in_flight.contains(&payment)));
+        due.truncate(limit);
+        Ok(due)
+    }
+
+    /// Deletes the intent of a payment that needs no outcome, unless it does under the write lock.
+    async fn delete_unneeded_intent(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
+        let (keys, id) = (RecordKeys::for_payment(entity, id), id.clone());
+        let deleted = self.store.update(keys, move |loaded| {
+            let is_needed = loaded.payment.as_ref().is_some_and(Payment::can_be_inquired);
+            let changes = Changes::default();
+            Ok((if is_needed { changes } else { changes.without_intent(&id) }, ()))
+        });
+        Ok(deleted.await??)
+    }
+
     /// Asks a connector for the outcome of a payment. Reverses the payment there if the connector does not know it
     /// after 30 seconds, or if its shopper has not returned in time. Returns an unknown outcome unless the connector
     /// has confirmed the reversal; the payment then ends as uncertain or timed out.
@@ -96,8 +120,9 @@ impl Gateway {
             reference: format!("{id}-reversal"),
             original_reference: id.as_str().to_owned(),
             merchant_id: inquiry.merchant_id,
-            connector_tx_ids: Vec::new(),
+            connector_tx_ids: ConnectorTxIds::default(),
             amount: *amount,
+            descriptor: None,
             forced_result_code: None,
             is_repeated: true,
         };
@@ -127,6 +152,7 @@ pub(in crate::gateway) async fn send_modification(
         merchant_id: referenced.acquirer_merchant_id().to_owned(),
         connector_tx_ids: referenced.connector_tx_ids.clone(),
         amount: payment.amount,
+        descriptor: Some(payment.descriptor.clone()),
         forced_result_code: payment.parameters.get(order::FORCED_RESULT).map(str::to_owned),
         is_repeated,
     };
@@ -173,6 +199,7 @@ pub(in crate::gateway) async fn capture_after_review(
         merchant_id: payment.acquirer_merchant_id().to_owned(),
         connector_tx_ids: payment.connector_tx_ids.clone(),
         amount: payment.amount,
+        descriptor: Some(payment.descriptor.clone()),
         forced_result_code: None,
         is_repeated,
     };

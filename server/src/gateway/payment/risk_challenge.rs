@@ -6,14 +6,14 @@
 //! it demands a challenge that nobody has asked for, the payment continues only if its cardholder is authenticated or
 //! about to be, and is declined otherwise. If it demands none, the issuer has challenged without need.
 
-use tillgate_shared::result::codes;
+use tillgate_shared::result::{ResultCode, codes};
 
 use super::super::Gateway;
 use super::three_ds::ThreeDsContext;
 use super::{Intake, PaymentContext, PaymentIdentity};
 use crate::connector::PaymentRoute;
 use crate::domain::payment::Payment;
-use crate::domain::risk::RiskOutcome;
+use crate::domain::risk::{RiskDecision, RiskOutcome};
 use crate::domain::three_ds::Proof;
 
 impl Gateway {
@@ -34,8 +34,9 @@ impl Gateway {
             return Some(three_ds);
         }
         let payment = self.draft_for_check(intake, codes::PENDING, identity.clone(), context);
-        match self.preview_risk_outcome(&payment, payer, route) {
-            Some(RiskOutcome::Challenge) => Some(three_ds.with_demanded_challenge()),
+        let settings = payer.settings.channel.risk_settings;
+        match self.preview_risk_decision(&payment, payer, route) {
+            Some(decision) if decision.demands_challenge(settings) => Some(three_ds.with_demanded_challenge()),
             _ => Some(three_ds),
         }
     }
@@ -44,16 +45,25 @@ impl Gateway {
 /// Returns true if the issuer of a pending payment is asked for a challenge: the rules demanded one before the payment
 /// was written, or in its check.
 pub(super) fn demands_challenge(payment: &Payment) -> bool {
-    payment.three_ds_session().is_some_and(|session| session.challenge_demanded) || is_challenged_by_check(payment)
+    let is_reviewed_after = find_decision(payment).is_some_and(|decision| decision.challenge);
+    payment.three_ds_session().is_some_and(|session| session.challenge_demanded)
+        || is_challenged_by_check(payment)
+        || is_reviewed_after
 }
 
-/// Returns true if the check of a payment demands a challenge, and the result of 3-D Secure does not fulfil it. A
-/// payment that is checked after its approval has no decision yet.
-pub(super) fn requires_authentication(payment: &Payment, proof: Option<&Proof>) -> bool {
-    is_challenged_by_check(payment) && !proof.is_some_and(Proof::is_authenticated)
+/// Returns the code that declines a payment whose check demands a challenge, if the result of 3-D Secure does not fulfil
+/// it. A payment that is checked after its approval has no decision yet.
+pub(super) fn find_challenge_refusal(payment: &Payment, proof: Option<&Proof>) -> Option<ResultCode> {
+    let is_refused = is_challenged_by_check(payment) && !proof.is_some_and(Proof::is_authenticated);
+    let decision = find_decision(payment).filter(|_| is_refused)?;
+    Some(decision.code.unwrap_or(codes::RISK_CHALLENGE))
 }
 
 fn is_challenged_by_check(payment: &Payment) -> bool {
-    let decision = payment.risk.as_ref().and_then(|risk| risk.decision.as_ref());
-    decision.is_some_and(|decision| decision.outcome == RiskOutcome::Challenge)
+    find_decision(payment).is_some_and(|decision| decision.outcome == RiskOutcome::Challenge)
+}
+
+/// Returns the decision of a payment's check. `None` if it was not checked.
+fn find_decision(payment: &Payment) -> Option<&RiskDecision> {
+    payment.risk.as_ref()?.decision.as_ref()
 }

@@ -6,6 +6,7 @@ use super::super::velocity::{AttemptGuard, ShopperAddress};
 use super::super::{Failure, Gateway};
 use super::{Intake, PaymentContext};
 use crate::connector::ConnectorResult;
+use crate::domain::id::log_tag;
 use crate::domain::payment::Payment;
 
 impl Gateway {
@@ -22,13 +23,23 @@ impl Gateway {
         Ok(self.velocity.begin_attempt(&intake.payer, shopper, &intake.order.account, self.now())?)
     }
 
-    /// Prepares the risk check of a pending payment that its connector has approved, before the approval is written.
-    /// `None` if its channel has none, or the payment was checked before.
+    /// Prepares the risk check of a pending payment that its connector has approved, before the approval is written. It
+    /// is a check after the approval, also if the channel's payments are checked before it by now. A check without the
+    /// entity or the connector of the payment has failed. `None` if its channel has none, or the payment was checked
+    /// before.
     pub(super) fn screen_approval(&self, payment: &Payment, result: &ConnectorResult) -> Option<RiskCheck> {
         payment.risk.as_ref().filter(|risk| risk.decision.is_none())?;
-        let payer = self.directory.find_entity(&payment.entity)?;
-        let route = self.route_of(payment)?;
+        let payer = self.directory.find_entity(&payment.entity);
+        let (Some(payer), Some(route)) = (&payer, self.route_of(payment)) else {
+            tracing::error!(
+                payment = log_tag(payment.id.as_str()),
+                "the entity or the connector of a payment is not set up, so its risk check has failed"
+            );
+            let settings = payer.map(|payer| payer.settings.channel.risk_settings).unwrap_or_default();
+            let at = self.now_of_id(&payment.entity);
+            return Some(RiskCheck::failed_after_approval(settings, payment.entity.clone(), at));
+        };
         let approved = Payment { result: result.code, avs: result.avs, cvv: result.cvv, ..payment.clone() };
-        self.prepare_risk_check(&approved, &payer, &route)
+        self.make_risk_check(&approved, payer, &route, true)
     }
 }

@@ -36,7 +36,8 @@ impl Gateway {
     /// its code; it is not stored.
     ///
     /// # Errors
-    /// A refusal that names the parameters at fault; also if no channel accepts the payment.
+    /// A refusal that names the parameters at fault; also if no channel accepts the payment, or the channel has risk
+    /// checks off.
     pub async fn screen_order(
         &self,
         entity: &Arc<Entity>,
@@ -67,6 +68,9 @@ impl Gateway {
         let sender = Sender::from_server_request(&parameters, ndc.as_ref());
         let context = PaymentContext { sender, credential_owner: owner, addresses: NO_ADDRESSES };
         let received = self.route_request(entity, parameters)?;
+        if !received.payer.settings.channel.risk {
+            return Err(Refusal::risk_checks_off().into());
+        }
         let route = self.select_route(&received.payer, &received.parameters)?;
         let mode = ProcessingMode::from_parameters(received.payer.live, &received.parameters)?;
         let intake = self.read_intake(received, sender, context.has_stored_account(), false)?;
@@ -81,8 +85,10 @@ impl Gateway {
             let mut changes = crate::store::Changes::default();
             if let Some(check) = check {
                 let (ruling, counters) = check.decide(&mut payment, &loaded.risk_counters);
+                let decision = payment.risk.as_ref().and_then(|risk| risk.decision.as_ref());
+                let named_code = decision.and_then(|decision| decision.code);
                 payment.result = match ruling {
-                    RiskRuling::Review => codes::RISK_CHALLENGE,
+                    RiskRuling::Review => named_code.unwrap_or(codes::RISK_CHALLENGE),
                     ruling => ruling.refusal_code().unwrap_or(payment.result),
                 };
                 changes = counters;
@@ -102,9 +108,10 @@ impl Gateway {
     ) -> Payment {
         let mut payment = draft_payment(intake, &ConnectorResult::from(result), identity, context, None);
         let mut parameters = intake.parameters.clone();
-        defaults::add_default_values(&mut parameters, &payment.brand, payment.created);
-        payment.risk =
-            Some(self.collect_risk_context(&intake.payer, &intake.order, &intake.account, &parameters, context));
+        let mut from_gateway = intake.from_gateway.clone();
+        from_gateway.extend(defaults::add_default_values(&mut parameters, &payment.brand, payment.created));
+        let Intake { payer, order, account, .. } = intake;
+        payment.risk = Some(self.collect_risk_context(payer, order, account, &parameters, from_gateway, context));
         parameters.retain(|name, _| is_echoed(name, &payment.account));
         payment.parameters = parameters;
         payment

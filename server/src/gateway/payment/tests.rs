@@ -1,24 +1,26 @@
 //! Payments at an external connector that loses requests and responses on demand.
 
-use std::collections::HashMap;
-use std::net::IpAddr;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
+mod held;
+mod host;
+mod interleaving;
+mod reversals;
 
-use async_trait::async_trait;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
-use tokio::sync::Semaphore;
 
+use self::host::{ConnectionFault, TestHost};
 use super::PaymentsInFlight;
 use crate::clock::Clock;
-use crate::connector::{
-    Capabilities, Connector, ConnectorOutcome, Inquiry, Modification, OrderRequest, Registry, ShopperPage,
-};
+use crate::connector::{Connector, Registry};
 use crate::directory::Directory;
+use crate::domain::checkout::Checkout;
 use crate::domain::entity::{Entity, EntitySettings};
-use crate::domain::id::EntityId;
+use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::level::Level;
 use crate::domain::payment::{Payment, TimeLimits};
 use crate::gateway::pay::Addresses;
@@ -33,114 +35,6 @@ use crate::id_clock::IdClock;
 use crate::store::timer::TimerKind;
 use crate::store::{AdminStore, Store};
 use crate::vault::{AccountIndexKey, MasterKey, Vault};
-
-/// A fault of the connection to the host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ConnectionFault {
-    None,
-    /// The request never arrives.
-    LosesRequests,
-    /// The request is executed, but the response never arrives.
-    LosesResponses,
-    /// The host redirects the shopper to a page.
-    RedirectsShopper,
-}
-
-/// A host with a ledger: the effective amounts in hundredths, by reference.
-struct TestHost {
-    fault: Mutex<ConnectionFault>,
-    ledger: Mutex<HashMap<String, i64>>,
-    /// One permit for each request that may be answered.
-    permits: Semaphore,
-}
-
-static CAPABILITIES: Capabilities = Capabilities::without_limits(true);
-
-impl TestHost {
-    /// Waits for a permit, and books an amount under a reference that has none yet, so that a repeated request changes
-    /// nothing. The fault decides if the request arrives and if its approval comes back.
-    async fn book_amount(&self, reference: &str, hundredths: i64) -> ConnectorOutcome {
-        self.permits.acquire().await.unwrap().forget();
-        let fault = *self.fault.lock().unwrap();
-        if fault == ConnectionFault::LosesRequests {
-            return ConnectorOutcome::Unknown;
-        }
-        self.ledger.lock().unwrap().entry(reference.to_owned()).or_insert(hundredths);
-        if fault == ConnectionFault::LosesResponses { ConnectorOutcome::Unknown } else { codes::TEST_CONNECTOR.into() }
-    }
-
-    /// Sets the fault of all later requests.
-    fn set_fault(&self, fault: ConnectionFault) {
-        *self.fault.lock().unwrap() = fault;
-    }
-
-    /// Returns the sum of all booked amounts in hundredths.
-    fn balance(&self) -> i64 {
-        self.ledger.lock().unwrap().values().sum()
-    }
-
-    /// Returns the number of booked references, those with the amount zero included.
-    fn entry_count(&self) -> usize {
-        self.ledger.lock().unwrap().len()
-    }
-}
-
-#[async_trait]
-impl Connector for TestHost {
-    fn name(&self) -> &str {
-        "host"
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
-    }
-
-    async fn authorize(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
-        if *self.fault.lock().unwrap() == ConnectionFault::RedirectsShopper {
-            return redirect_outcome();
-        }
-        self.book_amount(request.reference, request.order.amount.hundredths()).await
-    }
-
-    async fn credit(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
-        self.book_amount(request.reference, -request.order.amount.hundredths()).await
-    }
-
-    async fn verify(&self, _: &OrderRequest<'_>) -> ConnectorOutcome {
-        codes::TEST_CONNECTOR.into()
-    }
-
-    async fn capture(&self, modification: &Modification) -> ConnectorOutcome {
-        self.book_amount(&modification.reference, 0).await
-    }
-
-    async fn refund(&self, modification: &Modification) -> ConnectorOutcome {
-        self.book_amount(&modification.reference, -modification.amount.hundredths()).await
-    }
-
-    async fn reverse(&self, modification: &Modification) -> ConnectorOutcome {
-        let booked = self.ledger.lock().unwrap().get(&modification.original_reference).copied().unwrap_or_default();
-        self.book_amount(&modification.reference, -booked).await
-    }
-
-    async fn inquire(&self, inquiry: &Inquiry) -> ConnectorOutcome {
-        if *self.fault.lock().unwrap() == ConnectionFault::RedirectsShopper {
-            return redirect_outcome();
-        }
-        let is_known = self.ledger.lock().unwrap().contains_key(&inquiry.reference);
-        if is_known { codes::TEST_CONNECTOR.into() } else { ConnectorOutcome::Unknown }
-    }
-}
-
-/// Returns the outcome of a host that sends the shopper to a page of its own.
-fn redirect_outcome() -> ConnectorOutcome {
-    let page = ShopperPage::Foreign {
-        url: "https://host.example/pay".to_owned(),
-        method: "GET".to_owned(),
-        parameters: Vec::new(),
-    };
-    ConnectorOutcome::Redirect(codes::PENDING.into(), page)
-}
 
 /// A clock that tests move.
 struct MovedClock(AtomicI64);
@@ -178,11 +72,7 @@ impl TestShop {
             settings: EntitySettings::default(),
         };
         AdminStore::open(folder.path()).unwrap().add_entity(&entity, clock.now()).unwrap();
-        let host = Arc::new(TestHost {
-            fault: Mutex::new(ConnectionFault::None),
-            ledger: Mutex::default(),
-            permits: Semaphore::new(1_000),
-        });
+        let host = Arc::new(TestHost::new());
         let directory = Arc::new(Directory::default());
         let gateway = Gateway {
             store: Store::open(folder.path(), Arc::clone(&directory)).unwrap(),
@@ -234,6 +124,20 @@ impl TestShop {
         self.gateway.store.load_payment(&payment.entity, &payment.id).unwrap().unwrap()
     }
 
+    /// Creates a checkout of 92.00 EUR at the test host.
+    async fn create_checkout(&self) -> Checkout {
+        let parameters = order_parameters(&[]);
+        self.gateway.create_checkout(&self.entity, parameters, "build", ResponseRecorder::disabled()).await.unwrap()
+    }
+
+    /// Resolves the outcome of every payment with an intent once.
+    async fn resolve_all(&self) {
+        for timer in self.gateway.store.load_due_timers(TimerKind::Inquire, Timestamp::MAX, 100).unwrap() {
+            let id = PaymentId::parse(&timer.subject).unwrap();
+            self.gateway.resolve_payment(&timer.entity, &id).await.unwrap();
+        }
+    }
+
     /// Returns the number of payments with an unknown outcome.
     fn count_intents(&self) -> usize {
         self.gateway.store.load_due_timers(TimerKind::Inquire, Timestamp::MAX, 100).unwrap().len()
@@ -275,7 +179,7 @@ async fn a_payment_is_stored_as_pending_before_its_connector_is_asked() {
         tokio::task::yield_now().await;
     }
     let timer = shop.gateway.store.load_due_timers(TimerKind::Inquire, Timestamp::MAX, 1).unwrap().remove(0);
-    let id = crate::domain::id::PaymentId::parse(&timer.subject).unwrap();
+    let id = PaymentId::parse(&timer.subject).unwrap();
     let reserved = shop.gateway.store.load_payment(&timer.entity, &id).unwrap().unwrap();
     assert!(reserved.awaits_connector());
     // No other request is made meanwhile.
@@ -345,13 +249,22 @@ async fn a_reversal_reaches_the_connector_that_made_the_payment() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_approval_that_cannot_be_checked_is_reversed() {
+    let shop = TestShop::start_gateway();
+    let risk = Some(Box::default());
+    let checked = Payment { risk, ..Payment::clone(&*shop.pay_by_card().await) };
+    let without_connector = Payment { connector: Some("gone".to_owned()), ..checked.clone() };
+    let without_entity = Payment { entity: EntityId::new(Timestamp::UNIX_EPOCH, [2; 9]), ..checked };
+    for mut payment in [without_connector, without_entity] {
+        let check = shop.gateway.screen_approval(&payment, &codes::TEST_CONNECTOR.into()).unwrap();
+        assert_eq!(check.decide(&mut payment, &[]).0.refusal_code(), Some(codes::RISK_ERROR_VOID));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn fifty_submits_of_one_checkout_authorise_once() {
     let shop = TestShop::start_gateway();
-    let checkout = shop
-        .gateway
-        .create_checkout(&shop.entity, order_parameters(&[]), "build", ResponseRecorder::disabled())
-        .await
-        .unwrap();
+    let checkout = shop.create_checkout().await;
     let submits: Vec<_> = (0..50)
         .map(|_| {
             let (gateway, id) = (Arc::clone(&shop.gateway), checkout.id.clone());

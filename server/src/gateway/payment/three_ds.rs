@@ -169,6 +169,7 @@ impl Gateway {
             Some(FirstStep::Completed(proof)) => {
                 let result = proof.result;
                 proof.write_to(&mut intake.parameters);
+                intake.from_gateway.extend(Proof::PARAMETERS.map(str::to_owned));
                 intake.order.proof = Some(proof);
                 result
             }

@@ -1,4 +1,4 @@
-//! The outcome that rules would have for a payment, before it is written.
+//! The decision that rules would have for a payment, before it is written.
 
 use super::super::Gateway;
 use super::{CheckBasis, RuleBasis, decide_by_rules, make_check_input, see_account};
@@ -6,7 +6,7 @@ use crate::connector::PaymentRoute;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::domain::payment::Payment;
-use crate::domain::risk::RiskOutcome;
+use crate::domain::risk::RiskDecision;
 use crate::risk::{Facts, RuleSet};
 
 impl Gateway {
@@ -16,14 +16,14 @@ impl Gateway {
         rules.is_some_and(|rules| rules.active.as_deref().is_some_and(RuleSet::can_challenge))
     }
 
-    /// Returns the outcome that the rules have for a payment before it is written, with the stored counters as they are
+    /// Returns the decision that the rules have for a payment before it is written, with the stored counters as they are
     /// now. Writes nothing. `None` if test data decide, or if the check cannot be made.
-    pub(in crate::gateway) fn preview_risk_outcome(
+    pub(in crate::gateway) fn preview_risk_decision(
         &self,
         payment: &Payment,
         payer: &Entity,
         route: &PaymentRoute,
-    ) -> Option<RiskOutcome> {
+    ) -> Option<RiskDecision> {
         let context = &payment.risk.as_ref()?.context;
         if route.connector.predefined_risk(&payment.parameters).is_some() {
             return None;
@@ -37,6 +37,6 @@ impl Gateway {
         input.account_age = see_account(sighting.as_ref(), &loaded).0.ok()?;
         let counters = count.count_payment(&loaded).counters.ok()?;
         let facts = Facts { input: &input, lists: &rules.lists };
-        Some(decide_by_rules(rules.active.as_deref(), &hits, &facts, &counters).outcome)
+        Some(decide_by_rules(rules.active.as_deref(), &hits, &facts, &counters))
     }
 }

@@ -50,8 +50,8 @@ impl FactKind {
     }
 }
 
-/// The party that chooses the value of a fact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// The party that chooses the value of a fact. The one that is trusted least comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Source {
     /// The shopper's browser, and so an attacker.
     Browser,
@@ -91,8 +91,9 @@ pub struct FactRow {
     pub note: &'static str,
     /// True if it is not known before a card or an account is chosen, so that offers cannot read it.
     pub needs_account: bool,
-    /// The parameter whose source is the fact's source. `None` if the source is always the row's.
-    follows: Option<&'static str>,
+    /// The parameters that determine the fact's source, if they were sent: it is the one that is trusted least. The
+    /// row's source applies without any of them.
+    follows: &'static [&'static str],
     /// Reads a computed fact. `None` for parameters.
     read: Option<ReadFact>,
 }
@@ -129,7 +130,11 @@ impl Fact {
     /// Returns true if a value of the fact has this source. A missing fact has none.
     pub(super) fn has_source(&self, source: Source, slot: &FactSlot, reading: &Reading<'_>) -> bool {
         let input = reading.facts.input;
-        let sent_by = |name: &str| if input.from_browser.contains(name) { Source::Browser } else { Source::Merchant };
+        let sent_by = |name: &str| match name {
+            _ if input.from_browser.contains(name) => Source::Browser,
+            _ if input.from_gateway.contains(name) => Source::Gateway,
+            _ => Source::Merchant,
+        };
         if slot.is_missing() {
             return false;
         }
@@ -138,8 +143,8 @@ impl Fact {
         }
         // The address that the gateway saw replaces the one that was sent.
         let is_replaced = |name: &str| name == "customer.ip" && input.address.is_some();
-        let follows = self.row.follows.filter(|name| input.parameters.contains(name) && !is_replaced(name));
-        follows.map_or(self.row.source, sent_by) == source
+        let follows = self.row.follows.iter().filter(|name| input.parameters.contains(name) && !is_replaced(name));
+        follows.map(|name| sent_by(name)).min().unwrap_or(self.row.source) == source
     }
 }
 

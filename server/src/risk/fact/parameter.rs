@@ -49,7 +49,7 @@ fn make_row(parameter: &'static Parameter) -> FactRow {
         source: if parameter.browser { Source::Browser } else { Source::Merchant },
         note: parameter.note,
         needs_account: false,
-        follows: None,
+        follows: &[],
         read: None,
     }
 }

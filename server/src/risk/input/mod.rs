@@ -19,6 +19,8 @@ pub struct CheckInput {
     pub parameters: Parameters,
     /// Names of the parameters that the shopper's browser set.
     pub from_browser: BTreeSet<String>,
+    /// Names of the parameters that the gateway set.
+    pub from_gateway: BTreeSet<String>,
     /// Time of the check.
     pub at: Timestamp,
     /// Amount of the payment.

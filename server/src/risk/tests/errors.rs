@@ -84,6 +84,8 @@ fn a_wrong_rule_is_reported_at_the_value_that_is_wrong() {
     assert_error(&rule("score = 1\ncode = \"100.400.142\"\n"), 5, 8, "only a rule with outcome");
     assert_error(&rule("outcome = \"deny\"\ncode = \"100.400.999\"\n"), 5, 8, "documented result code");
     assert_error(&rule("outcome = \"deny\"\ncode = \"000.000.000\"\n"), 5, 8, "group 100.400");
+    assert_error(&rule("outcome = \"deny\"\ncode = \"100.400.500\"\n"), 5, 8, "a payment that is held");
+    assert_error(&rule("outcome = \"review\"\ncode = \"100.400.500\"\n"), 5, 8, "a payment that is held");
     assert_error(&rule("outcome = \"deny\"\nnote = 3\n"), 5, 8, "`note` is a text");
     assert_error("[[rule]]\nscore = 1\nwhen = 'hour = 1'\n", 1, 1, "no `name`");
     assert_error("[[rule]]\nscore = 1\nname = 'a'\n", 1, 1, "no `when`");

@@ -257,6 +257,27 @@ fn different_values_are_counted_exactly_up_to_the_bound_and_rows_stay_small() {
 }
 
 #[test]
+fn sums_of_two_full_versions_are_exact_in_each_of_thirty_two_currencies() {
+    let sums = |hours: std::ops::Range<i64>| {
+        let sums: Vec<String> = hours.map(|hours| format!("sum(card, {hours} h)")).collect();
+        make_counters(&sums.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let (active, shadow) = (sums(100..164), sums(200..264));
+    let currencies = "AED ARS AUD BRL CAD CHF CLP CNY COP CZK DKK EGP EUR GBP HKD HUF IDR ILS INR JPY KRW MAD MXN \
+                      MYR NOK NZD PHP PLN RON SEK TRY USD";
+    let currencies: Vec<Currency> = currencies.split(' ').map(|code| Currency::parse(code).unwrap()).collect();
+    assert_eq!(currencies.len(), 32);
+    let (mut rows, mut payment) = (StoredRows::default(), make_payment(&[]));
+    payment.card = Some("a".to_owned());
+    for round in 1..=3 {
+        for currency in &currencies {
+            payment.amount = Some(Amount::parse("2.00", *currency).unwrap());
+            assert_eq!(rows.read_counters(&[&active, &shadow], &payment), vec![Some(200 * round); 64]);
+        }
+    }
+}
+
+#[test]
 fn keys_belong_to_an_entity_a_secret_and_the_values() {
     let rules = make_counters(&["count(card, email, 1 h)", "count(email, 1 h)", "count(holder, 1 h)"]);
     let mut payment = make_payment(&[("customer.email", "x@y.z"), ("card.holder", "x@y.z")]);

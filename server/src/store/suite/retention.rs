@@ -10,8 +10,8 @@ use crate::domain::idempotency::{
 };
 use crate::domain::registration::{Registration, RegistrationEnd};
 use crate::domain::standing_instruction::{InstructionTerms, PendingInstruction, StandingInstruction};
-use crate::gateway::vault_key::{self, RetireError};
 use crate::store::form_build::StoredBuild;
+use crate::store::key_retirement::{RetireError, retire_key};
 use crate::store::velocity::VelocityCount;
 use crate::store::{
     Changes, DeferredEffects, NewRegistration, RecordKeys, Store, StoreErrorKind, StoredCredentialKeys,
@@ -242,7 +242,7 @@ pub(in crate::store) async fn everything_that_needs_a_vault_key_is_counted_until
     );
     assert_eq!(admin.find_missing_vault_keys(&[]).unwrap(), [key]);
     assert!(admin.find_missing_vault_keys(&[key]).unwrap().is_empty());
-    let uses = |now| match vault_key::retire_key(&admin, key, now) {
+    let uses = |now| match retire_key(&admin, key, now) {
         Err(RetireError::InUse { records, replays }) => Some((records.len(), replays)),
         retired => {
             retired.unwrap();

@@ -43,6 +43,7 @@ fn decision_about(payment: &PaymentId, entity: &EntityId) -> ReviewDecision {
         cancel_reason: Some(3),
         note: None,
         processed: sample_time(5),
+        at: sample_time(5),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::domain::checkout::Checkout;
 use crate::domain::entity::{Entity, EntitySettings};
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId, RegistrationId};
 use crate::domain::level::Level;
-use crate::domain::payment::{Account, Payment, PaymentType, Redirect};
+use crate::domain::payment::{Account, ConnectorTxIds, Payment, PaymentType, Redirect};
 use crate::domain::registration::Registration;
 use crate::store::{Changes, RecordKeys, Store, StoreError};
 use crate::vault::{BlindIndex, Sealed, SealedAccount};
@@ -63,7 +63,7 @@ pub(super) fn sample_payment(seconds: i64) -> Payment {
         pay_to: None,
         connector: None,
         acquirer_merchant: None,
-        connector_tx_ids: Vec::new(),
+        connector_tx_ids: ConnectorTxIds::default(),
         unannounced: false,
         descriptor: String::new(),
         account: Account::Unknown,
@@ -131,6 +131,7 @@ pub(in crate::store) fn sample_registration(number: u8) -> Registration {
         retained_until: Some(sample_time(3600)),
         ended: None,
         parameters: Parameters::default(),
+        from_browser: None,
     }
 }
 

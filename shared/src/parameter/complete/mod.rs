@@ -47,71 +47,88 @@ pub fn check_complete(
     requirements: &Requirements,
 ) -> Vec<ParameterError> {
     let mut check = CompletenessCheck { parameters, requirements, errors: Vec::new() };
-    match operation {
-        Operation::CreateCheckout => {
-            let tokenization = check.has_value("createRegistration", "true") && !parameters.contains("paymentType");
-            if !tokenization {
-                check.require_basic_payment(operation);
-            }
-            check.refuse_merchant_initiated();
-        }
-        Operation::UpdateCheckout => {
-            check.check_payment_type(operation);
-            check.refuse_merchant_initiated();
-            for (name, value) in parameters.with_prefix("overridePaymentType[") {
-                check.errors.push(ParameterError::new(name, Some(value), "may be set only when a checkout is created"));
-            }
-        }
-        Operation::Payment => {
-            check.require_basic_payment(operation);
-            check.refuse_reference();
-            // A newly entered account takes precedence over the stored one.
-            if check.has_parameter("registrationId") && !check.has_parameter("card.number") {
-                check.refuse_account();
-            } else {
-                check.check_account();
-            }
-            check.check_presence();
-            check.check_consistency();
-        }
-        Operation::PaymentByRegistration => {
-            check.require_basic_payment(operation);
-            check.refuse_reference();
-            check.refuse_account();
-            check.check_presence();
-            check.check_consistency();
-        }
-        Operation::CreateRegistration => {
-            check.check_account();
-            check.check_initial_payment();
-            check.check_external_three_ds();
-            check.check_consistency();
-        }
-        Operation::Capture | Operation::Refund => {
-            check.require_basic_payment(operation);
-            check.check_consistency();
-        }
-        Operation::Reversal => {
-            check.require("paymentType");
-            check.check_payment_type(operation);
-            check.check_consistency();
-        }
-        Operation::Chargeback => {
-            check.require("chargebackResultCode");
-            check.check_consistency();
-        }
-        Operation::Schedule => {
-            check.require("registrationId");
-            check.require_basic_payment(operation);
-            if Presence::from_server_request(parameters) == Presence::Merchant {
-                check.refuse_code_and_three_ds();
-            }
-            check.check_consistency();
-        }
-        Operation::Report => check.check_report(),
-    }
+    check.check_operation(operation);
     check.check_amounts();
     check.errors
+}
+
+impl CompletenessCheck<'_> {
+    /// Adds the faults of an operation, apart from those of amounts.
+    fn check_operation(&mut self, operation: Operation) {
+        match operation {
+            Operation::CreateCheckout => self.check_new_checkout(),
+            Operation::UpdateCheckout => {
+                self.check_payment_type(operation);
+                self.refuse_merchant_initiated();
+                for (name, value) in self.parameters.with_prefix("overridePaymentType[") {
+                    self.errors.push(ParameterError::new(
+                        name,
+                        Some(value),
+                        "may be set only when a checkout is created",
+                    ));
+                }
+            }
+            Operation::Payment => self.check_new_payment(),
+            Operation::PaymentByRegistration => {
+                self.require_basic_payment(operation);
+                self.refuse_reference();
+                self.refuse_account();
+                self.check_presence();
+                self.check_consistency();
+            }
+            Operation::CreateRegistration => {
+                self.check_account();
+                self.check_initial_payment();
+                self.check_external_three_ds();
+                self.check_consistency();
+            }
+            Operation::Capture | Operation::Refund => {
+                self.require_basic_payment(operation);
+                self.check_consistency();
+            }
+            Operation::Reversal => {
+                self.require("paymentType");
+                self.check_payment_type(operation);
+                self.check_consistency();
+            }
+            Operation::Chargeback => {
+                self.require("chargebackResultCode");
+                self.check_consistency();
+            }
+            Operation::Schedule => {
+                self.require("registrationId");
+                self.require_basic_payment(operation);
+                if Presence::from_server_request(self.parameters) == Presence::Merchant {
+                    self.refuse_code_and_three_ds();
+                }
+                self.check_consistency();
+            }
+            Operation::Report => self.check_report(),
+        }
+    }
+
+    /// Adds the faults of a new checkout. One that only stores an account needs no payment.
+    fn check_new_checkout(&mut self) {
+        let tokenization = self.has_value("createRegistration", "true") && !self.parameters.contains("paymentType");
+        if !tokenization {
+            self.require_basic_payment(Operation::CreateCheckout);
+        }
+        self.refuse_merchant_initiated();
+    }
+
+    /// Adds the faults of a new payment.
+    fn check_new_payment(&mut self) {
+        self.require_basic_payment(Operation::Payment);
+        self.refuse_reference();
+        // A newly entered account takes precedence over the stored one.
+        if self.has_parameter("registrationId") && !self.has_parameter("card.number") {
+            self.refuse_account();
+        } else {
+            self.check_account();
+        }
+        self.check_presence();
+        self.check_consistency();
+    }
 }
 
 /// Returns the faults of the parameters that 3-D Secure needs in addition, after all other checks: the browser's data

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use crate::store::sealed::SealedCount;
-use crate::store::{AdminStore, StoreError};
+use super::sealed::SealedCount;
+use super::{AdminStore, StoreError};
 use crate::vault::KeyId;
 
 /// Reason why a key cannot be retired.

@@ -1,0 +1,158 @@
+//! An external connector that loses requests and responses on demand.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use tillgate_shared::result::codes;
+use tokio::sync::Semaphore;
+
+use crate::connector::{
+    Capabilities, Connector, ConnectorOutcome, ConnectorResult, Inquiry, Modification, OrderRequest, ShopperPage,
+};
+use crate::domain::payment::ConnectorTxIds;
+
+/// A fault of the connection to the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ConnectionFault {
+    None,
+    /// The request never arrives.
+    LosesRequests,
+    /// The request is executed, but the response never arrives.
+    LosesResponses,
+    /// The host redirects the shopper to a page.
+    RedirectsShopper,
+    /// The host declines reversals, as after its cut-off.
+    DeclinesReversals,
+    /// The host declines every new booking.
+    DeclinesBookings,
+}
+
+/// A host with a ledger: the effective amounts in hundredths, by reference.
+pub(super) struct TestHost {
+    fault: Mutex<ConnectionFault>,
+    ledger: Mutex<HashMap<String, i64>>,
+    /// The order of the last authorization, as its `Debug` shows it.
+    last_order: Mutex<String>,
+    /// One permit for each request that may be answered.
+    pub(super) permits: Semaphore,
+}
+
+static CAPABILITIES: Capabilities = Capabilities::without_limits(true);
+
+impl TestHost {
+    /// Creates a host without faults, with an empty ledger and permits for 1000 requests.
+    pub(super) fn new() -> Self {
+        Self {
+            fault: Mutex::new(ConnectionFault::None),
+            ledger: Mutex::default(),
+            last_order: Mutex::default(),
+            permits: Semaphore::new(1_000),
+        }
+    }
+
+    /// Waits for a permit, and books an amount under a reference that has none yet, so that a repeated request changes
+    /// nothing. The fault decides if the request arrives and if its approval comes back.
+    async fn book_amount(&self, reference: &str, hundredths: i64) -> ConnectorOutcome {
+        self.permits.acquire().await.unwrap().forget();
+        let fault = *self.fault.lock().unwrap();
+        if fault == ConnectionFault::LosesRequests {
+            return ConnectorOutcome::Unknown;
+        }
+        if fault == ConnectionFault::DeclinesBookings {
+            return codes::REVERSAL_NOT_POSSIBLE.into();
+        }
+        self.ledger.lock().unwrap().entry(reference.to_owned()).or_insert(hundredths);
+        if fault == ConnectionFault::LosesResponses { ConnectorOutcome::Unknown } else { approve_reference(reference) }
+    }
+
+    /// Returns the order of the last authorization, as its `Debug` shows it: without secrets.
+    pub(super) fn last_order(&self) -> String {
+        self.last_order.lock().unwrap().clone()
+    }
+
+    /// Sets the fault of all later requests.
+    pub(super) fn set_fault(&self, fault: ConnectionFault) {
+        *self.fault.lock().unwrap() = fault;
+    }
+
+    /// Returns the sum of all booked amounts in hundredths.
+    pub(super) fn balance(&self) -> i64 {
+        self.ledger.lock().unwrap().values().sum()
+    }
+
+    /// Returns the number of booked references, those with the amount zero included.
+    pub(super) fn entry_count(&self) -> usize {
+        self.ledger.lock().unwrap().len()
+    }
+}
+
+#[async_trait]
+impl Connector for TestHost {
+    fn name(&self) -> &str {
+        "host"
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    async fn authorize(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
+        *self.last_order.lock().unwrap() = format!("{:#?}", request.order);
+        if *self.fault.lock().unwrap() == ConnectionFault::RedirectsShopper {
+            return redirect_outcome();
+        }
+        self.book_amount(request.reference, request.order.amount.hundredths()).await
+    }
+
+    async fn credit(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
+        self.book_amount(request.reference, -request.order.amount.hundredths()).await
+    }
+
+    async fn verify(&self, _: &OrderRequest<'_>) -> ConnectorOutcome {
+        codes::TEST_CONNECTOR.into()
+    }
+
+    async fn capture(&self, modification: &Modification) -> ConnectorOutcome {
+        self.book_amount(&modification.reference, 0).await
+    }
+
+    async fn refund(&self, modification: &Modification) -> ConnectorOutcome {
+        if modification.connector_tx_ids.acquirer_id() != Some(&modification.original_reference) {
+            return codes::REFERENCE_UNKNOWN.into();
+        }
+        self.book_amount(&modification.reference, -modification.amount.hundredths()).await
+    }
+
+    async fn reverse(&self, modification: &Modification) -> ConnectorOutcome {
+        if *self.fault.lock().unwrap() == ConnectionFault::DeclinesReversals {
+            return codes::REVERSAL_NOT_POSSIBLE.into();
+        }
+        let booked = self.ledger.lock().unwrap().get(&modification.original_reference).copied().unwrap_or_default();
+        self.book_amount(&modification.reference, -booked).await
+    }
+
+    async fn inquire(&self, inquiry: &Inquiry) -> ConnectorOutcome {
+        if *self.fault.lock().unwrap() == ConnectionFault::RedirectsShopper {
+            return redirect_outcome();
+        }
+        let is_known = self.ledger.lock().unwrap().contains_key(&inquiry.reference);
+        if is_known { approve_reference(&inquiry.reference) } else { ConnectorOutcome::Unknown }
+    }
+}
+
+/// Returns an approval. The host's own id of the transaction is the reference of its request.
+fn approve_reference(reference: &str) -> ConnectorOutcome {
+    let connector_tx_ids = ConnectorTxIds::new([Some(reference.to_owned()), None, None]);
+    ConnectorOutcome::Approved(ConnectorResult { connector_tx_ids, ..codes::TEST_CONNECTOR.into() })
+}
+
+/// Returns the outcome of a host that sends the shopper to a page of its own.
+fn redirect_outcome() -> ConnectorOutcome {
+    let page = ShopperPage::Foreign {
+        url: "https://host.example/pay".to_owned(),
+        method: "GET".to_owned(),
+        parameters: Vec::new(),
+    };
+    ConnectorOutcome::Redirect(codes::PENDING.into(), page)
+}

@@ -1,0 +1,89 @@
+//! Reversals that nobody has asked for: of a payment that succeeds after its shopper has abandoned it.
+
+use tillgate_shared::result::codes;
+
+use super::{ConnectionFault, TestShop};
+use crate::domain::payment::{Payment, PaymentType, Redirect};
+use crate::store::{Changes, RecordKeys};
+
+impl TestShop {
+    /// Makes a payment that the host has booked without a response, and that its shopper has abandoned since.
+    async fn pay_and_abandon(&self) -> Payment {
+        self.host.set_fault(ConnectionFault::LosesResponses);
+        let paid = self.pay_by_card().await;
+        let keys = RecordKeys::for_payment(&paid.entity, &paid.id);
+        let abandoned = self.gateway.store.update(keys, |loaded| {
+            let payment = loaded.payment.unwrap();
+            let redirect = Redirect {
+                url: "https://host.example/pay".to_owned(),
+                method: "GET".to_owned(),
+                parameters: Vec::new(),
+                preconditions: Vec::new(),
+                result_url: "https://shop.example/".to_owned(),
+                shop_origin: None,
+                page: None,
+                abandoned: true,
+                authentication: None,
+                asked: Some(payment.created),
+            };
+            let payment = Payment { redirect: Some(redirect), ..payment };
+            Ok((Changes::default().with_payment(payment.clone()), payment))
+        });
+        abandoned.await.unwrap().unwrap()
+    }
+
+    /// Returns type, amount and state of the follow-up payments of a payment, reversals before refunds.
+    fn follow_ups(&self, payment: &Payment) -> Vec<(PaymentType, i64, bool)> {
+        let (_, follow_ups) = self
+            .gateway
+            .store
+            .load_with_follow_ups(std::slice::from_ref(&payment.entity), &payment.id)
+            .unwrap()
+            .unwrap();
+        let mut follow_ups: Vec<_> =
+            follow_ups.iter().map(|one| (one.payment_type, one.hundredths, one.is_approved_or_pending)).collect();
+        // Ids of the same moment have no order.
+        follow_ups.sort_by_key(|(payment_type, ..)| std::cmp::Reverse(payment_type.code()));
+        follow_ups
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_abandoned_payment_is_refunded_if_its_reversal_is_declined() {
+    let shop = TestShop::start_gateway();
+    let abandoned = shop.pay_and_abandon().await;
+    shop.host.set_fault(ConnectionFault::DeclinesReversals);
+    assert_eq!(shop.resolve_payment(&abandoned).await.result, codes::TEST_CONNECTOR);
+    assert_eq!(shop.follow_ups(&abandoned), [(PaymentType::Reversal, 9200, true)]);
+    shop.resolve_all().await;
+    shop.resolve_all().await;
+    let follow_ups = [(PaymentType::Reversal, 9200, false), (PaymentType::Refund, 9200, true)];
+    assert_eq!(shop.follow_ups(&abandoned), follow_ups);
+    assert_eq!((shop.count_intents(), shop.host.balance()), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_declined_refund_in_place_of_a_reversal_is_tried_once() {
+    let shop = TestShop::start_gateway();
+    let abandoned = shop.pay_and_abandon().await;
+    shop.host.set_fault(ConnectionFault::DeclinesReversals);
+    shop.resolve_payment(&abandoned).await;
+    shop.resolve_all().await;
+    shop.host.set_fault(ConnectionFault::DeclinesBookings);
+    for _ in 0..3 {
+        shop.resolve_all().await;
+    }
+    let follow_ups = [(PaymentType::Reversal, 9200, false), (PaymentType::Refund, 9200, false)];
+    assert_eq!(shop.follow_ups(&abandoned), follow_ups);
+    assert_eq!((shop.count_intents(), shop.host.balance()), (0, 9200));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_declined_reversal_of_a_merchant_has_no_consequence() {
+    let shop = TestShop::start_gateway();
+    let paid = shop.pay_by_card().await;
+    shop.host.set_fault(ConnectionFault::DeclinesReversals);
+    assert_eq!(shop.modify_payment(&paid, "RV").await.result, codes::REVERSAL_NOT_POSSIBLE);
+    assert_eq!(shop.follow_ups(&paid), [(PaymentType::Reversal, 9200, false)]);
+    assert_eq!((shop.count_intents(), shop.host.balance()), (0, 9200));
+}

@@ -1,0 +1,160 @@
+//! Data of a payment for its check: what is stored with the payment, and the input that is made from it.
+
+use std::collections::BTreeSet;
+
+use jiff::{SignedDuration, Timestamp};
+use tillgate_shared::parameter::Parameters;
+
+use super::super::Gateway;
+use super::super::account_parameters::{AccountParameters, is_account_parameter, is_shopper_parameter};
+use super::super::payment::PaymentContext;
+use super::super::sender::CLIENT_ADDRESS;
+use super::card;
+use crate::connector::{FullAccount, Order};
+use crate::domain::defaults::format_order_time;
+use crate::domain::entity::Entity;
+use crate::domain::payment::{Account, Payment};
+use crate::domain::registration::Registration;
+use crate::domain::risk::{PaymentRisk, RiskContext};
+use crate::domain::three_ds::Proof;
+use crate::risk::CheckInput;
+
+/// Parameter that each check has: the time of the order, or else that of the payment.
+const ORDER_TIME: &str = "risk.orderTimestamp";
+/// Beginning of the parameters that describe a browser, not its shopper.
+const BROWSER_GROUP: &str = "customer.browser";
+/// Parameters of an account that are facts.
+const ACCOUNT_FACTS: [&str; 3] = ["card.holder", "card.expiryMonth", "card.expiryYear"];
+
+impl Gateway {
+    /// Returns the data of a new payment that its check needs beyond the payment itself. `from_gateway` are names of
+    /// parameters that the gateway has set.
+    pub(in crate::gateway) fn collect_risk_context(
+        &self,
+        payer: &Entity,
+        order: &Order,
+        account: &AccountParameters,
+        parameters: &Parameters,
+        from_gateway: Vec<String>,
+        context: PaymentContext<'_>,
+    ) -> Box<PaymentRisk> {
+        let used = context.credential_owner.used;
+        let form = account.canonical_form(order.brand.code);
+        let index = form.map(|form| self.account_index.index_account(&form).to_hex());
+        let is_card = matches!(order.account, FullAccount::Card(_));
+        let registered = used.map_or_else(Parameters::default, |used| select_registered(used, parameters));
+        let from_gateway = complete_gateway_names(from_gateway, parameters, context);
+        let from_browser = find_browser_names(account, parameters, &registered, &from_gateway, context);
+        let card = card::describe_card(order, &self.directory.risk.operator_lists().bins);
+        let age = used.map(|used| self.now_of(payer).duration_since(used.created).as_secs());
+        let context = RiskContext {
+            card: index.clone().filter(|_| is_card),
+            account: index,
+            bin: card.bin,
+            card_country: card.country,
+            card_funding: card.funding,
+            address: context.addresses.shopper,
+            from_browser: from_browser.into_iter().collect(),
+            from_gateway: from_gateway.into_iter().collect(),
+            registered,
+            registration_age: age,
+            account_age: None,
+        };
+        Box::new(PaymentRisk { context, ..PaymentRisk::default() })
+    }
+}
+
+/// Selects the data about the shopper that a registration has and a request has not. The address and the browser were
+/// those of the shopper when the account was stored, so they say nothing about a later payment.
+fn select_registered(used: &Registration, parameters: &Parameters) -> Parameters {
+    let is_kept = |name: &str| {
+        is_shopper_parameter(name)
+            && name != CLIENT_ADDRESS
+            && !name.starts_with(BROWSER_GROUP)
+            && !parameters.contains(name)
+    };
+    used.parameters.iter().filter(|(name, _)| is_kept(name)).collect()
+}
+
+/// Adds the address of the client to the names of the parameters that the gateway has set, if it has set it, and leaves
+/// out those without a value.
+fn complete_gateway_names(
+    names: Vec<String>,
+    parameters: &Parameters,
+    context: PaymentContext<'_>,
+) -> BTreeSet<String> {
+    let checkout = context.sender.checkout();
+    let sets_address = checkout.is_some_and(|checkout| !checkout.parameters.contains(CLIENT_ADDRESS));
+    let address = sets_address.then(|| CLIENT_ADDRESS.to_owned());
+    names.into_iter().chain(address).filter(|name| parameters.contains(name)).collect()
+}
+
+/// Returns the names of the parameters that the shopper's browser has set: in this request, or when the account was
+/// stored.
+fn find_browser_names(
+    account: &AccountParameters,
+    parameters: &Parameters,
+    registered: &Parameters,
+    from_gateway: &BTreeSet<String>,
+    context: PaymentContext<'_>,
+) -> BTreeSet<String> {
+    let used = context.credential_owner.used;
+    let may_add_holder = parameters.get("overrideHolder") == Some("true");
+    let is_sent = |name: &&str| !from_gateway.contains(*name) && context.sender.is_from_browser(name);
+    let is_stored = |name: &&str| used.is_some_and(|used| used.is_from_browser(name));
+    let of_request = parameters.iter().map(|(name, _)| name).filter(|name| !is_account_parameter(name));
+    let of_account = account.names().filter(|name| ACCOUNT_FACTS.contains(name));
+    let of_account = of_account.filter(|name| match used {
+        Some(_) => is_stored(name) || (may_add_holder && is_sent(name)),
+        None => is_sent(name),
+    });
+    let of_registration = registered.iter().map(|(name, _)| name).filter(is_stored);
+    of_request.filter(is_sent).chain(of_account).chain(of_registration).map(str::to_owned).collect()
+}
+
+/// Makes the input of a check from a payment and the data that were kept for it.
+pub(in crate::gateway) fn make_check_input(payment: &Payment, context: &RiskContext, at: Timestamp) -> CheckInput {
+    let mut parameters = payment.parameters.clone();
+    let mut from_gateway: BTreeSet<String> = context.from_gateway.iter().cloned().collect();
+    if let Account::Card(card) = &payment.account {
+        parameters.set("card.expiryMonth", card.expiry_month.as_str());
+        parameters.set("card.expiryYear", card.expiry_year.as_str());
+        if let Some(holder) = &card.holder {
+            parameters.set("card.holder", holder.as_str());
+        }
+    }
+    for (name, value) in context.registered.iter() {
+        parameters.set(name, value);
+    }
+    if !parameters.contains(ORDER_TIME) {
+        // Without any other parameter of its group, the payment has no default.
+        parameters.set(ORDER_TIME, format_order_time(payment.created));
+        from_gateway.insert(ORDER_TIME.to_owned());
+    }
+    if payment.three_ds_session().is_some() {
+        from_gateway.extend(Proof::PARAMETERS.map(str::to_owned));
+    }
+    let proof = Proof::from_parameters(&payment.parameters);
+    let status = payment.parameters.get("threeDSecure.authenticationStatus").and_then(|status| status.chars().next());
+    CheckInput {
+        parameters,
+        from_browser: context.from_browser.iter().cloned().collect(),
+        from_gateway,
+        at,
+        amount: Some(payment.amount),
+        brand: Some(payment.brand.clone()),
+        bin: context.bin.clone(),
+        card_country: context.card_country.clone(),
+        card_funding: context.card_funding.clone(),
+        avs: payment.avs,
+        cvv: payment.cvv,
+        three_ds_result: status,
+        eci: proof.as_ref().and_then(|proof| proof.eci.clone()),
+        liability_shifted: proof.as_ref().map(Proof::is_authenticated),
+        address: context.address,
+        registration_age: context.registration_age.map(SignedDuration::from_secs),
+        account_age: context.account_age.map(SignedDuration::from_secs),
+        card: context.card.clone(),
+        account: context.account.clone(),
+    }
+}

@@ -1,0 +1,4 @@
+ALTER TABLE entry ADD COLUMN awaits_shopper INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE entry ADD COLUMN page TEXT;
+ALTER TABLE entry ADD COLUMN return_url TEXT;
+CREATE UNIQUE INDEX entry_page ON entry (page) WHERE page IS NOT NULL;
