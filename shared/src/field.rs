@@ -211,7 +211,8 @@ impl FormField {
 
 /// Returns true if a text in capitals begins like an IBAN: with two letters and two digits.
 pub fn looks_like_iban(value: &str) -> bool {
-    let is_start = |bytes: &[u8]| bytes[..2].iter().all(u8::is_ascii_uppercase) && bytes[2..].iter().all(u8::is_ascii_digit);
+    let is_start =
+        |bytes: &[u8]| bytes[..2].iter().all(u8::is_ascii_uppercase) && bytes[2..].iter().all(u8::is_ascii_digit);
     value.as_bytes().get(..4).is_some_and(is_start)
 }
 

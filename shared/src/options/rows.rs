@@ -37,6 +37,10 @@ macro_rules! options {
 
         /// All options of the form.
         pub static OPTIONS: &[FormOption] = &[$($name),*];
+
+        /// The names of the constants, in the order of the table.
+        #[cfg(test)]
+        pub static CONSTANTS: &[&str] = &[$(stringify!($name)),*];
     };
 }
 

@@ -66,7 +66,9 @@ fn every_type_of_a_report_is_read_and_no_other() {
     for kind in FieldReport::<Json>::TYPES {
         assert!(read(FrameField::Number, json!({ "type": kind, "answer": {} })).is_some(), "{kind}");
     }
-    for data in [json!({ "type": "digits" }), json!({}), json!({ "type": 5 }), json!("ready"), json!({ "type": "answer" })] {
+    for data in
+        [json!({ "type": "digits" }), json!({}), json!({ "type": 5 }), json!("ready"), json!({ "type": "answer" })]
+    {
         assert_eq!(read(FrameField::Number, data.clone()), None, "{data}");
     }
     for kind in RelayReport::<Json>::TYPES {

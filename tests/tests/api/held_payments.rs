@@ -248,8 +248,8 @@ async fn a_payment_on_the_brands_page_is_held_after_its_approval() -> anyhow::Re
 }
 
 #[tokio::test]
-async fn a_payment_that_its_shopper_makes_meanwhile_is_reversed_although_its_channel_checks_before() -> anyhow::Result<()>
-{
+async fn a_payment_that_its_shopper_makes_meanwhile_is_reversed_although_its_channel_checks_before()
+-> anyhow::Result<()> {
     let gateway = TestGateway::shared();
     let shop = create_reviewed_shop(gateway, "hold", &["--screen", "after"]).await?;
     let names = [("customer.givenName", "simulate"), ("customer.surname", "red")];

@@ -141,7 +141,11 @@ async fn each_kind_of_form_asks_its_own_callback() -> anyhow::Result<()> {
         (".wpwl-form-directDebit", "onBeforeSubmitDirectDebit", ""),
         (".wpwl-form-onlineTransfer-IDEAL", "onBeforeSubmitOnlineTransfer", ""),
         (".wpwl-form-virtualAccount-PAYPAL", "onBeforeSubmitVirtualAccount", ""),
-        (".wpwl-form-virtualAccount-PAYPAL", "onBeforeSubmitInlineVirtualAccount", "wpwlOptions.inlineFlow = ['PAYPAL'];"),
+        (
+            ".wpwl-form-virtualAccount-PAYPAL",
+            "onBeforeSubmitInlineVirtualAccount",
+            "wpwlOptions.inlineFlow = ['PAYPAL'];",
+        ),
         (".wpwl-form-prepayment-PREPAYMENT", "onBeforeSubmitPrepayment", ""),
     ];
     run_in_browser(move |browser| async move {
@@ -223,7 +227,9 @@ async fn a_frame_of_another_version_is_refused_and_other_origins_are_not_heard()
     run_in_browser(move |browser| async move {
         browser.goto(stage.add_page(script)).await?;
         let form = CardForm::wait_until_ready(&browser).await?;
-        let nonce = browser.evaluate(&format!("new URL(document.querySelector('{NUMBER_FRAME}').src).searchParams.get('form')")).await?;
+        let nonce = browser
+            .evaluate(&format!("new URL(document.querySelector('{NUMBER_FRAME}').src).searchParams.get('form')"))
+            .await?;
         // Sent by the page itself. Messages of a frame are accepted from the frame's origin only.
         let forged = json!({ "tillgate": 1, "type": "state", "field": "card.number", "form": nonce,
             "empty": false, "known": true, "valid": true, "complete": true });

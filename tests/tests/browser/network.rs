@@ -85,10 +85,7 @@ const HELD: &str = "
         onChangeBrand(brand) { witness.note('brand', brand); } };";
 
 /// Opens a form whose page module is blocked, and types into its frames, which are there without it.
-async fn type_without_page_module<'a>(
-    fixture: &CheckoutFixture,
-    browser: &'a Browser,
-) -> anyhow::Result<CardForm<'a>> {
+async fn type_without_page_module<'a>(fixture: &CheckoutFixture, browser: &'a Browser) -> anyhow::Result<CardForm<'a>> {
     block_requests(browser, &["*://*:*/*static.min.js"]).await?;
     browser.goto(fixture.add_page(HELD)).await?;
     browser.wait_until("held.length").await?;

@@ -22,7 +22,8 @@ impl Value {
         }
         let key = JsValue::from_str(name);
         let is_own = |object: &JsValue| {
-            Reflect::get_own_property_descriptor(object.unchecked_ref::<Object>(), &key).is_ok_and(|found| !found.is_undefined())
+            Reflect::get_own_property_descriptor(object.unchecked_ref::<Object>(), &key)
+                .is_ok_and(|found| !found.is_undefined())
         };
         if !self.0.is_object() && !self.0.is_function() {
             return JsValue::UNDEFINED;
@@ -158,7 +159,8 @@ pub fn find_global(name: &str) -> Option<Value> {
     let global: JsValue = js_sys::global().into();
     let key = JsValue::from_str(name);
     let owns = |object: &JsValue| {
-        Reflect::get_own_property_descriptor(object.unchecked_ref::<Object>(), &key).is_ok_and(|found| !found.is_undefined())
+        Reflect::get_own_property_descriptor(object.unchecked_ref::<Object>(), &key)
+            .is_ok_and(|found| !found.is_undefined())
     };
     let prototype: JsValue = Object::get_prototype_of(&global).into();
     (owns(&global) || owns(&prototype)).then(|| Value(Reflect::get(&global, &key).unwrap_or_default()))

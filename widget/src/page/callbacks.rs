@@ -154,6 +154,7 @@ pub fn notify(session: &Session, callback: &Callback<'_>, form: Option<&FormNode
     if let Err(thrown) = bridge::call(&function, &this, &callback.arguments()) {
         bridge::report_thrown(&thrown);
     }
+    session.forget_options();
 }
 
 /// Returns `this` of a callback: the merchant's options, with the form and the frame that it is about.
@@ -182,7 +183,11 @@ async fn ask(session: &Session, name: &str, form: &FormNode) -> bool {
     init.set_cancelable(true);
     let Ok(event) = Event::new_with_event_init_dict("submit", &init) else { return true };
     let target = Data::empty().with("value", form.as_ref()).finish();
-    let _ = js_sys::Object::define_property(event.unchecked_ref::<js_sys::Object>(), &"target".into(), target.unchecked_ref::<js_sys::Object>());
+    let _ = js_sys::Object::define_property(
+        event.unchecked_ref::<js_sys::Object>(),
+        &"target".into(),
+        target.unchecked_ref::<js_sys::Object>(),
+    );
     let answer = match bridge::call(&function, &this_for(&options, Some(form), None), &[event.clone().into()]) {
         Ok(answer) => JsFuture::from(Promise::resolve(&answer)).await,
         Err(thrown) => {
@@ -190,6 +195,7 @@ async fn ask(session: &Session, name: &str, form: &FormNode) -> bool {
             Err(thrown)
         }
     };
+    session.forget_options();
     answer.is_ok_and(|answer| answer != JsValue::FALSE) && !event.default_prevented()
 }
 
@@ -231,7 +237,10 @@ fn wrap_nodes(nodes: Vec<Element>) -> JsValue {
     let (first, all, this) = (nodes.first().cloned(), nodes.clone(), JsValue::from(list.clone()));
     let val = Closure::<dyn Fn(JsValue) -> JsValue>::new(move |value: JsValue| {
         if value.is_undefined() {
-            return first.as_ref().map(|node| Value(node.into()).get("value").map(|it| it.0).unwrap_or_default()).unwrap_or_default();
+            return first
+                .as_ref()
+                .map(|node| Value(node.into()).get("value").map(|it| it.0).unwrap_or_default())
+                .unwrap_or_default();
         }
         all.iter().for_each(|node| Value(node.into()).set("value", &value));
         this.clone()

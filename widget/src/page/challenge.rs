@@ -230,7 +230,10 @@ async fn load_method_page(session: &Rc<Session>, challenge: &Rc<Challenge>, page
     leave::open_page(session, &challenge.form, page, &destination);
     let loaded = Promise::new(&mut |done, _| {
         let finish = done.clone();
-        challenge.listeners.borrow_mut().push(Listener::new(&frame, "load", move |_| drop(finish.call0(&JsValue::UNDEFINED))));
+        challenge
+            .listeners
+            .borrow_mut()
+            .push(Listener::new(&frame, "load", move |_| drop(finish.call0(&JsValue::UNDEFINED))));
         dom::call_later(METHOD_TIME, move || drop(done.call0(&JsValue::UNDEFINED)));
     });
     let _ = JsFuture::from(loaded).await;

@@ -48,7 +48,10 @@ mod tests {
     #[test]
     fn the_merchants_order_comes_first() {
         let fitting = list(&["VISA", "CARTEBANCAIRE", "VPAY"]);
-        assert_eq!(order_brands(&fitting, &list(&["VPAY", "AMEX", "CARTEBANCAIRE"])), ["VPAY", "CARTEBANCAIRE", "VISA"]);
+        assert_eq!(
+            order_brands(&fitting, &list(&["VPAY", "AMEX", "CARTEBANCAIRE"])),
+            ["VPAY", "CARTEBANCAIRE", "VISA"]
+        );
         assert_eq!(order_brands(&fitting, &[]), fitting);
     }
 

@@ -64,7 +64,12 @@ pub fn send_message(session: &Session, frame: &HtmlIFrameElement, form: &str, me
 
 /// Reads the look of a frame's element as the page's style sheets have it now. `like` is an input of the page whose
 /// placeholder the frame's resembles.
-pub fn read_look(session: &Session, frame: &HtmlIFrameElement, like: Option<&HtmlElement>, options: &Options<bridge::Value>) -> FrameLook {
+pub fn read_look(
+    session: &Session,
+    frame: &HtmlIFrameElement,
+    like: Option<&HtmlElement>,
+    options: &Options<bridge::Value>,
+) -> FrameLook {
     let window = web_sys::window();
     let style = window.as_ref().and_then(|window| window.get_computed_style(frame).ok().flatten());
     let property = |name: &&str| {
@@ -102,7 +107,8 @@ fn brightness(color: &str) -> Option<u32> {
     if !matches!(function, "rgb" | "rgba") {
         return None;
     }
-    let parts: Vec<u32> = rest.split([',', ')', ' ']).filter(|part| !part.is_empty()).map_while(|part| part.parse().ok()).collect();
+    let parts: Vec<u32> =
+        rest.split([',', ')', ' ']).filter(|part| !part.is_empty()).map_while(|part| part.parse().ok()).collect();
     let [red, green, blue, ..] = parts[..] else { return None };
     Some(red * 30 + green * 59 + blue * 11)
 }

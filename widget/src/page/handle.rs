@@ -194,7 +194,8 @@ impl FormHandle {
             return frame.unchecked_into();
         }
         let name = self.form_node().and_then(|form| form.get_attribute("target")).unwrap_or_default();
-        let attributes = [("name", name.as_str()), ("title", "3D Secure"), ("src", "about:blank"), ("frameborder", "0")];
+        let attributes =
+            [("name", name.as_str()), ("title", "3D Secure"), ("src", "about:blank"), ("frameborder", "0")];
         let frame = dom::make("iframe", "wpwl-target", &attributes, "");
         dom::set_visible(&frame, false);
         let _ = self.container.append_child(&frame);

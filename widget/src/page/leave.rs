@@ -86,7 +86,7 @@ pub fn leave_page(session: &Session, handle: &FormHandle, step: Option<NextStep>
 /// Opens a page in this place. A page without an address is the result page. Returns false if no address is known.
 pub fn open_page(session: &Session, handle: &FormHandle, page: &Page, destination: &Destination) -> bool {
     let options = session.options();
-    let given = [page.url.clone().unwrap_or_default(), options.result_url, handle.result_address()];
+    let given = [page.url.clone().unwrap_or_default(), options.result_url.clone(), handle.result_address()];
     let Some(address) = given.into_iter().find(|address| !address.is_empty()) else {
         session.raise(ErrorName::Widget, "there is no shopperResultUrl and no form action");
         return false;
@@ -143,7 +143,8 @@ fn is_web_address(address: &str) -> bool {
 /// Returns the result page of a checkout, with the two parameters that say which payment it was.
 pub fn result_page(session: &Session, checkout: &str) -> Page {
     let config = session.config.borrow();
-    let property = |name: &str| config.as_ref().and_then(|config| config.find_checkout_property(name).map(str::to_owned));
+    let property =
+        |name: &str| config.as_ref().and_then(|config| config.find_checkout_property(name).map(str::to_owned));
     let path = property("resourcePath")
         .unwrap_or_else(|| ["/v1/checkouts/", checkout, "/", &session.loader.purpose()].concat());
     let parameters = vec![("id".to_owned(), checkout.to_owned()), ("resourcePath".to_owned(), path)];

@@ -190,7 +190,8 @@ impl<S: Source> Given<'_, S> {
     }
 
     fn object(&self, key: Key) -> Option<S> {
-        self.find(key).filter(|value| value.as_text().is_none() && value.as_flag().is_none() && value.as_number().is_none())
+        self.find(key)
+            .filter(|value| value.as_text().is_none() && value.as_flag().is_none() && value.as_number().is_none())
     }
 
     fn frame_styles(&self) -> [Vec<(String, String)>; 2] {
@@ -204,9 +205,8 @@ impl<S: Source> Given<'_, S> {
     fn billing_address(&self) -> Option<[BillingField; 6]> {
         let wanted = self.find(key!(BILLING_ADDRESS)).filter(|value| as_flag(value) != Some(false))?;
         // One shop nests the mandatory fields in the address.
-        let mandatory = self
-            .object(key!(MANDATORY_BILLING_FIELDS))
-            .or_else(|| wanted.get(key!(MANDATORY_BILLING_FIELDS).name));
+        let mandatory =
+            self.object(key!(MANDATORY_BILLING_FIELDS)).or_else(|| wanted.get(key!(MANDATORY_BILLING_FIELDS).name));
         Some(BILLING_KEYS.map(|key| BillingField {
             value: wanted.get(key).map(|value| text_of(&value)).unwrap_or_default(),
             mandatory: mandatory.as_ref().and_then(|fields| as_flag(&fields.get(key)?)).unwrap_or_default(),

@@ -18,18 +18,24 @@ fn read(given: Value) -> Options<Json> {
 #[test]
 fn booleans_are_read_from_text_too() {
     for off in [json!(false), json!("false")] {
-        let options = read(json!({ "showLabels": off, "showPlaceholders": off, "showOneClickWidget": off, "requireCvv": off }));
+        let options =
+            read(json!({ "showLabels": off, "showPlaceholders": off, "showOneClickWidget": off, "requireCvv": off }));
         assert!(!options.show_labels && !options.show_placeholders && !options.show_stored && !options.require_code);
     }
     for on in [json!(true), json!("true")] {
-        let options = read(json!({ "maskCvv": on, "registrations": { "requireCvv": on, "hideInitialPaymentForms": on } }));
+        let options =
+            read(json!({ "maskCvv": on, "registrations": { "requireCvv": on, "hideInitialPaymentForms": on } }));
         assert!(options.mask_code && options.require_stored_code && options.hide_initial_forms);
     }
 }
 
 #[test]
 fn what_is_missing_or_of_another_type_has_its_default() {
-    for given in [json!({}), json!("text"), json!({ "showLabels": 5, "maskCvv": null, "registrations": 7, "spinner": "yes", "iframeStyles": null })] {
+    for given in [
+        json!({}),
+        json!("text"),
+        json!({ "showLabels": 5, "maskCvv": null, "registrations": 7, "spinner": "yes", "iframeStyles": null }),
+    ] {
         let options = read(given);
         assert!(options.show_labels && options.show_placeholders && options.require_code && options.show_stored);
         assert!(!options.mask_code && !options.require_stored_code && !options.frames_only);
@@ -103,7 +109,8 @@ fn every_option_of_the_table_is_read() {
     let mut names = names.borrow_mut();
     // The other spelling is read if the first is missing.
     names.insert("iframeStyle".to_owned());
-    let is_value = |option: &&FormOption| !matches!(option.kind, OptionType::Function(_)) && !NOT_HERE.contains(&option.name);
+    let is_value =
+        |option: &&FormOption| !matches!(option.kind, OptionType::Function(_)) && !NOT_HERE.contains(&option.name);
     for option in OPTIONS.iter().filter(is_value) {
         assert!(names.contains(option.name), "{}", option.name);
     }

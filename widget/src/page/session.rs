@@ -45,6 +45,8 @@ pub struct Session {
     pub windows: Windows,
     /// The sheet of a wallet.
     pub sheets: Sheets,
+    /// The merchant's options, as long as nobody can have changed them.
+    known_options: RefCell<Option<Rc<Options<Value>>>>,
     /// Brand of the logo that the shopper has pressed.
     pub pressed_logo: RefCell<Option<String>>,
     /// Nodes to remove at the end, besides the forms.
@@ -82,6 +84,7 @@ impl Session {
             challenges: Challenges::default(),
             windows: Windows::default(),
             sheets: Sheets::default(),
+            known_options: RefCell::default(),
             pressed_logo: RefCell::default(),
             nodes: RefCell::default(),
             listeners: RefCell::default(),
@@ -186,9 +189,25 @@ impl Session {
         Value(self.loader.read_options())
     }
 
-    /// Reads the merchant's options.
-    pub fn options(&self) -> Options<Value> {
-        Options::read(Some(&self.given_options()))
+    /// Returns the merchant's options as they are now. They are read once until the browser calls the next listener or
+    /// timer, and again after each callback of the merchant.
+    pub fn options(&self) -> Rc<Options<Value>> {
+        if let Some(options) = &*self.known_options.borrow() {
+            return options.clone();
+        }
+        let options = Rc::new(Options::read(Some(&self.given_options())));
+        self.known_options.replace(Some(options.clone()));
+        wasm_bindgen_futures::spawn_local(async {
+            if let Some(session) = Self::current() {
+                session.forget_options();
+            }
+        });
+        options
+    }
+
+    /// Reads the options anew the next time: the merchant may have changed them.
+    pub fn forget_options(&self) {
+        self.known_options.take();
     }
 
     /// Returns a text of the form.
@@ -242,7 +261,8 @@ impl Session {
             progress: form.progress.get(),
             is_announced: form.is_announced.get(),
         };
-        let told = readiness::select_announced(&forms.iter().map(readiness).collect::<Vec<_>>(), self.awaits_relay.get());
+        let told =
+            readiness::select_announced(&forms.iter().map(readiness).collect::<Vec<_>>(), self.awaits_relay.get());
         let fresh: Vec<Rc<FormHandle>> = told.iter().filter_map(|at| forms.get(*at).cloned()).collect();
         let Some(first) = fresh.first() else { return };
         self.is_announced.set(true);
@@ -335,7 +355,8 @@ impl Session {
 
     /// Starts the yew app of a form in `root`.
     pub fn mount(self: &Rc<Self>, form: &Rc<FormHandle>, setup: form::Setup, root: &HtmlElement) {
-        let properties = form::Properties { session: self.clone(), handle: form.clone(), setup: Rc::new(setup) };
+        let properties =
+            form::Properties { session: self.clone(), handle: form.clone(), setup: Rc::new(RefCell::new(Some(setup))) };
         let app = yew::Renderer::<form::Form>::with_root_and_props(root.clone().into(), properties).render();
         form.set_app(app);
     }

@@ -73,13 +73,18 @@ mod tests {
             (true, now, "_top", "mine", "mine"),
             (true, Some(NextStep::Inline), "mine", "other", "mine"),
         ] {
-            assert_eq!(select_target(is_card, step, WantedTargets { payment, result }), expected, "{step:?} {payment} {result}");
+            assert_eq!(
+                select_target(is_card, step, WantedTargets { payment, result }),
+                expected,
+                "{step:?} {payment} {result}"
+            );
         }
     }
 
     #[test]
     fn parameters_join_the_query_that_is_there() {
-        let add = |address: &str| add_parameters(address, &[("id".into(), "1 2".into())], |text| text.replace(' ', "%20"));
+        let add =
+            |address: &str| add_parameters(address, &[("id".into(), "1 2".into())], |text| text.replace(' ', "%20"));
         assert_eq!(add("https://shop.example/r"), "https://shop.example/r?id=1%202");
         assert_eq!(add("https://shop.example/r?own=2#part"), "https://shop.example/r?own=2&id=1%202#part");
         assert_eq!(add("/r?"), "/r?id=1%202");

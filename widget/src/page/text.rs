@@ -6,7 +6,7 @@ use tillgate_shared::wire::Source;
 pub mod keys {
     macro_rules! keys {
         ($($name:ident = $key:literal;)*) => {
-            $(pub const $name: &str = $key;)*
+            $(#[doc = concat!("`", $key, "`")] pub const $name: &str = $key;)*
             #[cfg(test)]
             pub const ALL: &[&str] = &[$($key),*];
         };
@@ -55,13 +55,9 @@ fn contract_key(key: &str) -> Option<&'static str> {
 /// Finds a text. `own` are the merchant's error messages and labels, which may both have any key; `known` are the
 /// language's texts and the English ones. Empty if nobody knows the key.
 pub fn find_text<S: Source>(own: [Option<&S>; 2], known: [Option<&S>; 2], key: &str) -> String {
-    let find = |sources: [Option<&S>; 2], key: &str| {
-        sources.into_iter().flatten().find_map(|texts| texts.get(key)?.as_text())
-    };
-    find(own, key)
-        .or_else(|| find(own, contract_key(key)?))
-        .or_else(|| find(known, key))
-        .unwrap_or_default()
+    let find =
+        |sources: [Option<&S>; 2], key: &str| sources.into_iter().flatten().find_map(|texts| texts.get(key)?.as_text());
+    find(own, key).or_else(|| find(own, contract_key(key)?)).or_else(|| find(known, key)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -74,7 +70,11 @@ mod tests {
     use crate::page::json::Json;
 
     fn find(own: Value, language: Value, key: &str) -> String {
-        let (own, language, english) = (Json(own), Json(language), Json(json!({ "submit": "Pay now", "cvv": "CVV", "cardNumberEmpty": "Please enter" })));
+        let (own, language, english) = (
+            Json(own),
+            Json(language),
+            Json(json!({ "submit": "Pay now", "cvv": "CVV", "cardNumberEmpty": "Please enter" })),
+        );
         let own = [own.get("errorMessages"), own.get("labels")];
         find_text([own[0].as_ref(), own[1].as_ref()], [Some(&language), Some(&english)], key)
     }

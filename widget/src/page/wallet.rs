@@ -30,7 +30,14 @@ pub struct Sheets {
 
 impl Sheets {
     /// Opens the sheet for a checkout, and calls `done` with true once the shopper has agreed, or with false.
-    pub fn open(&self, session: &Rc<Session>, form: &FormHandle, title: &str, checkout: &str, done: impl FnOnce(bool) + 'static) {
+    pub fn open(
+        &self,
+        session: &Rc<Session>,
+        form: &FormHandle,
+        title: &str,
+        checkout: &str,
+        done: impl FnOnce(bool) + 'static,
+    ) {
         let brand = form.brands.first().map(String::as_str).unwrap_or_default();
         let query = ["brand=", &encode(brand), "&form=", &encode(&form.nonce)].concat();
         let source = [&session.loader.base(), "v1/simulator/wallet/", checkout, "?", &query].concat();

@@ -32,7 +32,8 @@ pub fn classify(status: u16, description: &str, wrong: &[String], is_own: impl F
     match status {
         404 | 410 => Outcome::CheckoutGone,
         400 if !description.is_empty() => {
-            let text = std::iter::once(description).chain(wrong.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
+            let text =
+                std::iter::once(description).chain(wrong.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
             if wrong.iter().any(|name| name == "paymentBrand") {
                 Outcome::BrandWithdrawn(text)
             } else {

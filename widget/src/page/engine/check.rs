@@ -67,7 +67,9 @@ impl Form {
 
     /// Returns true if the field is a date that is complete, and so can be judged while it is being typed.
     fn is_complete_date(&self, at: usize) -> bool {
-        let Some(field) = self.fields.get(at).filter(|field| field.row.key == field::EXPIRY_DATE.key) else { return false };
+        let Some(field) = self.fields.get(at).filter(|field| field.row.key == field::EXPIRY_DATE.key) else {
+            return false;
+        };
         field.frame_state().map_or_else(|| self.expiry_date().is_some(), |state| state.valid)
     }
 

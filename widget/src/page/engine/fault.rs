@@ -49,7 +49,8 @@ pub struct CheckContext<'a> {
 impl CheckContext<'_> {
     /// Returns year and month of today.
     pub fn month(&self) -> (u16, u8) {
-        let part = |from, to| self.today.get(from..to).and_then(|text: &str| text.parse::<u16>().ok()).unwrap_or_default();
+        let part =
+            |from, to| self.today.get(from..to).and_then(|text: &str| text.parse::<u16>().ok()).unwrap_or_default();
         (part(0, 4), part(5, 7) as u8)
     }
 }
@@ -94,9 +95,7 @@ fn is_valid(row: &FormField, value: &str, context: CheckContext<'_>) -> bool {
         "accountHolder" => is_holder(value, 4),
         "accountNumber" if field::looks_like_iban(value) => iban::has_check_digits(value),
         "accountNumber" => (3..=64).contains(&length) && is_alphanumeric(),
-        "accountBank" => {
-            bic::check(value).is_ok() || (length <= 12 && value.bytes().all(|byte| byte.is_ascii_digit()))
-        }
+        "accountBank" => bic::check(value).is_ok() || (length <= 12 && value.bytes().all(|byte| byte.is_ascii_digit())),
         "bankName" => length <= 255,
         "accountId" | "billing-street1" | "billing-street2" => length <= 100,
         "givenName" | "surname" | "billing-city" => length <= 48,
@@ -121,7 +120,12 @@ fn is_holder(text: &str, least: usize) -> bool {
 
 /// Returns the fault of a field in a frame, as far as the frame told. A check against another brand than the chosen one
 /// is outdated and shows no fault; the frame of the card number checks again before it sends.
-pub fn check_frame(row: &'static FormField, state: &FieldState, optional: bool, context: CheckContext<'_>) -> Option<Fault> {
+pub fn check_frame(
+    row: &'static FormField,
+    state: &FieldState,
+    optional: bool,
+    context: CheckContext<'_>,
+) -> Option<Fault> {
     let is_number = row.key == field::CARD_NUMBER.key;
     if state.empty {
         let may_be_empty = optional || state.optional;
@@ -138,8 +142,10 @@ pub fn check_frame(row: &'static FormField, state: &FieldState, optional: bool, 
     if state.valid {
         return None;
     }
-    let fits_other =
-        is_number && state.complete && !state.brands.is_empty() && !state.brands.iter().any(|brand| brand == context.brand);
+    let fits_other = is_number
+        && state.complete
+        && !state.brands.is_empty()
+        && !state.brands.iter().any(|brand| brand == context.brand);
     Some(if fits_other { Fault::OTHER_BRAND } else { Fault::of_field(row) })
 }
 
@@ -214,7 +220,10 @@ mod tests {
         assert_eq!(number.parameter_for("DE89370400440532013000"), "bankAccount.iban");
         assert_eq!(number.parameter_for("123456"), "bankAccount.number");
         let bank = FormField::find("accountBank").unwrap();
-        assert_eq!((bank.parameter_for("MARKDEF1100"), bank.parameter_for("37040044")), ("bankAccount.bic", "bankAccount.bankCode"));
+        assert_eq!(
+            (bank.parameter_for("MARKDEF1100"), bank.parameter_for("37040044")),
+            ("bankAccount.bic", "bankAccount.bankCode")
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::fault::{Fault, tidy_value};
 use crate::page::bridge::FormNode;
 
 /// The place where a field is filled in.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub enum Place {
     /// An input of the page.
     Input(NodeRef),
@@ -30,7 +30,7 @@ pub enum Place {
 }
 
 /// A field of a form.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Field {
     /// Its row in the table of fields.
     pub row: &'static FormField,

@@ -22,8 +22,9 @@ use crate::page::relay::RelayAnswer;
 use crate::page::session::Session;
 
 /// What is particular to a kind of form.
-#[derive(Clone)]
 pub enum Part {
+    /// Nothing. A form that has begun is never without a kind.
+    None,
     /// A card that is typed in.
     Card(Box<CardPart>),
     /// A brand that is no card.
@@ -33,12 +34,17 @@ pub enum Part {
 }
 
 /// How a form begins.
-#[derive(Clone)]
 pub struct Setup {
     /// Its fields.
     pub fields: Vec<Field>,
     /// What is particular to its kind.
     pub part: Part,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self { fields: Vec::new(), part: Part::None }
+    }
 }
 
 /// Properties of a form.
@@ -48,8 +54,8 @@ pub struct Properties {
     pub session: Rc<Session>,
     /// The form as others see it.
     pub handle: Rc<FormHandle>,
-    /// How it begins.
-    pub setup: Rc<Setup>,
+    /// How it begins. The form takes it.
+    pub setup: Rc<std::cell::RefCell<Option<Setup>>>,
 }
 
 impl PartialEq for Properties {
@@ -98,9 +104,19 @@ pub enum Message {
     /// The shopper chose a stored account.
     AccountChosen(usize),
     /// The shopper pressed the button that removes a stored account, or left it.
-    RemovePressed { entry: usize, is_left: bool },
+    RemovePressed {
+        /// Position of the account.
+        entry: usize,
+        /// True if the button was left.
+        is_left: bool,
+    },
     /// A stored account has been removed, or not.
-    Removed { entry: usize, is_removed: bool },
+    Removed {
+        /// Position of the account.
+        entry: usize,
+        /// True if it has been.
+        is_removed: bool,
+    },
     /// The shopper chose how an account at the brand is named.
     ModeChosen(String),
     /// Somebody wants to pay: by the button, Enter, or a script of the merchant.
@@ -108,7 +124,12 @@ pub enum Message {
     /// The merchant let the submit continue with this checkout. Empty if it could not be created, `None` if stopped.
     Confirmed(Option<String>),
     /// The sheet of a wallet was closed. If the shopper agreed, the relay frame has the token.
-    SheetClosed { checkout: String, agreed: bool },
+    SheetClosed {
+        /// Id of the checkout.
+        checkout: String,
+        /// True if the shopper agreed.
+        agreed: bool,
+    },
     /// The gateway answered.
     Answered(Box<RelayAnswer>),
     /// The checkout may offer other brands or accounts than before.
@@ -155,11 +176,12 @@ impl Component for Form {
     fn create(context: &Context<Self>) -> Self {
         let given = context.props();
         let brand = given.handle.brands.first().cloned().unwrap_or_default();
+        let setup = given.setup.take().unwrap_or_default();
         Self {
             session: given.session.clone(),
             handle: given.handle.clone(),
-            fields: given.setup.fields.clone(),
-            part: given.setup.part.clone(),
+            fields: setup.fields,
+            part: setup.part,
             brand,
             is_halted: false,
             notice: None,
@@ -204,6 +226,7 @@ impl Component for Form {
             Part::Card(card) => self.view_card(card),
             Part::Brand(brand) => self.view_brand(brand),
             Part::Stored(stored) => self.view_stored(stored),
+            Part::None => Html::default(),
         }
     }
 

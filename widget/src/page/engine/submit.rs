@@ -9,6 +9,7 @@ use wasm_bindgen_futures::spawn_local;
 use yew::prelude::Context;
 
 use super::answer::{self, Outcome};
+use super::check;
 use super::fault::Fault;
 use super::field::Place;
 use super::form::{Form, Message, Notice, Part};
@@ -16,7 +17,6 @@ use crate::page::callbacks::{self, Callback, ErrorName};
 use crate::page::handle::Kind;
 use crate::page::relay::RelayAnswer;
 use crate::page::text::keys;
-use super::check;
 use crate::page::{collect, kinds, leave, wpwl};
 
 impl Form {
@@ -74,7 +74,9 @@ impl Form {
         match self.handle.kind.get() {
             Kind::Card | Kind::Unknown => rows::ON_BEFORE_SUBMIT_CARD.name,
             Kind::Stored => rows::ON_BEFORE_SUBMIT_ONE_CLICK_CARD.name,
-            Kind::Brand(FormKind::VirtualAccount) if self.is_inline() => rows::ON_BEFORE_SUBMIT_INLINE_VIRTUAL_ACCOUNT.name,
+            Kind::Brand(FormKind::VirtualAccount) if self.is_inline() => {
+                rows::ON_BEFORE_SUBMIT_INLINE_VIRTUAL_ACCOUNT.name
+            }
             Kind::Brand(FormKind::VirtualAccount) => rows::ON_BEFORE_SUBMIT_VIRTUAL_ACCOUNT.name,
             Kind::Brand(FormKind::DirectDebit) => rows::ON_BEFORE_SUBMIT_DIRECT_DEBIT.name,
             Kind::Brand(FormKind::Prepayment) => rows::ON_BEFORE_SUBMIT_PREPAYMENT.name,
@@ -116,7 +118,8 @@ impl Form {
     fn send(&mut self, context: &Context<Self>, checkout: String, has_token: bool) {
         self.fill_hidden_inputs();
         let fields = self.collect_fields();
-        let number = self.fields.iter().find(|field| field.is_frame(FrameField::Number)).and_then(|field| field.frame());
+        let number =
+            self.fields.iter().find(|field| field.is_frame(FrameField::Number)).and_then(|field| field.frame());
         if let Some(number) = number.cloned() {
             let options = self.session.options();
             let code_required = options.require_code && !options.allow_empty_code;
@@ -263,7 +266,11 @@ impl Form {
 
 /// Returns the checkout to pay: that of the page, or one that the merchant creates now, unless nobody knows if the last one
 /// is paid. Empty if it could not be created.
-async fn find_checkout(session: &Rc<crate::page::session::Session>, handle: &Rc<crate::page::handle::FormHandle>, brand: &str) -> String {
+async fn find_checkout(
+    session: &Rc<crate::page::session::Session>,
+    handle: &Rc<crate::page::handle::FormHandle>,
+    brand: &str,
+) -> String {
     let id = session.loader.checkout_id();
     if !id.is_empty() {
         return id;

@@ -162,7 +162,11 @@ impl Form {
     }
 }
 
-fn run_action(session: &std::rc::Rc<Session>, handle: &std::rc::Rc<crate::page::handle::FormHandle>, action: NoticeAction) {
+fn run_action(
+    session: &std::rc::Rc<Session>,
+    handle: &std::rc::Rc<crate::page::handle::FormHandle>,
+    action: NoticeAction,
+) {
     match action {
         NoticeAction::ShowWindow => session.windows.show(handle),
         NoticeAction::CancelWindow => session.windows.stop(session),

@@ -26,7 +26,7 @@ use crate::page::text::keys;
 const MODE: &str = "customParameters[SHOPPER_paymentMode]";
 
 /// What is particular to the form of a brand.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct BrandPart {
     /// The brand.
     pub offered: OfferedBrand,
@@ -113,7 +113,8 @@ impl Form {
             self.view_button("submit", "submit", "pay", html! { { text } })
         };
         let plain = |field: &Field| !billing::is_field(field) && field.row.input != Input::Checkbox;
-        let groups = self.fields.iter().enumerate().filter(|(_, field)| plain(field)).map(|(at, _)| self.view_group(at));
+        let groups =
+            self.fields.iter().enumerate().filter(|(_, field)| plain(field)).map(|(at, _)| self.view_group(at));
         html! {
             <>
                 <form ref={self.form_ref.clone()} class={self.form_class(part)} method="POST" action={self.submit_address()}
@@ -176,7 +177,9 @@ impl Form {
         match self.find_field(field::MANDATE.key) {
             _ if part.offered.form != FormKind::DirectDebit => Html::default(),
             Some(at) if part.signs_mandate => self.view_box(at),
-            _ => html! { <div class="wpwl-group wpwl-group-mandate wpwl-clearfix">{ self.session.text(keys::MANDATE) }</div> },
+            _ => {
+                html! { <div class="wpwl-group wpwl-group-mandate wpwl-clearfix">{ self.session.text(keys::MANDATE) }</div> }
+            }
         }
     }
 
@@ -197,7 +200,9 @@ impl Form {
                 })
             };
             self.listeners.extend([listen("change"), listen("click")]);
-            if let Some(first) = form.find("input[type=radio]").and_then(|input| input.dyn_into::<HtmlInputElement>().ok()) {
+            if let Some(first) =
+                form.find("input[type=radio]").and_then(|input| input.dyn_into::<HtmlInputElement>().ok())
+            {
                 first.set_checked(true);
             }
             self.choose_mode("qrcode");
@@ -210,7 +215,9 @@ impl Form {
     pub(super) fn focus_by_labels(&mut self, form: &crate::page::bridge::FormNode) {
         for field in &self.fields {
             let label = form.find(&[".wpwl-label-", &field.class].concat());
-            let (Some(label), Some(control)) = (label.and_then(|label| label.dyn_into::<HtmlElement>().ok()), field.control()) else {
+            let (Some(label), Some(control)) =
+                (label.and_then(|label| label.dyn_into::<HtmlElement>().ok()), field.control())
+            else {
                 continue;
             };
             self.listeners.push(view::label_listener(&label, move || drop(control.focus())));
@@ -270,7 +277,9 @@ impl Form {
     pub(in crate::page) fn is_inline(&self) -> bool {
         let options = self.session.options();
         let Part::Brand(part) = &self.part else { return false };
-        part.offered.flow != Flow::Now && !self.keeps_for_summary() && options.inline_brands.contains(&part.offered.code)
+        part.offered.flow != Flow::Now
+            && !self.keeps_for_summary()
+            && options.inline_brands.contains(&part.offered.code)
     }
 
     /// Returns true if the gateway only keeps what the shopper fills in, for a summary page of the merchant.
@@ -283,7 +292,7 @@ impl Form {
         let flow = match &self.part {
             Part::Brand(part) => Some(part.offered.flow),
             Part::Stored(part) => part.chosen_account().and_then(|account| account.flow),
-            Part::Card(_) => None,
+            Part::Card(_) | Part::None => None,
         };
         if self.is_inline() {
             self.session.windows.open_frame(&self.handle, &super::brand_name(self));

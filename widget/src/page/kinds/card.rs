@@ -21,7 +21,7 @@ use crate::page::text::keys;
 use crate::page::{bridge::Value, dom, frames};
 
 /// Nodes of a card form that the loader has placed, or that were added before anything is shown.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Skeleton {
     /// Groups by the last part of their class.
     groups: Vec<(String, HtmlElement)>,
@@ -83,7 +83,7 @@ impl Skeleton {
 }
 
 /// What is particular to the form of a card.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct CardPart {
     /// Its nodes.
     pub skeleton: Skeleton,

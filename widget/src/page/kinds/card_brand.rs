@@ -95,7 +95,9 @@ impl Form {
         }
         if let Some(logo) = &part.skeleton.logo {
             let shown = logo.class_name();
-            for class in shown.split_whitespace().filter(|class| class.starts_with("wpwl-brand-") && *class != "wpwl-brand-card") {
+            for class in
+                shown.split_whitespace().filter(|class| class.starts_with("wpwl-brand-") && *class != "wpwl-brand-card")
+            {
                 dom::toggle_class(logo, class, false);
             }
             dom::toggle_class(logo, &["wpwl-brand-", &brand].concat(), true);
@@ -144,7 +146,7 @@ impl Form {
 
     /// Sets the focus to the field that the merchant wants.
     pub(in crate::page) fn focus_wanted_field(&self) {
-        let wanted = self.session.options().autofocus;
+        let wanted = self.session.options().autofocus.clone();
         if wanted.is_empty() {
             return;
         }

@@ -138,6 +138,7 @@ impl Form {
     /// Follows a change of what the checkout offers.
     pub(in crate::page) fn follow_offer(&mut self, context: &Context<Self>, config: &Config) {
         match &self.part {
+            Part::None => {}
             Part::Card(_) => self.follow_card_offer(config),
             Part::Brand(_) => self.follow_brand_offer(config),
             Part::Stored(_) => self.follow_stored_offer(context, config),
@@ -175,7 +176,9 @@ impl Form {
     /// Returns the text that the brand is not offered any more.
     fn unavailable_text(&mut self) -> String {
         let brand = self.brand.clone();
-        let name = self.card_part().and_then(|part| part.cards.iter().find(|card| card.code == brand).map(|card| card.name.clone()));
+        let name = self
+            .card_part()
+            .and_then(|part| part.cards.iter().find(|card| card.code == brand).map(|card| card.name.clone()));
         self.session.text_about(keys::UNAVAILABLE, &name.unwrap_or(brand))
     }
 

@@ -36,7 +36,8 @@ impl Form {
             None => Html::default(),
         };
         let group = |name: &str, content: Html| into(skeleton.group(name).cloned().map(Element::from), content);
-        let store = self.find_field(field::CREATE_REGISTRATION.key).map(|at| self.view_box_content(at)).unwrap_or_default();
+        let store =
+            self.find_field(field::CREATE_REGISTRATION.key).map(|at| self.view_box_content(at)).unwrap_or_default();
         let has_billing = self.fields.iter().any(billing::is_field);
         let billing = if has_billing { group("billing", self.view_billing()) } else { Html::default() };
         let submit = html! { <>{ self.view_pay_button() }{ self.view_spinner() }</> };
@@ -67,7 +68,8 @@ impl Form {
     }
 
     fn view_brand_list(&self, part: &CardPart) -> Html {
-        let options = part.cards.iter().map(|brand| html! { <option value={brand.code.clone()}>{ brand.name.clone() }</option> });
+        let options =
+            part.cards.iter().map(|brand| html! { <option value={brand.code.clone()}>{ brand.name.clone() }</option> });
         html! {
             <select ref={part.select.clone()} class="wpwl-control wpwl-control-brand" name="paymentBrand"
                 aria-labelledby={label_id(&self.handle.container, "brand")}>
@@ -128,6 +130,7 @@ impl Form {
     /// Attaches what a card form needs once it is rendered.
     pub(in crate::page) fn complete_kind(&mut self, context: &Context<Self>) {
         match &self.part {
+            Part::None => {}
             Part::Card(_) => self.listen_to_card(context),
             Part::Brand(_) => self.complete_rendered_form(context),
             Part::Stored(_) => {

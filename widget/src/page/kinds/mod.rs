@@ -41,7 +41,7 @@ pub fn brand_name(form: &Form) -> String {
     match &form.part {
         Part::Brand(part) => part.offered.name.clone(),
         Part::Stored(part) => part.chosen_account().map(|account| account.name.clone()).unwrap_or_default(),
-        Part::Card(_) => form.brand.clone(),
+        Part::Card(_) | Part::None => form.brand.clone(),
     }
 }
 

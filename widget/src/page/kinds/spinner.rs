@@ -16,7 +16,12 @@ thread_local! {
 
 /// Returns the classes that the merchant gives to the spinner.
 pub fn extra_class(options: &Options<Value>) -> String {
-    options.spinner.as_ref().map(|spinner| spinner.text("className")).filter(|class| class != "spinner").unwrap_or_default()
+    options
+        .spinner
+        .as_ref()
+        .map(|spinner| spinner.text("className"))
+        .filter(|class| class != "spinner")
+        .unwrap_or_default()
 }
 
 /// Adds the style of the merchant's spinner to the page.
@@ -150,8 +155,17 @@ fn ring_style(measures: &Measures, is_still: bool) -> Vec<(&'static str, String)
     let animation = [name, " calc(1s / ", &measures.speed, ") linear infinite", backwards].concat();
     let middle = ["calc(50% - ", &size, " / 2)"].concat();
     let or_middle = |value: &String| if value.is_empty() { middle.clone() } else { value.clone() };
-    let background =
-        ["conic-gradient(from ", &measures.rotate, "deg, ", &measures.fade_color, " ", tail, ", ", &measures.color, ")"];
+    let background = [
+        "conic-gradient(from ",
+        &measures.rotate,
+        "deg, ",
+        &measures.fade_color,
+        " ",
+        tail,
+        ", ",
+        &measures.color,
+        ")",
+    ];
     let length = ["calc(", &size, ")"].concat();
     vec![
         ("box-sizing", "border-box".to_owned()),

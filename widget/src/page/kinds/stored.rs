@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use tillgate_shared::field::{self, FormField};
-use tillgate_shared::wire::{Config, FieldMessage, FrameField, RelayCall, StoredAccount};
+use tillgate_shared::wire::{Config, FrameField, RelayCall, Source as _, StoredAccount};
 use wasm_bindgen::JsCast as _;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{Element, HtmlElement, HtmlInputElement};
@@ -37,7 +37,7 @@ pub struct Entry {
 }
 
 /// What is particular to the form with stored accounts.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct StoredPart {
     /// The accounts.
     pub entries: Vec<Entry>,
@@ -72,12 +72,15 @@ pub fn offer(session: &Rc<Session>, config: &Rc<Config>) {
     }
     let Some(first) = first_place(session) else { return };
     let container = dom::make("div", "wpwl-container wpwl-container-registration wpwl-clearfix", &[], "");
-    container.set_id(&["registration_", &(js_sys::Math::random() * 1e12).trunc().to_string()].concat());
+    // The same number twice would need two pages in one millisecond.
+    let now = crate::page::bridge::Value(js_sys::Date::now().into());
+    container.set_id(&["registration_", &now.display()].concat());
     let outer = dom::make("div", "", &[("id", "wpwl-registrations")], "");
     let _ = outer.append_child(&container);
     let _ = first.before_with_node_1(&outer);
     session.nodes.borrow_mut().push(outer.clone());
-    let neighbour = session.forms.borrow().iter().chain(session.away.borrow().iter()).find_map(|form| form.placed.clone());
+    let neighbour =
+        session.forms.borrow().iter().chain(session.away.borrow().iter()).find_map(|form| form.placed.clone());
     let form = FormHandle::for_stored(container, neighbour);
     form.key.replace("wpwl-container-registration".to_owned());
     session.forms.borrow_mut().push(form.clone());
@@ -209,7 +212,8 @@ impl Form {
             if let Some(radio) = entry.radio.cast::<HtmlInputElement>() {
                 radio.set_checked(other == at);
                 // Scripts look for the attribute.
-                let _ = if other == at { radio.set_attribute("checked", "") } else { radio.remove_attribute("checked") };
+                let _ =
+                    if other == at { radio.set_attribute("checked", "") } else { radio.remove_attribute("checked") };
             }
         }
         self.brand.clone_from(&entry.account.brand);
@@ -314,6 +318,5 @@ impl Form {
                 }
             }
         }
-        let _ = FieldMessage::TYPES;
     }
 }
