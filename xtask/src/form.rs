@@ -3,7 +3,6 @@
 
 mod bundle;
 mod compile;
-mod dead_code;
 mod es5;
 mod fields;
 mod glue;

@@ -230,7 +230,7 @@ fn wrap_nodes(nodes: Vec<Element>) -> JsValue {
     let wrapped = Value(list.clone().into());
     let inside = nodes.clone();
     let find = Closure::<dyn Fn(String) -> JsValue>::new(move |css: String| {
-        let found = inside.iter().filter_map(|node| Some(find_all(node, &css)));
+        let found = inside.iter().map(|node| find_all(node, &css));
         wrap_nodes(found.flatten().collect())
     });
     wrapped.set("find", &find.into_js_value());

@@ -55,7 +55,7 @@ fn is_own_window(name: &str) -> bool {
 /// Returns true if a challenge stays beside this page: it does not take the tab or the window of the form.
 pub fn keeps_page(options: &Options<Value>) -> bool {
     let target = payment_target(options);
-    target != TAB && !(is_own_window(&target) && !target.is_empty())
+    target.is_empty() || (target != TAB && !is_own_window(&target))
 }
 
 /// Adds the fields about the browser that the authentication of a card needs.

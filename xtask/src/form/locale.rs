@@ -73,7 +73,8 @@ pub fn english_texts(folder: &Path) -> Result<String> {
     let table = read_table(&folder.join("en.toml"))?;
     let mut all = Map::new();
     for group in GROUPS {
-        if let Value::Object(texts) = serde_json::to_value(table.get(group).with_context(|| format!("no [{group}]"))?)? {
+        if let Value::Object(texts) = serde_json::to_value(table.get(group).with_context(|| format!("no [{group}]"))?)?
+        {
             all.extend(texts);
         }
     }

@@ -23,7 +23,11 @@ pub fn join_modules(entry: &Path) -> Result<String> {
 }
 
 /// Adds a module after those that it imports, unless it is there already. Returns the names that it exports.
-fn add_module(path: &Path, known: &mut Vec<(PathBuf, BTreeSet<String>)>, script: &mut String) -> Result<BTreeSet<String>> {
+fn add_module(
+    path: &Path,
+    known: &mut Vec<(PathBuf, BTreeSet<String>)>,
+    script: &mut String,
+) -> Result<BTreeSet<String>> {
     if let Some((_, names)) = known.iter().find(|(other, _)| other == path) {
         return Ok(names.clone());
     }
@@ -133,7 +137,15 @@ mod tests {
         let body: Vec<&str> = script.lines().filter(|line| !line.trim().is_empty()).collect();
         assert_eq!(
             body,
-            ["(function () {", "\"use strict\";", "// A constant.", "var c = 1;", "function b() { return c; }", "b(c);", "})();"]
+            [
+                "(function () {",
+                "\"use strict\";",
+                "// A constant.",
+                "var c = 1;",
+                "function b() { return c; }",
+                "b(c);",
+                "})();"
+            ]
         );
     }
 

@@ -9,7 +9,7 @@ use web_sys::{Element, HtmlInputElement};
 use yew::prelude::Context;
 
 use super::fault::{self, CheckContext, Fault};
-use super::field::Place;
+use super::field::{Field, Place};
 use super::form::{Form, Part};
 use crate::page::bridge::Value;
 use crate::page::callbacks::{self, Callback};
@@ -155,14 +155,15 @@ impl Form {
         if let Some(control) = field.control() {
             let _ = control.focus();
         }
-        if let Some(frame) = field.frame() {
-            self.send_to_frame(frame, &FieldMessage::Focus);
-        }
+        self.send_to_frame(field, &FieldMessage::Focus);
     }
 
-    /// Sends a message to the frame of a field.
-    pub(in crate::page) fn send_to_frame(&self, frame: &web_sys::HtmlIFrameElement, message: &FieldMessage) {
-        frames::send_message(&self.session, frame, &self.handle.nonce, message);
+    /// Sends a message to the frame of a field, if there is one that listens. Another one gets what it needs when it says
+    /// hello.
+    pub(in crate::page) fn send_to_frame(&self, field: &Field, message: &FieldMessage) {
+        if let Some(frame) = field.listening_frame() {
+            frames::send_message(&self.session, frame, &self.handle.nonce, message);
+        }
     }
 
     /// Receives what a frame reports about its field.
@@ -217,15 +218,15 @@ impl Form {
     /// Shows the faults on the controls, after rendering.
     pub(super) fn mark_controls(&mut self) {
         let mut messages = Vec::new();
-        for field in &mut self.fields {
+        for (at, field) in self.fields.iter_mut().enumerate() {
             let Some(control) = field.control() else { continue };
             dom::toggle_class(&control, "wpwl-has-error", field.fault.is_some());
             if field.shown == field.fault {
                 continue;
             }
             field.shown = field.fault;
-            if let Some(frame) = field.frame() {
-                messages.push((frame.clone(), field.fault));
+            if field.frame().is_some() {
+                messages.push(at);
             } else if field.fault.is_some() {
                 let _ = control.set_attribute("aria-invalid", "true");
                 let _ = control.set_attribute("aria-describedby", &hint_id(&self.handle.container.id(), &field.class));
@@ -234,9 +235,9 @@ impl Form {
                 let _ = control.remove_attribute("aria-describedby");
             }
         }
-        for (frame, fault) in messages {
-            let text = fault.map(|fault| self.session.text(fault.text)).unwrap_or_default();
-            self.send_to_frame(&frame, &FieldMessage::Error(text));
+        for field in messages.into_iter().filter_map(|at| self.fields.get(at)) {
+            let text = field.fault.map(|fault| self.session.text(fault.text)).unwrap_or_default();
+            self.send_to_frame(field, &FieldMessage::Error(text));
         }
         // A fault that was only met in passing leaves the button alive: pressing it leads to the field.
         let Some(button) = self.button() else { return };

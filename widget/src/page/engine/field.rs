@@ -3,7 +3,7 @@
 use tillgate_shared::field::{FormField, Input};
 use tillgate_shared::wire::{FieldState, FrameField};
 use wasm_bindgen::JsCast as _;
-use web_sys::{HtmlElement, HtmlIFrameElement, HtmlInputElement, HtmlSelectElement};
+use web_sys::{HtmlElement, HtmlIFrameElement, HtmlInputElement, HtmlSelectElement, Window};
 use yew::prelude::*;
 
 use super::fault::{Fault, tidy_value};
@@ -22,8 +22,8 @@ pub enum Place {
         element: HtmlIFrameElement,
         /// True if the loader has put it into the page, and false if the form renders it.
         is_placed: bool,
-        /// True once the frame has said that it is ready.
-        is_ready: bool,
+        /// The window that has said hello. A frame that the page has moved has another one, which says hello in its turn.
+        window: Option<Window>,
         /// What the frame told about its field.
         state: FieldState,
     },
@@ -78,7 +78,7 @@ impl Field {
 
     /// Creates a field whose input is in a frame.
     pub fn in_frame(row: &'static FormField, field: FrameField, element: HtmlIFrameElement, is_placed: bool) -> Self {
-        let place = Place::Frame { field, element, is_placed, is_ready: false, state: FieldState::empty() };
+        let place = Place::Frame { field, element, is_placed, window: None, state: FieldState::empty() };
         Self { place, ..Self::in_page(row, false) }
     }
 
@@ -100,6 +100,16 @@ impl Field {
         match &self.place {
             Place::Frame { element, .. } => Some(element),
             Place::Input(_) => None,
+        }
+    }
+
+    /// Returns its frame if the document in it listens. Browsers warn of messages to one that is still loading.
+    pub fn listening_frame(&self) -> Option<&HtmlIFrameElement> {
+        match &self.place {
+            Place::Frame { element, window, .. } if window.is_some() && element.content_window() == *window => {
+                Some(element)
+            }
+            _ => None,
         }
     }
 

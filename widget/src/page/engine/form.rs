@@ -144,6 +144,8 @@ pub enum Message {
     Restyle,
     /// The field that the merchant wants gets the focus.
     Autofocus,
+    /// A field gets the focus: its label was pressed, or the edge of its frame.
+    FocusWanted(usize),
     /// A text takes the form's place, by its key.
     End(&'static str),
 }
@@ -216,6 +218,7 @@ impl Component for Form {
             }
             Message::Restyle => self.send_looks(),
             Message::Autofocus => self.focus_wanted_field(),
+            Message::FocusWanted(at) => self.focus_field(at),
             Message::End(key) => self.end(key),
         }
         true

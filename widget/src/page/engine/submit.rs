@@ -58,8 +58,8 @@ impl Form {
     /// Returns true while form and frames are where a payment can be made from.
     fn is_whole(&self) -> bool {
         let is_there = |field: &super::field::Field| match &field.place {
-            Place::Frame { element, is_ready, is_placed, .. } => {
-                !field.enabled || (element.is_connected() && (*is_placed || *is_ready))
+            Place::Frame { element, window, is_placed, .. } => {
+                !field.enabled || (element.is_connected() && (*is_placed || window.is_some()))
             }
             Place::Input(_) => true,
         };
@@ -118,13 +118,11 @@ impl Form {
     fn send(&mut self, context: &Context<Self>, checkout: String, has_token: bool) {
         self.fill_hidden_inputs();
         let fields = self.collect_fields();
-        let number =
-            self.fields.iter().find(|field| field.is_frame(FrameField::Number)).and_then(|field| field.frame());
-        if let Some(number) = number.cloned() {
+        if let Some(number) = self.fields.iter().find(|field| field.is_frame(FrameField::Number)) {
             let options = self.session.options();
             let code_required = options.require_code && !options.allow_empty_code;
             let submit = Submit { fields, checkout, code: options.require_code, code_required };
-            self.send_to_frame(&number, &FieldMessage::Submit(submit));
+            self.send_to_frame(number, &FieldMessage::Submit(submit));
         } else {
             let code = self.fields.iter().any(|field| field.is_frame(FrameField::Code));
             let call = RelayCall::Submit { fields, form: self.handle.nonce.clone(), code, wallet: has_token };

@@ -235,11 +235,6 @@ pub fn input_listeners(context: &Context<Form>, at: usize, field: &Field, contro
     listeners
 }
 
-/// Returns a listener that sets the focus to a field when its label is pressed.
-pub fn label_listener(label: &HtmlElement, focus: impl Fn() + 'static) -> Listener {
-    Listener::new(label, "click", move |_| focus())
-}
-
 /// Hides the live region of a form visually, once it is there.
 pub fn hide_live_region(form: &FormNode) {
     if let Some(region) = form.find(".wpwl-live").and_then(|region| region.dyn_into::<HtmlElement>().ok()) {

@@ -207,20 +207,18 @@ impl Form {
             }
             self.choose_mode("qrcode");
         }
-        self.focus_by_labels(&form);
+        self.focus_by_labels(context, &form);
         session.complete(&handle);
     }
 
     /// Sets the focus to a field when its label is pressed.
-    pub(super) fn focus_by_labels(&mut self, form: &crate::page::bridge::FormNode) {
-        for field in &self.fields {
-            let label = form.find(&[".wpwl-label-", &field.class].concat());
-            let (Some(label), Some(control)) =
-                (label.and_then(|label| label.dyn_into::<HtmlElement>().ok()), field.control())
-            else {
-                continue;
-            };
-            self.listeners.push(view::label_listener(&label, move || drop(control.focus())));
+    fn focus_by_labels(&mut self, context: &Context<Self>, form: &crate::page::bridge::FormNode) {
+        for (at, field) in self.fields.iter().enumerate() {
+            if let Some(label) = form.find(&[".wpwl-label-", &field.class].concat()) {
+                let link = context.link().clone();
+                self.listeners
+                    .push(Listener::new(&label, "click", move |_| link.send_message(Message::FocusWanted(at))));
+            }
         }
     }
 

@@ -75,8 +75,8 @@ impl Form {
             return;
         }
         for field in &self.fields {
-            if let (Some(frame), true) = (field.frame(), field.row.secret) {
-                self.send_to_frame(frame, &FieldMessage::Brand(brand.to_owned()));
+            if field.row.secret {
+                self.send_to_frame(field, &FieldMessage::Brand(brand.to_owned()));
             }
         }
         // The explanation of the code depends on the brand.
@@ -123,7 +123,7 @@ impl Form {
     pub(in crate::page) fn send_look(&self, at: usize) {
         use crate::page::engine::field::Place;
         let Some(field) = self.fields.get(at) else { return };
-        let Place::Frame { field: kind, element, is_ready: true, .. } = &field.place else { return };
+        let (Place::Frame { field: kind, .. }, Some(element)) = (&field.place, field.listening_frame()) else { return };
         let options = self.session.options();
         // An input of the page shows how placeholders look.
         let like = self.fields.iter().find(|field| field.frame().is_none()).and_then(|field| field.control());
@@ -141,7 +141,7 @@ impl Form {
             help: if *kind == FrameField::Code { self.code_help() } else { String::new() },
             ..frames::read_look(&self.session, element, like.as_ref(), &options)
         };
-        self.send_to_frame(element, &FieldMessage::Options(Box::new(look)));
+        self.send_to_frame(field, &FieldMessage::Options(Box::new(look)));
     }
 
     /// Sets the focus to the field that the merchant wants.

@@ -22,8 +22,8 @@ impl Form {
         let Some(field) = self.fields.get_mut(at) else { return };
         field.shown = None;
         let is_rendered = matches!(field.place, Place::Frame { is_placed: false, .. });
-        let Place::Frame { is_ready, state, element, .. } = &mut field.place else { return };
-        let was_ready = std::mem::replace(is_ready, true);
+        let Place::Frame { window, state, element, .. } = &mut field.place else { return };
+        let was_ready = std::mem::replace(window, element.content_window()).is_some();
         *state = FieldState::empty();
         let element = element.clone();
         if kind == FrameField::Number && self.is_busy {
@@ -100,7 +100,7 @@ impl Form {
     fn complete_card(&mut self) {
         let Part::Card(part) = &self.part else { return };
         let is_ready = |field: &crate::page::engine::field::Field| match &field.place {
-            Place::Frame { is_ready, is_placed, .. } => *is_ready || !*is_placed,
+            Place::Frame { window, is_placed, .. } => window.is_some() || !*is_placed,
             Place::Input(_) => true,
         };
         if part.cards.is_empty() || !self.fields.iter().all(is_ready) || self.handle.has_ended() {

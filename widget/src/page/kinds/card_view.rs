@@ -9,9 +9,9 @@ use yew::prelude::*;
 use super::billing;
 use super::card::CardPart;
 use crate::page::bridge::Value;
-use crate::page::dom::{self, Listener};
+use crate::page::dom::Listener;
 use crate::page::engine::form::{Form, Message, Part};
-use crate::page::engine::view::{self, label_id};
+use crate::page::engine::view::label_id;
 use crate::page::text::keys;
 use tillgate_shared::wire::Source as _;
 
@@ -153,23 +153,11 @@ impl Form {
                 }));
             }
         }
-        for field in &self.fields {
-            let (session, nonce, frame) = (self.session.clone(), self.handle.nonce.clone(), field.frame().cloned());
-            let Some(control) = field.control() else { continue };
-            let focus = {
-                let control = control.clone();
-                move || {
-                    let _ = control.focus();
-                    if let Some(frame) = &frame {
-                        let message = tillgate_shared::wire::FieldMessage::Focus;
-                        crate::page::frames::send_message(&session, frame, &nonce, &message);
-                    }
-                }
-            };
+        for (at, field) in self.fields.iter().enumerate() {
             let label = part.skeleton.label(&field.class).and_then(|label| label.dyn_into::<HtmlElement>().ok());
-            let targets = [label, field.frame().map(|frame| frame.clone().into())];
-            for target in targets.into_iter().flatten() {
-                listeners.push(view::label_listener(&target, focus.clone()));
+            for target in [label, field.frame().map(|frame| frame.clone().into())].into_iter().flatten() {
+                let link = context.link().clone();
+                listeners.push(Listener::new(&target, "click", move |_| link.send_message(Message::FocusWanted(at))));
             }
         }
         listeners.extend(choice_listeners(context, part, &self.handle.nonce));
@@ -225,6 +213,5 @@ fn hint_listeners(part: &CardPart) -> Vec<Listener> {
             }
         })
     };
-    let _ = dom::toggle_class;
     ["pointerenter", "pointerleave", "keydown"].map(listen).into()
 }
