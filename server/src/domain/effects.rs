@@ -84,9 +84,10 @@ pub struct PaymentEffects {
 /// Computes the effects of the write of a payment. `before` is `None` for a new payment.
 ///
 /// The event is "created" at the first write that announces the payment, and "updated" if the result changes, unless a
-/// held payment is still pending at its connector, which an analyst's approval has asked. The merchant is notified of an announced follow-up payment and of the outcome of a pending one, if the payment has a
-/// `notificationUrl`. The timer starts while the payment waits for its shopper, and stops afterwards. The checkout's
-/// reminder resumes when nothing is awaited any more. For the event of the risk check see [`risk_event`].
+/// held payment is still pending at its connector, which an analyst's approval has asked. The merchant is notified of
+/// an announced follow-up payment and of the outcome of a pending one, if the payment has a `notificationUrl`. The
+/// timer starts while the payment waits for its shopper, and stops afterwards. The checkout's reminder resumes when
+/// nothing is awaited any more. For the event of the risk check see [`risk_event`].
 pub fn compute_payment_effects(before: Option<&EarlierState>, after: &Payment) -> PaymentEffects {
     let was_pending = before.is_some_and(|before| before.result.is_pending());
     // A payment whose connector answers in time causes a single event.
@@ -202,8 +203,8 @@ mod tests {
     use crate::domain::review::{PaymentReview, ReviewStage};
     use crate::domain::risk::{PaymentRisk, RiskDecision, RiskOutcome};
 
-    /// A possible change of a payment in one write. The result changes only while the payment is pending. A held payment
-    /// that becomes pending was sent to its connector, and is not held again.
+    /// A possible change of a payment in one write. The result changes only while the payment is pending. A held
+    /// payment that becomes pending was sent to its connector, and is not held again.
     #[derive(Debug, Clone, Copy)]
     enum PaymentChange {
         Same,

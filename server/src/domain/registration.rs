@@ -73,8 +73,8 @@ pub enum RegistrationEnd {
 }
 
 impl Registration {
-    /// Returns true if a shopper's browser set a parameter, or may have: it is not known of an earlier registration that
-    /// was made in a checkout.
+    /// Returns true if a shopper's browser set a parameter, or may have: it is not known of an earlier registration
+    /// that was made in a checkout.
     pub fn is_from_browser(&self, name: &str) -> bool {
         let is_named = |names: &Vec<String>| names.iter().any(|known| known == name);
         self.checkout.is_some() && self.from_browser.as_ref().is_none_or(is_named)

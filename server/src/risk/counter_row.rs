@@ -11,8 +11,8 @@ use super::{CounterKey, MAX_COUNTERS};
 
 /// Version of the format.
 const FORMAT: u8 = 1;
-/// Largest number of windows in a row: two rule sets have 128 counters, and a sum has a window for each currency. Beyond
-/// it, those are dropped that were not used for longest. So sums are exact for the 32 currencies used last.
+/// Largest number of windows in a row: two rule sets have 128 counters, and a sum has a window for each currency.
+/// Beyond it, those are dropped that were not used for longest. So sums are exact for the 32 currencies used last.
 const MAX_WINDOWS: usize = 2 * MAX_COUNTERS * 32;
 /// Largest number of buckets of a stored window.
 const MAX_BUCKETS: u64 = 61;

@@ -100,14 +100,12 @@ pub(super) fn refill_rules(connection: &Connection, directory: &Directory) -> Re
     while let Some(row) = rows.next()? {
         let id: String = row.get(0)?;
         let Some(entity) = EntityId::parse(&id) else { continue };
-        let compile =
-            |version: Option<String>| match version {
-                Some(version) => directory
-                    .risk
-                    .find_or_compile(&entity, &version, || load_text(connection, &entity, &version))
-                    .map(Some),
-                None => Ok::<_, StoreError>(None),
-            };
+        let compile = |version: Option<String>| match version {
+            Some(version) => {
+                directory.risk.find_or_compile(&entity, &version, || load_text(connection, &entity, &version)).map(Some)
+            }
+            None => Ok::<_, StoreError>(None),
+        };
         let (active, shadow) = (compile(row.get(1)?)?, compile(row.get(2)?)?);
         stored.push(StoredRisk { entity, active, shadow, has_list_entries: row.get::<_, i64>(3)? > 0 });
     }

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 /// Returns every schema of responses and of their parts, with its name.
 pub(super) fn all_schemas() -> Vec<(&'static str, Value)> {
-    [payment_schemas(), checkout_schemas(), risk_schemas(), list_schemas(), review_schemas(), service_schemas()].concat()
+    [payment_schemas(), checkout_schemas(), risk_schemas(), list_schemas(), review_schemas(), service_schemas()]
+        .concat()
 }
 
 /// Returns the schema of any text.

@@ -80,10 +80,9 @@ impl Gateway {
         let credential_changes =
             self.prepare_credential_changes(credential_owner, &payment, &account, &mut parameters, sender)?;
         from_gateway.extend(defaults::add_default_values(&mut parameters, &payment.brand, payment.created));
-        if payer.settings.channel.risk {
-            let risk = self.collect_risk_context(&payer, &order, &account, &parameters, from_gateway, context);
-            payment.risk = Some(risk);
-        }
+        let is_checked = payer.settings.channel.risk;
+        payment.risk =
+            is_checked.then(|| self.collect_risk_context(&payer, &order, &account, &parameters, from_gateway, context));
         parameters.retain(|name, _| is_echoed(name, &payment.account));
         payment.parameters = parameters;
         self.share_parameters(&mut payment, sender)?;

@@ -51,8 +51,8 @@ pub(super) fn demands_challenge(payment: &Payment) -> bool {
         || is_reviewed_after
 }
 
-/// Returns the code that declines a payment whose check demands a challenge, if the result of 3-D Secure does not fulfil
-/// it. A payment that is checked after its approval has no decision yet.
+/// Returns the code that declines a payment whose check demands a challenge, if the result of 3-D Secure does not
+/// fulfil it. A payment that is checked after its approval has no decision yet.
 pub(super) fn find_challenge_refusal(payment: &Payment, proof: Option<&Proof>) -> Option<ResultCode> {
     let is_refused = is_challenged_by_check(payment) && !proof.is_some_and(Proof::is_authenticated);
     let decision = find_decision(payment).filter(|_| is_refused)?;

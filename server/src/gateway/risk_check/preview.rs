@@ -16,8 +16,8 @@ impl Gateway {
         rules.is_some_and(|rules| rules.active.as_deref().is_some_and(RuleSet::can_challenge))
     }
 
-    /// Returns the decision that the rules have for a payment before it is written, with the stored counters as they are
-    /// now. Writes nothing. `None` if test data decide, or if the check cannot be made.
+    /// Returns the decision that the rules have for a payment before it is written, with the stored counters as they
+    /// are now. Writes nothing. `None` if test data decide, or if the check cannot be made.
     pub(in crate::gateway) fn preview_risk_decision(
         &self,
         payment: &Payment,
