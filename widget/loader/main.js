@@ -118,11 +118,10 @@ function startLoader() {
   function settle() {
     if (isEnded) return;
     placeForms(true);
-    var before = listForms().length;
     settleForms(checkout);
     var options = readOptions();
     loadStyle(options.style, restyle);
-    if (!before && !listForms().length && !isSettled) reportMissing();
+    if (!listForms().length && !isSettled) reportMissing();
     loadLanguage(options.locale).then(function () {
       isSettled = true;
       if (page) page.takeForms();

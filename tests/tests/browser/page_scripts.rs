@@ -220,7 +220,11 @@ async fn a_missing_form_and_a_misspelt_brand_are_told_to_the_developer_alone() -
             ("VISA", "window.noForm = true;", "there is no form.paymentWidgets"),
         ] {
             open_page(&stage, &browser, brands, &format!("{before} {script}")).await?;
-            assert!(browser.wait_for_observation("failed").await?.contains(expected), "{brands}");
+            browser
+                .wait_until(&format!(
+                    "witness.all().some(it => it.kind === 'failed' && it.detail.includes('{expected}'))"
+                ))
+                .await?;
             let warnings = browser.console_warnings().await?;
             assert!(warnings.iter().any(|it| it.contains(expected)), "{brands}: {warnings:?}");
             let shown = browser.evaluate("document.body.textContent").await?;

@@ -24,8 +24,8 @@ struct PendingCall {
 #[derive(Default)]
 pub struct Relay {
     last: Cell<u32>,
-    /// True once the frame of now has loaded.
-    is_open: Cell<bool>,
+    /// The frame that has loaded. Another frame may have replaced it since.
+    loaded: RefCell<Option<HtmlIFrameElement>>,
     /// Calls without an answer. A frame with such calls is not replaced.
     pending: RefCell<Vec<PendingCall>>,
     /// Messages that wait until the frame has loaded.
@@ -42,7 +42,7 @@ impl Relay {
         self.last.set(number);
         let message = call.write::<Data>(number, checkout).finish();
         let frame = loader.open_relay(false);
-        if self.is_open.get() {
+        if self.has_loaded(&frame) {
             post(&frame, &message, loader);
         } else {
             self.queue.borrow_mut().push_back(message);
@@ -56,15 +56,15 @@ impl Relay {
 
     /// The frame has loaded.
     pub fn open(&self, frame: &HtmlIFrameElement, loader: &Loader) {
-        self.is_open.set(true);
+        self.loaded.replace(Some(frame.clone()));
         for message in self.queue.borrow_mut().drain(..) {
             post(frame, &message, loader);
         }
     }
 
-    /// The frame is replaced by another.
-    pub fn close(&self) {
-        self.is_open.set(false);
+    /// Returns true if this frame has loaded.
+    pub fn has_loaded(&self, frame: &HtmlIFrameElement) -> bool {
+        self.loaded.borrow().as_ref() == Some(frame)
     }
 
     /// Returns true if a call waits for its answer.

@@ -73,7 +73,7 @@ impl Session {
     /// Takes over the forms of a loader, and listens to their frames.
     pub fn start(loader: Loader) {
         let session = Rc::new(Self {
-            awaits_relay: Cell::new(loader.find_relay().is_some()),
+            awaits_relay: Cell::default(),
             loader,
             relay: Relay::default(),
             forms: RefCell::default(),
@@ -147,30 +147,24 @@ impl Session {
             self.forms.borrow_mut().push(form.clone());
             if form.kind.get() == Kind::Card {
                 kinds::card::mount(self, &form);
-            } else {
-                self.awaits_relay.set(true);
             }
         }
-        if kinds::wants_relay(&self.options()) {
-            self.open_relay(false);
+        let has_others = self.forms.borrow().iter().any(|form| form.kind.get() == Kind::Unknown);
+        if has_others || kinds::wants_relay(&self.options()) {
+            self.open_relay();
         }
         kinds::spinner::add_sheet(&self.options());
     }
 
-    /// Opens the relay frame, which brings the other brands and the stored accounts; again if `anew`.
-    pub fn open_relay(&self, anew: bool) {
-        if !anew && self.loader.find_relay().is_some() {
-            return;
-        }
-        self.relay.close();
-        self.awaits_relay.set(true);
-        self.loader.open_relay(anew);
+    /// Opens the relay frame, which brings the other brands and the stored accounts, unless it is there for these forms.
+    fn open_relay(&self) {
+        let frame = self.loader.open_relay(false);
+        self.awaits_relay.set(!self.relay.has_loaded(&frame));
     }
 
     /// Reads again what the checkout offers. The frame of before stays until it has answered its calls.
     pub fn refresh(self: &Rc<Self>) {
         if !self.relay.is_waiting() {
-            self.relay.close();
             self.loader.open_relay(true);
             return;
         }
@@ -319,7 +313,7 @@ impl Session {
         if let FieldReport::Ready(Some(config)) = &report {
             wpwl::publish_config(config);
             if config.has_registrations {
-                self.open_relay(false);
+                self.open_relay();
             }
         }
         form.send(Message::Frame(field, report));
