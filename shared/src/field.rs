@@ -188,8 +188,8 @@ impl FormField {
         Self::find(key).filter(|field| field.in_plain_form)
     }
 
-    /// Returns the parameter that a value is posted as. A field with two parameters for one value posts an IBAN or a BIC
-    /// as the first, and a national number as the second.
+    /// Returns the parameter that a value is posted as. A field with two parameters for one value posts an IBAN or a
+    /// BIC as the first, and a national number as the second.
     pub fn parameter_for(&self, value: &str) -> &'static str {
         let is_international = match self.key {
             "accountNumber" => looks_like_iban(value),

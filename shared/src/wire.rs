@@ -1,12 +1,12 @@
-//! Messages between the page module of the form, the frames of its fields and the relay frame. The scripts of the frames
-//! are JavaScript: a test of the packing compares the names there with those here.
+//! Messages between the page module of the form, the frames of its fields and the relay frame. The scripts of the
+//! frames are JavaScript: a test of the packing compares the names there with those here.
 
 mod answer;
 mod config;
 mod field;
 mod relay;
 
-pub use answer::{Answer, NextStep, Page, PageMethod};
+pub use answer::{GatewayAnswer, NextStep, Page, PageMethod};
 pub use config::{ClosedReason, Config, OfferedBrand, StoredAccount};
 pub use field::{FieldMessage, FieldReport, FieldState, FrameField, FrameLook, Submit};
 pub use relay::{RelayCall, RelayReport};

@@ -30,7 +30,8 @@ impl<'a> CardForm<'a> {
         Ok(form)
     }
 
-    /// Waits until a page that moves the form's nodes has a usable one: it is not busy, and both frames have their field.
+    /// Waits until a page that moves the form's nodes has a usable one: it is not busy, and both frames have their
+    /// field.
     ///
     /// # Errors
     /// If the form does not appear in time.

@@ -104,7 +104,7 @@ async fn wait_until(expected: impl Fn() -> bool) {
 }
 
 #[wasm_bindgen_test]
-async fn faults_are_shown_at_the_fields_and_disappear_when_corrected() {
+async fn faults_appear_at_the_fields_and_disappear_when_corrected() {
     create_form("{}").await;
     press();
     // Number, expiry date and code.

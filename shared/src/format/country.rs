@@ -7,8 +7,8 @@ use super::digits;
 /// Format; the letters must also be a country's.
 pub const PATTERN: &str = "^[A-Z]{2}$";
 
-/// All codes in alphabetical order, each followed by a space. The form lists them, so they are here and not in a crate that
-/// knows more of each.
+/// All codes in alphabetical order, each followed by a space. The form lists them, so they are here and not in a crate
+/// that knows more of each.
 const CODES: &str = "\
     AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY \
     BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK \

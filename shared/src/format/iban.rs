@@ -82,8 +82,8 @@ pub fn check(value: &str) -> Result<(), Cow<'static, str>> {
     }
 }
 
-/// Returns true for an IBAN in capitals with right check digits (ISO 7064, MOD 97-10), whatever its country wants of its
-/// form. Fields of the form are checked by this, which is small, and by the gateway with [`check`].
+/// Returns true for an IBAN in capitals with right check digits (ISO 7064, MOD 97-10), whatever its country wants of
+/// its form. Fields of the form are checked by this, which is small, and by the gateway with [`check`].
 pub fn has_check_digits(value: &str) -> bool {
     let value = value.as_bytes();
     let digits = |byte: &u8| if byte.is_ascii_digit() { u32::from(byte - b'0') } else { u32::from(byte - b'A') + 10 };

@@ -41,7 +41,7 @@ impl Page {
 
 /// An answer of the gateway. A status of 0 means that none came.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer<S> {
+pub struct GatewayAnswer<S> {
     /// HTTP status.
     pub status: u16,
     /// Id of the checkout.
@@ -83,7 +83,7 @@ impl NextStep {
     }
 }
 
-impl<S: Source> Answer<S> {
+impl<S: Source> GatewayAnswer<S> {
     /// Reads an answer.
     pub fn read(data: &S) -> Self {
         Self {

@@ -1,6 +1,6 @@
 //! Messages of the frames that hold one field each.
 
-use super::{Answer, Config, Sink, Source, VERSION};
+use super::{Config, GatewayAnswer, Sink, Source, VERSION};
 
 /// A field that stands in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,8 +59,8 @@ pub struct FieldState {
     pub past: bool,
     /// Offered brands that the card number can belong to, best match first.
     pub brands: Vec<String>,
-    /// Number of times that the first six digits have changed, once there are six. It tells the page that another card is
-    /// being typed, and nothing about its digits.
+    /// Number of times that the first six digits have changed, once there are six. It tells the page that another card
+    /// is being typed, and nothing about its digits.
     pub bin: Option<u32>,
 }
 
@@ -112,7 +112,7 @@ pub enum FieldReport<S> {
     /// Parameters whose values the frame refused to send.
     Invalid(Vec<String>),
     /// The gateway's answer to the submit.
-    Answer(Box<Answer<S>>),
+    Answer(Box<GatewayAnswer<S>>),
     /// The frame could not send.
     Failed,
 }
@@ -132,7 +132,7 @@ impl<S: Source> FieldReport<S> {
                 expiry: data.text(FrameField::Expiry.name()),
             },
             "invalid" => Self::Invalid(data.texts("wrong")),
-            "answer" => Self::Answer(Box::new(Answer::read(&data.get("answer")?))),
+            "answer" => Self::Answer(Box::new(GatewayAnswer::read(&data.get("answer")?))),
             "failed" => Self::Failed,
             _ => return None,
         })
@@ -188,7 +188,7 @@ pub struct Submit {
 /// A message from the page module to the frame of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldMessage {
-    /// How the field looks and is called.
+    /// Look and label of the field.
     Options(Box<FrameLook>),
     /// The chosen brand.
     Brand(String),

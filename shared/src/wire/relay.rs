@@ -1,6 +1,6 @@
 //! Messages of the relay frame, which sends the forms without a card number.
 
-use super::{Answer, Config, Sink, Source, VERSION};
+use super::{Config, GatewayAnswer, Sink, Source, VERSION};
 
 /// A call of the page module to the relay frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub enum RelayReport<S> {
         /// Number of the call.
         call: u32,
         /// The gateway's answer.
-        answer: Box<Answer<S>>,
+        answer: Box<GatewayAnswer<S>>,
     },
     /// A wallet's sheet was closed.
     Wallet {
@@ -84,7 +84,7 @@ impl<S: Source> RelayReport<S> {
             "ready" => Self::Ready(Box::new(Config::read(&data.get("config")?))),
             "answer" => Self::Answer {
                 call: data.get("call")?.as_number()? as u32,
-                answer: Box::new(Answer::read(&data.get("answer")?)),
+                answer: Box::new(GatewayAnswer::read(&data.get("answer")?)),
             },
             "wallet" => Self::Wallet { form: data.text("form"), agreed: data.flag("agreed") },
             _ => return None,

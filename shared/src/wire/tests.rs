@@ -137,7 +137,7 @@ fn a_configuration_lists_what_is_understood_of_its_brands() {
 
 #[test]
 fn an_answer_names_its_next_step_and_its_pages() {
-    let answer = Answer::read(&Json(json!({
+    let answer = GatewayAnswer::read(&Json(json!({
         "status": 200, "id": "1.a", "flow": "inline", "threeDSecure": true, "checkoutState": "PENDING",
         "redirect": { "url": "https://issuer.example/", "method": "POST", "parameters": [{ "name": "a", "value": "b" }],
             "preconditions": [{ "url": "https://method.example/", "method": "GET", "parameters": [], "preconditions": [] }] },
@@ -145,6 +145,6 @@ fn an_answer_names_its_next_step_and_its_pages() {
     let page = answer.redirect.unwrap();
     assert_eq!((answer.status, answer.flow, answer.three_ds), (200, Some(NextStep::Inline), true));
     assert_eq!((page.method, page.parameters.len(), page.preconditions.len()), (PageMethod::Post, 1, 1));
-    let lost = Answer::read(&Json(json!({ "flow": "elsewhere" })));
+    let lost = GatewayAnswer::read(&Json(json!({ "flow": "elsewhere" })));
     assert_eq!((lost.status, lost.flow, lost.redirect), (0, None, None));
 }

@@ -52,8 +52,8 @@ async fn ten_times_mounted_and_unloaded_nothing_is_left_behind() -> anyhow::Resu
         }
         let (early, last) = (&after[1], &after[9]);
         assert_eq!(early["page"], last["page"], "{after:#?}");
-        // While the browser compiles a module in the background, it holds the module, and objects with it. A leaked form
-        // would add dozens per round for good.
+        // While the browser compiles a module in the background, it holds the module, and objects with it. A leaked
+        // form would add dozens per round for good.
         poll_until("all modules but one are let go, and all forms", async || {
             let now = count_page_objects(&browser).await?;
             let grown = |counter: &str| Some(now["dom"][counter].as_i64()? - early["dom"][counter].as_i64()?);

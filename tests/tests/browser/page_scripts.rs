@@ -1,5 +1,5 @@
-//! Scripts of shops' own pages: options and forms that they set late, other forms with our classes, and the markup that they
-//! look for.
+//! Scripts of shops' own pages: options and forms that they set late, other forms with our classes, and the markup that
+//! they look for.
 
 use thirtyfour::prelude::*;
 use tillgate_tests::card_form::{CardForm, NUMBER_FRAME};

@@ -1,5 +1,5 @@
-//! The bridge to JavaScript: values without a known shape, the loader's functions, and nodes of a hostile page. No other
-//! file reads or sets properties by name.
+//! The bridge to JavaScript: values without a known shape, the loader's functions, and nodes of a hostile page. No
+//! other file reads or sets properties by name.
 //!
 //! A merchant's page may add properties to every object, and its markup may shadow the properties of its document, its
 //! forms and its window. So what every object inherits does not count here, and methods of forms, documents and windows
@@ -327,7 +327,7 @@ extern "C" {
     #[wasm_bindgen(method, final, js_class = "EventTarget", js_name = removeEventListener)]
     pub fn remove_listener(this: &Target, kind: &str, listener: &Function, options: &JsValue);
     #[wasm_bindgen(method, final, js_class = "EventTarget", js_name = dispatchEvent)]
-    pub fn dispatch(this: &Target, event: &Event) -> bool;
+    pub fn fire_event(this: &Target, event: &Event) -> bool;
 
     /// The document, whose elements may shadow its properties.
     #[wasm_bindgen(js_name = Document)]

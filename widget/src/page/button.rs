@@ -5,9 +5,9 @@ use yew::prelude::*;
 
 use super::dom::Listener;
 
-/// Properties of a button.
+/// ButtonProperties of a button.
 #[derive(Clone, PartialEq, Properties)]
-pub struct Properties {
+pub struct ButtonProperties {
     /// Its classes.
     pub class: AttrValue,
     /// Its text.
@@ -38,8 +38,8 @@ pub struct Button {
     listeners: Vec<Listener>,
 }
 
-/// What happens to a button.
-pub enum Message {
+/// An event of a button.
+pub enum ButtonEvent {
     /// It was pressed.
     Pressed,
     /// It lost the focus.
@@ -47,17 +47,17 @@ pub enum Message {
 }
 
 impl Component for Button {
-    type Message = Message;
-    type Properties = Properties;
+    type Message = ButtonEvent;
+    type Properties = ButtonProperties;
 
     fn create(_: &Context<Self>) -> Self {
         Self { node: NodeRef::default(), listeners: Vec::new() }
     }
 
-    fn update(&mut self, context: &Context<Self>, message: Message) -> bool {
+    fn update(&mut self, context: &Context<Self>, message: ButtonEvent) -> bool {
         match message {
-            Message::Pressed => context.props().on_press.emit(()),
-            Message::Left => context.props().on_leave.emit(()),
+            ButtonEvent::Pressed => context.props().on_press.emit(()),
+            ButtonEvent::Left => context.props().on_leave.emit(()),
         }
         false
     }
@@ -76,8 +76,8 @@ impl Component for Button {
         if let Some(node) = self.node.cast::<HtmlElement>().filter(|_| is_first) {
             let (pressed, left) = (context.link().clone(), context.link().clone());
             self.listeners = vec![
-                Listener::new(&node, "click", move |_| pressed.send_message(Message::Pressed)),
-                Listener::new(&node, "blur", move |_| left.send_message(Message::Left)),
+                Listener::new(&node, "click", move |_| pressed.send_message(ButtonEvent::Pressed)),
+                Listener::new(&node, "blur", move |_| left.send_message(ButtonEvent::Left)),
             ];
         }
     }

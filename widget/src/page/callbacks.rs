@@ -154,7 +154,7 @@ pub fn notify(session: &Session, callback: &Callback<'_>, form: Option<&FormNode
     if let Err(thrown) = bridge::call(&function, &this, &callback.arguments()) {
         bridge::report_thrown(&thrown);
     }
-    session.forget_options();
+    session.expire_options();
 }
 
 /// Returns `this` of a callback: the merchant's options, with the form and the frame that it is about.
@@ -195,7 +195,7 @@ async fn ask(session: &Session, name: &str, form: &FormNode) -> bool {
             Err(thrown)
         }
     };
-    session.forget_options();
+    session.expire_options();
     answer.is_ok_and(|answer| answer != JsValue::FALSE) && !event.default_prevented()
 }
 

@@ -1,5 +1,6 @@
-//! 3-D Secure in the page: the card's issuer asks its cardholder in a frame in the place of the form, or in a window of the
-//! merchant's (`paymentTarget`). The page learns only that the challenge is over; its result goes to the merchant's server.
+//! 3-D Secure in the page: the card's issuer asks its cardholder in a frame in the place of the form, or in a window of
+//! the merchant's (`paymentTarget`). The page learns only that the challenge is over; its result goes to the merchant's
+//! server.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -139,7 +140,8 @@ impl Challenge {
         }
     }
 
-    /// Sets the size of the frame: the merchant's, or the one that the issuer was told. It is never wider than its place.
+    /// Sets the size of the frame: the merchant's, or the one that the issuer was told. It is never wider than its
+    /// place.
     fn set_size(&self, session: &Session) {
         let options = session.options();
         let size = WINDOW_SIZES.get(usize::from(leave::challenge_window_size(&options, &self.form)) - 1);
@@ -239,8 +241,8 @@ async fn load_method_page(session: &Rc<Session>, challenge: &Rc<Challenge>, page
     let _ = JsFuture::from(loaded).await;
 }
 
-/// Opens the issuer's page in the form's frame. It is shown a moment after it has loaded, unless it has said by then that the
-/// cardholder need not be asked.
+/// Opens the issuer's page in the form's frame. It is shown a moment after it has loaded, unless it has said by then
+/// that the cardholder need not be asked.
 fn show(session: &Rc<Session>, challenge: &Rc<Challenge>, page: &Page) {
     challenge.target.set_title(&session.text(keys::CHALLENGE));
     challenge.set_size(session);

@@ -34,8 +34,8 @@ pub fn add_missing(fields: &mut Vec<(String, String)>, name: &str, value: &str) 
     }
 }
 
-/// The field that tells the gateway the encoding. `shopOrigin`, the other such field, is the frame's, which knows better
-/// than the page.
+/// The field that tells the gateway the encoding. `shopOrigin`, the other such field, is the frame's, which knows
+/// better than the page.
 pub fn utf8_marker() -> (String, String) {
     ("forceUtf8".to_owned(), "\u{2620}".to_owned())
 }

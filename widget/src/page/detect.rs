@@ -11,16 +11,17 @@ pub fn order_brands(fitting: &[String], priority: &[String]) -> Vec<String> {
     found
 }
 
-/// Returns the brand to change to, or `None` to keep the chosen one: it stays if the shopper has chosen it and the number
-/// allows it, or if the number tells nothing.
+/// Returns the brand to change to, or `None` to keep the chosen one: it stays if the shopper has chosen it and the
+/// number allows it, or if the number tells nothing.
 pub fn select_brand(found: &[String], chosen: &str, is_chosen_by_hand: bool) -> Option<String> {
     let is_allowed = found.iter().any(|brand| brand == chosen);
     let best = found.first()?;
     (!(is_chosen_by_hand && is_allowed) && best != chosen).then(|| best.clone())
 }
 
-/// Returns the brands that the merchant is told: all that the number fits with brand detection, otherwise the active one.
-pub fn told_brands(found: Vec<String>, active: &str, detects: bool) -> Vec<String> {
+/// Returns the brands that the merchant is told: all that the number fits with brand detection, otherwise the active
+/// one.
+pub fn reported_brands(found: Vec<String>, active: &str, detects: bool) -> Vec<String> {
     match (detects, found.is_empty()) {
         (true, _) | (false, true) => found,
         (false, false) => vec![active.to_owned()],
@@ -58,8 +59,8 @@ mod tests {
     #[test]
     fn without_detection_one_brand_is_told() {
         let found = list(&["VISA", "VPAY"]);
-        assert_eq!(told_brands(found.clone(), "VISA", true), found);
-        assert_eq!(told_brands(found, "VISA", false), ["VISA"]);
-        assert_eq!(told_brands(Vec::new(), "VISA", false), [""; 0]);
+        assert_eq!(reported_brands(found.clone(), "VISA", true), found);
+        assert_eq!(reported_brands(found, "VISA", false), ["VISA"]);
+        assert_eq!(reported_brands(Vec::new(), "VISA", false), [""; 0]);
     }
 }

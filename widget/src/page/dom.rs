@@ -54,7 +54,7 @@ pub fn fire(target: &JsValue, kind: &str) {
     let init = web_sys::EventInit::new();
     init.set_bubbles(true);
     if let Ok(event) = Event::new_with_event_init_dict(kind, &init) {
-        target.unchecked_ref::<Target>().dispatch(&event);
+        target.unchecked_ref::<Target>().fire_event(&event);
     }
 }
 

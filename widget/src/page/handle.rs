@@ -16,7 +16,7 @@ use super::readiness::Progress;
 
 /// Kind of a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum HandleKind {
     /// A card that is typed in.
     Card,
     /// Stored cards and accounts.
@@ -27,7 +27,7 @@ pub enum Kind {
     Unknown,
 }
 
-impl Kind {
+impl HandleKind {
     /// Returns its name in class names and for merchants.
     pub fn name(self) -> &'static str {
         match self {
@@ -52,10 +52,10 @@ pub struct FormHandle {
     /// Its container.
     pub container: HtmlElement,
     /// Its kind.
-    pub kind: Cell<Kind>,
+    pub kind: Cell<HandleKind>,
     /// Part of its class names that tells it from others.
     pub key: RefCell<String>,
-    /// How far it has come.
+    /// Its progress.
     pub progress: Cell<Progress>,
     /// True once `onReady` has told it.
     pub is_announced: Cell<bool>,
@@ -78,7 +78,7 @@ pub struct FormHandle {
 impl FormHandle {
     /// Creates the handle of a form that the loader has placed.
     pub fn for_placed(placed: PlacedForm) -> Rc<Self> {
-        let kind = if placed.is_card() { Kind::Card } else { Kind::Unknown };
+        let kind = if placed.is_card() { HandleKind::Card } else { HandleKind::Unknown };
         let number = placed.number().map(|frame| (FrameField::Number, frame));
         let code = placed.code().map(|frame| (FrameField::Code, frame));
         Rc::new(Self {
@@ -89,7 +89,7 @@ impl FormHandle {
             key: RefCell::new(placed.key()),
             progress: Cell::default(),
             is_announced: Cell::default(),
-            pays_by_card: Cell::new(kind == Kind::Card),
+            pays_by_card: Cell::new(kind == HandleKind::Card),
             is_hidden: Cell::default(),
             hides_others: Cell::default(),
             form: RefCell::new(placed.form()),
@@ -109,7 +109,7 @@ impl FormHandle {
             nonce: container.id(),
             brands: Vec::new(),
             container,
-            kind: Cell::new(Kind::Stored),
+            kind: Cell::new(HandleKind::Stored),
             key: RefCell::default(),
             progress: Cell::default(),
             is_announced: Cell::default(),
@@ -165,7 +165,8 @@ impl FormHandle {
         self.frames.borrow().iter().find(|(known, _)| *known == field).map(|(_, frame)| frame.clone())
     }
 
-    /// Returns true if the page module has removed it from the forms that shoppers see, or a message stands in its place.
+    /// Returns true if the page module has removed it from the forms that shoppers see, or a message stands in its
+    /// place.
     pub fn has_ended(&self) -> bool {
         self.progress.get() == Progress::Ended
     }
@@ -186,8 +187,8 @@ impl FormHandle {
         dom::set_style(&self.container, "display", if self.is_hidden.get() { "none" } else { "block" });
     }
 
-    /// Returns the frame in which brands and issuers show their pages inside of this page. An empty frame takes browsers as
-    /// long as everything else, so it is created late.
+    /// Returns the frame in which brands and issuers show their pages inside of this page. An empty frame takes
+    /// browsers as long as everything else, so it is created late.
     pub fn target_frame(&self) -> HtmlIFrameElement {
         use wasm_bindgen::JsCast as _;
         if let Ok(Some(frame)) = self.container.query_selector("iframe.wpwl-target") {

@@ -35,8 +35,8 @@ impl Destination {
     }
 }
 
-/// Returns the window that the merchant wants for the pages of cards: `_top`, a frame of this page, or the window that the
-/// form is in. A name that the page does not have counts as none.
+/// Returns the window that the merchant wants for the pages of cards: `_top`, a frame of this page, or the window that
+/// the form is in. A name that the page does not have counts as none.
 pub fn payment_target(options: &Options<Value>) -> String {
     let name = options.payment_target.as_str();
     let is_frame = || {

@@ -1,9 +1,10 @@
 //! The page module: the form in the merchant's page.
 //!
-//! The loader has placed the forms of cards with their frames, and a place for each other brand. Everything that shoppers and
-//! merchants see and hear after that is here: texts, options, callbacks, fields and their checks, brands, stored accounts,
-//! messages, windows, 3-D Secure. A merchant's page moves, copies and restyles all of it. So nothing is inserted before a
-//! sibling, listeners are the form's own, and values are read from the document when they are needed.
+//! The loader has placed the forms of cards with their frames, and a place for each other brand. Everything that
+//! shoppers and merchants see and hear after that is here: texts, options, callbacks, fields and their checks, brands,
+//! stored accounts, messages, windows, 3-D Secure. A merchant's page moves, copies and restyles all of it. So nothing
+//! is inserted before a sibling, listeners are the form's own, and values are read from the document when they are
+//! needed.
 
 pub mod detect;
 pub mod engine;
@@ -52,7 +53,8 @@ mod wallet;
 #[cfg(target_arch = "wasm32")]
 mod wpwl;
 
-/// Smaller than the standard library's allocator, and as quick: the form allocates little and is thrown away as a whole.
+/// Smaller than the standard library's allocator, and as quick: the form allocates little and is thrown away as a
+/// whole.
 #[cfg(target_arch = "wasm32")]
 #[global_allocator]
 static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();

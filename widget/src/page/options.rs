@@ -1,5 +1,6 @@
-//! `wpwlOptions`, read into a typed structure. Names and defaults are those of the table in `shared/src/options`, unknown
-//! names are ignored. The options are read whenever something depends on them, because merchants change them late.
+//! `wpwlOptions`, read into a typed structure. Names and defaults are those of the table in `shared/src/options`,
+//! unknown names are ignored. The options are read whenever something depends on them, because merchants change them
+//! late.
 
 use tillgate_shared::options::rows;
 use tillgate_shared::options::{FormOption, OptionType};
@@ -63,7 +64,8 @@ pub struct BillingField {
     pub mandatory: bool,
 }
 
-/// The merchant's options, whose meanings are in the table. `S` is the type of values whose shape is the merchant's own.
+/// The merchant's options, whose meanings are in the table. `S` is the type of values whose shape is the merchant's
+/// own.
 #[expect(missing_docs, reason = "the table of options documents them")]
 #[derive(Debug, Clone)]
 pub struct Options<S> {

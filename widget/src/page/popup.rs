@@ -1,6 +1,6 @@
-//! Windows and frames with a brand's page. A window tells little: a brand's page may cut itself off from the page that opened
-//! it, and then looks closed. So the gateway is asked for the state of the checkout until it knows. A window that looks
-//! closed has been given up once the shopper does something here.
+//! Windows and frames with a brand's page. A window tells little: a brand's page may cut itself off from the page that
+//! opened it, and then looks closed. So the gateway is asked for the state of the checkout until it knows. A window
+//! that looks closed has been given up once the shopper does something here.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -150,8 +150,8 @@ impl Windows {
         }
     }
 
-    /// The shopper gives up the brand's page, as far as can be told; another brand may be used. What is paid there all the
-    /// same is not lost.
+    /// The shopper gives up the brand's page, as far as can be told; another brand may be used. What is paid there all
+    /// the same is not lost.
     pub fn stop(&self, session: &Rc<Session>) {
         let visit = self.visit.borrow().clone();
         if let Some(visit) = visit {

@@ -1,6 +1,6 @@
 //! Decides when `onReady` is called: once every form is ready, and again for forms that the page adds later.
 
-/// How far a form has come.
+/// The progress of a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Progress {
     /// Fields, frames or configuration are missing.
@@ -15,7 +15,7 @@ pub enum Progress {
 /// A form as far as `onReady` depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadinessOfForm {
-    /// How far it has come.
+    /// Its progress.
     pub progress: Progress,
     /// True once `onReady` has told it.
     pub is_announced: bool,

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use js_sys::Promise;
-use tillgate_shared::wire::{Answer, RelayCall};
+use tillgate_shared::wire::{GatewayAnswer, RelayCall};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::HtmlIFrameElement;
@@ -12,7 +12,7 @@ use web_sys::HtmlIFrameElement;
 use super::bridge::{Data, Loader, Value};
 
 /// Answer of the gateway to a call.
-pub type RelayAnswer = Answer<Value>;
+pub type RelayAnswer = GatewayAnswer<Value>;
 
 /// A call that waits for its answer.
 struct PendingCall {
@@ -91,7 +91,7 @@ fn post(frame: &HtmlIFrameElement, message: &JsValue, loader: &Loader) {
 
 /// The answer if nobody knows what happened.
 fn lost_answer() -> RelayAnswer {
-    Answer {
+    GatewayAnswer {
         status: 0,
         id: String::new(),
         flow: None,

@@ -1,4 +1,5 @@
-//! What all forms of a page share: the loader, the checkout's configuration, the relay frame, and the list of forms.
+//! Everything that the forms of a page share: the loader, the checkout's configuration, the relay frame, the list of
+//! forms.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -12,7 +13,7 @@ use super::callbacks::{self, Callback, ErrorName, ReadyForm};
 use super::challenge::Challenges;
 use super::dom::Listener;
 use super::engine::form::{self, Message};
-use super::handle::{FormHandle, Kind};
+use super::handle::{FormHandle, HandleKind};
 use super::options::Options;
 use super::popup::Windows;
 use super::readiness::{self, Progress, ReadinessOfForm};
@@ -23,7 +24,7 @@ use super::{dom, kinds, text, wpwl};
 /// The time after `onReady` at which the empty frames for issuers' pages are created, in milliseconds.
 const TARGET_DELAY: i32 = 3000;
 
-/// What all forms of a page share.
+/// Everything that the forms of a page share.
 pub struct Session {
     /// The loader.
     pub loader: Loader,
@@ -145,18 +146,19 @@ impl Session {
             }
             let form = FormHandle::for_placed(placed);
             self.forms.borrow_mut().push(form.clone());
-            if form.kind.get() == Kind::Card {
+            if form.kind.get() == HandleKind::Card {
                 kinds::card::mount(self, &form);
             }
         }
-        let has_others = self.forms.borrow().iter().any(|form| form.kind.get() == Kind::Unknown);
+        let has_others = self.forms.borrow().iter().any(|form| form.kind.get() == HandleKind::Unknown);
         if has_others || kinds::wants_relay(&self.options()) {
             self.open_relay();
         }
         kinds::spinner::add_sheet(&self.options());
     }
 
-    /// Opens the relay frame, which brings the other brands and the stored accounts, unless it is there for these forms.
+    /// Opens the relay frame, which brings the other brands and the stored accounts, unless it is there for these
+    /// forms.
     fn open_relay(&self) {
         let frame = self.loader.open_relay(false);
         self.awaits_relay.set(!self.relay.has_loaded(&frame));
@@ -193,14 +195,14 @@ impl Session {
         self.known_options.replace(Some(options.clone()));
         wasm_bindgen_futures::spawn_local(async {
             if let Some(session) = Self::current() {
-                session.forget_options();
+                session.expire_options();
             }
         });
         options
     }
 
     /// Reads the options anew the next time: the merchant may have changed them.
-    pub fn forget_options(&self) {
+    pub fn expire_options(&self) {
         self.known_options.take();
     }
 
@@ -276,7 +278,7 @@ impl Session {
 
     /// Tells the frames of a card form, and creates the frame for its issuer's page once there is time.
     fn announce_frames(&self, form: &Rc<FormHandle>) {
-        if form.kind.get() != Kind::Card {
+        if form.kind.get() != HandleKind::Card {
             return;
         }
         for field in [FrameField::Number, FrameField::Code] {
@@ -349,8 +351,11 @@ impl Session {
 
     /// Starts the yew app of a form in `root`.
     pub fn mount(self: &Rc<Self>, form: &Rc<FormHandle>, setup: form::Setup, root: &HtmlElement) {
-        let properties =
-            form::Properties { session: self.clone(), handle: form.clone(), setup: Rc::new(RefCell::new(Some(setup))) };
+        let properties = form::FormProperties {
+            session: self.clone(),
+            handle: form.clone(),
+            setup: Rc::new(RefCell::new(Some(setup))),
+        };
         let app = yew::Renderer::<form::Form>::with_root_and_props(root.clone().into(), properties).render();
         form.set_app(app);
     }
@@ -396,8 +401,8 @@ impl Session {
     }
 }
 
-/// Returns true if `source` is the window of this frame at this moment. A frame that was moved has a new window, and the
-/// frame of a copy is nobody's.
+/// Returns true if `source` is the window of this frame at this moment. A frame that was moved has a new window, and
+/// the frame of a copy is nobody's.
 fn is_window_of(source: &JsValue, frame: &HtmlIFrameElement) -> bool {
     frame.content_window().is_some_and(|window| JsValue::from(window) == *source)
 }

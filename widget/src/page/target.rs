@@ -6,7 +6,7 @@ use tillgate_shared::wire::NextStep;
 /// The whole tab.
 pub const TAB: &str = "_top";
 
-/// What the merchant wants, as far as the page has such windows.
+/// Windows that the merchant wants, as far as the page has them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WantedTargets<'a> {
     /// Window for the pages of cards. Empty if the merchant names none, or none of this page.
@@ -15,8 +15,8 @@ pub struct WantedTargets<'a> {
     pub result: &'a str,
 }
 
-/// Returns the window for a page. `is_card` is true for a card, also a stored one. Only pages of cards open elsewhere than
-/// in the tab, and the result page of a card with them.
+/// Returns the window for a page. `is_card` is true for a card, also a stored one. Only pages of cards open elsewhere
+/// than in the tab, and the result page of a card with them.
 pub fn select_target<'a>(is_card: bool, step: Option<NextStep>, wanted: WantedTargets<'a>) -> &'a str {
     if !is_card || wanted.payment.is_empty() {
         return TAB;
@@ -25,8 +25,8 @@ pub fn select_target<'a>(is_card: bool, step: Option<NextStep>, wanted: WantedTa
     if target.is_empty() { TAB } else { target }
 }
 
-/// Adds parameters to the query of an address. What it has already stays, also its fragment. Names and values are encoded
-/// by `encode`.
+/// Adds parameters to the query of an address. What it has already stays, also its fragment. Names and values are
+/// encoded by `encode`.
 pub fn add_parameters(address: &str, parameters: &[(String, String)], encode: impl Fn(&str) -> String) -> String {
     let (before, fragment) = match address.find('#') {
         Some(at) => address.split_at(at),

@@ -7,6 +7,7 @@ pub mod keys {
     macro_rules! keys {
         ($($name:ident = $key:literal;)*) => {
             $(#[doc = concat!("`", $key, "`")] pub const $name: &str = $key;)*
+            /// All of them.
             #[cfg(test)]
             pub const ALL: &[&str] = &[$($key),*];
         };

@@ -1,6 +1,6 @@
-//! Wallets. A merchant with a wallet's own sheet puts the token into a field of the form. In a sandbox a page of the gateway
-//! replaces the sheet, in a dialog over the page; its token goes to the relay frame beside it, and this page learns only if
-//! there is one.
+//! Wallets. A merchant with a wallet's own sheet puts the token into a field of the form. In a sandbox a page of the
+//! gateway replaces the sheet, in a dialog over the page; its token goes to the relay frame beside it, and this page
+//! learns only if there is one.
 
 use std::cell::RefCell;
 use std::rc::Rc;

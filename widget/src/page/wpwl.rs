@@ -1,5 +1,5 @@
-//! The global `wpwl` that merchants know. The loader creates it; the page module adds what only the configuration tells, and
-//! its functions.
+//! The global `wpwl` that merchants know. The loader creates it; the page module adds what only the configuration
+//! tells, and its functions.
 
 use std::rc::Rc;
 
@@ -40,8 +40,8 @@ pub fn publish_config(config: &Config) {
     }
 }
 
-/// Adds the functions: `executePayment` submits the form whose container has a class, and `refresh` reads again what the
-/// checkout offers.
+/// Adds the functions: `executePayment` submits the form whose container has a class, and `refresh` reads again what
+/// the checkout offers.
 pub fn publish_functions(session: &Rc<Session>) {
     let Some(wpwl) = object() else { return };
     let weak = Rc::downgrade(session);

@@ -58,7 +58,7 @@ pub fn write_bundle(
     add("frame/frame.js", SCRIPT, frame_script(frame, &checks)?);
     add("frame/plain.js", SCRIPT, frame_plain_js(frame, &checks)?);
     add("frame/frame.wasm", WASM, frame.wasm.clone());
-    // What other forms than those of cards need follows in both styles.
+    // The rules of other forms than those of cards follow in both styles.
     let others = read_text(&widget.join("style/forms.css"))?;
     for style in ["card", "plain"] {
         let source = read_text(&widget.join(format!("style/{style}.css")))? + &others;

@@ -1,5 +1,6 @@
-//! Joins JavaScript modules into one script: the loader and the scripts of the frames are small modules with imports, and
-//! browsers load each as one file. Names are unique across the modules of a script, so that joining renames nothing.
+//! Joins JavaScript modules into one script: the loader and the scripts of the frames are small modules with imports,
+//! and browsers load each as one file. Names are unique across the modules of a script, so that joining renames
+//! nothing.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,6 +1,6 @@
-//! What an answer of the gateway means for a form.
+//! The meaning of the gateway's answers for a form.
 
-/// What an answer means.
+/// The meaning of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// The payment goes on.

@@ -17,7 +17,7 @@ use crate::page::{bridge, dom, frames};
 
 impl Form {
     /// Returns the fault of a field as it is now.
-    pub(in crate::page) fn judge(&self, at: usize) -> Option<Fault> {
+    pub(in crate::page) fn find_fault(&self, at: usize) -> Option<Fault> {
         let field = self.fields.get(at).filter(|field| field.enabled)?;
         let options = self.session.options();
         let today = today();
@@ -77,14 +77,14 @@ impl Form {
     fn correct_field(&mut self, at: usize) {
         let Some(field) = self.fields.get(at) else { return };
         if let Some(fault) = field.fault {
-            // What is no longer empty is judged when it is left.
+            // A number that is no longer empty is checked when it is left.
             let is_begun = fault == Fault::NUMBER_EMPTY && field.frame_state().is_some_and(|state| !state.empty);
-            if is_begun || self.judge(at).is_none() {
+            if is_begun || self.find_fault(at).is_none() {
                 self.set_fault(at, None);
             }
         }
         if self.is_complete_date(at) {
-            self.set_fault(at, self.judge(at));
+            self.set_fault(at, self.find_fault(at));
         }
         if !self.has_fault() {
             self.announcement.clear();
@@ -94,7 +94,7 @@ impl Form {
 
     /// A field was left: it is judged, unless nothing was typed.
     pub(super) fn field_left(&mut self, at: usize) {
-        let fault = self.judge(at);
+        let fault = self.find_fault(at);
         let (Some(field), Some(form)) = (self.fields.get(at), self.node()) else { return };
         if !field.is_empty(&form) || field.fault.is_some() {
             self.set_fault(at, fault);
@@ -123,7 +123,7 @@ impl Form {
     /// Judges all fields. Returns true if the form may be sent.
     pub(super) fn check_fields(&mut self) -> bool {
         for at in 0..self.fields.len() {
-            self.set_fault(at, self.judge(at));
+            self.set_fault(at, self.find_fault(at));
         }
         !self.has_fault()
     }
@@ -158,8 +158,8 @@ impl Form {
         self.send_to_frame(field, &FieldMessage::Focus);
     }
 
-    /// Sends a message to the frame of a field, if there is one that listens. Another one gets what it needs when it says
-    /// hello.
+    /// Sends a message to the frame of a field, if there is one that listens. Another one gets what it needs when it
+    /// says hello.
     pub(in crate::page) fn send_to_frame(&self, field: &Field, message: &FieldMessage) {
         if let Some(frame) = field.listening_frame() {
             frames::send_message(&self.session, frame, &self.handle.nonce, message);
@@ -250,7 +250,7 @@ impl Form {
     /// Removes hints that the page has put behind a field, once the field is right.
     fn remove_foreign_hints(&self, at: usize) {
         let Some(field) = self.fields.get(at).filter(|field| field.fault.is_none()) else { return };
-        if self.judge(at).is_some() {
+        if self.find_fault(at).is_some() {
             return;
         }
         let wrapper: Option<Element> = field.control().and_then(|control| control.parent_element());

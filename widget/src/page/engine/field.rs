@@ -22,9 +22,10 @@ pub enum Place {
         element: HtmlIFrameElement,
         /// True if the loader has put it into the page, and false if the form renders it.
         is_placed: bool,
-        /// The window that has said hello. A frame that the page has moved has another one, which says hello in its turn.
+        /// The window that has said hello. A frame that the page has moved has another one, which says hello in its
+        /// turn.
         window: Option<Window>,
-        /// What the frame told about its field.
+        /// The state that the frame reported.
         state: FieldState,
     },
 }
@@ -44,7 +45,7 @@ pub struct Field {
     pub optional: bool,
     /// False if it is neither checked nor sent.
     pub enabled: bool,
-    /// What is wrong with it, as far as the shopper has been told.
+    /// Its fault, as far as the shopper has been told.
     pub fault: Option<Fault>,
     /// The fault that its control shows.
     pub shown: Option<Fault>,
@@ -129,8 +130,8 @@ impl Field {
         }
     }
 
-    /// Returns the tidied value of an input of the page. A page may have replaced it by a copy in the form, which counts
-    /// then. Empty for a frame. A ticked box has the value `true`.
+    /// Returns the tidied value of an input of the page. A page may have replaced it by a copy in the form, which
+    /// counts then. Empty for a frame. A ticked box has the value `true`.
     pub fn value(&self, form: &FormNode) -> String {
         let Place::Input(node) = &self.place else { return String::new() };
         let own: Option<HtmlElement> = node.cast::<HtmlElement>().filter(|node| node.is_connected());

@@ -1,8 +1,8 @@
-//! A form as a yew component: its state, and what each message does to it. All kinds of forms are this component; what is
-//! particular to a kind is its [`Part`].
+//! A form as a yew component: its state, and what each message does to it. All kinds of forms are this component; what
+//! is particular to a kind is its [`Part`].
 //!
-//! A merchant's page moves, copies and restyles the form. So everything that comes and goes is the last child of its own
-//! wrapper, no event goes through yew, and classes that come and go are set on the nodes themselves.
+//! A merchant's page moves, copies and restyles the form. So everything that comes and goes is the last child of its
+//! own wrapper, no event goes through yew, and classes that come and go are set on the nodes themselves.
 
 use std::rc::Rc;
 
@@ -14,14 +14,14 @@ use yew::prelude::*;
 use super::field::{Field, Place};
 use crate::page::bridge::{FormNode, Value};
 use crate::page::dom::Listener;
-use crate::page::handle::{FormHandle, Kind};
+use crate::page::handle::{FormHandle, HandleKind};
 use crate::page::kinds::brand::BrandPart;
 use crate::page::kinds::card::CardPart;
 use crate::page::kinds::stored::StoredPart;
 use crate::page::relay::RelayAnswer;
 use crate::page::session::Session;
 
-/// What is particular to a kind of form.
+/// The particulars of a kind of form.
 pub enum Part {
     /// Nothing. A form that has begun is never without a kind.
     None,
@@ -33,11 +33,11 @@ pub enum Part {
     Stored(Box<StoredPart>),
 }
 
-/// How a form begins.
+/// The beginning of a form.
 pub struct Setup {
     /// Its fields.
     pub fields: Vec<Field>,
-    /// What is particular to its kind.
+    /// The particulars of its kind.
     pub part: Part,
 }
 
@@ -49,16 +49,16 @@ impl Default for Setup {
 
 /// Properties of a form.
 #[derive(Clone, Properties)]
-pub struct Properties {
-    /// What all forms of the page share.
+pub struct FormProperties {
+    /// Everything that the forms of a page share.
     pub session: Rc<Session>,
     /// The form as others see it.
     pub handle: Rc<FormHandle>,
-    /// How it begins. The form takes it.
+    /// Its beginning, which the form takes.
     pub setup: Rc<std::cell::RefCell<Option<Setup>>>,
 }
 
-impl PartialEq for Properties {
+impl PartialEq for FormProperties {
     fn eq(&self, other: &Self) -> bool {
         self.handle == other.handle
     }
@@ -80,7 +80,7 @@ impl Notice {
     }
 }
 
-/// What a button in a notice does.
+/// The action of a button in a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeAction {
     /// Brings the window of the brand to the front, or pays again if it is closed.
@@ -91,7 +91,7 @@ pub enum NoticeAction {
     CancelChallenge,
 }
 
-/// What can happen to a form.
+/// An event of a form.
 pub enum Message {
     /// A frame reported something about its field.
     Frame(FrameField, FieldReport<Value>),
@@ -138,7 +138,7 @@ pub enum Message {
     Notice(Option<Notice>),
     /// Says something to screen readers.
     Announce(String),
-    /// What was under way is over.
+    /// Nothing is under way any more.
     Idle,
     /// The page may look different than before.
     Restyle,
@@ -173,7 +173,7 @@ pub struct Form {
 
 impl Component for Form {
     type Message = Message;
-    type Properties = Properties;
+    type Properties = FormProperties;
 
     fn create(context: &Context<Self>) -> Self {
         let given = context.props();
@@ -284,7 +284,7 @@ impl Form {
     /// Listens to the form and the inputs of its fields.
     fn attach_listeners(&mut self, context: &Context<Self>) {
         let Some(form) = self.node() else { return };
-        self.listeners.extend(super::view::form_listeners(context, &form, self.handle.kind.get() != Kind::Card));
+        self.listeners.extend(super::view::form_listeners(context, &form, self.handle.kind.get() != HandleKind::Card));
         for (at, field) in self.fields.iter().enumerate() {
             if let (Place::Input(_), Some(control)) = (&field.place, field.control()) {
                 if !field.initial.is_empty() {
@@ -294,8 +294,8 @@ impl Form {
             }
         }
         if let (Some(button), Part::Card(_)) = (self.button(), &self.part) {
-            // A press of the button must not leave the field first: a hint that appeared then would move the button away,
-            // and the click would be lost.
+            // A press of the button must not leave the field first: a hint that appeared then would move the button
+            // away, and the click would be lost.
             self.listeners.push(Listener::new(&button, "mousedown", |event| event.prevent_default()));
         }
     }

@@ -1,4 +1,5 @@
-//! The submit of a form: checks, the merchant's decision, one request from the gateway's origin, and what its answer means.
+//! The submit of a form: checks, the merchant's decision, one request from the gateway's origin, and what its answer
+//! means.
 
 use std::rc::Rc;
 
@@ -14,7 +15,7 @@ use super::fault::Fault;
 use super::field::Place;
 use super::form::{Form, Message, Notice, Part};
 use crate::page::callbacks::{self, Callback, ErrorName};
-use crate::page::handle::Kind;
+use crate::page::handle::HandleKind;
 use crate::page::relay::RelayAnswer;
 use crate::page::text::keys;
 use crate::page::{collect, kinds, leave, wpwl};
@@ -72,16 +73,16 @@ impl Form {
     fn confirming_callback(&self) -> &'static str {
         use tillgate_shared::options::rows;
         match self.handle.kind.get() {
-            Kind::Card | Kind::Unknown => rows::ON_BEFORE_SUBMIT_CARD.name,
-            Kind::Stored => rows::ON_BEFORE_SUBMIT_ONE_CLICK_CARD.name,
-            Kind::Brand(FormKind::VirtualAccount) if self.is_inline() => {
+            HandleKind::Card | HandleKind::Unknown => rows::ON_BEFORE_SUBMIT_CARD.name,
+            HandleKind::Stored => rows::ON_BEFORE_SUBMIT_ONE_CLICK_CARD.name,
+            HandleKind::Brand(FormKind::VirtualAccount) if self.is_inline() => {
                 rows::ON_BEFORE_SUBMIT_INLINE_VIRTUAL_ACCOUNT.name
             }
-            Kind::Brand(FormKind::VirtualAccount) => rows::ON_BEFORE_SUBMIT_VIRTUAL_ACCOUNT.name,
-            Kind::Brand(FormKind::DirectDebit) => rows::ON_BEFORE_SUBMIT_DIRECT_DEBIT.name,
-            Kind::Brand(FormKind::Prepayment) => rows::ON_BEFORE_SUBMIT_PREPAYMENT.name,
-            Kind::Brand(FormKind::OnlineTransfer) => rows::ON_BEFORE_SUBMIT_ONLINE_TRANSFER.name,
-            Kind::Brand(FormKind::Card) => rows::ON_BEFORE_SUBMIT_CARD.name,
+            HandleKind::Brand(FormKind::VirtualAccount) => rows::ON_BEFORE_SUBMIT_VIRTUAL_ACCOUNT.name,
+            HandleKind::Brand(FormKind::DirectDebit) => rows::ON_BEFORE_SUBMIT_DIRECT_DEBIT.name,
+            HandleKind::Brand(FormKind::Prepayment) => rows::ON_BEFORE_SUBMIT_PREPAYMENT.name,
+            HandleKind::Brand(FormKind::OnlineTransfer) => rows::ON_BEFORE_SUBMIT_ONLINE_TRANSFER.name,
+            HandleKind::Brand(FormKind::Card) => rows::ON_BEFORE_SUBMIT_CARD.name,
         }
     }
 
@@ -262,8 +263,8 @@ impl Form {
     }
 }
 
-/// Returns the checkout to pay: that of the page, or one that the merchant creates now, unless nobody knows if the last one
-/// is paid. Empty if it could not be created.
+/// Returns the checkout to pay: that of the page, or one that the merchant creates now, unless nobody knows if the last
+/// one is paid. Empty if it could not be created.
 async fn find_checkout(
     session: &Rc<crate::page::session::Session>,
     handle: &Rc<crate::page::handle::FormHandle>,

@@ -1,4 +1,4 @@
-//! What all kinds of forms show: controls with their hints, groups, the button, messages.
+//! The view of all kinds of forms: controls with their hints, groups, the button, messages.
 
 use tillgate_shared::field::{FormField, Input};
 use wasm_bindgen::prelude::*;
@@ -194,8 +194,8 @@ pub fn label_id(container: &HtmlElement, class: &str) -> String {
     [&container.id(), "-label-", class].concat()
 }
 
-/// Returns the listeners of a form element: its submit, and keys that must not submit. Scripts that call `submit()` press
-/// its button too if `replaces_submit` is true; the loader has done so for the forms that it has placed.
+/// Returns the listeners of a form element: its submit, and keys that must not submit. Scripts that call `submit()`
+/// press its button too if `replaces_submit` is true; the loader has done so for the forms that it has placed.
 pub fn form_listeners(context: &Context<Form>, form: &FormNode, replaces_submit: bool) -> Vec<Listener> {
     let link = context.link().clone();
     let submit = Listener::with_capture(form, "submit", true, move |event| {
@@ -220,7 +220,8 @@ pub fn form_listeners(context: &Context<Form>, form: &FormNode, replaces_submit:
     vec![submit, key]
 }
 
-/// Returns the listeners of an input. A click counts like a change of a box, because scripts fire one without the other.
+/// Returns the listeners of an input. A click counts like a change of a box, because scripts fire one without the
+/// other.
 pub fn input_listeners(context: &Context<Form>, at: usize, field: &Field, control: &HtmlElement) -> Vec<Listener> {
     let listen = |kind: &'static str, message: fn(usize) -> Message| {
         let link = context.link().clone();

@@ -17,7 +17,7 @@ use crate::page::dom::{self, Listener};
 use crate::page::engine::field::Field;
 use crate::page::engine::form::{Form, Message, Notice, Part, Setup};
 use crate::page::engine::view;
-use crate::page::handle::{FormHandle, Kind};
+use crate::page::handle::{FormHandle, HandleKind};
 use crate::page::options::Options;
 use crate::page::session::Session;
 use crate::page::text::keys;
@@ -25,7 +25,7 @@ use crate::page::text::keys;
 /// Name of the inputs that say how an account at the brand is named.
 const MODE: &str = "customParameters[SHOPPER_paymentMode]";
 
-/// What is particular to the form of a brand.
+/// The particulars of the form of a brand.
 #[derive(Debug)]
 pub struct BrandPart {
     /// The brand.
@@ -62,7 +62,7 @@ pub fn mount(session: &Rc<Session>, form: &Rc<FormHandle>, offered: &OfferedBran
     form.container.replace_children_with_node_0();
     let _ = form.container.remove_attribute("aria-busy");
     form.key.replace(key);
-    form.kind.set(Kind::Brand(offered.form));
+    form.kind.set(HandleKind::Brand(offered.form));
     let part = BrandPart {
         has_modes: offered.fields.iter().any(|key| key == "paymentMode"),
         offered: offered.clone(),
@@ -72,8 +72,8 @@ pub fn mount(session: &Rc<Session>, form: &Rc<FormHandle>, offered: &OfferedBran
     session.mount(form, Setup { fields, part: Part::Brand(Box::new(part)) }, &form.container);
 }
 
-/// Returns the keys of the fields that the merchant has switched on. They are the customer's, and other data of a customer
-/// needs the names.
+/// Returns the keys of the fields that the merchant has switched on. They are the customer's, and other data of a
+/// customer needs the names.
 fn wanted_extras(options: &Options<Value>, offered: &OfferedBrand, config: &Config) -> Vec<String> {
     let is_wanted = |key: &&String| match key.as_str() {
         "birthDate" => options.show_birth_date,

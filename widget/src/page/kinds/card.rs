@@ -1,5 +1,5 @@
-//! The form of a card that is typed in. The loader has placed its groups and the frames of number and code, which have to be
-//! in their final place: a frame that moves loads again. The page module fills the groups.
+//! The form of a card that is typed in. The loader has placed its groups and the frames of number and code, which have
+//! to be in their final place: a frame that moves loads again. The page module fills the groups.
 
 use std::rc::Rc;
 
@@ -82,7 +82,7 @@ impl Skeleton {
     }
 }
 
-/// What is particular to the form of a card.
+/// The particulars of the form of a card.
 #[derive(Debug)]
 pub struct CardPart {
     /// Its nodes.
@@ -208,6 +208,18 @@ fn make_fields(
     if let Some(group) = skeleton.group("cvv") {
         group.set_hidden(!options.require_code);
     }
+    add_optional_groups(session, options, skeleton, locale, &mut fields);
+    fields
+}
+
+/// Adds the groups and fields of the billing address and of the box that stores the card, if the merchant wants them.
+fn add_optional_groups(
+    session: &Session,
+    options: &Options<Value>,
+    skeleton: &mut Skeleton,
+    locale: &str,
+    fields: &mut Vec<Field>,
+) {
     let billing = billing::make_fields(options, locale);
     if !billing.is_empty() {
         skeleton.add_group("billing", "submit");
@@ -225,7 +237,6 @@ fn make_fields(
         }
         fields.push(store);
     }
-    fields
 }
 
 impl CardPart {

@@ -33,7 +33,7 @@ impl Form {
         if let Some(brand) = next {
             self.set_brand(&brand);
         }
-        let told = detect::told_brands(found, &self.brand, options.brand_detection);
+        let told = detect::reported_brands(found, &self.brand, options.brand_detection);
         self.tell_detection(told, &state, options.detects_bin && options.brand_detection);
     }
 

@@ -1,4 +1,4 @@
-//! What the checkout offers to a card form, and how the form becomes ready.
+//! The offer of a checkout to a card form, and the form's way to being ready.
 
 use tillgate_shared::wire::{Config, FieldState, FrameField};
 use web_sys::Element;
@@ -27,7 +27,7 @@ impl Form {
         *state = FieldState::empty();
         let element = element.clone();
         if kind == FrameField::Number && self.is_busy {
-            // What was to be sent, or its answer, went with the frame that the page has moved.
+            // The request, or its answer, went with the frame that the page has moved.
             self.unsent(keys::COMMUNICATION_ERROR);
         }
         if let Some(config) = config {

@@ -1,4 +1,4 @@
-//! What a card form shows: controls in the groups that the loader has placed.
+//! The view of a card form: controls in the groups that the loader has placed.
 
 use tillgate_shared::field;
 use tillgate_shared::wire::FrameField;
@@ -78,8 +78,8 @@ impl Form {
         }
     }
 
-    /// Returns the choice between the brands of one card, which stands beside its number. The merchant may have hidden the
-    /// list of brands.
+    /// Returns the choice between the brands of one card, which stands beside its number. The merchant may have hidden
+    /// the list of brands.
     fn view_brand_choice(&self, part: &CardPart) -> Html {
         if part.choices.len() < 2 {
             return Html::default();

@@ -1,4 +1,5 @@
-//! Kinds of forms: what is particular to cards, to other brands, and to stored accounts; and which of them a checkout offers.
+//! Kinds of forms: what is particular to cards, to other brands, and to stored accounts; and which of them a checkout
+//! offers.
 
 pub mod billing;
 pub mod brand;
@@ -20,7 +21,7 @@ use tillgate_shared::wire::Config;
 use super::bridge::Value;
 use super::callbacks::ErrorName;
 use super::engine::form::{Form, Message, Part};
-use super::handle::{FormHandle, Kind};
+use super::handle::{FormHandle, HandleKind};
 use super::options::{Options, Style};
 use super::session::Session;
 use super::text::keys;
@@ -45,7 +46,8 @@ pub fn brand_name(form: &Form) -> String {
     }
 }
 
-/// Creates the forms that the checkout offers, and hides the others. Called again if the merchant has changed the checkout.
+/// Creates the forms that the checkout offers, and hides the others. Called again if the merchant has changed the
+/// checkout.
 pub fn offer(session: &Rc<Session>, config: &Rc<Config>) {
     if let Some(closed) = &config.closed {
         return show_closed(session, closed);
@@ -55,10 +57,10 @@ pub fn offer(session: &Rc<Session>, config: &Rc<Config>) {
     for form in &forms {
         let offered = form.brands.first().and_then(|code| config.find_brand(code));
         match form.kind.get() {
-            Kind::Stored => {}
-            Kind::Card | Kind::Brand(_) => form.send(Message::Offered(config.clone())),
-            Kind::Unknown => match offered {
-                Some(_) if has_twin(session, config, form) => session.put_away(form),
+            HandleKind::Stored => {}
+            HandleKind::Card | HandleKind::Brand(_) => form.send(Message::Offered(config.clone())),
+            HandleKind::Unknown => match offered {
+                Some(_) if has_other_form(session, config, form) => session.put_away(form),
                 Some(brand) => {
                     session.away.borrow_mut().retain(|other| other != form);
                     if !session.forms.borrow().contains(form) {
@@ -83,8 +85,8 @@ pub fn offer(session: &Rc<Session>, config: &Rc<Config>) {
     logos::show(session, config);
 }
 
-/// Tells the developer that the page names no brand that is offered. Shoppers read that the form could not be loaded, as the
-/// checkout itself is not at fault.
+/// Tells the developer that the page names no brand that is offered. Shoppers read that the form could not be loaded,
+/// as the checkout itself is not at fault.
 pub fn show_nothing_offered(session: &Rc<Session>) {
     session.report_mistake("none of the brands is offered by this channel");
     let first = session.away.borrow().first().cloned();
@@ -96,7 +98,7 @@ pub fn show_nothing_offered(session: &Rc<Session>) {
 }
 
 /// Returns true if another form stands for the same direct debit: it has two names.
-fn has_twin(session: &Session, config: &Config, form: &FormHandle) -> bool {
+fn has_other_form(session: &Session, config: &Config, form: &FormHandle) -> bool {
     let is_debit = |form: &FormHandle| {
         let brand = form.brands.first().and_then(|code| config.find_brand(code));
         brand.is_some_and(|brand| brand.form == FormKind::DirectDebit)
@@ -117,11 +119,11 @@ pub fn report_missing(codes: &[String]) {
 
 /// Shows in all forms that the checkout cannot be paid.
 fn show_closed(session: &Rc<Session>, closed: &tillgate_shared::wire::ClosedReason) {
-    let has_cards = session.forms.borrow().iter().any(|form| form.kind.get() == Kind::Card);
+    let has_cards = session.forms.borrow().iter().any(|form| form.kind.get() == HandleKind::Card);
     let key = if closed.paid { keys::PAID_ERROR } else { keys::CHECKOUT_ERROR };
     session.each_form(|form| {
         if form.is_mounted() {
-            if form.kind.get() != Kind::Card {
+            if form.kind.get() != HandleKind::Card {
                 form.send(Message::End(key));
             }
             return;

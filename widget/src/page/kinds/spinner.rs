@@ -1,5 +1,5 @@
-//! The merchant's own spinner, by the measures of spin.js: a ring of lines that fade. CSS draws it on the element that turns
-//! anyway.
+//! The merchant's own spinner, by the measures of spin.js: a ring of lines that fade. CSS draws it on the element that
+//! turns anyway.
 
 use std::cell::RefCell;
 

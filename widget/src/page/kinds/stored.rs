@@ -12,14 +12,14 @@ use yew::prelude::*;
 use crate::page::bridge::document;
 use crate::page::engine::field::Field;
 use crate::page::engine::form::{Form, Message, Notice, Part, Setup};
-use crate::page::handle::{FormHandle, Kind};
+use crate::page::handle::{FormHandle, HandleKind};
 use crate::page::session::Session;
 use crate::page::text::keys;
 use crate::page::{dom, frames};
 
 /// A stored account in the form.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct StoredEntry {
     /// The account.
     pub account: StoredAccount,
     /// Position of the field for its holder, if it has none and needs one.
@@ -36,11 +36,11 @@ pub struct Entry {
     pub(super) is_leaving: bool,
 }
 
-/// What is particular to the form with stored accounts.
+/// The particulars of the form with stored accounts.
 #[derive(Debug)]
 pub struct StoredPart {
     /// The accounts.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<StoredEntry>,
     /// Position of the chosen one.
     pub(super) chosen: Option<usize>,
     /// True if the shopper may remove accounts.
@@ -63,7 +63,7 @@ impl StoredPart {
 
 /// Shows the stored accounts that the checkout offers, before the other forms.
 pub fn offer(session: &Rc<Session>, config: &Rc<Config>) {
-    let existing = session.forms.borrow().iter().find(|form| form.kind.get() == Kind::Stored).cloned();
+    let existing = session.forms.borrow().iter().find(|form| form.kind.get() == HandleKind::Stored).cloned();
     if let Some(form) = existing {
         return form.send(Message::Offered(config.clone()));
     }
@@ -103,7 +103,7 @@ fn first_place(session: &Session) -> Option<HtmlElement> {
 }
 
 /// Creates the entry of an account, and the field for its holder if that is missing.
-fn make_entry(account: &StoredAccount, config: &Config, fields: &mut Vec<Field>) -> Entry {
+fn make_entry(account: &StoredAccount, config: &Config, fields: &mut Vec<Field>) -> StoredEntry {
     let needs_holder = account.holder.is_empty() && config.override_holder && !account.is_virtual;
     let row = FormField::find(if account.is_card { field::CARD_HOLDER.key } else { field::ACCOUNT_HOLDER.key });
     let holder = row.filter(|_| needs_holder).map(|row| {
@@ -114,7 +114,7 @@ fn make_entry(account: &StoredAccount, config: &Config, fields: &mut Vec<Field>)
         fields.push(field);
         fields.len() - 1
     });
-    Entry {
+    StoredEntry {
         account: account.clone(),
         holder,
         group: NodeRef::default(),

@@ -1,8 +1,8 @@
-//! What the form with stored accounts shows.
+//! The view of the form with stored accounts.
 
 use yew::prelude::*;
 
-use super::stored::{Entry, StoredPart};
+use super::stored::{StoredEntry, StoredPart};
 use crate::page::button::Button;
 use crate::page::engine::form::{Form, Message};
 use crate::page::text::keys;
@@ -26,7 +26,7 @@ impl Form {
         }
     }
 
-    fn view_entry(&self, part: &StoredPart, at: usize, entry: &Entry) -> Html {
+    fn view_entry(&self, part: &StoredPart, at: usize, entry: &StoredEntry) -> Html {
         let account = &entry.account;
         let detail = |key: &str, text: &str, is_code: bool| {
             let dir = is_code.then_some("ltr");
@@ -59,7 +59,7 @@ impl Form {
         }
     }
 
-    fn view_remove_button(&self, at: usize, entry: &Entry) -> Html {
+    fn view_remove_button(&self, at: usize, entry: &StoredEntry) -> Html {
         let send = |is_left: bool| {
             let handle = self.handle.clone();
             Callback::from(move |()| handle.send(Message::RemovePressed { entry: at, is_left }))
