@@ -45,6 +45,7 @@ mod external_capabilities;
 mod external_events;
 mod external_faults;
 mod external_redirects;
+mod external_reservations;
 mod external_three_ds;
 mod follow_ups;
 mod form_files;
