@@ -365,7 +365,7 @@ interface WpwlLabels extends WpwlErrorMessages {
   payWith?: string;
   /** "Save this card for my next purchases" */
   saveCard?: string;
-  /** "Other ways to pay" */
+  /** "Show other payment methods" */
   showOtherPaymentMethods?: string;
   /** "Remove" */
   remove?: string;

@@ -2,6 +2,8 @@
 
 use Input::{Checkbox, Choice, Code, Country, Date, Digits, Phone, Text};
 
+use crate::format::bic;
+
 /// The control in which a shopper fills in a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
@@ -141,6 +143,10 @@ pub static ACCOUNT_BANK: FormField =
 pub static MANDATE: FormField =
     new_field("mandate", &["bankAccount.mandate.dateOfSignature"], Checkbox, "mandateError");
 
+/// The box by which the shopper has the card stored.
+pub static CREATE_REGISTRATION: FormField =
+    new_field("createRegistration", &["createRegistration"], Checkbox, "").with_label("saveCard").hosted_only();
+
 /// All fields.
 #[rustfmt::skip] // a row reads as a line
 pub static FIELDS: &[&FormField] = &[
@@ -149,7 +155,7 @@ pub static FIELDS: &[&FormField] = &[
     &new_field("bankName", &["bankAccount.bankName"], Text, "bankNameError").hosted_only(),
     &new_field("country", &["bankAccount.country"], Country, "countryError").with_autofill("country"),
     &new_field("accountId", &["virtualAccount.accountId"], Text, "accountIdError").with_autofill("email"),
-    &MANDATE,
+    &MANDATE, &CREATE_REGISTRATION,
     &new_field("paymentMode", &["customParameters[SHOPPER_paymentMode]"], Choice, "").with_label("").hosted_only(),
     &new_field("mobilePhone", &["virtualAccount.accountId"], Phone, "mobilePhoneNumberError")
         .with_label("mobilePhoneNumber").with_autofill("tel").hosted_only(),
@@ -182,11 +188,32 @@ impl FormField {
         Self::find(key).filter(|field| field.in_plain_form)
     }
 
+    /// Returns the parameter that a value is posted as. A field with two parameters for one value posts an IBAN or a
+    /// BIC as the first, and a national number as the second.
+    pub fn parameter_for(&self, value: &str) -> &'static str {
+        let is_international = match self.key {
+            "accountNumber" => looks_like_iban(value),
+            "accountBank" => bic::check(value).is_ok(),
+            _ => true,
+        };
+        match (is_international, self.parameters) {
+            (false, [_, national, ..]) | (true, [national, ..]) => national,
+            _ => self.name,
+        }
+    }
+
     /// Finds the field that is posted as this parameter, also by the name of its input. If several are, returns the
     /// first in the table.
     pub fn find_by_parameter(name: &str) -> Option<&'static Self> {
         FIELDS.iter().copied().find(|field| field.name == name || field.parameters.contains(&name))
     }
+}
+
+/// Returns true if a text in capitals begins like an IBAN: with two letters and two digits.
+pub fn looks_like_iban(value: &str) -> bool {
+    let is_start =
+        |bytes: &[u8]| bytes[..2].iter().all(u8::is_ascii_uppercase) && bytes[2..].iter().all(u8::is_ascii_digit);
+    value.as_bytes().get(..4).is_some_and(is_start)
 }
 
 #[cfg(test)]

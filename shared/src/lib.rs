@@ -14,3 +14,4 @@ pub mod options;
 pub mod parameter;
 pub mod result;
 pub mod urlencoded;
+pub mod wire;

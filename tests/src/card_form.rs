@@ -20,7 +20,7 @@ pub struct CardForm<'a> {
 }
 
 impl<'a> CardForm<'a> {
-    /// Waits until the form in the page is usable and its page module, which validates the fields, is loaded.
+    /// Waits until the form in the page is usable: it is not busy, and both frames have their field.
     ///
     /// # Errors
     /// If the form does not appear in time.
@@ -30,7 +30,8 @@ impl<'a> CardForm<'a> {
         Ok(form)
     }
 
-    /// Waits until the form in the page is usable: both frames have their field. The page module may still be loading.
+    /// Waits until a page that moves the form's nodes has a usable one: it is not busy, and both frames have their
+    /// field.
     ///
     /// # Errors
     /// If the form does not appear in time.
@@ -41,6 +42,11 @@ impl<'a> CardForm<'a> {
         form.type_into_frame(NUMBER_FRAME, "input", "").await?;
         form.type_into_frame(CODE_FRAME, "input", "").await?;
         Ok(form)
+    }
+
+    /// Returns the form in the page, however far it has come.
+    pub fn in_page(browser: &'a Browser) -> Self {
+        Self { browser }
     }
 
     /// Fills in all fields with a card that the simulator approves.

@@ -1,141 +1,169 @@
-// What comes into a placeholder's place: one form for all of its cards, one for each other brand. Only cards are known
-// here (see old.js); what the other forms are made of, the gateway says.
+// Puts forms in the place of placeholders: one for all cards of a placeholder, and an empty place for each other brand, which
+// the page module fills. Frames begin to load at once; the placeholder itself stays beside them until the page's scripts have
+// run, as those may still look for it, move it, or name its brands.
 
-// Cards have no kind.
-var isOther = function (form) {
-  return form.kind;
-};
-
-// The form that a frame's message is about.
-var formOf = function (data) {
-  return state.forms.find(function (form) {
-    return form.nonce === data.form;
-  });
-};
-
-var brandsOf = function (placeholder) {
-  var listed = nativeCall(placeholder, "getAttribute", "data-brands") || nativeGet(placeholder, "textContent");
-  return listed.split(/[\s,]+/).filter(Boolean);
-};
+import { actionOf, brandsOf, isCardBrand } from "./brands.js";
+import { make, randomDigits, runSoon } from "./dom.js";
+import { nativeCall, nativeGet, nativeSet } from "./native.js";
+import { framesBase, ownScript } from "./script.js";
+import { addSkeleton } from "./skeleton.js";
 
 // Milliseconds, what a screen takes for a picture: placing that takes longer has no time for a second frame.
 var SLOW = 16;
 
-var place = function (placeholder, several) {
+// Forms that stand, and placeholders beside them.
+var forms = [];
+var pending = [];
+var relayFrame = null;
+
+export function listForms() {
+  return forms;
+}
+
+function makeForm(placeholder, brands) {
+  return {
+    nonce: randomDigits(20),
+    brands: brands,
+    isCard: isCardBrand(brands[0]),
+    key: "",
+    // Filled in later; here so that nothing stands in their place which the page has added to every object.
+    container: null,
+    form: null,
+    number: null,
+    code: null,
+    codeWrapper: null,
+    message: null,
+    wasBusy: false,
+    isDone: false,
+    readResult: function () {
+      return actionOf(placeholder);
+    },
+  };
+}
+
+function placeForms(placeholder, checkout, isOneOfSeveral) {
   var begun = performance.now();
-  var card;
   var brands = brandsOf(placeholder);
-  var result = actionOf(placeholder);
-  var own = brands.filter(isCard);
-  var containers = [];
-  (brands.length ? brands : [""]).forEach(function (brand) {
-    var form = bare({ nonce: random(20), brands: [brand], result: result });
-    if (!isCard(brand)) {
-      form.container = make("div", "wpwl-container wpwl-loading", { id: "other_" + random(12), "aria-busy": "true" }, [
+  var cards = brands.filter(isCardBrand);
+  var placed = [];
+  if (cards.length || !brands.length) placed.push(makeForm(placeholder, cards.length ? cards : [""]));
+  brands.forEach(function (brand) {
+    if (!isCardBrand(brand)) placed.push(makeForm(placeholder, [brand]));
+  });
+  // In the order in which the page names the brands.
+  placed.sort(function (a, b) {
+    return brands.indexOf(a.brands[0]) - brands.indexOf(b.brands[0]);
+  });
+  placed.forEach(function (form) {
+    if (!form.isCard) {
+      form.container = make("div", "wpwl-container wpwl-loading", { id: "other_" + randomDigits(12), "aria-busy": "true" }, [
         make("div", "wpwl-wrapper"),
       ]);
-      form.kind = "other";
-      // Until what makes it has come.
-      form.form = form.container;
-      state.forms.push(form);
-    } else if (brand === own[0] || !brand) {
-      form.brands = own;
-      delete state.done.cards;
-      var cardForms = state.forms.filter(function (other) {
-        return !isOther(other);
-      });
-      card = skeleton(form, cardForms.length + 1, several);
-      state.forms.push(card);
-    } else return;
-    containers.push(form.container);
+      return;
+    }
+    form.brands = cards;
+    var number = forms.filter(function (other) {
+      return other.isCard;
+    }).length;
+    addSkeleton(form, checkout, number + 1, isOneOfSeveral || number > 0);
+    var complete = function () {
+      form.codeWrapper.append(form.code);
+    };
+    // Nothing is dearer to make than a frame: on a slow processor, two of them would be a long task.
+    if (performance.now() - begun < SLOW) complete();
+    else runSoon(complete);
   });
-  nativeGet(placeholder, "replaceWith").apply(placeholder, containers);
-  var complete = function () {
-    if (card) card.wrappers.cvv.append(card.code);
-  };
-  // Nothing is dearer to make than a frame: on a slow processor, two of them would be a long task.
-  if (performance.now() - begun < SLOW) complete();
-  else soon(complete);
-};
+  return placed;
+}
 
-// A card form of which the channel offers no brand gives way to what else there is. Its place stays: stored cards may want it.
-var drop = function (form) {
-  if (!state.stored && !state.forms[1]) return false;
-  state.forms.splice(state.forms.indexOf(form), 1);
-  state.nodes.push(form.container);
-  Object.assign(form.container, { className: "", hidden: true });
-  state.dropped = form;
-  form.ended = true;
-  return true;
-};
+function containersOf(entry) {
+  return entry.forms.map(function (form) {
+    return form.container;
+  });
+}
 
-// Said to whoever made the page; the shopper has the other brands.
-var missing = function (brands) {
-  if (brands[0]) console.warn("Tillgate: " + brands.join(", ") + ": not offered by this channel");
-};
+// Places the forms of all placeholders that stand in the page. Returns the number of new ones.
+export function placeAll(checkout, isParsed) {
+  var found = Array.from(nativeCall(document, "querySelectorAll", "form.paymentWidgets")).filter(function (form) {
+    var isKnown = pending.some(function (entry) {
+      return entry.placeholder === form;
+    });
+    return !isKnown && (isParsed || !nativeCall(form, "contains", ownScript));
+  });
+  found.forEach(function (placeholder) {
+    var entry = { placeholder: placeholder, brands: brandsOf(placeholder).join(), forms: placeForms(placeholder, checkout, found.length > 1) };
+    nativeGet(placeholder, "style").display = "none";
+    nativeGet(placeholder, "after").apply(placeholder, containersOf(entry));
+    pending.push(entry);
+    forms.push.apply(forms, entry.forms);
+  });
+  return found.length;
+}
 
-// A frame of our origin without a field: it tells the other forms what they are, and sends what they post. Forms that came
-// since want another.
-var relay = function (anew) {
-  var brands = state.forms
-    .concat(state.away)
+function removeForms(entry) {
+  forms = forms.filter(function (form) {
+    return !entry.forms.includes(form);
+  });
+  containersOf(entry).forEach(function (container) {
+    container.remove();
+  });
+}
+
+// Ends the time in which the page's scripts may change the placeholders: forms go where these are now, for the brands that
+// they name now.
+export function settleForms(checkout) {
+  pending.splice(0).forEach(function (entry) {
+    var placeholder = entry.placeholder;
+    if (!nativeGet(placeholder, "isConnected")) return removeForms(entry);
+    if (brandsOf(placeholder).join() !== entry.brands) {
+      removeForms(entry);
+      entry.forms = placeForms(placeholder, checkout, false);
+      forms.push.apply(forms, entry.forms);
+      nativeGet(placeholder, "after").apply(placeholder, containersOf(entry));
+    } else if (nativeGet(placeholder, "nextSibling") !== entry.forms[0].container && !entry.forms[0].container.isConnected)
+      nativeGet(placeholder, "after").apply(placeholder, containersOf(entry));
+    nativeCall(placeholder, "remove");
+  });
+}
+
+// Opens the hidden frame on the frames' origin that tells the page module about other brands than cards and about stored
+// accounts, and sends for their forms.
+export function openRelay(checkout, isAnew) {
+  var brands = forms
     .map(function (form) {
       return form.brands.join(" ");
     })
     .join(" ");
-  var query = new URLSearchParams({ checkoutId: checkoutId, brands: brands });
+  var query = new URLSearchParams({ checkoutId: checkout.id, brands: brands });
   var src = framesBase + "v1/internalRequestIframe.html?" + query;
-  if (!anew && state.relay && state.relay.src === src) return;
-  if (state.relay) state.relay.remove();
-  state.relay = make("iframe", "", { hidden: "", referrerpolicy: "no-referrer", src: src });
+  if (!isAnew && relayFrame && relayFrame.src === src) return relayFrame;
+  if (relayFrame) relayFrame.remove();
+  relayFrame = make("iframe", "", { hidden: "", referrerpolicy: "no-referrer", src: src });
   // Many sheets give frames a display, and thereby show hidden ones.
-  state.relay.style.display = "none";
-  nativeGet(document, "body").append(state.relay);
-  delete state.done.more;
-};
+  relayFrame.style.display = "none";
+  nativeGet(document, "body").append(relayFrame);
+  return relayFrame;
+}
 
-// Asks again what the checkout offers, which the merchant may have changed since.
-var reread = function () {
-  relay(true);
-};
+export function findRelay() {
+  return relayFrame;
+}
 
-// What makes the other forms: fetched only where there are some, or where the page's options ask for more than cards.
-var moreTag;
-var moreReady;
-var more = function () {
-  var tag = state.tag;
-  if (moreTag === tag) return;
-  moreTag = tag;
-  var forms = (state.more = state.more || script(state, "js/forms.min.js", pinned("%FORMS%")));
-  // Which hash the language's file has, that script knows.
-  var speaks = function () {
-    return tag === "en" || script(state, "js/forms-" + tag + ".js", pinned(state.pins[tag])).catch(Boolean);
-  };
-  forms.then(speaks).then(
-    function () {
-      // Unless another language was asked for meanwhile.
-      if (moreTag !== tag) return;
-      moreReady = true;
-      state.go();
-    },
-    function (error) {
-      moreTag = state.more = null;
-      fail(error);
-    },
-  );
-};
+// Removes everything that stands.
+export function removeAll() {
+  pending.forEach(function (entry) {
+    nativeCall(entry.placeholder, "remove");
+  });
+  forms.forEach(function (form) {
+    if (form.form) nativeCall(form.form, "remove");
+    form.container.remove();
+  });
+  if (relayFrame) relayFrame.remove();
+  pending = [];
+  forms = [];
+  relayFrame = null;
+}
 
-var wantsMore = function () {
-  var given = options();
-  return (
-    state.forms.some(isOther) ||
-    state.authenticates ||
-    given.style === "logos" ||
-    given.billingAddress ||
-    given.forceCardHolderEqualsBillingName ||
-    given.useSummaryPage ||
-    given.spinner ||
-    given.enableSAQACompliance ||
-    (given.registrations && given.registrations.offer)
-  );
-};
+export function setFormHidden(form, isHidden) {
+  if (form.form) nativeSet(form.form, "hidden", isHidden);
+}

@@ -22,9 +22,9 @@ Checks, in less than a second and without building anything:
   comments   no comment begins with What, Who, Whose, Whether, Where, How or As, and no line with
              a comment is longer than 120 characters
   names      at most 35 % of the functions have a one-word name, no two visible types of a package
-             share a name, and no name has a word that the glossary discourages (not in widget/)
+             share a name, and no name has a word that the glossary discourages
   functions  no function has more than 60 lines, except a table: one expression without any
-             statement (not in widget/ and tests/tests/)
+             statement (not in tests/tests/)
   boundaries no module of the gateway uses another one that docs/architecture.md puts above it, SQL
              is only in the store, and only a few places know the simulator
 

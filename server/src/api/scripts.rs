@@ -16,11 +16,9 @@ use super::{AppState, FieldsUrl, form};
 /// Purposes of files by path prefix; the first match wins.
 const PURPOSES: &[(&str, &str)] = &[
     ("paymentWidgets.js", "Puts the payment form into the merchant's page and the card's fields into frames"),
-    ("static/js/static.min.js", "Checks the fields of the page, shows errors, and asks the frames to send"),
+    ("static/js/static.min.js", "Shows and checks all forms, and asks the frames to send"),
     ("static/js/plain/", "The same as js/static.min.js where WebAssembly is forbidden"),
-    ("static/js/forms.min.js", "Forms of brands other than cards, stored accounts, 3-D Secure challenges, wallets"),
-    ("static/js/forms-", "Texts of js/forms.min.js in one language"),
-    ("static/js/locale-", "Texts of the card form in one language"),
+    ("static/js/locale-", "Texts of the form in one language"),
     ("static/frame/frame.wasm", "Checks of card number and code in their frames"),
     ("static/frame/frame.js", "Loads frame.wasm, and sends card data from the frame to the gateway"),
     ("static/frame/plain.js", "The same as frame.js where WebAssembly is forbidden"),

@@ -62,4 +62,11 @@ impl FormKind {
             Self::VirtualAccount => "virtualAccount",
         }
     }
+
+    /// Finds a kind of form by its name in class names.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Card, Self::DirectDebit, Self::Prepayment, Self::OnlineTransfer, Self::VirtualAccount]
+            .into_iter()
+            .find(|kind| kind.as_str() == name)
+    }
 }

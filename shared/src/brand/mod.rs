@@ -34,6 +34,11 @@ impl AccountType {
             Self::Wallet => "wallet",
         }
     }
+
+    /// Finds a kind of account by its name on the wire.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Card, Self::Bank, Self::Virtual, Self::Wallet].into_iter().find(|kind| kind.as_str() == name)
+    }
 }
 
 /// The way in which a payment of a brand gets its result.
@@ -55,6 +60,11 @@ impl Flow {
             Self::Redirect => "redirect",
             Self::Popup => "popup",
         }
+    }
+
+    /// Finds a flow by its name on the wire.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Now, Self::Redirect, Self::Popup].into_iter().find(|flow| flow.as_str() == name)
     }
 }
 

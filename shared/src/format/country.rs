@@ -1,21 +1,34 @@
 //! Countries: ISO 3166-1 alpha-2, two uppercase letters.
 
 use std::borrow::Cow;
-use std::str::FromStr as _;
 
 use super::digits;
 
 /// Format; the letters must also be a country's.
 pub const PATTERN: &str = "^[A-Z]{2}$";
 
+/// All codes in alphabetical order, each followed by a space. The form lists them, so they are here and not in a crate
+/// that knows more of each.
+const CODES: &str = "\
+    AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY \
+    BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK \
+    FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR \
+    IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK \
+    ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM \
+    PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF \
+    TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW";
+
+/// Returns all codes in alphabetical order.
+pub fn all_codes() -> impl Iterator<Item = &'static str> {
+    CODES.split(' ')
+}
+
 /// Checks a country code. Kosovo has no code in the standard, so `XK` is accepted, as is usual.
 ///
 /// # Errors
 /// The message for `parameterErrors`.
 pub fn check(value: &str) -> Result<(), Cow<'static, str>> {
-    let known = value.len() == 2
-        && value.bytes().all(|byte| byte.is_ascii_uppercase())
-        && (value == "XK" || iso_currency::Country::from_str(value).is_ok());
+    let known = value.len() == 2 && all_codes().any(|code| code == value);
     if known { Ok(()) } else { Err(Cow::Borrowed("must be an ISO 3166-1 country code of two uppercase letters")) }
 }
 
@@ -53,6 +66,8 @@ pub fn check_letters_or_number(value: &str) -> Result<(), Cow<'static, str>> {
 
 #[cfg(test)]
 mod tests {
+    use std::str::FromStr as _;
+
     use super::*;
 
     #[test]
@@ -84,5 +99,14 @@ mod tests {
         for code in ["", "D", "de", "DEU", "ZZ", "AA", "UK", "EU", "Ü"] {
             assert!(check(code).is_err(), "{code}");
         }
+    }
+
+    #[test]
+    fn the_codes_are_those_of_the_standard_and_kosovo() {
+        let letters = || b'A'..=b'Z';
+        let pairs = letters().flat_map(|a| letters().map(move |b| String::from_utf8(vec![a, b]).unwrap_or_default()));
+        let expected: Vec<String> =
+            pairs.filter(|code| code == "XK" || iso_currency::Country::from_str(code).is_ok()).collect();
+        assert!(all_codes().eq(expected));
     }
 }

@@ -82,6 +82,17 @@ pub fn check(value: &str) -> Result<(), Cow<'static, str>> {
     }
 }
 
+/// Returns true for an IBAN in capitals with right check digits (ISO 7064, MOD 97-10), whatever its country wants of
+/// its form. Fields of the form are checked by this, which is small, and by the gateway with [`check`].
+pub fn has_check_digits(value: &str) -> bool {
+    let value = value.as_bytes();
+    let digits = |byte: &u8| if byte.is_ascii_digit() { u32::from(byte - b'0') } else { u32::from(byte - b'A') + 10 };
+    let add = |rest: u32, digit: u32| (rest * if digit > 9 { 100 } else { 10 } + digit) % 97;
+    let is_capital = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_uppercase();
+    let turned = value.iter().skip(4).chain(value.iter().take(4));
+    has_shape(value) && value.iter().all(is_capital) && turned.map(digits).fold(0, add) == 1
+}
+
 /// Returns true if a text without spaces is an IBAN, in either case, with the check digits and the form of a country
 /// that the registry knows.
 pub(crate) fn is_registered(value: &str) -> bool {
@@ -134,6 +145,16 @@ mod tests {
             ("DE8937040044053201300é", "must match"),
         ] {
             assert!(check(bad).is_err_and(|message| message.contains(about)), "{bad}");
+        }
+    }
+
+    #[test]
+    fn check_digits_alone_tell_most_mistakes() {
+        for good in ["DE89370400440532013000", "NO9386011117947", "MT84MALT011000012345MTLCAST001S"] {
+            assert!(has_check_digits(good), "{good}");
+        }
+        for bad in ["DE88370400440532013000", "de89370400440532013000", "DE8937040044", "", "DE8937040044053201300é"] {
+            assert!(!has_check_digits(bad), "{bad}");
         }
     }
 

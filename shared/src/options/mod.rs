@@ -3,7 +3,7 @@
 //! names that the form's sources read.
 
 mod declarations;
-mod rows;
+pub mod rows;
 mod text_keys;
 mod theme;
 

@@ -26,7 +26,7 @@ fn form_sources() -> Vec<String> {
         }
     }
     let mut found = Vec::new();
-    for part in ["src", "loader", "frame", "forms"] {
+    for part in ["src", "loader", "frame"] {
         let part = crate_path("../widget").join(part);
         if part.exists() {
             collect_sources(&part, &mut found);
@@ -34,72 +34,6 @@ fn form_sources() -> Vec<String> {
     }
     found
 }
-
-/// Returns the name at the start of `text`.
-fn leading_name(text: &str) -> &str {
-    &text[..text.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(text.len())]
-}
-
-/// Returns the names of options that the sources read.
-fn read_option_names() -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    for source in form_sources() {
-        let mut add = |name: &str| {
-            if !name.is_empty() {
-                found.insert(name.to_owned());
-            }
-        };
-        // Rust: options::is_on("name"), js::text(&options::object(), "name").
-        for rest in source.split("options::").skip(1) {
-            let (_, rest) = rest.split_at(leading_name(&rest.replace('_', "x")).len());
-            for call in ["(\"", "(), \""] {
-                add(rest.strip_prefix(call).map(leading_name).unwrap_or_default());
-            }
-        }
-        for rest in source.split("&options, \"").skip(1) {
-            add(leading_name(rest));
-        }
-        // JavaScript: options().name, isOn("name"), const { name, other } = options().
-        for call in ["options().", "isOn(\""] {
-            for rest in source.split(call).skip(1) {
-                add(leading_name(rest));
-            }
-        }
-        // const given = options(); given.name
-        for before in source.split(" = options();").collect::<Vec<_>>().split_last().map_or(&[][..], |it| it.1) {
-            if let Some(variable) = before.rsplit(' ').next().filter(|it| leading_name(it) == *it) {
-                source.split(&format!("{variable}.")).skip(1).for_each(|rest| add(leading_name(rest)));
-            }
-        }
-        for before in source.split("} = options()").collect::<Vec<_>>().split_last().map_or(&[][..], |it| it.1) {
-            let names = before.rsplit('{').next().unwrap();
-            names.split(',').for_each(|it| add(leading_name(it.trim())));
-        }
-        // Callbacks are found by their name in quotes.
-        for rest in source.split("\"on").skip(1) {
-            let name = leading_name(rest);
-            // Names that the loader assembles are searched in the code that reads the table.
-            if name.starts_with(|it: char| it.is_ascii_uppercase()) && !rest.starts_with(COMPOSED) {
-                add(&format!("on{name}"));
-            }
-        }
-    }
-    found
-}
-
-/// Code of the loader that assembles the names of these callbacks, after their `"on`.
-const COMPOSED: &str = "BeforeSubmit\" + ";
-
-#[test]
-fn the_table_knows_every_option_that_the_form_reads() {
-    let known: BTreeSet<_> = OPTIONS.iter().flat_map(|option| option.name.split('.')).map(str::to_owned).collect();
-    let unknown: Vec<_> = read_option_names().into_iter().filter(|name| !known.contains(name)).collect();
-    assert!(unknown.is_empty(), "missing in shared/src/options/rows.rs: {unknown:?}");
-    assert!(read_option_names().len() > 15, "the search finds what is read: {:?}", read_option_names());
-}
-
-/// Options that the form does not read, because its behaviour cannot be changed.
-const ACCEPTED: [&str; 1] = ["imageStyle"];
 
 #[test]
 fn keys_that_nothing_shows_are_no_keys_of_ours_and_the_table_says_so() {
@@ -114,21 +48,18 @@ fn keys_that_nothing_shows_are_no_keys_of_ours_and_the_table_says_so() {
     }
 }
 
+/// Options that the form does not read: its behaviour cannot be changed, or the loader reads them by their names.
+const NOT_BY_ROW: [&str; 2] = ["imageStyle", "locale"];
+
 #[test]
-fn the_form_reads_every_option_of_the_table() {
+fn the_form_uses_the_row_of_every_option_and_callback() {
     let code = form_sources().join("\n");
-    let read_names = read_option_names();
-    for option in OPTIONS {
-        for name in option.name.split('.') {
-            let spelled = |before: &str, after: &str| code.contains(&format!("{before}{name}{after}"));
-            let composed = name.starts_with("onBeforeSubmit") && code.contains(COMPOSED);
-            let read = ACCEPTED.contains(&name)
-                || read_names.contains(name)
-                || spelled("\"", "\"")
-                || spelled(".", "")
-                || composed;
-            assert!(read, "{} is in the table, and nothing reads {name}", option.name);
-        }
+    for (option, constant) in OPTIONS.iter().zip(rows::CONSTANTS) {
+        let is_used =
+            [format!("rows::{constant}."), format!("key!({constant})")].iter().any(|use_| code.contains(use_));
+        // The promise twin of a deciding callback is found by the name of the callback.
+        let is_twin = option.name.ends_with("Promise");
+        assert!(is_used || is_twin || NOT_BY_ROW.contains(&option.name), "nothing uses {}", option.name);
     }
 }
 

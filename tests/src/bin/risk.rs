@@ -185,7 +185,7 @@ fn make_rules() -> anyhow::Result<RuleSet> {
 fn format_rules() -> String {
     let rule = |number: usize| {
         let (amount, counter) = (number % MAX_AMOUNT, COUNTERS[number % COUNTERS.len()]);
-        let shop = if number % FIRING == 0 { "shop".to_owned() } else { number.to_string() };
+        let shop = if number.is_multiple_of(FIRING) { "shop".to_owned() } else { number.to_string() };
         format!(
             "[[rule]]\nname = 'rule {number}'\nscore = 1\nwhen = '''amount > {amount} and billing.country != \"DE\" \
              and ({counter} or customer.email ends with \"{shop}.example\")'''\n"

@@ -360,7 +360,7 @@ async fn a_stored_card_is_chosen_and_its_code_is_asked_where_the_page_wants_that
         ),
         format!("name=\"registrationId\" value=\"{}\">Mastercard, **** 5454, 05/34<", ids[1]),
         format!("name=\"holder.{}\"", ids[1]),
-        "<h2>Other ways to pay</h2>".to_owned(),
+        "<h2>Show other payment methods</h2>".to_owned(),
         "name=\"card.number\"".to_owned(),
     ] {
         assert!(page.contains(&part), "{part}: {page}");

@@ -160,9 +160,7 @@ async fn a_reference_that_looks_like_an_id_is_found() -> anyhow::Result<()> {
 async fn a_review_system_leaves_room_in_the_audit() -> anyhow::Result<()> {
     let shop = create_shop(TestGateway::shared(), "").await?;
     let id = hold_payment(&shop, &[]).await?;
-    let pend = async |note: &str| {
-        decide(&shop, &[("transaction", &id), ("decision", "PENDING"), ("note", note)]).await
-    };
+    let pend = async |note: &str| decide(&shop, &[("transaction", &id), ("decision", "PENDING"), ("note", note)]).await;
     for number in 0..100 {
         assert_eq!(pend(&number.to_string()).await?, 200);
     }

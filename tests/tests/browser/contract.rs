@@ -5,6 +5,7 @@ use thirtyfour::prelude::*;
 use tillgate_tests::card_form::{CODE_FRAME, CardForm, NUMBER_FRAME, PAY_BUTTON};
 use tillgate_tests::{MerchantPage, run_in_browser};
 
+use crate::forms::enter_text;
 use crate::{APPROVED, CheckoutFixture};
 
 /// Records every call with the content of `this` and the arguments.
@@ -129,26 +130,52 @@ async fn whatever_says_no_stops_the_payment_and_the_form_can_be_sent_afterwards(
 
 #[tokio::test]
 async fn each_kind_of_form_asks_its_own_callback() -> anyhow::Result<()> {
-    let stage = CheckoutFixture::new().await?;
+    let mut stage = CheckoutFixture::new().await?;
+    let card = [("card.number", "4200000000000000"), ("card.expiryMonth", "05"), ("card.expiryYear", "2034")];
+    let stored = stage.merchant.post("v1/registrations", &[&[("paymentBrand", "VISA")], &card[..]].concat()).await?;
+    stage.checkout = stage.merchant.create_checkout(&[("registrations[0].id", stored.id())]).await?;
+    // A form, the callback that it asks, and an option that is set before.
     let kinds = [
-        ("card", "onBeforeSubmitCard"),
-        ("registration", "onBeforeSubmitOneClickCard"),
-        ("directDebit", "onBeforeSubmitDirectDebit"),
-        ("onlineTransfer", "onBeforeSubmitOnlineTransfer"),
-        ("virtualAccount", "onBeforeSubmitVirtualAccount"),
-        ("inlineVirtualAccount", "onBeforeSubmitInlineVirtualAccount"),
-        ("prepayment", "onBeforeSubmitPrepayment"),
+        (".wpwl-form-card", "onBeforeSubmitCard", ""),
+        (".wpwl-form-registrations", "onBeforeSubmitOneClickCard", ""),
+        (".wpwl-form-directDebit", "onBeforeSubmitDirectDebit", ""),
+        (".wpwl-form-onlineTransfer-IDEAL", "onBeforeSubmitOnlineTransfer", ""),
+        (".wpwl-form-virtualAccount-PAYPAL", "onBeforeSubmitVirtualAccount", ""),
+        (
+            ".wpwl-form-virtualAccount-PAYPAL",
+            "onBeforeSubmitInlineVirtualAccount",
+            "wpwlOptions.inlineFlow = ['PAYPAL'];",
+        ),
+        (".wpwl-form-prepayment-PREPAYMENT", "onBeforeSubmitPrepayment", ""),
     ];
     run_in_browser(move |browser| async move {
-        browser.goto(stage.add_page("var wpwlOptions = {};")).await?;
-        CardForm::wait_until_ready(&browser).await?;
-        for (kind, name) in kinds {
-            let script = "const [kind, done] = arguments; const asked = [];
-                wpwlOptions = new Proxy({}, { get(_, name) { if (/^onBefore/.test(name)) asked.push(name); } });
-                __tillgate.allow({ ...__tillgate.forms[0], kind }, 'VISA').then(id => done([id, ...asked]))";
-            let asked = browser.execute_async(script, vec![json!(kind)]).await?;
-            assert_eq!(asked.json(), &json!([stage.checkout.id(), name, format!("{name}Promise")]));
+        let names = kinds.map(|(_, name, _)| format!("'{name}'")).join(",");
+        let script = format!(
+            "var wpwlOptions = {{ onReady() {{ witness.note('ready', 1); }} }};
+             [{names}].forEach(function (name) {{
+                 wpwlOptions[name] = function () {{ witness.note('asked', name); }};
+                 wpwlOptions[name + 'Promise'] = function () {{ witness.note('asked', name + 'Promise'); return Promise.reject(); }};
+             }});"
+        );
+        let page = MerchantPage::for_checkout(&stage.checkout)
+            .with_brands("VISA SEPA IDEAL PAYPAL PREPAYMENT")
+            .with_script(&script);
+        browser.goto(stage.site.add_page(page)).await?;
+        browser.wait_for_observation("ready").await?;
+        CardForm::wait_until_ready(&browser).await?.fill_fields().await?;
+        for (name, value) in
+            [("accountHolder", "Jane Jones"), ("accountNumber", "DE23100000001234567890"), ("accountBank", "MARKDEF1100")]
+        {
+            enter_text(&browser, &format!(".wpwl-form-directDebit .wpwl-control-{name}"), value).await?;
         }
+        for (number, (form, name, before)) in kinds.into_iter().enumerate() {
+            browser.execute(format!("{before} document.querySelector('{form} [name=pay]').click()"), vec![]).await?;
+            browser.wait_until(&format!("witness.all().filter(it => it.kind === 'asked').length === {}", 2 * number + 2)).await?;
+            let asked = browser.observed_details("asked").await?;
+            assert_eq!(asked[2 * number..], [name.to_owned(), format!("{name}Promise")]);
+            browser.wait_until("!document.querySelector('.wpwl-button-busy')").await?;
+        }
+        assert_eq!(stage.submit_count(), 0, "every one of them was stopped");
         Ok(())
     })
     .await
@@ -200,7 +227,9 @@ async fn a_frame_of_another_version_is_refused_and_other_origins_are_not_heard()
     run_in_browser(move |browser| async move {
         browser.goto(stage.add_page(script)).await?;
         let form = CardForm::wait_until_ready(&browser).await?;
-        let nonce = browser.evaluate("__tillgate.forms[0].nonce").await?;
+        let nonce = browser
+            .evaluate(&format!("new URL(document.querySelector('{NUMBER_FRAME}').src).searchParams.get('form')"))
+            .await?;
         // Sent by the page itself. Messages of a frame are accepted from the frame's origin only.
         let forged = json!({ "tillgate": 1, "type": "state", "field": "card.number", "form": nonce,
             "empty": false, "known": true, "valid": true, "complete": true });

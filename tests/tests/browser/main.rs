@@ -26,6 +26,7 @@ mod offered_brands;
 mod old_browsers;
 mod one_click;
 mod origins;
+mod page_scripts;
 mod paying;
 mod pictures;
 mod playground;

@@ -97,7 +97,11 @@ async fn a_page_of_which_nothing_is_offered_says_so() -> anyhow::Result<()> {
                 )
                 .await?;
             let message = browser.query(By::Css(".wpwl-container > .wpwl-message.wpwl-has-error")).and_displayed();
-            assert!(!message.first().await?.text().await?.is_empty(), "{brands}");
+            let said = message.first().await?.text().await?;
+            // The checkout is not at fault, so nobody is told to start again.
+            assert!(said.contains("could not be loaded"), "{brands}: {said}");
+            let warnings = browser.console_warnings().await?;
+            assert!(warnings.iter().any(|it| it.contains("none of the brands is offered")), "{brands}: {warnings:?}");
         }
         assert_eq!(browser.observed_details("failed").await?, ["WidgetError"; 3]);
         Ok(())

@@ -45,42 +45,6 @@ async fn the_result_opens_where_the_merchant_wants_it() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn pages_of_cards_alone_open_in_the_payment_target() -> anyhow::Result<()> {
-    // Kind of form, flow in the response, options, and the expected target.
-    let cases = [
-        (None, "redirect", json!({ "paymentTarget": "mine" }), "mine"),
-        (Some("registration"), "redirect", json!({ "paymentTarget": "mine" }), "mine"),
-        (Some("onlineTransfer"), "redirect", json!({ "paymentTarget": "mine", "shopperResultTarget": "mine" }), "_top"),
-        (None, "redirect", json!({ "shopperResultTarget": "mine" }), "_top"),
-        (None, "now", json!({ "paymentTarget": "mine" }), "_top"),
-        (None, "now", json!({ "paymentTarget": "_top", "shopperResultTarget": "mine" }), "mine"),
-    ];
-    let stage = CheckoutFixture::new().await?;
-    run_in_browser(move |browser| async move {
-        browser.goto(stage.add_page("")).await?;
-        CardForm::wait_until_ready(&browser).await?;
-        for method in ["GET", "POST"] {
-            for (kind, flow, options, expected) in &cases {
-                // Navigation is replaced: it records its target and stays on the page.
-                let script = "const [kind, flow, options, method] = arguments;
-                    let target = '_top';
-                    HTMLAnchorElement.prototype.click = function () { target = this.target; };
-                    HTMLFormElement.prototype.submit = function () { target = this.target; };
-                    window.wpwlOptions = options;
-                    const url = method === 'GET' ? '#there' : '/there';
-                    __tillgate.leave({ ...__tillgate.forms[0], kind }, { flow, redirect: { url, method } });
-                    return target;";
-                let arguments = vec![json!(kind), json!(flow), options.clone(), json!(method)];
-                let target = browser.execute(script, arguments).await?;
-                assert_eq!(target.json(), expected, "{kind:?} {flow} {options} {method}");
-            }
-        }
-        Ok(())
-    })
-    .await
-}
-
-#[tokio::test]
 async fn a_frame_without_a_checkout_pays_no_checkout_of_another_merchants_page() -> anyhow::Result<()> {
     let mut stage = CheckoutFixture::new().await?;
     let script = "var wpwlOptions = { createCheckout: function () { return window.id; },

@@ -99,10 +99,15 @@ async fn a_code_must_have_the_length_of_its_brand() -> anyhow::Result<()> {
 
         form.enter_security_code("3").await?;
         form.wait_for_no_hint("cvvError").await?;
-        // An American Express code has four digits, and its numbers begin with 3.
+        // The number decides the brand, whatever is chosen: it begins like those of Visa.
         form.select_brand("AMEX").await?;
+        browser.wait_until("document.querySelector('.wpwl-control-brand').value === 'VISA'").await?;
+        // The code of an American Express card has four digits.
+        form.clear_frame_field(NUMBER_FRAME).await?;
+        form.enter_number("377777777777770").await?;
+        browser.wait_until("document.querySelector('.wpwl-control-brand').value === 'AMEX'").await?;
         form.press_pay_button().await?;
-        assert!(!form.wait_for_hint("cardNumberError").await?.is_empty());
+        assert!(!form.wait_for_hint("cvvError").await?.is_empty());
         assert_eq!(stage.submit_count(), 0);
         Ok(())
     })

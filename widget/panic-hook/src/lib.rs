@@ -1,7 +1,8 @@
-//! What yew has called at a panic, in the place of the crate that it asks for.
+//! The hook that yew calls at a panic, in the place of the crate that it asks for.
 //!
-//! That one writes the panic's text to the console, and brings the whole of Rust's formatting for it: 1.4 kB on the wire,
-//! for texts that the form as it is served no longer holds. So only debug builds, such as those of `trunk serve`, speak.
+//! That one writes the panic's text to the console, and brings the whole of Rust's formatting for it: 1.4 kB on the
+//! wire, for texts that the form as it is served no longer holds. So only debug builds, such as those of `trunk serve`,
+//! speak.
 
 use std::panic::PanicHookInfo;
 

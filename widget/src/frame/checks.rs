@@ -7,7 +7,7 @@ use tillgate_shared::format::{card_number, security_code};
 /// More brands than these are not detected.
 const MOST: usize = 32;
 
-/// What a frame asks about: the digits, the chosen brand and the offered ones.
+/// A question of a frame: the digits, the chosen brand and the offered ones.
 pub struct Question<'a> {
     digits: &'a str,
     chosen: Option<&'static Brand>,
@@ -23,12 +23,12 @@ impl<'a> Question<'a> {
         Self { digits, chosen: Brand::find_card(chosen), offered }
     }
 
-    /// Whether the digits are a whole card number with the right check digit.
+    /// Returns true if the digits are a whole card number with the right check digit.
     pub fn is_number(&self) -> bool {
         card_number::check(self.digits).is_ok() && card_number::is_luhn_valid(self.digits)
     }
 
-    /// Whether the digits are a card number that the chosen brand can have.
+    /// Returns true if the digits are a card number that the chosen brand can have.
     pub fn is_number_of_brand(&self) -> bool {
         self.is_number()
             && self
@@ -36,13 +36,13 @@ impl<'a> Question<'a> {
                 .is_none_or(|brand| brand.allows_number(self.digits) && self.has_length_in(brand.number_lengths()))
     }
 
-    /// Whether the digits are a security code of the chosen brand.
+    /// Returns true if the digits are a security code of the chosen brand.
     pub fn is_code(&self) -> bool {
         security_code::check(self.digits).is_ok()
             && self.chosen.is_none_or(|brand| self.has_length_in(brand.code_lengths()))
     }
 
-    /// Whether cards of the chosen brand may come without a code.
+    /// Returns true if cards of the chosen brand may come without a code.
     pub fn is_code_optional(&self) -> bool {
         self.chosen.is_some_and(Brand::is_code_optional)
     }
@@ -75,13 +75,13 @@ impl<'a> Question<'a> {
         places.get(at).copied()
     }
 
-    /// How many digits stand in the group of this place when the number is shown; 0 after the last.
+    /// Returns the number of digits in the group of this place when the number is shown; 0 after the last.
     pub fn group(&self, place: usize) -> u8 {
         brand::digit_groups(self.digits).get(place).copied().unwrap_or_default()
     }
 }
 
-/// What stands before the first space, and what behind it.
+/// Splits a text at the first space.
 fn first_word(text: &str) -> (&str, &str) {
     let space = text.bytes().position(|byte| byte == b' ').unwrap_or(text.len());
     (text.get(..space).unwrap_or_default(), text.get(space + 1..).unwrap_or_default())

@@ -1,4 +1,4 @@
-//! What the script of the frame calls: it puts its question in byte by byte, then asks. Only numbers
+//! Functions for the script of the frame: it puts its question in byte by byte, then asks. Only numbers
 //! cross the border, which keeps the glue small. The script posts the payment by itself.
 
 use std::cell::RefCell;
@@ -19,7 +19,7 @@ thread_local! {
     static TEXT: RefCell<Text> = const { RefCell::new(Text { bytes: [0; ROOM], length: 0 }) };
 }
 
-fn asked<T>(answer: impl FnOnce(Question<'_>) -> T) -> T {
+fn answer_question<T>(answer: impl FnOnce(Question<'_>) -> T) -> T {
     TEXT.with_borrow(|text| {
         let text = text.bytes.get(..text.length).unwrap_or_default();
         answer(Question::read(str::from_utf8(text).unwrap_or_default()))
@@ -49,29 +49,29 @@ pub fn put(byte: u8) {
 /// 0 for no card number, 1 for one of another brand than the chosen, 2 for one of the chosen brand.
 #[wasm_bindgen]
 pub fn number() -> u8 {
-    asked(|question| u8::from(question.is_number()) + u8::from(question.is_number_of_brand()))
+    answer_question(|question| u8::from(question.is_number()) + u8::from(question.is_number_of_brand()))
 }
 
 /// See [`Question::is_code`].
 #[wasm_bindgen]
 pub fn code() -> bool {
-    asked(|question| question.is_code())
+    answer_question(|question| question.is_code())
 }
 
 /// See [`Question::is_code_optional`].
 #[wasm_bindgen]
 pub fn optional() -> bool {
-    asked(|question| question.is_code_optional())
+    answer_question(|question| question.is_code_optional())
 }
 
 /// See [`Question::fitting`]; -1 for none.
 #[wasm_bindgen]
 pub fn fitting(rank: u32) -> i32 {
-    asked(|question| question.fitting(rank as usize).map_or(-1, |place| place as i32))
+    answer_question(|question| question.fitting(rank as usize).map_or(-1, |place| place as i32))
 }
 
 /// See [`Question::group`].
 #[wasm_bindgen]
 pub fn group(place: u32) -> u8 {
-    asked(|question| question.group(place as usize))
+    answer_question(|question| question.group(place as usize))
 }

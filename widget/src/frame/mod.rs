@@ -1,4 +1,4 @@
-//! What runs beside the card number and the security code: the checks that the server shares, and the
+//! The code beside the card number and the security code: the checks that the server shares, and the
 //! one request that carries card data.
 
 pub mod checks;

@@ -1,42 +1,64 @@
-//! What the form posts besides card number and code: every named field of the live form. What 3D authentication wants to
-//! know of the browser, the frame adds.
+//! The fields that a form element posts, as a browser would post them.
 
 use js_sys::Array;
-use wasm_bindgen::JsValue;
-use web_sys::{FormData, HtmlFormElement};
+use wasm_bindgen::JsCast as _;
+use web_sys::{FormData, HtmlFormElement, HtmlInputElement};
 
-/// Names that are our own business.
-const LEFT_OUT: [&str; 3] = ["card.expiry", "card.number", "card.cvv"];
+use super::bridge::FormNode;
+use super::dom;
 
-/// Names and values of all fields that the document's form has now, merchant's own included, as a
-/// browser would submit them: a checkbox without value says `on`.
-pub fn fields(form: &HtmlFormElement) -> Vec<(String, String)> {
-    let Ok(data) = FormData::new_with_form(form) else {
-        return Vec::new();
-    };
-    let mut fields = Vec::new();
-    for pair in Array::from(&data).iter() {
-        let pair = Array::from(&pair);
-        // A file has no text, and no place here.
-        if let (Some(name), Some(value)) = (pair.get(0).as_string(), pair.get(1).as_string())
-            && !LEFT_OUT.contains(&name.as_str())
-        {
-            fields.push((name, value));
-        }
-    }
-    fields
+/// Fields that only the frames post.
+const OF_FRAMES: [&str; 3] = ["card.expiry", "card.number", "card.cvv"];
+
+/// Returns true if the page does not post a field of this name.
+pub fn is_frames_own(name: &str) -> bool {
+    OF_FRAMES.contains(&name)
 }
 
-/// `forceUtf8`. The other such field, `shopOrigin`, the frame adds: it knows better than the page.
-pub fn surroundings() -> (String, String) {
+/// Returns names and values of all fields that the form has now, the merchant's own included. A box without a value is
+/// `on`, and a file is left out.
+pub fn read_fields(form: &FormNode) -> Vec<(String, String)> {
+    let form: &HtmlFormElement = form.unchecked_ref();
+    let Ok(data) = FormData::new_with_form(form) else { return Vec::new() };
+    let pair = |pair| {
+        let pair = Array::from(&pair);
+        Some((pair.get(0).as_string()?, pair.get(1).as_string()?))
+    };
+    Array::from(&data).iter().filter_map(pair).collect()
+}
+
+/// Adds a field, unless it is empty or there is one of its name.
+pub fn add_missing(fields: &mut Vec<(String, String)>, name: &str, value: &str) {
+    if !value.is_empty() && !fields.iter().any(|(known, _)| known == name) {
+        fields.push((name.to_owned(), value.to_owned()));
+    }
+}
+
+/// The field that tells the gateway the encoding. `shopOrigin`, the other such field, is the frame's, which knows
+/// better than the page.
+pub fn utf8_marker() -> (String, String) {
     ("forceUtf8".to_owned(), "\u{2620}".to_owned())
 }
 
-/// Pairs as a JavaScript list of lists.
-pub fn pairs(fields: &[(String, String)]) -> JsValue {
-    fields
-        .iter()
-        .map(|(name, value)| Array::of2(&JsValue::from_str(name), &JsValue::from_str(value)))
-        .collect::<Array>()
-        .into()
+/// Sets a hidden input of the form that is there.
+pub fn set_hidden(form: &FormNode, name: &str, value: &str) {
+    if let Some(input) = find_input(form, name) {
+        input.set_value(value);
+    }
+}
+
+/// Sets a hidden input of the form, which is added if necessary.
+pub fn put_hidden(form: &FormNode, name: &str, value: &str, is_enabled: bool) {
+    let input = find_input(form, name).unwrap_or_else(|| {
+        let input = dom::make("input", "", &[("type", "hidden"), ("name", name)], "");
+        form.append_node(&input);
+        input.unchecked_into()
+    });
+    input.set_value(value);
+    input.set_disabled(!is_enabled);
+}
+
+/// Finds an input of the form by its name.
+pub fn find_input(form: &FormNode, name: &str) -> Option<HtmlInputElement> {
+    form.find(&["input[name=\"", name, "\"]"].concat())?.dyn_into().ok()
 }

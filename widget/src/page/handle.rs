@@ -1,98 +1,215 @@
-//! One form on the page: the nodes that the loader made for it, and what the page part holds on to.
+//! A form of the page, as the parts of the page module share it.
 
-use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{
-    Element, HtmlButtonElement, HtmlElement, HtmlFormElement, HtmlIFrameElement, HtmlInputElement, HtmlSelectElement,
-};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
-use super::fields::Field;
-use super::js;
-use super::runtime::loader;
+use tillgate_shared::brand::FormKind;
+use tillgate_shared::wire::FrameField;
+use web_sys::{HtmlElement, HtmlIFrameElement};
+use yew::AppHandle;
 
-/// The nodes of one form. Merchants may move them; these references stay right.
-pub struct Handle {
-    /// The loader's own object for this form.
-    pub object: JsValue,
-    /// Joins the messages of the page part and its two frames.
+use super::bridge::{FormNode, PlacedForm, document};
+use super::dom;
+use super::engine::form::{Form, Message};
+use super::kinds::card::SizeObserver;
+use super::readiness::Progress;
+
+/// Kind of a form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandleKind {
+    /// A card that is typed in.
+    Card,
+    /// Stored cards and accounts.
+    Stored,
+    /// One brand that is no card.
+    Brand(FormKind),
+    /// One brand whose description has not come yet.
+    Unknown,
+}
+
+impl HandleKind {
+    /// Returns its name in class names and for merchants.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Card => FormKind::Card.as_str(),
+            Self::Stored => "registration",
+            Self::Brand(kind) => kind.as_str(),
+            Self::Unknown => "other",
+        }
+    }
+}
+
+/// A form of the page.
+pub struct FormHandle {
+    /// The form in the loader's hands. `None` for stored accounts, which have no placeholder.
+    pub placed: Option<PlacedForm>,
+    /// The form beside stored accounts, whose placeholder leads to the result page.
+    neighbour: Option<PlacedForm>,
+    /// Tells its messages from those of others.
     pub nonce: String,
+    /// Brands that the page names for it.
+    pub brands: Vec<String>,
+    /// Its container.
     pub container: HtmlElement,
-    pub form: HtmlFormElement,
-    /// The root of the yew app; nothing else lives in it.
-    pub slot: Element,
-    pub select: HtmlSelectElement,
-    pub number: HtmlIFrameElement,
-    pub expiry: HtmlInputElement,
-    pub holder: HtmlInputElement,
-    pub code: HtmlIFrameElement,
-    pub button: HtmlButtonElement,
-    /// The place of the brand's logo.
-    pub logo: Element,
+    /// Its kind.
+    pub kind: Cell<HandleKind>,
+    /// Part of its class names that tells it from others.
+    pub key: RefCell<String>,
+    /// Its progress.
+    pub progress: Cell<Progress>,
+    /// True once `onReady` has told it.
+    pub is_announced: Cell<bool>,
+    /// True if it charges a card, typed in or stored.
+    pub pays_by_card: Cell<bool>,
+    /// True while another form is shown in its favour.
+    is_hidden: Cell<bool>,
+    /// True while the forms for new accounts wait behind a button of this one.
+    pub hides_others: Cell<bool>,
+    /// The form element, once it is there.
+    pub form: RefCell<Option<FormNode>>,
+    /// The frames of its fields.
+    pub frames: RefCell<Vec<(FrameField, HtmlIFrameElement)>>,
+    /// Watches the size of a card's form.
+    pub size_observer: RefCell<Option<SizeObserver>>,
+    /// The yew app in it.
+    app: RefCell<Option<AppHandle<Form>>>,
 }
 
-impl Handle {
-    /// Takes up a form of the loader, whose types are the loader's word.
-    pub fn new(object: JsValue) -> Self {
-        let node = |name: &str| js::get(&object, name);
-        Self {
-            nonce: js::text(&object, "nonce"),
-            container: node("container").unchecked_into(),
-            form: node("form").unchecked_into(),
-            slot: node("slot").unchecked_into(),
-            select: node("select").unchecked_into(),
-            number: node("number").unchecked_into(),
-            expiry: node("expiry").unchecked_into(),
-            holder: node("holder").unchecked_into(),
-            code: node("code").unchecked_into(),
-            button: node("button").unchecked_into(),
-            logo: node("logo").unchecked_into(),
-            object,
+impl FormHandle {
+    /// Creates the handle of a form that the loader has placed.
+    pub fn for_placed(placed: PlacedForm) -> Rc<Self> {
+        let kind = if placed.is_card() { HandleKind::Card } else { HandleKind::Unknown };
+        let number = placed.number().map(|frame| (FrameField::Number, frame));
+        let code = placed.code().map(|frame| (FrameField::Code, frame));
+        Rc::new(Self {
+            nonce: placed.nonce(),
+            brands: placed.brands(),
+            container: placed.container(),
+            kind: Cell::new(kind),
+            key: RefCell::new(placed.key()),
+            progress: Cell::default(),
+            is_announced: Cell::default(),
+            pays_by_card: Cell::new(kind == HandleKind::Card),
+            is_hidden: Cell::default(),
+            hides_others: Cell::default(),
+            form: RefCell::new(placed.form()),
+            frames: RefCell::new(number.into_iter().chain(code).collect()),
+            size_observer: RefCell::default(),
+            app: RefCell::default(),
+            placed: Some(placed),
+            neighbour: None,
+        })
+    }
+
+    /// Creates the handle of the form with stored accounts, which stands beside another form.
+    pub fn for_stored(container: HtmlElement, neighbour: Option<PlacedForm>) -> Rc<Self> {
+        Rc::new(Self {
+            placed: None,
+            neighbour,
+            nonce: container.id(),
+            brands: Vec::new(),
+            container,
+            kind: Cell::new(HandleKind::Stored),
+            key: RefCell::default(),
+            progress: Cell::default(),
+            is_announced: Cell::default(),
+            pays_by_card: Cell::default(),
+            is_hidden: Cell::default(),
+            hides_others: Cell::default(),
+            form: RefCell::default(),
+            frames: RefCell::default(),
+            size_observer: RefCell::default(),
+            app: RefCell::default(),
+        })
+    }
+
+    /// The yew app of the form runs from now on.
+    pub fn set_app(&self, app: AppHandle<Form>) {
+        self.app.replace(Some(app));
+    }
+
+    /// Returns true if the form has a yew app.
+    pub fn is_mounted(&self) -> bool {
+        self.app.borrow().is_some()
+    }
+
+    /// Tells the form something. Before its app runs, and after its end, nothing happens.
+    pub fn send(&self, message: Message) {
+        let scope = self.app.borrow().as_ref().map(|app| (**app).clone());
+        if let Some(scope) = scope {
+            scope.send_message(message);
         }
     }
 
-    /// The wrapper of a group.
-    pub fn wrapper(&self, name: &str) -> Element {
-        js::get(&js::get(&self.object, "wrappers"), name).unchecked_into()
-    }
-
-    /// An input in the form, wherever the page has moved that to. The loader finds it: what the merchant put into the form
-    /// may shadow the form's own functions.
-    pub fn find_input(&self, selector: &str) -> Option<HtmlInputElement> {
-        let found = loader("findIn", &[self.object.clone(), selector.into()]);
-        found.is_object().then(|| found.unchecked_into())
-    }
-
-    /// The id of a field's hint.
-    pub fn hint_id(&self, field: Field) -> String {
-        js::cat(&[&self.container.id(), "-hint-", field.class()])
-    }
-
-    /// What the shopper fills in: a frame, or an input of the page.
-    pub fn control(&self, field: Field) -> &HtmlElement {
-        match field {
-            Field::Number => &self.number,
-            Field::Expiry => &self.expiry,
-            Field::Holder => &self.holder,
-            Field::Code => &self.code,
+    /// Ends the yew app and removes the form from the page.
+    pub fn destroy(&self) {
+        let app = self.app.borrow_mut().take();
+        let form = self.form.borrow_mut().take();
+        self.size_observer.take();
+        if let Some(app) = app {
+            app.destroy();
         }
-    }
-
-    /// The frame of a field that lives in one.
-    pub fn frame(&self, field: Field) -> Option<&HtmlIFrameElement> {
-        match field {
-            Field::Number => Some(&self.number),
-            Field::Code => Some(&self.code),
-            _ => None,
+        if let Some(form) = form {
+            form.remove();
         }
+        self.container.remove();
     }
 
-    /// True while form and frames are where a payment can be made from. The slot stands for the form that it is in: an input
-    /// named `isConnected` would shadow the form's own word.
-    pub fn is_whole(&self) -> bool {
-        self.slot.is_connected() && self.number.is_connected() && self.code.is_connected()
+    /// Returns the form element.
+    pub fn form_node(&self) -> Option<FormNode> {
+        self.form.borrow().clone()
+    }
+
+    /// Returns the frame of a field.
+    pub fn frame(&self, field: FrameField) -> Option<HtmlIFrameElement> {
+        self.frames.borrow().iter().find(|(known, _)| *known == field).map(|(_, frame)| frame.clone())
+    }
+
+    /// Returns true if the page module has removed it from the forms that shoppers see, or a message stands in its
+    /// place.
+    pub fn has_ended(&self) -> bool {
+        self.progress.get() == Progress::Ended
+    }
+
+    /// Returns the address to which its placeholder leads, or empty text.
+    pub fn result_address(&self) -> String {
+        self.placed.as_ref().or(self.neighbour.as_ref()).map(PlacedForm::read_result).unwrap_or_default()
+    }
+
+    /// Shows its container or hides it: another form is chosen, or waits to be.
+    pub fn show_container(&self, is_visible: bool) {
+        self.is_hidden.set(!is_visible);
+        self.reveal_container();
+    }
+
+    /// Shows its container, unless it is hidden in favour of another form. Scripts look for `display: block`.
+    pub fn reveal_container(&self) {
+        dom::set_style(&self.container, "display", if self.is_hidden.get() { "none" } else { "block" });
+    }
+
+    /// Returns the frame in which brands and issuers show their pages inside of this page. An empty frame takes
+    /// browsers as long as everything else, so it is created late.
+    pub fn target_frame(&self) -> HtmlIFrameElement {
+        use wasm_bindgen::JsCast as _;
+        if let Ok(Some(frame)) = self.container.query_selector("iframe.wpwl-target") {
+            return frame.unchecked_into();
+        }
+        let name = self.form_node().and_then(|form| form.get_attribute("target")).unwrap_or_default();
+        let attributes =
+            [("name", name.as_str()), ("title", "3D Secure"), ("src", "about:blank"), ("frameborder", "0")];
+        let frame = dom::make("iframe", "wpwl-target", &attributes, "");
+        dom::set_visible(&frame, false);
+        let _ = self.container.append_child(&frame);
+        frame.unchecked_into()
+    }
+
+    /// Returns true if a merchant may hear of it: it stands in the page.
+    pub fn is_in_page(&self) -> bool {
+        document::body().is_some() && self.container.is_connected()
     }
 }
 
-impl PartialEq for Handle {
+impl PartialEq for FormHandle {
     fn eq(&self, other: &Self) -> bool {
         self.nonce == other.nonce
     }

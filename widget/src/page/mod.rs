@@ -1,34 +1,60 @@
-//! The page part: what runs in the merchant's page.
+//! The page module: the form in the merchant's page.
 //!
-//! The loader has already put the form and both frames in place. Here is what happens in it: the checks of its fields and
-//! their hints, the brand that follows the number, the merchant's callbacks, and the submit.
-//! A merchant's page moves, clones and restyles all of it, so nothing is ever inserted before a
-//! sibling, listeners are our own, and values are read from the document when they are needed.
+//! The loader has placed the forms of cards with their frames, and a place for each other brand. Everything that
+//! shoppers and merchants see and hear after that is here: texts, options, callbacks, fields and their checks, brands,
+//! stored accounts, messages, windows, 3-D Secure. A merchant's page moves, copies and restyles all of it. So nothing
+//! is inserted before a sibling, listeners are the form's own, and values are read from the document when they are
+//! needed.
 
-pub mod fields;
+pub mod detect;
+pub mod engine;
+pub mod options;
+pub mod readiness;
+pub mod target;
+pub mod text;
+
+#[cfg(test)]
+mod json;
 
 #[cfg(target_arch = "wasm32")]
-mod app;
+mod bridge;
+#[cfg(target_arch = "wasm32")]
+mod button;
 #[cfg(target_arch = "wasm32")]
 mod callbacks;
 #[cfg(target_arch = "wasm32")]
+mod challenge;
+#[cfg(target_arch = "wasm32")]
 mod collect;
+#[cfg(target_arch = "wasm32")]
+mod country;
+#[cfg(target_arch = "wasm32")]
+mod dom;
 #[cfg(target_arch = "wasm32")]
 mod frames;
 #[cfg(target_arch = "wasm32")]
 mod handle;
 #[cfg(target_arch = "wasm32")]
-mod js;
+mod kinds;
 #[cfg(target_arch = "wasm32")]
-mod options;
+mod leave;
 #[cfg(target_arch = "wasm32")]
-pub mod runtime;
+mod message;
 #[cfg(target_arch = "wasm32")]
-mod submit;
+mod popup;
 #[cfg(target_arch = "wasm32")]
-mod view;
+mod relay;
+#[cfg(target_arch = "wasm32")]
+mod session;
+#[cfg(target_arch = "wasm32")]
+pub mod start;
+#[cfg(target_arch = "wasm32")]
+mod wallet;
+#[cfg(target_arch = "wasm32")]
+mod wpwl;
 
-/// Smaller than the standard library's allocator, and as quick: the form allocates little and is thrown away as a whole.
+/// Smaller than the standard library's allocator, and as quick: the form allocates little and is thrown away as a
+/// whole.
 #[cfg(target_arch = "wasm32")]
 #[global_allocator]
 static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();

@@ -55,7 +55,8 @@ pub fn check_documents(root: &Path) -> Result<Vec<String>> {
 fn find_unlinked(documents: &HashMap<PathBuf, String>) -> impl Iterator<Item = &PathBuf> {
     let is_linked_from = |name: &Path, other: &Path, text: &str| {
         let path = |link: &str| link.split('#').next().map(str::to_owned).filter(|path| !path.is_empty());
-        other != name && find_links(text).filter_map(path).any(|path| resolve_path(other, &path).as_deref() == Some(name))
+        other != name
+            && find_links(text).filter_map(path).any(|path| resolve_path(other, &path).as_deref() == Some(name))
     };
     documents
         .keys()

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use super::{lexer, names};
 
 /// Folders whose functions are checked.
-const FOLDERS: [&str; 5] = ["server", "shared", "tests/src", "www", "xtask"];
+const FOLDERS: [&str; 6] = ["server", "shared", "tests/src", "widget", "www", "xtask"];
 /// Sources of tests are tables of cases more often than code, and are not checked.
 const TEST_SOURCES: [&str; 2] = ["/tests/", "/tests.rs"];
 /// Code of the form's build, which is not split yet.

@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result};
 
 use super::lexer;
 
-/// Folders whose names are checked, each one package. The form's own code (`widget/`) is not checked.
-const FOLDERS: [&str; 5] = ["server", "shared", "tests", "www", "xtask"];
+/// Folders whose names are checked, each one package.
+const FOLDERS: [&str; 6] = ["server", "shared", "tests", "widget", "www", "xtask"];
 /// Tests that a macro runs on several stores. They have no attribute, but sentences as names like other tests.
 const SUITES: [&str; 1] = ["server/src/store/suite/"];
 

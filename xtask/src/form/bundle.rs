@@ -12,10 +12,10 @@ use ring::signature::Ed25519KeyPair;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tillgate_shared::brand::Brand;
-use tillgate_shared::format::country;
+use tillgate_shared::wire;
 
 use super::compile::CompiledModule;
-use super::{es5, fields, glue, locale, script};
+use super::{es5, fields, glue, locale, modules, script};
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
@@ -25,42 +25,6 @@ const CONFIG: &str = "{{config}}";
 
 /// Placeholder for the module's bytes.
 const MODULE: &str = "__module__";
-
-/// Source files of the loader, in the order in which they are joined.
-const LOADER: [&str; 15] = [
-    "safe.js",
-    "old.js",
-    "address.js",
-    "dom.js",
-    "words.js",
-    "callbacks.js",
-    "look.js",
-    "shopper.js",
-    "card.js",
-    "place.js",
-    "ready.js",
-    "leave.js",
-    "resources.js",
-    "global.js",
-    "start.js",
-];
-/// Source files of the forms of other brands, in the order in which they are joined.
-const FORMS: [&str; 14] = [
-    "words.js",
-    "fields.js",
-    "form.js",
-    "popup.js",
-    "wallet.js",
-    "submit.js",
-    "brands.js",
-    "one_click.js",
-    "cards.js",
-    "threeds.js",
-    "summary.js",
-    "saqa.js",
-    "spinner.js",
-    "start.js",
-];
 
 /// Environment variable with the path of the key that signs the manifest: Ed25519, PKCS #8 in PEM, as written by
 /// `openssl genpkey -algorithm ed25519`.
@@ -94,18 +58,17 @@ pub fn write_bundle(
     add("frame/frame.js", SCRIPT, frame_script(frame, &checks)?);
     add("frame/plain.js", SCRIPT, frame_plain_js(frame, &checks)?);
     add("frame/frame.wasm", WASM, frame.wasm.clone());
-    for style in ["card", "plain", "forms"] {
-        let source = read_text(&widget.join(format!("style/{style}.css")))?;
+    // The rules of other forms than those of cards follow in both styles.
+    let others = read_text(&widget.join("style/forms.css"))?;
+    for style in ["card", "plain"] {
+        let source = read_text(&widget.join(format!("style/{style}.css")))? + &others;
         add(&format!("css/{style}.css"), STYLE, script::strip_css(&source).into_bytes());
     }
     let locales = locale::read_all(&widget.join("locales"))?;
     for locale in &locales {
         let name = format!("js/locale-{}.js", locale.tag());
         add(&name, SCRIPT, locale.script.clone().into_bytes());
-        add(&format!("js/forms-{}.js", locale.tag()), SCRIPT, locale.forms.clone().into_bytes());
     }
-    let forms = forms_script(&widget, &locales)?;
-    add("js/forms.min.js", SCRIPT, forms.into_bytes());
     let folder = widget.join("frame");
     let pins = [("%GLUE%", "frame/frame.js"), ("%PLAIN%", "frame/plain.js")];
     let code = insert_hashes(join_sources(&folder, &["field.js", "digits.js"])?, &pins, &files)?;
@@ -256,22 +219,6 @@ fn insert_fields(source: &str) -> String {
     source.replace("%FIELDS%", &fields::allowed_names())
 }
 
-/// Joins the script of the forms of brands other than cards, with its English texts, the countries' codes, and the
-/// hashes of the files that it loads.
-fn forms_script(widget: &Path, locales: &[locale::Locale]) -> Result<String> {
-    let sheet = script::strip_css(&read_text(&widget.join("style/forms.css"))?);
-    let mut pins = BTreeMap::from([("css", script::sha256_base64(sheet.as_bytes()))]);
-    pins.extend(locales.iter().map(|locale| (locale.tag(), script::sha256_base64(locale.forms.as_bytes()))));
-    let letters = || b'A'..=b'Z';
-    let codes = letters().flat_map(|a| letters().map(move |b| String::from_utf8_lossy(&[a, b]).into_owned()));
-    let countries: Vec<String> = codes.filter(|code| country::check(code).is_ok()).collect();
-    let source = join_sources(&widget.join("forms"), &FORMS)?
-        .replace("\"%ENGLISH%\"", &locale::english_texts(&widget.join("locales"), &locale::FORMS)?)
-        .replace("\"%PINS%\"", &json!(pins).to_string())
-        .replace("%COUNTRIES%", &countries.join(""));
-    script::minify_js(&source)
-}
-
 /// Joins source files, in this order, into one strict script with its own scope. Fails if one is missing.
 fn join_sources(folder: &Path, names: &[&str]) -> Result<String> {
     let mut source = String::from("(function () {\n\"use strict\";\n");
@@ -285,7 +232,7 @@ fn join_sources(folder: &Path, names: &[&str]) -> Result<String> {
 /// Joins the loader and inserts everything except the build's id. Browsers of any age must be able to parse it: its
 /// first file handles those that are too old for the rest.
 fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<String, BundleFile>) -> Result<String> {
-    let source = join_sources(&widget.join("loader"), &LOADER)?;
+    let source = modules::join_modules(&widget.join("loader/main.js").canonicalize()?)?;
     let cards: Vec<&str> = Brand::cards().iter().map(|brand| brand.code).collect();
     let card = read_text(&widget.join("style/card.css"))?;
     let skeleton = text_between(&card, "/* skeleton:", "/* end */").context("card.css has no skeleton")?;
@@ -293,14 +240,14 @@ fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<S
     let pins = [
         ("%PAGE%", "js/static.min.js"),
         ("%TWIN%", "js/plain/static.min.js"),
-        ("%FORMS%", "js/forms.min.js"),
         ("%CARD%", "css/card.css"),
         ("%BARE%", "css/plain.css"),
     ];
     let source = insert_hashes(source, &pins, files)?
         .replace("%LOCALES%", &locale::list_names(locales))
         .replace("%CARDS%", &cards.join(" "))
-        .replace("\"%ENGLISH%\"", &locale::english_texts(&widget.join("locales"), &locale::CARD)?)
+        .replace("\"%WIRE%\"", &wire::VERSION.to_string())
+        .replace("\"%ENGLISH%\"", &locale::english_texts(&widget.join("locales"))?)
         .replace("\"%SKELETON%\"", &json!(skeleton).to_string());
     es5::minify_es5(&source).context("the loader")
 }

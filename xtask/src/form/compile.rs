@@ -8,7 +8,6 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use wasm_bindgen_cli_support::{Bindgen, EncodeInto};
 
-use super::dead_code::remove_dead_functions;
 use super::glue::{self, ModuleSource};
 use super::plain_js::{self, PlainJs};
 use crate::toolchain::{TARGET, Toolchain, run_command};
@@ -85,8 +84,7 @@ pub fn compile_module(
         .args(["--no-default-features", "--features", part])
         .arg("--target-dir")
         .arg(work);
-    // All compilers mangle names in the same way then, as `dead_code` requires.
-    let mut flags = String::from("-Ctarget-feature=-reference-types -Csymbol-mangling-version=v0");
+    let mut flags = String::from("-Ctarget-feature=-reference-types");
     if std == StandardLibrary::Small {
         flags.push_str(" -Zlocation-detail=none -Zfmt-debug=none -Zunstable-options -Cpanic=immediate-abort");
         cargo
@@ -112,7 +110,6 @@ pub fn compile_module(
         .remove_producers_section(true);
     let mut output = bindgen.generate_output().context("wasm-bindgen")?;
     let shortened = glue::shorten_names(&mut output)?;
-    remove_dead_functions(output.wasm_mut());
     let (wasm, plain_js) = plain_js::shrink_and_translate(&output.wasm_mut().emit_wasm(), work)?;
     Ok(CompiledModule {
         glue: glue::wrap_in_function(&shortened, source)?,

@@ -1,4 +1,4 @@
-//! Languages: each TOML file in widget/locales becomes two small scripts. English is part of the main scripts.
+//! Languages: each TOML file in widget/locales becomes a small script. English is part of the loader.
 
 use std::fs;
 use std::path::Path;
@@ -12,19 +12,12 @@ use super::script;
 /// Tables of texts that every language has: texts of the loader, labels and errors of card forms, and further texts of
 /// other forms.
 const GROUPS: [&str; 4] = ["loading", "labels", "errors", "forms"];
-/// Tables that every form loads.
-pub const CARD: [&str; 3] = ["loading", "labels", "errors"];
-/// Tables that other forms load in addition.
-pub const FORMS: [&str; 1] = ["forms"];
-
-/// A language with its scripts.
+/// A language with its script.
 pub struct Locale {
     /// Its row in the table of languages.
     language: &'static Language,
-    /// The script with the texts of card forms.
+    /// The script with its texts.
     pub script: String,
-    /// The script with the texts of other forms.
-    pub forms: String,
 }
 
 impl Locale {
@@ -57,32 +50,31 @@ pub fn read_all(folder: &Path) -> Result<Vec<Locale>> {
                 .with_context(|| format!("in {}", path.display()))?;
         }
         let mut data = Map::new();
-        for group in CARD {
-            data.insert(group.to_owned(), serde_json::to_value(&table[group])?);
+        for group in GROUPS {
+            if let Value::Object(texts) = serde_json::to_value(&table[group])? {
+                data.extend(texts);
+            }
         }
         if language.right_to_left {
             data.insert("dir".to_owned(), json!("rtl"));
         }
-        let locale_script = |words: &str, data: &Value| {
-            let tag = json!(language.tag);
-            format!("(function(t){{t&&t.{words}&&t.{words}({tag},{})}})(window.__tillgate);\n", ascii_json(data))
-        };
-        let script = locale_script("words", &Value::Object(data));
-        let forms = locale_script("moreWords", &serde_json::to_value(&table["forms"])?);
-        locales.push(Locale { language, script, forms });
+        let (tag, texts) = (json!(language.tag), ascii_json(&Value::Object(data)));
+        let script = format!("(function(t){{t&&t.words&&t.words({tag},{texts})}})(window.__tillgate);\n");
+        locales.push(Locale { language, script });
     }
     Ok(locales)
 }
 
-/// Returns the English texts of these groups in one JSON object. A missing group is a panic.
+/// Returns all English texts in one JSON object.
 ///
 /// # Errors
-/// If the file is malformed.
-pub fn english_texts(folder: &Path, groups: &[&str]) -> Result<String> {
+/// If the file is malformed, or lacks a table.
+pub fn english_texts(folder: &Path) -> Result<String> {
     let table = read_table(&folder.join("en.toml"))?;
     let mut all = Map::new();
-    for group in groups {
-        if let Value::Object(texts) = serde_json::to_value(&table[*group])? {
+    for group in GROUPS {
+        if let Value::Object(texts) = serde_json::to_value(table.get(group).with_context(|| format!("no [{group}]"))?)?
+        {
             all.extend(texts);
         }
     }

@@ -1,0 +1,150 @@
+//! Messages with JSON in the place of JavaScript values.
+#![allow(clippy::unwrap_used)]
+
+use serde_json::{Map, Value, json};
+
+use super::*;
+use crate::brand::{AccountType, Flow, FormKind};
+
+#[derive(Debug, Clone, PartialEq)]
+struct Json(Value);
+
+impl Source for Json {
+    fn get(&self, name: &str) -> Option<Self> {
+        self.0.get(name).filter(|value| !value.is_null()).cloned().map(Self)
+    }
+    fn as_text(&self) -> Option<String> {
+        self.0.as_str().map(str::to_owned)
+    }
+    fn as_number(&self) -> Option<f64> {
+        self.0.as_f64()
+    }
+    fn as_flag(&self) -> Option<bool> {
+        self.0.as_bool()
+    }
+    fn display(&self) -> String {
+        self.as_text().or_else(|| self.as_number().map(|number| number.to_string())).unwrap_or_default()
+    }
+    fn items(&self) -> Vec<Self> {
+        self.0.as_array().map(|items| items.iter().cloned().map(Self).collect()).unwrap_or_default()
+    }
+    fn keys(&self) -> Vec<String> {
+        self.0.as_object().map(|object| object.keys().cloned().collect()).unwrap_or_default()
+    }
+}
+
+impl Sink for Json {
+    fn empty() -> Self {
+        Self(Value::Object(Map::new()))
+    }
+    fn set_text(&mut self, name: &str, value: &str) {
+        self.0[name] = value.into();
+    }
+    fn set_number(&mut self, name: &str, value: f64) {
+        self.0[name] = value.into();
+    }
+    fn set_flag(&mut self, name: &str, value: bool) {
+        self.0[name] = value.into();
+    }
+    fn set_texts(&mut self, name: &str, values: &[String]) {
+        self.0[name] = values.into();
+    }
+    fn set_pairs(&mut self, name: &str, values: &[(String, String)]) {
+        self.0[name] = json!(values);
+    }
+    fn set_object(&mut self, name: &str, value: Self) {
+        self.0[name] = value.0;
+    }
+}
+
+fn read(field: FrameField, data: Value) -> Option<FieldReport<Json>> {
+    FieldReport::read(field, &Json(data))
+}
+
+#[test]
+fn every_type_of_a_report_is_read_and_no_other() {
+    for kind in FieldReport::<Json>::TYPES {
+        assert!(read(FrameField::Number, json!({ "type": kind, "answer": {} })).is_some(), "{kind}");
+    }
+    for data in
+        [json!({ "type": "digits" }), json!({}), json!({ "type": 5 }), json!("ready"), json!({ "type": "answer" })]
+    {
+        assert_eq!(read(FrameField::Number, data.clone()), None, "{data}");
+    }
+    for kind in RelayReport::<Json>::TYPES {
+        let data = json!({ "type": kind, "config": {}, "call": 1, "answer": {} });
+        assert!(RelayReport::read(&Json(data)).is_some(), "{kind}");
+    }
+    assert_eq!(RelayReport::read(&Json(json!({ "type": "ready" }))), None, "without a configuration");
+}
+
+#[test]
+fn every_type_of_a_message_is_written() {
+    let messages = [
+        FieldMessage::Options(Box::default()),
+        FieldMessage::Brand("VISA".into()),
+        FieldMessage::Error(String::new()),
+        FieldMessage::Focus,
+        FieldMessage::Submit(Submit::default()),
+    ];
+    let types: Vec<_> = messages.iter().map(|message| message.write::<Json>("7").text("type")).collect();
+    assert_eq!(types, FieldMessage::TYPES);
+    assert!(messages.iter().all(|message| message.write::<Json>("7").0["tillgate"] == json!(f64::from(VERSION))));
+    let calls = [
+        RelayCall::Submit { fields: Vec::new(), form: String::new(), code: false, wallet: false },
+        RelayCall::ReadState,
+        RelayCall::Remove { registration: String::new() },
+    ];
+    let types: Vec<_> = calls.iter().map(|call| call.write::<Json>(1, "x").text("type")).collect();
+    assert_eq!(types, RelayCall::TYPES);
+}
+
+#[test]
+fn a_state_of_the_wrong_shape_says_nothing() {
+    let report = read(FrameField::Number, json!({ "type": "state", "empty": "yes", "brands": "VISA", "bin": false }));
+    assert_eq!(report, Some(FieldReport::State(FieldState::default())));
+    let report = read(FrameField::Holder, json!({ "type": "state", "valid": true }));
+    let known = FieldState { known: true, valid: true, ..FieldState::default() };
+    assert_eq!(report, Some(FieldReport::State(known)), "its checks are always there");
+}
+
+#[test]
+fn a_configuration_lists_what_is_understood_of_its_brands() {
+    let config = Config::read(&Json(json!({
+        "checkout": { "id": "1.a", "amount": "92.00", "shopperResultUrl": null },
+        "brands": {
+            "VISA": { "kind": "card", "name": "Visa", "flow": "now" },
+            "IDEAL": { "kind": "bank", "name": "iDEAL", "flow": "redirect", "form": "onlineTransfer", "fields": [] },
+            "APPLEPAY": { "kind": "wallet", "name": "Apple Pay", "flow": "now", "form": "virtualAccount", "fields": [], "sheet": false },
+            "FUTURE": { "kind": "barter", "name": "?", "flow": "now" },
+        },
+        "registrations": [{ "id": "a", "brand": "VISA", "name": "Visa", "kind": "card", "flow": "now", "last4": "0000" }],
+        "deletable": true,
+    })));
+    assert_eq!(config.brands.len(), 3);
+    let bank = config.find_brand("IDEAL").unwrap();
+    assert_eq!((bank.kind, bank.flow, bank.form), (AccountType::Bank, Flow::Redirect, FormKind::OnlineTransfer));
+    assert!(!config.find_brand("APPLEPAY").unwrap().has_sheet && bank.has_sheet);
+    assert_eq!(config.offered_cards(&["IDEAL".into(), "VISA".into(), "AMEX".into()]).len(), 1);
+    assert_eq!(config.find_checkout_property("amount"), Some("92.00"));
+    assert_eq!(config.find_checkout_property("shopperResultUrl"), None);
+    assert!(config.has_registrations && config.deletable && config.registrations[0].is_card);
+    // The frame of the card number says only that there are some.
+    assert!(Config::read(&Json(json!({ "registrations": true }))).has_registrations);
+    let closed = Config::read(&Json(json!({ "error": { "name": "E", "message": "m", "paid": true } }))).closed.unwrap();
+    assert_eq!((closed.message.as_str(), closed.paid), ("m", true));
+}
+
+#[test]
+fn an_answer_names_its_next_step_and_its_pages() {
+    let answer = GatewayAnswer::read(&Json(json!({
+        "status": 200, "id": "1.a", "flow": "inline", "threeDSecure": true, "checkoutState": "PENDING",
+        "redirect": { "url": "https://issuer.example/", "method": "POST", "parameters": [{ "name": "a", "value": "b" }],
+            "preconditions": [{ "url": "https://method.example/", "method": "GET", "parameters": [], "preconditions": [] }] },
+    })));
+    let page = answer.redirect.unwrap();
+    assert_eq!((answer.status, answer.flow, answer.three_ds), (200, Some(NextStep::Inline), true));
+    assert_eq!((page.method, page.parameters.len(), page.preconditions.len()), (PageMethod::Post, 1, 1));
+    let lost = GatewayAnswer::read(&Json(json!({ "flow": "elsewhere" })));
+    assert_eq!((lost.status, lost.flow, lost.redirect), (0, None, None));
+}

@@ -1,0 +1,101 @@
+// Watches over what has to come: the frames, and the page module. What does not come in time is told to shopper and merchant,
+// with a button that asks for it again.
+
+import { make, setBusy } from "./dom.js";
+import { textOf } from "./language.js";
+import { reportError } from "./options.js";
+import { findRelay, listForms, setFormHidden } from "./place.js";
+
+// The time in which a form may stay empty, in milliseconds.
+var PATIENCE = 15000;
+
+// Windows of the frames that have said hello. Other frames are not asked for their windows: browsers would first make one for
+// the empty document that a frame begins with, which takes longer than anything here.
+var heard = new Map();
+var timer = 0;
+
+// Notes the window of a frame that has said hello.
+export function noteHello(source) {
+  listFrames().forEach(function (frame) {
+    if (!heard.has(frame) || heard.get(frame) !== source) {
+      if (frame.contentWindow === source) heard.set(frame, source);
+    }
+  });
+}
+
+function listFrames() {
+  return listForms()
+    .flatMap(function (form) {
+      return form.isCard && !form.isDone ? [form.number, form.code] : [];
+    })
+    .concat(findRelay() || []);
+}
+
+// Returns the frames that stand in the page and have not said hello.
+function silentFrames() {
+  return listFrames().filter(function (frame) {
+    var window = heard.get(frame);
+    return frame.isConnected && !(window && frame.contentWindow === window);
+  });
+}
+
+function removeMessages() {
+  listForms().forEach(function (form) {
+    if (!form.message) return;
+    form.message.remove();
+    form.message = null;
+    setFormHidden(form, false);
+    setBusy(form.container, form.wasBusy);
+  });
+}
+
+// Begins to wait. What was said before is taken back.
+export function beginWatch(isPageModuleHere) {
+  clearTimeout(timer);
+  removeMessages();
+  if (isPageModuleHere() && !silentFrames().length) return;
+  timer = setTimeout(function () {
+    if (silentFrames().length) showFailure("a frame does not answer", "PciIframeCommunicationError");
+    else if (!isPageModuleHere()) showFailure("the page module did not come", "WidgetError");
+  }, PATIENCE);
+}
+
+export function endWatch() {
+  clearTimeout(timer);
+  heard.clear();
+}
+
+// Loads the silent frames again.
+export function reloadFrames() {
+  silentFrames().forEach(function (frame) {
+    // Chromium leaves a frame empty for ever that is shown while it loads again, so it is laid out before.
+    frame.getBoundingClientRect();
+    frame.src += "";
+  });
+}
+
+var retry = Boolean;
+
+// Calls `work` when a shopper presses the button in a message.
+export function onRetry(work) {
+  retry = work;
+}
+
+// Says in every form that it cannot be used, with a button; what was typed stays.
+export function showFailure(text, name) {
+  clearTimeout(timer);
+  removeMessages();
+  listForms().forEach(function (form) {
+    if (form.isDone && !form.isCard) return;
+    var button = make("button", "wpwl-button wpwl-button-retry", { type: "button" }, [textOf("retry")]);
+    button.onclick = function () {
+      retry();
+    };
+    form.message = make("div", "wpwl-message wpwl-has-error", { role: "alert" }, [textOf("failed"), " ", button]);
+    setFormHidden(form, true);
+    form.wasBusy = form.container.classList.contains("wpwl-loading");
+    setBusy(form.container, false);
+    form.container.append(form.message);
+  });
+  reportError(name, text);
+}

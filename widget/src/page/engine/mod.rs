@@ -1,0 +1,15 @@
+//! The engine of all forms: fields, their checks and faults, the submit, and what it shows.
+
+pub mod answer;
+pub mod fault;
+
+#[cfg(target_arch = "wasm32")]
+pub mod check;
+#[cfg(target_arch = "wasm32")]
+pub mod field;
+#[cfg(target_arch = "wasm32")]
+pub mod form;
+#[cfg(target_arch = "wasm32")]
+pub mod submit;
+#[cfg(target_arch = "wasm32")]
+pub mod view;

@@ -1,0 +1,296 @@
+//! The submit of a form: checks, the merchant's decision, one request from the gateway's origin, and what its answer
+//! means.
+
+use std::rc::Rc;
+
+use tillgate_shared::brand::{Flow, FormKind};
+use tillgate_shared::field;
+use tillgate_shared::wire::{FieldMessage, FrameField, NextStep, RelayCall, Submit};
+use wasm_bindgen_futures::spawn_local;
+use yew::prelude::Context;
+
+use super::answer::{self, Outcome};
+use super::check;
+use super::fault::Fault;
+use super::field::Place;
+use super::form::{Form, Message, Notice, Part};
+use crate::page::callbacks::{self, Callback, ErrorName};
+use crate::page::handle::HandleKind;
+use crate::page::relay::RelayAnswer;
+use crate::page::text::keys;
+use crate::page::{collect, kinds, leave, wpwl};
+
+impl Form {
+    /// Somebody wants to pay. Two requests at once are one.
+    pub(super) fn pay(&mut self, context: &Context<Self>) {
+        if self.is_busy || self.handle.has_ended() {
+            return;
+        }
+        self.notice = None;
+        if !self.is_whole() {
+            self.notice = Some(Notice::error(self.session.text(keys::FORM_ERROR)));
+            let has_frames = self.fields.iter().any(|field| field.frame().is_some());
+            let name = if has_frames { ErrorName::FrameCommunication } else { ErrorName::Widget };
+            return self.session.raise(name, "the page took the form or a frame out of the document");
+        }
+        if !self.check_fields() {
+            return self.show_faults();
+        }
+        if self.lacks_token() {
+            return;
+        }
+        self.is_busy = true;
+        self.fill_hidden_inputs();
+        self.session.submitting.replace(Some(self.handle.clone()));
+        self.open_window();
+        let (link, session, handle) = (context.link().clone(), self.session.clone(), self.handle.clone());
+        let (name, brand) = (self.confirming_callback(), self.brand.clone());
+        spawn_local(async move {
+            let Some(form) = handle.form_node() else { return };
+            if !callbacks::confirm_submit(&session, name, &form).await {
+                return link.send_message(Message::Confirmed(None));
+            }
+            leave::add_browser_fields(&session, &handle, &form);
+            let checkout = find_checkout(&session, &handle, &brand).await;
+            link.send_message(Message::Confirmed(Some(checkout)));
+        });
+    }
+
+    /// Returns true while form and frames are where a payment can be made from.
+    fn is_whole(&self) -> bool {
+        let is_there = |field: &super::field::Field| match &field.place {
+            Place::Frame { element, window, is_placed, .. } => {
+                !field.enabled || (element.is_connected() && (*is_placed || window.is_some()))
+            }
+            Place::Input(_) => true,
+        };
+        self.handle.is_in_page()
+            && self.node().is_some_and(|form| form.is_connected())
+            && self.fields.iter().all(is_there)
+    }
+
+    /// Returns the name of the callback that decides about this submit.
+    fn confirming_callback(&self) -> &'static str {
+        use tillgate_shared::options::rows;
+        match self.handle.kind.get() {
+            HandleKind::Card | HandleKind::Unknown => rows::ON_BEFORE_SUBMIT_CARD.name,
+            HandleKind::Stored => rows::ON_BEFORE_SUBMIT_ONE_CLICK_CARD.name,
+            HandleKind::Brand(FormKind::VirtualAccount) if self.is_inline() => {
+                rows::ON_BEFORE_SUBMIT_INLINE_VIRTUAL_ACCOUNT.name
+            }
+            HandleKind::Brand(FormKind::VirtualAccount) => rows::ON_BEFORE_SUBMIT_VIRTUAL_ACCOUNT.name,
+            HandleKind::Brand(FormKind::DirectDebit) => rows::ON_BEFORE_SUBMIT_DIRECT_DEBIT.name,
+            HandleKind::Brand(FormKind::Prepayment) => rows::ON_BEFORE_SUBMIT_PREPAYMENT.name,
+            HandleKind::Brand(FormKind::OnlineTransfer) => rows::ON_BEFORE_SUBMIT_ONLINE_TRANSFER.name,
+            HandleKind::Brand(FormKind::Card) => rows::ON_BEFORE_SUBMIT_CARD.name,
+        }
+    }
+
+    /// The merchant has decided.
+    pub(super) fn confirmed(&mut self, context: &Context<Self>, checkout: Option<String>) {
+        if checkout.as_deref() == Some("") {
+            self.notice = Some(Notice::error(self.session.text(keys::UNSENT_ERROR)));
+        }
+        let Some(checkout) = checkout.filter(|id| !id.is_empty()) else {
+            self.session.windows.drop_opened(&self.handle);
+            self.is_busy = false;
+            return;
+        };
+        self.announcement = self.session.text(keys::PROCESSING);
+        if self.wants_sheet() {
+            return self.open_sheet(context, checkout);
+        }
+        self.send(context, checkout, false);
+    }
+
+    /// The sheet of a wallet was closed.
+    pub(super) fn sheet_closed(&mut self, context: &Context<Self>, checkout: String, agreed: bool) {
+        if agreed {
+            return self.send(context, checkout, true);
+        }
+        self.session.windows.drop_opened(&self.handle);
+        self.is_busy = false;
+        self.announcement = self.session.text(keys::CANCELLED);
+        self.notify(&Callback::WindowClosed);
+    }
+
+    /// Sends the form: a card by the frame of its number, everything else by the relay frame. `has_token` is true if a
+    /// wallet's sheet has left its token there.
+    fn send(&mut self, context: &Context<Self>, checkout: String, has_token: bool) {
+        self.fill_hidden_inputs();
+        let fields = self.collect_fields();
+        if let Some(number) = self.fields.iter().find(|field| field.is_frame(FrameField::Number)) {
+            let options = self.session.options();
+            let code_required = options.require_code && !options.allow_empty_code;
+            let submit = Submit { fields, checkout, code: options.require_code, code_required };
+            self.send_to_frame(number, &FieldMessage::Submit(submit));
+        } else {
+            let code = self.fields.iter().any(|field| field.is_frame(FrameField::Code));
+            let call = RelayCall::Submit { fields, form: self.handle.nonce.clone(), code, wallet: has_token };
+            let (link, session) = (context.link().clone(), self.session.clone());
+            spawn_local(async move {
+                let answer = session.relay.call(&session.loader, call, &checkout).await;
+                link.send_message(Message::Answered(Box::new(answer)));
+            });
+        }
+        self.notify(&Callback::Submitted);
+    }
+
+    /// Returns names and values of everything that the form posts: the fields that the form has now, the merchant's own
+    /// included, and the values of its own fields.
+    fn collect_fields(&self) -> Vec<(String, String)> {
+        let Some(form) = self.node() else { return Vec::new() };
+        let own: Vec<&str> = self.fields.iter().map(|field| field.name).collect();
+        let mut posted = collect::read_fields(&form);
+        posted.retain(|(name, _)| !own.contains(&name.as_str()) && !collect::is_frames_own(name));
+        if matches!(self.part, Part::Card(_)) {
+            // A group that was moved out of the form still belongs to it.
+            collect::add_missing(&mut posted, "paymentBrand", &self.brand);
+            if let Some(date) = self.expiry_date() {
+                collect::add_missing(&mut posted, "card.expiryMonth", &date.month_text());
+                collect::add_missing(&mut posted, "card.expiryYear", &date.year_text());
+            }
+        }
+        for field in self.fields.iter().filter(|field| field.enabled && field.row.key != field::EXPIRY_DATE.key) {
+            let value = field.value(&form);
+            if value.is_empty() {
+                continue;
+            }
+            // A mandate is signed today.
+            let value = if field.row.key == field::MANDATE.key { check::today() } else { value };
+            let name = if field.name == field.row.name { field.row.parameter_for(&value) } else { field.name };
+            posted.push((name.to_owned(), value));
+            if field.row.key == "taxNumber" {
+                posted.push(("customer.identificationDocType".to_owned(), "TAXSTATEMENT".to_owned()));
+            }
+        }
+        if self.is_inline() {
+            posted.push(("inlineFlow".to_owned(), "true".to_owned()));
+        }
+        if self.session.options().summary_page && self.session.loader.purpose() == "payment" {
+            posted.push(("useSummaryPage".to_owned(), "true".to_owned()));
+        }
+        posted.push(collect::utf8_marker());
+        posted
+    }
+
+    /// Sets the hidden inputs of a card's expiry date, in the gateway's format, and of the result address.
+    fn fill_hidden_inputs(&self) {
+        let Some(form) = self.node() else { return };
+        collect::set_hidden(&form, "shopperResultUrl", &self.handle.result_address());
+        if let Some(date) = self.expiry_date() {
+            collect::set_hidden(&form, "card.expiryMonth", &date.month_text());
+            collect::set_hidden(&form, "card.expiryYear", &date.year_text());
+        }
+    }
+
+    /// The gateway, or the frame of the card number, found these parameters wrong.
+    pub(super) fn refuse_fields(&mut self, names: &[String]) {
+        self.is_busy = false;
+        for name in names {
+            if let Some(at) = self.find_field_of_parameter(name) {
+                let fault = self.fields.get(at).map(|field| Fault::of_field(field.row));
+                self.set_fault(at, fault);
+            }
+        }
+        self.show_faults();
+    }
+
+    /// The request did not get through, or nobody knows if it did.
+    pub(in crate::page) fn unsent(&mut self, key: &str) {
+        self.is_busy = false;
+        self.notice = Some(Notice::error(self.session.text(key)));
+        self.announcement.clear();
+        self.session.raise(ErrorName::FrameSubmit, "the payment request was not answered");
+    }
+
+    /// The gateway answered.
+    pub(super) fn answered(&mut self, answer: &RelayAnswer) {
+        let is_own = |name: &str| self.find_field_of_parameter(name).is_some();
+        match answer::classify(answer.status, &answer.description, &answer.wrong, is_own) {
+            Outcome::Accepted => return self.accepted(answer),
+            Outcome::WrongFields(names) => self.refuse_fields(&names),
+            Outcome::CheckoutGone => {
+                self.end(keys::CHECKOUT_ERROR);
+                self.session.raise(ErrorName::InvalidCheckout, &answer.description);
+            }
+            Outcome::BrandWithdrawn(text) => {
+                self.session.raise(ErrorName::Widget, &text);
+                let text = self.withdraw_brand();
+                self.notice = Some(Notice::error(text));
+            }
+            Outcome::Refused(text) => {
+                self.session.raise(ErrorName::Widget, &text);
+                self.notice = Some(Notice::error(text));
+            }
+            Outcome::Unsent => self.unsent(keys::UNSENT_ERROR),
+            Outcome::Unknown => self.unsent(keys::COMMUNICATION_ERROR),
+        }
+        self.session.windows.drop_opened(&self.handle);
+        self.is_busy = false;
+        self.announcement.clear();
+        if self.has_fault() {
+            self.show_faults();
+        }
+    }
+
+    /// The payment goes on: on another page, in a window or a frame, by a challenge, or at the result page.
+    fn accepted(&mut self, answer: &RelayAnswer) {
+        let (session, handle) = (self.session.clone(), self.handle.clone());
+        if answer.flow == Some(NextStep::Saved) {
+            self.is_busy = false;
+            self.announcement.clear();
+            if let Some(saved) = &answer.saved {
+                self.notify(&Callback::DataSaved(&saved.0));
+            }
+            return;
+        }
+        if answer.three_ds {
+            return session.challenges.start(&session, &handle, answer);
+        }
+        let opens_window = matches!(answer.flow, Some(NextStep::Inline | NextStep::Flow(Flow::Popup)));
+        if session.windows.has_opened(&handle) && opens_window {
+            self.is_busy = false;
+            self.announcement.clear();
+            return session.windows.follow(&session, &handle, answer, &kinds::brand_name(self));
+        }
+        session.windows.drop_opened(&handle);
+        // Still busy: nothing can be sent while the page is left.
+        self.is_busy = leave::leave_page(&session, &handle, answer.flow, &answer.redirect.clone().unwrap_or_default());
+        if !self.is_busy {
+            self.announcement.clear();
+        }
+    }
+}
+
+/// Returns the checkout to pay: that of the page, or one that the merchant creates now, unless nobody knows if the last
+/// one is paid. Empty if it could not be created.
+async fn find_checkout(
+    session: &Rc<crate::page::session::Session>,
+    handle: &Rc<crate::page::handle::FormHandle>,
+    brand: &str,
+) -> String {
+    let id = session.loader.checkout_id();
+    if !id.is_empty() {
+        return id;
+    }
+    let uncertain = session.uncertain_checkout.borrow().clone();
+    let made = match uncertain {
+        Some(id) => Ok(id),
+        None => callbacks::create_checkout(session, brand).await,
+    };
+    match made {
+        Ok(id) => {
+            wpwl::set_checkout_id(&id);
+            if let Some(form) = handle.form_node() {
+                let path = [&session.loader.base(), "v1/checkouts/", &id, "/", &session.loader.purpose()].concat();
+                form.set_attribute("action", &path);
+            }
+            id
+        }
+        Err(message) => {
+            session.raise(ErrorName::Widget, &["createCheckout: ", &message].concat());
+            String::new()
+        }
+    }
+}

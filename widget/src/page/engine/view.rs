@@ -1,0 +1,244 @@
+//! The view of all kinds of forms: controls with their hints, groups, the button, messages.
+
+use tillgate_shared::field::{FormField, Input};
+use wasm_bindgen::prelude::*;
+use web_sys::{Event, HtmlElement};
+use yew::prelude::*;
+
+use super::check::hint_id;
+use super::field::{Field, Place};
+use super::form::{Form, Message, NoticeAction};
+use crate::page::bridge::{FormNode, Value};
+use crate::page::button::Button;
+use crate::page::dom::{self, Listener};
+use crate::page::kinds::spinner;
+use crate::page::session::Session;
+
+/// Marks a control whose text browsers must not translate.
+const UNTRANSLATED: [&str; 2] = ["cardHolder", "expiryDate"];
+
+impl Form {
+    /// Returns the control of a field, for an input of the page, and its hint. A control in a frame is placed by the
+    /// loader, or is the field's own node. `label` is the id of a visible label.
+    pub(in crate::page) fn view_control(&self, at: usize, label: Option<&str>) -> Html {
+        let Some(field) = self.fields.get(at) else { return Html::default() };
+        let control = match &field.place {
+            Place::Frame { is_placed: true, .. } => Html::default(),
+            Place::Frame { element, .. } => Html::VRef(element.clone().into()),
+            Place::Input(node) => match field.row.input {
+                Input::Country | Input::Choice => self.view_select(field, node, label),
+                _ => self.view_input(field, node, label),
+            },
+        };
+        html! { <>{ control }{ self.view_hint(field) }</> }
+    }
+
+    fn view_input(&self, field: &Field, node: &NodeRef, label: Option<&str>) -> Html {
+        let row: &FormField = field.row;
+        let is_box = row.input == Input::Checkbox;
+        let kind = match row.input {
+            Input::Checkbox => "checkbox",
+            Input::Date => "date",
+            Input::Phone | Input::Digits => "tel",
+            _ => "text",
+        };
+        let caption = self.session.text(if row.key == "expiryDate" { "mmyy" } else { field.caption });
+        let options = self.session.options();
+        let placeholder = (!is_box && (options.show_placeholders || label.is_none())).then(|| caption.clone());
+        let class = if is_box { "wpwl-tick wpwl-control-" } else { "wpwl-control wpwl-control-" };
+        let is_card_field = field.name.starts_with("card.") && label.is_some();
+        html! {
+            <input ref={node.clone()} type={kind} name={field.name}
+                class={[class, &field.class, extra_class(row.key)].concat()}
+                id={(!is_card_field).then(|| [&self.handle.container.id(), "-", &field.class].concat())}
+                autocomplete={if row.autofill.is_empty() { "off" } else { row.autofill }}
+                dir={(row.key == "expiryDate").then_some("ltr")}
+                data-action={(row.key == "expiryDate").then_some("blur-card-expiry")}
+                spellcheck={row.input.is_code().then_some("false")}
+                autocapitalize={(row.input == Input::Code).then_some("characters")}
+                translate={UNTRANSLATED.contains(&row.key).then_some("no")}
+                aria-invalid="false" aria-required={(!field.optional && !is_card_field).then_some("true")}
+                aria-labelledby={label.map(ToOwned::to_owned)}
+                aria-label={(label.is_none() && !is_box).then_some(caption)}
+                {placeholder}
+                value={is_box.then_some("true")} />
+        }
+    }
+
+    fn view_select(&self, field: &Field, node: &NodeRef, label: Option<&str>) -> Html {
+        let caption = self.session.text(field.caption);
+        html! {
+            <select ref={node.clone()} name={field.name}
+                class={["wpwl-control wpwl-control-", &field.class, extra_class(field.row.key)].concat()}
+                id={[&self.handle.container.id(), "-", &field.class].concat()}
+                autocomplete={if field.row.autofill.is_empty() { "off" } else { field.row.autofill }}
+                aria-invalid="false" aria-required={(!field.optional).then_some("true")}
+                aria-labelledby={label.map(ToOwned::to_owned)} aria-label={label.is_none().then(|| caption.clone())}>
+                <option value="">{ caption }</option>
+                { for field.choices.iter().map(|(value, name)| html! { <option value={value.clone()}>{ name }</option> }) }
+            </select>
+        }
+    }
+
+    /// Returns the hint of a field, which stands behind its control while it has a fault.
+    pub(in crate::page) fn view_hint(&self, field: &Field) -> Html {
+        let Some(fault) = field.fault else { return Html::default() };
+        html! {
+            <div id={hint_id(&self.handle.container.id(), &field.class)} class={["wpwl-hint wpwl-hint-", fault.hint].concat()}>
+                { self.session.text(fault.text) }
+            </div>
+        }
+    }
+
+    /// Returns a group with a label above the control.
+    pub(in crate::page) fn view_group(&self, at: usize) -> Html {
+        let Some(field) = self.fields.get(at) else { return Html::default() };
+        let id = label_id(&self.handle.container, &field.class);
+        let class = &field.class;
+        html! {
+            <div class={["wpwl-group wpwl-group-", class, " wpwl-clearfix"].concat()}>
+                <div class={["wpwl-label wpwl-label-", class].concat()} id={id.clone()} hidden={!self.session.options().show_labels}>
+                    { self.session.text(field.row.label) }
+                </div>
+                <div class={["wpwl-wrapper wpwl-wrapper-", class].concat()}>{ self.view_control(at, Some(&id)) }</div>
+            </div>
+        }
+    }
+
+    /// Returns a group with a box to tick and its meaning.
+    pub(in crate::page) fn view_box(&self, at: usize) -> Html {
+        let Some(field) = self.fields.get(at) else { return Html::default() };
+        let Place::Input(node) = &field.place else { return Html::default() };
+        html! {
+            <div class={["wpwl-group wpwl-group-", &field.class, " wpwl-clearfix"].concat()}>
+                <label class="wpwl-agree">{ self.view_input(field, node, None) }<span>{ self.session.text(field.row.label) }</span></label>
+                { self.view_hint(field) }
+            </div>
+        }
+    }
+
+    /// Returns the group with the button. `wrapper` and `class` are the last parts of their class names.
+    pub(in crate::page) fn view_button(&self, group: &str, wrapper: &str, class: &str, content: Html) -> Html {
+        html! {
+            <div class={["wpwl-group wpwl-group-", group, " wpwl-clearfix"].concat()}>
+                <div class={["wpwl-wrapper wpwl-wrapper-", wrapper].concat()}>
+                    <button ref={self.button_ref.clone()} type="submit" name="pay" class={["wpwl-button wpwl-button-", class].concat()}>
+                        { content }
+                    </button>
+                    { self.view_spinner() }
+                </div>
+            </div>
+        }
+    }
+
+    /// Returns the spinner while a submit is under way.
+    pub(in crate::page) fn view_spinner(&self) -> Html {
+        if !self.is_busy {
+            return Html::default();
+        }
+        html! { <div class={["wpwl-spinner spinner ", &spinner::extra_class(&self.session.options())].concat()} aria-hidden="true"></div> }
+    }
+
+    /// Returns the region that screen readers read.
+    pub(in crate::page) fn view_live_region(&self) -> Html {
+        html! { <div class="wpwl-live" role="status">{ self.announcement.clone() }</div> }
+    }
+
+    /// Returns the message for the form as a whole.
+    pub(in crate::page) fn view_notice(&self) -> Html {
+        let Some(notice) = &self.notice else { return Html::default() };
+        let is_error = notice.actions.is_empty();
+        let action = |(text, action): &(String, NoticeAction)| {
+            let (session, handle, action) = (self.session.clone(), self.handle.clone(), *action);
+            let on_press = yew::Callback::from(move |()| run_action(&session, &handle, action));
+            html! { <Button class="wpwl-button wpwl-button-small" text={text.clone()} {on_press} /> }
+        };
+        html! {
+            <div class={if is_error { "wpwl-message wpwl-has-error" } else { "wpwl-message" }} role={if is_error { "alert" } else { "status" }}>
+                { for notice.text.lines().enumerate().map(|(number, text)| html! { <>if number > 0 { <br /> }{ text.to_owned() }</> }) }
+                { for notice.actions.iter().map(action) }
+            </div>
+        }
+    }
+}
+
+fn run_action(
+    session: &std::rc::Rc<Session>,
+    handle: &std::rc::Rc<crate::page::handle::FormHandle>,
+    action: NoticeAction,
+) {
+    match action {
+        NoticeAction::ShowWindow => session.windows.show(handle),
+        NoticeAction::CancelWindow => session.windows.stop(session),
+        NoticeAction::CancelChallenge => session.challenges.cancel(session),
+    }
+}
+
+/// Returns further classes of controls that merchants' scripts look for, with a space before them.
+fn extra_class(key: &str) -> &'static str {
+    match key {
+        "accountNumber" => " wpwl-control-accountIban",
+        "accountBank" => " wpwl-control-accountBic",
+        "billing-state" => " wpwl-control-stateText",
+        "billing-country" => " wpwl-control-country",
+        "billing-city" => " wpwl-control-city",
+        "billing-postcode" => " wpwl-control-postcode",
+        "billing-street1" => " wpwl-control-street1",
+        "billing-street2" => " wpwl-control-street2",
+        _ => "",
+    }
+}
+
+/// Returns the id of a label.
+pub fn label_id(container: &HtmlElement, class: &str) -> String {
+    [&container.id(), "-label-", class].concat()
+}
+
+/// Returns the listeners of a form element: its submit, and keys that must not submit. Scripts that call `submit()`
+/// press its button too if `replaces_submit` is true; the loader has done so for the forms that it has placed.
+pub fn form_listeners(context: &Context<Form>, form: &FormNode, replaces_submit: bool) -> Vec<Listener> {
+    let link = context.link().clone();
+    let submit = Listener::with_capture(form, "submit", true, move |event| {
+        event.prevent_default();
+        link.send_message(Message::Pay);
+    });
+    let session = context.props().session.clone();
+    let key = Listener::new(form, "keydown", move |event: Event| {
+        let key = Value(event.clone().into());
+        let target = event.target().and_then(|target| target.dyn_into::<HtmlElement>().ok());
+        let tag = target.map(|target| target.tag_name()).unwrap_or_default();
+        let is_quiet = tag == "SELECT" || (tag == "INPUT" && !session.options().submits_on_enter);
+        if is_quiet && tillgate_shared::wire::Source::text(&key, "key") == "Enter" {
+            event.prevent_default();
+        }
+    });
+    if replaces_submit {
+        let node = form.clone();
+        let submit = Closure::<dyn Fn()>::new(move || drop(node.request_submit()));
+        Value(form.into()).set("submit", &submit.into_js_value());
+    }
+    vec![submit, key]
+}
+
+/// Returns the listeners of an input. A click counts like a change of a box, because scripts fire one without the
+/// other.
+pub fn input_listeners(context: &Context<Form>, at: usize, field: &Field, control: &HtmlElement) -> Vec<Listener> {
+    let listen = |kind: &'static str, message: fn(usize) -> Message| {
+        let link = context.link().clone();
+        Listener::new(control, kind, move |_| link.send_message(message(at)))
+    };
+    let mut listeners = vec![listen("input", Message::Typed), listen("blur", Message::Left)];
+    match field.row.input {
+        Input::Checkbox => listeners.extend([listen("change", Message::Typed), listen("click", Message::Typed)]),
+        Input::Country | Input::Choice => listeners.push(listen("change", Message::Typed)),
+        _ => {}
+    }
+    listeners
+}
+
+/// Hides the live region of a form visually, once it is there.
+pub fn hide_live_region(form: &FormNode) {
+    if let Some(region) = form.find(".wpwl-live").and_then(|region| region.dyn_into::<HtmlElement>().ok()) {
+        dom::hide_visually(&region);
+    }
+}

@@ -1,0 +1,217 @@
+//! The view of a card form: controls in the groups that the loader has placed.
+
+use tillgate_shared::field;
+use tillgate_shared::wire::FrameField;
+use wasm_bindgen::prelude::*;
+use web_sys::{Element, HtmlElement, HtmlInputElement};
+use yew::prelude::*;
+
+use super::billing;
+use super::card::CardPart;
+use crate::page::bridge::Value;
+use crate::page::dom::Listener;
+use crate::page::engine::form::{Form, Message, Part};
+use crate::page::engine::view::label_id;
+use crate::page::text::keys;
+use tillgate_shared::wire::Source as _;
+
+impl Form {
+    pub(in crate::page) fn view_card(&self, part: &CardPart) -> Html {
+        let skeleton = &part.skeleton;
+        let into = |place: Option<Element>, content: Html| match place {
+            Some(place) => create_portal(content, place),
+            None => Html::default(),
+        };
+        let labels = ["brand"].into_iter().chain(self.fields.iter().map(|field| field.class.as_str()));
+        let label = |class: &str| {
+            let key = if class == "expiry" { field::EXPIRY_DATE.label } else { class };
+            into(skeleton.label(class), html! { { self.session.text(key) } })
+        };
+        let has_wrapper = |class: &str| skeleton.wrapper(class);
+        let control = |(at, field): (usize, &crate::page::engine::field::Field)| match has_wrapper(&field.class) {
+            Some(wrapper) => {
+                let label = label_id(&self.handle.container, &field.class);
+                create_portal(self.view_control(at, Some(&label)), wrapper)
+            }
+            None => Html::default(),
+        };
+        let group = |name: &str, content: Html| into(skeleton.group(name).cloned().map(Element::from), content);
+        let store =
+            self.find_field(field::CREATE_REGISTRATION.key).map(|at| self.view_box_content(at)).unwrap_or_default();
+        let has_billing = self.fields.iter().any(billing::is_field);
+        let billing = if has_billing { group("billing", self.view_billing()) } else { Html::default() };
+        let submit = html! { <>{ self.view_pay_button() }{ self.view_spinner() }</> };
+        html! {
+            <>
+                { self.view_live_region() }
+                { for labels.map(label) }
+                { into(skeleton.wrapper("brand"), self.view_brand_list(part)) }
+                { for self.fields.iter().enumerate().map(control) }
+                { billing }
+                { group("createRegistration", store) }
+                { into(skeleton.wrapper("submit"), submit) }
+                { group("cardNumber", self.view_brand_choice(part)) }
+                { group("cvv", self.view_code_hint(part)) }
+                { create_portal(self.view_notice(), self.handle.container.clone().into()) }
+            </>
+        }
+    }
+
+    fn view_pay_button(&self) -> Html {
+        let is_payment = self.session.loader.purpose() == "payment";
+        let text = self.session.text(if is_payment { keys::SUBMIT } else { keys::REGISTER });
+        html! {
+            <button ref={self.button_ref.clone()} class="wpwl-button wpwl-button-pay" type="submit" name="pay" aria-label={text.clone()}>
+                { text }
+            </button>
+        }
+    }
+
+    fn view_brand_list(&self, part: &CardPart) -> Html {
+        let options =
+            part.cards.iter().map(|brand| html! { <option value={brand.code.clone()}>{ brand.name.clone() }</option> });
+        html! {
+            <select ref={part.select.clone()} class="wpwl-control wpwl-control-brand" name="paymentBrand"
+                aria-labelledby={label_id(&self.handle.container, "brand")}>
+                { for options }
+            </select>
+        }
+    }
+
+    /// Returns the choice between the brands of one card, which stands beside its number. The merchant may have hidden
+    /// the list of brands.
+    fn view_brand_choice(&self, part: &CardPart) -> Html {
+        if part.choices.len() < 2 {
+            return Html::default();
+        }
+        let option = |brand: &tillgate_shared::wire::OfferedBrand| {
+            // Without a form of its own it is not posted: the list is.
+            html! {
+                <label class="wpwl-brand-option">
+                    <input type="radio" name={self.handle.nonce.clone()} form="" value={brand.code.clone()} checked={brand.code == self.brand} />
+                    { brand.name.clone() }
+                </label>
+            }
+        };
+        let brands = part.cards.iter().filter(|brand| part.choices.contains(&brand.code));
+        html! {
+            <div class="wpwl-brand-choice" role="radiogroup" aria-label={self.session.text("brand")}>{ for brands.map(option) }</div>
+        }
+    }
+
+    /// Returns the explanation where the security code is. It is shown while the pointer or the focus is at its field.
+    fn view_code_hint(&self, part: &CardPart) -> Html {
+        let text = self.code_help();
+        if text.is_empty() {
+            return Html::default();
+        }
+        html! { <div ref={part.code_hint.clone()} class="wpwl-cvv-hint" role="tooltip" hidden={true}>{ text }</div> }
+    }
+
+    /// Returns the explanation of the security code, or empty text if the merchant does not want it.
+    pub(super) fn code_help(&self) -> String {
+        let key = match self.brand.as_str() {
+            "AMEX" => keys::CVV_HINT_AMEX,
+            "MAESTRO" => keys::CVV_HINT_MAESTRO,
+            _ => keys::CVV_HINT,
+        };
+        if self.session.options().show_code_hint { self.session.text(key) } else { String::new() }
+    }
+
+    /// Shows or hides the explanation of the security code.
+    pub(in crate::page) fn show_code_hint(&self, field: FrameField, is_visible: bool) {
+        if let (Part::Card(part), FrameField::Code) = (&self.part, field)
+            && let Some(hint) = part.code_hint.cast::<HtmlElement>()
+        {
+            hint.set_hidden(!is_visible);
+        }
+    }
+
+    /// Attaches what a card form needs once it is rendered.
+    pub(in crate::page) fn complete_kind(&mut self, context: &Context<Self>) {
+        match &self.part {
+            Part::None => {}
+            Part::Card(_) => self.listen_to_card(context),
+            Part::Brand(_) => self.complete_rendered_form(context),
+            Part::Stored(_) => {
+                self.complete_rendered_form(context);
+                self.complete_stored(context);
+            }
+        }
+    }
+
+    fn listen_to_card(&mut self, context: &Context<Self>) {
+        let Part::Card(part) = &self.part else { return };
+        let mut listeners = Vec::new();
+        if let Some(select) = part.select.cast::<HtmlElement>() {
+            for kind in ["change", "input"] {
+                let (link, node) = (context.link().clone(), part.select.clone());
+                listeners.push(Listener::new(&select, kind, move |_| {
+                    if let Some(select) = node.cast::<web_sys::HtmlSelectElement>() {
+                        link.send_message(Message::BrandChosen(select.value()));
+                    }
+                }));
+            }
+        }
+        for (at, field) in self.fields.iter().enumerate() {
+            let label = part.skeleton.label(&field.class).and_then(|label| label.dyn_into::<HtmlElement>().ok());
+            for target in [label, field.frame().map(|frame| frame.clone().into())].into_iter().flatten() {
+                let link = context.link().clone();
+                listeners.push(Listener::new(&target, "click", move |_| link.send_message(Message::FocusWanted(at))));
+            }
+        }
+        listeners.extend(choice_listeners(context, part, &self.handle.nonce));
+        listeners.extend(hint_listeners(part));
+        for class in ["brand"].into_iter().chain(self.fields.iter().map(|field| field.class.as_str())) {
+            if let Some(label) = part.skeleton.label(class).and_then(|label| label.dyn_into::<HtmlElement>().ok()) {
+                label.set_hidden(!self.session.options().show_labels);
+            }
+        }
+        self.listeners.extend(listeners);
+    }
+
+    /// Returns the content of a group with a box to tick.
+    fn view_box_content(&self, at: usize) -> Html {
+        // The group itself is the skeleton's.
+        html! { <label class="wpwl-agree">{ self.view_control(at, None) }<span>{ self.session.text(keys_of_box(self, at)) }</span></label> }
+    }
+}
+
+fn keys_of_box(form: &Form, at: usize) -> &'static str {
+    form.fields.get(at).map(|field| field.row.label).unwrap_or_default()
+}
+
+/// Listens to the choice between two brands. A click counts like a change, because scripts fire one without the other.
+fn choice_listeners(context: &Context<Form>, part: &CardPart, nonce: &str) -> Vec<Listener> {
+    let Some(group) = part.skeleton.group("cardNumber") else { return Vec::new() };
+    let listen = |kind| {
+        let (link, nonce) = (context.link().clone(), nonce.to_owned());
+        Listener::new(group, kind, move |event: web_sys::Event| {
+            let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+            if let Some(input) = input.filter(|input| input.name() == nonce) {
+                link.send_message(Message::BrandChosen(input.value()));
+            }
+        })
+    };
+    vec![listen("change"), listen("click")]
+}
+
+/// Shows the explanation of the code while the pointer is at its group, and hides it at Escape.
+fn hint_listeners(part: &CardPart) -> Vec<Listener> {
+    let Some(group) = part.skeleton.group("cvv") else { return Vec::new() };
+    let frame = group.query_selector("iframe").ok().flatten();
+    let listen = |kind: &'static str| {
+        let (hint, frame) = (part.code_hint.clone(), frame.clone());
+        Listener::new(group, kind, move |event| {
+            let Some(hint) = hint.cast::<HtmlElement>() else { return };
+            let has_focus = frame.as_ref().is_some_and(|frame| frame.class_list().contains("wpwl-focus"));
+            match kind {
+                "pointerenter" => hint.set_hidden(false),
+                "pointerleave" => hint.set_hidden(!has_focus),
+                _ if Value(event.into()).text("key") == "Escape" => hint.set_hidden(true),
+                _ => {}
+            }
+        })
+    };
+    ["pointerenter", "pointerleave", "keydown"].map(listen).into()
+}

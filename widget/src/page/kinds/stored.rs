@@ -1,0 +1,322 @@
+//! Stored cards and accounts: one form with an entry for each. The code of the chosen card is in a frame of its own.
+
+use std::rc::Rc;
+
+use tillgate_shared::field::{self, FormField};
+use tillgate_shared::wire::{Config, FrameField, RelayCall, Source as _, StoredAccount};
+use wasm_bindgen::JsCast as _;
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{Element, HtmlElement, HtmlInputElement};
+use yew::prelude::*;
+
+use crate::page::bridge::document;
+use crate::page::engine::field::Field;
+use crate::page::engine::form::{Form, Message, Notice, Part, Setup};
+use crate::page::handle::{FormHandle, HandleKind};
+use crate::page::session::Session;
+use crate::page::text::keys;
+use crate::page::{dom, frames};
+
+/// A stored account in the form.
+#[derive(Debug, Clone)]
+pub struct StoredEntry {
+    /// The account.
+    pub account: StoredAccount,
+    /// Position of the field for its holder, if it has none and needs one.
+    pub holder: Option<usize>,
+    /// Its group.
+    pub(super) group: NodeRef,
+    /// Its radio button.
+    pub(super) radio: NodeRef,
+    /// False once the checkout does not offer it any more, or the shopper has removed it.
+    pub(super) is_offered: bool,
+    /// True if the next press of its button removes it.
+    pub(super) asks_to_remove: bool,
+    /// True while it is being removed.
+    pub(super) is_leaving: bool,
+}
+
+/// The particulars of the form with stored accounts.
+#[derive(Debug)]
+pub struct StoredPart {
+    /// The accounts.
+    pub entries: Vec<StoredEntry>,
+    /// Position of the chosen one.
+    pub(super) chosen: Option<usize>,
+    /// True if the shopper may remove accounts.
+    pub(super) is_deletable: bool,
+    /// True if the server demands the code of stored cards.
+    pub(super) requires_code: bool,
+}
+
+impl StoredPart {
+    /// Returns the chosen account.
+    pub fn chosen_account(&self) -> Option<&StoredAccount> {
+        self.chosen.and_then(|at| self.entries.get(at)).map(|entry| &entry.account)
+    }
+
+    /// Returns the position of the first account that is offered.
+    fn first_offered(&self) -> Option<usize> {
+        self.entries.iter().position(|entry| entry.is_offered)
+    }
+}
+
+/// Shows the stored accounts that the checkout offers, before the other forms.
+pub fn offer(session: &Rc<Session>, config: &Rc<Config>) {
+    let existing = session.forms.borrow().iter().find(|form| form.kind.get() == HandleKind::Stored).cloned();
+    if let Some(form) = existing {
+        return form.send(Message::Offered(config.clone()));
+    }
+    if config.registrations.is_empty() || !session.options().show_stored {
+        return;
+    }
+    let Some(first) = first_place(session) else { return };
+    let container = dom::make("div", "wpwl-container wpwl-container-registration wpwl-clearfix", &[], "");
+    // The same number twice would need two pages in one millisecond.
+    let now = crate::page::bridge::Value(js_sys::Date::now().into());
+    container.set_id(&["registration_", &now.display()].concat());
+    let outer = dom::make("div", "", &[("id", "wpwl-registrations")], "");
+    let _ = outer.append_child(&container);
+    let _ = first.before_with_node_1(&outer);
+    session.nodes.borrow_mut().push(outer.clone());
+    let neighbour =
+        session.forms.borrow().iter().chain(session.away.borrow().iter()).find_map(|form| form.placed.clone());
+    let form = FormHandle::for_stored(container, neighbour);
+    form.key.replace("wpwl-container-registration".to_owned());
+    session.forms.borrow_mut().push(form.clone());
+    let mut fields = Vec::new();
+    let entries = config.registrations.iter().map(|account| make_entry(account, config, &mut fields)).collect();
+    let part = StoredPart { entries, chosen: None, is_deletable: config.deletable, requires_code: config.require_code };
+    session.mount(&form, Setup { fields, part: Part::Stored(Box::new(part)) }, &form.container);
+    if session.options().hide_initial_forms {
+        hide_initial_forms(session, &form, &outer);
+    }
+}
+
+/// Returns the first place of a form in the document.
+fn first_place(session: &Session) -> Option<HtmlElement> {
+    let forms: Vec<_> = session.forms.borrow().iter().chain(session.away.borrow().iter()).cloned().collect();
+    forms.iter().map(|form| form.container.clone()).reduce(|first, other| {
+        let is_before = first.compare_document_position(&other) & web_sys::Node::DOCUMENT_POSITION_PRECEDING != 0;
+        if is_before { other } else { first }
+    })
+}
+
+/// Creates the entry of an account, and the field for its holder if that is missing.
+fn make_entry(account: &StoredAccount, config: &Config, fields: &mut Vec<Field>) -> StoredEntry {
+    let needs_holder = account.holder.is_empty() && config.override_holder && !account.is_virtual;
+    let row = FormField::find(if account.is_card { field::CARD_HOLDER.key } else { field::ACCOUNT_HOLDER.key });
+    let holder = row.filter(|_| needs_holder).map(|row| {
+        let mut field = Field::in_page(row, false);
+        // The class without a number is the one that merchants know.
+        field.class = [row.key, "-", &fields.len().to_string()].concat();
+        field.enabled = false;
+        fields.push(field);
+        fields.len() - 1
+    });
+    StoredEntry {
+        account: account.clone(),
+        holder,
+        group: NodeRef::default(),
+        radio: NodeRef::default(),
+        is_offered: true,
+        asks_to_remove: false,
+        is_leaving: false,
+    }
+}
+
+/// Hides the forms for new cards and other brands behind a button.
+fn hide_initial_forms(session: &Rc<Session>, stored: &Rc<FormHandle>, outer: &HtmlElement) {
+    session.each_form(|form| {
+        if form != stored {
+            form.show_container(false);
+        }
+    });
+    stored.hides_others.set(true);
+    let text = session.text(keys::SHOW_OTHER_PAYMENT_METHODS);
+    let attributes = [("type", "button"), ("data-action", "show-initial-forms"), ("aria-label", text.as_str())];
+    let button = dom::make("button", "wpwl-button", &attributes, &text);
+    session.nodes.borrow_mut().push(button.clone());
+    let (weak, form) = (Rc::downgrade(session), stored.clone());
+    let press = dom::Listener::new(&button, "click", move |_| {
+        if let Some(session) = weak.upgrade() {
+            show_initial_forms(&session, &form);
+        }
+    });
+    session.listeners.borrow_mut().push(press);
+    if !session.options().hide_other_button {
+        let _ = outer.after_with_node_1(&button);
+    }
+}
+
+/// Shows the forms for new cards and other brands again, and sets the focus there.
+fn show_initial_forms(session: &Rc<Session>, stored: &Rc<FormHandle>) {
+    if !stored.hides_others.replace(false) {
+        return;
+    }
+    if let Some(button) = document::find("button[data-action=show-initial-forms]") {
+        button.remove();
+    }
+    let others: Vec<_> = session.forms.borrow().iter().filter(|form| *form != stored).cloned().collect();
+    for form in &others {
+        form.show_container(true);
+        form.send(Message::Restyle);
+    }
+    let controls = "select, input:not([type=hidden]), button";
+    let control = others.first().and_then(|form| form.container.query_selector(controls).ok().flatten());
+    if let Some(control) = control.and_then(|control| control.dyn_into::<HtmlElement>().ok()) {
+        let _ = control.focus();
+    }
+}
+
+impl Form {
+    fn stored_part(&mut self) -> Option<&mut StoredPart> {
+        match &mut self.part {
+            Part::Stored(part) => Some(part),
+            _ => None,
+        }
+    }
+
+    /// Completes the form with stored accounts once it is rendered: the first one is chosen.
+    pub(super) fn complete_stored(&mut self, context: &Context<Self>) {
+        let frame = self.handle.target_frame();
+        frame.set_name("registrations-target");
+        let Some(part) = self.stored_part() else { return };
+        let radios: Vec<_> = part.entries.iter().map(|entry| entry.radio.clone()).collect();
+        for (at, radio) in radios.iter().enumerate() {
+            let Some(radio) = radio.cast::<HtmlElement>() else { continue };
+            for kind in ["change", "click"] {
+                let link = context.link().clone();
+                let choose = move |_| link.send_message(Message::AccountChosen(at));
+                self.listeners.push(dom::Listener::new(&radio, kind, choose));
+            }
+        }
+        let first = self.stored_part().and_then(|part| part.first_offered());
+        if let Some(first) = first {
+            context.link().send_message(Message::AccountChosen(first));
+        }
+    }
+
+    /// An account is chosen. A code that was typed for another one is forgotten with its frame.
+    pub(in crate::page) fn choose_account(&mut self, _: &Context<Self>, at: usize) {
+        let options = self.session.options();
+        let (session, handle) = (self.session.clone(), self.handle.clone());
+        let Some(part) = self.stored_part().filter(|part| part.chosen != Some(at)) else { return };
+        let Some(entry) = part.entries.get(at).filter(|entry| entry.is_offered).cloned() else { return };
+        part.chosen = Some(at);
+        let requires_code = part.requires_code || options.require_stored_code;
+        for (other, entry) in part.entries.iter().enumerate() {
+            if let Some(group) = entry.group.cast::<Element>() {
+                dom::toggle_class(&group, "wpwl-selected", other == at);
+            }
+            if let Some(radio) = entry.radio.cast::<HtmlInputElement>() {
+                radio.set_checked(other == at);
+                // Scripts look for the attribute.
+                let _ =
+                    if other == at { radio.set_attribute("checked", "") } else { radio.remove_attribute("checked") };
+            }
+        }
+        self.brand.clone_from(&entry.account.brand);
+        handle.pays_by_card.set(entry.account.is_card);
+        self.is_halted = false;
+        self.fields.retain(|field| field.frame().is_none());
+        handle.frames.borrow_mut().clear();
+        for (position, field) in self.fields.iter_mut().enumerate() {
+            field.fault = None;
+            field.enabled = entry.holder == Some(position);
+            if let Some(input) = field.control().and_then(|control| control.dyn_into::<HtmlInputElement>().ok()) {
+                input.set_disabled(!field.enabled);
+            }
+        }
+        if entry.account.is_card && requires_code {
+            let title = session.text(field::SECURITY_CODE.label);
+            let frame = frames::make_frame(&session.loader, &handle.nonce, FrameField::Code, "cvv", &title);
+            handle.frames.borrow_mut().push((FrameField::Code, frame.clone()));
+            self.fields.push(Field::in_frame(&field::SECURITY_CODE, FrameField::Code, frame, false));
+        }
+    }
+
+    /// The button that removes an account was pressed, or left. It has to be pressed twice.
+    pub(in crate::page) fn press_remove(&mut self, context: &Context<Self>, at: usize, is_left: bool) {
+        let (session, link) = (self.session.clone(), context.link().clone());
+        let Some(entry) = self.stored_part().and_then(|part| part.entries.get_mut(at)) else { return };
+        if is_left || entry.is_leaving {
+            entry.asks_to_remove &= entry.is_leaving;
+            return;
+        }
+        if !std::mem::replace(&mut entry.asks_to_remove, true) {
+            return;
+        }
+        entry.is_leaving = true;
+        let call = RelayCall::Remove { registration: entry.account.id.clone() };
+        let checkout = crate::page::wpwl::checkout_id();
+        spawn_local(async move {
+            let answer = session.relay.call(&session.loader, call, &checkout).await;
+            link.send_message(Message::Removed { entry: at, is_removed: answer.status == 200 });
+        });
+    }
+
+    /// An account has been removed, or not.
+    pub(in crate::page) fn account_removed(&mut self, context: &Context<Self>, at: usize, is_removed: bool) {
+        let (session, handle) = (self.session.clone(), self.handle.clone());
+        let Some(part) = self.stored_part() else { return };
+        let Some(entry) = part.entries.get_mut(at) else { return };
+        (entry.is_leaving, entry.asks_to_remove) = (false, false);
+        if !is_removed {
+            self.notice = Some(Notice::error(session.text(keys::REMOVE_ERROR)));
+            return;
+        }
+        entry.is_offered = false;
+        // The group leaves the page, and stays in yew's picture: the others keep their places there.
+        if let Some(group) = entry.group.cast::<Element>() {
+            group.remove();
+        }
+        let Some(next) = part.first_offered() else {
+            session.forms.borrow_mut().retain(|form| *form != handle);
+            if let Some(outer) = handle.container.parent_element() {
+                outer.remove();
+            }
+            return show_initial_forms(&session, &handle);
+        };
+        let radio = part.entries.get(next).map(|entry| entry.radio.clone());
+        self.announcement = session.text(keys::REMOVED);
+        self.choose_account(context, next);
+        if let Some(radio) = radio.and_then(|radio| radio.cast::<HtmlElement>()) {
+            let _ = radio.focus();
+        }
+    }
+
+    /// Shows the accounts that are offered now.
+    pub(super) fn follow_stored_offer(&mut self, context: &Context<Self>, config: &Config) {
+        let handle = self.handle.clone();
+        let Some(part) = self.stored_part() else { return };
+        for entry in &mut part.entries {
+            let is_offered = config.registrations.iter().any(|account| account.id == entry.account.id);
+            entry.is_offered = is_offered;
+            if let Some(group) = entry.group.cast::<HtmlElement>() {
+                dom::set_visible(&group, is_offered);
+            }
+            if let Some(radio) = entry.radio.cast::<HtmlInputElement>() {
+                radio.set_disabled(!is_offered);
+            }
+        }
+        let first = part.first_offered();
+        let is_chosen_offered = part.chosen.and_then(|at| part.entries.get(at)).is_some_and(|entry| entry.is_offered);
+        let name = part.chosen_account().map(|account| account.name.clone()).unwrap_or_default();
+        if let Some(form) = handle.form_node() {
+            form.set_visible(first.is_some());
+        }
+        let was_gone = self.notice.is_some();
+        match first {
+            None => self.notice = Some(Notice::error(self.session.text_about(keys::UNAVAILABLE, &name))),
+            Some(first) => {
+                if was_gone && !self.is_busy {
+                    self.notice = None;
+                }
+                if !is_chosen_offered {
+                    self.choose_account(context, first);
+                }
+            }
+        }
+    }
+}

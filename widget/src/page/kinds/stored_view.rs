@@ -1,0 +1,83 @@
+//! The view of the form with stored accounts.
+
+use yew::prelude::*;
+
+use super::stored::{StoredEntry, StoredPart};
+use crate::page::button::Button;
+use crate::page::engine::form::{Form, Message};
+use crate::page::text::keys;
+
+impl Form {
+    pub(in crate::page) fn view_stored(&self, part: &StoredPart) -> Html {
+        let entries = part.entries.iter().enumerate().map(|(at, entry)| self.view_entry(part, at, entry));
+        let text = self.session.text(keys::SUBMIT);
+        html! {
+            <>
+                <form ref={self.form_ref.clone()} method="POST" action={self.submit_address()} target="registrations-target"
+                    class="wpwl-form wpwl-form-registration wpwl-form-registrations wpwl-form-has-inputs wpwl-clearfix"
+                    lang={self.session.loader.read_locale()} novalidate={true} accept-charset="UTF-8" data-action="submit-registration">
+                    <input type="hidden" name="shopperResultUrl" value={self.handle.result_address()} />
+                    { for entries }
+                    { self.view_button("submit", "submit", "pay", html! { { text } }) }
+                    { self.view_live_region() }
+                </form>
+                { self.view_notice() }
+            </>
+        }
+    }
+
+    fn view_entry(&self, part: &StoredPart, at: usize, entry: &StoredEntry) -> Html {
+        let account = &entry.account;
+        let detail = |key: &str, text: &str, is_code: bool| {
+            let dir = is_code.then_some("ltr");
+            html! { if !text.is_empty() { <div class={["wpwl-registration-", key].concat()} {dir}>{ text.to_owned() }</div> } }
+        };
+        let number = if account.last4.is_empty() { String::new() } else { ["**** ", &account.last4].concat() };
+        let holder = match entry.holder {
+            Some(at) => html! { <div class="wpwl-registration-holder">{ self.view_control(at, None) }</div> },
+            None => detail("holder", &account.holder, false),
+        };
+        let wrapper = |key: &str, content: Html| {
+            html! { <div class={["wpwl-wrapper-registration wpwl-wrapper-registration-", key].concat()}>{ content }</div> }
+        };
+        let details = html! {
+            <>{ detail("number", &number, true) }{ detail("expiry", &account.expiry, true) }{ holder }{ detail("email", &account.email, false) }</>
+        };
+        let code = self.fields.iter().position(|field| field.frame().is_some()).filter(|_| part.chosen == Some(at));
+        html! {
+            <div ref={entry.group.clone()} class="wpwl-group wpwl-group-registration wpwl-clearfix">
+                <label class="wpwl-registration">
+                    { wrapper("registrationId", html! {
+                        <input ref={entry.radio.clone()} type="radio" name="registrationId" value={account.id.clone()} data-action="change-registration" />
+                    }) }
+                    { wrapper("brand", view_emblem(account.is_card, &account.brand, &account.name)) }
+                    { wrapper("details", details) }
+                </label>
+                { wrapper("cvv", code.map(|at| self.view_control(at, None)).unwrap_or_default()) }
+                if part.is_deletable { { self.view_remove_button(at, entry) } }
+            </div>
+        }
+    }
+
+    fn view_remove_button(&self, at: usize, entry: &StoredEntry) -> Html {
+        let send = |is_left: bool| {
+            let handle = self.handle.clone();
+            Callback::from(move |()| handle.send(Message::RemovePressed { entry: at, is_left }))
+        };
+        let (class, key) = if entry.asks_to_remove {
+            ("wpwl-button wpwl-button-small wpwl-button-delete wpwl-selected", keys::REMOVE_SURE)
+        } else {
+            ("wpwl-button wpwl-button-small wpwl-button-delete", keys::REMOVE)
+        };
+        html! { <Button {class} text={self.session.text(key)} action="delete-registration" on_press={send(false)} on_leave={send(true)} /> }
+    }
+}
+
+/// Returns the logo of a card's brand, or the name of another brand.
+pub fn view_emblem(is_card: bool, brand: &str, name: &str) -> Html {
+    let class = ["wpwl-brand wpwl-brand-", brand, " wpwl-brand-inline"].concat();
+    if is_card {
+        return html! { <div {class} role="img" aria-label={name.to_owned()}></div> };
+    }
+    html! { <div {class}>{ name.to_owned() }</div> }
+}

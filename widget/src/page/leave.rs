@@ -1,0 +1,169 @@
+//! Takes the shopper to another page: the brand's, the issuer's, or the result page.
+
+use tillgate_shared::wire::{NextStep, Page, PageMethod};
+use wasm_bindgen::prelude::*;
+use web_sys::{HtmlIFrameElement, Window};
+
+use super::bridge::{FormNode, Value, document};
+use super::callbacks::ErrorName;
+use super::frames::encode;
+use super::handle::FormHandle;
+use super::options::Options;
+use super::session::Session;
+use super::target::{self, TAB, WantedTargets};
+use super::{bridge, collect, dom};
+
+/// The place in which a page opens.
+#[derive(Debug, Clone)]
+pub enum Destination {
+    /// A window or frame, by its name.
+    Named(String),
+    /// A window that the form has opened.
+    Window(Window),
+    /// A frame of the form.
+    Frame(HtmlIFrameElement),
+}
+
+impl Destination {
+    /// Returns the name by which a form is sent there.
+    fn name(&self) -> String {
+        match self {
+            Self::Named(name) => name.clone(),
+            Self::Window(window) => window.name().unwrap_or_default(),
+            Self::Frame(frame) => frame.name(),
+        }
+    }
+}
+
+/// Returns the window that the merchant wants for the pages of cards: `_top`, a frame of this page, or the window that
+/// the form is in. A name that the page does not have counts as none.
+pub fn payment_target(options: &Options<Value>) -> String {
+    let name = options.payment_target.as_str();
+    let is_frame = || {
+        let quoted = name.replace('\\', "\\\\").replace('"', "\\\"");
+        document::find(&["iframe[name=\"", &quoted, "\"],frame[name=\"", &quoted, "\"]"].concat()).is_some()
+    };
+    let exists = name == TAB || (!name.is_empty() && (is_own_window(name) || is_frame()));
+    if exists { name.to_owned() } else { String::new() }
+}
+
+/// Returns true if the page itself has this name, so that it is left.
+fn is_own_window(name: &str) -> bool {
+    web_sys::window().and_then(|window| window.name().ok()).is_some_and(|own| own == name)
+}
+
+/// Returns true if a challenge stays beside this page: it does not take the tab or the window of the form.
+pub fn keeps_page(options: &Options<Value>) -> bool {
+    let target = payment_target(options);
+    target.is_empty() || (target != TAB && !is_own_window(&target))
+}
+
+/// Adds the fields about the browser that the authentication of a card needs.
+pub fn add_browser_fields(session: &Session, handle: &FormHandle, form: &FormNode) {
+    let options = session.options();
+    let is_card = handle.pays_by_card.get();
+    let size = challenge_window_size(&options, handle);
+    collect::put_hidden(form, "customer.browser.challengeWindow", &["0", &size.to_string()].concat(), is_card);
+    collect::put_hidden(form, "inlineFlow", if keeps_page(&options) { "true" } else { "false" }, is_card);
+}
+
+/// Returns the size of the window for a challenge, 1 to 5.
+pub fn challenge_window_size(options: &Options<Value>, handle: &FormHandle) -> u8 {
+    let has_own_window = !payment_target(options).is_empty();
+    target::challenge_window(options.challenge_window, has_own_window, handle.container.client_width())
+}
+
+/// Takes the shopper to a page, in the window that it belongs to. A page without an address is the result page. Returns
+/// false if no address is known.
+pub fn leave_page(session: &Session, handle: &FormHandle, step: Option<NextStep>, page: &Page) -> bool {
+    let options = session.options();
+    let payment = payment_target(&options);
+    let wanted = WantedTargets { payment: &payment, result: &options.result_target };
+    let name = target::select_target(handle.pays_by_card.get(), step, wanted);
+    open_page(session, handle, page, &Destination::Named(name.to_owned()))
+}
+
+/// Opens a page in this place. A page without an address is the result page. Returns false if no address is known.
+pub fn open_page(session: &Session, handle: &FormHandle, page: &Page, destination: &Destination) -> bool {
+    let options = session.options();
+    let given = [page.url.clone().unwrap_or_default(), options.result_url.clone(), handle.result_address()];
+    let Some(address) = given.into_iter().find(|address| !address.is_empty()) else {
+        session.raise(ErrorName::Widget, "there is no shopperResultUrl and no form action");
+        return false;
+    };
+    if !is_web_address(&address) {
+        // Anything else would be a script of the page, or a page of its own making.
+        session.raise(ErrorName::Widget, &["shopperResultUrl is no http or https address: ", &address].concat());
+        return false;
+    }
+    if page.method == PageMethod::Post {
+        post_form(&address, &page.parameters, &destination.name());
+    } else {
+        open_address(&target::add_parameters(&address, &page.parameters, encode), destination);
+    }
+    true
+}
+
+fn open_address(address: &str, destination: &Destination) {
+    match destination {
+        Destination::Frame(frame) => frame.set_src(address),
+        Destination::Window(window) => drop(window.location().set_href(address)),
+        Destination::Named(name) if name == TAB => {
+            let Some(window) = web_sys::window() else { return };
+            let top = window.top().ok().flatten();
+            // A frame without permission to navigate the tab shows the page itself.
+            if top.is_none_or(|top| top.location().set_href(address).is_err()) {
+                let _ = window.location().set_href(address);
+            }
+        }
+        Destination::Named(name) => dom::make("a", "", &[("href", address), ("target", name)], "").click(),
+    }
+}
+
+/// Sends a form with these fields to a page.
+fn post_form(address: &str, parameters: &[(String, String)], target: &str) {
+    let attributes = [("method", "POST"), ("action", address), ("target", target), ("hidden", "")];
+    let form = dom::make("form", "", &attributes, "");
+    for (name, value) in parameters {
+        let _ = form.append_child(&dom::make("input", "", &[("type", "hidden"), ("name", name), ("value", value)], ""));
+    }
+    let Some(body) = document::body() else { return };
+    let _ = body.append_child(&form);
+    let form: FormNode = form.unchecked_into();
+    form.submit();
+    form.remove();
+}
+
+/// Returns true if a shopper may be sent to an address: of http or https, also relative to the page.
+fn is_web_address(address: &str) -> bool {
+    web_sys::Url::new_with_base(address, &document::base_uri())
+        .is_ok_and(|url| matches!(url.protocol().as_str(), "http:" | "https:"))
+}
+
+/// Returns the result page of a checkout, with the two parameters that say which payment it was.
+pub fn result_page(session: &Session, checkout: &str) -> Page {
+    let config = session.config.borrow();
+    let property =
+        |name: &str| config.as_ref().and_then(|config| config.find_checkout_property(name).map(str::to_owned));
+    let path = property("resourcePath")
+        .unwrap_or_else(|| ["/v1/checkouts/", checkout, "/", &session.loader.purpose()].concat());
+    let parameters = vec![("id".to_owned(), checkout.to_owned()), ("resourcePath".to_owned(), path)];
+    Page { url: property("shopperResultUrl"), parameters, ..Page::default() }
+}
+
+/// Opens a window for a brand's page, whose address follows. `None` if the browser refuses.
+pub fn open_window(nonce: &str) -> Option<Window> {
+    let window = web_sys::window()?;
+    let screen = window.screen().ok()?;
+    let (width, height) = (screen.avail_width().ok()?.min(600), screen.avail_height().ok()?.min(760));
+    let features = ["popup,width=", &width.to_string(), ",height=", &height.to_string()].concat();
+    let name = ["tillgate-", nonce].concat();
+    window.open_with_url_and_target_and_features("about:blank", &name, &features).ok()?
+}
+
+/// Returns true if the message was sent by the gateway's own pages.
+pub fn is_from_gateway(session: &Session, event: &bridge::Value) -> bool {
+    use tillgate_shared::wire::Source as _;
+    let origin = event.text("origin");
+    !origin.is_empty() && session.loader.base().starts_with(&[&origin, "/"].concat())
+}

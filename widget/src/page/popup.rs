@@ -1,0 +1,216 @@
+//! Windows and frames with a brand's page. A window tells little: a brand's page may cut itself off from the page that
+//! opened it, and then looks closed. So the gateway is asked for the state of the checkout until it knows. A window
+//! that looks closed has been given up once the shopper does something here.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use tillgate_shared::wire::RelayCall;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{HtmlIFrameElement, Window};
+
+use super::callbacks::{self, Callback};
+use super::dom::{self, Listener};
+use super::engine::form::{Message, Notice, NoticeAction};
+use super::handle::FormHandle;
+use super::leave::{self, Destination};
+use super::relay::RelayAnswer;
+use super::session::Session;
+use super::text::keys;
+
+/// Time between two questions, in milliseconds.
+pub const PAUSE: i32 = 1500;
+
+/// A window or frame with a brand's page.
+#[derive(Debug, Clone)]
+enum BrandWindow {
+    /// A window of its own.
+    Window(Window),
+    /// A frame of the form.
+    Frame(HtmlIFrameElement),
+}
+
+impl BrandWindow {
+    fn close(&self) {
+        match self {
+            Self::Window(window) => drop(window.close()),
+            Self::Frame(frame) => {
+                dom::set_visible(frame, false);
+                frame.set_src("about:blank");
+            }
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        match self {
+            Self::Window(window) => window.closed().unwrap_or(true),
+            Self::Frame(_) => false,
+        }
+    }
+
+    fn destination(&self) -> Destination {
+        match self {
+            Self::Window(window) => Destination::Window(window.clone()),
+            Self::Frame(frame) => Destination::Frame(frame.clone()),
+        }
+    }
+}
+
+/// A visit of the shopper to a brand's page.
+struct Visit {
+    form: Rc<FormHandle>,
+    checkout: String,
+    window: BrandWindow,
+    /// True once the shopper has done something in this page.
+    is_back: Cell<bool>,
+    is_stopped: Cell<bool>,
+    listeners: RefCell<Vec<Listener>>,
+}
+
+/// The window of a brand that is open, or was opened for a submit that is under way.
+#[derive(Default)]
+pub struct Windows {
+    opened: RefCell<Option<(Rc<FormHandle>, BrandWindow)>>,
+    visit: RefCell<Option<Rc<Visit>>>,
+}
+
+impl Windows {
+    /// Opens a window for a submit. It has to be opened in the shopper's click, or the browser blocks it.
+    pub fn open_window(&self, form: &Rc<FormHandle>) {
+        let window = leave::open_window(&form.nonce).map(BrandWindow::Window);
+        self.opened.replace(window.map(|window| (form.clone(), window)));
+    }
+
+    /// Shows the frame of the form for a brand's page.
+    pub fn open_frame(&self, form: &Rc<FormHandle>, title: &str) {
+        let frame = form.target_frame();
+        frame.set_title(title);
+        dom::set_visible(&frame, true);
+        self.opened.replace(Some((form.clone(), BrandWindow::Frame(frame))));
+    }
+
+    /// Returns true if a window was opened for the submit of this form.
+    pub fn has_opened(&self, form: &FormHandle) -> bool {
+        self.opened.borrow().as_ref().is_some_and(|(other, _)| **other == *form)
+    }
+
+    /// Closes the window that was opened for a submit that came to nothing.
+    pub fn drop_opened(&self, form: &FormHandle) {
+        if self.has_opened(form)
+            && let Some((_, window)) = self.opened.take()
+        {
+            window.close();
+        }
+    }
+
+    /// Opens the brand's page in the window, and waits for the shopper.
+    pub fn follow(&self, session: &Rc<Session>, form: &Rc<FormHandle>, answer: &RelayAnswer, brand: &str) {
+        let Some((_, window)) = self.opened.take() else { return };
+        leave::open_page(session, form, &answer.redirect.clone().unwrap_or_default(), &window.destination());
+        self.abandon();
+        let is_frame = matches!(window, BrandWindow::Frame(_));
+        let visit = Rc::new(Visit {
+            form: form.clone(),
+            checkout: if answer.id.is_empty() { super::wpwl::checkout_id() } else { answer.id.clone() },
+            window,
+            is_back: Cell::default(),
+            is_stopped: Cell::default(),
+            listeners: RefCell::default(),
+        });
+        let page: JsValue = js_sys::global().into();
+        visit.listeners.replace(
+            ["focus", "pointerdown", "keydown"]
+                .map(|kind| {
+                    let visit = Rc::downgrade(&visit);
+                    Listener::new(&page, kind, move |_| {
+                        if let Some(visit) = visit.upgrade() {
+                            visit.is_back.set(true);
+                        }
+                    })
+                })
+                .into(),
+        );
+        self.visit.replace(Some(visit.clone()));
+        let text = session.text_about(if is_frame { keys::PAY_WITH } else { keys::POPUP_OPEN }, brand);
+        let show = (session.text(keys::POPUP_SHOW), NoticeAction::ShowWindow);
+        let cancel = (session.text(keys::CANCEL), NoticeAction::CancelWindow);
+        let actions = if is_frame { vec![cancel] } else { vec![show, cancel] };
+        form.send(Message::Notice(Some(Notice { text: text.clone(), actions })));
+        form.send(Message::Announce(text));
+        spawn_local(watch(session.clone(), visit));
+    }
+
+    /// Brings the window to the front. A window that is closed is opened by another submit.
+    pub fn show(&self, form: &Rc<FormHandle>) {
+        let visit = self.visit.borrow().clone();
+        match visit.as_ref().map(|visit| &visit.window) {
+            Some(BrandWindow::Window(window)) if !window.closed().unwrap_or(true) => drop(window.focus()),
+            _ => form.send(Message::Pay),
+        }
+    }
+
+    /// The shopper gives up the brand's page, as far as can be told; another brand may be used. What is paid there all
+    /// the same is not lost.
+    pub fn stop(&self, session: &Rc<Session>) {
+        let visit = self.visit.borrow().clone();
+        if let Some(visit) = visit {
+            visit.stop(session);
+        }
+    }
+
+    /// Forgets the brand's page: another payment begins, or the forms end.
+    pub fn abandon(&self) {
+        let Some(visit) = self.visit.take() else { return };
+        if !visit.is_stopped.replace(true) {
+            visit.window.close();
+            visit.form.send(Message::Notice(None));
+        }
+    }
+
+    fn is_current(&self, visit: &Rc<Visit>) -> bool {
+        self.visit.borrow().as_ref().is_some_and(|current| Rc::ptr_eq(current, visit))
+    }
+}
+
+impl Visit {
+    fn stop(&self, session: &Rc<Session>) {
+        if self.is_stopped.replace(true) {
+            return;
+        }
+        self.window.close();
+        self.form.send(Message::Notice(None));
+        self.form.send(Message::Announce(session.text(keys::CANCELLED)));
+        let button = self.form.form_node().and_then(|form| form.find("button[name=pay]"));
+        if let Some(button) = button.and_then(|button| button.dyn_into::<web_sys::HtmlElement>().ok()) {
+            let _ = button.focus();
+        }
+        callbacks::notify(session, &Callback::WindowClosed, self.form.form_node().as_ref());
+    }
+}
+
+/// Asks for the state of the checkout until it is known how the visit ended.
+async fn watch(session: Rc<Session>, visit: Rc<Visit>) {
+    while session.windows.is_current(&visit) {
+        let answer = session.relay.call(&session.loader, RelayCall::ReadState, &visit.checkout).await;
+        if !session.windows.is_current(&visit) {
+            return;
+        }
+        match answer.checkout_state.as_str() {
+            "PAID" | "REGISTERED" | "EXPIRED" => {
+                visit.window.close();
+                let page = leave::result_page(&session, &visit.checkout);
+                let step = tillgate_shared::wire::NextStep::Flow(tillgate_shared::brand::Flow::Now);
+                leave::leave_page(&session, &visit.form, Some(step), &page);
+                return;
+            }
+            "OPEN" => return visit.stop(&session),
+            _ if visit.window.is_closed() && visit.is_back.get() => visit.stop(&session),
+            _ => {}
+        }
+        if answer.status == 404 {
+            return;
+        }
+        dom::sleep(PAUSE).await;
+    }
+}

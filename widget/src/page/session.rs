@@ -1,0 +1,408 @@
+//! Everything that the forms of a page share: the loader, the checkout's configuration, the relay frame, the list of
+//! forms.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use tillgate_shared::wire::{Config, FieldReport, FrameField, RelayReport, Source as _, VERSION};
+use wasm_bindgen::prelude::*;
+use web_sys::{HtmlElement, HtmlIFrameElement};
+
+use super::bridge::{Loader, PlacedForm, Value};
+use super::callbacks::{self, Callback, ErrorName, ReadyForm};
+use super::challenge::Challenges;
+use super::dom::Listener;
+use super::engine::form::{self, Message};
+use super::handle::{FormHandle, HandleKind};
+use super::options::Options;
+use super::popup::Windows;
+use super::readiness::{self, Progress, ReadinessOfForm};
+use super::relay::Relay;
+use super::wallet::Sheets;
+use super::{dom, kinds, text, wpwl};
+
+/// The time after `onReady` at which the empty frames for issuers' pages are created, in milliseconds.
+const TARGET_DELAY: i32 = 3000;
+
+/// Everything that the forms of a page share.
+pub struct Session {
+    /// The loader.
+    pub loader: Loader,
+    /// Calls to the relay frame.
+    pub relay: Relay,
+    /// Forms that are or become visible, in the order in which `onReady` tells them.
+    pub forms: RefCell<Vec<Rc<FormHandle>>>,
+    /// Forms of brands that are not offered. Their places stay, because the merchant may change the checkout.
+    pub away: RefCell<Vec<Rc<FormHandle>>>,
+    /// The configuration of the relay frame, once it has come.
+    pub config: RefCell<Option<Rc<Config>>>,
+    /// The form that was submitted last.
+    pub submitting: RefCell<Option<Rc<FormHandle>>>,
+    /// A checkout of which nobody knows if it is paid. A page that creates checkouts must not create another.
+    pub uncertain_checkout: RefCell<Option<String>>,
+    /// The 3-D Secure challenge.
+    pub challenges: Challenges,
+    /// The window of a brand.
+    pub windows: Windows,
+    /// The sheet of a wallet.
+    pub sheets: Sheets,
+    /// The merchant's options, as long as nobody can have changed them.
+    known_options: RefCell<Option<Rc<Options<Value>>>>,
+    /// Brand of the logo that the shopper has pressed.
+    pub pressed_logo: RefCell<Option<String>>,
+    /// Nodes to remove at the end, besides the forms.
+    pub nodes: RefCell<Vec<HtmlElement>>,
+    /// Listeners that live as long as the forms.
+    pub listeners: RefCell<Vec<Listener>>,
+    /// True while the relay frame is loading.
+    awaits_relay: Cell<bool>,
+    /// True once `onReady` was called.
+    is_announced: Cell<bool>,
+    /// Callbacks for after `onReady`.
+    late: RefCell<Vec<Box<dyn FnOnce()>>>,
+    /// True once a merchant has heard that wallets are ready.
+    wallets_announced: Cell<bool>,
+    timers: RefCell<Vec<i32>>,
+}
+
+thread_local! {
+    /// The forms of this page. One loader at a time uses the page module.
+    static CURRENT: RefCell<Option<Rc<Session>>> = const { RefCell::new(None) };
+}
+
+impl Session {
+    /// Takes over the forms of a loader, and listens to their frames.
+    pub fn start(loader: Loader) {
+        let session = Rc::new(Self {
+            awaits_relay: Cell::default(),
+            loader,
+            relay: Relay::default(),
+            forms: RefCell::default(),
+            away: RefCell::default(),
+            config: RefCell::default(),
+            submitting: RefCell::default(),
+            uncertain_checkout: RefCell::default(),
+            challenges: Challenges::default(),
+            windows: Windows::default(),
+            sheets: Sheets::default(),
+            known_options: RefCell::default(),
+            pressed_logo: RefCell::default(),
+            nodes: RefCell::default(),
+            listeners: RefCell::default(),
+            is_announced: Cell::default(),
+            late: RefCell::default(),
+            wallets_announced: Cell::default(),
+            timers: RefCell::default(),
+        });
+        CURRENT.replace(Some(session.clone()));
+        wpwl::publish_functions(&session);
+        session.listen();
+        session.take_forms();
+        session.loader.connect(&super::start::page_functions());
+    }
+
+    /// Returns the session of the forms in the page.
+    pub fn current() -> Option<Rc<Self>> {
+        CURRENT.with_borrow(Clone::clone)
+    }
+
+    /// Ends all forms and removes what the page module has added to the page.
+    pub fn stop() {
+        let Some(session) = CURRENT.take() else { return };
+        session.windows.abandon();
+        session.timers.take().into_iter().for_each(dom::cancel_timer);
+        session.listeners.borrow_mut().clear();
+        let forms: Vec<_> = session.forms.take().into_iter().chain(session.away.take()).collect();
+        for form in forms {
+            form.destroy();
+        }
+        for node in session.nodes.take() {
+            node.remove();
+        }
+        kinds::spinner::remove_sheet();
+    }
+
+    fn listen(self: &Rc<Self>) {
+        // A page that comes back from the browser's memory still shows what was under way.
+        let session = Rc::downgrade(self);
+        let window: JsValue = js_sys::global().into();
+        let restore = Listener::new(&window, "pageshow", move |event| {
+            let event = Value(event.into());
+            if let Some(session) = session.upgrade().filter(|_| event.flag("persisted")) {
+                session.challenges.restore(&session);
+                session.each_form(|form| form.send(Message::Idle));
+            }
+        });
+        self.listeners.borrow_mut().extend([restore, Challenges::listen(self)]);
+    }
+
+    /// Takes over forms that the loader has placed since the last time.
+    pub fn take_forms(self: &Rc<Self>) {
+        for placed in self.loader.list_forms() {
+            let nonce = placed.nonce();
+            let is_known = |form: &Rc<FormHandle>| form.nonce == nonce;
+            if self.forms.borrow().iter().any(is_known) || self.away.borrow().iter().any(is_known) {
+                continue;
+            }
+            let form = FormHandle::for_placed(placed);
+            self.forms.borrow_mut().push(form.clone());
+            if form.kind.get() == HandleKind::Card {
+                kinds::card::mount(self, &form);
+            }
+        }
+        let has_others = self.forms.borrow().iter().any(|form| form.kind.get() == HandleKind::Unknown);
+        if has_others || kinds::wants_relay(&self.options()) {
+            self.open_relay();
+        }
+        kinds::spinner::add_sheet(&self.options());
+    }
+
+    /// Opens the relay frame, which brings the other brands and the stored accounts, unless it is there for these
+    /// forms.
+    fn open_relay(&self) {
+        let frame = self.loader.open_relay(false);
+        self.awaits_relay.set(!self.relay.has_loaded(&frame));
+    }
+
+    /// Reads again what the checkout offers. The frame of before stays until it has answered its calls.
+    pub fn refresh(self: &Rc<Self>) {
+        if !self.relay.is_waiting() {
+            self.loader.open_relay(true);
+            return;
+        }
+        let session = self.clone();
+        dom::call_later(200, move || session.refresh());
+    }
+
+    /// Calls `work` for each visible form. The list may change meanwhile.
+    pub fn each_form(&self, work: impl Fn(&Rc<FormHandle>)) {
+        let forms = self.forms.borrow().clone();
+        forms.iter().for_each(work);
+    }
+
+    /// Returns the merchant's options as the page has them now.
+    pub fn given_options(&self) -> Value {
+        Value(self.loader.read_options())
+    }
+
+    /// Returns the merchant's options as they are now. They are read once until the browser calls the next listener or
+    /// timer, and again after each callback of the merchant.
+    pub fn options(&self) -> Rc<Options<Value>> {
+        if let Some(options) = &*self.known_options.borrow() {
+            return options.clone();
+        }
+        let options = Rc::new(Options::read(Some(&self.given_options())));
+        self.known_options.replace(Some(options.clone()));
+        wasm_bindgen_futures::spawn_local(async {
+            if let Some(session) = Self::current() {
+                session.expire_options();
+            }
+        });
+        options
+    }
+
+    /// Reads the options anew the next time: the merchant may have changed them.
+    pub fn expire_options(&self) {
+        self.known_options.take();
+    }
+
+    /// Returns a text of the form.
+    pub fn text(&self, key: &str) -> String {
+        let options = self.options();
+        let (language, english) = (Value(self.loader.read_language()), Value(self.loader.english()));
+        let own = [options.error_messages.as_ref(), options.labels.as_ref()];
+        text::find_text(own, [Some(&language), Some(&english)], key)
+    }
+
+    /// Returns a text with the name of a brand in it.
+    pub fn text_about(&self, key: &str, brand: &str) -> String {
+        self.text(key).replace("{brand}", brand)
+    }
+
+    /// Returns the direction of the language's script for the attribute `dir`: `rtl` or empty.
+    pub fn text_direction(&self) -> String {
+        Value(self.loader.read_language()).text("dir")
+    }
+
+    /// Tells the merchant an error.
+    pub fn raise(&self, name: ErrorName, message: &str) {
+        let submitting = self.submitting.borrow().clone();
+        if name == ErrorName::FrameSubmit {
+            self.uncertain_checkout.replace(Some(wpwl::checkout_id()).filter(|id| !id.is_empty()));
+        }
+        let about = submitting.clone().or_else(|| self.forms.borrow().first().cloned());
+        let brand = about.and_then(|form| form.brands.first().cloned());
+        let while_submitting = submitting.is_some();
+        callbacks::notify(self, &Callback::Failed { name, message, brand: brand.as_deref(), while_submitting }, None);
+    }
+
+    /// Tells the developer about a mistake in the page: on the console and by `onError`.
+    pub fn report_mistake(&self, message: &str) {
+        web_sys::console::warn_1(&["Tillgate: ", message].concat().into());
+        self.raise(ErrorName::Widget, message);
+    }
+
+    /// Calls `work` at once, or after `onReady`.
+    pub fn after_ready(&self, work: impl FnOnce() + 'static) {
+        if self.is_announced.get() {
+            return work();
+        }
+        self.late.borrow_mut().push(Box::new(work));
+    }
+
+    /// Calls `onReady` if all forms are ready now and it has not told them.
+    pub fn announce_forms(self: &Rc<Self>) {
+        let forms = self.forms.borrow().clone();
+        let readiness = |form: &Rc<FormHandle>| ReadinessOfForm {
+            progress: form.progress.get(),
+            is_announced: form.is_announced.get(),
+        };
+        let told =
+            readiness::select_announced(&forms.iter().map(readiness).collect::<Vec<_>>(), self.awaits_relay.get());
+        let fresh: Vec<Rc<FormHandle>> = told.iter().filter_map(|at| forms.get(*at).cloned()).collect();
+        let Some(first) = fresh.first() else { return };
+        self.is_announced.set(true);
+        fresh.iter().for_each(|form| form.is_announced.set(true));
+        let list: Vec<_> =
+            fresh.iter().map(|form| ReadyForm { kind: form.kind.get().name(), brands: form.brands.clone() }).collect();
+        callbacks::notify(self, &Callback::Ready(&list), None);
+        for form in &fresh {
+            self.announce_frames(form);
+        }
+        first.send(Message::Autofocus);
+        for work in self.late.take() {
+            work();
+        }
+        self.each_form(|form| form.send(Message::Restyle));
+    }
+
+    /// Tells the frames of a card form, and creates the frame for its issuer's page once there is time.
+    fn announce_frames(&self, form: &Rc<FormHandle>) {
+        if form.kind.get() != HandleKind::Card {
+            return;
+        }
+        for field in [FrameField::Number, FrameField::Code] {
+            if let Some(frame) = form.frame(field) {
+                callbacks::notify(self, &Callback::FrameReady(&frame), form.form_node().as_ref());
+            }
+        }
+        let form = form.clone();
+        self.timers.borrow_mut().extend(dom::call_later(TARGET_DELAY, move || drop(form.target_frame())));
+    }
+
+    /// Receives a message of a frame on the gateway's origin.
+    pub fn receive(self: &Rc<Self>, data: &Value, source: &JsValue) {
+        let version = data.get("tillgate").map(|version| version.display()).unwrap_or_default();
+        let own = VERSION.to_string();
+        if version != own {
+            let text = ["a frame speaks version ", &version, " of the protocol, not ", &own].concat();
+            return self.raise(ErrorName::FrameCommunication, &text);
+        }
+        if data.get("relay").is_some() {
+            let relay = self.loader.find_relay().filter(|frame| is_window_of(source, frame));
+            if let (Some(frame), Some(report)) = (relay, RelayReport::read(data)) {
+                self.receive_from_relay(&frame, report);
+            }
+            return;
+        }
+        let Some(field) = FrameField::parse(&data.text("field")) else { return };
+        let nonce = data.text("form");
+        let form = self.forms.borrow().iter().find(|form| form.nonce == nonce).cloned();
+        let Some(form) = form.filter(|form| form.frame(field).is_some_and(|frame| is_window_of(source, &frame))) else {
+            return;
+        };
+        let Some(report) = FieldReport::read(field, data) else { return };
+        if let FieldReport::Ready(Some(config)) = &report {
+            wpwl::publish_config(config);
+            if config.has_registrations {
+                self.open_relay();
+            }
+        }
+        form.send(Message::Frame(field, report));
+    }
+
+    fn receive_from_relay(self: &Rc<Self>, frame: &HtmlIFrameElement, report: RelayReport<Value>) {
+        match report {
+            RelayReport::Ready(config) => {
+                wpwl::publish_config(&config);
+                let config = Rc::new(*config);
+                self.config.replace(Some(config.clone()));
+                self.relay.open(frame, &self.loader);
+                self.awaits_relay.set(false);
+                kinds::offer(self, &config);
+                self.announce_forms();
+                self.announce_wallets(&config);
+            }
+            RelayReport::Answer { call, answer } => self.relay.receive_answer(call, *answer),
+            RelayReport::Wallet { form, agreed } => self.sheets.close(&form, agreed),
+        }
+    }
+
+    /// Tells the merchant once that the buttons of wallets are ready.
+    fn announce_wallets(self: &Rc<Self>, config: &Config) {
+        let is_wallet = |form: &Rc<FormHandle>| kinds::is_wallet(config, form);
+        if self.wallets_announced.get() || !self.forms.borrow().iter().any(is_wallet) {
+            return;
+        }
+        self.wallets_announced.set(true);
+        let session = self.clone();
+        self.after_ready(move || callbacks::notify(&session, &Callback::ReadyExternal, None));
+    }
+
+    /// Starts the yew app of a form in `root`.
+    pub fn mount(self: &Rc<Self>, form: &Rc<FormHandle>, setup: form::Setup, root: &HtmlElement) {
+        let properties = form::FormProperties {
+            session: self.clone(),
+            handle: form.clone(),
+            setup: Rc::new(RefCell::new(Some(setup))),
+        };
+        let app = yew::Renderer::<form::Form>::with_root_and_props(root.clone().into(), properties).render();
+        form.set_app(app);
+    }
+
+    /// Takes a form out of those that shoppers see. Its place stays.
+    pub fn put_away(&self, form: &Rc<FormHandle>) {
+        self.forms.borrow_mut().retain(|other| other != form);
+        form.container.set_class_name("");
+        form.container.set_hidden(true);
+        let _ = form.container.remove_attribute("aria-busy");
+        self.away.borrow_mut().push(form.clone());
+        if let Some(placed) = &form.placed {
+            self.loader.release_form(placed);
+        }
+    }
+
+    /// The form is ready.
+    pub fn complete(self: &Rc<Self>, form: &Rc<FormHandle>) {
+        if form.progress.get() != Progress::Loading {
+            return;
+        }
+        form.progress.set(Progress::Ready);
+        if let Some(placed) = &form.placed {
+            self.loader.complete_form(placed);
+        }
+        form.reveal_container();
+        self.announce_forms();
+    }
+
+    /// A message stands in the place of the form from now on.
+    pub fn end(self: &Rc<Self>, form: &Rc<FormHandle>) {
+        form.progress.set(Progress::Ended);
+        if let Some(placed) = &form.placed {
+            self.loader.release_form(placed);
+            self.loader.complete_form(placed);
+        }
+        self.announce_forms();
+    }
+
+    /// Returns the loader's form if this is one.
+    pub fn placed(form: &FormHandle) -> Option<&PlacedForm> {
+        form.placed.as_ref()
+    }
+}
+
+/// Returns true if `source` is the window of this frame at this moment. A frame that was moved has a new window, and
+/// the frame of a copy is nobody's.
+fn is_window_of(source: &JsValue, frame: &HtmlIFrameElement) -> bool {
+    frame.content_window().is_some_and(|window| JsValue::from(window) == *source)
+}

@@ -1,0 +1,102 @@
+//! Windows and frames in which pages open: which one, and its address.
+
+use tillgate_shared::brand::Flow;
+use tillgate_shared::wire::NextStep;
+
+/// The whole tab.
+pub const TAB: &str = "_top";
+
+/// Windows that the merchant wants, as far as the page has them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WantedTargets<'a> {
+    /// Window for the pages of cards. Empty if the merchant names none, or none of this page.
+    pub payment: &'a str,
+    /// Window for the result page. Empty if the merchant names none.
+    pub result: &'a str,
+}
+
+/// Returns the window for a page. `is_card` is true for a card, also a stored one. Only pages of cards open elsewhere
+/// than in the tab, and the result page of a card with them.
+pub fn select_target<'a>(is_card: bool, step: Option<NextStep>, wanted: WantedTargets<'a>) -> &'a str {
+    if !is_card || wanted.payment.is_empty() {
+        return TAB;
+    }
+    let target = if step == Some(NextStep::Flow(Flow::Now)) { wanted.result } else { wanted.payment };
+    if target.is_empty() { TAB } else { target }
+}
+
+/// Adds parameters to the query of an address. What it has already stays, also its fragment. Names and values are
+/// encoded by `encode`.
+pub fn add_parameters(address: &str, parameters: &[(String, String)], encode: impl Fn(&str) -> String) -> String {
+    let (before, fragment) = match address.find('#') {
+        Some(at) => address.split_at(at),
+        None => (address, ""),
+    };
+    let pairs: Vec<String> =
+        parameters.iter().map(|(name, value)| [&encode(name), "=", &encode(value)].concat()).collect();
+    let separator = match before {
+        _ if pairs.is_empty() || before.ends_with(['?', '&']) => "",
+        _ if before.contains('?') => "&",
+        _ => "?",
+    };
+    [before, separator, &pairs.join("&"), fragment].concat()
+}
+
+/// Returns the size of the window for a challenge, 1 to 5 (EMV 3-D Secure, challengeWindowSize): the merchant's, or the
+/// largest that fits into a form of this width in pixels. A window of the merchant's own gets the whole screen.
+pub fn challenge_window(wanted: Option<u8>, has_own_window: bool, width: i32) -> u8 {
+    match wanted {
+        Some(size) => size,
+        None if has_own_window => 5,
+        None => match width {
+            ..390 => 1,
+            390..500 => 2,
+            500..600 => 3,
+            _ => 4,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_of_cards_alone_open_in_the_payment_target() {
+        let redirect = Some(NextStep::Flow(Flow::Redirect));
+        let now = Some(NextStep::Flow(Flow::Now));
+        for (is_card, step, payment, result, expected) in [
+            (true, redirect, "mine", "", "mine"),
+            (false, redirect, "mine", "mine", "_top"),
+            (true, redirect, "", "mine", "_top"),
+            (true, now, "mine", "", "_top"),
+            (true, now, "_top", "mine", "mine"),
+            (true, Some(NextStep::Inline), "mine", "other", "mine"),
+        ] {
+            assert_eq!(
+                select_target(is_card, step, WantedTargets { payment, result }),
+                expected,
+                "{step:?} {payment} {result}"
+            );
+        }
+    }
+
+    #[test]
+    fn parameters_join_the_query_that_is_there() {
+        let add =
+            |address: &str| add_parameters(address, &[("id".into(), "1 2".into())], |text| text.replace(' ', "%20"));
+        assert_eq!(add("https://shop.example/r"), "https://shop.example/r?id=1%202");
+        assert_eq!(add("https://shop.example/r?own=2#part"), "https://shop.example/r?own=2&id=1%202#part");
+        assert_eq!(add("/r?"), "/r?id=1%202");
+        assert_eq!(add_parameters("/r#x", &[], str::to_owned), "/r#x");
+    }
+
+    #[test]
+    fn a_challenge_fits_into_the_form() {
+        for (width, size) in [(320, 1), (390, 2), (499, 2), (500, 3), (720, 4)] {
+            assert_eq!(challenge_window(None, false, width), size);
+        }
+        assert_eq!(challenge_window(Some(1), true, 720), 1);
+        assert_eq!(challenge_window(None, true, 720), 5);
+    }
+}

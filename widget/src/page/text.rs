@@ -1,0 +1,107 @@
+//! Texts of the form: the merchant's own, or else those of the page's language, or else English.
+
+use tillgate_shared::wire::Source;
+
+/// Keys of texts that the page module uses by name. Labels and errors of fields are named in the table of fields.
+pub mod keys {
+    macro_rules! keys {
+        ($($name:ident = $key:literal;)*) => {
+            $(#[doc = concat!("`", $key, "`")] pub const $name: &str = $key;)*
+            /// All of them.
+            #[cfg(test)]
+            pub const ALL: &[&str] = &[$($key),*];
+        };
+    }
+
+    keys! {
+        ACCOUNT_HOLDER = "accountHolder";
+        BILLING_ADDRESS = "billingAddress";
+        BILLING_STREET2_MANDATORY = "billingStreet2PlaceholderMandatory";
+        CANCEL = "cancel";
+        CANCELLED = "cancelled";
+        CARD_HOLDER = "cardHolder";
+        CHALLENGE = "challenge";
+        CHECKOUT_ERROR = "checkoutError";
+        COMMUNICATION_ERROR = "communicationError";
+        CVV_HINT = "cvvHint";
+        CVV_HINT_AMEX = "cvvHintAmex";
+        CVV_HINT_MAESTRO = "cvvHintMaestro";
+        FAILED = "failed";
+        FORM_ERROR = "formError";
+        MANDATE = "mandate";
+        MOBILE_PHONE_NUMBER = "mobilePhoneNumber";
+        PAID_ERROR = "paidError";
+        PAY_WITH = "payWith";
+        POPUP_OPEN = "popupOpen";
+        POPUP_SHOW = "popupShow";
+        PROCESSING = "processing";
+        QR_CODE = "qrCode";
+        REGISTER = "register";
+        REMOVE = "remove";
+        REMOVED = "removed";
+        REMOVE_ERROR = "removeError";
+        REMOVE_SURE = "removeSure";
+        SHOW_OTHER_PAYMENT_METHODS = "showOtherPaymentMethods";
+        SUBMIT = "submit";
+        UNAVAILABLE = "unavailable";
+        UNSENT_ERROR = "unsentError";
+    }
+}
+
+/// Returns the key of the contract whose text a merchant's page replaces, for a key that the contract does not know.
+fn contract_key(key: &str) -> Option<&'static str> {
+    matches!(key, "cardNumberEmpty" | "cardBrandError").then_some("cardNumberError")
+}
+
+/// Finds a text. `own` are the merchant's error messages and labels, which may both have any key; `known` are the
+/// language's texts and the English ones. Empty if nobody knows the key.
+pub fn find_text<S: Source>(own: [Option<&S>; 2], known: [Option<&S>; 2], key: &str) -> String {
+    let find =
+        |sources: [Option<&S>; 2], key: &str| sources.into_iter().flatten().find_map(|texts| texts.get(key)?.as_text());
+    find(own, key).or_else(|| find(own, contract_key(key)?)).or_else(|| find(known, key)).unwrap_or_default()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::{Value, json};
+    use tillgate_shared::language::Language;
+
+    use super::*;
+    use crate::page::json::Json;
+
+    fn find(own: Value, language: Value, key: &str) -> String {
+        let (own, language, english) = (
+            Json(own),
+            Json(language),
+            Json(json!({ "submit": "Pay now", "cvv": "CVV", "cardNumberEmpty": "Please enter" })),
+        );
+        let own = [own.get("errorMessages"), own.get("labels")];
+        find_text([own[0].as_ref(), own[1].as_ref()], [Some(&language), Some(&english)], key)
+    }
+
+    #[test]
+    fn the_merchants_words_come_first_then_the_language_then_english() {
+        let own = json!({ "labels": { "submit": "Buy" }, "errorMessages": { "cvv": "Code" } });
+        assert_eq!(find(own.clone(), json!({ "submit": "Zahlen" }), "submit"), "Buy");
+        assert_eq!(find(own, json!({}), "cvv"), "Code", "either object may have any key");
+        assert_eq!(find(json!({}), json!({ "submit": "Zahlen" }), "submit"), "Zahlen");
+        assert_eq!(find(json!({ "labels": { "submit": 5 } }), json!({}), "submit"), "Pay now");
+        assert_eq!(find(json!({}), json!({}), "nobody"), "");
+    }
+
+    #[test]
+    fn a_text_for_a_wrong_number_also_stands_for_a_missing_one() {
+        let own = json!({ "errorMessages": { "cardNumberError": "Check it" } });
+        assert_eq!(find(own, json!({ "cardNumberEmpty": "Bitte eingeben" }), "cardNumberEmpty"), "Check it");
+        assert_eq!(find(json!({}), json!({}), "cardNumberEmpty"), "Please enter");
+    }
+
+    #[test]
+    fn english_has_every_key() {
+        let english = Language::find("en").unwrap().texts_toml();
+        for key in keys::ALL {
+            assert!(english.contains(&format!("\n{key} = \"")), "{key}");
+        }
+    }
+}
