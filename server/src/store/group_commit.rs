@@ -73,13 +73,14 @@ impl CommitQueue {
         Ok(Self { jobs: Some(sender), thread: Some(thread) })
     }
 
-    /// Queues a write and waits for its commit. Fails at once with `Overloaded` if the queue is full. The write runs
-    /// even if its caller is dropped. `finish` runs on the thread just before the caller receives the outcome.
-    pub(super) async fn commit_write<T: Send + 'static>(
+    /// Queues a write at once, so that the returned future, which waits for its commit, need not hold it. Fails with
+    /// `Overloaded` if the queue is full. The write runs even if the future is dropped. `finish` runs on the thread
+    /// just before the caller receives the outcome.
+    pub(super) fn commit_write<T: Send + 'static>(
         &self,
         write: impl FnOnce(&Connection) -> Result<(T, WrittenRows), StoreError> + Send + 'static,
         finish: impl FnOnce(&Result<T, StoreError>) + Send + 'static,
-    ) -> Result<T, StoreError> {
+    ) -> impl Future<Output = Result<T, StoreError>> {
         let (sender, receiver) = oneshot::channel();
         let job: WriteJob = Box::new(move |transaction| {
             let written = match transaction {
@@ -98,12 +99,21 @@ impl CommitQueue {
             });
             (complete, fault)
         });
+        let queued = self.queue_job(job);
+        async move {
+            queued?;
+            receiver.await.map_err(|_| Cause::Stopped)?
+        }
+    }
+
+    /// Queues a job. Fails with `Overloaded` if the queue is full.
+    fn queue_job(&self, job: WriteJob) -> Result<(), StoreError> {
         let jobs = self.jobs.as_ref().ok_or(Cause::Stopped)?;
         jobs.try_send(job).map_err(|error| match error {
             TrySendError::Full(_) => Cause::Overloaded,
             TrySendError::Disconnected(_) => Cause::Stopped,
         })?;
-        receiver.await.map_err(|_| Cause::Stopped)?
+        Ok(())
     }
 }
 
@@ -254,9 +264,12 @@ mod tests {
     async fn a_write_that_fails_leaves_nothing_and_spoils_no_other() {
         let (_folder, queue, reader) = start_queue(8, ());
         let add = |number| queue.commit_write(move |connection| insert_number(connection, number), |_| ());
-        let fail = queue
-            .commit_write(|connection| insert_number(connection, 3).and_then(|_| insert_number(connection, 1)), |_| ());
-        let (one, failed, two) = tokio::join!(add(1), fail, add(2));
+        let fail = || {
+            let write =
+                |connection: &Connection| insert_number(connection, 3).and_then(|_| insert_number(connection, 1));
+            queue.commit_write(write, |_| ())
+        };
+        let (one, failed, two) = tokio::join!(add(1), fail(), add(2));
         assert_eq!(
             [error_kind(&one), error_kind(&failed), error_kind(&two)],
             [None, Some(StoreErrorKind::ConstraintViolated), None]
@@ -275,15 +288,15 @@ mod tests {
         let wait = queue.commit_write(wait, |_| ());
         let add = |number| queue.commit_write(move |connection| insert_number(connection, number), |_| ());
         // SQLite does the same by itself when the disk is full.
-        let undo = queue.commit_write(
-            |connection| -> Result<((), WrittenRows), StoreError> {
+        let undo = || {
+            let write = |connection: &Connection| -> Result<((), WrittenRows), StoreError> {
                 connection.execute_batch("ROLLBACK")?;
                 Err(Cause::NotCommitted(Some(DiskFault::Full)).into())
-            },
-            |_| (),
-        );
+            };
+            queue.commit_write(write, |_| ())
+        };
         let (_, before, undone, after, ()) =
-            tokio::join!(wait, add(1), undo, add(2), async { release.send(()).unwrap() });
+            tokio::join!(wait, add(1), undo(), add(2), async { release.send(()).unwrap() });
         // Both requests of the group receive the reason.
         let full = Some(StoreErrorKind::Disk(DiskFault::Full));
         assert_eq!([error_kind(&before), error_kind(&undone), error_kind(&after)], [full, full, None]);

@@ -266,25 +266,27 @@ impl Store {
         self.readers.with_connection(read)
     }
 
-    /// Loads the records with these keys under the write lock, decides, and makes the changes durable. Returns after
-    /// the commit. A refusal writes nothing. The write also runs if the caller stops waiting. If a message was written,
-    /// wakes [`Store::wait_for_message`].
+    /// Loads the records with these keys under the write lock, decides, and makes the changes durable. The write is
+    /// queued at once, and also runs if the caller stops waiting. The returned future ends after the commit. A refusal
+    /// writes nothing. If a message was written, wakes [`Store::wait_for_message`].
     ///
     /// # Errors
     /// [`StoreErrorKind::Overloaded`] at once if the queue is full, [`StoreErrorKind::DuplicateKey`] if another request
     /// with the idempotency key was written first. Otherwise the error of loading, applying or committing.
-    pub async fn update<T, D>(&self, keys: RecordKeys, decide: D) -> UpdateResult<T>
+    pub fn update<T, D>(&self, keys: RecordKeys, decide: D) -> impl Future<Output = UpdateResult<T>>
     where
         T: Send + 'static,
         D: FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal> + Send + 'static,
     {
-        let decision = self.writer.update(keys, self.sources.clone(), decide).await?;
-        Ok(decision.map(|(value, wrote_message)| {
-            if wrote_message {
-                self.message_written.notify_one();
-            }
-            value
-        }))
+        let written = self.writer.update(keys, self.sources.clone(), decide);
+        async move {
+            Ok(written.await?.map(|(value, wrote_message)| {
+                if wrote_message {
+                    self.message_written.notify_one();
+                }
+                value
+            }))
+        }
     }
 
     /// Waits until [`Store::update`] or [`Store::end_expired_registrations`] of this process writes a message. Returns

@@ -65,7 +65,12 @@ impl Writer {
     }
 
     /// Same as [`super::Store::update`], without the waking. Also returns true if a message was written.
-    pub(super) async fn update<T, D>(&self, keys: RecordKeys, sources: Sources, decide: D) -> UpdateResult<(T, bool)>
+    pub(super) fn update<T, D>(
+        &self,
+        keys: RecordKeys,
+        sources: Sources,
+        decide: D,
+    ) -> impl Future<Output = UpdateResult<(T, bool)>>
     where
         T: Send + 'static,
         D: FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal> + Send + 'static,
@@ -80,36 +85,34 @@ impl Writer {
             let repeat = move |connection: &Connection| changes.apply(connection, &sources).map(drop);
             Ok(((Ok((value, wrote_message)), slots), WrittenRows::Repeatable(Box::new(repeat))))
         })
-        .await
     }
 
     /// Runs a write that changes no payment, so that all cached responses stay valid.
-    pub(super) async fn run_write<T: Send + 'static>(
+    pub(super) fn run_write<T: Send + 'static>(
         &self,
         write: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        self.run_tracked_write(move |connection| Ok(((write(connection)?, Vec::new()), WrittenRows::Once))).await
+    ) -> impl Future<Output = Result<T, StoreError>> {
+        self.run_tracked_write(move |connection| Ok(((write(connection)?, Vec::new()), WrittenRows::Once)))
     }
 
     /// Same as [`Self::run_write`], for a write that can be repeated (see [`super::group_transaction`]), as those of
     /// [`Self::update`].
-    pub(super) async fn run_repeatable_write(
+    pub(super) fn run_repeatable_write(
         &self,
         write: impl Fn(&Connection) -> Result<(), StoreError> + Send + 'static,
-    ) -> Result<(), StoreError> {
+    ) -> impl Future<Output = Result<(), StoreError>> {
         self.run_tracked_write(move |connection| {
             write(connection)?;
             Ok((((), Vec::new()), WrittenRows::Repeatable(Box::new(write))))
         })
-        .await
     }
 
-    /// Runs a write that returns the slots that it changes. Before the caller receives the outcome, records these slots
-    /// in the change log, or the damage that the write or its commit found.
-    async fn run_tracked_write<T: Send + 'static>(
+    /// Queues a write that returns the slots that it changes. Before the caller receives the outcome, records these
+    /// slots in the change log, or the damage that the write or its commit found.
+    fn run_tracked_write<T: Send + 'static>(
         &self,
         write: impl FnOnce(&Connection) -> Result<((T, Vec<Slot>), WrittenRows), StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
+    ) -> impl Future<Output = Result<T, StoreError>> {
         let (change_log, damage) = (Arc::clone(&self.change_log), Arc::clone(&self.damage));
         let finish = move |outcome: &Result<(T, Vec<Slot>), StoreError>| {
             if let Ok((_, slots)) = outcome {
@@ -117,7 +120,8 @@ impl Writer {
             }
             damage.record_outcome(outcome);
         };
-        Ok(self.queue.commit_write(write, finish).await?.0)
+        let written = self.queue.commit_write(write, finish);
+        async move { Ok(written.await?.0) }
     }
 }
 
