@@ -25,18 +25,22 @@ pub fn count_parameters() -> usize {
 /// of them collide, and a fast hash is enough.
 type RowsByName = HashMap<&'static str, &'static Parameter, foldhash::fast::RandomState>;
 
-/// Rows by name pattern. Rows with the sender's own keys are indexed by the text before the bracket.
+/// Rows by name pattern: names without brackets, patterns with `[n]` in place of each index, and the texts before the
+/// brackets with the sender's own keys.
 struct Index {
     plain: RowsByName,
+    indexed: RowsByName,
     keyed: RowsByName,
     secret: Vec<&'static str>,
 }
 
 static INDEX: LazyLock<Index> = LazyLock::new(|| {
-    let mut index = Index { plain: RowsByName::default(), keyed: RowsByName::default(), secret: Vec::new() };
+    let [plain, indexed, keyed] = [(); 3].map(|()| RowsByName::default());
+    let mut index = Index { plain, indexed, keyed, secret: Vec::new() };
     for row in all_parameters() {
         match split_key_pattern(row.name) {
             Some((base, _)) => index.keyed.insert(base, row),
+            None if row.name.contains('[') => index.indexed.insert(row.name, row),
             None => index.plain.insert(row.name, row),
         };
         if row.secret {
@@ -57,8 +61,9 @@ fn split_key_pattern(name: &str) -> Option<(&str, &str)> {
 ///
 /// Keys are not checked here, see [`super::check_formats`]. Indexes must be 0 to 999 without leading zeros.
 pub fn find_parameter(name: &str) -> Option<&'static Parameter> {
-    if !name.contains('[') {
-        return INDEX.plain.get(name).copied();
+    // Most names have no bracket.
+    if let Some(row) = INDEX.plain.get(name) {
+        return Some(row);
     }
     if let Some((row, _)) = find_keyed(name) {
         return Some(row);
@@ -80,7 +85,7 @@ pub fn find_parameter(name: &str) -> Option<&'static Parameter> {
         rest = after;
     }
     push(rest.as_bytes())?;
-    INDEX.plain.get(std::str::from_utf8(pattern.get(..length)?).ok()?).copied()
+    INDEX.indexed.get(std::str::from_utf8(pattern.get(..length)?).ok()?).copied()
 }
 
 /// Returns the row and the key of a name such as `customParameters[shop]`. The key is not checked. `None` if the base

@@ -62,11 +62,6 @@ impl Parameters {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Returns names and changeable values in order. The caller zeroes a secret value before replacing it.
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut String)> {
-        self.0.iter_mut().map(|(name, value)| (name.as_str(), value))
-    }
-
     /// Returns the number of parameters.
     pub fn len(&self) -> usize {
         self.0.len()
@@ -80,6 +75,11 @@ impl Parameters {
     /// Keeps the parameters for which the function returns true, in order. The values of removed secret parameters are
     /// zeroed.
     pub fn retain(&mut self, mut keep: impl FnMut(&str, &str) -> bool) {
+        self.retain_changed(|name, value| keep(name, value));
+    }
+
+    /// Same as [`Self::retain`]; the function may also change the value. It zeroes a secret value before replacing it.
+    pub(crate) fn retain_changed(&mut self, mut keep: impl FnMut(&str, &mut String) -> bool) {
         self.0.retain(|name, value| {
             let stays = keep(name, value);
             if !stays && is_secret(name) {
