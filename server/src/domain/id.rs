@@ -155,8 +155,7 @@ impl PaymentId {
             u64::from_str_radix(self.0.get(from..to).unwrap_or_default(), 16).unwrap_or_default()
         };
         let (second, tail) = (number(2, 14) / 1000 % SHORT_ID_PERIOD, number(20, 32) % 1000);
-        let digits = format!("{second:09}{tail:03}");
-        format!("{}.{}.{}", &digits[..4], &digits[4..8], &digits[8..])
+        format!("{:04}.{:04}.{}{tail:03}", second / 100_000, second / 10 % 10_000, second % 10)
     }
 
     /// Returns the seconds in which a payment with a short id can have been created, the latest first. There can be

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use tillgate_shared::format::text::truncate_text;
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, ResultGroup};
@@ -210,7 +211,11 @@ const MAX_DESCRIPTOR_LENGTH: usize = 127;
 /// Returns the text on the shopper's statement: the payment's short id, a space, and the merchant's own text or the
 /// entity's name. At most 127 characters; the rest is cut off.
 pub fn statement_descriptor(id: &PaymentId, text: &str) -> String {
-    format!("{} {text}", id.short_id()).chars().take(MAX_DESCRIPTOR_LENGTH).collect()
+    let mut descriptor = id.short_id();
+    descriptor.push(' ');
+    descriptor.push_str(text);
+    descriptor.truncate(truncate_text(&descriptor, MAX_DESCRIPTOR_LENGTH).len());
+    descriptor
 }
 
 /// Amounts in stored documents: `["92.00","EUR"]`.

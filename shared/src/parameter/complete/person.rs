@@ -4,12 +4,24 @@ use super::CompletenessCheck;
 
 /// Parameters that the form or the gateway collect by themselves. They require no names.
 const COLLECTED: [&str; 3] = ["customer.browser.", "customer.browserFingerprint.", "customer.ip"];
-/// Prefixes of the parameters of persons with an identity document.
-const PERSONS: [&str; 2] = ["customer.", "shipping.customer."];
-/// Prefixes of addresses, and true if the street must contain more than digits: the specification says so for billing
-/// only.
-const ADDRESSES: [(&str, bool); 4] =
-    [("billing.", true), ("shipping.", false), ("merchant.billing.", true), ("merchant.shipping.", false)];
+/// Identity documents of persons, each by the names of its kind and its number.
+const DOCUMENTS: [(&str, &str); 2] = [
+    ("customer.identificationDocType", "customer.identificationDocId"),
+    ("shipping.customer.identificationDocType", "shipping.customer.identificationDocId"),
+];
+/// House numbers of addresses, first and second.
+const HOUSE_NUMBERS: [(&str, &str); 4] = [
+    ("billing.houseNumber1", "billing.houseNumber2"),
+    ("shipping.houseNumber1", "shipping.houseNumber2"),
+    ("merchant.billing.houseNumber1", "merchant.billing.houseNumber2"),
+    ("merchant.shipping.houseNumber1", "merchant.shipping.houseNumber2"),
+];
+/// Addresses whose street must contain more than digits, each by the names of its street and its house number. The
+/// specification says so for billing only.
+const STREETS: [[&str; 3]; 2] = [
+    ["billing.street1", "billing.street2", "billing.houseNumber1"],
+    ["merchant.billing.street1", "merchant.billing.street2", "merchant.billing.houseNumber1"],
+];
 
 impl CompletenessCheck<'_> {
     /// Checks the customer's names, unless the entity does not require them, and the identity documents of all persons.
@@ -17,22 +29,21 @@ impl CompletenessCheck<'_> {
         if self.requirements.customer_names_required {
             self.require_customer_names();
         }
-        for person in PERSONS {
-            if self.has_prefix(person) {
-                self.check_identity_document(person);
-            }
+        for (kind, number) in DOCUMENTS {
+            self.require_together(kind, number);
         }
     }
 
-    /// Checks the house numbers of the addresses that are sent, and the street if the specification has a rule for it.
+    /// Checks that a second house number of an address comes with a first one, and the streets for which the
+    /// specification has a rule.
     pub(super) fn check_addresses(&mut self) {
-        for (address, checks_street) in ADDRESSES {
-            if self.has_prefix(address) {
-                self.check_house_number(address);
-                if checks_street {
-                    self.check_street(address);
-                }
+        for (first, second) in HOUSE_NUMBERS {
+            if self.has_parameter(second) {
+                self.require(first);
             }
+        }
+        for names in STREETS {
+            self.check_street(names);
         }
     }
 
@@ -49,36 +60,25 @@ impl CompletenessCheck<'_> {
         }
     }
 
-    /// Checks that an identity document has both kind and number.
-    fn check_identity_document(&mut self, person: &str) {
-        let (kind, number) = (format!("{person}identificationDocType"), format!("{person}identificationDocId"));
-        if self.has_parameter(&kind) {
-            self.require(&number);
-        } else if self.has_parameter(&number) {
-            self.require(&kind);
+    /// Requires both parameters if one of them is sent.
+    fn require_together(&mut self, one: &str, other: &str) {
+        if self.has_parameter(one) {
+            self.require(other);
+        } else if self.has_parameter(other) {
+            self.require(one);
         }
     }
 
-    /// Checks that a second house number comes with a first one.
-    fn check_house_number(&mut self, address: &str) {
-        if self.has_parameter(&format!("{address}houseNumber2")) {
-            self.require(&format!("{address}houseNumber1"));
-        }
-    }
-
-    /// Checks that `street1` and `street2` together are more than digits. `street2` is ignored beside a house number.
-    /// An address without a street passes.
-    fn check_street(&mut self, address: &str) {
-        let name = |field: &str| format!("{address}{field}");
-        // With a house number, street2 is ignored.
-        let second =
-            if self.has_parameter(&name("houseNumber1")) { None } else { self.parameters.get(&name("street2")) };
-        let street1 = self.parameters.get(&name("street1"));
+    /// Checks that both parts of a street together are more than digits. The second part is ignored beside a house
+    /// number. An address without a street passes.
+    fn check_street(&mut self, [first, second, house_number]: [&str; 3]) {
+        let street1 = self.parameters.get(first);
+        let street2 = if self.has_parameter(house_number) { None } else { self.parameters.get(second) };
         let mut street =
-            street1.into_iter().chain(second).flat_map(str::chars).filter(|c| !c.is_whitespace()).peekable();
+            street1.into_iter().chain(street2).flat_map(str::chars).filter(|c| !c.is_whitespace()).peekable();
         if street.peek().is_some() && street.all(char::is_numeric) {
-            let field = if street1.is_some() { "street1" } else { "street2" };
-            self.refuse(&name(field), "street1 and street2 together may not be digits only");
+            let name = if street1.is_some() { first } else { second };
+            self.refuse(name, "street1 and street2 together may not be digits only");
         }
     }
 }
