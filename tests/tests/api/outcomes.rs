@@ -219,7 +219,7 @@ async fn a_live_entity_without_a_connector_takes_no_money_and_simulates_none() -
 
 #[tokio::test]
 async fn a_test_card_is_declined_in_the_form_for_each_reason() -> anyhow::Result<()> {
-    let merchant = TestGateway::shared().create_merchant()?;
+    let merchant = sandbox_shop();
     for (number, code, acquirer) in [
         ("4200000000005512", "800.100.152", "05"),
         ("4200000000005520", "800.100.151", "14"),
