@@ -25,7 +25,7 @@ export function randomDigits(count) {
   }).join("");
 }
 
-// What is busy is not read aloud.
+// Marks a container as busy, so that screen readers do not read it aloud.
 export function setBusy(container, isBusy) {
   container.classList.toggle("wpwl-loading", isBusy);
   if (isBusy) container.setAttribute("aria-busy", "true");

@@ -38,8 +38,8 @@ function loadElement(create, put, attempt) {
   });
 }
 
-// Where the page requires Trusted Types, the name of our policy must be in its list; addresses of ours alone pass. There is
-// one for all loaders, as a second of the same name may be refused.
+// Returns an address that Trusted Types accept. A page that requires them must list the name of our policy, which passes
+// only our addresses. All loaders share one policy, because a second of the same name may be refused.
 function trustAddress(url) {
   var types = globalOf("trustedTypes");
   if (!types) return url;
@@ -98,7 +98,7 @@ export function loadStyle(wanted, whenLoaded) {
   if (styleName === name) return;
   styleName = name;
   if (styleLink) styleLink.remove();
-  // Who brings all of the style leaves hidden what is hidden.
+  // The merchant brings all of the style, except that hidden parts stay hidden.
   if (name === "none") return adoptRules(".wpwl-container [hidden]{display:none}");
   // Until the sheet arrives, its measures alone: nothing may jump.
   adoptRules(name === "card" ? "%SKELETON%" : "");

@@ -27,7 +27,7 @@ function startLoader() {
   var isEnded = false;
   var observer = null;
 
-  // What the page module uses of the loader. Its functions are declared in widget/src/page/bridge.rs.
+  // The parts of the loader that the page module uses, as widget/src/page/bridge.rs declares them.
   var loader = {
     version: VERSION,
     // Set by the page module.
@@ -58,7 +58,7 @@ function startLoader() {
       inbox.splice(0).forEach(page.receive);
       beginWatch(isPageModuleHere);
     },
-    // What the language's script calls.
+    // Called by the script of a language.
     words: takeTexts,
     fail: function (error) {
       isRequested = false;

@@ -94,7 +94,7 @@ export function addSkeleton(form, checkout, number, isNumbered) {
       slot,
     ]),
   );
-  // What tells this form from the others of the page.
+  // Tells this form from the others of the page.
   form.key = "wpwl-container-card" + (isNumbered ? "-" + number : "");
   var classes = "wpwl-container wpwl-container-card " + (isNumbered ? form.key + " " : "") + "wpwl-loading";
   form.container = make("div", classes, { id: id, "aria-busy": "true" }, [form.form]);

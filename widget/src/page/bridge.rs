@@ -142,7 +142,7 @@ pub fn list_of(values: &[String]) -> Array {
 /// Calls a function with these arguments.
 ///
 /// # Errors
-/// What it throws.
+/// The exception that the function throws.
 pub fn call(function: &Function, this: &JsValue, arguments: &[JsValue]) -> Result<JsValue, JsValue> {
     Reflect::apply(function, this, &arguments.iter().cloned().collect())
 }

@@ -143,7 +143,7 @@ fn make_error(name: ErrorName, message: &str, brand: Option<&str>, while_submitt
     error.0
 }
 
-/// Calls a callback of the merchant, if there is one. What it throws appears in the merchant's console.
+/// Calls a callback of the merchant, if there is one. An exception of it appears in the merchant's console.
 pub fn notify(session: &Session, callback: &Callback<'_>, form: Option<&FormNode>) {
     let options = session.given_options();
     let Some(function) = options.function(callback.name()) else { return };
