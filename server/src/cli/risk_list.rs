@@ -16,7 +16,7 @@ use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::domain::risk_list::{ListPosition, MAX_REASON, RiskListEntry, RiskListKind, to_list_value};
 use crate::domain::risk_rules::{RiskAction, RiskChange, RiskState};
-use crate::gateway::account_index::{index_list_value, is_account_key};
+use crate::gateway::listed_account::{is_account_key, parse_listed_account};
 use crate::risk::{MAX_LIST_VALUE, VelocityKey, find_list_key};
 use crate::store::AdminStore;
 use crate::store::risk_audit::{RiskAuditKind, RiskAuditRow};
@@ -177,8 +177,9 @@ impl EntryOptions {
         }
         let text = if self.value == FROM_INPUT { read_value()? } else { Zeroizing::new(self.value.clone()) };
         let value = if is_account_key(key) {
+            let account = parse_listed_account(key, &text).map_err(refuse)?;
             let (_, vault) = vault.open_vault(store, &common.data)?;
-            let index = index_list_value(&store.load_account_index_key(&vault)?, key, &text).map_err(refuse)?;
+            let index = store.load_account_index_key(&vault)?.index_account(&account);
             to_list_value(entity, name, &index).into_owned()
         } else {
             let no_number = mask_card_numbers(&text).as_ref() == text.as_str();

@@ -10,7 +10,6 @@ use serde::Serialize;
 
 use super::vault_key::VaultKeyOptions;
 use super::{CommonOptions, open_existing};
-use crate::gateway::stored_credentials::reseal_record;
 use crate::store::key_retirement::{RetireError, retire_key};
 use crate::store::{self, AdminStore};
 use crate::vault::{KeyId, KeySource, MasterKey, Sealed, Vault};
@@ -111,7 +110,7 @@ impl RotateVaultKey {
         self.wait_for_server(&store, id, &source)?;
         let total = store.count_sealed_by_others(id)?.iter().map(|(_, count)| count).sum();
         let (mut resealed, mut printed) = (0, None::<Instant>);
-        let reseal = |record: &str, entity: Option<&_>, sealed: &Sealed| reseal_record(&vault, record, entity, sealed);
+        let reseal = |record: &str, sealed: &Sealed| vault.seal(record, &vault.open(record, sealed)?);
         let failed = store.reseal_all(id, reseal, |done| {
             resealed = done;
             if printed.is_none_or(|printed| printed.elapsed() >= PROGRESS_INTERVAL) {

@@ -8,6 +8,7 @@ use tillgate_shared::format::iban::Iban;
 use tillgate_shared::format::security_code::SecurityCode;
 use zeroize::Zeroizing;
 
+use crate::domain::account_identity::AccountIdentity;
 use crate::domain::payment::{Account, BankSummary, CardSummary, VirtualSummary};
 
 /// An account with its secret parts. Its stored and displayed summary is an [`Account`].
@@ -119,6 +120,23 @@ impl FullAccount {
             Self::Card(card) => Some(card.number.bin()),
             Self::Bank(_) | Self::Virtual(_) | Self::Unknown => None,
         }
+    }
+
+    /// Returns the identity of the account; of an account with a provider, at this brand. `None` if its number is not known
+    /// here.
+    pub fn identity(&self, brand: &str) -> Option<AccountIdentity> {
+        Some(match self {
+            Self::Card(card) => AccountIdentity::card(&card.number),
+            Self::Bank(FullBank { number, summary }) => match number.as_ref()? {
+                BankNumber::Iban(iban) => AccountIdentity::iban(iban),
+                BankNumber::National(number) => {
+                    let bank = summary.bank_code.as_deref().or(summary.bic.as_deref()).unwrap_or_default();
+                    AccountIdentity::national(summary.country.as_deref().unwrap_or_default(), bank, number.characters())
+                }
+            },
+            Self::Virtual(account) => AccountIdentity::provider(brand, &account.account_id),
+            Self::Unknown => return None,
+        })
     }
 
     /// Returns the summary that may be stored and displayed: a card's BIN, last digits, holder and expiry date, or a

@@ -3,6 +3,7 @@
 //! No I/O, clock, randomness or async: the time, ids and random bytes are arguments, so every rule can be tested
 //! without a server.
 
+pub mod account_identity;
 pub mod address;
 pub mod asynchronous;
 pub mod channel;

@@ -1,9 +1,10 @@
 //! Parameters of an account, and of the shopper who owns it, as a registration stores them.
 
 use tillgate_shared::parameter::Parameters;
-use zeroize::Zeroizing;
 
 use super::sender::Sender;
+use crate::connector::Order;
+use crate::domain::account_identity::AccountIdentity;
 
 /// Groups of parameters that describe an account.
 const ACCOUNT_GROUPS: [&str; 3] = ["card.", "bankAccount.", "virtualAccount."];
@@ -20,7 +21,7 @@ pub(super) fn is_shopper_parameter(name: &str) -> bool {
 /// Returns the names of the parameters of a new registration that the shopper's browser has set, sorted.
 pub(super) fn find_browser_names(
     sender: Sender<'_>,
-    account: &AccountParameters,
+    account: &StorableAccount,
     parameters: &Parameters,
 ) -> Vec<String> {
     let mut names: Vec<String> = account
@@ -38,37 +39,27 @@ pub(super) fn is_account_parameter(name: &str) -> bool {
     ACCOUNT_GROUPS.iter().any(|group| name.starts_with(group))
 }
 
-/// Account parameters as a registration stores them, without the proofs for a single payment.
-pub(super) struct AccountParameters(pub(super) Parameters);
+/// An account whose number is known, so that it can be stored.
+pub(super) struct StorableAccount {
+    /// The number of the account, with what makes it unique.
+    pub(super) identity: AccountIdentity,
+    /// The parameters that a registration stores: without the proofs for a single payment.
+    pub(super) parameters: Parameters,
+}
 
-impl AccountParameters {
-    /// Selects the account parameters of a request, without security code and password.
-    pub(super) fn from_request(parameters: &Parameters) -> Self {
-        Self(parameters.iter().filter(|(name, _)| is_account_parameter(name) && !PROOFS.contains(name)).collect())
+impl StorableAccount {
+    /// Selects the account parameters of a request, without security code and password. `order` is what was read from
+    /// the request. `None` if its account is known to the provider only.
+    pub(super) fn from_request(order: &Order, parameters: &Parameters) -> Option<Self> {
+        let is_stored = |name: &str| is_account_parameter(name) && !PROOFS.contains(&name);
+        Some(Self {
+            identity: order.account.identity(order.brand.code)?,
+            parameters: parameters.iter().filter(|(name, _)| is_stored(name)).collect(),
+        })
     }
 
     /// Returns the names of the parameters.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(name, _)| name)
-    }
-
-    /// Returns the account in a canonical form that does not depend on its notation, for its blind index: the number
-    /// with, for national bank accounts, country and bank, and for virtual accounts the brand. `None` if the account is
-    /// of a kind that cannot be stored.
-    pub(super) fn canonical_form(&self, brand: &str) -> Option<Zeroizing<String>> {
-        let get = |name: &str| self.0.get(name).filter(|value| !value.is_empty());
-        let join = |parts: &[&str]| Zeroizing::new(parts.join("\n").to_uppercase());
-        let account = if let Some(number) = get("card.number") {
-            join(&["card", number])
-        } else if let Some(iban) = get("bankAccount.iban") {
-            let iban = Zeroizing::new(iban.split_whitespace().collect::<String>());
-            join(&["iban", &iban])
-        } else if let Some(number) = get("bankAccount.number") {
-            let bank = get("bankAccount.bankCode").or(get("bankAccount.bic")).unwrap_or_default();
-            join(&["bank", get("bankAccount.country").unwrap_or_default(), bank, number])
-        } else {
-            join(&["virtual", brand, get("virtualAccount.accountId")?])
-        };
-        Some(account)
+        self.parameters.iter().map(|(name, _)| name)
     }
 }

@@ -1,6 +1,5 @@
 //! Use cases of the gateway: load, decide (domain), ask the connector, commit. One file each.
 
-pub mod account_index;
 mod account_parameters;
 pub mod asynchronous;
 mod brand_offer;
@@ -12,6 +11,7 @@ mod duplicates;
 mod echo;
 pub mod follow_up;
 mod issuer_page;
+pub mod listed_account;
 mod one_click;
 pub mod order;
 pub mod pay;
@@ -29,7 +29,7 @@ pub mod risk_rules;
 mod routing;
 pub mod security_codes;
 mod sender;
-pub mod stored_credentials;
+mod stored_credentials;
 pub mod submit;
 pub mod summary;
 pub mod velocity;

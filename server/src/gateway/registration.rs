@@ -10,7 +10,7 @@ use tillgate_shared::brand::AccountType;
 use tillgate_shared::parameter::{Operation, Parameters, check_complete};
 use tillgate_shared::result::ResultCode;
 
-use super::account_parameters::find_browser_names;
+use super::account_parameters::{StorableAccount, find_browser_names};
 use super::echo::is_echoed;
 use super::pay::Addresses;
 use super::payment::{Intake, PaymentContext, refuse_missing_capability};
@@ -102,10 +102,10 @@ impl Gateway {
             return Err(Refusal::invalid_parameters(errors).into());
         }
         set_zero_amount_order(&mut received.parameters);
-        let intake = self.read_intake(received, sender, false, false)?;
-        if intake.account.canonical_form(intake.order.brand.code).is_none() {
+        let mut intake = self.read_intake(received, sender, false, false)?;
+        let Some(account) = intake.account.take() else {
             return Err(Refusal::account_required(account_parameter(intake.order.brand.kind)).into());
-        }
+        };
         route.connector.capabilities().check_brand(intake.order.brand).map_err(refuse_missing_capability)?;
         let now = self.now_of(entity);
         let shopper = ShopperAddress::from_request(shopper, &intake.parameters);
@@ -121,8 +121,8 @@ impl Gateway {
         else {
             return Err(Refusal::method_not_configured().into());
         };
-        let registration = new_registration(id, entity, sender, &intake, result.code, now);
-        Ok((self.prepare_registration(registration, intake, sender, today)?, attempt))
+        let registration = new_registration(id, entity, sender, (&intake, &account), result.code, now);
+        Ok((self.prepare_registration(registration, (intake, account), sender, today)?, attempt))
     }
 
     /// Prepares a verified registration: seals its account, and makes the standing instruction that begins with it or
@@ -133,11 +133,11 @@ impl Gateway {
     fn prepare_registration(
         &self,
         mut registration: Registration,
-        intake: Intake,
+        (intake, account): (Intake, StorableAccount),
         sender: Sender<'_>,
         today: Date,
     ) -> Result<RegistrationDraft, Failure> {
-        let Intake { account, parameters, wallet_token: token, .. } = intake;
+        let Intake { parameters, wallet_token: token, .. } = intake;
         let migrated = read_migration(&parameters)?;
         if !registration.is_approved() {
             return Ok(RegistrationDraft { registration, new: None, standing_instruction: None, token });
@@ -164,7 +164,7 @@ impl Gateway {
             registration.initial = Some(instruction.initial.clone());
             registration.parameters.set(INITIAL_TRANSACTION, instruction.initial.as_str());
         }
-        let new = self.seal_registration(registration.clone(), &account)?;
+        let new = Some(self.seal_registration(registration.clone(), &account)?);
         Ok(RegistrationDraft { registration, new, standing_instruction: instruction, token })
     }
 
@@ -407,7 +407,7 @@ fn new_registration(
     id: RegistrationId,
     entity: &Entity,
     sender: Sender<'_>,
-    intake: &Intake,
+    (intake, storable): (&Intake, &StorableAccount),
     result: ResultCode,
     now: Timestamp,
 ) -> Registration {
@@ -425,7 +425,7 @@ fn new_registration(
         account,
         initial: None,
         ended: None,
-        from_browser: Some(find_browser_names(sender, &intake.account, &echoed)),
+        from_browser: Some(find_browser_names(sender, storable, &echoed)),
         parameters: echoed,
     }
 }

@@ -35,8 +35,6 @@ use crate::store::{Changes, RiskRowKeys, RiskRowKind};
 
 /// The fact for which first sightings of accounts are stored.
 const ACCOUNT_AGE: &str = "account.age";
-/// Text whose index is the secret of the stored counters. No account has it as canonical form.
-const COUNTER_KEY_LABEL: &str = "risk counters";
 
 /// A check that is about to be made under the write lock.
 #[derive(Debug)]
@@ -356,14 +354,14 @@ impl Gateway {
         };
         let rule_sets: Vec<&RuleSet> =
             [&rules.active, &rules.shadow].into_iter().filter_map(Option::as_deref).collect();
-        let key = self.account_index.index_account(COUNTER_KEY_LABEL);
-        let count = PaymentCount::prepare(&rule_sets, &facts, &payer.id, key.as_bytes());
+        let key = self.account_index.derive_counter_secret();
+        let count = PaymentCount::prepare(&rule_sets, &facts, &payer.id, &key);
         let reads_age = rule_sets.iter().any(|rules| rules.reads_fact(ACCOUNT_AGE));
         let sighting = context
             .account
             .as_ref()
             .filter(|_| reads_age)
-            .map(|account| AccountSighting::prepare(account, payer.merchant_or_self(), key.as_bytes(), at));
+            .map(|account| AccountSighting::prepare(account, payer.merchant_or_self(), &key, at));
         match hits {
             Ok(hits) => CheckBasis::Rules(Box::new(RuleBasis { hits, count, sighting, rules: Arc::clone(&rules) })),
             Err(error) => {

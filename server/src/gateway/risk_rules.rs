@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 use tillgate_shared::format::mask::{Strictness, has_card_number};
 use tillgate_shared::parameter::{ParameterError, Parameters};
 
-use super::account_index::{index_account, index_card, is_account_key};
+use super::listed_account::{is_account_key, read_listed_account};
 use super::response_recorder::ResponseRecorder;
 use super::{Failure, Gateway};
 use crate::domain::entity::Entity;
@@ -212,19 +212,13 @@ impl Gateway {
     ) -> Result<ChangedEntry, Failure> {
         let at = self.now_of(entity);
         let (list, (key, velocity_key)) = (parse_list_kind(own)?, parse_list_key(own)?);
-        let missing = |name| Refusal::invalid_parameter(name, None, "may not be empty for this key");
-        let indexed = |index: String| to_list_value(&entity.id, key, &index).into_owned();
-        let value = match velocity_key {
-            VelocityKey::Card => {
-                let number = parameters.get("card.number").ok_or_else(|| missing("card.number"))?;
-                indexed(index_card(&self.account_index, number))
-            }
-            VelocityKey::Account => {
-                let brand = parameters.get("paymentBrand").unwrap_or_default();
-                let index = index_account(&self.account_index, parameters, brand);
-                indexed(index.ok_or_else(|| missing("bankAccount.iban"))?)
-            }
-            _ => parse_list_value(&velocity_key, own)?,
+        let value = if is_account_key(&velocity_key) {
+            let name = if velocity_key == VelocityKey::Card { "card.number" } else { "bankAccount.iban" };
+            let account = read_listed_account(&velocity_key, parameters)
+                .ok_or_else(|| Refusal::invalid_parameter(name, None, "may not be empty for this key"))?;
+            to_list_value(&entity.id, key, &self.account_index.index_account(&account)).into_owned()
+        } else {
+            parse_list_value(&velocity_key, own)?
         };
         let position = ListPosition { list, key, value };
         let (reason, expires) = (parse_reason(own)?, parse_expiry(own, at)?);

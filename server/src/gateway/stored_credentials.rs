@@ -9,30 +9,23 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use tillgate_shared::parameter::{Operation, Parameters, check_complete};
 use tillgate_shared::result::codes;
-use zeroize::Zeroizing;
 
 use super::account_parameters::{
-    AccountParameters, PROOFS, find_browser_names, is_account_parameter, is_shopper_parameter,
+    PROOFS, StorableAccount, find_browser_names, is_account_parameter, is_shopper_parameter,
 };
 use super::payment::HeldCard;
 use super::sender::Sender;
 use super::{Failure, Gateway, deferred_effects, random_bytes};
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, RegistrationId};
-use crate::domain::payment::{Account, Payment, PaymentType};
+use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::{Registration, account_retention_end};
 use crate::domain::standing_instruction::{
     INITIAL_TRANSACTION, InstructionRole, InstructionTerms, PendingInstruction, StandingInstruction,
 };
-use crate::store::sealed::Resealed;
 use crate::store::{Changes, DeferredEffects, NewRegistration, StoredCredentialKeys, StoredCredentials};
-use crate::vault::{Sealed, SealedAccount, Vault, VaultError};
-
-/// Sealed accounts are padded to a multiple of this, so that a record's length reveals little.
-const PADDING_BLOCK: usize = 128;
-/// Initial buffer size; larger than any serialised account, so the buffer never reallocates.
-const BUFFER_SIZE: usize = 8 * 1024;
+use crate::vault::Sealed;
 
 /// Owner of the stored credentials of a payment, and the credential that it uses. The owner stays the merchant also if
 /// one of its channels processes the payment.
@@ -80,7 +73,7 @@ impl Gateway {
         &self,
         credential_owner: CredentialOwner<'_>,
         payment: &Payment,
-        account: &AccountParameters,
+        account: Option<&StorableAccount>,
         parameters: &mut Parameters,
         sender: Sender<'_>,
     ) -> Result<Option<CredentialChanges>, Failure> {
@@ -109,10 +102,9 @@ impl Gateway {
         let may_succeed = payment.is_approved() || payment.awaits_outcome();
         let creates_registration =
             used.is_none() && may_succeed && parameters.get("createRegistration") == Some("true");
-        let new = if creates_registration {
-            self.registration_of_payment(owner, payment, account, parameters, sender)?
-        } else {
-            None
+        let new = match account.filter(|_| creates_registration) {
+            Some(account) => Some(self.registration_of_payment(owner, payment, account, parameters, sender)?),
+            None => None,
         };
         if used.is_none() && new.is_none() && change.is_none() {
             return Ok(None);
@@ -125,19 +117,18 @@ impl Gateway {
         }))
     }
 
-    /// Makes the registration of a payment's account, with the shopper's data of the request. Returns `None` if the
-    /// account is of a kind that cannot be stored, or unknown.
+    /// Makes the registration of a payment's account, with the shopper's data of the request.
+    ///
+    /// # Errors
+    /// If the system provides no random bytes.
     fn registration_of_payment(
         &self,
         owner: &EntityId,
         payment: &Payment,
-        account: &AccountParameters,
+        account: &StorableAccount,
         parameters: &Parameters,
         sender: Sender<'_>,
-    ) -> Result<Option<NewRegistration>, Failure> {
-        if payment.account == Account::Unknown {
-            return Ok(None);
-        }
+    ) -> Result<NewRegistration, Failure> {
         let parameters: Parameters = parameters.iter().filter(|(name, _)| is_shopper_parameter(name)).collect();
         let registration = Registration {
             id: RegistrationId::new(self.next_id_time_of_id(owner), random_bytes()?),
@@ -157,24 +148,17 @@ impl Gateway {
         self.seal_registration(registration, account)
     }
 
-    /// Seals an account for a registration, as padded JSON with a blind index. Returns `None` if the account is of a
-    /// kind that cannot be stored. Stores nothing.
+    /// Seals an account for a registration. Stores nothing.
+    ///
+    /// # Errors
+    /// If the system provides no random bytes.
     pub(super) fn seal_registration(
         &self,
         registration: Registration,
-        account: &AccountParameters,
-    ) -> Result<Option<NewRegistration>, Failure> {
-        let Some(canonical) = account.canonical_form(&registration.brand) else { return Ok(None) };
-        // The buffer has its full size from the start: a growing buffer leaves copies of its content in memory.
-        let mut text = Zeroizing::new(Vec::with_capacity(BUFFER_SIZE));
-        // Parameters are texts, which always serialise.
-        #[allow(clippy::expect_used)]
-        serde_json::to_writer(&mut *text, &account.0).expect("parameters are JSON");
-        let padded = text.len().next_multiple_of(PADDING_BLOCK);
-        text.resize(padded, b' ');
-        let account =
-            self.vault.seal_account(registration.id.as_str(), &text, &registration.entity, canonical.as_bytes())?;
-        Ok(Some(NewRegistration { registration, account }))
+        account: &StorableAccount,
+    ) -> Result<NewRegistration, Failure> {
+        let account = self.vault.seal_account(registration.id.as_str(), &account.parameters)?;
+        Ok(NewRegistration { registration, account })
     }
 
     /// Replaces the account parameters of a request with the stored account, and removes `registrationId`. The security
@@ -197,8 +181,7 @@ impl Gateway {
         if !errors.is_empty() {
             return Err(Refusal::invalid_parameters(errors).into());
         }
-        let account = self.vault.open(registration.id.as_str(), &sealed.ok_or_else(deleted_registration)?)?;
-        let stored: Parameters = serde_json::from_slice(&account).map_err(|_| VaultError::damaged())?;
+        let stored = self.vault.open_account(registration.id.as_str(), &sealed.ok_or_else(deleted_registration)?)?;
         let may_add_holder = parameters.get("overrideHolder") == Some("true");
         parameters.retain(|name, _| {
             let is_holder = matches!(name, "card.holder" | "bankAccount.holder");
@@ -344,24 +327,4 @@ fn find_initial_transaction_id(
         (None, Some("MIT")) => Err(Refusal::invalid_parameter(INITIAL_TRANSACTION, None, "may not be empty")),
         (None, _) => Ok(None),
     }
-}
-
-/// Opens a sealed record and seals it with the first key of a vault. If it is the account of a registration of
-/// `account_of`, also returns its new blind index. Stores nothing.
-///
-/// # Errors
-/// If the record cannot be opened or is damaged.
-pub fn reseal_record(
-    vault: &Vault,
-    record: &str,
-    account_of: Option<&EntityId>,
-    sealed: &Sealed,
-) -> Result<Resealed, VaultError> {
-    let secret = vault.open(record, sealed)?;
-    let Some(entity) = account_of else { return Ok((vault.seal(record, &secret)?, None)) };
-    let account: Parameters = serde_json::from_slice(&secret).map_err(|_| VaultError::damaged())?;
-    // The brand is not part of the sealed data.
-    let account = AccountParameters(account).canonical_form("").ok_or_else(VaultError::damaged)?;
-    let SealedAccount { sealed, blind } = vault.seal_account(record, &secret, entity, account.as_bytes())?;
-    Ok((sealed, Some(blind)))
 }

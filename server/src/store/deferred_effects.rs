@@ -13,7 +13,7 @@ use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Payment;
 use crate::domain::registration::Registration;
 use crate::domain::standing_instruction::PendingInstruction;
-use crate::vault::{BlindIndex, Sealed, SealedAccount};
+use crate::vault::Sealed;
 
 /// Effects of a pending payment on stored credentials: applied on success, undone or dropped on failure.
 #[derive(Debug)]
@@ -59,18 +59,15 @@ impl DeferredEffectsRow {
     pub(super) fn insert_row(&self, connection: &Connection) -> Result<(), StoreError> {
         let DeferredEffects { owner, registration, instruction, card } = &self.effects;
         let document = encode_document(&(registration.as_ref().map(|new| &new.registration), instruction));
-        let (blind, sealed) = registration.as_ref().map(|new| (new.account.blind, &new.account.sealed)).unzip();
         connection
             .prepare_cached(
-                "INSERT INTO promise (payment, entity, document, blind, sealed, card, until)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "INSERT INTO promise (payment, entity, document, sealed, card, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
             .execute(params![
                 self.payment.as_str(),
                 owner.as_str(),
                 document,
-                blind,
-                sealed,
+                registration.as_ref().map(|new| &new.account),
                 card,
                 self.until.as_millisecond()
             ])?;
@@ -91,21 +88,17 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn load_deferred_effects(&self, payment: &Payment) -> Result<Option<DeferredEffects>, StoreError> {
-        type SealedColumns = (Option<BlindIndex>, Option<Sealed>, Option<Sealed>);
+        type SealedColumns = (Option<Sealed>, Option<Sealed>);
         let row: Option<(String, Vec<u8>, SealedColumns)> = self.run_read(|connection| {
-            let query = "SELECT entity, document, blind, sealed, card FROM promise WHERE payment = ?1";
-            let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, (row.get(2)?, row.get(3)?, row.get(4)?)));
+            let query = "SELECT entity, document, sealed, card FROM promise WHERE payment = ?1";
+            let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, (row.get(2)?, row.get(3)?)));
             Ok(connection.prepare_cached(query)?.query_row([payment.id.as_str()], row).optional()?)
         })?;
-        let Some((entity, document, (blind, sealed, card))) = row else { return Ok(None) };
+        let Some((entity, document, (sealed, card))) = row else { return Ok(None) };
         let (registration, instruction): (Option<Registration>, Option<PendingInstruction>) =
             decode_document(&document)?;
-        let registration = match (registration, blind, sealed) {
-            (Some(registration), Some(blind), Some(sealed)) => {
-                Some(NewRegistration { registration, account: SealedAccount { sealed, blind } })
-            }
-            _ => None,
-        };
+        let registration =
+            registration.zip(sealed).map(|(registration, account)| NewRegistration { registration, account });
         Ok(EntityId::parse(&entity).map(|owner| DeferredEffects { owner, registration, instruction, card }))
     }
 

@@ -53,6 +53,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0033_follow_up_types",
     "0034_account_sightings",
     "0035_process_dates",
+    "0036_no_account_blind_index",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

@@ -6,8 +6,7 @@ use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRe
 use rusqlite::{Connection, Transaction, TransactionBehavior, params_from_iter};
 
 use super::{AdminStore, DiskFault, StoreError};
-use crate::domain::id::EntityId;
-use crate::vault::{BlindIndex, KeyId, Sealed};
+use crate::vault::{KeyId, Sealed};
 
 /// Number of records in a transaction. A running server waits at most for one transaction.
 const BATCH: usize = 50;
@@ -20,68 +19,36 @@ struct SealedColumn {
     key: &'static [&'static str],
     /// The record's id in the vault, as an SQL expression.
     record: &'static str,
-    /// True if the column `blind` holds the account's blind index for the entity in the column `entity`.
-    has_blind_index: bool,
 }
 
 /// All columns that the vault seals.
 const COLUMNS: [SealedColumn; 10] = [
-    SealedColumn {
-        table: "card",
-        column: "sealed",
-        key: &["purge_at", "payment"],
-        record: "payment",
-        has_blind_index: false,
-    },
-    SealedColumn {
-        table: "registration_account",
-        column: "sealed",
-        key: &["registration"],
-        record: "registration",
-        has_blind_index: true,
-    },
+    SealedColumn { table: "card", column: "sealed", key: &["purge_at", "payment"], record: "payment" },
+    SealedColumn { table: "registration_account", column: "sealed", key: &["registration"], record: "registration" },
     SealedColumn {
         table: "promise",
         column: "sealed",
         key: &["payment"],
         record: "json_extract(CAST(document AS TEXT), '$[0].id')",
-        has_blind_index: true,
     },
-    SealedColumn { table: "promise", column: "card", key: &["payment"], record: "payment", has_blind_index: false },
+    SealedColumn { table: "promise", column: "card", key: &["payment"], record: "payment" },
     SealedColumn {
         table: "wallet_key",
         column: "sealed",
         key: &["entity", "id"],
         record: "'wallet key ' || entity || ' ' || id",
-        has_blind_index: false,
     },
-    SealedColumn {
-        table: "webhook",
-        column: "sealed",
-        key: &["id"],
-        record: "'webhook ' || id",
-        has_blind_index: false,
-    },
-    SealedColumn { table: "webhook", column: "next", key: &["id"], record: "'webhook ' || id", has_blind_index: false },
-    SealedColumn {
-        table: "form_build",
-        column: "seal",
-        key: &["build"],
-        record: "'form build ' || build",
-        has_blind_index: false,
-    },
+    SealedColumn { table: "webhook", column: "sealed", key: &["id"], record: "'webhook ' || id" },
+    SealedColumn { table: "webhook", column: "next", key: &["id"], record: "'webhook ' || id" },
+    SealedColumn { table: "form_build", column: "seal", key: &["build"], record: "'form build ' || build" },
     SealedColumn {
         table: "review_callback",
         column: "sealed",
         key: &["entity"],
         record: "'review callback ' || entity",
-        has_blind_index: false,
     },
-    SealedColumn { table: "sealed_key", column: "sealed", key: &["name"], record: "name", has_blind_index: false },
+    SealedColumn { table: "sealed_key", column: "sealed", key: &["name"], record: "name" },
 ];
-
-/// A resealed record, with its blind index if it has one.
-pub type Resealed = (Sealed, Option<BlindIndex>);
 
 impl ToSql for Sealed {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -95,18 +62,6 @@ impl FromSql for Sealed {
     }
 }
 
-impl ToSql for BlindIndex {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(self.as_bytes()[..].into())
-    }
-}
-
-impl FromSql for BlindIndex {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        <[u8; 32]>::column_result(value).map(Self::from)
-    }
-}
-
 impl SealedColumn {
     /// Returns true if the table has the column.
     fn is_in_schema(&self, connection: &Connection) -> Result<bool, StoreError> {
@@ -117,45 +72,37 @@ impl SealedColumn {
     /// Loads the next records, at most [`BATCH`], that are not sealed under `id`, in the order of the primary key.
     /// `after` is the key of the last record before them, empty at the beginning. Leaves out empty columns.
     fn load_batch(&self, connection: &Connection, id: KeyId, after: &[Value]) -> Result<Vec<SealedRecord>, StoreError> {
-        let Self { table, column, key, record, has_blind_index } = self;
+        let Self { table, column, key, record } = self;
         let keys = key.join(", ");
-        let entity = if *has_blind_index { "entity" } else { "NULL" };
         let placeholders: Vec<String> = (0..after.len()).map(|index| format!("?{}", index + 2)).collect();
         let after_condition =
             if after.is_empty() { String::new() } else { format!("AND ({keys}) > ({})", placeholders.join(", ")) };
         let query = format!(
-            "SELECT {column}, {record}, {entity}, {keys} FROM {table}
+            "SELECT {column}, {record}, {keys} FROM {table}
              WHERE length({column}) > 0 AND substr({column}, 2, 4) <> ?1 {after_condition} ORDER BY {keys} LIMIT {BATCH}"
         );
         let mut statement = connection.prepare(&query)?;
         let values = std::iter::once(Value::Blob(id.0.to_vec())).chain(after.iter().cloned());
         let rows = statement.query_map(params_from_iter(values), |row| {
-            let entity: Option<String> = row.get(2)?;
-            let key_values = (0..key.len()).map(|index| row.get(index + 3)).collect::<Result<_, _>>()?;
-            let entity = entity.as_deref().and_then(EntityId::parse);
-            Ok(SealedRecord { sealed: row.get(0)?, record: row.get(1)?, entity, key_values })
+            let key_values = (0..key.len()).map(|index| row.get(index + 2)).collect::<Result<_, _>>()?;
+            Ok(SealedRecord { sealed: row.get(0)?, record: row.get(1)?, key_values })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Writes a resealed record, and its blind index if it has one. Does nothing if the sealed bytes have changed
-    /// meanwhile.
+    /// Writes a resealed record. Does nothing if the sealed bytes have changed meanwhile.
     fn write_resealed(
         &self,
         connection: &Connection,
         found: &SealedRecord,
-        resealed: Resealed,
+        resealed: &Sealed,
     ) -> Result<(), StoreError> {
         let Self { table, column, key, .. } = self;
-        let (sealed, blind) = resealed;
         let conditions: Vec<String> =
             key.iter().enumerate().map(|(index, key)| format!("{key} = ?{}", index + 3)).collect();
-        let blind_set = if blind.is_some() { format!(", blind = ?{}", key.len() + 3) } else { String::new() };
-        let query =
-            format!("UPDATE {table} SET {column} = ?1{blind_set} WHERE {column} = ?2 AND {}", conditions.join(" AND "));
+        let query = format!("UPDATE {table} SET {column} = ?1 WHERE {column} = ?2 AND {}", conditions.join(" AND "));
         let blob = |sealed: &Sealed| Value::Blob(sealed.as_bytes().to_vec());
-        let values = [blob(&sealed), blob(&found.sealed)].into_iter().chain(found.key_values.clone());
-        let values = values.chain(blind.map(|blind| Value::Blob(blind.as_bytes().to_vec())));
+        let values = [blob(resealed), blob(&found.sealed)].into_iter().chain(found.key_values.clone());
         connection.prepare_cached(&query)?.execute(params_from_iter(values))?;
         Ok(())
     }
@@ -166,8 +113,6 @@ struct SealedRecord {
     sealed: Sealed,
     /// The record's id in the vault.
     record: String,
-    /// The entity of its blind index.
-    entity: Option<EntityId>,
     /// The values of the primary key.
     key_values: Vec<Value>,
 }
@@ -197,8 +142,8 @@ impl AdminStore {
         count_records(&self.connection, id, "<>")
     }
 
-    /// Reseals every record that is not sealed under `id`. `reseal` receives the record's id in the vault, the entity
-    /// of an account and the sealed bytes; `progress` receives the number of records resealed so far, after each
+    /// Reseals every record that is not sealed under `id`. `reseal` receives the record's id in the vault and the
+    /// sealed bytes; `progress` receives the number of records resealed so far, after each
     /// batch. Returns the number of records for which `reseal` failed; they stay as they are.
     ///
     /// # Errors
@@ -206,7 +151,7 @@ impl AdminStore {
     pub fn reseal_all<E>(
         &self,
         id: KeyId,
-        reseal: impl Fn(&str, Option<&EntityId>, &Sealed) -> Result<Resealed, E>,
+        reseal: impl Fn(&str, &Sealed) -> Result<Sealed, E>,
         progress: impl FnMut(u64),
     ) -> Result<u64, StoreError> {
         reseal_all(&self.connection, id, reseal, progress)
@@ -236,7 +181,7 @@ fn count_records(connection: &Connection, id: KeyId, compare: &str) -> Result<Ve
 fn reseal_all<E>(
     connection: &Connection,
     id: KeyId,
-    reseal: impl Fn(&str, Option<&EntityId>, &Sealed) -> Result<Resealed, E>,
+    reseal: impl Fn(&str, &Sealed) -> Result<Sealed, E>,
     mut progress: impl FnMut(u64),
 ) -> Result<u64, StoreError> {
     let mut done = 0;
@@ -254,9 +199,9 @@ fn reseal_all<E>(
                 let began = std::time::Instant::now();
                 let transaction = begin_immediate(connection)?;
                 for found in &batch {
-                    match reseal(&found.record, found.entity.as_ref(), &found.sealed) {
+                    match reseal(&found.record, &found.sealed) {
                         Ok(resealed) => {
-                            sealed.write_resealed(&transaction, found, resealed)?;
+                            sealed.write_resealed(&transaction, found, &resealed)?;
                             done += 1;
                         }
                         Err(_) => failed += 1,

@@ -1,6 +1,6 @@
 //! Stored credentials: registrations, their sealed accounts, and standing instructions.
 //!
-//! A sealed account has a row of its own, with its blind index. The row is deleted when the registration ends. The
+//! A sealed account has a row of its own. The row is deleted when the registration ends. The
 //! registration's emptied document stays.
 
 use jiff::Timestamp;
@@ -12,7 +12,7 @@ use crate::domain::effects;
 use crate::domain::id::{EntityId, RegistrationId};
 use crate::domain::registration::Registration;
 use crate::domain::standing_instruction::StandingInstruction;
-use crate::vault::{Sealed, SealedAccount};
+use crate::vault::Sealed;
 
 /// Keys of the stored credentials to load for a decision.
 #[derive(Debug, Clone, Default)]
@@ -43,7 +43,7 @@ pub struct NewRegistration {
     /// The registration, with the account data that may be shown.
     pub registration: Registration,
     /// The account, sealed for the registration.
-    pub account: SealedAccount,
+    pub account: Sealed,
 }
 
 /// Changes of stored credentials.
@@ -59,7 +59,7 @@ pub(super) struct StoredCredentialChanges {
 struct AccountRow {
     entity: EntityId,
     registration: RegistrationId,
-    account: SealedAccount,
+    account: Sealed,
 }
 
 impl Changes {
@@ -73,7 +73,7 @@ impl Changes {
 
     /// Stores the sealed account of a new registration that is written in the same commit. Fails if it has one.
     #[must_use]
-    pub fn with_account(mut self, registration: &Registration, account: SealedAccount) -> Self {
+    pub fn with_account(mut self, registration: &Registration, account: Sealed) -> Self {
         let (entity, registration) = (registration.entity.clone(), registration.id.clone());
         self.stored_credentials.accounts.push(AccountRow { entity, registration, account });
         self
@@ -102,12 +102,10 @@ impl StoredCredentialChanges {
 
     /// Writes the changes. Returns true if a message was written.
     pub(super) fn apply(&self, connection: &Connection, sources: &Sources) -> Result<bool, StoreError> {
-        for AccountRow { entity, registration, account: SealedAccount { sealed, blind } } in &self.accounts {
+        for AccountRow { entity, registration, account } in &self.accounts {
             connection
-                .prepare_cached(
-                    "INSERT INTO registration_account (registration, entity, blind, sealed) VALUES (?1, ?2, ?3, ?4)",
-                )?
-                .execute(params![registration.as_str(), entity.as_str(), blind, sealed])?;
+                .prepare_cached("INSERT INTO registration_account (registration, entity, sealed) VALUES (?1, ?2, ?3)")?
+                .execute(params![registration.as_str(), entity.as_str(), account])?;
         }
         let mut wrote_message = false;
         for registration in &self.registrations {
@@ -349,7 +347,7 @@ fn load_registration(
 mod tests {
     use std::sync::Arc;
 
-    use super::super::suite::samples::{sample_registration, sealed_account, write_changes};
+    use super::super::suite::samples::{sample_registration, sealed_record, write_changes};
     use super::*;
     use crate::directory::Directory;
 
@@ -360,7 +358,7 @@ mod tests {
         let (damaged, sound) = (sample_registration(1), sample_registration(2));
         for registration in [&damaged, &sound] {
             let changes = Changes::default().with_registration(registration);
-            write_changes(&store, changes.with_account(registration, sealed_account(9))).await.unwrap();
+            write_changes(&store, changes.with_account(registration, sealed_record(9))).await.unwrap();
         }
         let id = damaged.id.as_str().to_owned();
         let damage = move |connection: &Connection| {

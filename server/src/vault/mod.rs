@@ -4,8 +4,8 @@
 //! A sealed record consists of a format byte, four bytes of key id, a nonce of twelve bytes, and AES-256-GCM-SIV (RFC
 //! 8452) ciphertext. The associated data is the record's own id, so that a row cannot be moved to another payment.
 
+mod account;
 mod account_index;
-mod blind;
 mod key;
 mod keyring;
 mod sealed;
@@ -20,10 +20,9 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 pub use account_index::AccountIndexKey;
-pub use blind::BlindIndex;
 pub use key::{KeyError, KeyId, MasterKey};
 pub use keyring::Keyring;
-pub use sealed::{Sealed, SealedAccount};
+pub use sealed::Sealed;
 pub use source::KeySource;
 
 use crate::domain::idempotency::FINGERPRINT_LENGTH;
@@ -48,8 +47,6 @@ struct DerivedKeys {
     cipher: Aes256GcmSiv,
     /// Key of the fingerprints of requests.
     fingerprints: Zeroizing<[u8; 32]>,
-    /// Parent of the entities' blind index keys.
-    index: Zeroizing<[u8; 32]>,
 }
 
 /// Failure to seal or open a record: wrong key, wrong record id, damaged bytes, or no random bytes.
@@ -65,14 +62,13 @@ impl VaultError {
 }
 
 impl DerivedKeys {
-    /// Derives the keys for records, fingerprints and blind indexes from a master key.
+    /// Derives the keys for records and fingerprints from a master key.
     fn new(master: &MasterKey) -> Self {
         let record_key = master.derive(b"tillgate card records");
         Self {
             id: master.id(),
             cipher: Aes256GcmSiv::new(&(*record_key).into()),
             fingerprints: master.derive(b"tillgate request fingerprints"),
-            index: master.derive(b"tillgate blind index"),
         }
     }
 

@@ -65,19 +65,12 @@ async fn a_bank_account_is_registered_shown_masked_and_debited_again() -> anyhow
 }
 
 #[tokio::test]
-async fn one_bank_account_written_in_two_ways_gets_two_ids_and_is_known_inside_to_be_one() -> anyhow::Result<()> {
-    let gateway = TestGateway::start()?;
-    let shop = gateway.create_merchant()?;
+async fn one_bank_account_written_in_two_ways_gets_two_ids() -> anyhow::Result<()> {
+    let shop = own_shop()?;
     let made = register_account(&shop, &DEBIT).await?;
     let small = register_account(&shop, &merge_fields(&DEBIT, &[("bankAccount.iban", &IBAN.to_lowercase())])).await?;
     assert_result(&small, 200, "000.100.110");
     assert_ne!(small.id(), made.id(), "{}", small.text);
-    let other = [("bankAccount.iban", "AT611904300234573201"), ("bankAccount.bic", "OPSKATWW")];
-    assert_result(&register_account(&shop, &merge_fields(&DEBIT, &other)).await?, 200, "000.100.110");
-    let indexes: u32 =
-        open_database(&gateway)?
-            .query_row("SELECT count(DISTINCT blind) FROM registration_account", [], |row| row.get(0))?;
-    assert_eq!(indexes, 2);
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::mask::mask_card_numbers;
 use tillgate_shared::parameter::{Parameters, Requirements};
 
-use super::super::account_parameters::AccountParameters;
+use super::super::account_parameters::StorableAccount;
 use super::super::sender::Sender;
 use super::super::wallet::DecryptedToken;
 use super::super::{Failure, Gateway, checkout_requirements, order, routing};
@@ -38,8 +38,8 @@ pub(in crate::gateway) struct Intake {
     pub(in crate::gateway) payer: Arc<Entity>,
     /// Brand, account, amount and all other data for the connector.
     pub(in crate::gateway) order: Order,
-    /// The account as a registration stores it.
-    pub(in crate::gateway) account: AccountParameters,
+    /// The account as a registration stores it. `None` if it is known to the provider only.
+    pub(in crate::gateway) account: Option<StorableAccount>,
     /// The parameters of the request, without those of a card.
     pub(in crate::gateway) parameters: Parameters,
     /// The wallet token that contained the account. It can be used once.
@@ -99,7 +99,7 @@ impl Gateway {
         if let Some(checkout) = sender.checkout() {
             checkout_requirements::check_form(checkout, &payer.settings.channel, &order, &parameters, stored)?;
         }
-        let account = AccountParameters::from_request(&parameters);
+        let account = StorableAccount::from_request(&order, &parameters);
         parameters.retain(|name, _| !name.starts_with("card."));
         Ok(Intake { payer, order, account, parameters, wallet_token, from_gateway })
     }

@@ -78,11 +78,11 @@ impl Gateway {
         set_external_connector(&mut payment, &intake.payer, route, awaits_connector);
         let Intake { payer, order, account, mut parameters, wallet_token, mut from_gateway } = intake;
         let credential_changes =
-            self.prepare_credential_changes(credential_owner, &payment, &account, &mut parameters, sender)?;
+            self.prepare_credential_changes(credential_owner, &payment, account.as_ref(), &mut parameters, sender)?;
         from_gateway.extend(defaults::add_default_values(&mut parameters, &payment.brand, payment.created));
         let is_checked = payer.settings.channel.risk;
-        payment.risk =
-            is_checked.then(|| self.collect_risk_context(&payer, &order, &account, &parameters, from_gateway, context));
+        payment.risk = is_checked
+            .then(|| self.collect_risk_context(&payer, &order, account.as_ref(), &parameters, from_gateway, context));
         parameters.retain(|name, _| is_echoed(name, &payment.account));
         payment.parameters = parameters;
         self.share_parameters(&mut payment, sender)?;

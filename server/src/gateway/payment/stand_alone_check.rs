@@ -111,7 +111,8 @@ impl Gateway {
         let mut from_gateway = intake.from_gateway.clone();
         from_gateway.extend(defaults::add_default_values(&mut parameters, &payment.brand, payment.created));
         let Intake { payer, order, account, .. } = intake;
-        payment.risk = Some(self.collect_risk_context(payer, order, account, &parameters, from_gateway, context));
+        payment.risk =
+            Some(self.collect_risk_context(payer, order, account.as_ref(), &parameters, from_gateway, context));
         parameters.retain(|name, _| is_echoed(name, &payment.account));
         payment.parameters = parameters;
         payment

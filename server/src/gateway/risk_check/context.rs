@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::parameter::Parameters;
 
 use super::super::Gateway;
-use super::super::account_parameters::{AccountParameters, is_account_parameter, is_shopper_parameter};
+use super::super::account_parameters::{StorableAccount, is_account_parameter, is_shopper_parameter};
 use super::super::payment::PaymentContext;
 use super::super::sender::CLIENT_ADDRESS;
 use super::card;
@@ -33,14 +33,13 @@ impl Gateway {
         &self,
         payer: &Entity,
         order: &Order,
-        account: &AccountParameters,
+        account: Option<&StorableAccount>,
         parameters: &Parameters,
         from_gateway: Vec<String>,
         context: PaymentContext<'_>,
     ) -> Box<PaymentRisk> {
         let used = context.credential_owner.used;
-        let form = account.canonical_form(order.brand.code);
-        let index = form.map(|form| self.account_index.index_account(&form).to_hex());
+        let index = account.map(|account| self.account_index.index_account(&account.identity));
         let is_card = matches!(order.account, FullAccount::Card(_));
         let registered = used.map_or_else(Parameters::default, |used| select_registered(used, parameters));
         let from_gateway = complete_gateway_names(from_gateway, parameters, context);
@@ -92,7 +91,7 @@ fn complete_gateway_names(
 /// Returns the names of the parameters that the shopper's browser has set: in this request, or when the account was
 /// stored.
 fn find_browser_names(
-    account: &AccountParameters,
+    account: Option<&StorableAccount>,
     parameters: &Parameters,
     registered: &Parameters,
     from_gateway: &BTreeSet<String>,
@@ -103,7 +102,7 @@ fn find_browser_names(
     let is_sent = |name: &&str| !from_gateway.contains(*name) && context.sender.is_from_browser(name);
     let is_stored = |name: &&str| used.is_some_and(|used| used.is_from_browser(name));
     let of_request = parameters.iter().map(|(name, _)| name).filter(|name| !is_account_parameter(name));
-    let of_account = account.names().filter(|name| ACCOUNT_FACTS.contains(name));
+    let of_account = account.into_iter().flat_map(StorableAccount::names).filter(|name| ACCOUNT_FACTS.contains(name));
     let of_account = of_account.filter(|name| match used {
         Some(_) => is_stored(name) || (may_add_holder && is_sent(name)),
         None => is_sent(name),

@@ -7,7 +7,7 @@ use tillgate_shared::result::codes;
 use super::Backend;
 use super::samples::{
     follow_up, pending_payment, sample_amount, sample_checkout, sample_entity, sample_payment, sample_registration,
-    sample_time, sealed_account, with_parameter, with_result, write_changes,
+    sample_time, sealed_record, with_parameter, with_result, write_changes,
 };
 use crate::domain::idempotency::{
     EncodedResponse, FINGERPRINT_LENGTH, IdempotencyKey, IdempotentRequest, StoredResponse,
@@ -49,7 +49,7 @@ pub(in crate::store) async fn a_decision_sees_everything_that_was_committed_befo
     let refund = follow_up(&paid, 2, PaymentType::Refund, "30.00");
     let stored = sample_registration(1);
     let changes = Changes::default().with_checkout(&checkout).with_payment(paid.clone()).with_registration(&stored);
-    let changes = changes.with_account(&stored, sealed_account(1));
+    let changes = changes.with_account(&stored, sealed_record(1));
     write_changes(&store, changes).await.unwrap();
     write_changes(&store, Changes::default().with_payment(refund.clone())).await.unwrap();
     let keys = RecordKeys {

@@ -8,8 +8,8 @@ use tillgate_shared::result::codes;
 
 use super::Backend;
 use super::samples::{
-    follow_up, pending_payment, sample_entity, sample_payment, sample_registration, sample_time, sealed_account,
-    sealed_record, with_parameter, with_result, write_changes,
+    follow_up, pending_payment, sample_entity, sample_payment, sample_registration, sample_time, sealed_record,
+    with_parameter, with_result, write_changes,
 };
 use crate::domain::entity::Entity;
 use crate::domain::id::MessageId;
@@ -252,7 +252,7 @@ pub(in crate::store) async fn the_event_of_an_expired_registration_wakes_the_del
     let wait_for_wake = async || tokio::time::timeout(Duration::from_secs(20), store.wait_for_message()).await;
     let registration = sample_registration(1);
     let changes = Changes::default().with_registration(&registration);
-    write_changes(&store, changes.with_account(&registration, sealed_account(9))).await.unwrap();
+    write_changes(&store, changes.with_account(&registration, sealed_record(9))).await.unwrap();
     wait_for_wake().await.unwrap();
     assert_eq!(claim_events(&store).await, [("REGISTRATION CREATED".to_owned(), webhook.clone())]);
     let end = registration.retained_until.unwrap();

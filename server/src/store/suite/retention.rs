@@ -2,8 +2,7 @@
 
 use super::Backend;
 use super::samples::{
-    pending_payment, sample_entity, sample_payment, sample_registration, sample_time, sealed_account, sealed_record,
-    write_changes,
+    pending_payment, sample_entity, sample_payment, sample_registration, sample_time, sealed_record, write_changes,
 };
 use crate::domain::idempotency::{
     EncodedResponse, FINGERPRINT_LENGTH, IdempotencyKey, IdempotentRequest, StoredResponse,
@@ -147,7 +146,7 @@ pub(in crate::store) async fn a_registration_that_ends_loses_its_account_and_its
     let (stored, expiring) = (sample_registration(1), sample_registration(2));
     for registration in [&stored, &expiring] {
         let changes = Changes::default().with_registration(registration);
-        write_changes(&store, changes.with_account(registration, sealed_account(9))).await.unwrap();
+        write_changes(&store, changes.with_account(registration, sealed_record(9))).await.unwrap();
     }
     write_changes(&store, Changes::default().with_standing_instruction(&sample_instruction())).await.unwrap();
     let with_account =
@@ -175,10 +174,10 @@ pub(in crate::store) async fn accounts_without_a_registration_block_no_others(ba
     for number in 2..=101 {
         let registration = Registration { retained_until: Some(sample_time(10)), ..sample_registration(number) };
         let foreign = Registration { entity: sample_entity(2).id, ..registration.clone() };
-        changes = changes.with_registration(&registration).with_account(&foreign, sealed_account(number));
+        changes = changes.with_registration(&registration).with_account(&foreign, sealed_record(number));
     }
     let expiring = sample_registration(1);
-    changes = changes.with_registration(&expiring).with_account(&expiring, sealed_account(1));
+    changes = changes.with_registration(&expiring).with_account(&expiring, sealed_record(1));
     write_changes(&store, changes).await.unwrap();
     let end = expiring.retained_until.unwrap();
     assert_eq!(store.end_expired_registrations(end, Registration::as_expired).await.unwrap(), 100);
@@ -192,7 +191,7 @@ pub(in crate::store) async fn a_promise_is_kept_until_it_is_settled_or_too_old(b
     let store = backend.open_store();
     let effects = || DeferredEffects {
         owner: sample_entity(2).id,
-        registration: Some(NewRegistration { registration: sample_registration(1), account: sealed_account(4) }),
+        registration: Some(NewRegistration { registration: sample_registration(1), account: sealed_record(4) }),
         instruction: Some(PendingInstruction::First(sample_instruction())),
         card: Some(sealed_record(5)),
     };
@@ -211,7 +210,7 @@ pub(in crate::store) async fn a_promise_is_kept_until_it_is_settled_or_too_old(b
         (sample_entity(2).id, effects().instruction, Some(sealed_record(5)))
     );
     let new = found.registration.unwrap();
-    assert_eq!((new.registration, new.account), (sample_registration(1), sealed_account(4)));
+    assert_eq!((new.registration, new.account), (sample_registration(1), sealed_record(4)));
     write_changes(&store, Changes::default().without_deferred_effects(&one.id)).await.unwrap();
     assert!(store.load_deferred_effects(&one).unwrap().is_none());
     store.delete_expired_effects(sample_time(49)).await.unwrap();

@@ -14,7 +14,7 @@ use crate::domain::level::Level;
 use crate::domain::payment::{Account, ConnectorTxIds, Payment, PaymentType, Redirect};
 use crate::domain::registration::Registration;
 use crate::store::{Changes, RecordKeys, Store, StoreError};
-use crate::vault::{BlindIndex, Sealed, SealedAccount};
+use crate::vault::Sealed;
 
 /// Returns the time `seconds` after the moment at which all samples begin.
 pub(in crate::store) fn sample_time(seconds: i64) -> Timestamp {
@@ -136,13 +136,8 @@ pub(in crate::store) fn sample_registration(number: u8) -> Registration {
 }
 
 /// Creates a sealed record of 30 equal bytes, which no vault opens. The store does not open it.
-pub(super) fn sealed_record(byte: u8) -> Sealed {
+pub(in crate::store) fn sealed_record(byte: u8) -> Sealed {
     Sealed::from_bytes(vec![byte; 30])
-}
-
-/// Creates a sealed account whose bytes and blind index repeat a byte.
-pub(in crate::store) fn sealed_account(byte: u8) -> SealedAccount {
-    SealedAccount { sealed: sealed_record(byte), blind: BlindIndex::from([byte; 32]) }
 }
 
 /// Writes changes that depend on no loaded records. Returns the failure of the store.
