@@ -4,6 +4,7 @@
 
 mod acquirer;
 mod final_checks;
+mod requests;
 
 use std::collections::hash_map::RandomState;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +19,7 @@ use tokio::task::JoinSet;
 
 use self::acquirer::KillableHost;
 use self::final_checks::{check_notifications, check_payments};
+use self::requests::{FollowUpType, KeyedRequest, RequestKind};
 use crate::{
     ApiResponse, CARD, MerchantClient, Receiver, ReceiverReply, TestGateway, encode_form, poll_until,
     poll_until_blocking,
@@ -29,6 +31,8 @@ const CLIENTS: usize = 8;
 const LIFE: (u64, u64) = (20, 400);
 /// The code of a payment without an outcome.
 const PENDING: &str = "000.200.000";
+/// The code of a payment that the acquirer host has approved.
+const APPROVED_BY_HOST: &str = "000.100.112";
 const OPTIONS: [&str; 2] = ["--allow-network", "127.0.0.0/8"];
 
 /// Summary of a crash test.
@@ -59,10 +63,12 @@ struct ClientRecords {
     confirmed: BTreeSet<String>,
     /// Pending payments whose page was requested.
     decision_requested: BTreeSet<String>,
-    /// Number of answered refunds, by the id of the refunded payment.
-    refunds: BTreeMap<String, usize>,
-    /// Orders of all payments. Each order is paid once.
-    orders: BTreeSet<String>,
+    /// Number of answered follow-up payments, by the id of the payment and their type.
+    follow_ups: BTreeMap<(String, FollowUpType), usize>,
+    /// Approved reservations that no client has captured or reversed.
+    reserved: Vec<String>,
+    /// Orders of all payments, with their type. Each order is paid once.
+    orders: BTreeMap<String, &'static str>,
     /// Orders of the checkouts that were submitted.
     submitted: BTreeSet<String>,
     /// Requests that were not answered.
@@ -73,26 +79,6 @@ struct ClientRecords {
     fault: Option<String>,
     answers: usize,
     sent_again: usize,
-}
-
-/// A request with its own idempotency key, so that it can be sent again.
-#[derive(Debug, Clone)]
-struct KeyedRequest {
-    path: String,
-    fields: Vec<(String, String)>,
-    key: String,
-    kind: RequestKind,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum RequestKind {
-    Payment,
-    /// A payment at the acquirer host.
-    External,
-    /// A payment that its shopper decides about on a page.
-    Pending,
-    /// A refund of the payment with this id.
-    Refund(String),
 }
 
 type SharedRecords = Arc<Mutex<ClientRecords>>;
@@ -178,14 +164,17 @@ fn create_webhook(gateway: &TestGateway, shop: &MerchantClient, receiver: &Recei
 async fn run_client(shop: MerchantClient, receiver: String, name: String, records: SharedRecords) {
     for number in 0.. {
         let order = format!("{name}-{number}");
-        let result = match random_below(5) {
-            0 => send_and_record(&shop, payment_request(&order, &CARD), &records).await,
-            1 => match pick_refundable_payment(&records) {
-                Some(paid) => send_and_record(&shop, refund_request(&order, paid), &records).await,
-                None => Ok(()),
-            },
-            2 => send_and_record(&shop, external_payment_request(&order), &records).await,
+        let result = match random_below(7) {
+            0 => send_and_record(&shop, KeyedRequest::payment(&order, &CARD), &records).await,
+            1 => send_follow_up(&shop, &order, FollowUpType::Refund, pick_refundable_payment(&records), &records).await,
+            2 => send_and_record(&shop, KeyedRequest::external_payment(&order), &records).await,
             3 => pay_with_redirect(&shop, &order, &receiver, &records).await,
+            4 => send_and_record(&shop, KeyedRequest::reservation(&order), &records).await,
+            5 => {
+                let end = if random_below(2) == 0 { FollowUpType::Capture } else { FollowUpType::Reversal };
+                let reserved = lock_records(&records).reserved.pop();
+                send_follow_up(&shop, &order, end, reserved, &records).await
+            }
             _ => submit_checkout(&shop, &order, &receiver, &records).await,
         };
         if let Err(error) = result {
@@ -198,6 +187,20 @@ async fn run_client(shop: MerchantClient, receiver: String, name: String, record
     }
 }
 
+/// Sends a follow-up payment of a payment, if there is one.
+async fn send_follow_up(
+    shop: &MerchantClient,
+    key: &str,
+    payment_type: FollowUpType,
+    paid: Option<String>,
+    records: &SharedRecords,
+) -> anyhow::Result<()> {
+    match paid {
+        Some(paid) => send_and_record(shop, KeyedRequest::follow_up(key, payment_type, paid), records).await,
+        None => Ok(()),
+    }
+}
+
 /// Returns a random answered payment, or `None` if there is none.
 fn pick_refundable_payment(records: &SharedRecords) -> Option<String> {
     let records = lock_records(records);
@@ -205,44 +208,10 @@ fn pick_refundable_payment(records: &SharedRecords) -> Option<String> {
     records.answered.keys().nth(place).cloned()
 }
 
-/// Returns a debit of 92.00 EUR with the fields of an account. The order is its idempotency key, too.
-fn payment_request(order: &str, account: &[(&str, &str)]) -> KeyedRequest {
-    let basic = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB"), ("merchantTransactionId", order)];
-    let fields = basic.iter().chain(account).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    KeyedRequest {
-        path: "v1/payments".to_owned(),
-        fields: fields.collect(),
-        key: order.to_owned(),
-        kind: RequestKind::Payment,
-    }
-}
-
-/// Returns a debit of 92.00 EUR by card at the acquirer host. The order is its idempotency key, too.
-fn external_payment_request(order: &str) -> KeyedRequest {
-    let mode = [("testMode", "EXTERNAL")];
-    KeyedRequest { kind: RequestKind::External, ..payment_request(order, &[&CARD[..], &mode].concat()) }
-}
-
-/// Returns a refund of one cent of the payment with the id `paid`.
-fn refund_request(key: &str, paid: String) -> KeyedRequest {
-    let fields = [("paymentType", "RF"), ("amount", "0.01"), ("currency", "EUR")];
-    let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-    KeyedRequest { path: format!("v1/payments/{paid}"), fields, key: key.to_owned(), kind: RequestKind::Refund(paid) }
-}
-
-/// Sends a request with its idempotency key. Any status is a response; only a broken connection is an error.
-async fn post_request(shop: &MerchantClient, request: &KeyedRequest) -> anyhow::Result<ApiResponse> {
-    let entity = ("entityId".to_owned(), shop.entity_id.clone());
-    let body = encode_form(std::iter::once(&entity).chain(&request.fields).map(|(name, value)| (name, value)));
-    let post = shop.bare_request(Method::POST, &request.path).bearer_auth(&shop.token).body(body);
-    let post = post.header("content-type", "application/x-www-form-urlencoded").header("idempotency-key", &request.key);
-    ApiResponse::read_from(post.send().await?).await
-}
-
 /// Sends a request and records the response, which has to be 200. If there is none, notes the request, to be sent
 /// again, and returns the error.
 async fn send_and_record(shop: &MerchantClient, request: KeyedRequest, records: &SharedRecords) -> anyhow::Result<()> {
-    match post_request(shop, &request).await {
+    match request.send(shop).await {
         Ok(response) => record_response(&mut lock_records(records), &request, &response),
         Err(error) => {
             lock_records(records).unanswered.push(request);
@@ -258,23 +227,31 @@ fn record_response(records: &mut ClientRecords, request: &KeyedRequest, response
     let id = response.id().to_owned();
     match &request.kind {
         RequestKind::Payment => {
-            records.orders.insert(request.key.clone());
+            records.orders.insert(request.key.clone(), "DB");
             records.answered.insert(id, response.result_code().to_owned());
         }
         // A payment without an outcome gets its outcome later.
         RequestKind::External => {
-            records.orders.insert(request.key.clone());
+            records.orders.insert(request.key.clone(), "DB");
             if response.result_code() != PENDING {
                 records.answered.insert(id, response.result_code().to_owned());
             }
         }
+        RequestKind::Reservation => {
+            records.orders.insert(request.key.clone(), "PA");
+            if response.result_code() == APPROVED_BY_HOST {
+                records.reserved.push(id);
+            }
+        }
         RequestKind::Pending => {
-            records.orders.insert(request.key.clone());
+            records.orders.insert(request.key.clone(), "DB");
             let page = response.json["redirect"]["url"].as_str().unwrap_or_default();
             let page = page.rsplit('/').next().unwrap_or_default();
             records.pending.insert(id, (request.key.clone(), page.to_owned()));
         }
-        RequestKind::Refund(paid) => *records.refunds.entry(paid.clone()).or_default() += 1,
+        RequestKind::FollowUp(payment_type, paid) => {
+            *records.follow_ups.entry((paid.clone(), *payment_type)).or_default() += 1;
+        }
     }
     Ok(())
 }
@@ -287,12 +264,7 @@ async fn pay_with_redirect(
     records: &SharedRecords,
 ) -> anyhow::Result<()> {
     let notification = format!("{receiver}notify/{order}");
-    let account = [
-        ("paymentBrand", "IDEAL"),
-        ("shopperResultUrl", "https://shop.example/back"),
-        ("notificationUrl", notification.as_str()),
-    ];
-    let request = KeyedRequest { kind: RequestKind::Pending, ..payment_request(order, &account) };
+    let request = KeyedRequest::pending_payment(order, &notification);
     send_and_record(shop, request, records).await?;
     let known = lock_records(records)
         .pending
@@ -311,7 +283,8 @@ async fn pay_with_redirect(
     Ok(())
 }
 
-/// Creates a checkout and submits a card to it. The merchant never reads its status.
+/// Creates a checkout, half of them for the acquirer host, and submits a card to it. The merchant never reads its
+/// status.
 async fn submit_checkout(
     shop: &MerchantClient,
     order: &str,
@@ -319,13 +292,15 @@ async fn submit_checkout(
     records: &SharedRecords,
 ) -> anyhow::Result<()> {
     let result_url = format!("{receiver}back/{order}");
-    let checkout = shop.create_checkout(&[("merchantTransactionId", order), ("shopperResultUrl", &result_url)]).await?;
+    let fields = [("merchantTransactionId", order), ("shopperResultUrl", &result_url), ("testMode", "EXTERNAL")];
+    let is_external = random_below(2) == 0;
+    let checkout = shop.create_checkout(if is_external { &fields } else { &fields[..2] }).await?;
     ensure!(checkout.status == 200, "{}", checkout.text);
     let response = shop.submit_card(checkout.id(), &[]).await?;
     ensure!(response.status == 200, "{}", response.text);
     let mut records = lock_records(records);
     records.answers += 1;
-    records.orders.insert(order.to_owned());
+    records.orders.insert(order.to_owned(), "DB");
     records.submitted.insert(order.to_owned());
     Ok(())
 }
@@ -334,7 +309,7 @@ async fn submit_checkout(
 async fn resend_unanswered(shop: &MerchantClient, records: &SharedRecords) -> anyhow::Result<()> {
     let unanswered = std::mem::take(&mut lock_records(records).unanswered);
     for request in unanswered {
-        let response = post_request(shop, &request).await?;
+        let response = request.send(shop).await?;
         let mut records = lock_records(records);
         records.sent_again += 1;
         record_response(&mut records, &request, &response)?;

@@ -9,8 +9,8 @@ use crate::{form, server};
 
 /// Text of `cargo xtask crash --help`.
 pub const HELP: &str = "\
-Builds the form and the gateway, starts it on a store of its own, and lets clients pay, refund, decide on a
-bank's page and submit checkouts until the process is killed (SIGKILL) at a random moment; then it is started
+Builds the form and the gateway, starts it on a store of its own, and lets clients pay, reserve, capture,
+reverse, refund, decide on a bank's page and submit checkouts until the process is killed (SIGKILL) at a random moment; then it is started
 again, 200 times by default. Every answer that a client got has to be in the store, a request that is sent
 again under its Idempotency-Key does nothing twice, and in the end, when the sandbox's clock is moved, every
 pending payment ends, and every message to the merchant comes at least once and always under one id.

@@ -122,8 +122,8 @@ impl FullAccount {
         }
     }
 
-    /// Returns the identity of the account; of an account with a provider, at this brand. `None` if its number is not known
-    /// here.
+    /// Returns the identity of the account; of an account with a provider, at this brand. `None` if its number is not
+    /// known here.
     pub fn identity(&self, brand: &str) -> Option<AccountIdentity> {
         Some(match self {
             Self::Card(card) => AccountIdentity::card(&card.number),

@@ -45,11 +45,11 @@ pub(super) fn check_notifications(
     Ok(received.len() - received_ids.len())
 }
 
-/// Checks that every order has exactly one debit with a final result, and every payment as many refunds as were
-/// answered.
+/// Checks that every order has exactly one payment with a final result, and every payment as many follow-up payments as
+/// were answered.
 pub(super) async fn check_payments(shop: &MerchantClient, records: &ClientRecords) -> anyhow::Result<()> {
-    for order in &records.orders {
-        let found = shop.get(&format!("v1/query?merchantTransactionId={order}&paymentTypes=DB")).await?;
+    for (order, payment_type) in &records.orders {
+        let found = shop.get(&format!("v1/query?merchantTransactionId={order}&paymentTypes={payment_type}")).await?;
         let payments = found.json["payments"].as_array().map(Vec::as_slice).unwrap_or_default();
         ensure!(payments.len() == 1, "{order} was paid {} times: {}", payments.len(), found.text);
         let code = payments[0]["result"]["code"].as_str().unwrap_or_default();
@@ -58,10 +58,11 @@ pub(super) async fn check_payments(shop: &MerchantClient, records: &ClientRecord
         let is_final = matches!(code, "000.100.110" | "100.396.103" | "000.100.112" | "900.100.300" | "900.100.600");
         ensure!(is_final, "{order} has ended with {code}");
     }
-    for (payment, refunds) in &records.refunds {
-        let found = shop.get(&format!("v1/query/{payment}?includeLinkedTransactions=true&paymentTypes=RF")).await?;
+    for ((payment, payment_type), sent) in &records.follow_ups {
+        let code = payment_type.code();
+        let found = shop.get(&format!("v1/query/{payment}?includeLinkedTransactions=true&paymentTypes={code}")).await?;
         let count = found.json["payments"].as_array().map_or(0, |payments: &Vec<Value>| payments.len());
-        ensure!(count == *refunds, "{payment} was refunded {count} times, and {refunds} times asked to be");
+        ensure!(count == *sent, "{payment} has {count} {code}, and {sent} were answered");
     }
     Ok(())
 }
