@@ -82,7 +82,7 @@ impl Gateway {
             // The shopper may still pay on the connector's page, so the payment is reversed there first.
             Some(payment) if payment.can_be_inquired() => {
                 self.stop_end_timer(id).await?;
-                Ok(self.store.postpone_intent(id, self.now()).await?)
+                Ok(self.store.postpone_inquiry(id, self.now()).await?)
             }
             Some(payment) => self
                 .complete_payment(&payment, codes::TIMED_OUT.into(), |payment| payment.awaits_shopper())

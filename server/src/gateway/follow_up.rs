@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::{Operation, ParameterError, Parameters, check_complete};
 use tillgate_shared::result::{ResultCode, ResultGroup, codes};
@@ -50,8 +49,6 @@ struct FollowUp {
     result: Option<ResultCode>,
     time_limits: TimeLimits,
     connector: Option<Arc<dyn Connector>>,
-    /// The current time by the machine's clock.
-    machine_time: Timestamp,
     recorder: ResponseRecorder<Payment>,
 }
 
@@ -113,7 +110,6 @@ impl Gateway {
         let follow_up = Box::new(FollowUp {
             connector: self.route_of(found).map(|route| route.connector),
             time_limits: self.time_limits_of(found),
-            machine_time: self.now(),
             recorder: recorder.clone(),
             request,
             requested,
@@ -172,7 +168,7 @@ impl FollowUp {
     /// # Errors
     /// If the earlier payment is gone, or its connector does not offer this operation.
     fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, (Arc<Payment>, Payment)), Refusal> {
-        let Self { request, requested, mode, new, result, time_limits, connector, machine_time, recorder } = self;
+        let Self { request, requested, mode, new, result, time_limits, connector, recorder } = self;
         let now = new.created;
         let referenced = loaded.payment.ok_or_else(|| unknown_payment(Some(request.modification_type)))?;
         let status = PaymentStatus::from_follow_ups(&referenced, &loaded.follow_ups, &time_limits, now);
@@ -196,10 +192,7 @@ impl FollowUp {
         let mut payment = Payment { amount, result, ..new };
         payment.unannounced = payment.awaits_connector();
         let payment = Arc::new(payment);
-        let mut changes = Changes::default().with_payment(Arc::clone(&payment));
-        if payment.awaits_connector() {
-            changes = changes.with_intent(&payment, machine_time);
-        }
+        let changes = Changes::default().with_payment(Arc::clone(&payment));
         Ok((recorder.record_response(changes, &payment, now), (payment, referenced)))
     }
 }

@@ -335,10 +335,7 @@ impl Gateway {
                 page.asked = Some(clock.entity_now());
             }
             let payment = Arc::new(payment);
-            let changes = Changes::default()
-                .with_payment(Arc::clone(&payment))
-                .with_intent(&payment, clock.now)
-                .with_review_decision(decision);
+            let changes = Changes::default().with_payment(Arc::clone(&payment)).with_review_decision(decision);
             Ok((changes, Some(payment)))
         });
         Ok(recorded.await??)

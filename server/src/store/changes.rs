@@ -9,7 +9,6 @@ use rusqlite::{Connection, params};
 use super::change_log::Slot;
 use super::clock::ClockMove;
 use super::deferred_effects::{self, DeferredEffectsRow};
-use super::intent::IntentRow;
 use super::message::{self, MessageTarget, OutgoingGet};
 use super::risk_counters::CounterChange;
 use super::rows::encode_document;
@@ -46,7 +45,6 @@ pub struct Changes {
     pub(super) reminders: Vec<Reminder>,
     pub(super) outgoing_gets: Vec<OutgoingGet>,
     pub(super) stopped_timers: Vec<(TimerKind, String)>,
-    pub(super) intents: Vec<IntentRow>,
     pub(super) review_decisions: Vec<ReviewDecision>,
     pub(super) review_changes: Vec<ReviewChange>,
     pub(super) risk_changes: Vec<RiskChange>,
@@ -150,7 +148,6 @@ impl Changes {
         self.clocks.extend(others.clocks);
         self.reminders.extend(others.reminders);
         self.stopped_timers.extend(others.stopped_timers);
-        self.intents.extend(others.intents);
         self.review_decisions.extend(others.review_decisions);
         self.review_changes.extend(others.review_changes);
         self.risk_changes.extend(others.risk_changes);
@@ -204,9 +201,6 @@ impl Changes {
         }
         for reminder in &self.reminders {
             timer::start_reminder(connection, reminder)?;
-        }
-        for intent in &self.intents {
-            intent.insert_row(connection)?;
         }
         for (kind, subject) in &self.stopped_timers {
             timer::stop_timer(connection, *kind, subject)?;

@@ -138,13 +138,14 @@ fn select_for_owner(
 mod tests {
     use std::sync::Arc;
 
+    use super::super::Sources;
     use super::*;
     use crate::directory::Directory;
 
     /// Creates a store whose outbox has these messages: owner, queue and due time of each.
     fn create_outbox(messages: &[(&str, &str, i64)]) -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), Arc::new(Directory::default())).unwrap();
+        let store = Store::open(folder.path(), Arc::new(Directory::default()), Sources::system()).unwrap();
         let connection = super::super::open_connection(folder.path()).unwrap();
         for (number, (owner, queue, due)) in messages.iter().enumerate() {
             let id = MessageId::new(Timestamp::UNIX_EPOCH, [u8::try_from(number % 256).unwrap(); 9]);

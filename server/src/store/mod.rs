@@ -23,7 +23,6 @@ mod group_commit;
 mod group_transaction;
 mod guards;
 mod health;
-mod intent;
 pub mod key_retirement;
 mod lock;
 mod long_reads;
@@ -154,8 +153,8 @@ impl Store {
     ///
     /// # Errors
     /// If the folder or the file cannot be opened or migrated, or a restore is in progress or was interrupted.
-    pub fn open(folder: &Path, directory: Arc<Directory>) -> Result<Self, StoreError> {
-        Self::open_inner(folder, directory, None, WriteLimits::default(), Sources::system())
+    pub fn open(folder: &Path, directory: Arc<Directory>, sources: Sources) -> Result<Self, StoreError> {
+        Self::open_inner(folder, directory, None, WriteLimits::default(), sources)
     }
 
     /// Same as [`Store::open`], for a server. Records which of its keys are loaded, and reloads them when another

@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 use super::rows::{self, encode_document as encode, load_earlier_state};
 use super::timer::{self, TimerKind};
 use super::{AdminStore, Sources, StoreError, event, guards, review};
-use crate::domain::effects::{self, EndTimerEffect};
+use crate::domain::effects::{self, AtWrite, TimerEffect};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Payment;
 
@@ -54,14 +54,19 @@ fn write_payment(connection: &Connection, sources: &Sources, payment: &Payment) 
     guards::write_payment_link(connection, payment)?;
     let effects = effects::compute_payment_effects(before.as_ref(), payment);
     match effects.end_timer {
-        EndTimerEffect::Start(since) => timer::start_end_timer(connection, TimerKind::End, id, entity, since)?,
-        EndTimerEffect::Stop => timer::stop_timer(connection, TimerKind::End, id)?,
-        EndTimerEffect::Unchanged => {}
+        TimerEffect::Start(since) => timer::start_end_timer(connection, TimerKind::End, id, entity, since)?,
+        TimerEffect::Stop => timer::stop_timer(connection, TimerKind::End, id)?,
+        TimerEffect::Unchanged => {}
     }
     match effects.review_timer {
-        EndTimerEffect::Start(since) => review::open_review(connection, sources, payment, since)?,
-        EndTimerEffect::Stop => review::close_review(connection, sources, &payment.id)?,
-        EndTimerEffect::Unchanged => {}
+        TimerEffect::Start(since) => review::open_review(connection, sources, payment, since)?,
+        TimerEffect::Stop => review::close_review(connection, sources, &payment.id)?,
+        TimerEffect::Unchanged => {}
+    }
+    match effects.inquiry_timer {
+        TimerEffect::Start(AtWrite) => timer::start_inquiry_timer(connection, payment, sources.now())?,
+        TimerEffect::Stop => timer::stop_timer(connection, TimerKind::Inquire, id)?,
+        TimerEffect::Unchanged => {}
     }
     if let Some(checkout) = &effects.resumed_reminder {
         timer::resume_reminder(connection, checkout.as_str(), id)?;

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::risk_audit::{RiskAuditKind, RiskAuditRow};
 use super::risk_rules::RiskKeys;
 use super::suite::samples::{sample_entity, sample_time};
-use super::{AdminStore, Store};
+use super::{AdminStore, Sources, Store};
 use crate::directory::Directory;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
@@ -39,7 +39,7 @@ impl TestTree {
             admin.add_entity(entity, sample_time(0)).unwrap();
         }
         let directory = Arc::new(Directory::default());
-        let store = Store::open(folder.path(), Arc::clone(&directory)).unwrap();
+        let store = Store::open(folder.path(), Arc::clone(&directory), Sources::system()).unwrap();
         Self { _folder: folder, admin, store, directory, psp: psp.id, merchant: merchant.id, channel: channel.id }
     }
 

@@ -354,7 +354,7 @@ mod tests {
     #[tokio::test]
     async fn an_expired_account_is_deleted_if_its_registration_cannot_be_read() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), Arc::new(Directory::default())).unwrap();
+        let store = Store::open(folder.path(), Arc::new(Directory::default()), Sources::system()).unwrap();
         let (damaged, sound) = (sample_registration(1), sample_registration(2));
         for registration in [&damaged, &sound] {
             let changes = Changes::default().with_registration(registration);

@@ -69,7 +69,7 @@ macro_rules! conformance_suite {
                 a_payment_that_gets_its_outcome_stops_its_timer
                 a_reminder_waits_while_its_attempt_is_pending
                 a_reminder_is_about_the_last_attempt
-                an_intent_is_due_until_its_outcome_is_written
+                an_outcome_is_looked_up_until_it_is_written
                 a_clock_that_is_moved_moves_what_has_begun
                 a_move_of_a_clock_is_decided_where_the_one_before_has_left_it
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::suite::{Backend, conformance_suite};
-use super::{AdminStore, Store};
+use super::{AdminStore, Sources, Store};
 use crate::directory::Directory;
 
 /// A data folder.
@@ -15,7 +15,7 @@ impl Backend for Sqlite {
     }
 
     fn open_store_with(&self, directory: Arc<Directory>) -> Arc<Store> {
-        Arc::new(Store::open(self.0.path(), directory).unwrap())
+        Arc::new(Store::open(self.0.path(), directory, Sources::system()).unwrap())
     }
 
     fn open_admin(&self) -> AdminStore {

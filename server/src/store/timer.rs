@@ -10,7 +10,8 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::{Changes, Store, StoreError};
 use crate::domain::checkout::Checkout;
 use crate::domain::effects::Reminder;
-use crate::domain::id::EntityId;
+use crate::domain::id::{EntityId, PaymentId};
+use crate::domain::payment::Payment;
 
 /// The action of a timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +23,9 @@ pub enum TimerKind {
     /// Reminds the merchant of a checkout whose outcome has not been read. There is one per checkout, for its last
     /// attempt.
     Remind,
-    /// Looks up the outcome of a payment whose connector has not answered. Due when the process that sent the request
-    /// is gone or has stopped waiting.
+    /// Looks up the outcome of a payment at its external connector. The row is written before the request is sent, in
+    /// the commit that reserves the amount, and is due at once: if the process dies in between, it shows which outcome
+    /// is unknown.
     Inquire,
 }
 
@@ -34,7 +36,7 @@ pub struct Timer {
     pub subject: String,
     /// The entity that owns it.
     pub entity: EntityId,
-    /// Address that a reminder is sent to, or name of the connector to inquire at.
+    /// Address that a reminder is sent to.
     pub detail: Option<String>,
     /// The attempt that a reminder is about: the id of a payment or registration.
     pub attempt: Option<String>,
@@ -124,6 +126,24 @@ pub(super) fn resume_reminder(connection: &Connection, checkout: &str, attempt: 
     Ok(())
 }
 
+/// Starts the timer that looks up the outcome of a payment at its connector, at a moment of the machine's clock, unless
+/// it is running already.
+pub(super) fn start_inquiry_timer(
+    connection: &Connection,
+    payment: &Payment,
+    since: Timestamp,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("INSERT OR IGNORE INTO timer (kind, subject, entity, since) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![
+            TimerKind::Inquire.as_str(),
+            payment.id.as_str(),
+            payment.entity.as_str(),
+            since.as_millisecond()
+        ])?;
+    Ok(())
+}
+
 /// Stops a timer of a payment or checkout, if it runs.
 pub(super) fn stop_timer(connection: &Connection, kind: TimerKind, subject: &str) -> Result<(), StoreError> {
     connection
@@ -161,6 +181,22 @@ impl Store {
     /// Same as [`Store::update`].
     pub async fn stop_timer(&self, kind: TimerKind, subject: String) -> Result<(), StoreError> {
         self.run_write(move |connection| stop_timer(connection, kind, &subject)).await
+    }
+
+    /// Postpones the next lookup of a payment's outcome to a moment of the machine's clock. Does nothing if no outcome of
+    /// the payment is awaited.
+    ///
+    /// # Errors
+    /// Same as [`Store::update`].
+    pub async fn postpone_inquiry(&self, payment: &PaymentId, until: Timestamp) -> Result<(), StoreError> {
+        let payment = payment.as_str().to_owned();
+        self.run_write(move |connection| {
+            let query = "UPDATE timer SET since = ?3 WHERE kind = ?1 AND subject = ?2";
+            let kind = TimerKind::Inquire.as_str();
+            connection.prepare_cached(query)?.execute(params![kind, payment, until.as_millisecond()])?;
+            Ok(())
+        })
+        .await
     }
 
     /// Stops reminders, each identified by its checkout and its attempt. The reminder of a later attempt is kept.

@@ -27,6 +27,7 @@ pub struct EarlierState {
     /// True if no event has reported the payment.
     #[serde(default)]
     pub unannounced: bool,
+    connector: Option<IgnoredAny>,
     redirect: Option<StoredRedirect>,
     risk: Option<StoredRisk>,
 }
@@ -41,6 +42,7 @@ struct StoredRedirect {
     #[serde(default)]
     abandoned: bool,
     asked: Option<IgnoredAny>,
+    authentication: Option<IgnoredAny>,
 }
 
 impl PaymentOutcome {
@@ -60,6 +62,13 @@ impl EarlierState {
         self.result.is_pending() && !self.was_held() && has_page
     }
 
+    /// Returns true if its connector owed an outcome, as [`Payment::can_be_inquired`].
+    pub fn could_be_inquired(&self) -> bool {
+        let has_session = self.redirect.as_ref().is_some_and(|page| page.authentication.is_some());
+        let awaited_authentication = self.awaits_shopper() && has_session;
+        self.result.is_pending() && !self.was_held() && self.connector.is_some() && !awaited_authentication
+    }
+
     /// Returns true if the payment was held, as [`Payment::is_held`].
     pub fn was_held(&self) -> bool {
         self.result == codes::RISK_HELD
@@ -73,12 +82,14 @@ impl EarlierState {
 
 impl From<&Payment> for EarlierState {
     fn from(payment: &Payment) -> Self {
-        let redirect = payment
-            .redirect
-            .as_ref()
-            .map(|page| StoredRedirect { abandoned: page.abandoned, asked: page.asked.map(|_| IgnoredAny) });
+        let redirect = payment.redirect.as_ref().map(|page| StoredRedirect {
+            abandoned: page.abandoned,
+            asked: page.asked.map(|_| IgnoredAny),
+            authentication: page.authentication.as_ref().map(|_| IgnoredAny),
+        });
+        let connector = payment.connector.as_ref().map(|_| IgnoredAny);
         let risk =
             payment.risk.as_ref().map(|risk| StoredRisk { decision: risk.decision.as_ref().map(|_| IgnoredAny) });
-        Self { result: payment.result, unannounced: payment.unannounced, redirect, risk }
+        Self { result: payment.result, unannounced: payment.unannounced, connector, redirect, risk }
     }
 }

@@ -240,7 +240,7 @@ impl Gateway {
                 Ok(CompletionResult { payment, has_requested_result: false, changed: false })
             }
             AfterThreeDs::AwaitsConnector(request) => {
-                let reserved = self.record_intent(&payment, change).await?;
+                let reserved = self.record_request(&payment, change).await?;
                 if !reserved.changed {
                     return Ok(reserved);
                 }
@@ -291,13 +291,13 @@ impl Gateway {
     ///
     /// # Errors
     /// 404 if the payment is gone.
-    async fn record_intent(
+    async fn record_request(
         &self,
         payment: &Payment,
         change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
     ) -> Result<CompletionResult, Failure> {
         let keys = RecordKeys::for_payment(&payment.entity, &payment.id);
-        let (now, machine_time) = (self.now_of_id(&payment.entity), self.now());
+        let now = self.now_of_id(&payment.entity);
         let reserved = self.store.update(keys, move |loaded| {
             let mut payment = loaded.payment.ok_or_else(page_not_found)?;
             let changed = !payment.is_abandoned() && change(&mut payment);
@@ -309,7 +309,7 @@ impl Gateway {
                 page.asked = Some(now);
             }
             let payment = Arc::new(payment);
-            let changes = Changes::default().with_payment(Arc::clone(&payment)).with_intent(&payment, machine_time);
+            let changes = Changes::default().with_payment(Arc::clone(&payment));
             Ok((changes, CompletionResult { payment, has_requested_result: true, changed }))
         });
         Ok(reserved.await??)

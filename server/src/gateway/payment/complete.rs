@@ -264,9 +264,6 @@ impl Completion {
             self.decide_deferred_effects(&mut payment, loaded.stored_credentials, must_reverse).merged_with(changes);
         let payment = Arc::new(payment);
         changes = self.recorder.replace_response(changes.with_payment(Arc::clone(&payment)), &payment, payment.created);
-        if payment.connector.is_some() {
-            changes = changes.without_intent(&payment.id);
-        }
         if let Some(checkout) = &checkout {
             changes = changes.with_checkout(checkout);
         }
@@ -332,11 +329,9 @@ impl Completion {
         }
     }
 
-    /// Adds the reversal or refund of a payment, with its intent if an external connector has to be asked.
+    /// Adds the reversal or refund of a payment.
     fn add_reversal(&self, changes: Changes, payment: &Payment, modification_type: ModificationType) -> Changes {
         let reversal = draft_reversal(payment, modification_type, self.reversal.clone(), self.now);
-        let changes =
-            if reversal.awaits_connector() { changes.with_intent(&reversal, self.machine_time) } else { changes };
         changes.with_payment(reversal)
     }
 }

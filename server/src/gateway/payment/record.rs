@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 
@@ -33,8 +32,8 @@ pub(in crate::gateway) struct PreparedPayment {
     changes: Changes,
     /// The changes that store its account for follow-up payments, unless it is held before it is executed.
     account_changes: Changes,
-    /// The time of the request to its external connector, by the machine's clock, unless it is held before that.
-    intent: Option<Timestamp>,
+    /// True if its external connector is asked after the write, unless it is held before that.
+    is_sent: bool,
     /// Changes to stored credentials. `None` if there are none.
     credential_changes: Option<CredentialChanges>,
     /// The sealed card, if the payment awaits 3-D Secure.
@@ -111,7 +110,7 @@ impl Gateway {
             payment,
             changes,
             account_changes,
-            intent: awaits_connector.then(|| self.now()),
+            is_sent: awaits_connector,
             credential_changes,
             held_card,
             review_card,
@@ -271,7 +270,7 @@ impl PreparedPayment {
     /// If the wallet token has been used already, or if a stored credential does not allow the payment.
     pub(in crate::gateway) fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, Arc<Payment>), Refusal> {
         let Self { mut payment, mut changes, credential_changes, risk_check, reversal, keys, .. } = self;
-        let Self { account_changes, intent, mut held_card, review_card, owner, .. } = self;
+        let Self { account_changes, is_sent, mut held_card, review_card, owner, .. } = self;
         if loaded.token_used {
             return Err(wallet::used_token_refusal());
         }
@@ -286,7 +285,6 @@ impl PreparedPayment {
             }
             changes = changes.merged_with(counters);
         }
-        let is_sent = intent.is_some();
         let stage = payment.stage_to_hold().filter(|stage| can_be_held(*stage, &payment, is_sent));
         if stage.is_some() {
             let since = payment.created;
@@ -296,9 +294,6 @@ impl PreparedPayment {
             held_card = review_card;
         } else {
             changes = changes.merged_with(account_changes);
-        }
-        if let Some(since) = intent.filter(|_| !payment.is_held()) {
-            changes = changes.with_intent(&payment, since);
         }
         let changes = match (credential_changes, held_card) {
             (Some(credential_changes), held_card) => changes.merged_with(credential_changes.decide_changes(

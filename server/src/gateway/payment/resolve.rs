@@ -24,7 +24,7 @@ const MAX_INTERVAL: SignedDuration = SignedDuration::from_mins(10);
 
 impl Gateway {
     /// Finds the outcome of a payment with an intent at its connector and writes it. Does nothing if this process is
-    /// asking that connector already, and deletes the intent of a payment that no longer needs an outcome. If the
+    /// asking that connector already, and deletes the timer of a payment that no longer needs an outcome. If the
     /// outcome stays unknown, the next attempt is after half of the payment's age, at least 1 second and at most 10
     /// minutes.
     ///
@@ -33,7 +33,7 @@ impl Gateway {
     pub async fn resolve_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
         let Some(_guard) = self.payments_in_flight.mark_payment(id) else { return Ok(()) };
         let Some(payment) = self.store.load_payment(entity, id)?.filter(Payment::can_be_inquired) else {
-            return self.delete_unneeded_intent(entity, id).await;
+            return self.stop_unneeded_timer(entity, id).await;
         };
         let connector = self.route_of(&payment).map(|route| route.connector);
         let outcome = match (connector, &payment.referenced) {
@@ -62,7 +62,7 @@ impl Gateway {
         if settled.can_be_inquired() {
             let age = self.now_of_id(entity).duration_since(settled.connector_request_time());
             let wait = (age / 2).clamp(MIN_INTERVAL, MAX_INTERVAL);
-            self.store.postpone_intent(id, self.now() + wait).await?;
+            self.store.postpone_inquiry(id, self.now() + wait).await?;
         }
         Ok(())
     }
@@ -81,13 +81,13 @@ impl Gateway {
         Ok(due)
     }
 
-    /// Deletes the intent of a payment that needs no outcome, unless it does under the write lock.
-    async fn delete_unneeded_intent(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
+    /// Stops the timer of a payment that needs no outcome, unless it does under the write lock.
+    async fn stop_unneeded_timer(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
         let (keys, id) = (RecordKeys::for_payment(entity, id), id.clone());
         let deleted = self.store.update(keys, move |loaded| {
             let is_needed = loaded.payment.as_ref().is_some_and(Payment::can_be_inquired);
             let changes = Changes::default();
-            Ok((if is_needed { changes } else { changes.without_intent(&id) }, ()))
+            Ok((if is_needed { changes } else { changes.without_timer(TimerKind::Inquire, id.as_str()) }, ()))
         });
         Ok(deleted.await??)
     }

@@ -33,7 +33,7 @@ use crate::gateway::velocity::{VelocityLimiter, VelocityLimits};
 use crate::gateway::{Gateway, GatewayOptions};
 use crate::id_clock::IdClock;
 use crate::store::timer::TimerKind;
-use crate::store::{AdminStore, Store};
+use crate::store::{AdminStore, Sources, Store};
 use crate::vault::{AccountIndexKey, MasterKey, Vault};
 
 /// A clock that tests move.
@@ -74,8 +74,9 @@ impl TestShop {
         AdminStore::open(folder.path()).unwrap().add_entity(&entity, clock.now()).unwrap();
         let host = Arc::new(TestHost::new());
         let directory = Arc::new(Directory::default());
+        let sources = Sources { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Sources::system() };
         let gateway = Gateway {
-            store: Store::open(folder.path(), Arc::clone(&directory)).unwrap(),
+            store: Store::open(folder.path(), Arc::clone(&directory), sources).unwrap(),
             directory,
             id_clock: IdClock::starting_at(clock.now()),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,

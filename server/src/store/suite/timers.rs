@@ -1,8 +1,9 @@
 //! Timers: written with their cause, due in order, and deleted with their effect.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::result::codes;
 
 use super::Backend;
@@ -105,7 +106,7 @@ pub(in crate::store) async fn a_reminder_is_about_the_last_attempt(backend: impl
     assert_eq!(due_subjects(&store, TimerKind::Remind, 60, 10), [""; 0]);
 }
 
-pub(in crate::store) async fn an_intent_is_due_until_its_outcome_is_written(backend: impl Backend) {
+pub(in crate::store) async fn an_outcome_is_looked_up_until_it_is_written(backend: impl Backend) {
     backend.open_admin().add_entity(&sample_entity(1), sample_time(0)).unwrap();
     let store = backend.open_store();
     let asked = |seconds| Payment {
@@ -115,23 +116,28 @@ pub(in crate::store) async fn an_intent_is_due_until_its_outcome_is_written(back
     };
     let (first, second) = (asked(1), asked(2));
     for payment in [&second, &first] {
-        let changes = Changes::default().with_payment(payment.clone());
-        write_changes(&store, changes.with_intent(payment, payment.created)).await.unwrap();
+        write_changes(&store, Changes::default().with_payment(payment.clone())).await.unwrap();
     }
-    let ids = [&first, &second].map(|payment| payment.id.to_string());
-    assert_eq!(due_subjects(&store, TimerKind::Inquire, 1, 10), ids[..1], "due at once, not before");
-    assert_eq!(due_subjects(&store, TimerKind::Inquire, 2, 10), ids);
-    // A second request about a payment is refused as a whole.
-    let repeated = Changes::default().with_payment(asked(3)).with_intent(&first, sample_time(3));
-    assert!(write_changes(&store, repeated).await.is_err());
-    assert!(store.load_payment(&asked(3).entity, &asked(3).id).unwrap().is_none());
-    store.postpone_intent(&first.id, sample_time(60)).await.unwrap();
-    assert_eq!(due_subjects(&store, TimerKind::Inquire, 59, 10), ids[1..]);
-    assert_eq!(due_subjects(&store, TimerKind::Inquire, 60, 10), [ids[1].clone(), ids[0].clone()]);
-    let paid = Changes::default().with_payment(with_result(&second, codes::TEST_CONNECTOR)).without_intent(&second.id);
+    let due = |store: &Store, at| {
+        let due = store.load_due_timers(TimerKind::Inquire, at, 10).unwrap();
+        due.into_iter().map(|timer| timer.subject).collect::<BTreeSet<String>>()
+    };
+    let (first_id, second_id) = (first.id.to_string(), second.id.to_string());
+    let both = BTreeSet::from([first_id.clone(), second_id.clone()]);
+    // Due at once, by the machine's clock.
+    let (now, later) = (Timestamp::now(), Timestamp::now() + SignedDuration::from_hours(1));
+    assert_eq!(due(&store, now), both);
+    store.postpone_inquiry(&first.id, later).await.unwrap();
+    assert_eq!(due(&store, now), BTreeSet::from([second_id]));
+    assert_eq!(due(&store, later), both);
+    // Another write of a pending payment leaves its timer alone.
+    let announced = Payment { unannounced: !first.unannounced, ..first.clone() };
+    write_changes(&store, Changes::default().with_payment(announced)).await.unwrap();
+    assert_eq!(due(&store, later), both);
+    let paid = Changes::default().with_payment(with_result(&second, codes::TEST_CONNECTOR));
     write_changes(&store, paid).await.unwrap();
     drop(store);
-    assert_eq!(due_subjects(&backend.open_store(), TimerKind::Inquire, 60, 10), ids[..1], "it outlives a restart");
+    assert_eq!(due(&backend.open_store(), later), BTreeSet::from([first_id]), "it outlives a restart");
 }
 
 pub(in crate::store) async fn a_clock_that_is_moved_moves_what_has_begun(backend: impl Backend) {

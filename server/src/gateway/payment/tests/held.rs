@@ -67,7 +67,6 @@ impl TestShop {
             // Nothing that a payment leaves behind when it is sent.
             let changes = Changes::default()
                 .with_payment(payment.clone())
-                .without_intent(&payment.id)
                 .without_card(&payment.id, until)
                 .without_deferred_effects(&payment.id);
             Ok((changes.with_deferred_effects(&payment, effects, until), payment))

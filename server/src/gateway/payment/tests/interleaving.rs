@@ -146,7 +146,7 @@ async fn a_refund_names_the_ids_that_its_payment_got_while_the_refund_waited() {
                 let connector_tx_ids = ConnectorTxIds::new([Some(payment.id.to_string()), None, None]);
                 let payment =
                     Payment { result: codes::TEST_CONNECTOR, connector_tx_ids, unannounced: false, ..payment };
-                Ok((Changes::default().without_intent(&payment.id).with_payment(payment), ()))
+                Ok((Changes::default().with_payment(payment), ()))
             });
             written.await.unwrap().unwrap();
         })
