@@ -93,8 +93,9 @@ pub struct PaymentEffects {
 /// The event is "created" at the first write that announces the payment, and "updated" if the result changes, unless a
 /// held payment is still pending at its connector, which an analyst's approval has asked. The merchant is notified of
 /// an announced follow-up payment and of the outcome of a pending one, if the payment has a `notificationUrl`. The
-/// timer starts while the payment waits for its shopper, and stops afterwards; the inquiry timer runs while its external
-/// connector owes an outcome. The checkout's reminder resumes when nothing is awaited any more. For the event of the risk check see [`risk_event`].
+/// timer starts while the payment waits for its shopper, and stops afterwards; the inquiry timer runs while its
+/// external connector owes an outcome. The checkout's reminder resumes when nothing is awaited any more. For the event
+/// of the risk check see [`risk_event`].
 pub fn compute_payment_effects(before: Option<&EarlierState>, after: &Payment) -> PaymentEffects {
     let was_pending = before.is_some_and(|before| before.result.is_pending());
     // A payment whose connector answers in time causes a single event.

@@ -183,8 +183,8 @@ impl Store {
         self.run_write(move |connection| stop_timer(connection, kind, &subject)).await
     }
 
-    /// Postpones the next lookup of a payment's outcome to a moment of the machine's clock. Does nothing if no outcome of
-    /// the payment is awaited.
+    /// Postpones the next lookup of a payment's outcome to a moment of the machine's clock. Does nothing if no outcome
+    /// of the payment is awaited.
     ///
     /// # Errors
     /// Same as [`Store::update`].

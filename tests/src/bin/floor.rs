@@ -32,7 +32,7 @@ use tillgate::connector::http::{CallResult, Deadlines, HostAddress, HostClient, 
 use tillgate::directory::Directory;
 use tillgate::domain::id::PaymentId;
 use tillgate::gateway::random_bytes;
-use tillgate::store::{Store, bench};
+use tillgate::store::{Sources, Store, bench};
 
 /// State of the server, shared by all requests.
 struct BaselineServer {
@@ -100,7 +100,7 @@ fn parse_arguments() -> anyhow::Result<Arguments> {
 /// Opens the gateway's store with one table for each row of a request. The tables have the shape of the gateway's own:
 /// an id that begins with the time, and a document.
 async fn open_store(folder: &FilePath, tables: usize) -> anyhow::Result<Store> {
-    let store = Store::open(folder, Arc::new(Directory::default()))?;
+    let store = Store::open(folder, Arc::new(Directory::default()), Sources::system())?;
     bench::run_write(&store, move |connection| {
         for table in 0..tables {
             connection.execute_batch(&format!(

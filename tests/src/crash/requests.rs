@@ -64,8 +64,8 @@ impl KeyedRequest {
         Self::initial(order, "PA", &[&CARD[..], &[EXTERNAL]].concat(), RequestKind::Reservation)
     }
 
-    /// Returns a debit of 92.00 EUR that its shopper decides about on a page. The merchant is notified of the outcome at
-    /// this URL.
+    /// Returns a debit of 92.00 EUR that its shopper decides about on a page. The merchant is notified of the outcome
+    /// at this URL.
     pub(super) fn pending_payment(order: &str, notification: &str) -> Self {
         let account = [
             ("paymentBrand", "IDEAL"),
