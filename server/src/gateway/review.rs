@@ -6,10 +6,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::payment::{PaymentIdentity, capture_after_review, wait_for_outcome};
+use super::payment::{PaymentIdentity, capture_debit, wait_for_outcome};
 use super::response_recorder::ResponseRecorder;
 use super::{Failure, Gateway, order};
 use crate::connector::{ConnectorOutcome, ConnectorResult, FullAccount, Order, PaymentRoute};
+use crate::domain::debit_step::DebitStep;
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::{Payment, PaymentType};
@@ -173,8 +174,7 @@ impl Gateway {
             (DecisionType::Approve, ReviewStage::NotExecuted) => self.execute_held(payment, decision).await,
             (DecisionType::Approve, ReviewStage::Authorized) => self.capture_held(payment, decision).await,
             (DecisionType::Approve, ReviewStage::Executed | ReviewStage::Captured) => {
-                let code = payment.review().and_then(|review| review.approval).unwrap_or(codes::OUTCOME_UNCERTAIN);
-                self.end_review(payment, result_of_held(payment, code), decision).await
+                self.end_review(payment, approval_of_held(payment), decision).await
             }
         }
     }
@@ -293,23 +293,18 @@ impl Gateway {
         };
         let connector = route.connector.as_ref();
         if !connector.capabilities().is_external {
-            let approval = payment.review().and_then(|review| review.approval);
-            let result = match capture_after_review(connector, payment, false).await {
-                ConnectorOutcome::Approved(_) => result_of_held(payment, approval.unwrap_or(codes::OUTCOME_UNCERTAIN)),
-                ConnectorOutcome::Declined(result) => result,
-                _ => codes::OUTCOME_UNCERTAIN.into(),
-            };
-            return self.end_review(payment, result, decision).await;
+            // Captured by the completion.
+            return self.end_review(payment, approval_of_held(payment), decision).await;
         }
         let _guard = self.payments_in_flight.mark_payment(&payment.id);
-        let Some(sent) = self.record_sent(payment, Some(ReviewStage::Captured), decision).await? else {
+        let Some(sent) = self.record_sent(payment, Some(DebitStep::Capture), decision).await? else {
             return Ok(None);
         };
-        let outcome = wait_for_outcome(capture_after_review(connector, &sent, false)).await;
+        let outcome = wait_for_outcome(capture_debit(connector, &sent, false)).await;
         Ok(Some(self.try_write_outcome(sent, outcome, ResponseRecorder::disabled()).await))
     }
 
-    /// Records that the external connector of a held payment is about to be asked, with the next stage of its review
+    /// Records that the external connector of a held payment is about to be asked, with the step of a debit in two steps
     /// and the decision. Returns `None`, and writes nothing, if the payment is not held any more.
     ///
     /// # Errors
@@ -317,7 +312,7 @@ impl Gateway {
     async fn record_sent(
         &self,
         payment: &Payment,
-        stage: Option<ReviewStage>,
+        step: Option<DebitStep>,
         decision: ReviewDecision,
     ) -> Result<Option<Arc<Payment>>, Failure> {
         let clock = self.clock_of_review(payment);
@@ -328,8 +323,10 @@ impl Gateway {
             decision.check_claim(loaded.review.as_ref(), clock)?;
             payment.result = codes::PENDING;
             if let Some(review) = payment.risk.as_mut().and_then(|risk| risk.review.as_mut()) {
-                review.stage = stage.unwrap_or(review.stage);
                 review.asked = Some(clock.entity_now());
+            }
+            if let Some(step) = step {
+                payment.set_debit_step(step);
             }
             if let Some(page) = &mut payment.redirect {
                 page.asked = Some(clock.entity_now());
@@ -353,6 +350,12 @@ fn no_held_payment() -> Refusal {
 /// Returns a sentence about a review whose time is over, without its period.
 fn describe_missed_end(end: Timestamp) -> String {
     format!("This payment is not held any more: nobody had decided until {}", format_time(end))
+}
+
+/// Returns the connector's approval of a held payment.
+fn approval_of_held(payment: &Payment) -> ConnectorResult {
+    let approval = payment.review().and_then(|review| review.approval);
+    result_of_held(payment, approval.unwrap_or(codes::OUTCOME_UNCERTAIN))
 }
 
 /// Returns the connector's answer of a held payment, with the code that ends its review.
