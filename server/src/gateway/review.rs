@@ -20,13 +20,12 @@ use crate::domain::review_decision::{DecisionType, RequestedDecision, ReviewDeci
 use crate::domain::review_queue::{ReviewActionKind, ReviewClock, ReviewStatus, format_time};
 use crate::domain::three_ds::Proof;
 use crate::store::review_callback::StoredCallback;
+use crate::store::review_reference::ReviewedPayments;
 use crate::store::timer::TimerKind;
 use crate::store::{Changes, RecordKeys};
 
 /// The analyst in the audit of a payment that nobody has decided in time.
 const SYSTEM_ANALYST: &str = "tillgate";
-/// Maximum number of payments with one transaction id that are searched for a held one.
-const MAX_CANDIDATES: u32 = 100;
 
 impl Gateway {
     /// Decides a held payment as an outside review system asks, which is authorised for the entity already. The same
@@ -43,42 +42,31 @@ impl Gateway {
         }
     }
 
-    /// Selects the payment that an outside review system decides about. Returns `None` if the decision was carried out
-    /// before.
+    /// Selects the payment that an outside review system decides about, of those that are or were held: the one with this
+    /// id, or else one with this `merchantTransactionId`, which may look like an id. Returns `None` if the decision was
+    /// carried out before.
     ///
     /// # Errors
     /// Same as [`Gateway::decide_review`].
     fn select_payment(&self, entity: &Entity, decision: &RequestedDecision) -> Result<Option<Payment>, Failure> {
-        let mut found = self.load_reviewed_payments(entity, &decision.transaction_id)?;
-        if found.len() < 2 {
-            return Ok(Some(found.pop().ok_or_else(no_held_payment)?));
-        }
-        // A decision that is sent again, because its response got lost, must not decide the next payment of the order.
-        // Without its date it looks like a decision about that one.
-        if decision.processed.is_none() {
-            return Err(Refusal::ambiguous_decision().into());
-        }
-        for payment in &found {
-            if self.store.has_review_decision(&payment.id, decision)? {
-                return Ok(None);
-            }
-        }
-        Ok(Some(found.into_iter().find(Payment::is_held).ok_or_else(no_held_payment)?))
-    }
-
-    /// Loads the payments with a transaction id that are or were held: the one with this id, or else those with this
-    /// `merchantTransactionId`, which may look like an id.
-    fn load_reviewed_payments(&self, entity: &Entity, transaction_id: &str) -> Result<Vec<Payment>, Failure> {
         let entities = self.visible_entities(entity);
         let is_reviewed = |payment: &Payment| payment.review().is_some_and(|review| review.since.is_some());
-        if let Some(id) = PaymentId::parse(transaction_id)
+        if let Some(id) = PaymentId::parse(&decision.transaction_id)
             && let Some(payment) = self.store.load_payment_of_any(&entities, &id)?.filter(is_reviewed)
         {
-            return Ok(vec![payment]);
+            return Ok(Some(payment));
         }
-        let mut found = self.store.load_payments_by_reference(&entities, transaction_id, MAX_CANDIDATES)?;
-        found.retain(is_reviewed);
-        Ok(found)
+        match self.store.find_reviewed_payments(&entities, decision)? {
+            ReviewedPayments::None => Err(no_held_payment().into()),
+            ReviewedPayments::One(payment) => Ok(Some(*payment)),
+            // A decision that is sent again, because its response got lost, must not decide the next payment of the
+            // order. Without its date it looks like a decision about that one.
+            ReviewedPayments::Several { .. } if decision.processed.is_none() => {
+                Err(Refusal::ambiguous_decision().into())
+            }
+            ReviewedPayments::Several { is_decided: true, .. } => Ok(None),
+            ReviewedPayments::Several { held, .. } => Ok(Some(*held.ok_or_else(no_held_payment)?)),
+        }
     }
 
     /// Decides a held payment. The decision, its row in the audit and the callback to the merchant are one commit, with
