@@ -24,9 +24,7 @@ const MAX_AUDIT: u32 = MAX_ACTIONS + 100;
 /// Columns of a review, in the order in which [`read_review`] reads them.
 const COLUMNS: &str = "review.payment, review.entity, review.since, review.ended, review.analyst, review.claimed";
 /// Columns of the audit, in the order in which [`read_action`] reads them.
-pub(super) const ACTION_COLUMNS: &str =
-    "review_action.action, review_action.analyst, review_action.at, review_action.reason, review_action.note,
-     review_action.processed";
+pub(super) const ACTION_COLUMNS: &str = "action, analyst, at, reason, note, processed";
 
 /// Selection of a page of reviews.
 #[derive(Debug, Clone)]

@@ -54,9 +54,9 @@ fn find_first_two(
 /// Returns true if a decision is in the audit of one of the payments of an entity with its reference.
 fn is_in_audit(connection: &Connection, entity: &EntityId, decision: &RequestedDecision) -> Result<bool, StoreError> {
     let query = format!(
-        "SELECT {ACTION_COLUMNS} FROM {REVIEWS_BY_REFERENCE}
-         CROSS JOIN review_action ON review_action.payment = review.payment
-         WHERE review_action.action = ?3 AND review_action.analyst = ?4"
+        "SELECT {ACTION_COLUMNS} FROM (SELECT review_action.* FROM {REVIEWS_BY_REFERENCE}
+         CROSS JOIN review_action ON review_action.payment = review.payment)
+         WHERE action = ?3 AND analyst = ?4"
     );
     let kind = ReviewActionKind::from(decision.decision).as_str();
     let mut statement = connection.prepare_cached(&query)?;

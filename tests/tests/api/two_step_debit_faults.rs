@@ -83,7 +83,8 @@ async fn of_a_reviewed_debit_whose_capture_is_declined_only_the_authorization_is
     for (review, payment_type) in [("hold", "PA.CP"), ("authorize", "DB")] {
         let scene = AcquirerScene::start(&[], &[]).await?;
         let shop = create_shop(&scene.gateway, &["--review", review]).await?;
-        let held = pay(&shop, "40.00", &[EXTERNAL, ("paymentType", payment_type)]).await?;
+        let fields = [EXTERNAL, ("paymentType", payment_type), ("amount", "40.00")];
+        let held = shop.pay_by_card(&fields).await?;
         assert_result(&held, 200, HELD);
         reverse_at_host(&scene, &shop, &held, 4000).await?;
         assert_eq!(decide(&shop, held.id(), "APPROVE", "jane").await?, 200);
@@ -162,21 +163,32 @@ async fn submit_challenged(shop: &MerchantClient, fields: &[(&str, &str)]) -> an
 }
 
 #[tokio::test]
-async fn a_debit_that_its_shopper_gives_up_during_the_capture_is_reversed() -> anyhow::Result<()> {
-    let scene = AcquirerScene::start(&["--control"], &IMPATIENT).await?;
-    let shop = create_shop(&scene.gateway, &[]).await?;
-    scene.host.schedule_fault("capture", "dropped", MANY).await?;
-    let (checkout, payment) = submit_challenged(&shop, &[TWO_STEPS]).await?;
-    assert_result(&shop.read_status(&checkout).await?, 200, PENDING);
-    assert_eq!(shop.submit_card(&checkout, &[]).await?.status, 200);
-    let scene = scene.restart_host()?;
-    scene.wait_until_booked("reversal", 2).await?;
-    tillgate_tests::poll_until("the reversal is done", async || {
-        Ok((list_linked_payments(&shop, &payment).await? == [("RV".to_owned(), PAID.to_owned())]).then_some(()))
-    })
-    .await?;
-    assert_result(&wait_for_outcome(&shop, shop.read_status(&checkout).await?.id()).await?, 200, PAID);
-    scene.reconcile().await
+async fn a_debit_that_its_shopper_gives_up_in_either_step_is_reversed() -> anyhow::Result<()> {
+    for (faults, captures) in
+        [(&[("authorize", "silent", 1), ("inquire", "dropped", MANY)][..], 1), (&[("capture", "dropped", MANY)], 2)]
+    {
+        let scene = AcquirerScene::start(&["--control"], &IMPATIENT).await?;
+        let shop = create_shop(&scene.gateway, &[]).await?;
+        for (operation, fault, times) in faults {
+            scene.host.schedule_fault(operation, fault, *times).await?;
+        }
+        let (checkout, payment) = submit_challenged(&shop, &[TWO_STEPS]).await?;
+        assert_result(&shop.read_status(&checkout).await?, 200, PENDING);
+        assert_eq!(shop.submit_card(&checkout, &[]).await?.status, 200);
+        let scene = scene.restart_host()?;
+        tillgate_tests::poll_until("the reversal is done", async || {
+            Ok((list_linked_payments(&shop, &payment).await? == [("RV".to_owned(), PAID.to_owned())]).then_some(()))
+        })
+        .await?;
+        assert_result(&wait_for_outcome(&shop, shop.read_status(&checkout).await?.id()).await?, 200, PAID);
+        assert_eq!(
+            scene.booked_entries("capture").await?.len(),
+            captures,
+            "a payment given up is not captured any more"
+        );
+        scene.reconcile().await?;
+    }
+    Ok(())
 }
 
 #[tokio::test]
