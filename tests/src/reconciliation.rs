@@ -94,9 +94,9 @@ fn host_effects(ledger: &[Value]) -> anyhow::Result<BTreeMap<String, MoneyEffect
 }
 
 /// Returns type, amount and currency that the host should have booked for each approved payment, by payment id.
-/// Reservations are included. A `PA.CP` is a debit, unless it was captured after its check; such a payment is a reservation
-/// and a capture, which has a reference of its own. A reversal has no effect of its own; it removes the effects of the
-/// payment that it refers to.
+/// Reservations are included. A `PA.CP` is a debit, unless it was captured after its check; such a payment is a
+/// reservation and a capture, which has a reference of its own. A reversal has no effect of its own; it removes the
+/// effects of the payment that it refers to.
 fn expected_effects(payments: &[GatewayPayment]) -> BTreeMap<String, MoneyEffect> {
     let approved = |payment: &&GatewayPayment| matches!(payment.code.as_str(), "000.100.112" | "000.000.000");
     let mut effects = BTreeMap::new();

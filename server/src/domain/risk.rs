@@ -186,8 +186,8 @@ pub struct PaymentRisk {
     /// The review by an analyst, if the decision demands one and the channel has reviews.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<PaymentReview>,
-    /// The step of a debit in two steps (`PA.CP`) whose check comes between them. `None` for other payments, and for one
-    /// whose connector takes both steps in one request.
+    /// The step of a debit in two steps (`PA.CP`) whose check comes between them. `None` for other payments, and if the
+    /// connector takes both steps in one request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub debit_step: Option<DebitStep>,
 }

@@ -42,9 +42,9 @@ impl Gateway {
         }
     }
 
-    /// Selects the payment that an outside review system decides about, of those that are or were held: the one with this
-    /// id, or else one with this `merchantTransactionId`, which may look like an id. Returns `None` if the decision was
-    /// carried out before.
+    /// Selects the payment that an outside review system decides about, of those that are or were held: the one with
+    /// this id, or else one with this `merchantTransactionId`, which may look like an id. Returns `None` if the
+    /// decision was carried out before.
     ///
     /// # Errors
     /// Same as [`Gateway::decide_review`].
@@ -292,8 +292,8 @@ impl Gateway {
         Ok(Some(self.try_write_outcome(sent, outcome, ResponseRecorder::disabled()).await))
     }
 
-    /// Records that the external connector of a held payment is about to be asked, with the step of a debit in two steps
-    /// and the decision. Returns `None`, and writes nothing, if the payment is not held any more.
+    /// Records that the external connector of a held payment is about to be asked, with the decision and, for a debit
+    /// in two steps, the step. Returns `None`, and writes nothing, if the payment is not held any more.
     ///
     /// # Errors
     /// 409 if another analyst has claimed it.

@@ -1,5 +1,5 @@
-//! Debits in two steps (`PA.CP`) of a channel that checks payments: the check comes between the preauthorization and its
-//! capture, at the simulator (`testMode=INTERNAL`) and at an acquirer's host (`EXTERNAL`).
+//! Debits in two steps (`PA.CP`) of a channel that checks payments: the check comes between the preauthorization and
+//! its capture, at the simulator (`testMode=INTERNAL`) and at an acquirer's host (`EXTERNAL`).
 
 use serde_json::Value;
 use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};

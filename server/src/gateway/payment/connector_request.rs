@@ -193,7 +193,8 @@ impl Gateway {
     }
 
     /// Writes the outcome of a pending payment: ends it, writes the page that its shopper has to visit, or captures the
-    /// debit that its risk check has accepted after its preauthorization. Writes nothing if the outcome is pending or unknown. Returns the payment with its current state.
+    /// debit that its risk check has accepted after its preauthorization. Writes nothing if the outcome is pending or
+    /// unknown. Returns the payment with its current state.
     ///
     /// # Errors
     /// If the store fails, or the payment is gone.

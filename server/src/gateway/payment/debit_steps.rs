@@ -1,5 +1,5 @@
-//! Debits in two steps: a preauthorization, then its capture. The risk check of a `PA.CP` comes between the steps, and so
-//! does the review of a debit whose channel reserves the amount first.
+//! Debits in two steps: a preauthorization, then its capture. The risk check of a `PA.CP` comes between the steps, and
+//! so does the review of a debit whose channel reserves the amount first.
 //!
 //! An in-process connector is asked for both steps before the write lock, because it is a pure function. The capture
 //! counts only if the check accepts the payment. An external connector is asked for the capture when the accepted
@@ -60,9 +60,9 @@ pub(super) fn awaits_capture(payment: &Payment) -> bool {
 }
 
 impl Gateway {
-    /// Asks an in-process connector to capture a payment that it has preauthorized. Such a connector is a pure function,
-    /// so it may be asked before it is known whether the payment is captured. Returns a decline if the outcome is
-    /// unknown. `None` if there is nothing to capture, or the connector is external.
+    /// Asks an in-process connector to capture a payment that it has preauthorized. Such a connector is a pure
+    /// function, so it may be asked before it is known whether the payment is captured. Returns a decline if the
+    /// outcome is unknown. `None` if there is nothing to capture, or the connector is external.
     pub(super) async fn capture_in_process(&self, payment: &Payment) -> Option<ConnectorResult> {
         if payment.connector.is_some() || payment.debit_step() != Some(DebitStep::Authorization) {
             return None;

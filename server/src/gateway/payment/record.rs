@@ -105,13 +105,8 @@ impl Gateway {
         let account_changes = self.store_account(&payment, &order, is_registered || held_card.is_some())?;
         let token = wallet_token.as_ref();
         let changes = token.map_or_else(Changes::default, |token| Changes::default().with_used_token(token));
-        let keys = RecordKeys {
-            wallet_token,
-            reference: duplicates::unique_reference(&payer, &payment),
-            stored_credentials: credential_changes.as_ref().map(CredentialChanges::required_keys).unwrap_or_default(),
-            risk_counters: risk_check.as_ref().map(RiskCheck::counter_keys).unwrap_or_default(),
-            ..RecordKeys::default()
-        };
+        let reference = duplicates::unique_reference(&payer, &payment);
+        let keys = RecordKeys { wallet_token, reference, ..required_keys(&credential_changes, &risk_check) };
         let connector_request =
             awaits_connector.then(|| self.prepare_connector_request(&payment, order, route, context.addresses.public));
         Ok(PreparedPayment {
@@ -160,6 +155,15 @@ impl Gateway {
             Some(sealed) => changes.with_card(&payment.id, sealed, payment.created + self.options.card_window),
             None => changes,
         })
+    }
+}
+
+/// Returns the keys of the records that changes of stored credentials and a risk check need.
+fn required_keys(credential_changes: &Option<CredentialChanges>, risk_check: &Option<RiskCheck>) -> RecordKeys {
+    RecordKeys {
+        stored_credentials: credential_changes.as_ref().map(CredentialChanges::required_keys).unwrap_or_default(),
+        risk_counters: risk_check.as_ref().map(RiskCheck::counter_keys).unwrap_or_default(),
+        ..RecordKeys::default()
     }
 }
 
@@ -212,8 +216,9 @@ pub(super) fn draft_payment(
     }
 }
 
-/// Changes a drafted payment to one declined by its risk check, or by the capture after it, and returns the changes that
-/// store it, without its account. With a `reversal`, its connector has approved it, and the reversal is stored too.
+/// Changes a drafted payment to one declined by its risk check, or by the capture after it, and returns the changes
+/// that store it, without its account. With a `reversal`, its connector has approved it, and the reversal is stored
+/// too.
 fn decline_by_risk(
     payment: Payment,
     code: ResultCode,

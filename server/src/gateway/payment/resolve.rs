@@ -166,8 +166,8 @@ pub(in crate::gateway) async fn send_modification(
     }
 }
 
-/// Reverses a payment at its connector. Of a debit that was captured after its preauthorization, the capture is reversed
-/// first.
+/// Reverses a payment at its connector. Of a debit that was captured after its preauthorization, the capture is
+/// reversed first.
 async fn reverse_payment(
     connector: &dyn Connector,
     referenced: &Payment,
