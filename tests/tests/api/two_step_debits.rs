@@ -254,3 +254,44 @@ async fn a_captured_debit_and_its_check_are_told_once_each() -> anyhow::Result<(
     }
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fifty_submits_of_one_checkout_authorize_and_capture_once() -> anyhow::Result<()> {
+    let scene = AcquirerScene::start(&[], &[]).await?;
+    let shop = create_shop(&scene.gateway, &[]).await?;
+    let made = shop.create_checkout(&[TWO_STEPS, EXTERNAL]).await?;
+    let submits = futures_util::future::join_all((0..50).map(|_| shop.submit_card(made.id(), &[]))).await;
+    for submit in submits {
+        assert_eq!(submit?.status, 200);
+    }
+    let status = tillgate_tests::poll_until("the outcome is known", async || {
+        Ok(Some(shop.read_status(made.id()).await?).filter(|status| status.result_code() != PENDING))
+    })
+    .await?;
+    assert_result(&status, 200, "000.100.112");
+    assert_eq!(status.json["checkoutState"], "PAID");
+    assert_eq!(list_kinds(&scene).await?, ["authorization", "capture"]);
+    scene.reconcile().await
+}
+
+#[tokio::test]
+async fn a_request_that_is_sent_again_with_its_idempotency_key_gets_the_outcome_of_the_capture() -> anyhow::Result<()> {
+    let scene = AcquirerScene::start(&[], &[]).await?;
+    let shop = create_shop(&scene.gateway, &[]).await?;
+    for (amount, status) in [("92.00", 200), ("20.00", 400)] {
+        let send = async || {
+            let fields =
+                [("entityId", shop.entity_id.as_str()), ("amount", amount), ("currency", "EUR"), TWO_STEPS, EXTERNAL];
+            let request = shop.bare_request(reqwest::Method::POST, "v1/payments").bearer_auth(&shop.token);
+            let request = request
+                .header("content-type", "application/x-www-form-urlencoded")
+                .header("Idempotency-Key", format!("two-steps-{amount}"))
+                .body(tillgate_tests::encode_form([&fields[..], &tillgate_tests::CARD].concat()));
+            ApiResponse::read_from(request.send().await?).await
+        };
+        let (first, again) = (send().await?, send().await?);
+        assert_eq!((first.status, &first.text), (status, &again.text));
+    }
+    expect_kinds(&scene, &["authorization", "capture", "authorization", "reversal"]).await?;
+    scene.reconcile().await
+}

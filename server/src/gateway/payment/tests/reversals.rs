@@ -41,7 +41,7 @@ impl TestShop {
     }
 
     /// Returns type, amount and state of the follow-up payments of a payment, reversals before refunds.
-    fn follow_ups(&self, payment: &Payment) -> Vec<(PaymentType, i64, bool)> {
+    pub(super) fn follow_ups(&self, payment: &Payment) -> Vec<(PaymentType, i64, bool)> {
         let (_, follow_ups) = self
             .gateway
             .store
