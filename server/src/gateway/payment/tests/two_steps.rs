@@ -1,4 +1,4 @@
-//! Debits in two steps whose connector declines the capture. No test data make the simulator do so.
+//! Debits in two steps whose connector declines the capture, which no test data of a sandbox ask for.
 
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
