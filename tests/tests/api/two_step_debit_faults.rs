@@ -201,13 +201,14 @@ async fn a_reviewed_debit_that_is_given_up_and_captured_after_the_cut_off_is_ref
         let (checkout, payment) = submit_challenged(&shop, &[("paymentType", payment_type)]).await?;
         assert_result(&shop.read_status(&checkout).await?, 200, HELD);
         scene.host.schedule_fault("capture", "dropped", MANY).await?;
+        // Before the capture: the time until it is repeated grows with the time since its request.
+        shop.advance_clock("15m").await?;
         assert_eq!(decide(&shop, &payment, "APPROVE", "jane").await?, 200);
         assert_result(&shop.read_status(&checkout).await?, 200, PENDING);
         // Another card: the first payment is given up while nobody knows what became of its capture.
         assert_eq!(shop.submit_card(&checkout, &[]).await?.status, 200);
         let second = shop.read_status(&checkout).await?;
         assert_ne!(second.id(), payment);
-        shop.advance_clock("15m").await?;
         let scene = scene.restart_host()?;
         scene.wait_until_booked("refund", 1).await?;
         assert!(scene.booked_entries("reversal").await?.is_empty(), "the debit is booked by now");
