@@ -21,6 +21,8 @@ pub struct GatewayPayment {
     pub code: String,
     /// Id of the payment that it refers to.
     pub referenced: Option<String>,
+    /// True if it was preauthorized, checked or reviewed, and then captured.
+    pub is_captured_later: bool,
 }
 
 /// Reads a gateway's payments at external connectors, and the follow-up payments of these.
@@ -44,6 +46,8 @@ fn parse_payment(document: &Value) -> anyhow::Result<GatewayPayment> {
         currency: text(&document["amount"][1])?,
         code: text(&document["result"])?,
         referenced: document["referenced"].as_str().map(str::to_owned),
+        is_captured_later: document["risk"]["debit_step"] == "capture"
+            || document["risk"]["review"]["stage"] == "captured",
     })
 }
 
@@ -90,13 +94,19 @@ fn host_effects(ledger: &[Value]) -> anyhow::Result<BTreeMap<String, MoneyEffect
 }
 
 /// Returns type, amount and currency that the host should have booked for each approved payment, by payment id.
-/// Reservations are included, and `PA.CP` is a debit. A reversal has no effect of its own; it removes the effect of the
-/// payment that it refers to.
+/// Reservations are included. A `PA.CP` is a debit, unless it was captured after its check; such a payment is a
+/// reservation and a capture, which has a reference of its own. A reversal has no effect of its own; it removes the
+/// effects of the payment that it refers to.
 fn expected_effects(payments: &[GatewayPayment]) -> BTreeMap<String, MoneyEffect> {
     let approved = |payment: &&GatewayPayment| matches!(payment.code.as_str(), "000.100.112" | "000.000.000");
     let mut effects = BTreeMap::new();
     for payment in payments.iter().filter(approved) {
+        if payment.is_captured_later {
+            let capture = ("CP", payment.amount, payment.currency.clone());
+            effects.insert(capture_reference(&payment.id), capture);
+        }
         let payment_type = match payment.payment_type.as_str() {
+            "DB" | "PA.CP" if payment.is_captured_later => "PA",
             "PA" => "PA",
             "DB" | "PA.CP" => "DB",
             "CD" => "CD",
@@ -109,9 +119,15 @@ fn expected_effects(payments: &[GatewayPayment]) -> BTreeMap<String, MoneyEffect
     for reversal in payments.iter().filter(approved).filter(|payment| payment.payment_type == "RV") {
         if let Some(referenced) = &reversal.referenced {
             effects.remove(referenced);
+            effects.remove(&capture_reference(referenced));
         }
     }
     effects
+}
+
+/// Returns the reference of the request that captures a payment after its check.
+fn capture_reference(payment: &str) -> String {
+    format!("{payment}-capture")
 }
 
 #[cfg(test)]
@@ -140,7 +156,27 @@ mod tests {
             currency: "EUR".to_owned(),
             code: code.to_owned(),
             referenced: referenced.map(str::to_owned),
+            is_captured_later: false,
         }
+    }
+
+    #[test]
+    fn a_debit_that_is_captured_after_its_check_is_a_reservation_and_a_capture() {
+        const GOOD: &str = "000.100.112";
+        let books = |reversed| {
+            [ledger_entry("a", "authorization", 9200, reversed), ledger_entry("a-capture", "capture", 9200, reversed)]
+        };
+        let one_step = gateway_payment("a", "PA.CP", 9200, GOOD, None);
+        let two_steps = GatewayPayment { is_captured_later: true, ..one_step.clone() };
+        assert!(compare_ledger(&books(false), std::slice::from_ref(&two_steps)).is_ok());
+        assert!(compare_ledger(&books(false), &[one_step]).is_err());
+        assert!(
+            compare_ledger(&books(false)[..1], std::slice::from_ref(&two_steps)).is_err(),
+            "the capture is missing"
+        );
+        let reversal = gateway_payment("v", "RV", 9200, GOOD, Some("a"));
+        assert!(compare_ledger(&books(true), &[two_steps.clone(), reversal.clone()]).is_ok());
+        assert!(compare_ledger(&books(false), &[two_steps, reversal]).is_err());
     }
 
     #[test]

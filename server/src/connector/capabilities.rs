@@ -145,6 +145,11 @@ impl Capabilities {
         Some(next.duration_since(created))
     }
 
+    /// Returns true if the connector takes a debit as a preauthorization and its capture.
+    pub fn supports_two_steps(&self) -> bool {
+        [PaymentType::Preauthorization, PaymentType::Capture].iter().all(|step| self.check_type(*step).is_ok())
+    }
+
     /// Checks that the connector supports a payment type.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use crate::domain::standing_instruction::INITIAL_TRANSACTION;
 use crate::domain::three_ds::Proof;
 
 /// Everything that a connector needs to process an initial payment. Exists in memory only.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Order {
     /// The payment type.
     pub payment_type: PaymentType,

@@ -8,6 +8,7 @@ pub mod address;
 pub mod asynchronous;
 pub mod channel;
 pub mod checkout;
+pub mod debit_step;
 pub mod defaults;
 pub mod delivery;
 pub mod effects;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
+use super::payment::{ConnectorTxIds, Payment, PaymentType};
 use super::risk::{PaymentRisk, ReviewPolicy};
 
 /// State of a reviewed payment at its connector.
@@ -45,6 +45,8 @@ pub struct ReviewFacts {
     pub policy: ReviewPolicy,
     /// True if the payment is checked after its connector's approval.
     pub is_executed: bool,
+    /// True if that approval is one of a preauthorization, which is captured after the check.
+    pub is_preauthorized: bool,
     /// True if the payment needs its shopper, or data that cannot be kept: it cannot be executed later.
     pub is_bound_to_shopper: bool,
     /// True if the connector can preauthorize and capture the payment.
@@ -54,9 +56,11 @@ pub struct ReviewFacts {
 }
 
 impl ReviewFacts {
-    /// Returns the stage in which a payment is held. A payout is never executed before its approval.
+    /// Returns the stage in which a payment is held. A payout is never executed before its approval, and a debit in two
+    /// steps waits between them.
     pub fn first_stage(self) -> ReviewStage {
         match (self.policy, self.payment_type) {
+            _ if self.is_executed && self.is_preauthorized => ReviewStage::Authorized,
             _ if self.is_executed || self.is_bound_to_shopper => ReviewStage::Executed,
             (ReviewPolicy::Decline | ReviewPolicy::Hold, _) | (_, PaymentType::Credit) => ReviewStage::NotExecuted,
             (ReviewPolicy::Authorize, PaymentType::Debit) if self.can_be_captured => ReviewStage::Authorized,
@@ -112,30 +116,6 @@ impl Payment {
     pub fn is_executed_in_review(&self) -> bool {
         let stage = self.review().filter(|review| review.since.is_some()).map(|review| review.stage);
         stage.is_some_and(|stage| stage != ReviewStage::NotExecuted)
-    }
-
-    /// Returns the type of the payment that its connector was asked for: a preauthorization in place of a debit whose
-    /// review comes first.
-    pub fn type_at_connector(&self) -> PaymentType {
-        match self.review().map(|review| review.stage) {
-            Some(ReviewStage::Authorized | ReviewStage::Captured) => PaymentType::Preauthorization,
-            _ => self.payment_type,
-        }
-    }
-
-    /// Returns the reference of the request that captures it after its review. `None` if it is not captured so.
-    pub fn capture_reference(&self) -> Option<String> {
-        let is_captured = self.review().is_some_and(|review| review.stage == ReviewStage::Captured);
-        is_captured.then(|| format!("{}-capture", self.id))
-    }
-
-    /// Returns the reference of the request at its connector that a modification refers to: a refund to the capture, if
-    /// it was captured after its review.
-    pub fn reference_for(&self, modification: ModificationType) -> String {
-        match self.capture_reference() {
-            Some(reference) if modification == ModificationType::Refund => reference,
-            _ => self.id.as_str().to_owned(),
-        }
     }
 }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
+use super::debit_step::DebitStep;
 use super::review::PaymentReview;
 
 /// Beginning of the codes of payments that their check, or the review after it, refused or holds.
@@ -185,6 +186,10 @@ pub struct PaymentRisk {
     /// The review by an analyst, if the decision demands one and the channel has reviews.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<PaymentReview>,
+    /// The step of a debit in two steps (`PA.CP`) whose check comes between them. `None` for other payments, and if the
+    /// connector takes both steps in one request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub debit_step: Option<DebitStep>,
 }
 
 /// Consequence of a risk check.

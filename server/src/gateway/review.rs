@@ -6,10 +6,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::payment::{PaymentIdentity, capture_after_review, wait_for_outcome};
+use super::payment::{PaymentIdentity, capture_debit, wait_for_outcome};
 use super::response_recorder::ResponseRecorder;
 use super::{Failure, Gateway, order};
 use crate::connector::{ConnectorOutcome, ConnectorResult, FullAccount, Order, PaymentRoute};
+use crate::domain::debit_step::DebitStep;
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::{Payment, PaymentType};
@@ -19,13 +20,12 @@ use crate::domain::review_decision::{DecisionType, RequestedDecision, ReviewDeci
 use crate::domain::review_queue::{ReviewActionKind, ReviewClock, ReviewStatus, format_time};
 use crate::domain::three_ds::Proof;
 use crate::store::review_callback::StoredCallback;
+use crate::store::review_reference::ReviewedPayments;
 use crate::store::timer::TimerKind;
 use crate::store::{Changes, RecordKeys};
 
 /// The analyst in the audit of a payment that nobody has decided in time.
 const SYSTEM_ANALYST: &str = "tillgate";
-/// Maximum number of payments with one transaction id that are searched for a held one.
-const MAX_CANDIDATES: u32 = 100;
 
 impl Gateway {
     /// Decides a held payment as an outside review system asks, which is authorised for the entity already. The same
@@ -42,42 +42,31 @@ impl Gateway {
         }
     }
 
-    /// Selects the payment that an outside review system decides about. Returns `None` if the decision was carried out
-    /// before.
+    /// Selects the payment that an outside review system decides about, of those that are or were held: the one with
+    /// this id, or else one with this `merchantTransactionId`, which may look like an id. Returns `None` if the
+    /// decision was carried out before.
     ///
     /// # Errors
     /// Same as [`Gateway::decide_review`].
     fn select_payment(&self, entity: &Entity, decision: &RequestedDecision) -> Result<Option<Payment>, Failure> {
-        let mut found = self.load_reviewed_payments(entity, &decision.transaction_id)?;
-        if found.len() < 2 {
-            return Ok(Some(found.pop().ok_or_else(no_held_payment)?));
-        }
-        // A decision that is sent again, because its response got lost, must not decide the next payment of the order.
-        // Without its date it looks like a decision about that one.
-        if decision.processed.is_none() {
-            return Err(Refusal::ambiguous_decision().into());
-        }
-        for payment in &found {
-            if self.store.has_review_decision(&payment.id, decision)? {
-                return Ok(None);
-            }
-        }
-        Ok(Some(found.into_iter().find(Payment::is_held).ok_or_else(no_held_payment)?))
-    }
-
-    /// Loads the payments with a transaction id that are or were held: the one with this id, or else those with this
-    /// `merchantTransactionId`, which may look like an id.
-    fn load_reviewed_payments(&self, entity: &Entity, transaction_id: &str) -> Result<Vec<Payment>, Failure> {
         let entities = self.visible_entities(entity);
         let is_reviewed = |payment: &Payment| payment.review().is_some_and(|review| review.since.is_some());
-        if let Some(id) = PaymentId::parse(transaction_id)
+        if let Some(id) = PaymentId::parse(&decision.transaction_id)
             && let Some(payment) = self.store.load_payment_of_any(&entities, &id)?.filter(is_reviewed)
         {
-            return Ok(vec![payment]);
+            return Ok(Some(payment));
         }
-        let mut found = self.store.load_payments_by_reference(&entities, transaction_id, MAX_CANDIDATES)?;
-        found.retain(is_reviewed);
-        Ok(found)
+        match self.store.find_reviewed_payments(&entities, decision)? {
+            ReviewedPayments::None => Err(no_held_payment().into()),
+            ReviewedPayments::One(payment) => Ok(Some(*payment)),
+            // A decision that is sent again, because its response got lost, must not decide the next payment of the
+            // order. Without its date it looks like a decision about that one.
+            ReviewedPayments::Several { .. } if decision.processed.is_none() => {
+                Err(Refusal::ambiguous_decision().into())
+            }
+            ReviewedPayments::Several { is_decided: true, .. } => Ok(None),
+            ReviewedPayments::Several { held, .. } => Ok(Some(*held.ok_or_else(no_held_payment)?)),
+        }
     }
 
     /// Decides a held payment. The decision, its row in the audit and the callback to the merchant are one commit, with
@@ -173,8 +162,7 @@ impl Gateway {
             (DecisionType::Approve, ReviewStage::NotExecuted) => self.execute_held(payment, decision).await,
             (DecisionType::Approve, ReviewStage::Authorized) => self.capture_held(payment, decision).await,
             (DecisionType::Approve, ReviewStage::Executed | ReviewStage::Captured) => {
-                let code = payment.review().and_then(|review| review.approval).unwrap_or(codes::OUTCOME_UNCERTAIN);
-                self.end_review(payment, result_of_held(payment, code), decision).await
+                self.end_review(payment, approval_of_held(payment), decision).await
             }
         }
     }
@@ -293,31 +281,26 @@ impl Gateway {
         };
         let connector = route.connector.as_ref();
         if !connector.capabilities().is_external {
-            let approval = payment.review().and_then(|review| review.approval);
-            let result = match capture_after_review(connector, payment, false).await {
-                ConnectorOutcome::Approved(_) => result_of_held(payment, approval.unwrap_or(codes::OUTCOME_UNCERTAIN)),
-                ConnectorOutcome::Declined(result) => result,
-                _ => codes::OUTCOME_UNCERTAIN.into(),
-            };
-            return self.end_review(payment, result, decision).await;
+            // Captured by the completion.
+            return self.end_review(payment, approval_of_held(payment), decision).await;
         }
         let _guard = self.payments_in_flight.mark_payment(&payment.id);
-        let Some(sent) = self.record_sent(payment, Some(ReviewStage::Captured), decision).await? else {
+        let Some(sent) = self.record_sent(payment, Some(DebitStep::Capture), decision).await? else {
             return Ok(None);
         };
-        let outcome = wait_for_outcome(capture_after_review(connector, &sent, false)).await;
+        let outcome = wait_for_outcome(capture_debit(connector, &sent, false)).await;
         Ok(Some(self.try_write_outcome(sent, outcome, ResponseRecorder::disabled()).await))
     }
 
-    /// Records that the external connector of a held payment is about to be asked, with the next stage of its review
-    /// and the decision. Returns `None`, and writes nothing, if the payment is not held any more.
+    /// Records that the external connector of a held payment is about to be asked, with the decision and, for a debit
+    /// in two steps, the step. Returns `None`, and writes nothing, if the payment is not held any more.
     ///
     /// # Errors
     /// 409 if another analyst has claimed it.
     async fn record_sent(
         &self,
         payment: &Payment,
-        stage: Option<ReviewStage>,
+        step: Option<DebitStep>,
         decision: ReviewDecision,
     ) -> Result<Option<Arc<Payment>>, Failure> {
         let clock = self.clock_of_review(payment);
@@ -328,8 +311,10 @@ impl Gateway {
             decision.check_claim(loaded.review.as_ref(), clock)?;
             payment.result = codes::PENDING;
             if let Some(review) = payment.risk.as_mut().and_then(|risk| risk.review.as_mut()) {
-                review.stage = stage.unwrap_or(review.stage);
                 review.asked = Some(clock.entity_now());
+            }
+            if let Some(step) = step {
+                payment.set_debit_step(step);
             }
             if let Some(page) = &mut payment.redirect {
                 page.asked = Some(clock.entity_now());
@@ -350,6 +335,12 @@ fn no_held_payment() -> Refusal {
 /// Returns a sentence about a review whose time is over, without its period.
 fn describe_missed_end(end: Timestamp) -> String {
     format!("This payment is not held any more: nobody had decided until {}", format_time(end))
+}
+
+/// Returns the connector's approval of a held payment.
+fn approval_of_held(payment: &Payment) -> ConnectorResult {
+    let approval = payment.review().and_then(|review| review.approval);
+    result_of_held(payment, approval.unwrap_or(codes::OUTCOME_UNCERTAIN))
 }
 
 /// Returns the connector's answer of a held payment, with the code that ends its review.

@@ -18,6 +18,7 @@ use tillgate_shared::result::codes;
 use super::Gateway;
 use crate::connector::PaymentRoute;
 use crate::directory::ActiveRules;
+use crate::domain::debit_step::DebitStep;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::domain::payment::{Payment, PaymentType};
@@ -285,14 +286,12 @@ fn find_review_stage(
     let brand = Brand::find(&payment.brand);
     let is_synchronous = brand.is_some_and(Brand::is_synchronous);
     let is_from_token = payment.registration.is_none() && brand.is_some_and(|brand| brand.kind == AccountType::Wallet);
-    let can_be_captured = [PaymentType::Preauthorization, PaymentType::Capture]
-        .into_iter()
-        .all(|payment_type| capabilities.check_type(payment_type).is_ok());
     let facts = ReviewFacts {
         policy,
         is_executed: applies_after,
+        is_preauthorized: payment.debit_step() == Some(DebitStep::Authorization),
         is_bound_to_shopper: !is_synchronous || is_from_token,
-        can_be_captured,
+        can_be_captured: capabilities.supports_two_steps(),
         payment_type: payment.payment_type,
     };
     facts.first_stage()

@@ -40,6 +40,7 @@ pub mod restore;
 pub mod review;
 pub mod review_callback;
 pub mod review_queue;
+pub mod review_reference;
 pub mod review_request;
 pub mod risk_audit;
 mod risk_counters;

@@ -13,7 +13,6 @@ use super::webhook::timestamp_from_milliseconds;
 use super::{AdminStore, Changes, Store, StoreError, rows};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Payment;
-use crate::domain::review_decision::RequestedDecision;
 use crate::domain::review_queue::{
     Claim, ClaimEffect, MAX_ACTIONS, QueuedReview, ReviewAction, ReviewActionKind, ReviewChange, ReviewStatus,
 };
@@ -25,7 +24,7 @@ const MAX_AUDIT: u32 = MAX_ACTIONS + 100;
 /// Columns of a review, in the order in which [`read_review`] reads them.
 const COLUMNS: &str = "review.payment, review.entity, review.since, review.ended, review.analyst, review.claimed";
 /// Columns of the audit, in the order in which [`read_action`] reads them.
-const ACTION_COLUMNS: &str = "action, analyst, at, reason, note, processed";
+pub(super) const ACTION_COLUMNS: &str = "action, analyst, at, reason, note, processed";
 
 /// Selection of a page of reviews.
 #[derive(Debug, Clone)]
@@ -71,7 +70,7 @@ fn read_review(row: &Row<'_>) -> rusqlite::Result<QueuedReview> {
 }
 
 /// Reads a row of the audit with [`ACTION_COLUMNS`].
-fn read_action(row: &Row<'_>) -> rusqlite::Result<ReviewAction> {
+pub(super) fn read_action(row: &Row<'_>) -> rusqlite::Result<ReviewAction> {
     let kind: String = row.get(0)?;
     Ok(ReviewAction {
         kind: ReviewActionKind::parse(&kind).ok_or_else(|| unreadable_column(0, "action"))?,
@@ -294,15 +293,6 @@ impl Store {
     /// If the store cannot be read.
     pub fn load_review_status(&self, payment: &PaymentId) -> Result<Option<ReviewStatus>, StoreError> {
         self.readers.in_snapshot(|connection| load_status(connection, payment))
-    }
-
-    /// Returns true if the audit of a payment has a decision.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn has_review_decision(&self, payment: &PaymentId, decision: &RequestedDecision) -> Result<bool, StoreError> {
-        let actions = self.run_read(|connection| load_actions(connection, payment))?;
-        Ok(actions.iter().any(|action| decision.is_same_decision(action)))
     }
 }
 

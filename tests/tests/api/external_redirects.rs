@@ -19,7 +19,7 @@ const PAYPAL: (&str, &str) = ("paymentBrand", "PAYPAL");
 
 /// Pays 92.00 EUR at the host with a brand that has its own page, server to server. `fields` are added or replace the
 /// defaults. Returns any response.
-async fn pay_by_redirect(shop: &MerchantClient, fields: &[(&str, &str)]) -> anyhow::Result<ApiResponse> {
+pub async fn pay_by_redirect(shop: &MerchantClient, fields: &[(&str, &str)]) -> anyhow::Result<ApiResponse> {
     let defaults = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB"), PAYPAL, EXTERNAL, BACK];
     let defaults = defaults.iter().filter(|(name, _)| !fields.iter().any(|(other, _)| name == other));
     shop.post("v1/payments", &defaults.chain(fields).copied().collect::<Vec<_>>()).await

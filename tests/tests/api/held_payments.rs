@@ -19,7 +19,8 @@ const DENIED: &str = "100.400.142";
 const REVERSED: &str = "100.400.147";
 /// Rules that want every payment reviewed.
 pub const REVIEW_EVERYTHING: &str = "[[rule]]\nname = 'everything'\nwhen = 'amount > 0'\noutcome = 'review'\n";
-const CONFIG: &str = r#"
+/// The configuration with which an outside system decides.
+pub const CONFIG: &str = r#"
 keys = [
   { name = "TransactionID", field = "transactionId" },
   { name = "Decision", field = "decision" },

@@ -9,6 +9,7 @@ use crate::held_payments::{HELD, create_reviewed_shop};
 use crate::notifications::LOOPBACK;
 use crate::review_callback::set_config;
 use crate::review_queue::{create_analysts, hold_payment};
+use crate::risk_payments::activate_rules;
 use crate::support::*;
 
 const PAID: &str = "000.100.110";
@@ -247,5 +248,41 @@ async fn nobody_approves_a_payment_after_the_end_of_its_review() -> anyhow::Resu
         poll_until("the review has ended", async || Ok((read_code(&shop, id).await? != HELD).then_some(()))).await?;
         assert_eq!(read_actions(&shop, id).await?, ["expire"]);
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_held_payment_is_found_behind_any_number_of_payments_with_its_reference() -> anyhow::Result<()> {
+    let rule = "[[rule]]\nname = 'high'\nwhen = 'amount > 50'\noutcome = 'review'\n";
+    let shop = create_shop(TestGateway::shared(), "").await?;
+    activate_rules(&shop, rule).await?;
+    let pay = async |amount| shop.pay_by_card(&[ORDER, ("amount", amount)]).await;
+    let mut accepted = JoinSet::new();
+    for _ in 0..110 {
+        let shop = shop.clone();
+        accepted.spawn(async move { shop.pay_by_card(&[ORDER, ("amount", "50.00")]).await });
+    }
+    for paid in accepted.join_all().await {
+        assert_result(&paid?, 200, PAID);
+    }
+    let approve = [("transaction", ORDER.1), ("decision", "APPROVE")];
+    assert_eq!(decide(&shop, &approve).await?, 404, "none of them was held");
+    let first = pay("51.00").await?;
+    assert_result(&first, 200, HELD);
+    assert_eq!(decide(&shop, &approve).await?, 200);
+    assert_eq!(read_code(&shop, first.id()).await?, PAID);
+    // The next one is not decided by the repeated decision, and needs the date of its own.
+    let second = pay("52.00").await?;
+    assert_eq!(decide(&shop, &approve).await?, 400);
+    let dates = ["2026-11-24 00:10:05.007", "2026-11-24 00:11:00.000"].map(|date| ("date", date));
+    for _ in 0..2 {
+        assert_eq!(decide(&shop, &[&approve[..], &dates[..1]].concat()).await?, 200);
+    }
+    assert_eq!(read_code(&shop, second.id()).await?, PAID);
+    let third = pay("53.00").await?;
+    assert_eq!(decide(&shop, &[&approve[..], &dates[..1]].concat()).await?, 200, "it is repeated");
+    assert_eq!(read_code(&shop, third.id()).await?, HELD);
+    assert_eq!(decide(&shop, &[&approve[..], &dates[1..]].concat()).await?, 200);
+    assert_eq!(read_code(&shop, third.id()).await?, PAID);
     Ok(())
 }

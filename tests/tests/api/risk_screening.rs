@@ -25,12 +25,12 @@ fn reversing_shop() -> MerchantClient {
 }
 
 /// The customer whose surname asks for an outcome.
-fn simulate(surname: &str) -> [(&str, &str); 2] {
+pub fn simulate(surname: &str) -> [(&str, &str); 2] {
     [("customer.givenName", "simulate"), ("customer.surname", surname)]
 }
 
 /// Returns type and result code of a payment's linked payments.
-async fn list_linked_payments(shop: &MerchantClient, payment: &str) -> anyhow::Result<Vec<(String, String)>> {
+pub async fn list_linked_payments(shop: &MerchantClient, payment: &str) -> anyhow::Result<Vec<(String, String)>> {
     let found = shop.get(&format!("v1/query/{payment}?includeLinkedTransactions=true")).await?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let all = found.json["payments"].as_array().cloned().unwrap_or_default();

@@ -20,7 +20,7 @@ const ORDER: [(&str, &str); 6] = [
 
 /// Waits for the next event of both types, and returns the payloads: of the payment, and of its risk check. Their order
 /// is not guaranteed.
-async fn expect_both(scene: &WebhookScene) -> anyhow::Result<(Value, Value)> {
+pub async fn expect_both(scene: &WebhookScene) -> anyhow::Result<(Value, Value)> {
     let mut events = [scene.next_event().await?.1, scene.next_event().await?.1];
     events.sort_by_key(|event| event["type"].to_string());
     let [payment, check] = events;

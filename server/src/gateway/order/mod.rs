@@ -92,7 +92,7 @@ pub fn order_for_account(
 pub(super) fn rebuild_order(payment: &Payment, account: FullAccount, proof: Option<Proof>) -> Option<Order> {
     let text = |name: &str| payment.parameters.get(name).map(str::to_owned);
     Some(Order {
-        payment_type: payment.payment_type,
+        payment_type: payment.type_at_connector(),
         amount: payment.amount,
         brand: Brand::find(&payment.brand)?,
         account,

@@ -4,6 +4,7 @@
 use tillgate_shared::result::codes;
 
 use super::super::{Failure, Gateway, random_bytes};
+use super::debit_steps::{find_first_step, order_of_step};
 use super::three_ds::{ThreeDsContext, ThreeDsDecision};
 use super::{Intake, PaymentIdentity};
 use crate::connector::three_ds::new_transaction_id;
@@ -76,7 +77,8 @@ impl Gateway {
                 awaits_connector: true,
             });
         }
-        let request = identity.order_request(order);
+        let asked = order_of_step(order, find_first_step(&intake.payer, order.payment_type, route));
+        let request = identity.order_request(&asked);
         if order.payment_type == PaymentType::Credit {
             return Ok(route.connector.credit(&request).await.into());
         }

@@ -2,6 +2,7 @@
 //! a timeout. The completion also updates the checkout and the stored credentials, and reverses a payment that its
 //! shopper has abandoned.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -12,11 +13,13 @@ use super::super::response_recorder::ResponseRecorder;
 use super::super::risk_check::RiskCheck;
 use super::super::{Failure, Gateway, deferred_effects};
 use super::follow_up_draft::draft_reversal;
-use crate::connector::{ConnectorResult, Modification};
+use super::reversal::{can_refund_instead, log_declined_reversal};
+use crate::connector::ConnectorResult;
 use crate::domain::asynchronous::{OutcomeEffects, apply_outcome};
 use crate::domain::checkout::Checkout;
-use crate::domain::id::{PaymentId, log_tag};
-use crate::domain::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
+use crate::domain::debit_step::DebitStep;
+use crate::domain::id::PaymentId;
+use crate::domain::payment::{ModificationType, Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::review_decision::ReviewDecision;
 use crate::domain::review_queue::ReviewClock;
@@ -48,8 +51,12 @@ struct Completion {
     card_window: SignedDuration,
     /// The id and result of the reversal, for the case that the payment has to be reversed.
     reversal: (PaymentId, ResultCode),
-    /// The operation that reverses an approved payment now: a refund after its connector's cut-off.
-    reversal_type: ModificationType,
+    /// The step for which the result is, of a debit in two steps.
+    step: Option<DebitStep>,
+    /// Result of the capture by an in-process connector, for a debit in two steps that is preauthorized.
+    capture: Option<ConnectorResult>,
+    /// Time in which a debit or credit can be reversed, counted from its creation.
+    reversal_window: SignedDuration,
     /// The payment to refund, because the payment is its reversal and was declined.
     refunded: Option<Payment>,
     /// The response to the request that made the payment.
@@ -127,7 +134,7 @@ impl Gateway {
         let now = self.now_of_id(&payment.entity);
         let card_window = self.options.card_window;
         let machine_time = self.now();
-        let reversal_type = self.reversal_type(payment, now);
+        let capture = if result.code.is_success() { self.capture_in_process(payment).await } else { None };
         let charged = self.find_charged_payment(payment, &result)?;
         let is_charged = charged.is_some();
         let completion = Completion {
@@ -139,7 +146,9 @@ impl Gateway {
             machine_time,
             card_window,
             reversal,
-            reversal_type,
+            step: payment.debit_step(),
+            capture,
+            reversal_window: self.time_limits_of(payment).reversal_window,
             recorder,
             decision,
         };
@@ -163,62 +172,6 @@ impl Gateway {
         }
         Ok(completed)
     }
-
-    /// Returns the operation that reverses an approved payment: a reversal, or after the cut-off of a debit or credit a
-    /// refund. A preauthorization has no cut-off.
-    fn reversal_type(&self, payment: &Payment, now: Timestamp) -> ModificationType {
-        let is_booked = payment.type_at_connector() != PaymentType::Preauthorization
-            && now.duration_since(payment.created) >= self.time_limits_of(payment).reversal_window;
-        if is_booked { ModificationType::Refund } else { ModificationType::Reversal }
-    }
-
-    /// Returns the payment that stays charged although it must not, because its reversal or refund (`follow_up`) is
-    /// declined: its shopper has abandoned it, or it was declined after its connector's approval. `None` for any other
-    /// payment and for any other result.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    fn find_charged_payment(&self, follow_up: &Payment, result: &ConnectorResult) -> Result<Option<Payment>, Failure> {
-        let is_reversal = matches!(follow_up.payment_type, PaymentType::Reversal | PaymentType::Refund);
-        let is_declined = !result.code.is_success() && !result.code.is_pending();
-        let Some(referenced) = follow_up.referenced.as_ref().filter(|_| is_reversal && is_declined) else {
-            return Ok(None);
-        };
-        let referenced = self.store.load_payment(&follow_up.entity, referenced)?;
-        Ok(referenced.filter(|payment| payment.is_abandoned() || !payment.is_approved()))
-    }
-
-    /// Makes the id of a reversal of a payment, and asks an in-process connector for its result.
-    ///
-    /// # Errors
-    /// If the system provides no random bytes.
-    pub(super) async fn prepare_reversal(&self, payment: &Payment) -> Result<(PaymentId, ResultCode), Failure> {
-        let reversal = Self::new_payment_id(self.next_id_time_of_id(&payment.entity))?;
-        let result = self.reverse_in_process(payment, &reversal).await;
-        Ok((reversal, result))
-    }
-
-    /// Asks an in-process connector to reverse a payment, and returns the result. Such a connector is a pure function,
-    /// so it may be asked before it is known whether a reversal is needed. Returns pending for an external connector,
-    /// for which the intent of a reversal is written instead, and the code of a missing configuration if the connector
-    /// no longer exists.
-    async fn reverse_in_process(&self, payment: &Payment, reversal: &PaymentId) -> ResultCode {
-        if payment.connector.is_some() {
-            return codes::PENDING;
-        }
-        let modification = Modification {
-            reference: reversal.as_str().to_owned(),
-            original_reference: payment.id.as_str().to_owned(),
-            merchant_id: payment.acquirer_merchant_id().to_owned(),
-            connector_tx_ids: ConnectorTxIds::default(),
-            amount: payment.amount,
-            descriptor: None,
-            forced_result_code: None,
-            is_repeated: false,
-        };
-        let Some(route) = self.route_of(payment) else { return codes::METHOD_NOT_CONFIGURED };
-        route.connector.reverse(&modification).await.result().map_or(codes::PENDING, |result| result.code)
-    }
 }
 
 /// A payment with the result that it gets.
@@ -226,12 +179,32 @@ struct DecidedResult {
     payment: Payment,
     /// The updated checkout, if it waited for the payment.
     checkout: Option<Checkout>,
-    /// True if the risk check has refused the payment after its approval.
+    /// True if the payment is declined after its connector's approval.
     is_refused: bool,
     /// True if the payment is approved at its connector and must not stay charged.
     must_reverse: bool,
+    /// True if the payment stays pending, because its external connector has to capture it now.
+    must_capture: bool,
     /// The changes of the risk check.
     changes: Changes,
+}
+
+/// Decision about the capture of a payment.
+#[derive(Debug, Clone, Copy)]
+enum CaptureDecision {
+    /// There is nothing to capture, or it is captured.
+    Unneeded,
+    /// Its external connector has to be asked.
+    Request,
+    /// The capture is declined with this code.
+    Declined(ResultCode),
+}
+
+impl DecidedResult {
+    /// Makes the decision to capture a payment.
+    fn to_capture(payment: Payment, changes: Changes) -> Self {
+        Self { payment, checkout: None, is_refused: false, must_reverse: false, must_capture: true, changes }
+    }
 }
 
 impl Completion {
@@ -249,7 +222,9 @@ impl Completion {
         let mut payment = loaded.payment.take().ok_or_else(page_not_found)?;
         let has_requested_result = payment.result == self.result.code;
         // Only a decision ends a held payment, whatever a shopper or a connector says meanwhile.
-        let is_open = payment.result.is_pending() && payment.is_held() == self.decision.is_some();
+        let is_decided_now = payment.is_held() == self.decision.is_some();
+        // A late response to the first step of a debit does not end it in its second step.
+        let is_open = payment.result.is_pending() && is_decided_now && payment.debit_step() == self.step;
         if has_requested_result || !is_open || !change(&mut payment) {
             let payment = Arc::new(payment);
             return Ok((Changes::default(), CompletionResult { payment, has_requested_result, changed: false }));
@@ -258,8 +233,14 @@ impl Completion {
             let clock = ReviewClock { now: self.machine_time, ahead: self.now.duration_since(self.machine_time) };
             decision.check_claim(loaded.review.as_ref(), clock)?;
         }
-        let DecidedResult { mut payment, checkout, is_refused, must_reverse, mut changes } =
+        let DecidedResult { mut payment, checkout, is_refused, must_reverse, must_capture, mut changes } =
             self.decide_result(payment, &mut loaded);
+        if must_capture {
+            // Nothing has ended yet: its intent, its card, its checkout and its deferred effects stay.
+            let payment = Arc::new(payment);
+            let changes = changes.with_payment(Arc::clone(&payment));
+            return Ok((changes, CompletionResult { payment, has_requested_result: true, changed: true }));
+        }
         changes =
             self.decide_deferred_effects(&mut payment, loaded.stored_credentials, must_reverse).merged_with(changes);
         let payment = Arc::new(payment);
@@ -271,7 +252,7 @@ impl Completion {
             changes = changes.without_card(&payment.id, payment.created + self.card_window);
         }
         changes = match &self.refunded {
-            _ if must_reverse => self.add_reversal(changes, &payment, self.reversal_type),
+            _ if must_reverse => self.add_reversal(changes, &payment, self.reversal_type(&payment)),
             Some(refunded) => self.add_reversal(changes, refunded, ModificationType::Refund),
             None => changes,
         };
@@ -285,6 +266,7 @@ impl Completion {
     /// Updates the checkout that waits for it.
     fn decide_result(&mut self, payment: Payment, loaded: &mut LoadedRecords) -> DecidedResult {
         let code = self.result.code;
+        let was_unannounced = payment.unannounced;
         let mut updated = with_result_details(payment, self.result.clone());
         let (refused, changes) = match self.risk_check.take() {
             Some(check) => {
@@ -296,19 +278,53 @@ impl Completion {
         let is_held =
             refused.is_none() && code.is_success() && updated.stage_to_hold().is_some() && !updated.is_abandoned();
         let is_cancelled = updated.is_executed_in_review() && !code.is_success();
+        let mut outcome = if is_held { codes::RISK_HELD } else { refused.unwrap_or(code) };
         if is_held {
             updated = Payment { result: code, ..updated }.into_held(self.now);
         }
-        let outcome = if is_held { codes::RISK_HELD } else { refused.unwrap_or(code) };
+        let capture = self.decide_capture(&mut updated, outcome);
+        match capture {
+            CaptureDecision::Request => {
+                let payment = Payment { unannounced: was_unannounced, ..updated.into_capture(self.now) };
+                return DecidedResult::to_capture(payment, changes);
+            }
+            CaptureDecision::Declined(declined) => outcome = declined,
+            CaptureDecision::Unneeded => {}
+        }
+        let is_uncaptured = matches!(capture, CaptureDecision::Declined(_));
         let OutcomeEffects { payment, checkout, must_reverse } =
             apply_outcome(updated, loaded.checkout.take(), outcome);
         let is_refused = refused.is_some();
         DecidedResult {
             payment,
             checkout,
-            is_refused,
-            must_reverse: must_reverse || is_refused || is_cancelled,
+            is_refused: outcome != code && !is_held,
+            must_reverse: must_reverse || is_refused || is_cancelled || is_uncaptured,
+            must_capture: false,
             changes,
+        }
+    }
+
+    /// Decides about the capture of a payment with this outcome, and sets the step of a debit in two steps: to the
+    /// capture if an in-process connector has captured it, or back to the preauthorization if its capture is declined,
+    /// so that only the preauthorization is reversed.
+    fn decide_capture(&mut self, payment: &mut Payment, outcome: ResultCode) -> CaptureDecision {
+        match payment.debit_step() {
+            Some(DebitStep::Authorization) if outcome.is_success() && !payment.is_abandoned() => {
+                match self.capture.take().map(|capture| capture.code) {
+                    None => CaptureDecision::Request,
+                    Some(code) if code.is_success() => {
+                        payment.set_debit_step(DebitStep::Capture);
+                        CaptureDecision::Unneeded
+                    }
+                    Some(code) => CaptureDecision::Declined(code),
+                }
+            }
+            Some(DebitStep::Capture) if !outcome.is_success() => {
+                payment.set_debit_step(DebitStep::Authorization);
+                CaptureDecision::Declined(outcome)
+            }
+            _ => CaptureDecision::Unneeded,
         }
     }
 
@@ -329,6 +345,14 @@ impl Completion {
         }
     }
 
+    /// Returns the operation that reverses an approved payment: a reversal, or after the cut-off of a debit or credit a
+    /// refund. A preauthorization has no cut-off.
+    fn reversal_type(&self, payment: &Payment) -> ModificationType {
+        let is_booked = payment.type_at_connector() != PaymentType::Preauthorization
+            && self.now.duration_since(payment.created) >= self.reversal_window;
+        if is_booked { ModificationType::Refund } else { ModificationType::Reversal }
+    }
+
     /// Adds the reversal or refund of a payment.
     fn add_reversal(&self, changes: Changes, payment: &Payment, modification_type: ModificationType) -> Changes {
         let reversal = draft_reversal(payment, modification_type, self.reversal.clone(), self.now);
@@ -336,37 +360,20 @@ impl Completion {
     }
 }
 
-/// Returns true if a payment is refunded after its reversal was declined, for example because the cut-off of its
-/// connector has passed. A preauthorization cannot be refunded: its amount is released when its lifetime ends. The
-/// refund is tried once, so a declined refund is not followed by another one.
-fn can_refund_instead(reversal: &Payment, charged: &Payment) -> bool {
-    reversal.payment_type == PaymentType::Reversal && charged.type_at_connector() != PaymentType::Preauthorization
-}
-
-/// Logs that the reversal or refund of a payment that must not stay charged was declined.
-fn log_declined_reversal(declined: &Payment) {
-    tracing::error!(
-        payment = log_tag(declined.id.as_str()),
-        original = declined.referenced.as_ref().map(|original| log_tag(original.as_str())),
-        payment_type = declined.payment_type.code(),
-        code = declined.result.code(),
-        "a payment that must not stay charged could not be reversed or refunded; look it up at the acquirer"
-    );
-}
-
 /// Returns a payment with the details of its connector's result, but not with its code. Keeps earlier check results,
-/// transfer account and transaction ids if the result has none.
+/// transfer account and transaction ids if the result has none. The result of a capture is added to the details of the
+/// preauthorization, and a declined one changes no transaction ids.
 fn with_result_details(payment: Payment, result: ConnectorResult) -> Payment {
+    let is_capture = payment.debit_step() == Some(DebitStep::Capture);
+    let keeps_ids = result.connector_tx_ids.is_empty() || (is_capture && !result.code.is_success());
+    let mut details = if is_capture { payment.details } else { BTreeMap::new() };
+    details.extend(result.details);
     Payment {
-        details: result.details,
+        details,
         avs: result.avs.or(payment.avs),
         cvv: result.cvv.or(payment.cvv),
         pay_to: result.transfer_account.or(payment.pay_to),
-        connector_tx_ids: if result.connector_tx_ids.is_empty() {
-            payment.connector_tx_ids
-        } else {
-            result.connector_tx_ids
-        },
+        connector_tx_ids: if keeps_ids { payment.connector_tx_ids } else { result.connector_tx_ids },
         unannounced: false,
         ..payment
     }

@@ -114,7 +114,8 @@ impl Gateway {
         recorder: ResponseRecorder<Payment>,
     ) -> Arc<Payment> {
         let ConnectorRequest { connector, mut order, today, return_url, guard: _guard } = request;
-        // Decided in the write of the payment: a debit may be preauthorized first, because it is reviewed.
+        // Decided in the write of the payment: a debit may be preauthorized first, because it is checked or reviewed
+        // before its capture.
         order.payment_type = payment.type_at_connector();
         let (reference, descriptor) = (payment.id.as_str(), payment.descriptor.as_str());
         let merchant_id = payment.acquirer_merchant_id();
@@ -191,8 +192,9 @@ impl Gateway {
         Ok(announced.await??)
     }
 
-    /// Writes the outcome of a pending payment: ends it, or writes the page that its shopper has to visit. Writes
-    /// nothing if the outcome is pending or unknown. Returns the payment with its current state.
+    /// Writes the outcome of a pending payment: ends it, writes the page that its shopper has to visit, or captures the
+    /// debit that its risk check has accepted after its preauthorization. Writes nothing if the outcome is pending or
+    /// unknown. Returns the payment with its current state.
     ///
     /// # Errors
     /// If the store fails, or the payment is gone.
@@ -204,7 +206,12 @@ impl Gateway {
     ) -> Result<Arc<Payment>, Failure> {
         match outcome {
             ConnectorOutcome::Approved(result) | ConnectorOutcome::Declined(result) => {
-                Ok(self.complete_with_response(payment, result, |_| true, recorder).await?.payment)
+                let completed = self.complete_with_response(payment, result, |_| true, recorder.clone()).await?;
+                if completed.changed {
+                    self.capture_accepted(completed.payment, recorder).await
+                } else {
+                    Ok(completed.payment)
+                }
             }
             ConnectorOutcome::Redirect(_, page) => self.write_connector_page(Arc::clone(payment), page, recorder).await,
             ConnectorOutcome::Pending(_) | ConnectorOutcome::Unknown => Ok(Arc::clone(payment)),

@@ -19,6 +19,8 @@
 //! amount, with the same checks as for every payment, and records the intent. The second one writes the outcome. An
 //! unknown outcome is resolved in [`resolve`].
 //!
+//! A `PA.CP` is screened between its two steps, in [`debit_steps`].
+//!
 //! A payment that its risk check holds for review ends in [`super::review`].
 //!
 //! A pending payment continues in [`challenge`] (the page on which a cardholder is authenticated) and ends in
@@ -29,11 +31,13 @@ mod authorize;
 pub mod challenge;
 pub mod complete;
 mod connector_request;
+mod debit_steps;
 pub(super) mod follow_up_draft;
 pub(super) mod intake;
 mod record;
 mod redirect;
 mod resolve;
+mod reversal;
 mod risk_challenge;
 mod route;
 mod screen;
@@ -49,9 +53,10 @@ use jiff::tz::TimeZone;
 
 pub use self::connector_request::PaymentsInFlight;
 pub(super) use self::connector_request::{ConnectorRequest, wait_for_outcome};
+pub(super) use self::debit_steps::capture_debit;
 pub(super) use self::intake::{Intake, RoutedRequest};
 pub(super) use self::record::PreparedPayment;
-pub(super) use self::resolve::{capture_after_review, send_modification};
+pub(super) use self::resolve::send_modification;
 pub(super) use self::three_ds::HeldCard;
 use self::three_ds::ThreeDsContext;
 use super::pay::Addresses;
@@ -161,6 +166,7 @@ impl Gateway {
         let mut prepared = self.prepare_write(intake, authorized, &route, identity, context, brand_return_url)?;
         if prepared.may_be_reversed() {
             prepared.reversal = Some(self.prepare_reversal(prepared.payment()).await?);
+            prepared.capture = self.capture_in_process(prepared.payment()).await;
         }
         // Boxed, because it moves through several futures to the writer's thread.
         Ok((Box::new(prepared), attempt))

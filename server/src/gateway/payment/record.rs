@@ -13,9 +13,11 @@ use super::super::sender::Sender;
 use super::super::stored_credentials::CredentialChanges;
 use super::super::{Failure, Gateway, duplicates, wallet};
 use super::authorize::AuthorizationResult;
+use super::debit_steps::find_first_step;
 use super::follow_up_draft::draft_reversal;
 use super::{ConnectorRequest, HeldCard, Intake, PaymentContext, PaymentIdentity};
 use crate::connector::{ConnectorResult, Order, PaymentRoute};
+use crate::domain::debit_step::DebitStep;
 use crate::domain::defaults;
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, PaymentId};
@@ -48,6 +50,8 @@ pub(in crate::gateway) struct PreparedPayment {
     risk_check: Option<RiskCheck>,
     /// Id and result of the reversal, for an approved payment that its risk check may reverse.
     pub(super) reversal: Option<(PaymentId, ResultCode)>,
+    /// Result of the capture by an in-process connector, for a debit in two steps that is preauthorized.
+    pub(super) capture: Option<ConnectorResult>,
     /// Keys of the records that `decide_changes` needs: stored credentials, and whether the reference or the wallet
     /// token has been used.
     pub(in crate::gateway) keys: RecordKeys,
@@ -82,6 +86,9 @@ impl Gateway {
         let is_checked = payer.settings.channel.risk;
         payment.risk = is_checked
             .then(|| self.collect_risk_context(&payer, &order, account.as_ref(), &parameters, from_gateway, context));
+        if let Some(risk) = &mut payment.risk {
+            risk.debit_step = find_first_step(&payer, payment.payment_type, route);
+        }
         parameters.retain(|name, _| is_echoed(name, &payment.account));
         payment.parameters = parameters;
         self.share_parameters(&mut payment, sender)?;
@@ -97,13 +104,8 @@ impl Gateway {
         let account_changes = self.store_account(&payment, &order, is_registered || held_card.is_some())?;
         let token = wallet_token.as_ref();
         let changes = token.map_or_else(Changes::default, |token| Changes::default().with_used_token(token));
-        let keys = RecordKeys {
-            wallet_token,
-            reference: duplicates::unique_reference(&payer, &payment),
-            stored_credentials: credential_changes.as_ref().map(CredentialChanges::required_keys).unwrap_or_default(),
-            risk_counters: risk_check.as_ref().map(RiskCheck::counter_keys).unwrap_or_default(),
-            ..RecordKeys::default()
-        };
+        let reference = duplicates::unique_reference(&payer, &payment);
+        let keys = RecordKeys { wallet_token, reference, ..required_keys(&credential_changes, &risk_check) };
         let connector_request =
             awaits_connector.then(|| self.prepare_connector_request(&payment, order, route, context.addresses.public));
         Ok(PreparedPayment {
@@ -118,6 +120,7 @@ impl Gateway {
             connector_request,
             risk_check,
             reversal: None,
+            capture: None,
             keys,
         })
     }
@@ -151,6 +154,15 @@ impl Gateway {
             Some(sealed) => changes.with_card(&payment.id, sealed, payment.created + self.options.card_window),
             None => changes,
         })
+    }
+}
+
+/// Returns the keys of the records that changes of stored credentials and a risk check need.
+fn required_keys(credential_changes: &Option<CredentialChanges>, risk_check: &Option<RiskCheck>) -> RecordKeys {
+    RecordKeys {
+        stored_credentials: credential_changes.as_ref().map(CredentialChanges::required_keys).unwrap_or_default(),
+        risk_counters: risk_check.as_ref().map(RiskCheck::counter_keys).unwrap_or_default(),
+        ..RecordKeys::default()
     }
 }
 
@@ -203,8 +215,9 @@ pub(super) fn draft_payment(
     }
 }
 
-/// Changes a drafted payment to one declined by its risk check, and returns the changes that store it, without its
-/// account. With a `reversal`, its connector has approved it, and the reversal is stored too.
+/// Changes a drafted payment to one declined by its risk check, or by the capture after it, and returns the changes
+/// that store it, without its account. With a `reversal`, its connector has approved it, and the reversal is stored
+/// too.
 fn decline_by_risk(
     payment: Payment,
     code: ResultCode,
@@ -270,7 +283,7 @@ impl PreparedPayment {
     /// If the wallet token has been used already, or if a stored credential does not allow the payment.
     pub(in crate::gateway) fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, Arc<Payment>), Refusal> {
         let Self { mut payment, mut changes, credential_changes, risk_check, reversal, keys, .. } = self;
-        let Self { account_changes, is_sent, mut held_card, review_card, owner, .. } = self;
+        let Self { account_changes, is_sent, mut held_card, review_card, owner, capture, .. } = self;
         if loaded.token_used {
             return Err(wallet::used_token_refusal());
         }
@@ -282,6 +295,13 @@ impl PreparedPayment {
             if let Some(code) = ruling.refusal_code() {
                 let (declined, payment) = decline_by_risk(payment, code, reversal, keys.wallet_token);
                 return Ok((declined.merged_with(counters), payment));
+            }
+            if let Some(capture) = capture.filter(|_| payment.stage_to_hold().is_none()) {
+                if !capture.code.is_success() {
+                    let (declined, payment) = decline_by_risk(payment, capture.code, reversal, keys.wallet_token);
+                    return Ok((declined.merged_with(counters), payment));
+                }
+                payment.set_debit_step(DebitStep::Capture);
             }
             changes = changes.merged_with(counters);
         }

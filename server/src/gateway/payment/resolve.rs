@@ -9,6 +9,7 @@ use tillgate_shared::result::codes;
 use super::super::response_recorder::ResponseRecorder;
 use super::super::{Failure, Gateway, order};
 use super::connector_request::wait_for_outcome;
+use super::debit_steps::capture_debit;
 use crate::connector::{Connector, ConnectorOutcome, Inquiry, Modification};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
@@ -54,7 +55,7 @@ impl Gateway {
                 }
             }
             (Some(connector), None) if payment.capture_reference().is_some() => {
-                wait_for_outcome(capture_after_review(connector.as_ref(), &payment, true)).await
+                wait_for_outcome(capture_debit(connector.as_ref(), &payment, true)).await
             }
             (Some(connector), None) => self.inquire_or_reverse(connector.as_ref(), &payment).await,
         };
@@ -165,8 +166,8 @@ pub(in crate::gateway) async fn send_modification(
     }
 }
 
-/// Reverses a payment at its connector. Of a payment that was captured after its review, the capture is reversed before
-/// the preauthorization.
+/// Reverses a payment at its connector. Of a debit that was captured after its preauthorization, the capture is
+/// reversed first.
 async fn reverse_payment(
     connector: &dyn Connector,
     referenced: &Payment,
@@ -184,24 +185,4 @@ async fn reverse_payment(
         }
     }
     connector.reverse(modification).await
-}
-
-/// Asks a connector to capture a preauthorized payment that an analyst has approved. Writes nothing. Repeating the
-/// request is safe.
-pub(in crate::gateway) async fn capture_after_review(
-    connector: &dyn Connector,
-    payment: &Payment,
-    is_repeated: bool,
-) -> ConnectorOutcome {
-    let modification = Modification {
-        reference: payment.capture_reference().unwrap_or_else(|| payment.id.as_str().to_owned()),
-        original_reference: payment.id.as_str().to_owned(),
-        merchant_id: payment.acquirer_merchant_id().to_owned(),
-        connector_tx_ids: payment.connector_tx_ids.clone(),
-        amount: payment.amount,
-        descriptor: Some(payment.descriptor.clone()),
-        forced_result_code: None,
-        is_repeated,
-    };
-    connector.capture(&modification).await
 }

@@ -4,6 +4,7 @@ mod held;
 mod host;
 mod interleaving;
 mod reversals;
+mod two_steps;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -60,6 +61,11 @@ impl TestShop {
     /// Creates a gateway with a store in a temporary folder, one sandbox merchant, and the test host as its external
     /// connector. There are no velocity limits, and a payment awaits its shopper for 30 minutes.
     fn start_gateway() -> Self {
+        Self::start_with(TestHost::new(), EntitySettings::default())
+    }
+
+    /// Same as [`TestShop::start_gateway`], with this host and these settings of the merchant.
+    fn start_with(host: TestHost, settings: EntitySettings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(MovedClock(AtomicI64::new(1_700_000_000)));
         let entity = Entity {
@@ -69,10 +75,10 @@ impl TestShop {
             level: Level::Merchant,
             parent: None,
             ahead: SignedDuration::ZERO,
-            settings: EntitySettings::default(),
+            settings,
         };
         AdminStore::open(folder.path()).unwrap().add_entity(&entity, clock.now()).unwrap();
-        let host = Arc::new(TestHost::new());
+        let host = Arc::new(host);
         let directory = Arc::new(Directory::default());
         let sources = Sources { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Sources::system() };
         let gateway = Gateway {

@@ -24,6 +24,8 @@ pub(super) enum ConnectionFault {
     RedirectsShopper,
     /// The host declines reversals, as after its cut-off.
     DeclinesReversals,
+    /// The host declines captures.
+    DeclinesCaptures,
     /// The host declines every new booking.
     DeclinesBookings,
 }
@@ -34,11 +36,10 @@ pub(super) struct TestHost {
     ledger: Mutex<HashMap<String, i64>>,
     /// The order of the last authorization, as its `Debug` shows it.
     last_order: Mutex<String>,
+    capabilities: Capabilities,
     /// One permit for each request that may be answered.
     pub(super) permits: Semaphore,
 }
-
-static CAPABILITIES: Capabilities = Capabilities::without_limits(true);
 
 impl TestHost {
     /// Creates a host without faults, with an empty ledger and permits for 1000 requests.
@@ -47,8 +48,14 @@ impl TestHost {
             fault: Mutex::new(ConnectionFault::None),
             ledger: Mutex::default(),
             last_order: Mutex::default(),
+            capabilities: Capabilities::without_limits(true),
             permits: Semaphore::new(1_000),
         }
+    }
+
+    /// Creates a host that counts as an in-process connector.
+    pub(super) fn in_process() -> Self {
+        Self { capabilities: Capabilities::without_limits(false), ..Self::new() }
     }
 
     /// Waits for a permit, and books an amount under a reference that has none yet, so that a repeated request changes
@@ -94,7 +101,7 @@ impl Connector for TestHost {
     }
 
     fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
+        &self.capabilities
     }
 
     async fn authorize(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
@@ -114,6 +121,9 @@ impl Connector for TestHost {
     }
 
     async fn capture(&self, modification: &Modification) -> ConnectorOutcome {
+        if *self.fault.lock().unwrap() == ConnectionFault::DeclinesCaptures {
+            return codes::CAPTURE_VOLUME_EXCEEDED.into();
+        }
         self.book_amount(&modification.reference, 0).await
     }
 

@@ -37,14 +37,14 @@ const CARDHOLDER_DATA: [(&str, &str); 11] = [
 ];
 
 /// Returns the form of a card whose issuer demands a challenge.
-fn challenged_form() -> Parameters {
+pub(super) fn challenged_form() -> Parameters {
     let fields = CARD.into_iter().chain(CARDHOLDER_DATA);
     fields.map(|(name, value)| (name, if name == "card.number" { "4200000000000018" } else { value })).collect()
 }
 
 impl TestShop {
     /// Submits a form of a checkout.
-    async fn submit_form(&self, checkout: &Checkout, form: Parameters) -> SubmitResult {
+    pub(super) async fn submit_form(&self, checkout: &Checkout, form: Parameters) -> SubmitResult {
         let (id, shopper) = (checkout.id.as_str(), IpAddr::from([192, 0, 2, 1]));
         self.gateway.submit_form(id, false, form, shopper, PUBLIC_URL, &ResponseRecorder::disabled).await.unwrap()
     }

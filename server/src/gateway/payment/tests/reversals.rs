@@ -3,16 +3,24 @@
 use tillgate_shared::result::codes;
 
 use super::{ConnectionFault, TestShop};
+use crate::domain::debit_step::DebitStep;
 use crate::domain::payment::{Payment, PaymentType, Redirect};
+use crate::domain::review::{PaymentReview, ReviewStage};
+use crate::domain::risk::PaymentRisk;
 use crate::store::{Changes, RecordKeys};
 
 impl TestShop {
     /// Makes a payment that the host has booked without a response, and that its shopper has abandoned since.
     async fn pay_and_abandon(&self) -> Payment {
+        self.pay_and_abandon_checked(None).await
+    }
+
+    /// Same as [`TestShop::pay_and_abandon`], for a payment with a risk check.
+    async fn pay_and_abandon_checked(&self, risk: Option<PaymentRisk>) -> Payment {
         self.host.set_fault(ConnectionFault::LosesResponses);
         let paid = self.pay_by_card().await;
         let keys = RecordKeys::for_payment(&paid.entity, &paid.id);
-        let abandoned = self.gateway.store.update(keys, |loaded| {
+        let abandoned = self.gateway.store.update(keys, move |loaded| {
             let payment = loaded.payment.unwrap();
             let redirect = Redirect {
                 url: "https://host.example/pay".to_owned(),
@@ -26,14 +34,14 @@ impl TestShop {
                 authentication: None,
                 asked: Some(payment.created),
             };
-            let payment = Payment { redirect: Some(redirect), ..payment };
+            let payment = Payment { redirect: Some(redirect), risk: risk.map(Box::new), ..payment };
             Ok((Changes::default().with_payment(payment.clone()), payment))
         });
         abandoned.await.unwrap().unwrap()
     }
 
     /// Returns type, amount and state of the follow-up payments of a payment, reversals before refunds.
-    fn follow_ups(&self, payment: &Payment) -> Vec<(PaymentType, i64, bool)> {
+    pub(super) fn follow_ups(&self, payment: &Payment) -> Vec<(PaymentType, i64, bool)> {
         let (_, follow_ups) = self
             .gateway
             .store
@@ -60,6 +68,38 @@ async fn an_abandoned_payment_is_refunded_if_its_reversal_is_declined() {
     let follow_ups = [(PaymentType::Reversal, 9200, false), (PaymentType::Refund, 9200, true)];
     assert_eq!(shop.follow_ups(&abandoned), follow_ups);
     assert_eq!((shop.count_intents(), shop.host.balance()), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_debit_that_was_captured_after_its_check_or_review_is_refunded_if_its_reversal_is_declined() {
+    let review = Some(PaymentReview::new(ReviewStage::Captured));
+    for risk in [
+        PaymentRisk { review, ..PaymentRisk::default() },
+        PaymentRisk { debit_step: Some(DebitStep::Capture), ..PaymentRisk::default() },
+    ] {
+        let shop = TestShop::start_gateway();
+        let abandoned = shop.pay_and_abandon_checked(Some(risk)).await;
+        shop.host.set_fault(ConnectionFault::DeclinesReversals);
+        assert_eq!(shop.resolve_payment(&abandoned).await.result, codes::TEST_CONNECTOR);
+        shop.resolve_all().await;
+        shop.resolve_all().await;
+        let follow_ups = [(PaymentType::Reversal, 9200, false), (PaymentType::Refund, 9200, true)];
+        assert_eq!(shop.follow_ups(&abandoned), follow_ups);
+        assert_eq!((shop.count_intents(), shop.host.balance()), (0, 0));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_response_to_the_authorization_does_not_end_a_debit_that_is_being_captured() {
+    let shop = TestShop::start_gateway();
+    let risk = |step| Some(PaymentRisk { debit_step: Some(step), ..PaymentRisk::default() });
+    let pending = shop.pay_and_abandon_checked(risk(DebitStep::Capture)).await;
+    let earlier = Payment { risk: risk(DebitStep::Authorization).map(Box::new), ..pending.clone() };
+    for code in [codes::TEST_CONNECTOR, codes::CARD_EXPIRED] {
+        let late = shop.gateway.complete_payment(&earlier, code.into(), |_| true).await.unwrap();
+        assert!(!late.changed && late.payment.result.is_pending());
+    }
+    assert_eq!(shop.stored_payment(&pending), pending);
 }
 
 #[tokio::test(flavor = "multi_thread")]
