@@ -193,7 +193,7 @@ async fn dates_are_read_in_the_frame_as_everywhere_else() -> anyhow::Result<()> 
             let date = Expiry::parse_text(text, year);
             let (month, full) =
                 date.map_or(("00".to_owned(), String::new()), |date| (date.month_text(), date.year_text()));
-            assert_eq!(seen, json!([format_typed(text), month, full]), "{text:?}");
+            assert_eq!(seen, json!([format_typed(text).as_str(), month, full]), "{text:?}");
         }
         browser.enter_default_frame().await?;
         Ok(())

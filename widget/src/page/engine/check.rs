@@ -282,7 +282,7 @@ fn format_expiry(input: &HtmlInputElement) {
     let typed = input.value();
     let at_end = input.selection_start().ok().flatten() == Some(typed.encode_utf16().count() as u32);
     let shown = expiry::format_typed(&typed);
-    if at_end && shown != typed {
-        input.set_value(&shown);
+    if at_end && shown.as_str() != typed {
+        input.set_value(shown.as_str());
     }
 }
