@@ -311,7 +311,7 @@ impl Session {
         let Some(form) = form.filter(|form| form.frame(field).is_some_and(|frame| is_window_of(source, &frame))) else {
             return;
         };
-        let Some(report) = FieldReport::read(field, data) else { return };
+        let Some(report) = FieldReport::read(data) else { return };
         if let FieldReport::Ready(Some(config)) = &report {
             wpwl::publish_config(config);
             if config.has_registrations {

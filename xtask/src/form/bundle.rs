@@ -52,9 +52,8 @@ pub fn write_bundle(
     };
     add("js/static.min.js", SCRIPT, page_script(page)?);
     add("js/plain/static.min.js", SCRIPT, page_plain_js(page)?);
-    let checks =
-        ["browser.js", "send.js", "dress.js", "checks.js"].map(|name| read_text(&widget.join("frame").join(name)));
-    let checks = insert_fields(&checks.into_iter().collect::<Result<String>>()?);
+    let folder = widget.join("frame").canonicalize()?;
+    let checks = frame_source(&folder, "checks.js")?;
     add("frame/frame.js", SCRIPT, frame_script(frame, &checks)?);
     add("frame/plain.js", SCRIPT, frame_plain_js(frame, &checks)?);
     add("frame/frame.wasm", WASM, frame.wasm.clone());
@@ -69,14 +68,13 @@ pub fn write_bundle(
         let name = format!("js/locale-{}.js", locale.tag());
         add(&name, SCRIPT, locale.script.clone().into_bytes());
     }
-    let folder = widget.join("frame");
     let pins = [("%GLUE%", "frame/frame.js"), ("%PLAIN%", "frame/plain.js")];
-    let code = insert_hashes(join_sources(&folder, &["field.js", "digits.js"])?, &pins, &files)?;
-    let document = frame_document(&folder, "pciIframe.html", Some("frame.css"), &code)?;
-    let code = join_sources(&folder, &["field.js", "dress.js", "text.js"])?;
-    let text = frame_document(&folder, "pciIframe.html", Some("frame.css"), &code)?;
-    let code = insert_fields(&join_sources(&folder, &["browser.js", "send.js", "relay.js"])?);
-    let relay = frame_document(&folder, "internalRequestIframe.html", None, &code)?;
+    let field_document = |entry| {
+        let code = insert_hashes(frame_source(&folder, entry)?, &pins, &files)?;
+        frame_document(&folder, "pciIframe.html", Some("frame.css"), &code)
+    };
+    let (document, text) = (field_document("digits.js")?, field_document("text.js")?);
+    let relay = frame_document(&folder, "internalRequestIframe.html", None, &frame_source(&folder, "relay.js")?)?;
     let loader = loader_template(&widget, &locales, &files)?;
 
     let build = build_id(&files, &[&document.text, &text.text, &relay.text, &loader]);
@@ -149,7 +147,9 @@ fn page_plain_js(page: &CompiledModule) -> Result<Vec<u8>> {
 /// result is not ASCII.
 fn frame_script(frame: &CompiledModule, checks: &str) -> Result<Vec<u8>> {
     let name = glue::NAME;
-    let (file, hash) = ("`static/${own.config.build}/frame/frame.wasm`", script::sha256_base64(&frame.wasm));
+    // The module is beside this script, whose address names the build.
+    let file = "document.currentScript.src.replace(/js$/, \"wasm\")";
+    let hash = script::sha256_base64(&frame.wasm);
     let begin = format!("const begin = () => {name}(fetch({file}, {{ integrity: \"sha256-{hash}\" }}));");
     let text = script::minify_js(&format!("(function() {{ \"use strict\"; {}\n{begin} {checks} }})();", frame.glue))?;
     if !text.is_ascii() {
@@ -214,19 +214,11 @@ fn frame_document(folder: &Path, template: &str, style: Option<&str>, code: &str
     Ok(FrameDocument { scripts: vec![script::policy_source(&code)], styles: vec![script::policy_source(&style)], text })
 }
 
-/// Inserts the names of the fields that a frame passes on.
-fn insert_fields(source: &str) -> String {
-    source.replace("%FIELDS%", &fields::allowed_names())
-}
-
-/// Joins source files, in this order, into one strict script with its own scope. Fails if one is missing.
-fn join_sources(folder: &Path, names: &[&str]) -> Result<String> {
-    let mut source = String::from("(function () {\n\"use strict\";\n");
-    for name in names {
-        source.push_str(&read_text(&folder.join(name))?);
-    }
-    source.push_str("})();");
-    Ok(source)
+/// Joins a script of the frames from its entry module. Inserts the version of the messages, and the names of the fields
+/// that a frame passes on.
+fn frame_source(folder: &Path, entry: &str) -> Result<String> {
+    let source = modules::join_modules(&folder.join(entry))?;
+    Ok(source.replace("\"%WIRE%\"", &wire::VERSION.to_string()).replace("%FIELDS%", &fields::allowed_names()))
 }
 
 /// Joins the loader and inserts everything except the build's id. Browsers of any age must be able to parse it: its
