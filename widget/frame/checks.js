@@ -1,28 +1,22 @@
-// Completes the frame of a field with the checks that the server shares: they are wasm, which `begin` starts. In the frame of
-// the card number also makes the one request that carries card data.
+// Completes the frame of a field with the checks that the server shares: they are wasm, which `begin` starts. In the
+// frame of the card number also makes the one request that carries card data.
 
-/* global begin */
-
-import { addAutofill, skipSpaces } from "./assist.js";
 import { makeBody, readPurpose, selectCheckout, sendPayment } from "./send.js";
 import { addCode, findSibling } from "./sibling.js";
 
-const encoder = new TextEncoder();
 let wasm;
 
 // Puts a question to the wasm module byte by byte, and returns the answer. The module forgets the question at once.
 function askText(text, answer) {
-  for (const byte of encoder.encode(text)) wasm.put(byte);
+  for (const byte of new TextEncoder().encode(text)) wasm.put(byte);
   try {
     return answer();
-  } finally {
-    wasm.clear();
-  }
+  } finally { wasm.clear(); }
 }
 
 const askDigits = (digits, brand, brands, answer) => askText([digits, brand, ...brands].join(" "), answer);
 const isNumberOf = (number, brand) => askDigits(number, brand, [], wasm.number) === 2;
-const isCodeOf = (code, brand) => askDigits(code, brand, [], wasm.code);
+const isCodeOf = (code, brand, brands = []) => askDigits(code, brand, brands, wasm.code);
 const isCodeOptional = (brand) => askDigits("", brand, [], wasm.optional);
 
 // Lists what `read` returns for 0, 1, 2 and so on, up to the first negative number.
@@ -32,7 +26,8 @@ function listAnswers(read) {
   return answers;
 }
 
-async function submitCard({ fields, checkout, code, codeRequired }, { config, form, readValue, pageOrigin, sendToPage }) {
+async function submitCard({ fields, checkout, code, codeRequired }, frame) {
+  const { config, form, readValue, pageOrigin, sendToPage } = frame;
   try {
     const id = selectCheckout(config, checkout);
     const number = readValue();
@@ -47,16 +42,30 @@ async function submitCard({ fields, checkout, code, codeRequired }, { config, fo
     body.set("card.number", number);
     for (const field of ["card.holder", "card.expiry"]) await findSibling(form, field)?.addToBody(body);
     sendToPage("answer", { answer: await sendPayment(id, readPurpose(config), body) });
-  } catch (failure) {
-    sendToPage("failed");
+  } catch (failure) { sendToPage("failed"); }
+}
+
+// Adds invisible fields for the rest of the card to the frame of the card number: browsers fill in the document that
+// has the caret, and no other. Each value goes to the frame of its field. Name and date may be fields of the page.
+function addAutofill({ form, input, sendToPage }) {
+  const tokens = { "cc-name": "card.holder", "cc-exp": "card.expiry", "cc-csc": "card.cvv" };
+  for (const [autocomplete, field] of Object.entries(tokens)) {
+    const helper = Object.assign(document.createElement("input"), { className: "helper", tabIndex: -1, autocomplete });
+    helper.setAttribute("aria-hidden", true);
+    helper.addEventListener("input", () => {
+      const { value } = helper;
+      const frame = findSibling(form, field);
+      if (frame) frame.fill(value);
+      else if (field !== "card.cvv") sendToPage("autofill", { [field]: value });
+      helper.value = "";
+    });
+    input.form.append(helper);
   }
 }
 
 function makeNumberChecks(frame) {
   // The first six digits decide on the brand. The number of their changes says nothing about them.
-  let lastBin;
-  let changes = 0;
-  skipSpaces(frame.input);
+  let lastBin, changes = 0;
   addAutofill(frame);
   return {
     listGroups: (number) => askText(number, () => listAnswers((place) => wasm.group(place) || -1)),
@@ -64,35 +73,29 @@ function makeNumberChecks(frame) {
       const bin = number.slice(0, 6);
       if (bin !== lastBin) changes++;
       lastBin = bin;
-      return askDigits(number, brand, brands, () => ({
-        known: true,
-        brand,
-        bin: bin[5] && changes,
-        complete: wasm.number() > 0,
-        valid: wasm.number() > 1,
-        brands: listAnswers(wasm.fitting).map((place) => brands[place]),
-      }));
+      return askDigits(number, brand, brands, () => {
+        const fitting = listAnswers(wasm.fitting).map((place) => brands[place]);
+        const [complete, valid] = [wasm.number() > 0, wasm.number() > 1];
+        return { known: true, brand, bin: bin[5] && changes, complete, valid, brands: fitting };
+      });
     },
     submit: (message) => submitCard(message, frame),
   };
 }
 
-const makeCodeChecks = () => ({
-  describe(code, { brand = "" }) {
-    const valid = isCodeOf(code, brand);
+const codeChecks = {
+  describe(code, { brand = "", brands }) {
+    const valid = isCodeOf(code, brand, brands);
     return { known: true, brand, complete: valid, valid, optional: isCodeOptional(brand) };
   },
-});
+};
 
-const makeHolderChecks = () => ({
+const holderChecks = {
   describe: (name) => ({ known: true, valid: askText(name, wasm.holder) }),
-  addToBody(body, name) {
-    if (name) body.set("card.holder", name);
-    else body.delete("card.holder");
-  },
-});
+  addToBody: (body, name) => (name ? body.set("card.holder", name) : body.delete("card.holder")),
+};
 
-const makeDateChecks = () => ({
+const dateChecks = {
   formatDate: (text) => askText(text, () => String.fromCharCode(...listAnswers((at) => wasm.formatted(at) || -1))),
   describe(text) {
     const now = new Date();
@@ -105,7 +108,7 @@ const makeDateChecks = () => ({
     body.set("card.expiryMonth", String(date % 100).padStart(2, "0"));
     body.set("card.expiryYear", Math.floor(date / 100) || "");
   },
-});
+};
 
 // The properties of a placeholder that a merchant may set: their values load nothing.
 const HARMLESS =
@@ -123,16 +126,11 @@ function stylePlaceholder(style) {
   }
 }
 
-const MAKERS = {
-  "card.number": makeNumberChecks,
-  "card.cvv": makeCodeChecks,
-  "card.holder": makeHolderChecks,
-  "card.expiry": makeDateChecks,
-};
+const CHECKS = { "card.cvv": codeChecks, "card.holder": holderChecks, "card.expiry": dateChecks };
 
-async function startChecks() {
-  wasm = await begin();
-  return (frame) => ({ stylePlaceholder, ...MAKERS[frame.field](frame) });
+function receiveModule(exports) {
+  wasm = exports;
+  return (frame) => ({ stylePlaceholder, ...(CHECKS[frame.field] || makeNumberChecks(frame)) });
 }
 
-window.tillgate.complete(startChecks());
+window.tillgate.complete(begin().then(receiveModule));

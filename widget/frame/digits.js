@@ -2,24 +2,23 @@
 
 import { input, isNumber, sendToPage, startField } from "./field.js";
 
-// Returns the digits of a text in ASCII. Keyboards of other scripts have digits of their own, of which those of Devanagari
-// and Bengali do not begin at a multiple of 16.
-function keepDigits(text) {
-  const toAscii = (digit) => {
-    const code = digit.charCodeAt();
-    return (code - (code > 0x965 && code < 0xff00 ? 6 : 0)) & 15;
-  };
-  return text.replace(/[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\uff10-\uff19]/g, toAscii).replace(/\D/g, "");
+// Digits of other scripts. Those of Devanagari and Bengali do not begin at a multiple of 16.
+const FOREIGN = /[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\uff10-\uff19]/g;
+
+function toAscii(digit) {
+  const code = digit.charCodeAt();
+  return (code - (code > 0x965 && code < 0xff00 ? 6 : 0)) & 15;
 }
 
+const keepDigits = (text) => text.replace(FOREIGN, toAscii).replace(/\D/g, "");
 const readValue = () => keepDigits(input.value).slice(0, isNumber ? 19 : 4);
-
 // Returns the lengths of the groups of most card numbers. The checks know all of them.
 const guessGroups = (number) => (/^3[47]/.test(number) ? [4, 6, 5] : [4, 4, 4, 4, 3]);
 
 function formatNumber(number, checks) {
   let at = 0;
-  const groups = (checks ? checks.listGroups(number) : guessGroups(number)).map((length) => number.slice(at, (at += length)));
+  const lengths = checks ? checks.listGroups(number) : guessGroups(number);
+  const groups = lengths.map((length) => number.slice(at, (at += length)));
   return [...groups, number.slice(at)].filter(Boolean).join(" ");
 }
 
@@ -35,8 +34,17 @@ function arrangeText(checks, options) {
   if (document.activeElement === input) input.setSelectionRange(place, place);
 }
 
+// Lets Backspace behind a space, and Delete before one, remove the digit beyond it.
+function skipSpace({ inputType }) {
+  const { selectionStart: at, selectionEnd, value } = input;
+  if (at !== selectionEnd) return;
+  if (inputType === "deleteContentBackward" && value[at - 1] === " ") input.setSelectionRange(at - 1, at - 1);
+  if (inputType === "deleteContentForward" && value[at] === " ") input.setSelectionRange(at + 1, at + 1);
+}
+
 input.autocomplete = isNumber ? "cc-number" : "cc-csc";
 input.setAttribute("aria-label", isNumber ? "Card Number" : "CVV");
+input.addEventListener("beforeinput", skipSpace);
 input.addEventListener("keydown", ({ key }) => key === "Escape" && sendToPage("escape"));
 startField({
   readValue,
@@ -45,7 +53,5 @@ startField({
     document.getElementById("help").textContent = isNumber ? "" : help;
     input.style.setProperty("-webkit-text-security", style.mask ? "disc" : "");
   },
-  addToBody(body) {
-    if (readValue()) body.set(input.name, readValue());
-  },
+  addToBody: (body) => readValue() && body.set(input.name, readValue()),
 });

@@ -1,66 +1,56 @@
-// The common part of the frames that hold one field each. A frame reports the state of its field, applies the page's style,
-// and gives no digit and no letter of the content to the page. The checks come a moment later, in a script of their own.
+// The common part of the frames that hold one field each. A frame reports the state of its field, applies the page's
+// style, and gives no digit and no letter of the content to the page. The checks are a script that comes later.
 
-// Time in which the script with the checks has to come, in milliseconds.
+// Time to wait for the checks, in milliseconds.
 const PATIENCE = 30000;
-
+// The properties of the page's style that the text takes over.
+const INHERITED = /^(color|letter-spacing|font-(family|size|style|weight)|text-(align|transform))$/;
 const query = new URLSearchParams(location.search);
-const field = query.get("field");
-const form = query.get("form");
+const [field, form] = [query.get("field"), query.get("form")];
 const config = JSON.parse(document.getElementById("tillgate-config").textContent);
 export const isNumber = field === "card.number";
 export const isDate = field === "card.expiry";
 export const input = document.querySelector("input");
-
 // Messages go to the page that spoke to this frame last. Before that there is only "ready", which holds nothing secret.
 let target = "*";
-
-export function sendToPage(type, more) {
+const pageOrigin = () => (target === "*" ? "null" : target);
+export const sendToPage = (type, more) =>
   parent.postMessage({ tillgate: "%WIRE%", type, field, form, ...more }, target);
-}
 
 // Comes first: the page prepares its answer while the rest of this script runs.
 sendToPage("ready", { config: isNumber ? config : undefined });
 
-let options = {};
-let checks;
-let loading;
-let receiveChecks;
 // The functions of the entry module: `readValue`, `arrangeText`, `applyOptions` and `addToBody`.
 let kind;
+let options = {};
+let checks, loading, receiveChecks;
 
-// Loads the checks, unless they are here or under way, and resolves with them. A script that did not come is loaded again by
-// the next call.
-export function loadChecks() {
-  loading = loading || requestChecks().then(
-    (attach) => {
-      checks = attach({ field, form, config, input, sendToPage, readValue: kind.readValue, pageOrigin });
-      if (options.style) checks.stylePlaceholder(options.style);
-      updateField();
-      return checks;
-    },
-    (lost) => {
-      loading = null;
-      throw lost;
-    },
-  );
-  return loading;
+function requestChecks(done, failed) {
+  const script = document.createElement("script");
+  const wasm = window.WebAssembly;
+  receiveChecks = done;
+  script.src = `static/${config.build}/frame/${wasm ? "frame" : "plain"}.js`;
+  script.integrity = `sha256-${wasm ? "%GLUE%" : "%PLAIN%"}`;
+  script.onerror = failed;
+  document.head.append(script);
 }
 
-function requestChecks() {
-  return new Promise((done, failed) => {
-    const script = document.createElement("script");
-    const wasm = window.WebAssembly;
-    receiveChecks = done;
-    script.src = `static/${config.build}/frame/${wasm ? "frame" : "plain"}.js`;
-    script.integrity = `sha256-${wasm ? "%GLUE%" : "%PLAIN%"}`;
-    script.onerror = failed;
-    setTimeout(failed, PATIENCE);
-    document.head.append(script);
+function attachChecks(attach) {
+  checks = attach({ field, form, config, input, sendToPage, readValue: kind.readValue, pageOrigin });
+  if (options.style) checks.stylePlaceholder(options.style);
+  updateField();
+}
+
+// Waits for the checks, though not for ever, and resolves with them. Loads them if they are not under way.
+export function loadChecks() {
+  if (checks) return Promise.resolve(checks);
+  loading = loading || new Promise(requestChecks).then(attachChecks);
+  const tooLate = new Promise((done, failed) => setTimeout(failed, PATIENCE));
+  return Promise.race([loading, tooLate]).then(() => checks, (lost) => {
+    loading = null;
+    throw lost;
   });
 }
-
-const pageOrigin = () => (target === "*" ? "null" : target);
 
 function describeField() {
   const value = kind.readValue();
@@ -71,9 +61,6 @@ function updateField() {
   kind.arrangeText(checks, options);
   sendToPage("state", describeField());
 }
-
-// The properties of the page's style that the text takes over.
-const INHERITED = /^(color|letter-spacing|font-(family|size|style|weight)|text-(align|transform))$/;
 
 const handlers = {
   options(message) {
@@ -130,12 +117,7 @@ export function startField(functions) {
     if (handlers.hasOwnProperty(data.type)) handlers[data.type](data);
   });
   // The other frames of the form and the script with the checks use this object. All of them come from our origin.
-  window.tillgate = Object.freeze({
-    form,
-    field,
-    fill,
-    addToBody: kind.addToBody,
-    complete: (attach) => receiveChecks(attach),
-    isComplete: () => !!checks,
-  });
+  const { addToBody } = kind;
+  const [complete, isComplete] = [(attach) => receiveChecks(attach), () => !!checks];
+  window.tillgate = Object.freeze({ form, field, fill, addToBody, complete, isComplete });
 }

@@ -1,18 +1,14 @@
-// The hidden frame on our own origin that configures and sends the forms without a card number: a merchant's policy need not
-// allow their page any connection to us.
+// The hidden frame on our own origin that configures and sends the forms without a card number: a merchant's policy
+// need not allow their page any connection to us.
 
-import { lostAnswer, makeBody, parseRegistration, readPurpose, selectCheckout, sendPayment, sendRequest } from "./send.js";
+import { lostAnswer, makeBody, parseRegistration, readPurpose, selectCheckout } from "./send.js";
+import { sendPayment, sendRequest } from "./send.js";
 import { addCode } from "./sibling.js";
 
 const config = JSON.parse(document.getElementById("tillgate-config").textContent);
 let target = "*";
-
-function sendToPage(type, more) {
-  parent.postMessage({ tillgate: "%WIRE%", relay: 1, type, ...more }, target);
-}
-
-// A wallet's sheet, a page of the gateway's in a frame beside this one, sends its token here. The page learns only whether
-// the shopper agreed.
+const sendToPage = (type, more) => parent.postMessage({ tillgate: "%WIRE%", relay: 1, type, ...more }, target);
+// A wallet's sheet, a page of ours in a frame beside this one, sends its token here. The page learns only that it did.
 let token = "";
 const sheetOrigin = new URL(config.pages || location.href).origin;
 addEventListener("message", ({ source, origin, data }) => {
@@ -41,11 +37,7 @@ const handlers = {
 addEventListener("message", async ({ source, origin, data }) => {
   if (source !== parent || !data || data.tillgate !== "%WIRE%" || !handlers.hasOwnProperty(data.type)) return;
   if (origin !== "null") target = origin;
-  const { call } = data;
-  try {
-    sendToPage("answer", { call, answer: await handlers[data.type](data, selectCheckout(config, data.checkout)) });
-  } catch (failure) {
-    sendToPage("answer", { call, answer: lostAnswer() });
-  }
+  const work = async () => handlers[data.type](data, selectCheckout(config, data.checkout));
+  sendToPage("answer", { call: data.call, answer: await work().catch(lostAnswer) });
 });
 sendToPage("ready", { config });

@@ -1,55 +1,44 @@
-// Requests to the gateway that come to an end, whatever the network does, and the one that pays. A frame decides by itself
-// where it sends: it builds the addresses from ids that have the gateway's own shape. The page learns the part of an answer
-// that it acts by, and never the answer itself.
+// Requests to the gateway that come to an end, whatever the network does, and the one that pays. A frame decides where
+// it sends: it builds the addresses from ids of the gateway's own shape. The page learns the part of an answer that it
+// acts by, and never the answer itself.
 
 // Time to wait for an answer, in milliseconds: twice as long as the gateway waits for a request.
 const TIMEOUT = 30000;
-
+// The shapes of ids are those of server/src/domain/id.rs.
 function parseId(value, shape) {
   if (typeof value !== "string" || !shape.test(value)) throw new TypeError("this is no id of the gateway's");
   return value;
 }
-
-// The shapes of ids are those of server/src/domain/id.rs.
 export const parseRegistration = (value) => parseId(value, /^[0-9a-f]{32}$/);
 
-// Returns the checkout of the frame's own document, or the one that the page names if the document has none: a page may make
-// its checkout when the shopper pays.
+// Returns the checkout of the frame's document. If it has none, the page makes one when the shopper pays, and names it.
 export function selectCheckout({ checkout, error }, named) {
   return parseId(checkout ? checkout.id : error ? "" : named, /^[0-9A-F]{32}\.[0-9a-z-]{1,15}$/);
 }
 
 // Returns the last part of a submit's address, which tells a checkout for tokenisation from others.
-export function readPurpose({ checkout }) {
-  return checkout && checkout.resourcePath.endsWith("/registration") ? "registration" : "payment";
-}
+export const readPurpose = ({ checkout }) =>
+  checkout && checkout.resourcePath.endsWith("/registration") ? "registration" : "payment";
 
 // The fields that a page may send: names, and prefixes of names. The gateway checks by the same list.
 const ALLOWED = "%FIELDS%".split(" ");
 
-function isAllowed(name) {
-  return ALLOWED.some((entry) => (/[.[_]$/.test(entry) ? name.startsWith(entry) : name === entry));
-}
-
+const isAllowed = (name) =>
+  ALLOWED.some((entry) => (/[.[_]$/.test(entry) ? name.startsWith(entry) : name === entry));
 const isWeb = (address) => typeof address === "string" && /^https?:\/\//i.test(address);
 
-// Returns the fields to post: those of the page, those that 3-D Secure needs about the browser, and the origin of the page,
-// whatever that page says. A frame sees the same browser as the page around it.
+// Returns the fields to post: those of the page, those that 3-D Secure needs about the browser, and the origin of the
+// page, whatever that page says. A frame sees the same browser as the page around it.
 export function makeBody(fields, origin) {
   const body = new URLSearchParams();
   for (const [name, value] of new URLSearchParams(fields)) {
     if (isAllowed(name) && (name !== "shopperResultUrl" || isWeb(value))) body.append(name, value);
   }
-  const browser = {
-    userAgent: navigator.userAgent,
-    // At most eight characters of a language tag, cut at a hyphen.
-    language: (navigator.language.match(/^.{1,8}(?=-|$)/) || [""])[0],
-    screenWidth: screen.width,
-    screenHeight: screen.height,
-    screenColorDepth: screen.colorDepth,
-    timezone: new Date().getTimezoneOffset(),
-    javaEnabled: false,
-  };
+  const { width: screenWidth, height: screenHeight, colorDepth: screenColorDepth } = screen;
+  // At most eight characters of a language tag, cut at a hyphen.
+  const language = (navigator.language.match(/^.{1,8}(?=-|$)/) || [""])[0];
+  const known = { userAgent: navigator.userAgent, language, timezone: new Date().getTimezoneOffset() };
+  const browser = { ...known, screenWidth, screenHeight, screenColorDepth, javaEnabled: false };
   for (const name in browser) if (browser[name] !== "") body.set(`customer.browser.${name}`, browser[name]);
   body.set("shopOrigin", origin);
   return body;
@@ -68,25 +57,19 @@ function readPage({ url, method, parameters, preconditions }) {
   };
 }
 
-// Returns the part of an answer that the page learns. It has every name, so that nothing is inherited from the prototypes of
-// the page.
+// Returns the part of an answer that the page learns. It has every name, so that the page's prototypes lend it none.
 function summarizeAnswer(status, text) {
   let parsed;
   try {
     parsed = JSON.parse(text);
-  } catch (foreign) {
-    // A server between us and the gateway wrote it.
-  }
+  } catch (foreign) {} // A server between us and the gateway wrote it.
   const { id, flow, redirect, threeDSecure, saved, checkoutState, result } = parsed || {};
   const { description, parameterErrors } = result || {};
   return {
-    status,
-    id: readText(id),
-    flow: readText(flow),
+    status, id: readText(id), flow: readText(flow), checkoutState: readText(checkoutState),
     redirect: redirect ? readPage(redirect) : null,
     threeDSecure: !!threeDSecure,
     saved: saved || null,
-    checkoutState: readText(checkoutState),
     description: readText(description),
     wrong: readList(parameterErrors).map(({ name }) => readText(name)),
   };
@@ -102,16 +85,14 @@ export async function sendRequest(method, checkout, path, body) {
   try {
     const answer = await fetch(`checkouts/${checkout}/${path}`, { method, body, signal: life.signal });
     return summarizeAnswer(answer.status, await answer.text());
-  } catch (lost) {
-    return lostAnswer();
-  } finally {
+  } catch (lost) { return lostAnswer(); } finally {
     clearTimeout(timer);
   }
 }
 
-// Pays. If the answer is lost, or a server between us and the gateway wrote it, the payment may have been made, so the gateway
-// is asked for the checkout's state. If that is paid or about to be, the same is sent again: the gateway charges nobody twice
-// and says where the shopper goes. An open checkout has not been charged. An expired one is gone.
+// Pays. If the answer is lost, or a server between us and the gateway wrote it, the payment may have been made, so the
+// gateway is asked for the checkout's state. If that is paid or about to be, the same is sent again: the gateway
+// charges nobody twice and says where the shopper goes. An open checkout has not been charged. An expired one is gone.
 export async function sendPayment(checkout, path, body) {
   const answer = await sendRequest("POST", checkout, path, body);
   const { status, wrong } = answer;

@@ -6,9 +6,7 @@ export function findSibling(form, field) {
     try {
       const other = parent.frames[at].tillgate;
       if (other.form === form && other.field === field) return other;
-    } catch (foreign) {
-      // A frame of another origin.
-    }
+    } catch (foreign) {} // A frame of another origin.
   }
 }
 

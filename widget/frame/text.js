@@ -1,16 +1,13 @@
 // The frame of the card's holder or of its expiry date, for merchants who want no field of the card in their page
-// (`enableSAQACompliance`). The page learns only whether the field is empty, valid, or a date in the past. The content goes
-// from frame to frame, into the one request that the frame of the card number makes.
+// (`enableSAQACompliance`). The page learns only whether the field is empty, valid, or a date in the past. The content
+// goes from frame to frame, into the one request that the frame of the card number makes.
 
 import { input, isDate, loadChecks, startField } from "./field.js";
 
 const readValue = () => input.value.trim();
 
 input.autocomplete = isDate ? "cc-exp" : "cc-name";
-if (!isDate) {
-  input.removeAttribute("dir");
-  input.removeAttribute("inputmode");
-}
+if (!isDate) for (const name of ["dir", "inputmode"]) input.removeAttribute(name);
 startField({
   readValue,
   // Formats a date at the end of the text only: a caret in the middle is left alone.
@@ -19,10 +16,6 @@ startField({
     const shown = checks.formatDate(input.value);
     if (shown !== input.value) input.value = shown;
   },
-  applyOptions({ dir }) {
-    document.documentElement.dir = dir;
-  },
-  async addToBody(body) {
-    (await loadChecks()).addToBody(body, readValue());
-  },
+  applyOptions: ({ dir }) => (document.documentElement.dir = dir),
+  addToBody: async (body) => (await loadChecks()).addToBody(body, readValue()),
 });

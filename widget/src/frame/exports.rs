@@ -1,5 +1,5 @@
-//! Functions for the scripts of the frames: they put a question in byte by byte, then ask. Only numbers cross the border,
-//! which keeps the glue small. The script of the card number's frame posts the payment by itself.
+//! Functions for the scripts of the frames: they put a question in byte by byte, then ask. Only numbers cross the
+//! border, which keeps the glue small. The script of the card number's frame posts the payment by itself.
 
 use std::cell::RefCell;
 
@@ -40,8 +40,8 @@ pub fn clear() {
     });
 }
 
-/// Adds a byte of the question, which is in UTF-8: a text, or what [`Question::read`] describes. A byte that finds no room
-/// is left out.
+/// Adds a byte of the question, which is in UTF-8: a text, or what [`Question::read`] describes. A byte that finds no
+/// room is left out.
 #[wasm_bindgen]
 pub fn put(byte: u8) {
     TEXT.with_borrow_mut(|text| {
