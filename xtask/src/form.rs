@@ -11,6 +11,8 @@ mod locale;
 mod modules;
 mod plain_js;
 mod script;
+#[cfg(test)]
+mod script_tests;
 mod sizes;
 
 use std::fs;

@@ -113,6 +113,12 @@ pub enum FieldReport<S> {
     Failed,
 }
 
+impl<S> FieldReport<S> {
+    /// The types of these messages.
+    pub const TYPES: &[&str] =
+        &["ready", "state", "focus", "blur", "enter", "escape", "autofill", "invalid", "answer", "failed"];
+}
+
 impl<S: Source> FieldReport<S> {
     /// Reads a message. `None` if its type is unknown.
     pub fn read(data: &S) -> Option<Self> {
@@ -133,10 +139,6 @@ impl<S: Source> FieldReport<S> {
             _ => return None,
         })
     }
-
-    /// The types of these messages.
-    pub const TYPES: &[&str] =
-        &["ready", "state", "focus", "blur", "enter", "escape", "autofill", "invalid", "answer", "failed"];
 }
 
 /// The look of the field in a frame, and what it is called.
