@@ -21,8 +21,8 @@ export const sendToPage = (type, more) =>
 sendToPage("ready", { config: isNumber ? config : undefined });
 
 // The functions of the entry module: `readValue`, `arrangeText`, `applyOptions` and `addToBody`.
-let kind;
-let options = {};
+let kind, options = {};
+// `loading` is a promise of the checks, null after they were lost, and undefined before.
 let checks, loading, receiveChecks;
 
 function requestChecks(done, failed) {
@@ -75,8 +75,8 @@ const handlers = {
     if (checks) checks.stylePlaceholder(style);
     kind.applyOptions(message);
     updateField();
-    // The page sends its options once the form is there. What loads then does not delay the form.
-    if (!loading) setTimeout(() => loadChecks().catch(() => {}));
+    // The form is there when the first options come, so nothing delays it. Lost checks load again when they are needed.
+    if (loading === undefined) setTimeout(() => loadChecks().catch(() => {}));
   },
   brand({ brand }) {
     options.brand = brand;
