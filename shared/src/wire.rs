@@ -1,14 +1,18 @@
 //! Messages between the page module of the form, the frames of its fields and the relay frame. The scripts of the
-//! frames are JavaScript: a test of the packing compares the names there with those here.
+//! frames are JavaScript and repeat the names of types and parts.
 
 mod answer;
 mod config;
 mod field;
+#[cfg(any(test, feature = "json"))]
+mod json;
 mod relay;
 
 pub use answer::{GatewayAnswer, NextStep, Page, PageMethod};
 pub use config::{ClosedReason, Config, OfferedBrand, StoredAccount};
 pub use field::{FieldMessage, FieldReport, FieldState, FrameField, FrameLook, Submit};
+#[cfg(any(test, feature = "json"))]
+pub use json::Json;
 pub use relay::{RelayCall, RelayReport};
 
 /// Version of the messages. A frame with another version comes from another build, and is not understood.

@@ -111,8 +111,8 @@ const dateChecks = {
 };
 
 // The properties of a placeholder that a merchant may set: their values load nothing.
-const HARMLESS =
-  /^(color|opacity|letter-spacing|line-height|(text|font)-(align|transform|shadow|decoration|family|size|style|weight|variant))$/;
+const HARMLESS = /^(color|opacity|letter-spacing|line-height)$/;
+const HARMLESS_TEXT = /^(text|font)-(align|transform|shadow|decoration|family|size|style|weight|variant)$/;
 
 // Gives the placeholder the page's colour, and then what the merchant wants.
 function stylePlaceholder(style) {
@@ -122,7 +122,7 @@ function stylePlaceholder(style) {
   placeholder.color = style.placeholder || "";
   for (const [key, value] of style.own || []) {
     const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    if (HARMLESS.test(name)) placeholder.setProperty(name, value);
+    if (HARMLESS.test(name) || HARMLESS_TEXT.test(name)) placeholder.setProperty(name, value);
   }
 }
 

@@ -31,8 +31,8 @@ function loadElement(create, place, attempt) {
   });
 }
 
-// Permits an address of ours where the page requires Trusted Types and allows our policy. All loaders share one policy,
-// as a second of the same name may be refused.
+// Returns an address that Trusted Types accept. A page that requires them must list the name of our policy, which
+// passes only our addresses. All loaders share one policy, because a second of the same name may be refused.
 function trustAddress(url) {
   var types = globalOf("trustedTypes");
   if (!types) return url;
@@ -78,7 +78,7 @@ export function loadStyle(wanted, whenLoaded) {
   if (styleName === name) return;
   styleName = name;
   if (styleLink) styleLink.remove();
-  // A merchant who brings all of the style leaves hidden what is hidden.
+  // The merchant brings all of the style, except that hidden parts stay hidden.
   if (name === "none") return adoptRules(".wpwl-container [hidden]{display:none}");
   // Until the sheet arrives, its measures alone: nothing may jump.
   adoptRules(name === "card" ? "%SKELETON%" : "");

@@ -22,7 +22,7 @@ function startLoader() {
   var page = null, inbox = [];
   var isSettled = false, isRequested = false, isEnded = false;
 
-  // What the page module uses of the loader. Its functions are declared in widget/src/page/bridge.rs.
+  // The parts of the loader that the page module uses, as widget/src/page/bridge.rs declares them.
   var loader = {
     // The version of the messages between loader, page module and frames.
     version: "%WIRE%",
@@ -43,7 +43,7 @@ function startLoader() {
       isRequested = false;
       if (!isEnded) showFailure(String(error && error.message), "WidgetError");
     },
-    // Called by the language's script.
+    // Called by the script of a language.
     words: takeTexts,
     go: startPage, look: lookForForms, unload: unload,
   };

@@ -239,10 +239,8 @@ fn select_config<'a>(
                 CheckoutState::Paid => paid_checkout_config(),
                 CheckoutState::Expired => closed_checkout_config("This checkout has expired. Please start again."),
             };
-            {
-                let bundle = state.builds.pinned_or_current(&checkout.build);
-                ConfiguredDocument { status: StatusCode::OK, bundle, checkout: Some(checkout), config }
-            }
+            let bundle = state.builds.pinned_or_current(&checkout.build);
+            ConfiguredDocument { status: StatusCode::OK, bundle, checkout: Some(checkout), config }
         }
         Err(Failure::Refused(_)) => ConfiguredDocument {
             status: StatusCode::NOT_FOUND,

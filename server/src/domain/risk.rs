@@ -242,9 +242,8 @@ impl RiskDecision {
     }
 
     /// Returns what follows from the decision. `is_authenticated` is true if the cardholder is, or is about to be,
-    /// authenticated by 3-D Secure, which fulfils a challenge unless test data ask for one after the approval, whatever
-    /// the payment is. `is_approved` is true if the connector has approved the
-    /// payment; it is then reversed, not just declined.
+    /// authenticated by 3-D Secure. That fulfils a challenge, except one that test data demand after the approval.
+    /// `is_approved` is true if the connector has approved the payment; it is then reversed, not just declined.
     pub fn rule_on(&self, settings: RiskSettings, is_authenticated: bool, is_approved: bool) -> RiskRuling {
         let RiskSettings { review, error, .. } = settings;
         let codes = match self.outcome {

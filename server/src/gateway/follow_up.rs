@@ -95,22 +95,24 @@ impl Gateway {
         let id = PaymentId::parse(id).ok_or_else(|| unknown_payment(modification_type))?;
         let channel = self.channel_of_payment(entity, &id)?;
         let entity = channel.as_deref().unwrap_or(entity);
-        let found = self.store.load_payment(&entity.id, &id)?.ok_or_else(|| unknown_payment(modification_type))?;
+        let stored = self.store.load_stored_payment(&entity.id, &id)?;
+        let stored = Arc::new(stored.ok_or_else(|| unknown_payment(modification_type))?);
+        let found = &stored.payment;
         let request = read_request(entity, &parameters)?;
-        let requested = request.amount.to_amount(&found)?;
+        let requested = request.amount.to_amount(found)?;
         three_ds_amount(&parameters, requested.unwrap_or(found.amount))?;
         let mode = ProcessingMode::from_parameters(entity.live, &found.parameters)?;
         let now = self.now_of(entity);
         let new = Self::new_payment_id(self.next_id_time(entity))?;
         let amount = requested.unwrap_or(found.amount);
-        let new = draft_follow_up(new, now, &found, request.modification_type, amount, codes::PENDING, parameters);
+        let new = draft_follow_up(new, now, found, request.modification_type, amount, codes::PENDING, parameters);
         let new = Payment { ndc: recorder.ndc().cloned(), ..new };
-        let result = self.result_in_process(&request, &new, &found).await;
+        let result = self.result_in_process(&request, &new, found).await;
         let _guard = if result.is_none() { self.payments_in_flight.mark_payment(&new.id) } else { None };
         // Boxed, because it moves through several futures to the writer's thread.
         let follow_up = Box::new(FollowUp {
-            connector: self.route_of(&found).map(|route| route.connector),
-            time_limits: self.time_limits_of(&found),
+            connector: self.route_of(found).map(|route| route.connector),
+            time_limits: self.time_limits_of(found),
             machine_time: self.now(),
             recorder: recorder.clone(),
             request,
@@ -120,10 +122,8 @@ impl Gateway {
             new,
         });
         // The original may have ended since it was found, and has the connector's ids only then.
-        let (written, referenced) = self
-            .store
-            .update(RecordKeys::for_modification(&entity.id, &id), move |loaded| follow_up.decide_changes(loaded))
-            .await??;
+        let keys = RecordKeys::for_modification(&entity.id, &id).with_known_payment(&stored);
+        let (written, referenced) = self.store.update(keys, move |loaded| follow_up.decide_changes(loaded)).await??;
         if !written.awaits_connector() {
             return Ok(written);
         }

@@ -1,9 +1,11 @@
 //! Input of a decision: the keys that it requests, and the data loaded under the write lock.
 
+use std::sync::Arc;
+
 use super::risk_counters::RiskRowKeys;
 use super::risk_rules::RiskKeys;
 use super::wallet::UsedWalletToken;
-use super::{StoredCredentialKeys, StoredCredentials};
+use super::{StoredCredentialKeys, StoredCredentials, StoredPayment};
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
 use crate::domain::id::{CheckoutId, EntityId, PaymentId};
@@ -21,6 +23,8 @@ pub struct RecordKeys {
     pub entity: Option<EntityId>,
     /// A payment of an entity.
     pub payment: Option<(EntityId, PaymentId)>,
+    /// That payment as it was read before, which saves decoding it if it has not changed.
+    pub known_payment: Option<Arc<StoredPayment>>,
     /// True if the follow-up payments of that payment are loaded, too.
     pub follow_ups: bool,
     /// `merchantTransactionId` to check for an earlier successful payment.
@@ -78,6 +82,12 @@ impl RecordKeys {
     /// Returns the keys of one payment of an entity and of its follow-up payments.
     pub fn for_modification(entity: &EntityId, id: &PaymentId) -> Self {
         Self { follow_ups: true, ..Self::for_payment(entity, id) }
+    }
+
+    /// Returns the same keys with the payment as it was read before.
+    #[must_use]
+    pub fn with_known_payment(self, payment: &Arc<StoredPayment>) -> Self {
+        Self { known_payment: Some(Arc::clone(payment)), ..self }
     }
 }
 

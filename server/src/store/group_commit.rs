@@ -74,8 +74,8 @@ impl CommitQueue {
     }
 
     /// Queues a write at once, so that the returned future, which waits for its commit, need not hold it. Fails with
-    /// `Overloaded` if the queue is full. The write runs even if the future is dropped. `finish` runs on the thread just
-    /// before the caller receives the outcome.
+    /// `Overloaded` if the queue is full. The write runs even if the future is dropped. `finish` runs on the thread
+    /// just before the caller receives the outcome.
     pub(super) fn commit_write<T: Send + 'static>(
         &self,
         write: impl FnOnce(&Connection) -> Result<(T, WrittenRows), StoreError> + Send + 'static,

@@ -105,6 +105,7 @@ use readers::Readers;
 pub use responses::FoundResponse;
 pub use risk_counters::{RiskRowKeys, RiskRowKind};
 use schema::{open_connection, store_path};
+pub use shared_parameters::StoredPayment;
 pub use sources::Sources;
 pub use stored_credentials::{NewRegistration, RegistrationWithAccount, StoredCredentialKeys, StoredCredentials};
 pub use writer::WriteLimits;

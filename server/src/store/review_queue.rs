@@ -300,11 +300,7 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn has_review_decision(
-        &self,
-        payment: &PaymentId,
-        decision: &RequestedDecision,
-    ) -> Result<bool, StoreError> {
+    pub fn has_review_decision(&self, payment: &PaymentId, decision: &RequestedDecision) -> Result<bool, StoreError> {
         let actions = self.run_read(|connection| load_actions(connection, payment))?;
         Ok(actions.iter().any(|action| decision.is_same_decision(action)))
     }

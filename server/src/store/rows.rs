@@ -28,9 +28,10 @@ pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result
         Some(id) => entity::load_entity(connection, id)?,
         None => None,
     };
-    let payment = match &keys.payment {
-        Some((entity, id)) => load_payment(connection, entity, id)?,
-        None => None,
+    let payment = match (&keys.known_payment, &keys.payment) {
+        (Some(known), _) => known.reload_payment(connection)?,
+        (None, Some((entity, id))) => load_payment(connection, entity, id)?,
+        (None, None) => None,
     };
     let follow_ups = match &payment {
         Some(payment) if keys.follow_ups => load_follow_ups(connection, &payment.id)?,

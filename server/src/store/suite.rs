@@ -44,6 +44,7 @@ macro_rules! conformance_suite {
             decisions {
                 concurrent_decisions_about_one_checkout_are_taken_one_after_the_other
                 a_decision_sees_everything_that_was_committed_before_it
+                a_payment_that_has_changed_since_it_was_read_is_loaded_again
                 a_refused_decision_writes_nothing
                 of_two_decisions_that_were_prepared_on_one_version_one_is_refused
                 a_write_that_fails_takes_nothing_from_its_neighbours

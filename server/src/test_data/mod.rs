@@ -42,7 +42,7 @@ pub struct TestCard {
 }
 
 /// Test cards of the contract outside 3-D Secure, a few of each brand.
-pub static CARDS: [TestCard; 18] = [
+pub static CARDS: [TestCard; 27] = [
     succeeding_card("VISA", "4200000000000000"),
     succeeding_card("VISA", "4242424242424242"),
     TestCard { number: "4111111111111111", brand: "VISA", outcome: &EXTERNAL_CARD },
@@ -61,7 +61,34 @@ pub static CARDS: [TestCard; 18] = [
     TestCard { number: "4200000000000083", brand: "VISA", outcome: &SOFT_DECLINE },
     TestCard { number: "5200000000000080", brand: "MASTER", outcome: &SOFT_DECLINE },
     TestCard { number: "4200000000000001", brand: "VISA", outcome: &WRONG_CHECK_DIGIT },
+    declined_card("4200000000005512", &DECLINES[0]),
+    declined_card("4200000000005520", &DECLINES[1]),
+    declined_card("4200000000005538", &DECLINES[2]),
+    declined_card("4200000000005546", &DECLINES[3]),
+    declined_card("4200000000005553", &DECLINES[4]),
+    declined_card("4200000000005561", &DECLINES[5]),
+    declined_card("4200000000005579", &DECLINES[6]),
+    declined_card("4200000000005587", &DECLINES[7]),
+    declined_card("4200000000005595", &DECLINES[8]),
 ];
+
+/// Plain declines by the issuer, one for each reason that shoppers meet, with the response codes of ISO 8583.
+static DECLINES: [TestOutcome; 9] = [
+    TestOutcome::new("is declined without a reason", codes::DECLINED_BY_ISSUER, "05"),
+    TestOutcome::new("is not known to its issuer", codes::CARD_INVALID, "14"),
+    TestOutcome::new("is declined because of its security code", codes::CODE_DECLINED, "82"),
+    TestOutcome::new("lacks the money", codes::CREDIT_EXCEEDED, "51"),
+    TestOutcome::new("is declined because of its expiry date", codes::EXPIRY_DECLINED, "54"),
+    TestOutcome::new("was reported stolen", codes::CARD_STOLEN, "43"),
+    TestOutcome::new("is blocked", codes::CARD_BLOCKED, "62"),
+    TestOutcome::new("has exceeded its limit", codes::LIMIT_EXCEEDED, "61"),
+    TestOutcome::new("was reported lost", codes::CARD_LOST, "41"),
+];
+
+/// Creates a Visa test card whose payments are declined.
+const fn declined_card(number: &'static str, outcome: &'static TestOutcome) -> TestCard {
+    TestCard { number, brand: "VISA", outcome }
+}
 
 /// Creates a test card whose payments succeed.
 const fn succeeding_card(brand: &'static str, number: &'static str) -> TestCard {

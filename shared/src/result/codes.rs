@@ -89,6 +89,24 @@ codes! {
     MANDATE_DATE_INVALID = "100.500.302";
     /// The brand does not accept this currency.
     CURRENCY_NOT_CONFIGURED = "600.200.500";
+    /// The issuer does not know the card.
+    CARD_INVALID = "800.100.151";
+    /// The issuer declines without a reason.
+    DECLINED_BY_ISSUER = "800.100.152";
+    /// The issuer declines because of a wrong security code.
+    CODE_DECLINED = "800.100.153";
+    /// The amount exceeds the cardholder's credit.
+    CREDIT_EXCEEDED = "800.100.155";
+    /// The issuer has another expiry date.
+    EXPIRY_DECLINED = "800.100.157";
+    /// The card was reported stolen.
+    CARD_STOLEN = "800.100.159";
+    /// The card is blocked.
+    CARD_BLOCKED = "800.100.160";
+    /// The limit of the card is exceeded.
+    LIMIT_EXCEEDED = "800.100.162";
+    /// The card was reported lost.
+    CARD_LOST = "800.100.165";
     /// The bank reports that the account is closed.
     ACCOUNT_CLOSED = "800.100.202";
     /// The bank reports that there is not enough money on the account.

@@ -8,7 +8,8 @@ use tokio::task::JoinHandle;
 use crate::external::AcquirerScene;
 use crate::support::*;
 use crate::three_ds::{
-    self, BACK, CARDHOLDER_DATA, challenge_transaction, post_to_page, read_payment, redirect_field, visit_page,
+    self, BACK, CARDHOLDER_DATA, DONE_ELSEWHERE, challenge_transaction, post_to_page, read_payment, redirect_field,
+    visit_page,
 };
 
 const PAID: &str = "000.100.112";
@@ -103,17 +104,9 @@ async fn a_challenged_payment_goes_to_the_host_once_the_cardholder_has_confirmed
 #[tokio::test]
 async fn the_result_of_an_authentication_elsewhere_is_passed_on_as_it_was_sent() -> anyhow::Result<()> {
     let scene = AcquirerScene::start(&[], &[]).await?;
-    let sent = [
-        ("threeDSecure.eci", "05"),
-        ("threeDSecure.verificationId", "AAACAgSRBklmQCFgMpEGAAAAAAA="),
-        ("threeDSecure.dsTransactionId", "c75f23af-9454-43f6-ba17-130ed529507e"),
-        ("threeDSecure.version", "2.1.0"),
-        ("threeDSecure.enrollmentStatus", "Y"),
-        ("threeDSecure.authenticationStatus", "Y"),
-    ];
     // A card that would be challenged, and one that is in no directory.
     for number in [CHALLENGE, "4200000000000000"] {
-        let paid = pay_externally(&scene, number, &sent).await?;
+        let paid = pay_externally(&scene, number, &DONE_ELSEWHERE).await?;
         assert_result(&paid, 200, PAID);
         let booked = scene.booked_entries("debit").await?;
         let expected = json!({

@@ -216,3 +216,29 @@ async fn a_live_entity_without_a_connector_takes_no_money_and_simulates_none() -
     assert_result(&shop.read_status(made.id()).await?, 400, "600.200.201");
     Ok(())
 }
+
+#[tokio::test]
+async fn a_test_card_is_declined_in_the_form_for_each_reason() -> anyhow::Result<()> {
+    let merchant = sandbox_shop();
+    for (number, code, acquirer) in [
+        ("4200000000005512", "800.100.152", "05"),
+        ("4200000000005520", "800.100.151", "14"),
+        ("4200000000005538", "800.100.153", "82"),
+        ("4200000000005546", "800.100.155", "51"),
+        ("4200000000005553", "800.100.157", "54"),
+        ("4200000000005561", "800.100.159", "43"),
+        ("4200000000005579", "800.100.160", "62"),
+        ("4200000000005587", "800.100.162", "61"),
+        ("4200000000005595", "800.100.165", "41"),
+    ] {
+        let checkout = merchant.create_checkout(&[]).await?;
+        merchant.submit_card(checkout.id(), &[("card.number", number)]).await?;
+        let status = merchant.read_status(checkout.id()).await?;
+        assert_eq!(status.result_code(), code, "{number}: {}", status.text);
+        assert_eq!(status.json["resultDetails"]["AcquirerResponse"], acquirer, "{number}: {}", status.text);
+        // Another card pays the same checkout.
+        merchant.submit_card(checkout.id(), &[]).await?;
+        assert_eq!(merchant.read_status(checkout.id()).await?.result_code(), "000.100.110");
+    }
+    Ok(())
+}

@@ -70,7 +70,7 @@ fn count_callbacks(gateway: &TestGateway) -> anyhow::Result<u32> {
 #[tokio::test]
 async fn a_repeated_decision_changes_nothing_whatever_it_is() -> anyhow::Result<()> {
     let gateway = TestGateway::start_with(&LOOPBACK)?;
-    // Nobody answers there, so every callback stays in the outbox.
+    // This receiver never answers, so every callback stays in the outbox.
     let silent = std::net::TcpListener::bind("127.0.0.1:0")?;
     let shop = create_shop(&gateway, &format!("urls = [\"http://{}/\"]\n", silent.local_addr()?)).await?;
     let [date, later] = ["2026-11-24 00:10:05.007", "2026-11-24 00:10:05.008"].map(|date| ("date", date));

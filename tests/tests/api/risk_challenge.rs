@@ -84,7 +84,7 @@ async fn a_payment_to_review_is_challenged_before_it_is_held_if_it_can_be() -> a
             assert_result(&held, 200, "100.400.500");
             assert_eq!(held.json["threeDSecure"]["authenticationStatus"], "Y", "{}", held.text);
         }
-        // Nobody can challenge this card, so an analyst decides without.
+        // This card cannot be challenged, so an analyst decides without a challenge.
         assert_result(&pay_by_card(&shop, "VISA", UNAVAILABLE, &[LARGE]).await?, 200, "100.400.500");
     }
     // A payment that is declined for its review needs no challenge.

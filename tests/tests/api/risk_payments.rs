@@ -237,14 +237,6 @@ async fn the_source_of_a_value_is_the_party_that_has_chosen_it() -> anyhow::Resu
     let shop = create_shop_with_rules(TestGateway::shared(), &[], &rules).await?;
     let frictionless = [&three_ds::CARDHOLDER_DATA[..], &[("card.number", "4200000000000026")]].concat();
     let countries = [("billing.country", "DE"), ("shipping.country", "FR")];
-    let elsewhere = [
-        ("threeDSecure.eci", "05"),
-        ("threeDSecure.verificationId", "AAACAgSRBklmQCFgMpEGAAAAAAA="),
-        ("threeDSecure.dsTransactionId", "c75f23af-9454-43f6-ba17-130ed529507e"),
-        ("threeDSecure.version", "2.1.0"),
-        ("threeDSecure.enrollmentStatus", "Y"),
-        ("threeDSecure.authenticationStatus", "Y"),
-    ];
     let item = ("cart.items[0].name", "Bowl");
     let checkout = shop.create_checkout(&[three_ds::BACK, item, countries[0]]).await?;
     shop.submit_card(checkout.id(), &[&frictionless[..], &countries[1..]].concat()).await?;
@@ -255,7 +247,7 @@ async fn the_source_of_a_value_is_the_party_that_has_chosen_it() -> anyhow::Resu
     for (answer, score) in [
         (shop.read_status(checkout.id()).await?, "31111"),
         (shop.read_status(offers.id()).await?, "10000"),
-        (shop.pay_by_card(&[&elsewhere[..], &countries].concat()).await?, "2000"),
+        (shop.pay_by_card(&[&three_ds::DONE_ELSEWHERE[..], &countries].concat()).await?, "2000"),
         (three_ds::pay_by_card(&shop, "VISA", "4200000000000026", &[item]).await?, "1100"),
     ] {
         assert_result(&answer, 200, "000.100.110");

@@ -143,6 +143,7 @@ async fn a_frame_that_is_moved_after_typing_says_so_by_its_empty_field_and_still
         form.wait_for_hint("cardNumberError").await?;
         assert_eq!(stage.submit_count(), 0);
         form.enter_number("4200000000000000").await?;
+        form.wait_for_no_hint("cardNumberError").await?;
         form.press_pay_button().await?;
         stage.wait_until_paid(&browser).await?;
         Ok(())

@@ -21,14 +21,10 @@ impl Value {
             static EVERY_OBJECT: JsValue = Object::get_prototype_of(&Object::new()).into();
         }
         let key = JsValue::from_str(name);
-        let is_own = |object: &JsValue| {
-            Reflect::get_own_property_descriptor(object.unchecked_ref::<Object>(), &key)
-                .is_ok_and(|found| !found.is_undefined())
-        };
         if !self.0.is_object() && !self.0.is_function() {
             return JsValue::UNDEFINED;
         }
-        if EVERY_OBJECT.with(is_own) && !is_own(&self.0) {
+        if EVERY_OBJECT.with(|object| has_own(object, &key)) && !has_own(&self.0, &key) {
             return JsValue::UNDEFINED;
         }
         Reflect::get(&self.0, &key).unwrap_or_default()
@@ -83,6 +79,11 @@ impl Source for Value {
         let object: Option<&Object> = self.0.dyn_ref();
         object.map(|object| Object::keys(object).iter().filter_map(|key| key.as_string()).collect()).unwrap_or_default()
     }
+}
+
+/// Returns true if an object has a property itself, and does not inherit it.
+fn has_own(object: &JsValue, key: &JsValue) -> bool {
+    Reflect::get_own_property_descriptor(object.unchecked_ref::<Object>(), key).is_ok_and(|found| !found.is_undefined())
 }
 
 /// A JavaScript object that is being made. It inherits nothing.
@@ -142,7 +143,7 @@ pub fn list_of(values: &[String]) -> Array {
 /// Calls a function with these arguments.
 ///
 /// # Errors
-/// What it throws.
+/// The exception that the function throws.
 pub fn call(function: &Function, this: &JsValue, arguments: &[JsValue]) -> Result<JsValue, JsValue> {
     Reflect::apply(function, this, &arguments.iter().cloned().collect())
 }
@@ -158,12 +159,9 @@ pub fn inherit_from(parent: &JsValue) -> Value {
 pub fn find_global(name: &str) -> Option<Value> {
     let global: JsValue = js_sys::global().into();
     let key = JsValue::from_str(name);
-    let owns = |object: &JsValue| {
-        Reflect::get_own_property_descriptor(object.unchecked_ref::<Object>(), &key)
-            .is_ok_and(|found| !found.is_undefined())
-    };
     let prototype: JsValue = Object::get_prototype_of(&global).into();
-    (owns(&global) || owns(&prototype)).then(|| Value(Reflect::get(&global, &key).unwrap_or_default()))
+    (has_own(&global, &key) || has_own(&prototype, &key))
+        .then(|| Value(Reflect::get(&global, &key).unwrap_or_default()))
 }
 
 /// Sets a global.
@@ -437,7 +435,8 @@ extern "C" {
     fn query_selector_all(this: &AnyElement, css: &str) -> web_sys::NodeList;
 }
 
-/// Finds all nodes in an element that match.
-pub fn find_all(element: &Element, css: &str) -> web_sys::NodeList {
-    element.unchecked_ref::<AnyElement>().query_selector_all(css)
+/// Finds all elements in an element that match.
+pub fn find_all(element: &Element, css: &str) -> Vec<Element> {
+    let found = element.unchecked_ref::<AnyElement>().query_selector_all(css);
+    (0..found.length()).filter_map(|at| found.get(at)?.dyn_into().ok()).collect()
 }

@@ -5,7 +5,7 @@ use yew::prelude::*;
 
 use super::dom::Listener;
 
-/// ButtonProperties of a button.
+/// Properties of a button.
 #[derive(Clone, PartialEq, Properties)]
 pub struct ButtonProperties {
     /// Its classes.

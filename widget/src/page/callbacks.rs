@@ -143,7 +143,7 @@ fn make_error(name: ErrorName, message: &str, brand: Option<&str>, while_submitt
     error.0
 }
 
-/// Calls a callback of the merchant, if there is one. What it throws appears in the merchant's console.
+/// Calls a callback of the merchant, if there is one. An exception of it appears in the merchant's console.
 pub fn notify(session: &Session, callback: &Callback<'_>, form: Option<&FormNode>) {
     let options = session.given_options();
     let Some(function) = options.function(callback.name()) else { return };
@@ -230,7 +230,7 @@ fn wrap_nodes(nodes: Vec<Element>) -> JsValue {
     let wrapped = Value(list.clone().into());
     let inside = nodes.clone();
     let find = Closure::<dyn Fn(String) -> JsValue>::new(move |css: String| {
-        let found = inside.iter().map(|node| find_all(node, &css));
+        let found = inside.iter().map(|node| bridge::find_all(node, &css));
         wrap_nodes(found.flatten().collect())
     });
     wrapped.set("find", &find.into_js_value());
@@ -260,10 +260,4 @@ fn wrap_nodes(nodes: Vec<Element>) -> JsValue {
     });
     wrapped.set("height", &height.into_js_value());
     wrapped.0
-}
-
-/// Finds all nodes in an element that match. A form's own function may be shadowed.
-fn find_all(node: &Element, css: &str) -> Vec<Element> {
-    let found = bridge::find_all(node, css);
-    (0..found.length()).filter_map(|at| found.get(at)?.dyn_into().ok()).collect()
 }

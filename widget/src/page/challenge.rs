@@ -92,10 +92,7 @@ impl Challenges {
         let Some(form) = self.current.borrow().as_ref().map(|challenge| challenge.form.clone()) else { return };
         self.restore(session);
         form.send(Message::Notice(Some(Notice::error(session.text(keys::CANCELLED)))));
-        let button = form.form_node().and_then(|form| form.find(".wpwl-button-pay"));
-        if let Some(button) = button.and_then(|button| button.dyn_into::<HtmlElement>().ok()) {
-            let _ = button.focus();
-        }
+        form.focus_pay_button();
     }
 
     fn is_current(&self, challenge: &Rc<Challenge>) -> bool {

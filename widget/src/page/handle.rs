@@ -160,6 +160,15 @@ impl FormHandle {
         self.form.borrow().clone()
     }
 
+    /// Sets the focus to the pay button.
+    pub fn focus_pay_button(&self) {
+        use wasm_bindgen::JsCast as _;
+        let button = self.form_node().and_then(|form| form.find("button[name=pay]"));
+        if let Some(button) = button.and_then(|button| button.dyn_into::<HtmlElement>().ok()) {
+            let _ = button.focus();
+        }
+    }
+
     /// Returns the frame of a field.
     pub fn frame(&self, field: FrameField) -> Option<HtmlIFrameElement> {
         self.frames.borrow().iter().find(|(known, _)| *known == field).map(|(_, frame)| frame.clone())

@@ -13,9 +13,6 @@ pub mod readiness;
 pub mod target;
 pub mod text;
 
-#[cfg(test)]
-mod json;
-
 #[cfg(target_arch = "wasm32")]
 mod bridge;
 #[cfg(target_arch = "wasm32")]

@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 use tillgate_shared::options::{OPTIONS, OptionType};
+use tillgate_shared::wire::Json;
 
 use super::*;
-use crate::page::json::Json;
 
 fn read(given: Value) -> Options<Json> {
     Options::read(Some(&Json(given)))

@@ -181,10 +181,7 @@ impl Visit {
         self.window.close();
         self.form.send(Message::Notice(None));
         self.form.send(Message::Announce(session.text(keys::CANCELLED)));
-        let button = self.form.form_node().and_then(|form| form.find("button[name=pay]"));
-        if let Some(button) = button.and_then(|button| button.dyn_into::<web_sys::HtmlElement>().ok()) {
-            let _ = button.focus();
-        }
+        self.form.focus_pay_button();
         callbacks::notify(session, &Callback::WindowClosed, self.form.form_node().as_ref());
     }
 }

@@ -219,6 +219,11 @@ impl Session {
         self.text(key).replace("{brand}", brand)
     }
 
+    /// Returns the address that forms name as their own for a checkout. They are never submitted to it.
+    pub fn submit_address(&self, checkout: &str) -> String {
+        [&self.loader.base(), "v1/checkouts/", checkout, "/", &self.loader.purpose()].concat()
+    }
+
     /// Returns the direction of the language's script for the attribute `dir`: `rtl` or empty.
     pub fn text_direction(&self) -> String {
         Value(self.loader.read_language()).text("dir")

@@ -66,9 +66,9 @@ pub fn find_text<S: Source>(own: [Option<&S>; 2], known: [Option<&S>; 2], key: &
 mod tests {
     use serde_json::{Value, json};
     use tillgate_shared::language::Language;
+    use tillgate_shared::wire::Json;
 
     use super::*;
-    use crate::page::json::Json;
 
     fn find(own: Value, language: Value, key: &str) -> String {
         let (own, language, english) = (

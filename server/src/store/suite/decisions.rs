@@ -91,6 +91,23 @@ pub(in crate::store) async fn a_decision_sees_everything_that_was_committed_befo
         .unwrap();
 }
 
+pub(in crate::store) async fn a_payment_that_has_changed_since_it_was_read_is_loaded_again(backend: impl Backend) {
+    let store = backend.open_store();
+    let pending = with_result(&sample_payment(1), codes::PENDING);
+    write_changes(&store, Changes::default().with_payment(pending.clone())).await.unwrap();
+    let known = Arc::new(store.load_stored_payment(&pending.entity, &pending.id).unwrap().unwrap());
+    assert_eq!(known.payment, pending);
+    let keys = RecordKeys::for_modification(&pending.entity, &pending.id).with_known_payment(&known);
+    for current in [pending.clone(), with_result(&pending, codes::TEST_INTERNAL)] {
+        write_changes(&store, Changes::default().with_payment(current.clone())).await.unwrap();
+        let decide = move |loaded: LoadedRecords| {
+            assert_eq!(loaded.payment, Some(current));
+            Ok((Changes::default(), ()))
+        };
+        store.update(keys.clone(), decide).await.unwrap().unwrap();
+    }
+}
+
 pub(in crate::store) async fn a_refused_decision_writes_nothing(backend: impl Backend) {
     let store = backend.open_store();
     let first = sample_checkout(1);

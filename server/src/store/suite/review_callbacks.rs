@@ -69,7 +69,9 @@ pub(in crate::store) async fn a_decision_is_reported_by_the_nearest_callback_wit
     };
     assert_eq!((&callback.entity, &claimed[0].owner[..]), (&sample_entity(1).id, sample_entity(1).id.as_str()));
     let document: CallbackDocument = serde_json::from_slice(document).unwrap();
-    assert_eq!(document, CallbackDocument { decision: decision.clone(), payment: decided });
+    // A stored callback does not have the time of the audit.
+    let reported = ReviewDecision { at: Timestamp::default(), ..decision.clone() };
+    assert_eq!(document, CallbackDocument { decision: reported, payment: decided });
     // A nearer configuration without a destination reports nothing, and neither does none at all.
     admin.save_review_callback(&callback_of(&channel.id, false)).unwrap();
     let stranger = decision_about(&payment.id, &sample_entity(3).id);

@@ -16,6 +16,15 @@ use tillgate_tests::{ApiResponse, MerchantClient, encode_form};
 
 use crate::support::*;
 
+/// The result of an authentication that the merchant has done elsewhere.
+pub const DONE_ELSEWHERE: [(&str, &str); 6] = [
+    ("threeDSecure.eci", "05"),
+    ("threeDSecure.verificationId", "AAACAgSRBklmQCFgMpEGAAAAAAA="),
+    ("threeDSecure.dsTransactionId", "c75f23af-9454-43f6-ba17-130ed529507e"),
+    ("threeDSecure.version", "2.1.0"),
+    ("threeDSecure.enrollmentStatus", "Y"),
+    ("threeDSecure.authenticationStatus", "Y"),
+];
 /// The browser and address data that version 2 requires.
 pub const CARDHOLDER_DATA: [(&str, &str); 11] = [
     ("customer.browser.acceptHeader", "text/html"),

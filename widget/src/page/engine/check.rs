@@ -256,11 +256,8 @@ impl Form {
         let wrapper: Option<Element> = field.control().and_then(|control| control.parent_element());
         let Some(wrapper) = wrapper else { return };
         let own = hint_id(&self.handle.container.id(), &field.class);
-        let hints = bridge::find_all(&wrapper, ".wpwl-hint");
-        for hint in (0..hints.length()).filter_map(|at| hints.get(at)) {
-            if let Some(hint) = hint.dyn_ref::<Element>().filter(|hint| hint.id() != own) {
-                hint.remove();
-            }
+        for hint in bridge::find_all(&wrapper, ".wpwl-hint").iter().filter(|hint| hint.id() != own) {
+            hint.remove();
         }
     }
 }

@@ -167,7 +167,7 @@ impl Form {
         if self.is_inline() {
             posted.push(("inlineFlow".to_owned(), "true".to_owned()));
         }
-        if self.session.options().summary_page && self.session.loader.purpose() == "payment" {
+        if self.keeps_for_summary() {
             posted.push(("useSummaryPage".to_owned(), "true".to_owned()));
         }
         posted.push(collect::utf8_marker());
@@ -283,8 +283,7 @@ async fn find_checkout(
         Ok(id) => {
             wpwl::set_checkout_id(&id);
             if let Some(form) = handle.form_node() {
-                let path = [&session.loader.base(), "v1/checkouts/", &id, "/", &session.loader.purpose()].concat();
-                form.set_attribute("action", &path);
+                form.set_attribute("action", &session.submit_address(&id));
             }
             id
         }

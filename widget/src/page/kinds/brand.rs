@@ -117,7 +117,7 @@ impl Form {
             self.fields.iter().enumerate().filter(|(_, field)| plain(field)).map(|(at, _)| self.view_group(at));
         html! {
             <>
-                <form ref={self.form_ref.clone()} class={self.form_class(part)} method="POST" action={self.submit_address()}
+                <form ref={self.form_ref.clone()} class={self.form_class(part)} method="POST" action={self.session.submit_address(&self.session.loader.checkout_id())}
                     target={[&self.handle.container.id(), "-target"].concat()} lang={self.session.loader.read_locale()}
                     novalidate={true} accept-charset="UTF-8">
                     <input type="hidden" name="paymentBrand" value={code.clone()} />
@@ -147,12 +147,6 @@ impl Form {
         };
         let inputs = if self.fields.is_empty() { "" } else { " wpwl-form-has-inputs" };
         ["wpwl-form wpwl-form-", kind, &own, inputs, " wpwl-clearfix"].concat()
-    }
-
-    /// Returns the address that the form names as its own. It is never submitted to.
-    pub(in crate::page) fn submit_address(&self) -> String {
-        let loader = &self.session.loader;
-        [&loader.base(), "v1/checkouts/", &loader.checkout_id(), "/", &loader.purpose()].concat()
     }
 
     /// Returns the choice between a picture and a phone number, by which an account at the brand is found.
@@ -281,7 +275,7 @@ impl Form {
     }
 
     /// Returns true if the gateway only keeps what the shopper fills in, for a summary page of the merchant.
-    fn keeps_for_summary(&self) -> bool {
+    pub(in crate::page) fn keeps_for_summary(&self) -> bool {
         self.session.options().summary_page && self.session.loader.purpose() == "payment"
     }
 

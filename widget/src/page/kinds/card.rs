@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use tillgate_shared::field;
 use tillgate_shared::field::FormField;
-use tillgate_shared::wire::{Config, FrameField, OfferedBrand};
+use tillgate_shared::wire::{FrameField, OfferedBrand};
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, HtmlElement};
 use yew::NodeRef;
@@ -243,10 +243,5 @@ impl CardPart {
     /// Returns the brands' codes.
     pub fn codes(&self) -> Vec<String> {
         self.cards.iter().map(|brand| brand.code.clone()).collect()
-    }
-
-    /// Returns those brands of the form that are cards which the checkout offers.
-    pub(super) fn offered(config: &Config, form: &FormHandle) -> Vec<OfferedBrand> {
-        config.offered_cards(&form.brands)
     }
 }

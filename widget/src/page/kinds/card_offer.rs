@@ -2,9 +2,8 @@
 
 use tillgate_shared::wire::{Config, FieldState, FrameField};
 use web_sys::Element;
-use yew::prelude::Context;
 
-use super::card::{CardPart, SizeObserver};
+use super::card::SizeObserver;
 use crate::page::bridge::document;
 use crate::page::callbacks::{Callback, ErrorName};
 use crate::page::dom;
@@ -59,7 +58,7 @@ impl Form {
             self.end(if closed.paid { keys::PAID_ERROR } else { keys::CHECKOUT_ERROR });
             return session.raise(ErrorName::InvalidCheckout, &closed.message);
         }
-        let cards = CardPart::offered(config, &handle);
+        let cards = config.offered_cards(&handle.brands);
         let is_missing = |code: &&String| !code.is_empty() && config.find_brand(code).is_none();
         super::report_missing(&handle.brands.iter().filter(is_missing).cloned().collect::<Vec<_>>());
         if cards.is_empty() {
@@ -136,12 +135,12 @@ impl Form {
     }
 
     /// Follows a change of what the checkout offers.
-    pub(in crate::page) fn follow_offer(&mut self, context: &Context<Self>, config: &Config) {
+    pub(in crate::page) fn follow_offer(&mut self, config: &Config) {
         match &self.part {
             Part::None => {}
             Part::Card(_) => self.follow_card_offer(config),
             Part::Brand(_) => self.follow_brand_offer(config),
-            Part::Stored(_) => self.follow_stored_offer(context, config),
+            Part::Stored(_) => self.follow_stored_offer(config),
         }
     }
 
@@ -151,7 +150,7 @@ impl Form {
         let Some(part) = self.card_part().filter(|part| !part.cards.is_empty() || !handle.has_ended()) else { return };
         let known = part.codes();
         let was_told = std::mem::take(&mut part.is_withdrawn);
-        let cards = CardPart::offered(config, &handle);
+        let cards = config.offered_cards(&handle.brands);
         let codes: Vec<String> = cards.iter().map(|brand| brand.code.clone()).collect();
         if known == codes || (known.is_empty() && handle.progress.get() == Progress::Loading) {
             return;

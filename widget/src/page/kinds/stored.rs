@@ -198,7 +198,7 @@ impl Form {
     }
 
     /// An account is chosen. A code that was typed for another one is forgotten with its frame.
-    pub(in crate::page) fn choose_account(&mut self, _: &Context<Self>, at: usize) {
+    pub(in crate::page) fn choose_account(&mut self, at: usize) {
         let options = self.session.options();
         let (session, handle) = (self.session.clone(), self.handle.clone());
         let Some(part) = self.stored_part().filter(|part| part.chosen != Some(at)) else { return };
@@ -257,7 +257,7 @@ impl Form {
     }
 
     /// An account has been removed, or not.
-    pub(in crate::page) fn account_removed(&mut self, context: &Context<Self>, at: usize, is_removed: bool) {
+    pub(in crate::page) fn account_removed(&mut self, at: usize, is_removed: bool) {
         let (session, handle) = (self.session.clone(), self.handle.clone());
         let Some(part) = self.stored_part() else { return };
         let Some(entry) = part.entries.get_mut(at) else { return };
@@ -280,14 +280,14 @@ impl Form {
         };
         let radio = part.entries.get(next).map(|entry| entry.radio.clone());
         self.announcement = session.text(keys::REMOVED);
-        self.choose_account(context, next);
+        self.choose_account(next);
         if let Some(radio) = radio.and_then(|radio| radio.cast::<HtmlElement>()) {
             let _ = radio.focus();
         }
     }
 
     /// Shows the accounts that are offered now.
-    pub(super) fn follow_stored_offer(&mut self, context: &Context<Self>, config: &Config) {
+    pub(super) fn follow_stored_offer(&mut self, config: &Config) {
         let handle = self.handle.clone();
         let Some(part) = self.stored_part() else { return };
         for entry in &mut part.entries {
@@ -314,7 +314,7 @@ impl Form {
                     self.notice = None;
                 }
                 if !is_chosen_offered {
-                    self.choose_account(context, first);
+                    self.choose_account(first);
                 }
             }
         }
