@@ -216,7 +216,9 @@ impl Session {
 
     /// Returns a text with the name of a brand in it.
     pub fn text_about(&self, key: &str, brand: &str) -> String {
-        self.text(key).replace("{brand}", brand)
+        let text = self.text(key);
+        let parts = text.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?.1)));
+        parts.map(|(before, after)| [before, brand, after].concat()).unwrap_or(text)
     }
 
     /// Returns the address that forms name as their own for a checkout. They are never submitted to it.
