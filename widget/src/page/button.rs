@@ -65,7 +65,7 @@ impl Component for Button {
     fn view(&self, context: &Context<Self>) -> Html {
         let given = context.props();
         html! {
-            <button ref={self.node.clone()} type="button" class={given.class.clone()} data-action={given.action.clone()}
+            <button ref={self.node.clone()} type="button" ~className={given.class.as_str()} data-action={given.action.clone()}
                 aria-label={given.label.clone()} aria-pressed={given.pressed.map(|is| if is { "true" } else { "false" })}>
                 { given.text.clone() }{ given.children.clone() }
             </button>

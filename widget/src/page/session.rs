@@ -8,7 +8,7 @@ use tillgate_shared::wire::{Config, FieldReport, FrameField, RelayReport, Source
 use wasm_bindgen::prelude::*;
 use web_sys::{HtmlElement, HtmlIFrameElement};
 
-use super::bridge::{Loader, PlacedForm, Value};
+use super::bridge::{Loader, PlacedForm, Value, format_number};
 use super::callbacks::{self, Callback, ErrorName, ReadyForm};
 use super::challenge::Challenges;
 use super::dom::Listener;
@@ -300,7 +300,7 @@ impl Session {
     /// Receives a message of a frame on the gateway's origin.
     pub fn receive(self: &Rc<Self>, data: &Value, source: &JsValue) {
         let version = data.get("tillgate").map(|version| version.display()).unwrap_or_default();
-        let own = VERSION.to_string();
+        let own = format_number(VERSION);
         if version != own {
             let text = ["a frame speaks version ", &version, " of the protocol, not ", &own].concat();
             return self.raise(ErrorName::FrameCommunication, &text);

@@ -40,9 +40,9 @@ impl Form {
     /// Returns the content of the group with the billing address.
     pub(in crate::page) fn view_billing(&self) -> Html {
         let parts = self.fields.iter().enumerate().filter(|(_, field)| is_field(field)).map(|(at, field)| {
-            let key = field.row.key.trim_start_matches(PREFIX);
+            let key = field.row.key.strip_prefix(PREFIX).unwrap_or_default();
             html! {
-                <div class={["wpwl-wrapper wpwl-sup-wrapper wpwl-sup-wrapper-", key].concat()}>{ self.view_control(at, None) }</div>
+                <div ~className={["wpwl-wrapper wpwl-sup-wrapper wpwl-sup-wrapper-", key].concat()}>{ self.view_control(at, None) }</div>
             }
         });
         html! {

@@ -30,7 +30,7 @@ impl Form {
         let account = &entry.account;
         let detail = |key: &str, text: &str, is_code: bool| {
             let dir = is_code.then_some("ltr");
-            html! { if !text.is_empty() { <div class={["wpwl-registration-", key].concat()} {dir}>{ text.to_owned() }</div> } }
+            html! { if !text.is_empty() { <div ~className={["wpwl-registration-", key].concat()} {dir}>{ text.to_owned() }</div> } }
         };
         let number = if account.last4.is_empty() { String::new() } else { ["**** ", &account.last4].concat() };
         let holder = match entry.holder {
@@ -38,7 +38,7 @@ impl Form {
             None => detail("holder", &account.holder, false),
         };
         let wrapper = |key: &str, content: Html| {
-            html! { <div class={["wpwl-wrapper-registration wpwl-wrapper-registration-", key].concat()}>{ content }</div> }
+            html! { <div ~className={["wpwl-wrapper-registration wpwl-wrapper-registration-", key].concat()}>{ content }</div> }
         };
         let details = html! {
             <>{ detail("number", &number, true) }{ detail("expiry", &account.expiry, true) }{ holder }{ detail("email", &account.email, false) }</>
@@ -77,7 +77,7 @@ impl Form {
 pub fn view_emblem(is_card: bool, brand: &str, name: &str) -> Html {
     let class = ["wpwl-brand wpwl-brand-", brand, " wpwl-brand-inline"].concat();
     if is_card {
-        return html! { <div {class} role="img" aria-label={name.to_owned()}></div> };
+        return html! { <div ~className={class} role="img" aria-label={name.to_owned()}></div> };
     }
-    html! { <div {class}>{ name.to_owned() }</div> }
+    html! { <div ~className={class}>{ name.to_owned() }</div> }
 }
