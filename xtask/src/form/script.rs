@@ -36,19 +36,20 @@ pub fn policy_source(text: &str) -> String {
     format!("'sha256-{}'", sha256_base64(text.as_bytes()))
 }
 
-/// Returns bytes as a double-quoted literal for a script in the encoding `x-user-defined`, where every byte is a
-/// character whose code ends in that byte. It compresses as well as the bytes themselves, unlike base64 and UTF-8.
+/// Returns bytes as a single-quoted literal for a script in the encoding `x-user-defined`, where every byte is a
+/// character whose code ends in that byte. It compresses as well as the bytes themselves, unlike base64 and UTF-8. A
+/// double quote would have to be escaped often: it is the instruction `local.tee`.
 pub fn byte_literal(bytes: &[u8]) -> Vec<u8> {
-    let mut literal = vec![b'"'];
+    let mut literal = vec![b'\''];
     for &byte in bytes {
         match byte {
-            b'"' | b'\\' => literal.extend([b'\\', byte]),
+            b'\'' | b'\\' => literal.extend([b'\\', byte]),
             b'\n' => literal.extend(*b"\\n"),
             b'\r' => literal.extend(*b"\\r"),
             other => literal.push(other),
         }
     }
-    literal.push(b'"');
+    literal.push(b'\'');
     literal
 }
 

@@ -70,6 +70,10 @@ impl Form {
 
     fn view_select(&self, field: &Field, node: &NodeRef, label: Option<&str>) -> Html {
         let caption = self.session.text(field.caption);
+        let mut choices: Vec<Html> = Vec::new();
+        for (value, name) in &field.choices {
+            choices.push(html! { <option value={value.clone()}>{ name }</option> });
+        }
         html! {
             <select ref={node.clone()} name={field.name}
                 ~className={["wpwl-control wpwl-control-", &field.class, extra_class(field.row.key)].concat()}
@@ -78,7 +82,7 @@ impl Form {
                 aria-invalid="false" aria-required={(!field.optional).then_some("true")}
                 aria-labelledby={label.map(ToOwned::to_owned)} aria-label={label.is_none().then(|| caption.clone())}>
                 <option value="">{ caption }</option>
-                { for field.choices.iter().map(|(value, name)| html! { <option value={value.clone()}>{ name }</option> }) }
+                { choices }
             </select>
         }
     }
@@ -151,15 +155,18 @@ impl Form {
     pub(in crate::page) fn view_notice(&self) -> Html {
         let Some(notice) = &self.notice else { return Html::default() };
         let is_error = notice.actions.is_empty();
-        let action = |(text, action): &(String, NoticeAction)| {
+        let mut content: Vec<Html> = Vec::new();
+        for (number, text) in notice.text.lines().enumerate() {
+            content.push(html! { <>if number > 0 { <br /> }{ text.to_owned() }</> });
+        }
+        for (text, action) in &notice.actions {
             let (session, handle, action) = (self.session.clone(), self.handle.clone(), *action);
             let on_press = yew::Callback::from(move |()| run_action(&session, &handle, action));
-            html! { <Button class="wpwl-button wpwl-button-small" text={text.clone()} {on_press} /> }
-        };
+            content.push(html! { <Button class="wpwl-button wpwl-button-small" text={text.clone()} {on_press} /> });
+        }
         html! {
             <div ~className={if is_error { "wpwl-message wpwl-has-error" } else { "wpwl-message" }} role={if is_error { "alert" } else { "status" }}>
-                { for notice.text.lines().enumerate().map(|(number, text)| html! { <>if number > 0 { <br /> }{ text.to_owned() }</> }) }
-                { for notice.actions.iter().map(action) }
+                { content }
             </div>
         }
     }

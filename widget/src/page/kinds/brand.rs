@@ -112,9 +112,12 @@ impl Form {
         } else {
             self.view_button("submit", "submit", "pay", html! { { text } })
         };
-        let plain = |field: &Field| !billing::is_field(field) && field.row.input != Input::Checkbox;
-        let groups =
-            self.fields.iter().enumerate().filter(|(_, field)| plain(field)).map(|(at, _)| self.view_group(at));
+        let mut groups: Vec<Html> = Vec::new();
+        for (at, field) in self.fields.iter().enumerate() {
+            if !billing::is_field(field) && field.row.input != Input::Checkbox {
+                groups.push(self.view_group(at));
+            }
+        }
         html! {
             <>
                 <form ref={self.form_ref.clone()} ~className={self.form_class(part)} method="POST" action={self.session.submit_address(&self.session.loader.checkout_id())}
@@ -123,7 +126,7 @@ impl Form {
                     <input type="hidden" name="paymentBrand" value={code.clone()} />
                     <input type="hidden" name="shopperResultUrl" value={self.handle.result_address()} />
                     if part.has_modes { { self.view_modes(part) } }
-                    { for groups }
+                    { groups }
                     if self.fields.iter().any(billing::is_field) {
                         <div class="wpwl-group wpwl-group-billing wpwl-clearfix" role="group" aria-label={self.session.text(keys::BILLING_ADDRESS)}>
                             { self.view_billing() }

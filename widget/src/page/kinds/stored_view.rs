@@ -9,7 +9,10 @@ use crate::page::text::keys;
 
 impl Form {
     pub(in crate::page) fn view_stored(&self, part: &StoredPart) -> Html {
-        let entries = part.entries.iter().enumerate().map(|(at, entry)| self.view_entry(part, at, entry));
+        let mut entries: Vec<Html> = Vec::new();
+        for (at, entry) in part.entries.iter().enumerate() {
+            entries.push(self.view_entry(part, at, entry));
+        }
         let text = self.session.text(keys::SUBMIT);
         html! {
             <>
@@ -17,7 +20,7 @@ impl Form {
                     class="wpwl-form wpwl-form-registration wpwl-form-registrations wpwl-form-has-inputs wpwl-clearfix"
                     lang={self.session.loader.read_locale()} novalidate={true} accept-charset="UTF-8" data-action="submit-registration">
                     <input type="hidden" name="shopperResultUrl" value={self.handle.result_address()} />
-                    { for entries }
+                    { entries }
                     { self.view_button("submit", "submit", "pay", html! { { text } }) }
                     { self.view_live_region() }
                 </form>
