@@ -19,9 +19,7 @@ const FEATURES: [&str; 4] =
 const BULK_MEMORY: &str = "--enable-bulk-memory-opt";
 /// Passes for a small size on the wire. Those of `-Oz` make the wasm module smaller before compression, and larger
 /// after it: they reorder locals and inline functions, and what was repeated before is not repeated any more.
-const WASM_PASSES: [&str; 3] = ["-O1", "--shrink-level=1", "--low-memory-unused"];
-/// Passes for the JavaScript.
-const PLAIN_PASSES: [&str; 2] = ["-Oz", "--low-memory-unused"];
+const PASSES: [&str; 3] = ["-O1", "--shrink-level=1", "--low-memory-unused"];
 
 /// A module in plain JavaScript.
 pub struct PlainJs {
@@ -46,8 +44,8 @@ pub fn shrink_and_translate(wasm: &[u8], work: &Path) -> Result<(Vec<u8>, PlainJ
         command.args(FEATURES).args(help.contains(BULK_MEMORY).then_some(BULK_MEMORY)).args(passes);
         run_command(command.arg(from).arg("-o").arg(to))
     };
-    run("wasm-opt", &input, &small, &WASM_PASSES)?;
-    run("wasm2js", &small, &written, &PLAIN_PASSES)?;
+    run("wasm-opt", &input, &small, &PASSES)?;
+    run("wasm2js", &small, &written, &PASSES)?;
     Ok((fs::read(small)?, split_output(&fs::read_to_string(written)?)?))
 }
 
