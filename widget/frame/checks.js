@@ -1,136 +1,136 @@
-// Completes a frame once the shared checks are there: what is valid, which brands fit, and the one
-// request that carries card data. `begin` starts the wasm.
+// Completes the frame of a field with the checks that the server shares: they are wasm, which `begin` starts. In the
+// frame of the card number also makes the one request that carries card data.
 
-const own = window.tillgate;
-const isNumber = own.field === "card.number";
-let checks;
+import { makeBody, readPurpose, selectCheckout, sendPayment } from "./send.js";
+import { addCode, findSibling } from "./sibling.js";
 
-// Puts a question to the checks and takes the answer; they keep nothing of it.
-const ask = (value, brand, answer) => {
-  const question = [value, brand || "", ...(own.options.brands || [])].join(" ");
-  for (const character of question) checks.put(character.charCodeAt());
+let wasm;
+
+// Puts a question to the wasm module byte by byte, and returns the answer. The module forgets the question at once.
+function askText(text, answer) {
+  for (const byte of new TextEncoder().encode(text)) wasm.put(byte);
   try {
     return answer();
-  } finally {
-    checks.clear();
-  }
-};
-const list = (next) => {
-  const items = [];
-  for (let item; (item = next(items.length)) > -1; ) items.push(item);
-  return items;
-};
-const isNumberOf = (value, brand) => ask(value, brand, checks.number) === 2;
-const isCodeOf = (value, brand) => ask(value, brand, checks.code);
-
-const groups = (value) => ask(value, "", () => list((place) => checks.group(place) || -1));
-
-// The first digits decide on the brand; how often they have changed says nothing of them.
-let bin;
-let bins = 0;
-
-const judge = (value) => {
-  const { brand, brands } = own.options;
-  const first = value.slice(0, 6);
-  if (first !== bin) bins++;
-  bin = first;
-  const told = { known: true, brand, bin: first[5] && bins };
-  if (isNumber) {
-    ask(value, brand, () => {
-      const is = checks.number();
-      told.complete = is > 0;
-      told.valid = is > 1;
-      told.brands = list(checks.fitting).map((place) => brands[place]);
-    });
-  } else {
-    told.complete = told.valid = isCodeOf(value, brand);
-    told.optional = ask("", brand, checks.optional);
-  }
-  return told;
-};
-
-// The frame with another field: of our origin, and of the same form.
-const sibling = (field) => {
-  for (let i = 0; i < parent.length; i++) {
-    try {
-      const other = parent.frames[i].tillgate;
-      if (other.form === own.form && other.field === field) return other;
-    } catch (foreign) {
-      // Another origin's frame.
-    }
-  }
-};
-
-const submit = async (message) => {
-  // The code's frame sends nothing.
-  if (!isNumber) return;
-  try {
-    const checkout = checkoutOf(own.config, message.checkout);
-    const other = sibling("card.cvv");
-    if (message.code && !other) throw new Error("the code's frame is gone");
-    const number = own.digits();
-    const code = message.code ? other.digits() : "";
-    const body = bodyOf(message.fields, own.peer);
-    const brand = body.get("paymentBrand") || "";
-    const wrong = [];
-    if (!isNumberOf(number, brand)) wrong.push("card.number");
-    const needed = message.codeRequired && !ask("", brand, checks.optional);
-    if (code ? !isCodeOf(code, brand) : needed) wrong.push("card.cvv");
-    if (wrong.length) return own.say("invalid", { wrong });
-    body.set("card.number", number);
-    // What else the merchant wants to have in frames.
-    for (const field of ["card.holder", "card.expiry"]) {
-      const other = sibling(field);
-      if (other) other.post(body);
-    }
-    if (code) body.set("card.cvv", code);
-    own.say("answer", { answer: await pay(checkout, purposeOf(own.config), body) });
-  } catch (failure) {
-    own.say("failed");
-  }
-};
-
-// Takes what the browser filled in where the number is.
-const fill = (value) => {
-  if (own.input.value) return;
-  own.input.value = value;
-  own.refresh();
-};
-
-// Backspace behind a space, and delete before one, mean the digit beyond it.
-own.input.addEventListener("beforeinput", ({ target, inputType }) => {
-  const { selectionStart: at, selectionEnd, value } = target;
-  if (at !== selectionEnd) return;
-  if (inputType === "deleteContentBackward" && value[at - 1] === " ") target.setSelectionRange(at - 1, at - 1);
-  if (inputType === "deleteContentForward" && value[at] === " ") target.setSelectionRange(at + 1, at + 1);
-});
-own.input.addEventListener("keydown", ({ key }) => key === "Escape" && own.say("escape"));
-
-// Browsers fill in a card where the caret is, and in that document alone: fields that nobody sees take the
-// rest of it. It goes to the field's own frame, on our origin; name and date, where they have none, are the page's.
-const help = (token, field) => {
-  const helper = document.createElement("input");
-  helper.className = "helper";
-  helper.tabIndex = -1;
-  helper.autocomplete = `cc-${token}`;
-  helper.setAttribute("aria-hidden", true);
-  helper.addEventListener("input", () => {
-    const { value } = helper;
-    const other = sibling(field);
-    if (other) other.fill(value);
-    else if (field !== "card.cvv") own.say("autofill", { [field]: value });
-    helper.value = "";
-  });
-  own.input.form.append(helper);
-};
-if (isNumber) {
-  help("name", "card.holder");
-  help("exp", "card.expiry");
-  help("csc", "card.cvv");
+  } finally { wasm.clear(); }
 }
 
-begin().then((exports) => {
-  checks = exports;
-  Object.assign(own, { groups, judge, submit, dress, fill });
-  own.refresh();
-}, own.fail);
+const askDigits = (digits, brand, brands, answer) => askText([digits, brand, ...brands].join(" "), answer);
+const isNumberOf = (number, brand) => askDigits(number, brand, [], wasm.number) === 2;
+const isCodeOf = (code, brand, brands = []) => askDigits(code, brand, brands, wasm.code);
+const isCodeOptional = (brand) => askDigits("", brand, [], wasm.optional);
+
+// Lists what `read` returns for 0, 1, 2 and so on, up to the first negative number.
+function listAnswers(read) {
+  const answers = [];
+  for (let answer; (answer = read(answers.length)) > -1; ) answers.push(answer);
+  return answers;
+}
+
+async function submitCard({ fields, checkout, code, codeRequired }, frame) {
+  const { config, form, readValue, pageOrigin, sendToPage } = frame;
+  try {
+    const id = selectCheckout(config, checkout);
+    const number = readValue();
+    const body = makeBody(fields, pageOrigin());
+    const brand = body.get("paymentBrand") || "";
+    if (code) addCode(form, body);
+    const typedCode = body.get("card.cvv");
+    const wrong = [];
+    if (!isNumberOf(number, brand)) wrong.push("card.number");
+    if (typedCode ? !isCodeOf(typedCode, brand) : codeRequired && !isCodeOptional(brand)) wrong.push("card.cvv");
+    if (wrong.length) return sendToPage("invalid", { wrong });
+    body.set("card.number", number);
+    for (const field of ["card.holder", "card.expiry"]) await findSibling(form, field)?.addToBody(body);
+    sendToPage("answer", { answer: await sendPayment(id, readPurpose(config), body) });
+  } catch (failure) { sendToPage("failed"); }
+}
+
+// Adds invisible fields for the rest of the card to the frame of the card number: browsers fill in the document that
+// has the caret, and no other. Each value goes to the frame of its field. Name and date may be fields of the page.
+function addAutofill({ form, input, sendToPage }) {
+  const tokens = { "cc-name": "card.holder", "cc-exp": "card.expiry", "cc-csc": "card.cvv" };
+  for (const [autocomplete, field] of Object.entries(tokens)) {
+    const helper = Object.assign(document.createElement("input"), { className: "helper", tabIndex: -1, autocomplete });
+    helper.setAttribute("aria-hidden", true);
+    helper.addEventListener("input", () => {
+      const { value } = helper;
+      const frame = findSibling(form, field);
+      if (frame) frame.fill(value);
+      else if (field !== "card.cvv") sendToPage("autofill", { [field]: value });
+      helper.value = "";
+    });
+    input.form.append(helper);
+  }
+}
+
+function makeNumberChecks(frame) {
+  // The first six digits decide on the brand. The number of their changes says nothing about them.
+  let lastBin, changes = 0;
+  addAutofill(frame);
+  return {
+    listGroups: (number) => askText(number, () => listAnswers((place) => wasm.group(place) || -1)),
+    describe(number, { brand = "", brands = [] }) {
+      const bin = number.slice(0, 6);
+      if (bin !== lastBin) changes++;
+      lastBin = bin;
+      return askDigits(number, brand, brands, () => {
+        const fitting = listAnswers(wasm.fitting).map((place) => brands[place]);
+        const [complete, valid] = [wasm.number() > 0, wasm.number() > 1];
+        return { known: true, brand, bin: bin[5] && changes, complete, valid, brands: fitting };
+      });
+    },
+    submit: (message) => submitCard(message, frame),
+  };
+}
+
+const codeChecks = {
+  describe(code, { brand = "", brands }) {
+    const valid = isCodeOf(code, brand, brands);
+    return { known: true, brand, complete: valid, valid, optional: isCodeOptional(brand) };
+  },
+};
+
+const holderChecks = {
+  describe: (name) => ({ known: true, valid: askText(name, wasm.holder) }),
+  addToBody: (body, name) => (name ? body.set("card.holder", name) : body.delete("card.holder")),
+};
+
+const dateChecks = {
+  formatDate: (text) => askText(text, () => String.fromCharCode(...listAnswers((at) => wasm.formatted(at) || -1))),
+  describe(text) {
+    const now = new Date();
+    const [year, month] = [now.getFullYear(), now.getMonth() + 1];
+    return askText(text, () => ({ known: true, valid: wasm.date(year) > 0, past: wasm.past(year, month) }));
+  },
+  // The gateway refuses the month 00 and the empty year of a text that is no date.
+  addToBody(body, text) {
+    const date = askText(text, () => wasm.date(new Date().getFullYear()));
+    body.set("card.expiryMonth", String(date % 100).padStart(2, "0"));
+    body.set("card.expiryYear", Math.floor(date / 100) || "");
+  },
+};
+
+// The properties of a placeholder that a merchant may set: their values load nothing.
+const HARMLESS = /^(color|opacity|letter-spacing|line-height)$/;
+const HARMLESS_TEXT = /^(text|font)-(align|transform|shadow|decoration|family|size|style|weight|variant)$/;
+
+// Gives the placeholder the page's colour, and then what the merchant wants.
+function stylePlaceholder(style) {
+  const rules = Array.from(document.styleSheets[0].cssRules);
+  const placeholder = rules.find(({ selectorText }) => selectorText === "input::placeholder").style;
+  placeholder.cssText = "opacity:1";
+  placeholder.color = style.placeholder || "";
+  for (const [key, value] of style.own || []) {
+    const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    if (HARMLESS.test(name) || HARMLESS_TEXT.test(name)) placeholder.setProperty(name, value);
+  }
+}
+
+const CHECKS = { "card.cvv": codeChecks, "card.holder": holderChecks, "card.expiry": dateChecks };
+
+function receiveModule(exports) {
+  wasm = exports;
+  return (frame) => ({ stylePlaceholder, ...(CHECKS[frame.field] || makeNumberChecks(frame)) });
+}
+
+window.tillgate.complete(begin().then(receiveModule));

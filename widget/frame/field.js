@@ -1,80 +1,123 @@
-// What every frame with a field of the card has in common: it says how its field is, looks as it is told, and gives no
-// digit and no letter of it to the page.
+// The common part of the frames that hold one field each. A frame reports the state of its field, applies the page's
+// style, and gives no digit and no letter of the content to the page. The checks are a script that comes later.
 
+// Time to wait for the checks, in milliseconds.
+const PATIENCE = 30000;
+// The properties of the page's style that the text takes over.
+const INHERITED = /^(color|letter-spacing|font-(family|size|style|weight)|text-(align|transform))$/;
 const query = new URLSearchParams(location.search);
-const field = query.get("field");
-const form = query.get("form");
-const isNumber = field === "card.number";
-const input = document.querySelector("input");
-// Also the digits of other scripts' keyboards; those of Devanagari and Bengali do not begin at 0.
-const ascii = (text) =>
-  text
-    .replace(/[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\uff10-\uff19]/g, (c) => {
-      const code = c.charCodeAt();
-      return (code - (code > 0x965 && code < 0xff00 ? 6 : 0)) & 15;
-    });
-
-// Messages go to whoever spoke to us last; before that only "ready", which holds nothing secret.
-let peer = "*";
-const say = (type, more) =>
-  parent.postMessage(Object.assign({ tillgate: 1, type, field, form }, more), peer);
-// Under way while the rest of this script runs: what the page answers comes after that.
+const [field, form] = [query.get("field"), query.get("form")];
 const config = JSON.parse(document.getElementById("tillgate-config").textContent);
-say("ready", { config: isNumber ? config : undefined });
+export const isNumber = field === "card.number";
+export const isDate = field === "card.expiry";
+export const input = document.querySelector("input");
+// Messages go to the page that spoke to this frame last. Before that there is only "ready", which holds nothing secret.
+let target = "*";
+const pageOrigin = () => (target === "*" ? "null" : target);
+export const sendToPage = (type, more) =>
+  parent.postMessage({ tillgate: "%WIRE%", type, field, form, ...more }, target);
 
-// What completes the frame takes up; a sibling frame of our origin finds field and form.
-const own = (window.tillgate = {
-  field,
-  form,
-  say,
-  // The origin of the page around us.
-  peer: "null",
-  // What the page part told us last.
-  options: {},
-  judge: () => ({}),
-  // The placeholder's look.
-  dress() {},
-  input,
-});
-const tell = () => say("state", state());
+// Comes first: the page prepares its answer while the rest of this script runs.
+sendToPage("ready", { config: isNumber ? config : undefined });
 
-// Of the page's style, what its text alone goes by.
-const inherited = /^(color|letter-spacing|font-(family|size|style|weight)|text-(align|transform))$/;
-const heard = {
+// The functions of the entry module: `readValue`, `arrangeText`, `applyOptions` and `addToBody`.
+let kind, options = {};
+// `loading` is a promise of the checks, null after they were lost, and undefined before.
+let checks, loading, receiveChecks;
+
+function requestChecks(done, failed) {
+  const script = document.createElement("script");
+  const wasm = window.WebAssembly;
+  receiveChecks = done;
+  script.src = `static/${config.build}/frame/${wasm ? "frame" : "plain"}.js`;
+  script.integrity = `sha256-${wasm ? "%GLUE%" : "%PLAIN%"}`;
+  script.onerror = failed;
+  document.head.append(script);
+}
+
+function attachChecks(attach) {
+  checks = attach({ field, form, config, input, sendToPage, readValue: kind.readValue, pageOrigin });
+  if (options.style) checks.stylePlaceholder(options.style);
+  updateField();
+}
+
+// Waits for the checks, though not for ever, and resolves with them. Loads them if they are not under way.
+export function loadChecks() {
+  if (checks) return Promise.resolve(checks);
+  loading = loading || new Promise(requestChecks).then(attachChecks);
+  const tooLate = new Promise((done, failed) => setTimeout(failed, PATIENCE));
+  return Promise.race([loading, tooLate]).then(() => checks, (lost) => {
+    loading = null;
+    throw lost;
+  });
+}
+
+function describeField() {
+  const value = kind.readValue();
+  return { empty: !value, ...(checks && checks.describe(value, options)) };
+}
+
+function updateField() {
+  kind.arrangeText(checks, options);
+  sendToPage("state", describeField());
+}
+
+const handlers = {
   options(message) {
-    own.options = message;
+    const { label, lang, dir, style } = (options = message);
     input.placeholder = message.placeholder || "";
-    input.setAttribute("aria-label", message.label);
-    document.title = message.label;
-    document.documentElement.lang = message.lang;
-    for (const name in message.style) if (inherited.test(name)) input.style.setProperty(name, message.style[name]);
-    // Digits run from left to right in every script, so the input stays so; where they begin is the language's.
-    if (input.dir && message.dir === "rtl" && input.style.textAlign === "start") input.style.textAlign = "end";
-    own.dress(message.style);
-    own.told(message);
-    arrange();
-    tell();
+    input.setAttribute("aria-label", label);
+    document.title = label;
+    document.documentElement.lang = lang;
+    for (const name in style) if (INHERITED.test(name)) input.style.setProperty(name, style[name]);
+    // Digits run from left to right in every script, so the input stays so; the language decides where they begin.
+    if (input.dir && dir === "rtl" && input.style.textAlign === "start") input.style.textAlign = "end";
+    if (checks) checks.stylePlaceholder(style);
+    kind.applyOptions(message);
+    updateField();
+    // The form is there when the first options come, so nothing delays it. Lost checks load again when they are needed.
+    if (loading === undefined) setTimeout(() => loadChecks().catch(() => {}));
   },
-  error(message) {
-    document.getElementById("error").textContent = message.text;
-    input.setAttribute("aria-invalid", !!message.text);
+  brand({ brand }) {
+    options.brand = brand;
+    sendToPage("state", describeField());
+  },
+  error({ text }) {
+    document.getElementById("error").textContent = text;
+    input.setAttribute("aria-invalid", !!text);
   },
   focus: () => input.focus(),
+  // Only the frame of the card number sends. It waits for the checks.
+  submit(message) {
+    if (isNumber) loadChecks().then(() => checks.submit(message), () => sendToPage("failed"));
+  },
 };
-addEventListener("message", ({ source, origin, data }) => {
-  if (source !== parent || !data || data.tillgate !== 1 || data.form !== form) return;
-  if (origin !== "null") own.peer = peer = origin;
-  if (heard.hasOwnProperty(data.type)) heard[data.type](data);
-});
 
-input.addEventListener("input", () => {
-  arrange();
-  tell();
-});
-input.addEventListener("focus", () => say("focus"));
-input.addEventListener("blur", () => say("blur", state()));
-document.querySelector("form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  say("enter");
-});
-input.name = field;
+// Takes over what the browser filled in where the card number is, unless something has been typed here.
+function fill(value) {
+  if (input.value) return;
+  input.value = value;
+  updateField();
+}
+
+// Starts the frame with the functions of its kind of field.
+export function startField(functions) {
+  kind = functions;
+  input.name = field;
+  input.addEventListener("input", updateField);
+  input.addEventListener("focus", () => sendToPage("focus"));
+  input.addEventListener("blur", () => sendToPage("blur", describeField()));
+  input.form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    sendToPage("enter");
+  });
+  addEventListener("message", ({ source, origin, data }) => {
+    if (source !== parent || !data || data.tillgate !== "%WIRE%" || data.form !== form) return;
+    if (origin !== "null") target = origin;
+    if (handlers.hasOwnProperty(data.type)) handlers[data.type](data);
+  });
+  // The other frames of the form and the script with the checks use this object. All of them come from our origin.
+  const { addToBody } = kind;
+  const [complete, isComplete] = [(attach) => receiveChecks(attach), () => !!checks];
+  window.tillgate = Object.freeze({ form, field, fill, addToBody, complete, isComplete });
+}

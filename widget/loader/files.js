@@ -1,26 +1,19 @@
 // Files that the form needs: the page module, a style sheet, a language.
 
-import { make } from "./dom.js";
-import { copyBare, globalOf, nativeGet, nativeSet } from "./native.js";
+import { copyBare, globalOf, make, nativeGet, nativeSet } from "./native.js";
 import { base, BUILD } from "./script.js";
 
-// Pauses after which a file is asked for again, in milliseconds; after the last it is lost.
+// Pauses after which a file is asked for again, in milliseconds. After the last it is lost.
 var PAUSES = [500, 2000];
-
+var folder = base + "v1/static/" + BUILD + "/";
 // Elements and rules that were put into the page.
-var elements = [];
-var adopted = null;
-var styleName = "";
-var styleLink = null;
+var elements = [], adopted = null;
+var styleName = "", styleLink = null;
 var isEnded = false;
 
-function addressOf(path) {
-  return base + "v1/static/" + BUILD + "/" + path;
-}
-
-// Puts the element that `create` makes into the head; if its file does not come, another one, a little later.
-function loadElement(create, put, attempt) {
-  var pause = PAUSES[attempt || 0];
+// Puts an element at the beginning or end of the head. If its file does not come, another one follows a little later.
+function loadElement(create, place, attempt) {
+  var pause = PAUSES[attempt];
   return new Promise(function (done, failed) {
     var element = create();
     elements.push(element);
@@ -31,68 +24,55 @@ function loadElement(create, put, attempt) {
       setTimeout(function () {
         // After unload() nothing comes any more.
         if (isEnded) done();
-        else loadElement(create, put, (attempt || 0) + 1).then(done, failed);
+        else loadElement(create, place, attempt + 1).then(done, failed);
       }, pause);
     };
-    put(element);
+    nativeGet(document, "head")[place](element);
   });
 }
 
-// Returns an address that Trusted Types accept. A page that requires them must list the name of our policy, which passes
-// only our addresses. All loaders share one policy, because a second of the same name may be refused.
+// Returns an address that Trusted Types accept. A page that requires them must list the name of our policy, which
+// passes only our addresses. All loaders share one policy, because a second of the same name may be refused.
 function trustAddress(url) {
   var types = globalOf("trustedTypes");
   if (!types) return url;
   var key = Symbol.for("tillgate");
-  var rule = function (wanted) {
-    if (wanted.startsWith(base + "v1/static/")) return wanted;
-    throw new TypeError(wanted);
-  };
   try {
-    types[key] = types[key] || types.createPolicy("tillgate", copyBare({ createScriptURL: rule }));
+    types[key] = types[key] || types.createPolicy("tillgate", copyBare({ createScriptURL: checkAddress }));
     return types[key].createScriptURL(url);
-  } catch (refused) {
-    return url;
-  }
+  } catch (refused) { return url; }
 }
 
-// Returns the hash of a file as an element's attributes: what does not match does not run.
-function pinnedTo(hash) {
-  return { integrity: "sha256-" + hash, crossorigin: "anonymous" };
+function checkAddress(wanted) {
+  if (wanted.startsWith(base + "v1/static/")) return wanted;
+  throw new TypeError(wanted);
 }
+
+// Makes an element for a file with this hash. A file that does not match does not run.
+function makePinned(tag, hash) { return make(tag, "", { integrity: "sha256-" + hash, crossorigin: "anonymous" }); }
 
 export function loadScript(path, hash) {
-  return loadElement(
-    function () {
-      var element = make("script", "", pinnedTo(hash));
-      element.src = trustAddress(addressOf(path));
-      // Browsers put off asynchronous scripts of other sites until they have painted.
-      element.async = false;
-      element.fetchPriority = "high";
-      return element;
-    },
-    function (element) {
-      nativeGet(document, "head").append(element);
-    },
-  );
+  return loadElement(function () {
+    var element = makePinned("script", hash);
+    element.src = trustAddress(folder + path);
+    // Browsers put off asynchronous scripts of other sites until they have painted.
+    element.async = false;
+    element.fetchPriority = "high";
+    return element;
+  }, "append", 0);
 }
 
-// Returns true if the page's policy and its browser let wasm run. The eight bytes are an empty module; a policy that forbids
-// it throws, and nothing is said on the console.
-function runsWasm() {
-  try {
-    return !!new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0));
-  } catch (forbidden) {
-    return false;
-  }
-}
-
-// Loads the page module, or the same in plain JavaScript where wasm cannot run.
+// Loads the page module, or the same in plain JavaScript where policy or browser do not let wasm run.
 export function loadPageModule() {
-  return runsWasm() ? loadScript("js/static.min.js", "%PAGE%") : loadScript("js/plain/static.min.js", "%TWIN%");
+  var empty = null;
+  try {
+    // A policy that forbids wasm throws, and writes nothing on the console.
+    empty = new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0));
+  } catch (forbidden) {}
+  return empty ? loadScript("js/static.min.js", "%PAGE%") : loadScript("js/plain/static.min.js", "%TWIN%");
 }
 
-// Loads the style sheet that the merchant wants. It goes first in the head, so that a merchant's rules of equal weight win.
+// Loads the wanted style sheet. It comes first in the head, so that rules of the merchant with equal weight win.
 export function loadStyle(wanted, whenLoaded) {
   var name = wanted === "none" || wanted === "plain" ? wanted : "card";
   if (styleName === name) return;
@@ -102,54 +82,61 @@ export function loadStyle(wanted, whenLoaded) {
   if (name === "none") return adoptRules(".wpwl-container [hidden]{display:none}");
   // Until the sheet arrives, its measures alone: nothing may jump.
   adoptRules(name === "card" ? "%SKELETON%" : "");
-  loadElement(
-    function () {
-      var attributes = pinnedTo(name === "card" ? "%CARD%" : "%BARE%");
-      return (styleLink = make("link", "", Object.assign({ rel: "stylesheet", href: addressOf("css/" + name + ".css") }, attributes)));
-    },
-    function (link) {
-      nativeGet(document, "head").prepend(link);
-    },
-  ).then(
-    function () {
-      if (styleName === name) removeRules();
-      whenLoaded();
-    },
-    // The measures stay: a bare form pays too.
-    Boolean,
-  );
+  loadElement(function () {
+    styleLink = makePinned("link", name === "card" ? "%CARD%" : "%BARE%");
+    styleLink.rel = "stylesheet";
+    styleLink.href = folder + "css/" + name + ".css";
+    return styleLink;
+  }, "prepend", 0).then(function () {
+    if (styleName === name) adoptRules("");
+    whenLoaded();
+    // If it does not come, the measures stay: a bare form pays too.
+  }, Boolean);
 }
 
-function setSheets(sheets) {
-  nativeSet(document, "adoptedStyleSheets", sheets);
-}
-
-// Adds a few rules without a file; browsers that cannot take them do without.
+// Replaces the few rules that come without a file. Browsers that cannot take them do without.
 function adoptRules(rules) {
-  removeRules();
+  if (!rules && !adopted) return;
   try {
-    adopted = new CSSStyleSheet();
-    adopted.replaceSync(rules);
-    setSheets(Array.from(nativeGet(document, "adoptedStyleSheets")).concat(adopted));
-  } catch (old) {
-    adopted = null;
-  }
+    var known = Array.from(nativeGet(document, "adoptedStyleSheets"));
+    var others = known.filter(function (sheet) { return sheet !== adopted; });
+    adopted = rules ? new CSSStyleSheet() : null;
+    if (rules) adopted.replaceSync(rules);
+    nativeSet(document, "adoptedStyleSheets", others.concat(adopted || []));
+  } catch (old) { adopted = null; }
 }
 
-function removeRules() {
-  if (!adopted) return;
-  var others = Array.from(nativeGet(document, "adoptedStyleSheets")).filter(function (sheet) {
-    return sheet !== adopted;
-  });
-  adopted = null;
-  setSheets(others);
+// English is part of this script. The texts of another language are a script of their own, beside the page module.
+export var ENGLISH = "%ENGLISH%";
+// Each with its tag, other names that merchants use, and the hash of its file: "cs:cz:… da:dk:… de:…".
+var LANGUAGES = "%LOCALES%";
+var current = { tag: "", locale: "en", texts: undefined, loaded: null };
+// Takes the texts of a language, unless another one was asked for meanwhile. Called by the language's script.
+export function takeTexts(tag, texts) { if (tag === current.tag) current.texts = texts; }
+export function readLanguage() { return current.texts; }
+export function readLocale() { return current.locale; }
+// Returns a text that is needed although the page module is missing.
+export function textOf(key) { return (current.texts && current.texts[key]) || ENGLISH[key]; }
+
+// Loads the texts of a locale. "de-AT" is served by "de" if it has no file of its own, and an unknown language by
+// English. A language and a country are read of what is asked for: browsers do not know "de_DE.UTF-8".
+export function loadLanguage(wanted) {
+  var asked = (/^[a-z]+(-[a-z]{2}\b)?/i.exec(String(wanted).replace(/_/g, "-")) || ["en"])[0];
+  var language = asked.toLowerCase().split("-")[0];
+  var known = LANGUAGES.split(" ").map(function (names) { return names.split(":"); });
+  var find = function (name) { return known.find(function (names) { return names.includes(name); }); };
+  var names = find(asked.toLowerCase()) || find(language) || ["en"];
+  var tag = names[0];
+  if (current.tag === tag) return current.loaded;
+  // Screen readers and fonts go by the locale: it is no alias, no missing language, no place with other characters.
+  current = { tag: tag, locale: language === tag && !/zh-(tw|hk|mo)/i.test(asked) ? asked : tag, texts: undefined };
+  current.loaded = Promise.resolve(tag !== "en" && loadScript("js/locale-" + tag + ".js", names.at(-1)).catch(Boolean));
+  return current.loaded;
 }
 
 // Removes everything that was put into the page. Nothing comes any more.
 export function removeFiles() {
   isEnded = true;
-  removeRules();
-  elements.forEach(function (element) {
-    element.remove();
-  });
+  adoptRules("");
+  elements.forEach(function (element) { element.remove(); });
 }

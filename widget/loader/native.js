@@ -1,33 +1,26 @@
-// Nodes, globals and options as the browser and the merchant made them. Markup shadows a document's properties by names of
-// images and forms, a form's by names of its inputs, and a window's by ids; scripts of the page may add to Object.prototype.
-// So nodes are read by their prototypes, globals as own properties, and objects without Object.prototype.
-//
-// The loader is ES5, which any browser reads (the packing refuses what is newer). Nothing newer is called before main.js has
-// found it in the browser.
+// Nodes and globals as the browser made them. Markup shadows a document's properties by names of images and forms, a
+// form's by names of its inputs, and a window's by ids; scripts of the page may add to Object.prototype. So nodes are
+// read by their prototypes, globals as own properties, and objects without Object.prototype. The loader is ES5, which
+// any browser reads (the packing refuses what is newer). Nothing newer is called before main.js has looked for it.
 
 export var hasOwn = Object.prototype.hasOwnProperty;
 
 // Returns the descriptor of a node's property, as the browser defines it.
 function descriptorOf(node, name) {
-  var found;
-  for (var at = Object.getPrototypeOf(node); at && !found; at = Object.getPrototypeOf(at))
-    found = Object.getOwnPropertyDescriptor(at, name);
-  return found || {};
+  for (var at = Object.getPrototypeOf(node); at; at = Object.getPrototypeOf(at)) {
+    var found = Object.getOwnPropertyDescriptor(at, name);
+    if (found) return found;
+  }
+  return {};
 }
 
 export function nativeGet(node, name) {
   var found = descriptorOf(node, name);
   return hasOwn.call(found, "get") ? found.get.call(node) : hasOwn.call(found, "value") ? found.value : undefined;
 }
-
-export function nativeSet(node, name, value) {
-  descriptorOf(node, name).set.call(node, value);
-}
-
+export function nativeSet(node, name, value) { descriptorOf(node, name).set.call(node, value); }
 // Calls a method with the arguments that follow its name.
-export function nativeCall(node, name) {
-  return nativeGet(node, name).apply(node, [].slice.call(arguments, 2));
-}
+export function nativeCall(node, name) { return nativeGet(node, name).apply(node, [].slice.call(arguments, 2)); }
 
 // Returns a global of the browser's or the page's scripts. Elements with an id and frames with a name are none.
 export function globalOf(name) {
@@ -38,9 +31,7 @@ var EMPTY = Object.create(null);
 EMPTY.toString = {}.toString;
 
 // Returns the kind of a value, such as "[object HTMLScriptElement]".
-export function kindOf(value) {
-  return EMPTY.toString.call(value);
-}
+export function kindOf(value) { return EMPTY.toString.call(value); }
 
 // Copies an object, and the plain objects in it, without what every object inherits.
 export function copyBare(object, depth) {
@@ -57,7 +48,33 @@ export function copyBare(object, depth) {
 export function listen(target, type, listener, capture) {
   EventTarget.prototype.addEventListener.call(target, type, listener, capture || false);
 }
-
 export function unlisten(target, type, listener, capture) {
   EventTarget.prototype.removeEventListener.call(target, type, listener, capture || false);
+}
+
+// Makes an element. It has no style attribute: a merchant's policy may forbid them.
+export function make(tag, classes, attributes, children) {
+  var element = nativeCall(document, "createElement", tag);
+  if (classes) element.className = classes;
+  Object.keys(attributes || {}).forEach(function (name) { element.setAttribute(name, attributes[name]); });
+  element.append.apply(element, children || []);
+  return element;
+}
+
+// Marks a container as busy or not. A busy one is not read aloud.
+export function setBusy(container, isBusy) {
+  container.classList.toggle("wpwl-loading", isBusy);
+  if (isBusy) container.setAttribute("aria-busy", "true");
+  else container.removeAttribute("aria-busy");
+}
+
+// Runs work in a task of its own and before anything else, so that the page may answer its shopper in between.
+export function runSoon(work) {
+  var scheduler = globalOf("scheduler");
+  if (scheduler && scheduler.postTask) scheduler.postTask(work, copyBare({ priority: "user-blocking" }));
+  else setTimeout(work);
+}
+
+export function randomDigits(count) {
+  return Array.from(crypto.getRandomValues(new Uint8Array(count)), function (byte) { return byte % 10; }).join("");
 }

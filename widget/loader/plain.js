@@ -1,41 +1,35 @@
-// Browsers that are too old for the form: a frame with a form that the gateway writes, in the place of each placeholder.
+// Browsers that are too old for the form: a frame with a form of the gateway's in the place of each placeholder.
 
-import { actionOf, brandsOf, isCardBrand } from "./brands.js";
-import { globalOf, hasOwn, listen, nativeCall, nativeGet } from "./native.js";
-import { framesBase, ownScript } from "./script.js";
+import { globalOf, listen, nativeCall, nativeGet } from "./native.js";
+import { actionOf, brandListOf, brandsOf, isCardBrand } from "./place.js";
+import { checkout, framesBase } from "./script.js";
 
-// Syntax cannot be asked for without running text as code, which policies forbid. The flag of regular expressions comes
-// from the engine, and no page can add it; whoever knows it and the two functions knows ES2020, and wasm as it is built here.
+// Finds out whether a browser knows ES2020, and wasm as it is built here. Policies forbid to try syntax. The flag of
+// regular expressions comes from the engine, and no page can add it. It and the two functions are proof enough.
 export function isModernBrowser() {
   try {
     return [].at && HTMLFormElement.prototype.requestSubmit && new RegExp("", "d");
-  } catch (old) {
-    return false;
-  }
+  } catch (old) {} // It is not.
 }
 
 // Estimates the height of a plain form: cards share one, and another brand has a button, or four fields more.
 function heightOf(brands) {
-  var height = !brands.length || brands.some(isCardBrand) ? 600 : 70;
-  brands.forEach(function (brand) {
-    if (!isCardBrand(brand)) height += /DEBIT|SEPA/.test(brand) ? 450 : 130;
-  });
-  return height;
+  return brands.reduce(function (height, brand) {
+    return isCardBrand(brand) ? height : height + (/DEBIT|SEPA/.test(brand) ? 450 : 130);
+  }, !brands.length || brands.some(isCardBrand) ? 600 : 70);
 }
 
 function replacePlaceholder(place) {
-  var checkout = /[?&]checkoutId=([^&#]*)/.exec(ownScript.src) || ["", ""];
   var given = globalOf("wpwlOptions") || {};
-  var listed = nativeCall(place, "getAttribute", "data-brands") || nativeGet(place, "textContent");
   var frame = nativeCall(document, "createElement", "iframe");
   var fields = {
-    brands: listed,
+    brands: brandListOf(place),
     locale: given.locale || "",
     requireCvv: (given.registrations || {}).requireCvv || "",
     shopperResultUrl: actionOf(place),
   };
-  frame.src = framesBase + "v1/plainForm.html?checkoutId=" + checkout[1];
-  for (var name in fields) if (hasOwn.call(fields, name)) frame.src += "&" + name + "=" + encodeURIComponent(fields[name]);
+  var query = Object.keys(fields).map(function (name) { return "&" + name + "=" + encodeURIComponent(fields[name]); });
+  frame.src = framesBase + "v1/plainForm.html?checkoutId=" + checkout.given + query.join("");
   frame.title = "Payment";
   frame.className = "wpwl-plain";
   frame.frameBorder = 0;
@@ -44,13 +38,9 @@ function replacePlaceholder(place) {
   nativeGet(place, "parentNode").replaceChild(frame, place);
 }
 
-function replaceAll() {
+export function showPlainForms() {
+  // Also forms that come after this script.
+  if (nativeGet(document, "readyState") === "loading") return listen(document, "DOMContentLoaded", showPlainForms);
   var places = nativeCall(document, "querySelectorAll", "form.paymentWidgets");
   for (var at = 0; at < places.length; at++) replacePlaceholder(places[at]);
-}
-
-export function showPlainForms() {
-  // Also a form that comes after this script.
-  if (nativeGet(document, "readyState") === "loading") listen(document, "DOMContentLoaded", replaceAll);
-  else replaceAll();
 }

@@ -1,41 +1,35 @@
-// Watches over what has to come: the frames, and the page module. What does not come in time is told to shopper and merchant,
-// with a button that asks for it again.
+// Waits for the frames and the page module. If one does not come, a message has a button that asks for it again.
 
-import { make, setBusy } from "./dom.js";
-import { textOf } from "./language.js";
+import { textOf } from "./files.js";
+import { make, setBusy } from "./native.js";
 import { reportError } from "./options.js";
 import { findRelay, listForms, setFormHidden } from "./place.js";
 
 // The time in which a form may stay empty, in milliseconds.
 var PATIENCE = 15000;
-
-// Windows of the frames that have said hello. Other frames are not asked for their windows: browsers would first make one for
-// the empty document that a frame begins with, which takes longer than anything here.
+// Windows of the frames that have said hello. Other frames are not asked for their windows: browsers would first make
+// one for the empty document that a frame begins with, which takes longer than anything here.
 var heard = new Map();
-var timer = 0;
+var timer = 0, retry = Boolean;
+// Calls `work` when a shopper presses the button in a message.
+export function onRetry(work) { retry = work; }
+
+function listFrames() {
+  var ofForm = function (form) { return form.isCard && !form.isDone ? [form.number, form.code] : []; };
+  return listForms().flatMap(ofForm).concat(findRelay() || []);
+}
 
 // Notes the window of a frame that has said hello.
 export function noteHello(source) {
   listFrames().forEach(function (frame) {
-    if (!heard.has(frame) || heard.get(frame) !== source) {
-      if (frame.contentWindow === source) heard.set(frame, source);
-    }
+    if (heard.get(frame) !== source && frame.contentWindow === source) heard.set(frame, source);
   });
-}
-
-function listFrames() {
-  return listForms()
-    .flatMap(function (form) {
-      return form.isCard && !form.isDone ? [form.number, form.code] : [];
-    })
-    .concat(findRelay() || []);
 }
 
 // Returns the frames that stand in the page and have not said hello.
 function silentFrames() {
   return listFrames().filter(function (frame) {
-    var window = heard.get(frame);
-    return frame.isConnected && !(window && frame.contentWindow === window);
+    return frame.isConnected && !(heard.has(frame) && frame.contentWindow === heard.get(frame));
   });
 }
 
@@ -49,7 +43,7 @@ function removeMessages() {
   });
 }
 
-// Begins to wait. What was said before is taken back.
+// Begins to wait. Messages that stand are removed.
 export function beginWatch(isPageModuleHere) {
   clearTimeout(timer);
   removeMessages();
@@ -60,10 +54,7 @@ export function beginWatch(isPageModuleHere) {
   }, PATIENCE);
 }
 
-export function endWatch() {
-  clearTimeout(timer);
-  heard.clear();
-}
+export function endWatch() { clearTimeout(timer); heard.clear(); }
 
 // Loads the silent frames again.
 export function reloadFrames() {
@@ -74,23 +65,14 @@ export function reloadFrames() {
   });
 }
 
-var retry = Boolean;
-
-// Calls `work` when a shopper presses the button in a message.
-export function onRetry(work) {
-  retry = work;
-}
-
-// Says in every form that it cannot be used, with a button; what was typed stays.
+// Says in every form that it cannot be used, with a button. What was typed stays.
 export function showFailure(text, name) {
   clearTimeout(timer);
   removeMessages();
   listForms().forEach(function (form) {
     if (form.isDone && !form.isCard) return;
     var button = make("button", "wpwl-button wpwl-button-retry", { type: "button" }, [textOf("retry")]);
-    button.onclick = function () {
-      retry();
-    };
+    button.onclick = function () { retry(); };
     form.message = make("div", "wpwl-message wpwl-has-error", { role: "alert" }, [textOf("failed"), " ", button]);
     setFormHidden(form, true);
     form.wasBusy = form.container.classList.contains("wpwl-loading");

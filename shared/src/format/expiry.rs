@@ -127,6 +127,12 @@ fn zero_padded(number: u16, places: u32) -> String {
     (0..places).rev().map(digit).collect()
 }
 
+/// Returns a digit as text.
+fn digit_text(value: u8) -> &'static str {
+    let place = usize::from(value);
+    "0123456789".get(place..=place).unwrap_or_default()
+}
+
 /// Returns true for spaces, slashes, hyphens, dashes and dots: people, keyboards and browsers put them between month
 /// and year.
 fn is_separator(character: char) -> bool {
@@ -141,24 +147,59 @@ fn expand_year(two_digits: u16, this_year: u16) -> u16 {
     if year < first { year + 100 } else { year }
 }
 
+/// A short text of ASCII without an allocation: the module of the form's frames has no allocator. Characters that find
+/// no room are left out. No date has as many, so a longer text stays as wrong as it was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ShortText {
+    bytes: [u8; 12],
+    length: usize,
+}
+
+impl ShortText {
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        self.bytes.get(..self.length).and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default()
+    }
+
+    fn from_text(text: &str) -> Self {
+        let mut short = Self::default();
+        short.push_text(text);
+        short
+    }
+
+    fn push_text(&mut self, text: &str) {
+        for byte in text.bytes() {
+            if let Some(place) = self.bytes.get_mut(self.length) {
+                *place = byte;
+                self.length += 1;
+            }
+        }
+    }
+
+    fn truncate(&mut self, length: usize) {
+        self.length = self.length.min(length);
+    }
+}
+
 /// The digits of a text in ASCII, split at the first separator.
 struct TypedDigits {
-    first: String,
+    first: ShortText,
     /// Digits after the first separator. `None` if there was none.
-    rest: Option<String>,
+    rest: Option<ShortText>,
 }
 
 impl TypedDigits {
     /// Collects the digits of a text. The first separator after a digit begins the rest; all other characters are
     /// skipped.
     fn from_text(text: &str) -> Self {
-        let mut typed = Self { first: String::new(), rest: None };
+        let mut typed = Self { first: ShortText::default(), rest: None };
         for character in text.chars() {
-            match (digits::to_ascii(character), &mut typed.rest) {
-                (Some(digit), Some(rest)) => rest.push(digit),
-                (Some(digit), None) => typed.first.push(digit),
-                (None, None) if is_separator(character) && !typed.first.is_empty() => typed.rest = Some(String::new()),
-                (None, _) => {}
+            match digits::digit_value(character) {
+                Some(value) => typed.rest.as_mut().unwrap_or(&mut typed.first).push_text(digit_text(value)),
+                None if typed.rest.is_none() && is_separator(character) && typed.first.length > 0 => {
+                    typed.rest = Some(ShortText::default());
+                }
+                None => {}
             }
         }
         typed
@@ -168,8 +209,8 @@ impl TypedDigits {
     /// their number.
     fn month_and_year(&self) -> Option<(&str, &str)> {
         match &self.rest {
-            Some(rest) if !rest.is_empty() => order_parts(&self.first, rest),
-            _ => split_digits(&self.first),
+            Some(rest) if rest.length > 0 => order_parts(self.first.as_str(), rest.as_str()),
+            _ => split_digits(self.first.as_str()),
         }
     }
 }
@@ -211,33 +252,30 @@ fn is_month(text: &str) -> bool {
 ///
 /// A date that a browser fills in with the year first is reordered. Deleting works: once the space after our slash is
 /// gone, the slash is removed, too.
-pub fn format_typed(text: &str) -> String {
+pub fn format_typed(text: &str) -> ShortText {
     let mut typed = TypedDigits::from_text(text);
     // Digits after a complete year are dropped first, so that they have no effect.
     if let Some(rest) = &mut typed.rest {
-        rest.truncate(year_length(rest));
+        rest.truncate(year_length(rest.as_str()));
     }
     let separated = typed.rest.is_some();
-    let (mut month, year) = match typed.month_and_year() {
-        Some((month, year)) => (String::from(month), String::from(year)),
-        None => {
-            let (month, mut year) = split_unfinished(typed);
-            year.truncate(year_length(&year));
-            match order_parts(&month, &year) {
-                Some((month, year)) => (String::from(month), String::from(year)),
-                None => (month, year),
-            }
-        }
-    };
-    if month.len() == 1 && (month.as_str() > "1" || month == "1" && (separated || !year.is_empty())) {
-        month.insert(0, '0');
+    let (mut month, mut year) = split_unfinished(&typed);
+    year.truncate(year_length(year.as_str()));
+    let ordered = typed.month_and_year().or_else(|| order_parts(month.as_str(), year.as_str()));
+    if let Some(found) = ordered {
+        (month, year) = (ShortText::from_text(found.0), ShortText::from_text(found.1));
     }
-    let slash_typed = separated && month.len() == 2 && !text.ends_with(" /");
-    if !year.is_empty() || slash_typed {
-        month.push_str(" / ");
-        month.push_str(&year);
+    let mut shown = ShortText::default();
+    if matches!(month.as_str().as_bytes(), [b'2'..=b'9']) || month.as_str() == "1" && (separated || year.length > 0) {
+        shown.push_text("0");
     }
-    month
+    shown.push_text(month.as_str());
+    let slash_typed = separated && shown.length == 2 && !text.ends_with(" /");
+    if year.length > 0 || slash_typed {
+        shown.push_text(" / ");
+        shown.push_text(year.as_str());
+    }
+    shown
 }
 
 /// Returns the number of digits of a year that begins with these digits: four after 19 or 20, otherwise two.
@@ -246,9 +284,9 @@ fn year_length(digits: &str) -> usize {
 }
 
 /// Returns month and year of a text that is still being typed; either may be empty or wrong.
-fn split_unfinished(typed: TypedDigits) -> (String, String) {
-    let TypedDigits { mut first, rest } = typed;
-    let rest = rest.unwrap_or_default();
+fn split_unfinished(typed: &TypedDigits) -> (ShortText, ShortText) {
+    let first = typed.first.as_str();
+    let rest = typed.rest.as_ref().map(ShortText::as_str).unwrap_or_default();
     // A first digit of 2 or more is a month by itself. 13 stays as typed and is not a month: a date that was meant
     // differently must not be charged.
     let places = match first.as_bytes() {
@@ -259,13 +297,10 @@ fn split_unfinished(typed: TypedDigits) -> (String, String) {
         [_, ..] => 1,
         [] => 0,
     };
-    let mut year = String::from(first.get(places..).unwrap_or_default());
-    first.truncate(places);
-    if first == "0" {
-        year.clear();
-    }
-    year.push_str(&rest);
-    (first, year)
+    let (month, year) = first.split_at_checked(places).unwrap_or_default();
+    let mut year = ShortText::from_text(if month == "0" { "" } else { year });
+    year.push_text(rest);
+    (ShortText::from_text(month), year)
 }
 
 #[cfg(test)]

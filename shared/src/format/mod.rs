@@ -15,6 +15,7 @@ pub mod decimal;
 pub mod digits;
 pub mod expiry;
 pub mod flag;
+pub mod holder;
 pub mod iban;
 pub mod mask;
 pub mod phone;

@@ -33,11 +33,6 @@ impl FrameField {
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|field| field.name() == name)
     }
-
-    /// Returns true if its frame checks the value against brands, with checks that load a moment after the frame.
-    pub fn is_checked_by_brand(self) -> bool {
-        matches!(self, Self::Number | Self::Code)
-    }
 }
 
 /// The state of a field in a frame, as far as the page may know it. It never contains a character of the value.
@@ -45,7 +40,8 @@ impl FrameField {
 pub struct FieldState {
     /// True if nothing has been typed.
     pub empty: bool,
-    /// True if the value has been checked. Until then `complete` and `valid` say nothing.
+    /// True if the value has been checked, by checks that load a moment after the frame. Until then `complete` and
+    /// `valid` say nothing.
     pub known: bool,
     /// Brand that the checks used. Results for another than the chosen brand are outdated.
     pub brand: String,
@@ -70,11 +66,11 @@ impl FieldState {
         Self { empty: true, ..Self::default() }
     }
 
-    fn read(field: FrameField, data: &impl Source) -> Self {
+    fn read(data: &impl Source) -> Self {
         let bin = data.get("bin").and_then(|value| value.as_number());
         Self {
             empty: data.flag("empty"),
-            known: data.flag("known") || !field.is_checked_by_brand(),
+            known: data.flag("known"),
             brand: data.text("brand"),
             complete: data.flag("complete"),
             valid: data.flag("valid"),
@@ -117,14 +113,20 @@ pub enum FieldReport<S> {
     Failed,
 }
 
+impl<S> FieldReport<S> {
+    /// The types of these messages.
+    pub const TYPES: &[&str] =
+        &["ready", "state", "focus", "blur", "enter", "escape", "autofill", "invalid", "answer", "failed"];
+}
+
 impl<S: Source> FieldReport<S> {
-    /// Reads a message about `field`. `None` if its type is unknown.
-    pub fn read(field: FrameField, data: &S) -> Option<Self> {
+    /// Reads a message. `None` if its type is unknown.
+    pub fn read(data: &S) -> Option<Self> {
         Some(match data.text("type").as_str() {
             "ready" => Self::Ready(data.get("config").map(|config| Box::new(Config::read(&config)))),
-            "state" => Self::State(FieldState::read(field, data)),
+            "state" => Self::State(FieldState::read(data)),
             "focus" => Self::Focus,
-            "blur" => Self::Blur(FieldState::read(field, data)),
+            "blur" => Self::Blur(FieldState::read(data)),
             "enter" => Self::Enter,
             "escape" => Self::Escape,
             "autofill" => Self::Autofill {
@@ -137,10 +139,6 @@ impl<S: Source> FieldReport<S> {
             _ => return None,
         })
     }
-
-    /// The types of these messages.
-    pub const TYPES: &[&str] =
-        &["ready", "state", "focus", "blur", "enter", "escape", "autofill", "invalid", "answer", "failed"];
 }
 
 /// The look of the field in a frame, and what it is called.

@@ -74,10 +74,12 @@ pub enum RelayReport<S> {
     },
 }
 
-impl<S: Source> RelayReport<S> {
+impl<S> RelayReport<S> {
     /// The types of these messages.
     pub const TYPES: &[&str] = &["ready", "answer", "wallet"];
+}
 
+impl<S: Source> RelayReport<S> {
     /// Reads a message. `None` if its type is unknown.
     pub fn read(data: &S) -> Option<Self> {
         Some(match data.text("type").as_str() {

@@ -55,7 +55,7 @@ async fn open_secure_form<'a>(
     browser.goto(fixture.add_page(&script)).await?;
     let form = CardForm::wait_until_ready(browser).await?;
     for frame in [HOLDER, EXPIRY] {
-        wait_until_in_frame(browser, frame, "tillgate.options.label").await?;
+        wait_until_in_frame(browser, frame, "tillgate.isComplete()").await?;
     }
     Ok(form)
 }
@@ -184,16 +184,16 @@ async fn dates_are_read_in_the_frame_as_everywhere_else() -> anyhow::Result<()> 
             "123456789",
         ] {
             let script =
-                "const [text] = arguments; const { input, fill, post } = tillgate; input.value = ''; fill(text);
-                const body = new URLSearchParams(); post(body);
+                "const [text] = arguments; const input = document.querySelector('input'); input.value = '';
+                tillgate.fill(text);
                 const shown = input.value; input.value = ''; input.value = text;
-                const bare = new URLSearchParams(); post(bare);
-                return [shown, bare.get('card.expiryMonth'), bare.get('card.expiryYear')]";
+                const body = new URLSearchParams();
+                return tillgate.addToBody(body).then(() => [shown, body.get('card.expiryMonth'), body.get('card.expiryYear')])";
             let seen = browser.execute(script, vec![json!(text)]).await?.json().clone();
             let date = Expiry::parse_text(text, year);
             let (month, full) =
                 date.map_or(("00".to_owned(), String::new()), |date| (date.month_text(), date.year_text()));
-            assert_eq!(seen, json!([format_typed(text), month, full]), "{text:?}");
+            assert_eq!(seen, json!([format_typed(text).as_str(), month, full]), "{text:?}");
         }
         browser.enter_default_frame().await?;
         Ok(())
@@ -274,7 +274,7 @@ async fn a_frame_that_was_moved_is_filled_in_again_and_nothing_made_up_is_ever_s
                 vec![],
             )
             .await?;
-        wait_until_in_frame(&browser, EXPIRY, "tillgate.options.label").await?;
+        wait_until_in_frame(&browser, EXPIRY, "tillgate.isComplete()").await?;
         wait_until_in_frame(&browser, EXPIRY, "!document.querySelector('input').value").await?;
         form.press_pay_button().await?;
         assert!(form.wait_for_hint("expiryMonthError").await?.contains("Monat"));

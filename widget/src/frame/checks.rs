@@ -1,7 +1,8 @@
-//! Checks of number and code for the script of the frame. Nothing here allocates, so that the module
-//! needs no allocator and stays a few kilobytes.
+//! Checks for the scripts of the frames. Nothing here allocates, so that the module needs no allocator and stays a few
+//! kilobytes.
 
 use tillgate_shared::brand::{self, Brand};
+use tillgate_shared::format::expiry::{self, Expiry};
 use tillgate_shared::format::{card_number, security_code};
 
 /// More brands than these are not detected.
@@ -81,6 +82,27 @@ impl<'a> Question<'a> {
     }
 }
 
+/// An expiry date as it was typed, which need not be a date.
+pub struct TypedDate<'a>(pub &'a str);
+
+impl TypedDate<'_> {
+    /// Returns year and month as one number, such as 202912; 0 if the text is not a date.
+    pub fn number(&self, this_year: u16) -> u32 {
+        let number = |date: Expiry| u32::from(date.year) * 100 + u32::from(date.month);
+        Expiry::parse_text(self.0, this_year).map_or(0, number)
+    }
+
+    /// Returns true if the text is a date before `now`, given as (year, month).
+    pub fn is_past(&self, now: (u16, u8)) -> bool {
+        Expiry::parse_text(self.0, now.0).is_some_and(|date| date.is_past(now))
+    }
+
+    /// Returns the byte in this place of the text as it is shown while it is typed; 0 after the last.
+    pub fn formatted_byte(&self, place: usize) -> u8 {
+        expiry::format_typed(self.0).as_str().as_bytes().get(place).copied().unwrap_or_default()
+    }
+}
+
 /// Splits a text at the first space.
 fn first_word(text: &str) -> (&str, &str) {
     let space = text.bytes().position(|byte| byte == b' ').unwrap_or(text.len());
@@ -118,6 +140,14 @@ mod tests {
         assert!(ask("123 VISA").is_code() && ask("1234 AMEX").is_code());
         assert!(ask(" MAESTRO").is_code_optional() && !ask(" VISA").is_code_optional());
         assert!(!ask("1234 VISA").is_code() && !ask("123 AMEX").is_code() && !ask("12a VISA").is_code());
+    }
+
+    #[test]
+    fn dates_are_numbers_and_bytes() {
+        let date = TypedDate("11/26");
+        assert_eq!((date.number(2026), TypedDate("11/2").number(2026)), (202_611, 0));
+        assert!(date.is_past((2026, 12)) && !date.is_past((2026, 11)) && !TypedDate("13/20").is_past((2026, 11)));
+        assert_eq!([0, 1, 2, 3, 4, 5, 6, 7].map(|place| date.formatted_byte(place)), *b"11 / 26\0");
     }
 
     #[test]

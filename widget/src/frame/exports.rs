@@ -1,13 +1,14 @@
-//! Functions for the script of the frame: it puts its question in byte by byte, then asks. Only numbers
-//! cross the border, which keeps the glue small. The script posts the payment by itself.
+//! Functions for the scripts of the frames: they put a question in byte by byte, then ask. Only numbers cross the
+//! border, which keeps the glue small. The script of the card number's frame posts the payment by itself.
 
 use std::cell::RefCell;
 
+use tillgate_shared::format::holder;
 use wasm_bindgen::prelude::*;
 
-use super::checks::Question;
+use super::checks::{Question, TypedDate};
 
-/// Room for digits, the chosen brand and the offered ones.
+/// Room for digits, the chosen brand and the offered ones, or for the longest name of a holder.
 const ROOM: usize = 1024;
 
 struct Text {
@@ -19,14 +20,18 @@ thread_local! {
     static TEXT: RefCell<Text> = const { RefCell::new(Text { bytes: [0; ROOM], length: 0 }) };
 }
 
-fn answer_question<T>(answer: impl FnOnce(Question<'_>) -> T) -> T {
+fn with_text<T>(answer: impl FnOnce(&str) -> T) -> T {
     TEXT.with_borrow(|text| {
         let text = text.bytes.get(..text.length).unwrap_or_default();
-        answer(Question::read(str::from_utf8(text).unwrap_or_default()))
+        answer(str::from_utf8(text).unwrap_or_default())
     })
 }
 
-/// Forgets the question, digits included.
+fn answer_question<T>(answer: impl FnOnce(Question<'_>) -> T) -> T {
+    with_text(|text| answer(Question::read(text)))
+}
+
+/// Forgets the question, whatever was typed included.
 #[wasm_bindgen]
 pub fn clear() {
     TEXT.with_borrow_mut(|text| {
@@ -35,7 +40,8 @@ pub fn clear() {
     });
 }
 
-/// Adds a byte to the question, for which see [`Question::read`]; what finds no room is left out.
+/// Adds a byte of the question, which is in UTF-8: a text, or what [`Question::read`] describes. A byte that finds no
+/// room is left out.
 #[wasm_bindgen]
 pub fn put(byte: u8) {
     TEXT.with_borrow_mut(|text| {
@@ -74,4 +80,28 @@ pub fn fitting(rank: u32) -> i32 {
 #[wasm_bindgen]
 pub fn group(place: u32) -> u8 {
     answer_question(|question| question.group(place as usize))
+}
+
+/// Returns true if the text can be the name of a card's holder.
+#[wasm_bindgen]
+pub fn holder() -> bool {
+    with_text(|text| holder::is_holder(text, holder::LEAST_OF_CARD))
+}
+
+/// See [`TypedDate::number`].
+#[wasm_bindgen]
+pub fn date(this_year: u16) -> u32 {
+    with_text(|text| TypedDate(text).number(this_year))
+}
+
+/// See [`TypedDate::is_past`].
+#[wasm_bindgen]
+pub fn past(this_year: u16, this_month: u8) -> bool {
+    with_text(|text| TypedDate(text).is_past((this_year, this_month)))
+}
+
+/// See [`TypedDate::formatted_byte`].
+#[wasm_bindgen]
+pub fn formatted(place: u32) -> u8 {
+    with_text(|text| TypedDate(text).formatted_byte(place as usize))
 }

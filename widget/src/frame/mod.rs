@@ -1,5 +1,4 @@
-//! The code beside the card number and the security code: the checks that the server shares, and the
-//! one request that carries card data.
+//! The code beside the fields of a card in frames: the checks that the server shares.
 
 pub mod checks;
 #[cfg(target_arch = "wasm32")]

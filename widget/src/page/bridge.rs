@@ -65,7 +65,6 @@ impl Source for Value {
     }
 
     fn display(&self) -> String {
-        // JavaScript formats numbers, so that the page module need not.
         let number: Option<&js_sys::Number> = self.0.dyn_ref();
         self.as_text().or_else(|| number?.to_string_with_radix(10).ok()?.as_string()).unwrap_or_default()
     }
@@ -133,6 +132,11 @@ impl Sink for Data {
     fn set_object(&mut self, name: &str, value: Self) {
         let _ = Reflect::set(&self.0, &JsValue::from_str(name), &value.0);
     }
+}
+
+/// Returns a number as text. JavaScript formats it, so that the page module need not.
+pub fn format_number(number: impl Into<f64>) -> String {
+    Value(JsValue::from_f64(number.into())).display()
 }
 
 /// Returns a JavaScript list of texts.

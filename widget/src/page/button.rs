@@ -11,20 +11,10 @@ pub struct ButtonProperties {
     /// Its classes.
     pub class: AttrValue,
     /// Its text.
-    #[prop_or_default]
     pub text: AttrValue,
     /// Its `data-action`, which scripts look for.
     #[prop_or_default]
     pub action: Option<AttrValue>,
-    /// Its `aria-label`.
-    #[prop_or_default]
-    pub label: Option<AttrValue>,
-    /// Its `aria-pressed`.
-    #[prop_or_default]
-    pub pressed: Option<bool>,
-    /// Content instead of a text.
-    #[prop_or_default]
-    pub children: Html,
     /// Called when it is pressed.
     pub on_press: Callback<()>,
     /// Called when it loses the focus.
@@ -65,9 +55,8 @@ impl Component for Button {
     fn view(&self, context: &Context<Self>) -> Html {
         let given = context.props();
         html! {
-            <button ref={self.node.clone()} type="button" class={given.class.clone()} data-action={given.action.clone()}
-                aria-label={given.label.clone()} aria-pressed={given.pressed.map(|is| if is { "true" } else { "false" })}>
-                { given.text.clone() }{ given.children.clone() }
+            <button ref={self.node.clone()} type="button" ~className={given.class.as_str()} data-action={given.action.clone()}>
+                { given.text.clone() }
             </button>
         }
     }

@@ -12,7 +12,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{HtmlElement, HtmlIFrameElement};
 
-use super::bridge::Value;
+use super::bridge::{Value, format_number};
 use super::callbacks::{self, Callback};
 use super::dom::{self, Listener};
 use super::engine::form::{Message, Notice, NoticeAction};
@@ -147,7 +147,7 @@ impl Challenge {
         dom::toggle_class(&self.form.container, "wpwl-challenge-whole", is_whole);
         let pixels = |wanted: &String, usual: Option<u16>, otherwise: &str| match (wanted.is_empty(), usual) {
             (false, _) => wanted.clone(),
-            (true, Some(pixels)) => pixels.to_string() + "px",
+            (true, Some(pixels)) => format_number(pixels) + "px",
             (true, None) => otherwise.to_owned(),
         };
         if is_whole {

@@ -28,7 +28,12 @@ impl Listener {
         capture: bool,
         react: impl FnMut(Event) + 'static,
     ) -> Self {
-        let closure = Closure::<dyn FnMut(Event)>::new(react);
+        Self::attach(target, kind, capture, Box::new(react))
+    }
+
+    // Compiled once for all reactions.
+    fn attach(target: &JsValue, kind: &'static str, capture: bool, react: Box<dyn FnMut(Event)>) -> Self {
+        let closure = Closure::wrap(react);
         let target: Target = target.clone().unchecked_into();
         target.add_listener(kind, closure.as_ref().unchecked_ref(), &options(capture));
         Self { target, kind, capture, closure }
@@ -105,6 +110,8 @@ pub fn hide_visually(element: &HtmlElement) {
 
 /// Calls `work` after `milliseconds`. Returns the timer's number.
 pub fn call_later(milliseconds: i32, work: impl FnOnce() + 'static) -> Option<i32> {
+    // Compiled once for all kinds of work.
+    let work: Box<dyn FnOnce()> = Box::new(work);
     let closure = Closure::once_into_js(work);
     web_sys::window()?.set_timeout_with_callback_and_timeout_and_arguments_0(closure.unchecked_ref(), milliseconds).ok()
 }

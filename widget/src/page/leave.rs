@@ -63,7 +63,12 @@ pub fn add_browser_fields(session: &Session, handle: &FormHandle, form: &FormNod
     let options = session.options();
     let is_card = handle.pays_by_card.get();
     let size = challenge_window_size(&options, handle);
-    collect::put_hidden(form, "customer.browser.challengeWindow", &["0", &size.to_string()].concat(), is_card);
+    collect::put_hidden(
+        form,
+        "customer.browser.challengeWindow",
+        &["0", &bridge::format_number(size)].concat(),
+        is_card,
+    );
     collect::put_hidden(form, "inlineFlow", if keeps_page(&options) { "true" } else { "false" }, is_card);
 }
 
@@ -156,7 +161,7 @@ pub fn open_window(nonce: &str) -> Option<Window> {
     let window = web_sys::window()?;
     let screen = window.screen().ok()?;
     let (width, height) = (screen.avail_width().ok()?.min(600), screen.avail_height().ok()?.min(760));
-    let features = ["popup,width=", &width.to_string(), ",height=", &height.to_string()].concat();
+    let features = ["popup,width=", &bridge::format_number(width), ",height=", &bridge::format_number(height)].concat();
     let name = ["tillgate-", nonce].concat();
     window.open_with_url_and_target_and_features("about:blank", &name, &features).ok()?
 }

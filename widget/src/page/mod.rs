@@ -49,9 +49,3 @@ pub mod start;
 mod wallet;
 #[cfg(target_arch = "wasm32")]
 mod wpwl;
-
-/// Smaller than the standard library's allocator, and as quick: the form allocates little and is thrown away as a
-/// whole.
-#[cfg(target_arch = "wasm32")]
-#[global_allocator]
-static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();

@@ -8,7 +8,7 @@ use tillgate_shared::wire::{Config, FieldReport, FrameField, RelayReport, Source
 use wasm_bindgen::prelude::*;
 use web_sys::{HtmlElement, HtmlIFrameElement};
 
-use super::bridge::{Loader, PlacedForm, Value};
+use super::bridge::{Loader, PlacedForm, Value, format_number};
 use super::callbacks::{self, Callback, ErrorName, ReadyForm};
 use super::challenge::Challenges;
 use super::dom::Listener;
@@ -216,7 +216,9 @@ impl Session {
 
     /// Returns a text with the name of a brand in it.
     pub fn text_about(&self, key: &str, brand: &str) -> String {
-        self.text(key).replace("{brand}", brand)
+        let text = self.text(key);
+        let parts = text.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?.1)));
+        parts.map(|(before, after)| [before, brand, after].concat()).unwrap_or(text)
     }
 
     /// Returns the address that forms name as their own for a checkout. They are never submitted to it.
@@ -298,7 +300,7 @@ impl Session {
     /// Receives a message of a frame on the gateway's origin.
     pub fn receive(self: &Rc<Self>, data: &Value, source: &JsValue) {
         let version = data.get("tillgate").map(|version| version.display()).unwrap_or_default();
-        let own = VERSION.to_string();
+        let own = format_number(VERSION);
         if version != own {
             let text = ["a frame speaks version ", &version, " of the protocol, not ", &own].concat();
             return self.raise(ErrorName::FrameCommunication, &text);
@@ -316,7 +318,7 @@ impl Session {
         let Some(form) = form.filter(|form| form.frame(field).is_some_and(|frame| is_window_of(source, &frame))) else {
             return;
         };
-        let Some(report) = FieldReport::read(field, data) else { return };
+        let Some(report) = FieldReport::read(data) else { return };
         if let FieldReport::Ready(Some(config)) = &report {
             wpwl::publish_config(config);
             if config.has_registrations {

@@ -17,8 +17,9 @@ const FEATURES: [&str; 4] =
     ["--enable-bulk-memory", "--enable-sign-ext", "--enable-nontrapping-float-to-int", "--enable-mutable-globals"];
 /// A part of bulk memory since version 120, unknown before.
 const BULK_MEMORY: &str = "--enable-bulk-memory-opt";
-/// Passes for a small size. Each inlined function is also one less that browsers compile at its first call.
-const PASSES: [&str; 3] = ["-Oz", "--converge", "--low-memory-unused"];
+/// Passes for a small size on the wire. Those of `-Oz` make the wasm module smaller before compression, and larger
+/// after it: they reorder locals and inline functions, and what was repeated before is not repeated any more.
+const PASSES: [&str; 3] = ["-O1", "--shrink-level=1", "--low-memory-unused"];
 
 /// A module in plain JavaScript.
 pub struct PlainJs {
@@ -44,7 +45,7 @@ pub fn shrink_and_translate(wasm: &[u8], work: &Path) -> Result<(Vec<u8>, PlainJ
         run_command(command.arg(from).arg("-o").arg(to))
     };
     run("wasm-opt", &input, &small, &PASSES)?;
-    run("wasm2js", &small, &written, &PASSES.map(|pass| if pass == "--converge" { "-Oz" } else { pass }))?;
+    run("wasm2js", &small, &written, &PASSES)?;
     Ok((fs::read(small)?, split_output(&fs::read_to_string(written)?)?))
 }
 

@@ -11,9 +11,10 @@ use crate::toolchain::{debian, is_on_path, run_command, run_step};
 /// Packages from the npm registry, each with a file that exists once it is installed. Versions are pinned, because a
 /// new one may find more faults. This TypeScript is the last version written in JavaScript, which runs wherever node
 /// does, and this React the last one that a page can load without a bundler.
-const PACKAGES: [(&str, &str); 6] = [
+const PACKAGES: [(&str, &str); 7] = [
     ("axe-core@4.14.1", AXE),
     ("jquery@3.7.1", "jquery/dist/jquery.min.js"),
+    ("oxlint@1.94.0", LINTER),
     ("react@18.3.1", "react/umd/react.development.js"),
     ("react-dom@18.3.1", "react-dom/umd/react-dom.development.js"),
     ("typescript@5.9.3", COMPILER),
@@ -21,6 +22,7 @@ const PACKAGES: [(&str, &str); 6] = [
 ];
 const AXE: &str = "axe-core/axe.min.js";
 const COMPILER: &str = "typescript/lib/tsc.js";
+const LINTER: &str = "oxlint/bin/oxlint";
 
 /// Environment variables of the test programs with the paths of tools.
 pub type Environment = Vec<(&'static str, OsString)>;
@@ -43,7 +45,8 @@ pub fn set_up(browsers: bool) -> Result<Environment> {
     // Installed in one call, because apt spends most of the time on things that it does once.
     install_packages("the tests", &missing)?;
     let packages = ensure_packages()?;
-    Ok(vec![("TILLGATE_AXE", packages.join(AXE).into()), ("TILLGATE_TSC", packages.join(COMPILER).into())])
+    let tools = [("TILLGATE_AXE", AXE), ("TILLGATE_TSC", COMPILER), ("TILLGATE_OXLINT", LINTER)];
+    Ok(tools.map(|(name, file)| (name, packages.join(file).into())).to_vec())
 }
 
 /// Makes sure that Chromium and a matching chromedriver are installed, from Debian's packages if necessary.

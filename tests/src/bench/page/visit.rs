@@ -165,7 +165,7 @@ const SHIFT: &str = "const done = arguments[0];
 const SETTLED: &str = "const done = arguments[0];
     const wait = () => {
         const own = window.tillgate;
-        if (!own || (own.judge && own.judge('4').known)) done();
+        if (!own || own.isComplete()) done();
         else setTimeout(wait, 10);
     };
     wait();";

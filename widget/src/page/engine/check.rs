@@ -270,8 +270,8 @@ pub fn hint_id(container: &str, class: &str) -> String {
 /// Returns today by the shopper's clock, `yyyy-MM-dd`.
 pub fn today() -> String {
     let now = js_sys::Date::new_0();
-    let two = |number: u32| if number < 10 { ["0", &number.to_string()].concat() } else { number.to_string() };
-    [now.get_full_year().to_string(), two(now.get_month() + 1), two(now.get_date())].join("-")
+    let two = |number: u32| [if number < 10 { "0" } else { "" }, &bridge::format_number(number)].concat();
+    [bridge::format_number(now.get_full_year()), two(now.get_month() + 1), two(now.get_date())].join("-")
 }
 
 /// Formats a date while it is typed, at the end of the text only: a caret in the middle is left alone.
@@ -279,7 +279,7 @@ fn format_expiry(input: &HtmlInputElement) {
     let typed = input.value();
     let at_end = input.selection_start().ok().flatten() == Some(typed.encode_utf16().count() as u32);
     let shown = expiry::format_typed(&typed);
-    if at_end && shown != typed {
-        input.set_value(&shown);
+    if at_end && shown.as_str() != typed {
+        input.set_value(shown.as_str());
     }
 }

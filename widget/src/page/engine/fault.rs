@@ -3,7 +3,7 @@
 
 use tillgate_shared::field::{self, FormField, Input};
 use tillgate_shared::format::expiry::Expiry;
-use tillgate_shared::format::{bic, iban};
+use tillgate_shared::format::{bic, holder, iban};
 use tillgate_shared::wire::FieldState;
 
 /// A fault of a field.
@@ -60,7 +60,9 @@ pub fn tidy_value(row: &FormField, text: &str) -> String {
     let text = text.trim();
     match row.input {
         Input::Code => {
-            text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '.' | '-')).collect::<String>().to_uppercase()
+            // Only letters of ASCII: the table of all others weighs 4 kB on the wire, and no code has them.
+            let is_code = |c: &char| !c.is_whitespace() && !matches!(c, '.' | '-');
+            text.chars().filter(is_code).map(|c| c.to_ascii_uppercase()).collect()
         }
         Input::Phone => text.chars().filter(|c| *c == '+' || c.is_ascii_digit()).collect(),
         _ => text.to_owned(),
@@ -91,8 +93,8 @@ fn is_valid(row: &FormField, value: &str, context: CheckContext<'_>) -> bool {
     let length = value.chars().count();
     let is_alphanumeric = || value.bytes().all(|byte| byte.is_ascii_alphanumeric());
     match row.key {
-        "cardHolder" => is_holder(value, 3),
-        "accountHolder" => is_holder(value, 4),
+        "cardHolder" => holder::is_holder(value, holder::LEAST_OF_CARD),
+        "accountHolder" => holder::is_holder(value, holder::LEAST_OF_ACCOUNT),
         "accountNumber" if field::looks_like_iban(value) => iban::has_check_digits(value),
         "accountNumber" => (3..=64).contains(&length) && is_alphanumeric(),
         "accountBank" => bic::check(value).is_ok() || (length <= 12 && value.bytes().all(|byte| byte.is_ascii_digit())),
@@ -111,15 +113,9 @@ fn is_valid(row: &FormField, value: &str, context: CheckContext<'_>) -> bool {
     }
 }
 
-/// Returns true if a text can be the name of an account's holder: it must not look like a card number that was typed
-/// into the wrong field.
-fn is_holder(text: &str, least: usize) -> bool {
-    let digits = text.chars().filter(char::is_ascii_digit).count();
-    (least..=128).contains(&text.chars().count()) && digits < 6
-}
-
-/// Returns the fault of a field in a frame, as far as the frame told. A check against another brand than the chosen one
-/// is outdated and shows no fault; the frame of the card number checks again before it sends.
+/// Returns the fault of a field in a frame, as far as the frame told. A field that has not been checked yet shows no
+/// fault, nor does a check against another brand than the chosen one, which is outdated: the frame of the card number
+/// checks number and code again before it sends, and the gateway all.
 pub fn check_frame(
     row: &'static FormField,
     state: &FieldState,
@@ -133,7 +129,7 @@ pub fn check_frame(
         return (is_number || !may_be_empty).then_some(fault);
     }
     let depends_on_brand = is_number || row.key == field::SECURITY_CODE.key;
-    if depends_on_brand && (!state.known || state.brand != context.brand) {
+    if !state.known || depends_on_brand && state.brand != context.brand {
         return None;
     }
     if row.key == field::EXPIRY_DATE.key && state.valid {
@@ -189,6 +185,7 @@ mod tests {
         assert_eq!(check_frame(row, &past, false, CONTEXT), Some(Fault::EXPIRED));
         let lenient = CheckContext { accepts_expired: true, ..CONTEXT };
         assert_eq!(check_frame(row, &past, false, lenient), None);
+        assert_eq!(check_frame(row, &FieldState::default(), false, CONTEXT), None, "not checked yet");
         assert_eq!(check("expiryDate", "10 / 26", false), Some(Fault::EXPIRED));
         assert_eq!(check_value(row, "10 / 26", false, lenient), None);
         assert_eq!(check("expiryDate", "11 / 26", false), None);

@@ -138,7 +138,7 @@ impl Field {
         let found = own.or_else(|| form.find(&["[name=\"", self.name, "\"]"].concat())?.dyn_into().ok());
         let Some(control) = found else { return String::new() };
         match control.dyn_ref::<HtmlInputElement>() {
-            Some(input) if self.row.input == Input::Checkbox => input.checked().to_string().replace("false", ""),
+            Some(input) if self.row.input == Input::Checkbox => if input.checked() { "true" } else { "" }.to_owned(),
             Some(input) => tidy_value(self.row, &input.value()),
             None => control.dyn_ref::<HtmlSelectElement>().map(HtmlSelectElement::value).unwrap_or_default(),
         }

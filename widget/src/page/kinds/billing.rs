@@ -39,18 +39,19 @@ pub fn is_field(field: &Field) -> bool {
 impl Form {
     /// Returns the content of the group with the billing address.
     pub(in crate::page) fn view_billing(&self) -> Html {
-        let parts = self.fields.iter().enumerate().filter(|(_, field)| is_field(field)).map(|(at, field)| {
-            let key = field.row.key.trim_start_matches(PREFIX);
-            html! {
-                <div class={["wpwl-wrapper wpwl-sup-wrapper wpwl-sup-wrapper-", key].concat()}>{ self.view_control(at, None) }</div>
-            }
-        });
+        let mut parts: Vec<Html> = Vec::new();
+        for (at, field) in self.fields.iter().enumerate() {
+            let Some(key) = field.row.key.strip_prefix(PREFIX) else { continue };
+            parts.push(html! {
+                <div ~className={["wpwl-wrapper wpwl-sup-wrapper wpwl-sup-wrapper-", key].concat()}>{ self.view_control(at, None) }</div>
+            });
+        }
         html! {
             <>
                 <div class="wpwl-label wpwl-label-billing" hidden={!self.session.options().show_labels}>
                     { self.session.text(keys::BILLING_ADDRESS) }
                 </div>
-                <div class="wpwl-wrapper wpwl-wrapper-billing">{ for parts }</div>
+                <div class="wpwl-wrapper wpwl-wrapper-billing">{ parts }</div>
             </>
         }
     }

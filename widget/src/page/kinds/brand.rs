@@ -10,7 +10,7 @@ use web_sys::{HtmlElement, HtmlInputElement};
 use yew::prelude::*;
 
 use super::billing;
-use crate::page::bridge::{Value, document};
+use crate::page::bridge::{Value, document, format_number};
 use crate::page::callbacks::ErrorName;
 use crate::page::country;
 use crate::page::dom::{self, Listener};
@@ -55,7 +55,7 @@ pub fn mount(session: &Rc<Session>, form: &Rc<FormHandle>, offered: &OfferedBran
     let name = if is_debit { kind.to_owned() } else { [kind, "-", &offered.code].concat() };
     let earlier = document::count(&[".wpwl-container-", &name].concat());
     let base = ["wpwl-container-", &name].concat();
-    let key = if earlier > 0 { [&base, "-", &(earlier + 1).to_string()].concat() } else { base.clone() };
+    let key = if earlier > 0 { [&base, "-", &format_number(earlier + 1)].concat() } else { base.clone() };
     let own = if earlier > 0 { [&key, " "].concat() } else { String::new() };
     form.container.set_class_name(&["wpwl-container ", &base, " ", &own, "wpwl-clearfix"].concat());
     form.container.set_hidden(false);
@@ -107,23 +107,26 @@ impl Form {
         };
         let button = if is_alone {
             // Scripts press the brand inside the button.
-            let content = html! { <span class={["wpwl-brand wpwl-brand-", code].concat()}>{ text }</span> };
+            let content = html! { <span ~className={["wpwl-brand wpwl-brand-", code].concat()}>{ text }</span> };
             self.view_button("brand", &["brand-", code].concat(), &["brand wpwl-button-brand-", code].concat(), content)
         } else {
             self.view_button("submit", "submit", "pay", html! { { text } })
         };
-        let plain = |field: &Field| !billing::is_field(field) && field.row.input != Input::Checkbox;
-        let groups =
-            self.fields.iter().enumerate().filter(|(_, field)| plain(field)).map(|(at, _)| self.view_group(at));
+        let mut groups: Vec<Html> = Vec::new();
+        for (at, field) in self.fields.iter().enumerate() {
+            if !billing::is_field(field) && field.row.input != Input::Checkbox {
+                groups.push(self.view_group(at));
+            }
+        }
         html! {
             <>
-                <form ref={self.form_ref.clone()} class={self.form_class(part)} method="POST" action={self.session.submit_address(&self.session.loader.checkout_id())}
+                <form ref={self.form_ref.clone()} ~className={self.form_class(part)} method="POST" action={self.session.submit_address(&self.session.loader.checkout_id())}
                     target={[&self.handle.container.id(), "-target"].concat()} lang={self.session.loader.read_locale()}
                     novalidate={true} accept-charset="UTF-8">
                     <input type="hidden" name="paymentBrand" value={code.clone()} />
                     <input type="hidden" name="shopperResultUrl" value={self.handle.result_address()} />
                     if part.has_modes { { self.view_modes(part) } }
-                    { for groups }
+                    { groups }
                     if self.fields.iter().any(billing::is_field) {
                         <div class="wpwl-group wpwl-group-billing wpwl-clearfix" role="group" aria-label={self.session.text(keys::BILLING_ADDRESS)}>
                             { self.view_billing() }
@@ -153,8 +156,8 @@ impl Form {
     fn view_modes(&self, part: &BrandPart) -> Html {
         let mode = |value: &'static str, key: &str| {
             html! {
-                <label class={["wpwl-agree wpwl-wrapper-radio wpwl-wrapper-radio-", value].concat()}>
-                    <input class={["wpwl-tick wpwl-control-radio-", value].concat()} type="radio" name={MODE} {value} />
+                <label ~className={["wpwl-agree wpwl-wrapper-radio wpwl-wrapper-radio-", value].concat()}>
+                    <input ~className={["wpwl-tick wpwl-control-radio-", value].concat()} type="radio" name={MODE} {value} />
                     <span>{ self.session.text(key) }</span>
                 </label>
             }

@@ -156,7 +156,7 @@ impl Form {
         if let Some(at) = self.fields.iter().position(is_wanted) {
             return self.focus_field(at);
         }
-        let selector = ["[name=\"", &wanted.replace(['"', '\\'], ""), "\"]"].concat();
+        let selector = ["[name=\"", &wanted.split(['"', '\\']).collect::<String>(), "\"]"].concat();
         let found = self.node().and_then(|form| form.find(&selector));
         if let Some(element) = found.and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
             let _ = element.focus();

@@ -22,19 +22,16 @@ impl Form {
             Some(place) => create_portal(content, place),
             None => Html::default(),
         };
-        let labels = ["brand"].into_iter().chain(self.fields.iter().map(|field| field.class.as_str()));
         let label = |class: &str| {
             let key = if class == "expiry" { field::EXPIRY_DATE.label } else { class };
             into(skeleton.label(class), html! { { self.session.text(key) } })
         };
-        let has_wrapper = |class: &str| skeleton.wrapper(class);
-        let control = |(at, field): (usize, &crate::page::engine::field::Field)| match has_wrapper(&field.class) {
-            Some(wrapper) => {
-                let label = label_id(&self.handle.container, &field.class);
-                create_portal(self.view_control(at, Some(&label)), wrapper)
-            }
-            None => Html::default(),
-        };
+        let (mut labels, mut controls) = (vec![label("brand")], Vec::<Html>::new());
+        for (at, field) in self.fields.iter().enumerate() {
+            let id = label_id(&self.handle.container, &field.class);
+            labels.push(label(&field.class));
+            controls.push(into(skeleton.wrapper(&field.class), self.view_control(at, Some(&id))));
+        }
         let group = |name: &str, content: Html| into(skeleton.group(name).cloned().map(Element::from), content);
         let store =
             self.find_field(field::CREATE_REGISTRATION.key).map(|at| self.view_box_content(at)).unwrap_or_default();
@@ -44,9 +41,9 @@ impl Form {
         html! {
             <>
                 { self.view_live_region() }
-                { for labels.map(label) }
+                { labels }
                 { into(skeleton.wrapper("brand"), self.view_brand_list(part)) }
-                { for self.fields.iter().enumerate().map(control) }
+                { controls }
                 { billing }
                 { group("createRegistration", store) }
                 { into(skeleton.wrapper("submit"), submit) }
@@ -68,12 +65,14 @@ impl Form {
     }
 
     fn view_brand_list(&self, part: &CardPart) -> Html {
-        let options =
-            part.cards.iter().map(|brand| html! { <option value={brand.code.clone()}>{ brand.name.clone() }</option> });
+        let mut options: Vec<Html> = Vec::new();
+        for brand in &part.cards {
+            options.push(html! { <option value={brand.code.clone()}>{ brand.name.clone() }</option> });
+        }
         html! {
             <select ref={part.select.clone()} class="wpwl-control wpwl-control-brand" name="paymentBrand"
                 aria-labelledby={label_id(&self.handle.container, "brand")}>
-                { for options }
+                { options }
             </select>
         }
     }
@@ -84,18 +83,18 @@ impl Form {
         if part.choices.len() < 2 {
             return Html::default();
         }
-        let option = |brand: &tillgate_shared::wire::OfferedBrand| {
+        let mut choices: Vec<Html> = Vec::new();
+        for brand in part.cards.iter().filter(|brand| part.choices.contains(&brand.code)) {
             // Without a form of its own it is not posted: the list is.
-            html! {
+            choices.push(html! {
                 <label class="wpwl-brand-option">
                     <input type="radio" name={self.handle.nonce.clone()} form="" value={brand.code.clone()} checked={brand.code == self.brand} />
                     { brand.name.clone() }
                 </label>
-            }
-        };
-        let brands = part.cards.iter().filter(|brand| part.choices.contains(&brand.code));
+            });
+        }
         html! {
-            <div class="wpwl-brand-choice" role="radiogroup" aria-label={self.session.text("brand")}>{ for brands.map(option) }</div>
+            <div class="wpwl-brand-choice" role="radiogroup" aria-label={self.session.text("brand")}>{ choices }</div>
         }
     }
 

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use tillgate_shared::wire::Source;
 use wasm_bindgen::prelude::*;
 
-use crate::page::bridge::{Value, document, find_global};
+use crate::page::bridge::{Value, document, find_global, format_number};
 use crate::page::options::Options;
 
 thread_local! {
@@ -120,7 +120,7 @@ impl Measures {
         ];
         let mut layers = Vec::new();
         for line in 0..lines.parse::<u32>().ok().filter(|_| self.is_round).unwrap_or_default().min(100) {
-            let turn = ["(", &line.to_string(), " + ", &part, " / 2) * 1turn / ", lines].concat();
+            let turn = ["(", &format_number(line), " + ", &part, " / 2) * 1turn / ", lines].concat();
             for from in &ends {
                 let along = |function: &str, sign: &str| {
                     ["calc(", size, " / 2 ", sign, " (", from, ") * ", function, "(", &turn, "))"].concat()

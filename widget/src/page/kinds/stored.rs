@@ -9,7 +9,7 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::{Element, HtmlElement, HtmlInputElement};
 use yew::prelude::*;
 
-use crate::page::bridge::document;
+use crate::page::bridge::{document, format_number};
 use crate::page::engine::field::Field;
 use crate::page::engine::form::{Form, Message, Notice, Part, Setup};
 use crate::page::handle::{FormHandle, HandleKind};
@@ -109,7 +109,7 @@ fn make_entry(account: &StoredAccount, config: &Config, fields: &mut Vec<Field>)
     let holder = row.filter(|_| needs_holder).map(|row| {
         let mut field = Field::in_page(row, false);
         // The class without a number is the one that merchants know.
-        field.class = [row.key, "-", &fields.len().to_string()].concat();
+        field.class = [row.key, "-", &format_number(fields.len() as u32)].concat();
         field.enabled = false;
         fields.push(field);
         fields.len() - 1

@@ -9,7 +9,10 @@ use crate::page::text::keys;
 
 impl Form {
     pub(in crate::page) fn view_stored(&self, part: &StoredPart) -> Html {
-        let entries = part.entries.iter().enumerate().map(|(at, entry)| self.view_entry(part, at, entry));
+        let mut entries: Vec<Html> = Vec::new();
+        for (at, entry) in part.entries.iter().enumerate() {
+            entries.push(self.view_entry(part, at, entry));
+        }
         let text = self.session.text(keys::SUBMIT);
         html! {
             <>
@@ -17,7 +20,7 @@ impl Form {
                     class="wpwl-form wpwl-form-registration wpwl-form-registrations wpwl-form-has-inputs wpwl-clearfix"
                     lang={self.session.loader.read_locale()} novalidate={true} accept-charset="UTF-8" data-action="submit-registration">
                     <input type="hidden" name="shopperResultUrl" value={self.handle.result_address()} />
-                    { for entries }
+                    { entries }
                     { self.view_button("submit", "submit", "pay", html! { { text } }) }
                     { self.view_live_region() }
                 </form>
@@ -30,7 +33,7 @@ impl Form {
         let account = &entry.account;
         let detail = |key: &str, text: &str, is_code: bool| {
             let dir = is_code.then_some("ltr");
-            html! { if !text.is_empty() { <div class={["wpwl-registration-", key].concat()} {dir}>{ text.to_owned() }</div> } }
+            html! { if !text.is_empty() { <div ~className={["wpwl-registration-", key].concat()} {dir}>{ text.to_owned() }</div> } }
         };
         let number = if account.last4.is_empty() { String::new() } else { ["**** ", &account.last4].concat() };
         let holder = match entry.holder {
@@ -38,7 +41,7 @@ impl Form {
             None => detail("holder", &account.holder, false),
         };
         let wrapper = |key: &str, content: Html| {
-            html! { <div class={["wpwl-wrapper-registration wpwl-wrapper-registration-", key].concat()}>{ content }</div> }
+            html! { <div ~className={["wpwl-wrapper-registration wpwl-wrapper-registration-", key].concat()}>{ content }</div> }
         };
         let details = html! {
             <>{ detail("number", &number, true) }{ detail("expiry", &account.expiry, true) }{ holder }{ detail("email", &account.email, false) }</>
@@ -77,7 +80,7 @@ impl Form {
 pub fn view_emblem(is_card: bool, brand: &str, name: &str) -> Html {
     let class = ["wpwl-brand wpwl-brand-", brand, " wpwl-brand-inline"].concat();
     if is_card {
-        return html! { <div {class} role="img" aria-label={name.to_owned()}></div> };
+        return html! { <div ~className={class} role="img" aria-label={name.to_owned()}></div> };
     }
-    html! { <div {class}>{ name.to_owned() }</div> }
+    html! { <div ~className={class}>{ name.to_owned() }</div> }
 }
