@@ -47,26 +47,29 @@ pub fn run_tests(arguments: &[String]) -> Result<()> {
 }
 
 /// Builds the form, the gateway and the test programs, and sets up their tools. Returns the programs and their
-/// environment. Downloads run beside compilations. The form's compiler keeps only one core busy, so it runs beside the
-/// gateway's compilation.
+/// environment. Downloads run beside compilations, and so does the first build of the form: its compiler keeps only one
+/// core busy. A later build comes first, because cargo looks for a changed form before it compiles.
 fn prepare_tests(selection: &Selection, phases: &Phases) -> Result<(Vec<programs::Program>, tools::Environment)> {
-    let wants_form = selection.needs_form() || !crate::workspace_root().join("target/form/manifest.json").exists();
+    let has_form = crate::workspace_root().join("target/form/manifest.json").exists();
+    let wants_form = selection.needs_form() || !has_form;
     // From here on, the gateway's build waits for the form.
     let lock = if wants_form { Some(form::lock_build()?) } else { None };
     thread::scope(|scope| {
         let tools =
             scope.spawn(|| phases.time_phase("tools", || run_beside(|| tools::set_up(selection.needs_browsers()))));
-        let form = lock.map(|lock| {
-            scope.spawn(move || {
-                let folder = phases.time_phase("form", || {
-                    run_beside(|| form::build_with_lock(&lock, form::BuildOptions::default()))
-                })?;
-                form::check_size(&folder)
-            })
-        });
+        let build_form = move |lock| {
+            let folder = phases
+                .time_phase("form", || run_beside(|| form::build_with_lock(&lock, form::BuildOptions::default())))?;
+            form::check_size(&folder)
+        };
+        let mut form = lock.map(|lock| scope.spawn(move || build_form(lock)));
+        let join_form = |form: Option<ScopedJoinHandle<'_, _>>| form.map_or(Ok(()), join_thread).context("the form");
+        if has_form {
+            join_form(form.take())?;
+        }
         let programs =
             phases.time_phase("gateway and test programs", || programs::build_programs(selection.selected_program()));
-        form.map_or(Ok(()), join_thread).context("the form")?;
+        join_form(form)?;
         let programs = programs?;
         let widget = selection
             .needs_widget()

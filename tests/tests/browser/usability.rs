@@ -346,3 +346,25 @@ async fn large_text_and_narrow_windows_need_no_scrolling_sideways() -> anyhow::R
     })
     .await
 }
+
+#[tokio::test]
+async fn the_button_has_a_line_of_its_own_in_a_narrow_column_of_a_wide_window_and_only_there() -> anyhow::Result<()> {
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        browser.resize_page(1200, 900).await?;
+        browser.goto(stage.add_page("")).await?;
+        CardForm::wait_until_ready(&browser).await?;
+        let column = "document.querySelector('.wpwl-container').parentElement.style";
+        let share = "document.querySelector('.wpwl-group-submit').clientWidth / document.querySelector('.wpwl-form').clientWidth";
+        for (width, fills_line) in [("16rem", true), ("24.9rem", true), ("25.1rem", false), ("27rem", false)] {
+            browser.execute(format!("{column}.width = arguments[0]"), vec![json!(width)]).await?;
+            assert_eq!(browser.evaluate(&format!("{share} > 0.99")).await?, fills_line, "{width}");
+            browser.save_screenshot(&format!("form-column-{width}")).await?;
+        }
+        // A column that fits its content keeps its width.
+        browser.execute(format!("{column}.width = 'fit-content'"), vec![]).await?;
+        assert_eq!(browser.evaluate("document.querySelector('.wpwl-form').clientWidth > 160").await?, true);
+        Ok(())
+    })
+    .await
+}
