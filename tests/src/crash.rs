@@ -165,11 +165,11 @@ async fn run_client(shop: MerchantClient, receiver: String, name: String, record
     for number in 0.. {
         let order = format!("{name}-{number}");
         let result = match random_below(7) {
-            0 => send_and_record(&shop, KeyedRequest::payment(&order, &CARD), &records).await,
+            0 => send_and_record(&shop, KeyedRequest::create_payment(&order, &CARD), &records).await,
             1 => send_follow_up(&shop, &order, FollowUpType::Refund, pick_refundable_payment(&records), &records).await,
-            2 => send_and_record(&shop, KeyedRequest::external_payment(&order), &records).await,
+            2 => send_and_record(&shop, KeyedRequest::create_external_payment(&order), &records).await,
             3 => pay_with_redirect(&shop, &order, &receiver, &records).await,
-            4 => send_and_record(&shop, KeyedRequest::reservation(&order), &records).await,
+            4 => send_and_record(&shop, KeyedRequest::create_reservation(&order), &records).await,
             5 => {
                 let end = if random_below(2) == 0 { FollowUpType::Capture } else { FollowUpType::Reversal };
                 let reserved = lock_records(&records).reserved.pop();
@@ -196,7 +196,7 @@ async fn send_follow_up(
     records: &SharedRecords,
 ) -> anyhow::Result<()> {
     match paid {
-        Some(paid) => send_and_record(shop, KeyedRequest::follow_up(key, payment_type, paid), records).await,
+        Some(paid) => send_and_record(shop, KeyedRequest::create_follow_up(key, payment_type, paid), records).await,
         None => Ok(()),
     }
 }
@@ -211,7 +211,7 @@ fn pick_refundable_payment(records: &SharedRecords) -> Option<String> {
 /// Sends a request and records the response, which has to be 200. If there is none, notes the request, to be sent
 /// again, and returns the error.
 async fn send_and_record(shop: &MerchantClient, request: KeyedRequest, records: &SharedRecords) -> anyhow::Result<()> {
-    match request.send(shop).await {
+    match request.send_to(shop).await {
         Ok(response) => record_response(&mut lock_records(records), &request, &response),
         Err(error) => {
             lock_records(records).unanswered.push(request);
@@ -264,7 +264,7 @@ async fn pay_with_redirect(
     records: &SharedRecords,
 ) -> anyhow::Result<()> {
     let notification = format!("{receiver}notify/{order}");
-    let request = KeyedRequest::pending_payment(order, &notification);
+    let request = KeyedRequest::create_pending_payment(order, &notification);
     send_and_record(shop, request, records).await?;
     let known = lock_records(records)
         .pending
@@ -309,7 +309,7 @@ async fn submit_checkout(
 async fn resend_unanswered(shop: &MerchantClient, records: &SharedRecords) -> anyhow::Result<()> {
     let unanswered = std::mem::take(&mut lock_records(records).unanswered);
     for request in unanswered {
-        let response = request.send(shop).await?;
+        let response = request.send_to(shop).await?;
         let mut records = lock_records(records);
         records.sent_again += 1;
         record_response(&mut records, &request, &response)?;

@@ -126,15 +126,19 @@ impl FullAccount {
     /// known here.
     pub fn identity(&self, brand: &str) -> Option<AccountIdentity> {
         Some(match self {
-            Self::Card(card) => AccountIdentity::card(&card.number),
+            Self::Card(card) => AccountIdentity::from_card(&card.number),
             Self::Bank(FullBank { number, summary }) => match number.as_ref()? {
-                BankNumber::Iban(iban) => AccountIdentity::iban(iban),
+                BankNumber::Iban(iban) => AccountIdentity::from_iban(iban),
                 BankNumber::National(number) => {
                     let bank = summary.bank_code.as_deref().or(summary.bic.as_deref()).unwrap_or_default();
-                    AccountIdentity::national(summary.country.as_deref().unwrap_or_default(), bank, number.characters())
+                    AccountIdentity::from_national_number(
+                        summary.country.as_deref().unwrap_or_default(),
+                        bank,
+                        number.characters(),
+                    )
                 }
             },
-            Self::Virtual(account) => AccountIdentity::provider(brand, &account.account_id),
+            Self::Virtual(account) => AccountIdentity::from_provider(brand, &account.account_id),
             Self::Unknown => return None,
         })
     }

@@ -11,24 +11,25 @@ use zeroize::Zeroizing;
 pub struct AccountIdentity(Zeroizing<String>);
 
 impl AccountIdentity {
-    /// The identity of a card, also of one from a wallet.
-    pub fn card(number: &CardNumber) -> Self {
-        Self::join(&["card", number.digits()])
+    /// Returns the identity of a card, also of one from a wallet.
+    pub fn from_card(number: &CardNumber) -> Self {
+        Self::join_parts(&["card", number.digits()])
     }
 
-    /// The identity of a bank account with an IBAN.
-    pub fn iban(iban: &Iban) -> Self {
-        Self::join(&["iban", iban.characters()])
+    /// Returns the identity of a bank account with an IBAN.
+    pub fn from_iban(iban: &Iban) -> Self {
+        Self::join_parts(&["iban", iban.characters()])
     }
 
-    /// The identity of a bank account with a national number. `bank` is the bank's national code, or else its BIC.
-    pub fn national(country: &str, bank: &str, number: &str) -> Self {
-        Self::join(&["bank", country, bank, number])
+    /// Returns the identity of a bank account with a national number. `bank` is the bank's national code, or else its
+    /// BIC.
+    pub fn from_national_number(country: &str, bank: &str, number: &str) -> Self {
+        Self::join_parts(&["bank", country, bank, number])
     }
 
-    /// The identity of an account with the provider of a brand.
-    pub fn provider(brand: &str, account_id: &str) -> Self {
-        Self::join(&["virtual", brand, account_id])
+    /// Returns the identity of an account with the provider of a brand.
+    pub fn from_provider(brand: &str, account_id: &str) -> Self {
+        Self::join_parts(&["virtual", brand, account_id])
     }
 
     /// Returns the text of the identity, for its index. The caller must protect it.
@@ -36,7 +37,7 @@ impl AccountIdentity {
         &self.0
     }
 
-    fn join(parts: &[&str]) -> Self {
+    fn join_parts(parts: &[&str]) -> Self {
         Self(Zeroizing::new(parts.join("\n").to_uppercase()))
     }
 }

@@ -35,9 +35,9 @@ pub fn parse_listed_account(key: &VelocityKey, text: &str) -> Result<AccountIden
         ("card", [number]) => parse_card(number).ok_or_else(|| wrong("card.number")),
         ("virtual", [brand, _, ..]) if !brand.is_empty() => {
             let id = rest.split_once(':').map_or("", |(_, id)| id);
-            Ok(AccountIdentity::provider(brand, checked("virtualAccount.accountId", id)?))
+            Ok(AccountIdentity::from_provider(brand, checked("virtualAccount.accountId", id)?))
         }
-        ("bank", [country, bank, number]) => Ok(AccountIdentity::national(
+        ("bank", [country, bank, number]) => Ok(AccountIdentity::from_national_number(
             checked("bankAccount.country", country)?,
             checked("bankAccount.bankCode", bank)?,
             checked("bankAccount.number", number)?,
@@ -59,18 +59,22 @@ pub fn read_listed_account(key: &VelocityKey, parameters: &Parameters) -> Option
     }
     if let Some(number) = get("bankAccount.number") {
         let bank = get("bankAccount.bankCode").or(get("bankAccount.bic")).unwrap_or_default();
-        return Some(AccountIdentity::national(get("bankAccount.country").unwrap_or_default(), bank, number));
+        return Some(AccountIdentity::from_national_number(
+            get("bankAccount.country").unwrap_or_default(),
+            bank,
+            number,
+        ));
     }
     let brand = get("paymentBrand").unwrap_or_default();
-    get("virtualAccount.accountId").map(|id| AccountIdentity::provider(brand, id))
+    get("virtualAccount.accountId").map(|id| AccountIdentity::from_provider(brand, id))
 }
 
 fn parse_card(number: &str) -> Option<AccountIdentity> {
-    CardNumber::parse(&strip_separators(number)).ok().as_ref().map(AccountIdentity::card)
+    CardNumber::parse(&strip_separators(number)).ok().as_ref().map(AccountIdentity::from_card)
 }
 
 fn parse_iban(iban: &str) -> Option<AccountIdentity> {
-    Iban::parse(&strip_separators(iban)).ok().as_ref().map(AccountIdentity::iban)
+    Iban::parse(&strip_separators(iban)).ok().as_ref().map(AccountIdentity::from_iban)
 }
 
 fn strip_separators(number: &str) -> Zeroizing<String> {

@@ -50,34 +50,34 @@ pub(super) enum RequestKind {
 
 impl KeyedRequest {
     /// Returns a debit of 92.00 EUR with the fields of an account. The order is its idempotency key, too.
-    pub(super) fn payment(order: &str, account: &[(&str, &str)]) -> Self {
-        Self::initial(order, "DB", account, RequestKind::Payment)
+    pub(super) fn create_payment(order: &str, account: &[(&str, &str)]) -> Self {
+        Self::create_initial(order, "DB", account, RequestKind::Payment)
     }
 
     /// Returns a debit of 92.00 EUR by card at the acquirer host.
-    pub(super) fn external_payment(order: &str) -> Self {
-        Self::initial(order, "DB", &[&CARD[..], &[EXTERNAL]].concat(), RequestKind::External)
+    pub(super) fn create_external_payment(order: &str) -> Self {
+        Self::create_initial(order, "DB", &[&CARD[..], &[EXTERNAL]].concat(), RequestKind::External)
     }
 
     /// Returns a reservation of 92.00 EUR by card at the acquirer host.
-    pub(super) fn reservation(order: &str) -> Self {
-        Self::initial(order, "PA", &[&CARD[..], &[EXTERNAL]].concat(), RequestKind::Reservation)
+    pub(super) fn create_reservation(order: &str) -> Self {
+        Self::create_initial(order, "PA", &[&CARD[..], &[EXTERNAL]].concat(), RequestKind::Reservation)
     }
 
     /// Returns a debit of 92.00 EUR that its shopper decides about on a page. The merchant is notified of the outcome
     /// at this URL.
-    pub(super) fn pending_payment(order: &str, notification: &str) -> Self {
+    pub(super) fn create_pending_payment(order: &str, notification: &str) -> Self {
         let account = [
             ("paymentBrand", "IDEAL"),
             ("shopperResultUrl", "https://shop.example/back"),
             ("notificationUrl", notification),
         ];
-        Self::initial(order, "DB", &account, RequestKind::Pending)
+        Self::create_initial(order, "DB", &account, RequestKind::Pending)
     }
 
     /// Returns a follow-up payment of the payment with the id `paid`: a refund of one cent, a capture of everything, or
     /// a reversal.
-    pub(super) fn follow_up(key: &str, payment_type: FollowUpType, paid: String) -> Self {
+    pub(super) fn create_follow_up(key: &str, payment_type: FollowUpType, paid: String) -> Self {
         let amount = match payment_type {
             FollowUpType::Refund => &[("amount", "0.01"), ("currency", "EUR")][..],
             FollowUpType::Capture => &[("amount", "92.00"), ("currency", "EUR")],
@@ -88,7 +88,7 @@ impl KeyedRequest {
         Self { path: format!("v1/payments/{paid}"), fields, key: key.to_owned(), kind }
     }
 
-    fn initial(order: &str, payment_type: &str, account: &[(&str, &str)], kind: RequestKind) -> Self {
+    fn create_initial(order: &str, payment_type: &str, account: &[(&str, &str)], kind: RequestKind) -> Self {
         let basic =
             [("amount", "92.00"), ("currency", "EUR"), ("paymentType", payment_type), ("merchantTransactionId", order)];
         let fields = to_fields(&basic, account);
@@ -96,7 +96,7 @@ impl KeyedRequest {
     }
 
     /// Sends the request with its idempotency key. Any status is a response; only a broken connection is an error.
-    pub(super) async fn send(&self, shop: &MerchantClient) -> anyhow::Result<ApiResponse> {
+    pub(super) async fn send_to(&self, shop: &MerchantClient) -> anyhow::Result<ApiResponse> {
         let entity = ("entityId".to_owned(), shop.entity_id.clone());
         let body = encode_form(std::iter::once(&entity).chain(&self.fields).map(|(name, value)| (name, value)));
         let post = shop.bare_request(Method::POST, &self.path).bearer_auth(&shop.token).body(body);

@@ -56,10 +56,10 @@ impl TestShop {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn an_abandoned_payment_is_refunded_if_its_reversal_is_declined() {
+/// Pays and abandons a payment with this check, and has its reversal declined. Asserts that it is refunded.
+async fn assert_refund_after_declined_reversal(risk: Option<PaymentRisk>) {
     let shop = TestShop::start_gateway();
-    let abandoned = shop.pay_and_abandon().await;
+    let abandoned = shop.pay_and_abandon_checked(risk).await;
     shop.host.set_fault(ConnectionFault::DeclinesReversals);
     assert_eq!(shop.resolve_payment(&abandoned).await.result, codes::TEST_CONNECTOR);
     assert_eq!(shop.follow_ups(&abandoned), [(PaymentType::Reversal, 9200, true)]);
@@ -71,21 +71,18 @@ async fn an_abandoned_payment_is_refunded_if_its_reversal_is_declined() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_abandoned_payment_is_refunded_if_its_reversal_is_declined() {
+    assert_refund_after_declined_reversal(None).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_debit_that_was_captured_after_its_check_or_review_is_refunded_if_its_reversal_is_declined() {
     let review = Some(PaymentReview::new(ReviewStage::Captured));
     for risk in [
         PaymentRisk { review, ..PaymentRisk::default() },
         PaymentRisk { debit_step: Some(DebitStep::Capture), ..PaymentRisk::default() },
     ] {
-        let shop = TestShop::start_gateway();
-        let abandoned = shop.pay_and_abandon_checked(Some(risk)).await;
-        shop.host.set_fault(ConnectionFault::DeclinesReversals);
-        assert_eq!(shop.resolve_payment(&abandoned).await.result, codes::TEST_CONNECTOR);
-        shop.resolve_all().await;
-        shop.resolve_all().await;
-        let follow_ups = [(PaymentType::Reversal, 9200, false), (PaymentType::Refund, 9200, true)];
-        assert_eq!(shop.follow_ups(&abandoned), follow_ups);
-        assert_eq!((shop.count_intents(), shop.host.balance()), (0, 0));
+        assert_refund_after_declined_reversal(Some(risk)).await;
     }
 }
 
