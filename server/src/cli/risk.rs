@@ -367,7 +367,7 @@ fn format_assessments(shown: &AssessmentsOutput) -> String {
 }
 
 fn format_assessment(shown: &AssessmentOutput) -> String {
-    let Assessment { outcome, score, code, challenge, fired, inputs } = &shown.assessment;
+    let Assessment { outcome, score, code, challenge, fired, inputs, .. } = &shown.assessment;
     let code = code.map_or_else(String::new, |code| format!("  {code}"));
     let challenge = if *challenge { "  with a challenge" } else { "" };
     let list = |names: &[String]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };

@@ -2,15 +2,15 @@
 //! entities.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use super::Directory;
 use super::tree::ancestors_of;
 use crate::domain::id::EntityId;
-use crate::risk::{RiskLists, RuleSet};
+use crate::risk::{CounterPlan, RiskLists, RuleSet};
 
 /// The rules and lists for the payments of an entity. A request keeps its own, whatever is loaded meanwhile.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct ActiveRules {
     /// The version that decides: the entity's own, or that of the nearest entity above with one. `None` if there is
     /// none, or if `is_unreadable`.
@@ -27,6 +27,20 @@ pub struct ActiveRules {
     pub list_owners: Vec<EntityId>,
     /// The operator's lists.
     pub lists: Arc<RiskLists>,
+    /// The counters of both versions, prepared by the first payment.
+    counters: OnceLock<CounterPlan>,
+}
+
+impl ActiveRules {
+    /// Returns the versions that assess payments.
+    pub fn rule_sets(&self) -> impl Iterator<Item = &RuleSet> {
+        [&self.active, &self.shadow].into_iter().filter_map(Option::as_deref)
+    }
+
+    /// Returns the counters of both versions. `derive_secret` derives the secret of the stored counters.
+    pub fn find_counters(&self, derive_secret: impl FnOnce() -> [u8; 32]) -> &CounterPlan {
+        self.counters.get_or_init(|| CounterPlan::new(&self.rule_sets().collect::<Vec<_>>(), &derive_secret()))
+    }
 }
 
 /// A version as compiled. `None` if this release cannot read it.
@@ -164,5 +178,6 @@ fn resolve_rules(chain: &[&StoredRisk], lists: Arc<RiskLists>) -> ActiveRules {
         has_list_entries: !list_owners.is_empty(),
         list_owners,
         lists,
+        counters: OnceLock::new(),
     }
 }

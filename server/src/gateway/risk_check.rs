@@ -29,8 +29,8 @@ use crate::domain::risk::{
 use crate::domain::risk_list::{ListHit, RiskListKind};
 use crate::domain::three_ds::Proof;
 use crate::risk::{
-    AccountSighting, Assessment, CounterRow, Counters, DamagedCounters, Facts, Outcome, PaymentCount, RuleEffect,
-    RuleSet, SeenAccount, read_list_keys,
+    AccountSighting, Assessment, CounterRow, Counters, DamagedCounters, Facts, Outcome, PaymentCount, RuleSet,
+    SeenAccount, read_list_keys,
 };
 use crate::store::{Changes, RiskRowKeys, RiskRowKind};
 
@@ -196,19 +196,18 @@ pub(super) fn decide_by_rules(
     let mut decision = match rules {
         Some(rules) => {
             let assessment = rules.evaluate(facts, counters);
-            let is_denied_by_rule = is_denied_by_rule(rules, &assessment);
-            let demands_challenge = assessment.challenge;
+            let (is_denied_by_rule, demands_challenge) = (assessment.is_denied_by_rule, assessment.challenge);
             let decision = convert_assessment(assessment, rules);
             let outcome = apply_lists(decision.outcome, is_denied_by_rule, hits);
             RiskDecision { outcome, challenge: demands_challenge && outcome == RiskOutcome::Review, ..decision }
         }
         None => RiskDecision::of_outcome(apply_lists(RiskOutcome::Accept, false, hits)),
     };
-    for hit in hits {
-        decision.fired.push(format!("list {} {}", hit.list.as_str(), hit.key));
+    if !hits.is_empty() {
+        decision.fired.extend(hits.iter().map(|hit| format!("list {} {}", hit.list.as_str(), hit.key)));
+        decision.fired.sort();
+        decision.fired.dedup();
     }
-    decision.fired.sort();
-    decision.fired.dedup();
     decision
 }
 
@@ -224,15 +223,6 @@ fn apply_lists(outcome: RiskOutcome, is_denied_by_rule: bool, hits: &[ListHit]) 
     } else {
         outcome
     }
-}
-
-/// Returns true if a rule denied the payment, not its score.
-fn is_denied_by_rule(rules: &RuleSet, assessment: &Assessment) -> bool {
-    let denies = |name: &String| {
-        let rule = rules.rules().iter().find(|rule| rule.name == *name);
-        rule.is_some_and(|rule| rule.effect == RuleEffect::Outcome(Outcome::Deny))
-    };
-    assessment.fired.iter().any(denies)
 }
 
 fn convert_outcome(outcome: Outcome) -> RiskOutcome {
@@ -351,16 +341,14 @@ impl Gateway {
         } else {
             Ok(Vec::new())
         };
-        let rule_sets: Vec<&RuleSet> =
-            [&rules.active, &rules.shadow].into_iter().filter_map(Option::as_deref).collect();
-        let key = self.account_index.derive_counter_secret();
-        let count = PaymentCount::prepare(&rule_sets, &facts, &payer.id, &key);
-        let reads_age = rule_sets.iter().any(|rules| rules.reads_fact(ACCOUNT_AGE));
+        let derive_secret = || self.account_index.derive_counter_secret();
+        let count = rules.find_counters(derive_secret).prepare_payment(&facts, &payer.id);
+        let reads_age = rules.rule_sets().any(|rules| rules.reads_fact(ACCOUNT_AGE));
         let sighting = context
             .account
             .as_ref()
             .filter(|_| reads_age)
-            .map(|account| AccountSighting::prepare(account, payer.merchant_or_self(), &key, at));
+            .map(|account| AccountSighting::prepare(account, payer.merchant_or_self(), &derive_secret(), at));
         match hits {
             Ok(hits) => CheckBasis::Rules(Box::new(RuleBasis { hits, count, sighting, rules: Arc::clone(&rules) })),
             Err(error) => {

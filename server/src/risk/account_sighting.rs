@@ -69,7 +69,7 @@ impl AccountSighting {
             key: self.key,
             value: encode_first(first),
             purge_at,
-            replaced_purge_at: stored.map(|row| row.purge_at),
+            is_stored: stored.is_some(),
         });
         SeenAccount { age, row }
     }

@@ -1,7 +1,5 @@
 //! The assessment of a payment: every rule is evaluated, scores add up, and the strongest outcome counts.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 use tillgate_shared::result::ResultCode;
 
@@ -20,6 +18,9 @@ pub struct Assessment {
     /// `None` leaves the usual code of the outcome.
     #[serde(serialize_with = "serialize_code")]
     pub code: Option<ResultCode>,
+    /// True if a rule denied the payment, not its score.
+    #[serde(skip)]
+    pub is_denied_by_rule: bool,
     /// True if the cardholder should be challenged by 3-D Secure. A review may demand a challenge, too.
     pub challenge: bool,
     /// Names of the rules that fired, sorted.
@@ -56,11 +57,14 @@ impl RuleSet {
         };
         // Rules are sorted by name, so the first one does not depend on the order in the file.
         let code = fired.iter().filter(|rule| rule.effect == RuleEffect::Outcome(outcome)).find_map(|rule| rule.code);
-        let inputs: BTreeSet<&str> = fired.iter().flat_map(|rule| rule.inputs.iter().map(String::as_str)).collect();
+        let mut inputs: Vec<&str> = fired.iter().flat_map(|rule| rule.inputs.iter().map(String::as_str)).collect();
+        inputs.sort_unstable();
+        inputs.dedup();
         Assessment {
             outcome,
             score,
             code,
+            is_denied_by_rule: has_rule(Outcome::Deny),
             challenge: wants_challenge && matches!(outcome, Outcome::Challenge | Outcome::Review),
             fired: fired.iter().map(|rule| rule.name.clone()).collect(),
             inputs: inputs.into_iter().map(str::to_owned).collect(),

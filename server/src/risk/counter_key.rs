@@ -35,6 +35,13 @@ impl fmt::Debug for CounterKey {
 /// HMAC-SHA-256 (RFC 2104) of lists of texts, under the key of the stored counters.
 pub(super) struct CounterHasher(Hmac<Sha256>);
 
+impl fmt::Debug for CounterHasher {
+    /// Formats nothing of the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CounterHasher")
+    }
+}
+
 impl CounterHasher {
     /// Creates a hasher with a key.
     pub(super) fn new(key: &[u8; 32]) -> Self {
@@ -43,10 +50,8 @@ impl CounterHasher {
         Self(Hmac::new_from_slice(key).expect("a key of any length"))
     }
 
-    /// Computes the name of the row of an entity for velocity keys, which are names with values. Their order is
-    /// irrelevant.
-    pub(super) fn hash_keys(&self, entity: &EntityId, mut keys: Vec<(String, String)>) -> CounterKey {
-        keys.sort_unstable();
+    /// Computes the name of the row of an entity for velocity keys, which are names with values, sorted by name.
+    pub(super) fn hash_keys(&self, entity: &EntityId, keys: &[(&str, &str)]) -> CounterKey {
         let keys = keys.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]);
         CounterKey(self.hash_parts(b"row", std::iter::once(entity.as_str().as_bytes()).chain(keys)))
     }

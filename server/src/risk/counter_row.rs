@@ -18,7 +18,7 @@ const MAX_WINDOWS: usize = 2 * MAX_COUNTERS * 32;
 const MAX_BUCKETS: u64 = 61;
 /// Largest number of a bucket. It is beyond every [`jiff::Timestamp`], and calculations with it do not overflow.
 const MAX_NUMBER: i64 = 1 << 40;
-/// Unit of `purge_at` in seconds. It is coarse, so that most payments do not change the index of that column.
+/// Unit of `purge_at` in seconds.
 const PURGE_UNIT: i64 = 3_600;
 
 /// A stored row of counters.
@@ -30,8 +30,8 @@ pub struct CounterRow {
     pub value: Vec<u8>,
     /// Time from which it is not needed any more, in milliseconds since 1970.
     pub purge_at: i64,
-    /// `purge_at` of the row that this one replaces. `None` for a new row.
-    pub replaced_purge_at: Option<i64>,
+    /// True if it was loaded, or replaces a row that was. False for a new row.
+    pub is_stored: bool,
 }
 
 /// A stored row that cannot be read.

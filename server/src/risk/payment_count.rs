@@ -1,17 +1,13 @@
 //! Counting a payment in stored counters: prepared without a lock, then counted and read inside the payment's commit.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-use super::counter_key::CounterHasher;
 use super::counter_row::{CounterRow, DamagedCounters, RowWindows};
 use super::sliding_window::Increment;
-use super::{CounterKey, Counters, Facts, RuleSet, VelocityCounter};
-use crate::domain::id::EntityId;
+use super::{CounterKey, Counters, Facts, VelocityCounter};
 
-/// A payment that is to be counted, with all of its increments.
-///
-/// Counters with the same velocity keys share a row, also those of several rule sets. A counter has the same window in
-/// each rule set, so it counts a payment once, whichever of them is active.
+/// A payment that is to be counted, with all of its increments: see [`super::CounterPlan::prepare_payment`].
 #[derive(Debug, Clone)]
 pub struct PaymentCount {
     /// Time of the payment in seconds since 1970.
@@ -22,12 +18,12 @@ pub struct PaymentCount {
 
 /// The contribution of a payment to a counter.
 #[derive(Debug, Clone)]
-struct CounterIncrement {
-    counter: VelocityCounter,
+pub(super) struct CounterIncrement {
+    pub(super) counter: Arc<VelocityCounter>,
     /// Id of its window in the row.
-    window: u64,
+    pub(super) window: u64,
     /// `None` if the payment has no amount or value to count. The counter is read all the same.
-    increment: Option<Increment>,
+    pub(super) increment: Option<Increment>,
 }
 
 /// A payment after it was counted.
@@ -42,7 +38,7 @@ pub struct CountedPayment {
 
 /// Values of the stored counters for one payment.
 #[derive(Debug, Clone, Default)]
-pub struct StoredCounters(HashMap<VelocityCounter, i64>);
+pub struct StoredCounters(HashMap<Arc<VelocityCounter>, i64>);
 
 impl Counters for StoredCounters {
     /// Returns the counter's value. The payment is the one that was counted.
@@ -52,24 +48,9 @@ impl Counters for StoredCounters {
 }
 
 impl PaymentCount {
-    /// Prepares to count a payment of an entity in the counters of these rule sets, each once. `key` is the secret of
-    /// the stored counters. Counters for whose keys the payment has no value are left out.
-    pub fn prepare(rule_sets: &[&RuleSet], facts: &Facts<'_>, entity: &EntityId, key: &[u8; 32]) -> Self {
-        let hasher = CounterHasher::new(key);
-        let counters: BTreeSet<&VelocityCounter> = rule_sets.iter().flat_map(|set| set.velocity_reads()).collect();
-        let mut rows: BTreeMap<CounterKey, Vec<CounterIncrement>> = BTreeMap::new();
-        for counter in counters {
-            let Some(values) = counter.read_keys(facts) else { continue };
-            let names = counter.keys.iter().map(ToString::to_string);
-            let row = hasher.hash_keys(entity, names.zip(values).collect());
-            let currency = counter.read_currency(facts);
-            rows.entry(row).or_default().push(CounterIncrement {
-                counter: counter.clone(),
-                window: hasher.hash_counter(&counter.to_string(), currency.map_or("", |currency| currency.code())),
-                increment: counter.read_increment(facts, |value| hasher.hash_value(&row, value)),
-            });
-        }
-        Self { second: facts.input.at.as_second(), rows }
+    /// Makes the count of a payment at a second since 1970, with its increments by row.
+    pub(super) fn new(second: i64, rows: BTreeMap<CounterKey, Vec<CounterIncrement>>) -> Self {
+        Self { second, rows }
     }
 
     /// Returns the keys of the rows to load, sorted, each once.
@@ -95,7 +76,7 @@ impl PaymentCount {
             let begin_anew = || self.count_row(increments, RowWindows::default(), &mut values);
             let windows = counted.or_else(begin_anew).unwrap_or_default();
             let (value, purge_at) = windows.encode(self.second);
-            rows.push(CounterRow { key: *key, value, purge_at, replaced_purge_at: stored.map(|row| row.purge_at) });
+            rows.push(CounterRow { key: *key, value, purge_at, is_stored: stored.is_some() });
         }
         let counters = damaged.map_or(Ok(StoredCounters(values)), Err);
         CountedPayment { counters, rows }
@@ -107,7 +88,7 @@ impl PaymentCount {
         &self,
         increments: &[CounterIncrement],
         mut windows: RowWindows,
-        values: &mut HashMap<VelocityCounter, i64>,
+        values: &mut HashMap<Arc<VelocityCounter>, i64>,
     ) -> Option<RowWindows> {
         let mut counted = Vec::with_capacity(increments.len() + windows.0.len());
         for CounterIncrement { counter, window: id, increment } in increments {
@@ -115,7 +96,7 @@ impl PaymentCount {
             if let Some(increment) = increment {
                 window.count_increment(self.second, *increment);
             }
-            values.insert(counter.clone(), window.read(self.second));
+            values.insert(Arc::clone(counter), window.read(self.second));
             counted.push((*id, window));
         }
         counted.append(&mut windows.0);

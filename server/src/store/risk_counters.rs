@@ -15,6 +15,8 @@ use crate::risk::{CounterKey, CounterRow};
 const MAX_ROWS: i64 = 1_000_000;
 /// Largest number of rows that one write deletes. A longer write would delay payments.
 const BATCH: u16 = 200;
+/// Number of rows that are searched at once for those that have ended.
+const PART: i64 = 4_000;
 
 /// Kind of the rows of an owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +83,7 @@ pub(super) fn load_rows(connection: &Connection, wanted: &[RiskRowKeys]) -> Resu
             connection.prepare_cached("SELECT value, purge_at FROM risk_counter WHERE owner = ?1 AND name = ?2")?;
         for key in keys {
             let row = |row: &rusqlite::Row<'_>| {
-                Ok(CounterRow { key: *key, value: row.get(0)?, purge_at: row.get(1)?, replaced_purge_at: None })
+                Ok(CounterRow { key: *key, value: row.get(0)?, purge_at: row.get(1)?, is_stored: true })
             };
             rows.extend(statement.query_row(params![owner, key.as_bytes()], row).optional()?);
         }
@@ -96,8 +98,7 @@ fn find_owner(connection: &Connection, entity: &EntityId, kind: RiskRowKind) -> 
 }
 
 impl CounterChange {
-    /// Writes the rows, and deletes the entity's rows beyond the largest number. Most rows keep their `purge_at`, and
-    /// then its index is not written.
+    /// Writes the rows, and deletes the entity's rows beyond the largest number.
     pub(super) fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
         self.apply_within(connection, MAX_ROWS)
     }
@@ -111,23 +112,15 @@ impl CounterChange {
                 .insert([self.entity.as_str(), self.kind.as_str()])?,
         };
         let mut added = Vec::new();
-        for CounterRow { key, value, purge_at, replaced_purge_at } in &self.rows {
+        for CounterRow { key, value, purge_at, is_stored } in &self.rows {
             let key = key.as_bytes();
-            let written = match replaced_purge_at {
-                None => {
-                    added.push(*key);
-                    let insert = "INSERT INTO risk_counter (owner, name, purge_at, value) VALUES (?1, ?2, ?3, ?4)";
-                    connection.prepare_cached(insert)?.execute(params![owner, key, purge_at, value])?
-                }
-                Some(replaced) if replaced == purge_at => {
-                    let update = "UPDATE risk_counter SET value = ?3 WHERE owner = ?1 AND name = ?2";
-                    connection.prepare_cached(update)?.execute(params![owner, key, value])?
-                }
-                Some(_) => {
-                    let update = "UPDATE risk_counter SET value = ?3, purge_at = ?4 WHERE owner = ?1 AND name = ?2";
-                    connection.prepare_cached(update)?.execute(params![owner, key, value, purge_at])?
-                }
+            let statement = if *is_stored {
+                "UPDATE risk_counter SET purge_at = ?3, value = ?4 WHERE owner = ?1 AND name = ?2"
+            } else {
+                added.push(*key);
+                "INSERT INTO risk_counter (owner, name, purge_at, value) VALUES (?1, ?2, ?3, ?4)"
             };
+            let written = connection.prepare_cached(statement)?.execute(params![owner, key, purge_at, value])?;
             if written == 0 {
                 // The row was deleted since, so this write was not decided on the stored rows.
                 return Err(rusqlite::Error::QueryReturnedNoRows.into());
@@ -171,39 +164,71 @@ impl Store {
         self.run_read(|connection| load_rows(connection, keys))
     }
 
-    /// Deletes the counters and sightings that end by `now`, in small writes. Returns their number.
+    /// Deletes the counters and sightings that end by `now`, in small writes. Returns their number. It reads every row,
+    /// so an index on their ends need not be written with each payment.
     ///
     /// # Errors
     /// Same as [`Store::update`].
     pub async fn delete_expired_risk_counters(&self, now: Timestamp) -> Result<usize, StoreError> {
         let now = now.as_millisecond();
-        // Checks with a reader first, so that an idle server writes nothing.
-        let owners: Vec<i64> = self.run_read(|connection| {
-            let query = "SELECT id FROM risk_counter_owner WHERE EXISTS
-                 (SELECT 1 FROM risk_counter WHERE owner = id AND purge_at <= ?1)";
-            let mut statement = connection.prepare_cached(query)?;
-            Ok(statement.query_map([now], |row| row.get(0))?.collect::<Result<_, _>>()?)
-        })?;
+        let parts = self.run_read(list_table_parts)?;
         let mut total = 0;
-        for owner in owners {
-            loop {
-                let deleted = self.run_write(move |connection| delete_expired_rows(connection, owner, now)).await?;
-                total += deleted;
-                if deleted < usize::from(BATCH) {
-                    break;
-                }
+        for part in parts {
+            // A reader looks first, so that the writer waits only for parts with expired rows.
+            while self.run_read(|connection| has_expired_rows(connection, part, now))? {
+                total += self.run_write(move |connection| delete_expired_rows(connection, part, now)).await?;
             }
         }
         Ok(total)
     }
 }
 
-/// Deletes some rows of an owner that end by `now`, in milliseconds. Returns their number, at most [`BATCH`].
-fn delete_expired_rows(connection: &Connection, owner: i64, now: i64) -> Result<usize, StoreError> {
+/// Part of the rows of an owner, which is read at once.
+#[derive(Debug, Clone, Copy)]
+struct TablePart {
+    owner: i64,
+    /// First byte of the first and of the last name.
+    names: (u8, u8),
+}
+
+impl TablePart {
+    /// Returns the smallest and the largest possible name.
+    fn bounds(&self) -> ([u8; 16], [u8; 16]) {
+        let (mut first, mut last) = ([0; 16], [u8::MAX; 16]);
+        (first[0], last[0]) = self.names;
+        (first, last)
+    }
+}
+
+/// Lists the parts of all rows. Names are hashes, so those of one owner have about the same size.
+fn list_table_parts(connection: &Connection) -> Result<Vec<TablePart>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT id, counters FROM risk_counter_owner WHERE counters > 0")?;
+    let owners = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+    let mut parts = Vec::new();
+    for owner in owners {
+        let (owner, rows) = owner?;
+        let length = u8::try_from(256 * PART / rows.max(1)).unwrap_or(u8::MAX).max(1);
+        let firsts = (0..=u8::MAX).step_by(usize::from(length));
+        parts.extend(firsts.map(|first| TablePart { owner, names: (first, first.saturating_add(length - 1)) }));
+    }
+    Ok(parts)
+}
+
+fn has_expired_rows(connection: &Connection, part: TablePart, now: i64) -> Result<bool, StoreError> {
+    let query = "SELECT EXISTS (SELECT 1 FROM risk_counter
+         WHERE owner = ?1 AND name BETWEEN ?2 AND ?3 AND purge_at <= ?4)";
+    let (first, last) = part.bounds();
+    Ok(connection.prepare_cached(query)?.query_row(params![part.owner, first, last, now], |row| row.get(0))?)
+}
+
+/// Deletes some rows that end by `now`, in milliseconds. Returns their number, at most [`BATCH`].
+fn delete_expired_rows(connection: &Connection, part: TablePart, now: i64) -> Result<usize, StoreError> {
     let delete = "DELETE FROM risk_counter WHERE owner = ?1 AND name IN
-         (SELECT name FROM risk_counter WHERE owner = ?1 AND purge_at <= ?2 LIMIT ?3)";
-    let deleted = connection.prepare_cached(delete)?.execute(params![owner, now, BATCH])?;
-    subtract_deleted(connection, owner, deleted)?;
+         (SELECT name FROM risk_counter
+          WHERE owner = ?1 AND name BETWEEN ?2 AND ?3 AND purge_at <= ?4 LIMIT ?5)";
+    let (first, last) = part.bounds();
+    let deleted = connection.prepare_cached(delete)?.execute(params![part.owner, first, last, now, BATCH])?;
+    subtract_deleted(connection, part.owner, deleted)?;
     Ok(deleted)
 }
 
@@ -222,7 +247,7 @@ mod tests {
             key: CounterKey::from([number; 16]),
             value: vec![1],
             purge_at: i64::from(number),
-            replaced_purge_at: None,
+            is_stored: false,
         };
         let write = |number, kind, rows: &[u8]| {
             let rows = rows.iter().map(|number| row(*number)).collect();
@@ -242,7 +267,8 @@ mod tests {
         assert_eq!(names(2, RiskRowKind::Account), [1, 2, 3, 4]);
         let owner = find_owner(&connection, &entity(2), RiskRowKind::Counter).unwrap().unwrap();
         assert_eq!(add_to_total(&connection, owner, 0).unwrap(), 5);
-        assert_eq!(delete_expired_rows(&connection, owner, 7).unwrap(), 3);
+        let whole = TablePart { owner, names: (0, u8::MAX) };
+        assert_eq!(delete_expired_rows(&connection, whole, 7).unwrap(), 3);
         assert_eq!(add_to_total(&connection, owner, 0).unwrap(), 2);
     }
 }

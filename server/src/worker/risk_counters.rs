@@ -1,4 +1,4 @@
-//! Deletes the velocity counters of risk rules that have ended, once a minute.
+//! Deletes the velocity counters of risk rules that have ended, at the start and once an hour.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,11 +7,11 @@ use tokio::sync::watch;
 
 use crate::app::App;
 
-/// Interval of the deletions. Counters end at full hours.
-const INTERVAL: Duration = Duration::from_secs(60);
+/// Interval of the deletions. Counters end at full hours, and one that has ended only takes space.
+const INTERVAL: Duration = Duration::from_secs(3_600);
 
-/// Deletes expired counters every minute until `stop` changes. It is a task of its own, because there may be many of
-/// them and other expired data does not wait. Failures are logged.
+/// Deletes expired counters now and every hour until `stop` changes. It is a task of its own, because there may be many
+/// of them and other expired data does not wait. Failures are logged.
 pub(super) async fn delete_periodically(app: Arc<App>, mut stop: watch::Receiver<bool>) {
     let mut ticks = tokio::time::interval(INTERVAL);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

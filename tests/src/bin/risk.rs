@@ -11,17 +11,18 @@ use anyhow::{Context as _, bail};
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
 use tillgate::domain::id::EntityId;
-use tillgate::risk::{CheckInput, CountedPayment, Facts, PaymentCount, RiskLists, RuleSet};
+use tillgate::risk::{CheckInput, CountedPayment, CounterPlan, Facts, RiskLists, RuleSet};
 use tillgate::store::{Changes, RecordKeys, RiskRowKeys, RiskRowKind, bench};
 use tillgate_shared::money::{Amount, Currency};
 
-/// Twenty counters over eight combinations of keys.
+/// Twenty counters over eight combinations of keys. All payments under load have the same card, because a sandbox takes
+/// documented numbers only. So no counter counts the different values of a card, which would be those of all shoppers.
 const COUNTERS: [&str; 20] = [
     "count(card, 1 h) > 50",
     "count(card, 1 d) > 50",
     "sum(card, 1 d) > 90000",
     "sum(card, 30 d) > 90000",
-    "distinct(email by card, 30 d) > 50",
+    "distinct(ip by email, 30 d) > 50",
     "count(email, 1 h) > 50",
     "count(email, 7 d) > 50",
     "distinct(card by email, 1 d) > 50",
@@ -85,6 +86,8 @@ fn main() -> anyhow::Result<()> {
 struct RiskBench {
     connection: Connection,
     rules: RuleSet,
+    /// The counters of the rules.
+    plan: CounterPlan,
     entity: EntityId,
     lists: RiskLists,
     /// Time of the payments.
@@ -93,9 +96,11 @@ struct RiskBench {
 
 impl RiskBench {
     fn open(folder: &Path) -> anyhow::Result<Self> {
+        let rules = make_rules()?;
         Ok(Self {
             connection: bench::open_store_file(folder)?,
-            rules: make_rules()?,
+            plan: CounterPlan::new(&[&rules], &[7; 32]),
+            rules,
             entity: EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]),
             lists: RiskLists::default(),
             now: Timestamp::now(),
@@ -107,7 +112,7 @@ impl RiskBench {
         let evaluate = |number| {
             let input = make_payment(number, self.now);
             let facts = Facts { input: &input, lists: &self.lists };
-            let count = PaymentCount::prepare(&[&self.rules], &facts, &self.entity, &[7; 32]);
+            let count = self.plan.prepare_payment(&facts, &self.entity);
             let counters = count.count_payment(&[]).counters.unwrap_or_default();
             let started = Instant::now();
             std::hint::black_box(self.rules.evaluate(&facts, &counters));
@@ -135,7 +140,7 @@ impl RiskBench {
             self.count_payment(FIRST_REGULAR + number % REGULARS, at)?;
         }
         self.connection.execute_batch("COMMIT")?;
-        self.connection.execute_batch("PRAGMA cache_size = -2000; PRAGMA wal_checkpoint(TRUNCATE)")?;
+        self.connection.execute_batch("PRAGMA cache_size = -16384; PRAGMA wal_checkpoint(TRUNCATE)")?;
         Ok(())
     }
 
@@ -164,7 +169,7 @@ impl RiskBench {
     fn count_payment(&self, number: u64, at: Timestamp) -> anyhow::Result<Duration> {
         let input = make_payment(number, at);
         let facts = Facts { input: &input, lists: &self.lists };
-        let count = PaymentCount::prepare(&[&self.rules], &facts, &self.entity, &[7; 32]);
+        let count = self.plan.prepare_payment(&facts, &self.entity);
         let wanted = RiskRowKeys { entity: self.entity.clone(), kind: RiskRowKind::Counter, keys: count.keys() };
         let keys = RecordKeys { risk_counters: vec![wanted], ..RecordKeys::none() };
         let started = Instant::now();
@@ -229,7 +234,7 @@ mod tests {
         let input = make_payment(FIRST_NEW, Timestamp::UNIX_EPOCH);
         let (lists, entity) = (RiskLists::default(), EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]));
         let facts = Facts { input: &input, lists: &lists };
-        let count = PaymentCount::prepare(&[&rules], &facts, &entity, &[7; 32]);
+        let count = CounterPlan::new(&[&rules], &[7; 32]).prepare_payment(&facts, &entity);
         let counters = count.count_payment(&[]).counters.unwrap();
         assert_eq!(rules.evaluate(&facts, &counters).fired.len(), RULES / FIRING);
         // Without its last comparison every rule fires.

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
+use crate::asynchronous::redirect_url;
 use crate::external::AcquirerScene;
+use crate::external_redirects::{decide_on_page, pay_by_redirect, visit_page};
 use crate::held_payments::{HELD, decide};
 use crate::risk_screening::list_linked_payments;
 use crate::support::*;
@@ -140,5 +142,33 @@ async fn a_held_debit_survives_a_power_failure_and_is_captured_once() -> anyhow:
     assert_eq!(decide(&shop, held.id(), "APPROVE", "jane").await?, 200);
     assert_result(&read(&shop, &held).await?, 200, "000.100.112");
     assert_eq!(list_kinds(&scene).await?, ["authorization", "capture"]);
+    scene.reconcile().await
+}
+
+#[tokio::test]
+async fn a_debit_on_the_brands_page_is_held_between_its_steps() -> anyhow::Result<()> {
+    let scene = AcquirerScene::start(&[], &[]).await?;
+    for review in ["hold", "authorize"] {
+        let shop = create_shop(&scene.gateway, &["--review", review]).await?;
+        for (decision, status, code, second) in
+            [("APPROVE", 200, "000.100.112", "capture"), ("CANCEL", 400, "100.400.147", "reversal")]
+        {
+            let before = list_kinds(&scene).await?.len();
+            let paid = pay_by_redirect(&shop, &[TWO_STEPS, ("amount", "40.00")]).await?;
+            let back = decide_on_page(&redirect_url(&paid), "pay").await?.1;
+            assert_eq!(visit_page(&back).await?.0, 200);
+            assert_result(&read(&shop, &paid).await?, 200, HELD);
+            assert_eq!(list_kinds(&scene).await?[before..], ["authorization"], "{review}");
+            assert_eq!(decide(&shop, paid.id(), decision, "jane").await?, 200);
+            tillgate_tests::poll_until("the decision is carried out", async || {
+                let code = read(&shop, &paid).await?.result_code().to_owned();
+                let is_booked = list_kinds(&scene).await?.len() > before + 1;
+                Ok((code != HELD && code != PENDING && is_booked).then_some(()))
+            })
+            .await?;
+            assert_result(&read(&shop, &paid).await?, status, code);
+            assert_eq!(list_kinds(&scene).await?[before..], ["authorization", second], "{review}");
+        }
+    }
     scene.reconcile().await
 }

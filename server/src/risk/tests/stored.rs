@@ -8,7 +8,7 @@ use proptest::sample::select;
 
 use super::*;
 use crate::domain::id::EntityId;
-use crate::risk::{CountedPayment, CounterKey, CounterRow, Counters as _, MAX_DISTINCT, PaymentCount, VelocityCounter};
+use crate::risk::{CountedPayment, CounterKey, CounterPlan, CounterRow, Counters as _, MAX_DISTINCT, VelocityCounter};
 
 const KEY: [u8; 32] = [7; 32];
 
@@ -20,12 +20,12 @@ impl StoredRows {
     /// Counts a payment in the counters of rule sets, and replaces the rows.
     fn count_payment(&mut self, rule_sets: &[&RuleSet], input: &CheckInput) -> CountedPayment {
         let lists = RiskLists::default();
-        let count = PaymentCount::prepare(rule_sets, &Facts { input, lists: &lists }, &entity(1), &KEY);
+        let count = CounterPlan::new(rule_sets, &KEY).prepare_payment(&Facts { input, lists: &lists }, &entity(1));
         let loaded: Vec<CounterRow> = count.keys().iter().filter_map(|key| self.0.get(key).cloned()).collect();
         let counted = count.count_payment(&loaded);
         for row in &counted.rows {
             let stored = self.0.insert(row.key, row.clone());
-            assert_eq!(row.replaced_purge_at, stored.map(|stored| stored.purge_at));
+            assert_eq!(row.is_stored, stored.is_some());
             assert!(row.purge_at > input.at.as_millisecond());
         }
         counted
@@ -284,7 +284,9 @@ fn keys_belong_to_an_entity_a_secret_and_the_values() {
     payment.card = Some("a".to_owned());
     let lists = RiskLists::default();
     let keys = |input: &CheckInput, number, secret| {
-        PaymentCount::prepare(&[&rules], &Facts { input, lists: &lists }, &entity(number), &[secret; 32]).keys()
+        CounterPlan::new(&[&rules], &[secret; 32])
+            .prepare_payment(&Facts { input, lists: &lists }, &entity(number))
+            .keys()
     };
     let one = keys(&payment, 1, 7);
     assert_eq!((one.len(), &one), (3, &keys(&payment, 1, 7)));

@@ -8,7 +8,7 @@ use super::Backend;
 use super::samples::{sample_entity, sample_time, write_changes};
 use crate::domain::id::EntityId;
 use crate::domain::refusal::Refusal;
-use crate::risk::{CheckInput, Counters as _, Facts, PaymentCount, RiskLists, RuleSet};
+use crate::risk::{CheckInput, CounterPlan, Counters as _, Facts, RiskLists, RuleSet};
 use crate::store::{Changes, LoadedRecords, RecordKeys, RiskRowKeys, RiskRowKind, Store, StoreErrorKind, UpdateResult};
 
 /// Returns a payment with a card at a number of minutes.
@@ -25,7 +25,7 @@ fn sample_input(minutes: i64) -> CheckInput {
 async fn count_payment(store: &Store, entity: EntityId, minutes: i64, is_refused: bool) -> UpdateResult<i64> {
     let rule = "[[rule]]\nname = 'r'\nscore = 1\nwhen = 'count(card, 1 h) > 1 or count(card, ip, 1 d) > 1'\n";
     let (rules, input, lists) = (RuleSet::parse(rule).unwrap(), sample_input(minutes), RiskLists::default());
-    let count = PaymentCount::prepare(&[&rules], &Facts { input: &input, lists: &lists }, &entity, &[7; 32]);
+    let count = CounterPlan::new(&[&rules], &[7; 32]).prepare_payment(&Facts { input: &input, lists: &lists }, &entity);
     let wanted = RiskRowKeys { entity: entity.clone(), kind: RiskRowKind::Counter, keys: count.keys() };
     let keys = RecordKeys { risk_counters: vec![wanted], ..RecordKeys::none() };
     let decide = move |loaded: LoadedRecords| {
@@ -87,7 +87,7 @@ pub(in crate::store) async fn counters_that_were_not_loaded_in_the_same_write_ar
     let (input, lists) = (sample_input(0), RiskLists::default());
     let rules = RuleSet::parse("[[rule]]\nname = 'r'\nscore = 1\nwhen = 'count(card, 1 h) > 1'\n").unwrap();
     let entity = sample_entity(1).id;
-    let count = PaymentCount::prepare(&[&rules], &Facts { input: &input, lists: &lists }, &entity, &[7; 32]);
+    let count = CounterPlan::new(&[&rules], &[7; 32]).prepare_payment(&Facts { input: &input, lists: &lists }, &entity);
     let rows = count.count_payment(&[]).rows;
     let changes = || Changes::default().with_risk_counters(&entity, rows.clone());
     write_changes(&store, changes()).await.unwrap();
