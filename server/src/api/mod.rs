@@ -26,6 +26,7 @@ mod policy_reports;
 mod query;
 mod received;
 mod registrations;
+mod reports;
 mod response;
 mod response_cache;
 mod review_decisions;
@@ -145,6 +146,9 @@ fn build_payment_routes() -> Router<Arc<AppState>> {
         .route("/v1/checkouts/{id}/state", get(checkouts::read_state))
         .route("/v1/payments", post(payments::create))
         .route("/v1/payments/{id}", get(payments::read).post(payments::modify))
+        .route("/reports/v1/totals", get(reports::report_totals))
+        .route("/reports/v1/authorizations", get(reports::report_authorizations))
+        .route("/reports/v1/chargebacks", get(reports::report_chargebacks))
         .route("/v1/query", get(query::query_payments))
         .route("/v1/query/{id}", get(query::query_by_id))
         .route("/v3/query", get(query::query_payments))

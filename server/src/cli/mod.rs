@@ -16,6 +16,8 @@ mod limits;
 mod options;
 mod place;
 mod ports;
+mod report;
+mod report_chart;
 mod restore;
 mod review;
 mod review_callback;
@@ -33,6 +35,7 @@ mod risk_input;
 mod risk_list;
 mod risk_versions;
 mod serve;
+mod table;
 mod token;
 mod vault;
 mod vault_key;
@@ -94,6 +97,9 @@ enum Command {
     /// Check rules of the fraud check, try them out, and store them with their lists.
     #[command(subcommand)]
     Risk(risk::RiskCommand),
+    /// Report totals of payments, the authorization rate, and chargebacks.
+    #[command(subcommand)]
+    Report(report::ReportCommand),
     /// Copy the whole store to a new file, while a server may be running on it.
     Backup(backup::Backup),
     /// Put a backup in the place of the store.
@@ -145,6 +151,7 @@ pub fn run() -> ExitCode {
         Command::Review(command) => command.run(),
         Command::ReviewCallback(command) => command.run(),
         Command::Risk(command) => command.run(),
+        Command::Report(command) => command.run(),
         Command::Backup(command) => command.run(),
         Command::Restore(command) => command.run(),
     };

@@ -1,5 +1,6 @@
 //! The report of a dry run as text.
 
+use super::table::align_columns;
 use crate::domain::payment::PaymentType;
 use crate::domain::risk_dry_run::{DryRunReport, OutcomeTally, PaymentSum, PaymentTally, outcome_name};
 
@@ -78,22 +79,6 @@ fn format_rules(report: &DryRunReport) -> String {
 
 fn header(first: &str, columns: &[&str]) -> Vec<String> {
     std::iter::once(first).chain(columns.iter().copied()).map(str::to_owned).collect()
-}
-
-/// Formats rows as lines: the first column and the last to the left, the others to the right.
-fn align_columns(rows: &[Vec<String>]) -> Vec<String> {
-    let columns = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let format_row = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            if column == 0 || column + 1 == columns { format!("{cell:width$}") } else { format!("{cell:>width$}") }
-        });
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    rows.iter().map(format_row).collect()
 }
 
 /// Names what limits the report, one line each. Empty if nothing does.

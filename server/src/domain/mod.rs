@@ -25,6 +25,8 @@ pub mod policy_report;
 pub mod query;
 pub mod refusal;
 pub mod registration;
+pub mod report;
+pub mod report_table;
 pub mod review;
 pub mod review_decision;
 pub mod review_filter;

@@ -4,7 +4,7 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::brand::{Brand, PaymentMethod};
-use tillgate_shared::parameter::Parameters;
+use tillgate_shared::parameter::{ParameterError, Parameters};
 
 use super::id::PaymentId;
 use super::payment::{Account, Payment, PaymentType};
@@ -115,6 +115,17 @@ impl PaymentRange {
         // No payment is created on the last day of the calendar.
         let until = end.checked_add(SignedDuration::from_secs(1)).ok().and_then(to_utc_timestamp).map(lowest_id);
         Ok(Some(Self { from: lowest_id(to_utc_timestamp(begin).unwrap_or(Timestamp::MAX)), until }))
+    }
+
+    /// Reads `date.from` and `date.to` as [`Self::from_parameters`] does. Both are required.
+    ///
+    /// # Errors
+    /// 400 with each parameter that is missing or wrong.
+    pub fn require_from(parameters: &Parameters) -> Result<Self, Refusal> {
+        Self::from_parameters(parameters)?.ok_or_else(|| {
+            let missing = ["date.from", "date.to"].map(|name| ParameterError::new(name, None, "may not be empty"));
+            Refusal::invalid_parameters(missing.into())
+        })
     }
 
     /// Returns the ranges, one second each, in which a payment with a short id can have been created, the latest first.

@@ -19,6 +19,7 @@ pub mod payment;
 pub mod query;
 pub mod registration;
 pub mod reminder;
+pub mod report;
 pub mod response_recorder;
 pub mod review;
 pub mod review_queue;

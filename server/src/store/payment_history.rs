@@ -1,4 +1,4 @@
-//! Stored payments in the order of their creation, read in pages for replays.
+//! Stored payments in the order of their creation, read in pages for replays and reports.
 //!
 //! Each page is a read transaction of its own, which ends before its payments are used. A single long one would keep
 //! the WAL from being checkpointed, and so grow while payments are made.
@@ -53,21 +53,28 @@ impl PaymentHistory {
     pub fn load_page(&self, entity: &EntityId, range: &PaymentRange) -> Result<HistoryPage, StoreError> {
         // Ends with the end of this function, also after an error.
         let transaction = self.connection.unchecked_transaction()?;
-        let query = "SELECT document FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 ORDER BY id LIMIT ?4";
-        let mut statement = transaction.prepare_cached(query)?;
-        let until = range.until.as_ref().map_or(MAX_ID, PaymentId::as_str);
-        let mut rows = statement.query(params![entity.as_str(), range.from.as_str(), until, PAGE])?;
-        let mut payments = Vec::with_capacity(usize::from(PAGE));
-        while let Some(row) = rows.next()? {
-            let document = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
-            let payment = shared_parameters::decode_payment(&transaction, document)?;
+        let (payments, rest) = read_payments(&transaction, entity, range)?;
+        let add_chargebacks = |payment: Payment| {
             let may_be_charged_back = payment.referenced.is_none() && payment.is_approved();
             let charged_back = if may_be_charged_back { sum_chargebacks(&transaction, &payment.id)? } else { None };
-            payments.push(HistoricPayment { payment, charged_back });
-        }
-        let last = payments.last().filter(|_| payments.len() == usize::from(PAGE));
-        let rest = last.map(|last| range.after_payment(&last.payment.id));
+            Ok(HistoricPayment { payment, charged_back })
+        };
+        let payments = payments.into_iter().map(add_chargebacks).collect::<Result<_, StoreError>>()?;
         Ok(HistoryPage { payments, rest })
+    }
+
+    /// Loads the first payments of an entity in a range, at most 100, and the range after them. It is `None` after the
+    /// last page.
+    ///
+    /// # Errors
+    /// Same as [`Self::load_page`].
+    pub fn load_payments(
+        &self,
+        entity: &EntityId,
+        range: &PaymentRange,
+    ) -> Result<(Vec<Payment>, Option<PaymentRange>), StoreError> {
+        let transaction = self.connection.unchecked_transaction()?;
+        read_payments(&transaction, entity, range)
     }
 
     /// Finds list entries as [`Store::find_list_hits`] does.
@@ -82,6 +89,26 @@ impl PaymentHistory {
     ) -> Result<Vec<ListHit>, StoreError> {
         risk_list::find_hits(&self.connection, entities, keys, now)
     }
+}
+
+/// Reads the first payments of an entity in a range, and the range after them.
+fn read_payments(
+    connection: &Connection,
+    entity: &EntityId,
+    range: &PaymentRange,
+) -> Result<(Vec<Payment>, Option<PaymentRange>), StoreError> {
+    let query = "SELECT document FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 ORDER BY id LIMIT ?4";
+    let mut statement = connection.prepare_cached(query)?;
+    let until = range.until.as_ref().map_or(MAX_ID, PaymentId::as_str);
+    let mut rows = statement.query(params![entity.as_str(), range.from.as_str(), until, PAGE])?;
+    let mut payments = Vec::with_capacity(usize::from(PAGE));
+    while let Some(row) = rows.next()? {
+        let document = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
+        payments.push(shared_parameters::decode_payment(connection, document)?);
+    }
+    let last = payments.last().filter(|_| payments.len() == usize::from(PAGE));
+    let rest = last.map(|last| range.after_payment(&last.id));
+    Ok((payments, rest))
 }
 
 /// Returns the sum of the chargebacks of a payment and of its captures, in hundredths. `None` if there is none.

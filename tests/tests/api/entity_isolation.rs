@@ -55,6 +55,8 @@ fn object_reference(route: &Route) -> ObjectReference {
         "/v2/riskScreen" => ObjectReference::Nothing,
         "/v2/registrations/{id}/riskScreen" => ObjectReference::Registration,
         path if path.starts_with("/v2/risk/") => ObjectReference::Nothing,
+        // That a report counts no payment of another entity is tested in `reports`.
+        path if path.starts_with("/reports/v1/") => ObjectReference::Nothing,
         "/v2/reviews" => ObjectReference::Fields(&["merchantTransactionId"]),
         path if path.starts_with("/v2/reviews/{id}") => ObjectReference::Review,
         "/v1/query" | "/v3/query" => ObjectReference::Fields(&["merchantTransactionId"]),

@@ -82,6 +82,7 @@ mod reference;
 mod registered_accounts;
 mod registrations;
 mod reminders;
+mod reports;
 mod requirements;
 mod resilience;
 mod review_callback;

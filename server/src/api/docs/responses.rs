@@ -137,6 +137,9 @@ fn success_condition(route: &Route) -> &'static str {
         ResponseContent::Review => "The review, its payment and its audit",
         ResponseContent::ChangedReview => "The review and its payment",
         ResponseContent::RiskChanges => "The changes",
+        ResponseContent::Totals => "The totals, or with format=csv the same as text/csv",
+        ResponseContent::Chargebacks => "The chargebacks, or with format=csv the same as text/csv",
+        ResponseContent::Authorizations => "The rate, or with format=csv the same as text/csv",
         ResponseContent::Empty => "The decision is carried out, or was before",
         ResponseContent::OpenApi => "The OpenAPI document",
         ResponseContent::Html => "The page",
@@ -186,6 +189,9 @@ pub(super) fn schema_name(body: ResponseContent) -> Option<&'static str> {
         ResponseContent::Review => "ReviewAnswer",
         ResponseContent::ChangedReview => "ChangedReviewAnswer",
         ResponseContent::RiskChanges => "RiskChangesAnswer",
+        ResponseContent::Totals => "TotalsAnswer",
+        ResponseContent::Authorizations => "AuthorizationsAnswer",
+        ResponseContent::Chargebacks => "ChargebacksAnswer",
         ResponseContent::OpenApi => "OpenApi",
         ResponseContent::Html | ResponseContent::Script | ResponseContent::File | ResponseContent::Empty => {
             return None;

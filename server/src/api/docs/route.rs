@@ -73,6 +73,8 @@ pub enum RouteSection {
     Registrations,
     /// Searches for payments.
     Queries,
+    /// Reports about payments.
+    Reports,
     /// Rules and lists of the fraud check.
     Risk,
     /// Payments that are held for review.
@@ -85,11 +87,12 @@ pub enum RouteSection {
 
 impl RouteSection {
     /// Every section, in the order of the documents.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Checkouts,
         Self::Payments,
         Self::Registrations,
         Self::Queries,
+        Self::Reports,
         Self::Risk,
         Self::Reviews,
         Self::Form,
@@ -103,6 +106,7 @@ impl RouteSection {
             Self::Payments => "Payments",
             Self::Registrations => "Registrations",
             Self::Queries => "Queries",
+            Self::Reports => "Reports",
             Self::Risk => "Risk rules",
             Self::Reviews => "Reviews",
             Self::Form => "Hosted form",
@@ -192,6 +196,12 @@ pub enum ResponseContent {
     ChangedReview,
     /// Rows of the audit of risk.
     RiskChanges,
+    /// Totals of payments.
+    Totals,
+    /// The authorization rate.
+    Authorizations,
+    /// Chargebacks beside charged payments.
+    Chargebacks,
     /// Nothing; an error has the text of its status.
     Empty,
     /// The OpenAPI document.

@@ -8,7 +8,7 @@ use super::route::ResponseContent::{
     self, Checkout, CheckoutStatus, File, Health, Html, OpenApi, Payment, Registration, ResultCodes, Script, Submitted,
 };
 use super::route::RouteHost::{Both, Fields};
-use super::route::RouteSection::{Checkouts, Form, Payments, Queries, Registrations, Reviews, Risk, Service};
+use super::route::RouteSection::{Checkouts, Form, Payments, Queries, Registrations, Reports, Reviews, Risk, Service};
 use super::route::{AcceptedParameters, Route, RouteParameter};
 use crate::connector::registry;
 use crate::connector::sandbox::{BrandPage, RouteDescription, WalletSheet};
@@ -132,7 +132,14 @@ const QUERY_FILTERS: &[&str] = &[
     "pageNo",
     "testMode",
 ];
-/// The period of a dry run.
+/// The form of a report.
+const REPORT_FORMAT: RouteParameter = RouteParameter {
+    name: "format",
+    pattern: "^(json|csv)?$",
+    required: false,
+    note: "csv for comma-separated values with a header (RFC 4180); JSON if it is missing.",
+};
+/// The period of a dry run or a report.
 const PERIOD: &[&str] = &["date.from", "date.to"];
 /// Parameters that a query for one payment accepts.
 const LINKED_QUERY_FILTERS: &[&str] = &["includeLinkedTransactions", "paymentTypes", "paymentMethods", "testMode"];
@@ -236,6 +243,20 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_accepted(AcceptedParameters::Names(QUERY_FILTERS)),
     Route::new(Get, "/v3/query/{id}", "queryPaymentV3", Queries, "Find a payment and what belongs to it, by the newer address", ResponseContent::PaymentOrList)
         .with_accepted(AcceptedParameters::Names(LINKED_QUERY_FILTERS)),
+
+    Route::new(Get, "/reports/v1/totals", "reportTotals", Reports, "Add up payments by brand, currency, type, result and day", ResponseContent::Totals)
+        .with_note("Counts every payment of the period, of the entity and below it, follow-up payments and declined ones too: use paymentType and result to tell them apart. Days are UTC. Amounts in different currencies are never added. At most 100000 rows.")
+        .with_accepted(AcceptedParameters::Names(PERIOD)).with_required(PERIOD).with_route_parameters(&[
+            RouteParameter { name: "groupBy", pattern: "^[A-Za-z, ]{0,64}$", required: false,
+ note: "A list of day, brand, paymentType and result, by which the totals are divided. All of them if it is missing." },
+            REPORT_FORMAT,
+        ]),
+    Route::new(Get, "/reports/v1/authorizations", "reportAuthorizations", Reports, "Read the authorization rate and the reasons of declines", ResponseContent::Authorizations)
+        .with_note("Counts preauthorizations and debits. approvalRate is the part of those with an outcome that was approved, in percent. declineReasons has the result codes of the others, the most frequent first.")
+        .with_accepted(AcceptedParameters::Names(PERIOD)).with_required(PERIOD).with_route_parameters(&[REPORT_FORMAT]),
+    Route::new(Get, "/reports/v1/chargebacks", "reportChargebacks", Reports, "Read chargebacks beside charged payments, with their reasons", ResponseContent::Chargebacks)
+        .with_note("Counts approved debits and captures, and the chargebacks of the same period, by brand and currency. chargebackRatio is the number of chargebacks as a part of these payments, in percent.")
+        .with_accepted(AcceptedParameters::Names(PERIOD)).with_required(PERIOD).with_route_parameters(&[REPORT_FORMAT]),
 
     Route::new(Post, "/v2/riskScreen", "screenOrder", Risk, "Check an order by risk rules, without a payment", ResponseContent::RiskCheck)
         .with_note("Card, bank account or account with a provider, amount, currency and merchantTransactionId (8 to 255 characters) are required; paymentType may be sent. Nothing is charged, no account is stored, and no cardholder is authenticated. A refused order has status 400 and the code of its outcome: 100.400.142 denied, 100.400.141 to be challenged or reviewed, 100.400.145 the check failed, or the code that a rule names. A channel with --risk off refuses it with 600.200.201. The check counts in the velocity counters.")

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use tillgate_shared::parameter::{ParameterError, Parameters};
+use tillgate_shared::parameter::Parameters;
 
 use self::replay::EntityReplay;
 pub use self::slots::{DryRunSlot, DryRunSlots};
@@ -78,10 +78,7 @@ impl DryRunRequest {
     /// # Errors
     /// 400 with each parameter that is missing or wrong.
     pub fn from_parameters(parameters: &Parameters, own: &Parameters) -> Result<Self, Refusal> {
-        let Some(period) = PaymentRange::from_parameters(parameters)? else {
-            let missing = ["date.from", "date.to"].map(|name| ParameterError::new(name, None, "may not be empty"));
-            return Err(Refusal::invalid_parameters(missing.into()));
-        };
+        let period = PaymentRange::require_from(parameters)?;
         let examples = match own.get("examples").filter(|text| !text.is_empty()) {
             None => DEFAULT_EXAMPLES,
             Some(text) => text.parse().ok().filter(|examples| *examples <= MAX_EXAMPLES).ok_or_else(|| {

@@ -1,0 +1,106 @@
+//! Reports as tables of text, for CSV files and the command line.
+
+use std::fmt::Write as _;
+
+use super::report::{AttemptCounts, AuthorizationReport, ChargebackReport, TotalsColumn, TotalsReport};
+
+/// A report as rows of text. All cells are codes, days and numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportTable {
+    /// Names of the columns.
+    pub header: Vec<&'static str>,
+    /// The rows, with a cell for each column. A cell without a value is empty.
+    pub rows: Vec<Vec<String>>,
+    /// Number of the column by which a chart compares the rows.
+    pub charted: usize,
+}
+
+impl ReportTable {
+    /// Formats the table as CSV with a header (RFC 4180). No cell needs quotes.
+    pub fn format_csv(&self) -> String {
+        let mut text = self.header.join(",") + "\r\n";
+        for row in &self.rows {
+            let _ = write!(text, "{}\r\n", row.join(","));
+        }
+        text
+    }
+}
+
+impl From<&TotalsReport> for ReportTable {
+    /// Lists the requested columns, then currency, number and amount.
+    fn from(report: &TotalsReport) -> Self {
+        let name = |column: TotalsColumn| match column {
+            TotalsColumn::Brand => "paymentBrand",
+            TotalsColumn::Result => "result.code",
+            TotalsColumn::Day | TotalsColumn::PaymentType => column.as_str(),
+        };
+        let columns = TotalsColumn::ALL.into_iter().filter(|column| report.columns.contains(*column));
+        let mut header: Vec<&'static str> = columns.map(name).collect();
+        header.extend(["currency", "count", "amount"]);
+        let rows = report.rows.iter().map(|(key, total)| {
+            let values = [
+                key.day.map(|day| day.to_string()),
+                key.brand.clone(),
+                key.payment_type.map(str::to_owned),
+                key.result.map(|result| result.code().to_owned()),
+                Some(key.currency.to_owned()),
+                Some(total.count.to_string()),
+                Some(total.format_amount()),
+            ];
+            values.into_iter().flatten().collect()
+        });
+        Self { charted: header.len() - 2, rows: rows.collect(), header }
+    }
+}
+
+impl From<&AuthorizationReport> for ReportTable {
+    /// Lists a row for each brand, then one for each reason of declines.
+    fn from(report: &AuthorizationReport) -> Self {
+        let header = vec!["paymentBrand", "result.code", "approved", "declined", "pending", "approvalRate"];
+        let of_brand = |(brand, counts): (&String, &AttemptCounts)| {
+            let [approved, declined, pending] =
+                [counts.approved, counts.declined, counts.pending].map(|count| count.to_string());
+            vec![brand.clone(), String::new(), approved, declined, pending, counts.format_rate().unwrap_or_default()]
+        };
+        let empty = String::new;
+        let reasons = report
+            .decline_reasons()
+            .into_iter()
+            .map(|(code, count)| vec![empty(), code.code().to_owned(), empty(), count.to_string(), empty(), empty()]);
+        Self { header, rows: report.brands.iter().map(of_brand).chain(reasons).collect(), charted: 3 }
+    }
+}
+
+impl From<&ChargebackReport> for ReportTable {
+    /// Lists a row for each brand and currency, then one for each reason.
+    fn from(report: &ChargebackReport) -> Self {
+        let header = vec![
+            "paymentBrand",
+            "result.code",
+            "currency",
+            "charged",
+            "chargedAmount",
+            "chargebacks",
+            "chargebackAmount",
+            "chargebackRatio",
+        ];
+        let brands = report.brands.iter().map(|((brand, currency), counts)| {
+            vec![
+                brand.clone(),
+                String::new(),
+                (*currency).to_owned(),
+                counts.charged.count.to_string(),
+                counts.charged.format_amount(),
+                counts.charged_back.count.to_string(),
+                counts.charged_back.format_amount(),
+                counts.format_ratio().unwrap_or_default(),
+            ]
+        });
+        let reasons = report.sorted_reasons().into_iter().map(|(code, count)| {
+            let mut row = vec![String::new(); 8];
+            (row[1], row[5]) = (code.code().to_owned(), count.to_string());
+            row
+        });
+        Self { header, rows: brands.chain(reasons).collect(), charted: 5 }
+    }
+}
