@@ -18,11 +18,11 @@ use super::response::{build_response, result_fields};
 use crate::domain::query::PaymentRange;
 use crate::domain::refusal::Refusal;
 use crate::domain::report::{
-    AttemptCounts, AuthorizationReport, ChargebackCounts, ChargebackReport, PaymentTotal, TotalsColumns, TotalsKey,
+    AttemptCounts, AuthorizationReport, ChargebackCounts, ChargebackReport, PaymentReport, PaymentTotal, TotalsColumns,
+    TotalsKey, TotalsReport,
 };
 use crate::domain::report_table::ReportTable;
 use crate::gateway::Failure;
-use crate::gateway::report::ReportSource;
 use crate::store::Cancellation;
 
 /// Form of a report.
@@ -52,20 +52,10 @@ pub(super) async fn report_totals(
     State(state): State<Arc<AppState>>,
     merchant: MerchantRequest,
 ) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    build_totals(&state, &merchant).await.map_err(|failure| ApiError::new(failure, ndc))
-}
-
-async fn build_totals(state: &Arc<AppState>, merchant: &MerchantRequest) -> Result<Response, Failure> {
-    let format = ReportFormat::parse(merchant.own.get("format"))?;
-    let columns = TotalsColumns::parse(merchant.own.get("groupBy"))?;
-    let report = run_report(state, merchant, |source, on_page| source.compute_totals(columns, on_page)).await?;
-    if format == ReportFormat::Csv {
-        return Ok(build_csv(&ReportTable::from(&report)));
+    match TotalsColumns::parse(merchant.own.get("groupBy")) {
+        Ok(columns) => send_report(&state, merchant, TotalsReport::new(columns), totals_fields).await,
+        Err(refusal) => Err(ApiError::new(refusal, merchant.ndc)),
     }
-    let rows: Vec<JsonObject<'_>> = report.rows.iter().map(|(key, total)| row_fields(key, *total)).collect();
-    let fields = JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with("totals", rows);
-    Ok(build_response(StatusCode::OK, fields, &merchant.ndc))
 }
 
 /// Handles `GET /reports/v1/authorizations`.
@@ -73,17 +63,7 @@ pub(super) async fn report_authorizations(
     State(state): State<Arc<AppState>>,
     merchant: MerchantRequest,
 ) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    build_authorizations(&state, &merchant).await.map_err(|failure| ApiError::new(failure, ndc))
-}
-
-async fn build_authorizations(state: &Arc<AppState>, merchant: &MerchantRequest) -> Result<Response, Failure> {
-    let format = ReportFormat::parse(merchant.own.get("format"))?;
-    let report = run_report(state, merchant, |source, on_page| source.compute_authorizations(on_page)).await?;
-    Ok(match format {
-        ReportFormat::Csv => build_csv(&ReportTable::from(&report)),
-        ReportFormat::Json => build_response(StatusCode::OK, authorization_fields(&report), &merchant.ndc),
-    })
+    send_report(&state, merchant, AuthorizationReport::default(), authorization_fields).await
 }
 
 /// Handles `GET /reports/v1/chargebacks`.
@@ -91,36 +71,45 @@ pub(super) async fn report_chargebacks(
     State(state): State<Arc<AppState>>,
     merchant: MerchantRequest,
 ) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    build_chargebacks(&state, &merchant).await.map_err(|failure| ApiError::new(failure, ndc))
+    send_report(&state, merchant, ChargebackReport::default(), chargeback_fields).await
 }
 
-async fn build_chargebacks(state: &Arc<AppState>, merchant: &MerchantRequest) -> Result<Response, Failure> {
-    let format = ReportFormat::parse(merchant.own.get("format"))?;
-    let report = run_report(state, merchant, |source, on_page| source.compute_chargebacks(on_page)).await?;
-    Ok(match format {
-        ReportFormat::Csv => build_csv(&ReportTable::from(&report)),
-        ReportFormat::Json => build_response(StatusCode::OK, chargeback_fields(&report), &merchant.ndc),
-    })
+/// Fills an empty report, and builds its response: `build_fields` makes the JSON.
+async fn send_report<R: PaymentReport + Send + 'static>(
+    state: &Arc<AppState>,
+    merchant: MerchantRequest,
+    report: R,
+    build_fields: for<'a> fn(&'a R) -> JsonObject<'a>,
+) -> Result<Response, ApiError>
+where
+    for<'a> ReportTable: From<&'a R>,
+{
+    let format = ReportFormat::parse(merchant.own.get("format"));
+    let filled = match format {
+        Ok(format) => fill_report(state, &merchant, report).await.map(|report| (format, report)),
+        Err(refusal) => Err(refusal.into()),
+    };
+    match filled {
+        Ok((ReportFormat::Csv, report)) => Ok(build_csv(&ReportTable::from(&report))),
+        Ok((ReportFormat::Json, report)) => Ok(build_response(StatusCode::OK, build_fields(&report), &merchant.ndc)),
+        Err(failure) => Err(ApiError::new(failure, merchant.ndc)),
+    }
 }
 
 /// Reads the payments of a request's period in the queue of its merchant's long reads. Ends early if the client
 /// disconnects.
 ///
 /// # Errors
-/// 400 if a date is missing or wrong; those of `compute`; 429 if the queue is full or the wait too long.
-async fn run_report<T: Send + 'static>(
+/// 400 if a date is missing or wrong, or the report has too many rows; 429 if the queue is full or the wait too long.
+async fn fill_report<R: PaymentReport + Send + 'static>(
     state: &Arc<AppState>,
     merchant: &MerchantRequest,
-    compute: impl FnOnce(&ReportSource, &mut dyn FnMut(u64) -> ControlFlow<()>) -> Result<Option<T>, Failure>
-    + Send
-    + 'static,
-) -> Result<T, Failure> {
+    report: R,
+) -> Result<R, Failure> {
     let period = PaymentRange::require_from(&merchant.parameters)?;
     let (shared, entity) = (Arc::clone(state), Arc::clone(&merchant.entity));
     let read = move |cancelled: &Cancellation<'_>| {
-        let source = shared.gateway.open_report(&entity, period)?;
-        compute(&source, &mut |_| match cancelled.is_cancelled() {
+        shared.gateway.open_report(&entity, period)?.fill_report(report, &mut |_| match cancelled.is_cancelled() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         })
@@ -136,6 +125,12 @@ fn build_csv(table: &ReportTable) -> Response {
     let mut response = Response::new(Body::from(table.format_csv()));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
     response
+}
+
+/// Builds the JSON of totals.
+fn totals_fields(report: &TotalsReport) -> JsonObject<'_> {
+    let rows: Vec<JsonObject<'_>> = report.rows.iter().map(|(key, total)| row_fields(key, *total)).collect();
+    JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with("totals", rows)
 }
 
 /// Builds the JSON of a row. It has the requested columns only.

@@ -17,7 +17,7 @@ use super::{CommonOptions, open_existing};
 use crate::directory::Directory;
 use crate::domain::query::PaymentRange;
 use crate::domain::refusal::Refusal;
-use crate::domain::report::TotalsColumns;
+use crate::domain::report::{AuthorizationReport, ChargebackReport, PaymentReport, TotalsColumns, TotalsReport};
 use crate::domain::report_table::ReportTable;
 use crate::gateway::Failure;
 use crate::gateway::report::ReportSource;
@@ -80,25 +80,20 @@ impl ReportCommand {
             Self::Totals(ReportTotals { report, group_by }) => {
                 let columns = TotalsColumns::parse(group_by.as_deref());
                 let columns = columns.map_err(|refusal| describe_refusal(&refusal))?;
-                report.run(|source, on_page| {
-                    Ok(source.compute_totals(columns, on_page)?.map(|report| ReportTable::from(&report)))
-                })
+                report.run(TotalsReport::new(columns))
             }
-            Self::Authorizations(report) => report.run(|source, on_page| {
-                Ok(source.compute_authorizations(on_page)?.map(|report| ReportTable::from(&report)))
-            }),
-            Self::Chargebacks(report) => report.run(|source, on_page| {
-                Ok(source.compute_chargebacks(on_page)?.map(|report| ReportTable::from(&report)))
-            }),
+            Self::Authorizations(options) => options.run(AuthorizationReport::default()),
+            Self::Chargebacks(options) => options.run(ChargebackReport::default()),
         }
     }
 }
 
 impl ReportOptions {
-    fn run(
-        self,
-        compute: impl FnOnce(&ReportSource, &mut dyn FnMut(u64) -> ControlFlow<()>) -> Result<Option<ReportTable>, Failure>,
-    ) -> anyhow::Result<()> {
+    /// Fills an empty report and prints it.
+    fn run<R: PaymentReport>(self, report: R) -> anyhow::Result<()>
+    where
+        for<'a> ReportTable: From<&'a R>,
+    {
         let parameters: Parameters = [("date.from", &*self.from), ("date.to", &*self.to)].into_iter().collect();
         let period = PaymentRange::require_from(&parameters).map_err(|refusal| describe_refusal(&refusal))?;
         let store = open_existing(&self.common.data)?;
@@ -111,13 +106,14 @@ impl ReportOptions {
         lower_priority();
         // It draws nothing if the standard error stream is no terminal.
         let progress = ProgressBar::new_spinner();
-        let table = compute(&source, &mut |payments| {
+        let report = source.fill_report(report, &mut |payments| {
             progress.set_position(payments);
             progress.set_message(format!("{payments} payments"));
             ControlFlow::Continue(())
         });
         progress.finish_and_clear();
-        let table = table.map_err(describe_failure)?.context("the report was cancelled")?;
+        let report = report.map_err(describe_failure)?.context("the report was cancelled")?;
+        let table = ReportTable::from(&report);
         if let Some(file) = &self.svg {
             fs::write(file, draw_svg(&table)).with_context(|| format!("cannot write {}", file.display()))?;
         }

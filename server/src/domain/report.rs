@@ -14,6 +14,15 @@ use super::refusal::Refusal;
 /// Largest number of rows of a report. A merchant with more has to ask for a shorter period or for fewer columns.
 pub const MAX_ROWS: usize = 100_000;
 
+/// A report to which payments are added, one after the other.
+pub trait PaymentReport {
+    /// Adds a payment of any type and result, if the report counts such payments.
+    fn add_payment(&mut self, payment: &Payment);
+
+    /// Returns the number of rows so far.
+    fn row_count(&self) -> usize;
+}
+
 /// A property by which totals are divided. Totals are always divided by currency, because amounts in different
 /// currencies cannot be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,9 +130,10 @@ impl TotalsReport {
     pub fn new(columns: TotalsColumns) -> Self {
         Self { columns, rows: BTreeMap::new() }
     }
+}
 
-    /// Adds a payment of any type and result.
-    pub fn add_payment(&mut self, payment: &Payment) {
+impl PaymentReport for TotalsReport {
+    fn add_payment(&mut self, payment: &Payment) {
         let has = |column| self.columns.contains(column);
         let key = TotalsKey {
             currency: payment.amount.currency().code(),
@@ -133,6 +143,10 @@ impl TotalsReport {
             result: has(TotalsColumn::Result).then_some(payment.result),
         };
         self.rows.entry(key).or_default().add_amount(payment.amount);
+    }
+
+    fn row_count(&self) -> usize {
+        self.rows.len()
     }
 }
 
@@ -171,9 +185,8 @@ pub struct AuthorizationReport {
     pub declines: BTreeMap<ResultCode, u64>,
 }
 
-impl AuthorizationReport {
-    /// Adds a payment if it is an attempt to authorize one.
-    pub fn add_payment(&mut self, payment: &Payment) {
+impl PaymentReport for AuthorizationReport {
+    fn add_payment(&mut self, payment: &Payment) {
         let is_attempt = matches!(
             payment.payment_type,
             PaymentType::Preauthorization | PaymentType::Debit | PaymentType::TwoStepDebit
@@ -192,6 +205,12 @@ impl AuthorizationReport {
         }
     }
 
+    fn row_count(&self) -> usize {
+        self.brands.len() + self.declines.len()
+    }
+}
+
+impl AuthorizationReport {
     /// Returns the attempts of all brands.
     pub fn all_attempts(&self) -> AttemptCounts {
         self.brands.values().fold(AttemptCounts::default(), |sum, counts| AttemptCounts {
@@ -241,9 +260,8 @@ pub struct ChargebackReport {
     pub reasons: BTreeMap<ResultCode, u64>,
 }
 
-impl ChargebackReport {
-    /// Adds a payment if it is an approved debit or capture, or a chargeback.
-    pub fn add_payment(&mut self, payment: &Payment) {
+impl PaymentReport for ChargebackReport {
+    fn add_payment(&mut self, payment: &Payment) {
         if !payment.is_approved() {
             return;
         }
@@ -262,6 +280,12 @@ impl ChargebackReport {
         }
     }
 
+    fn row_count(&self) -> usize {
+        self.brands.len() + self.reasons.len()
+    }
+}
+
+impl ChargebackReport {
     /// Returns the reasons with their numbers, the most frequent first.
     pub fn sorted_reasons(&self) -> Vec<(ResultCode, u64)> {
         sort_reasons(&self.reasons)

@@ -8,10 +8,9 @@ use super::{Failure, Gateway};
 use crate::directory::Directory;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
-use crate::domain::payment::Payment;
 use crate::domain::query::PaymentRange;
 use crate::domain::refusal::Refusal;
-use crate::domain::report::{AuthorizationReport, ChargebackReport, MAX_ROWS, TotalsColumns, TotalsReport};
+use crate::domain::report::{MAX_ROWS, PaymentReport};
 use crate::store::{PaymentHistory, StoreError};
 
 /// The payments that a report reads.
@@ -30,75 +29,32 @@ impl ReportSource {
         Self { entities, period, history }
     }
 
-    /// Computes the totals. Calls `on_page` with the number of payments after each page. Returns `None` if it breaks.
+    /// Adds all payments to a report. Calls `on_page` with their number after each page. Returns `None` if it breaks.
     ///
     /// # Errors
     /// 400 if there are more than 100,000 rows; if the store cannot be read.
-    pub fn compute_totals(
+    pub fn fill_report<R: PaymentReport>(
         &self,
-        columns: TotalsColumns,
+        mut report: R,
         on_page: &mut dyn FnMut(u64) -> ControlFlow<()>,
-    ) -> Result<Option<TotalsReport>, Failure> {
-        let mut report = TotalsReport::new(columns);
-        let flow = self.visit_payments(on_page, &mut |payments| {
-            payments.iter().for_each(|payment| report.add_payment(payment));
-            if report.rows.len() > MAX_ROWS { Err(refuse_rows()) } else { Ok(()) }
-        })?;
-        Ok(flow.is_continue().then_some(report))
-    }
-
-    /// Computes the authorization rate. Calls `on_page` as [`Self::compute_totals`] does.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn compute_authorizations(
-        &self,
-        on_page: &mut dyn FnMut(u64) -> ControlFlow<()>,
-    ) -> Result<Option<AuthorizationReport>, Failure> {
-        let mut report = AuthorizationReport::default();
-        let flow = self.visit_payments(on_page, &mut |payments| {
-            payments.iter().for_each(|payment| report.add_payment(payment));
-            Ok(())
-        })?;
-        Ok(flow.is_continue().then_some(report))
-    }
-
-    /// Computes the chargebacks. Calls `on_page` as [`Self::compute_totals`] does.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn compute_chargebacks(
-        &self,
-        on_page: &mut dyn FnMut(u64) -> ControlFlow<()>,
-    ) -> Result<Option<ChargebackReport>, Failure> {
-        let mut report = ChargebackReport::default();
-        let flow = self.visit_payments(on_page, &mut |payments| {
-            payments.iter().for_each(|payment| report.add_payment(payment));
-            Ok(())
-        })?;
-        Ok(flow.is_continue().then_some(report))
-    }
-
-    /// Visits all payments, page by page.
-    fn visit_payments(
-        &self,
-        on_page: &mut dyn FnMut(u64) -> ControlFlow<()>,
-        visit: &mut dyn FnMut(&[Payment]) -> Result<(), Failure>,
-    ) -> Result<ControlFlow<()>, Failure> {
+    ) -> Result<Option<R>, Failure> {
         let mut read = 0;
         for entity in &self.entities {
             let mut rest = Some(self.period.clone());
             while let Some(range) = rest {
                 let (payments, after) = self.history.load_payments(&entity.id, &range)?;
-                visit(&payments)?;
+                payments.iter().for_each(|payment| report.add_payment(payment));
+                if report.row_count() > MAX_ROWS {
+                    return Err(refuse_rows());
+                }
                 read += u64::try_from(payments.len()).unwrap_or(u64::MAX);
                 rest = after;
                 if on_page(read).is_break() {
-                    return Ok(ControlFlow::Break(()));
+                    return Ok(None);
                 }
             }
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(Some(report))
     }
 }
 
