@@ -27,11 +27,8 @@ impl Form {
             return;
         }
         self.notice = None;
-        if !self.is_whole() {
-            self.notice = Some(Notice::error(self.session.text(keys::FORM_ERROR)));
-            let has_frames = self.fields.iter().any(|field| field.frame().is_some());
-            let name = if has_frames { ErrorName::FrameCommunication } else { ErrorName::Widget };
-            return self.session.raise(name, "the page took the form or a frame out of the document");
+        if self.refuse_incomplete_form() {
+            return;
         }
         if !self.check_fields() {
             return self.show_faults();
@@ -54,6 +51,19 @@ impl Form {
             let checkout = find_checkout(&session, &handle, &brand).await;
             link.send_message(Message::Confirmed(Some(checkout)));
         });
+    }
+
+    /// Reports that nothing can be sent if the page took the form or a frame out of the document. Returns true if it
+    /// did.
+    fn refuse_incomplete_form(&mut self) -> bool {
+        if self.is_whole() {
+            return false;
+        }
+        self.notice = Some(Notice::error(self.session.text(keys::FORM_ERROR)));
+        let has_frames = self.fields.iter().any(|field| field.frame().is_some());
+        let name = if has_frames { ErrorName::FrameCommunication } else { ErrorName::Widget };
+        self.session.raise(name, "the page took the form or a frame out of the document");
+        true
     }
 
     /// Returns true while form and frames are where a payment can be made from.
@@ -91,7 +101,9 @@ impl Form {
         if checkout.as_deref() == Some("") {
             self.notice = Some(Notice::error(self.session.text(keys::UNSENT_ERROR)));
         }
-        let Some(checkout) = checkout.filter(|id| !id.is_empty()) else {
+        let checkout = checkout.filter(|id| !id.is_empty());
+        // The merchant's callback may have changed the page, and a frame that is gone never answers.
+        let Some(checkout) = checkout.filter(|_| !self.refuse_incomplete_form()) else {
             self.session.windows.drop_opened(&self.handle);
             self.is_busy = false;
             return;
