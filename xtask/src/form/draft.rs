@@ -95,3 +95,24 @@ fn read_inventory() -> Option<String> {
     connection.read_to_end(&mut answer).ok()?;
     Some(String::from_utf8_lossy(&answer).into_owned())
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trunk_builds_drafts_for_the_gateway_that_it_shows() {
+        let text = fs::read_to_string(crate::workspace_root().join("widget/Trunk.toml")).unwrap();
+        let settings: toml::Table = text.parse().unwrap();
+        let hook = settings["hooks"][0]["command_arguments"].as_array().unwrap();
+        let hook: Vec<&str> = hook.iter().filter_map(toml::Value::as_str).collect();
+        assert_eq!(hook, ["xtask", "form", "--draft"]);
+        let gateway = format!("http://{}/v1/", SocketAddr::from(GATEWAY));
+        assert_eq!(settings["proxy"][0]["backend"].as_str(), Some(gateway.as_str()));
+        let watched = settings["watch"]["watch"].as_array().unwrap();
+        for folder in [".", "../shared/src"] {
+            assert!(watched.iter().any(|it| it.as_str() == Some(folder)), "{folder}");
+        }
+    }
+}
