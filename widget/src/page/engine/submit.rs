@@ -66,11 +66,12 @@ impl Form {
         true
     }
 
-    /// Returns true while form and frames are where a payment can be made from.
+    /// Returns true while form and frames are where a payment can be made from. A frame that the form has just rendered
+    /// may still be loading: its field is empty, and no fault of the page.
     fn is_whole(&self) -> bool {
         let is_there = |field: &super::field::Field| match &field.place {
             Place::Frame { element, window, is_placed, .. } => {
-                !field.enabled || (element.is_connected() && (*is_placed || window.is_some()))
+                !field.enabled || element.is_connected() || (!*is_placed && window.is_none())
             }
             Place::Input(_) => true,
         };
