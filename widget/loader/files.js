@@ -121,7 +121,7 @@ export function textOf(key) { return (current.texts && current.texts[key]) || EN
 // Loads the texts of a locale. "de-AT" is served by "de" if it has no file of its own, and an unknown language by
 // English. A language and a country are read of what is asked for: browsers do not know "de_DE.UTF-8".
 export function loadLanguage(wanted) {
-  var asked = (/^[a-z]+(-[a-z]{2}\b)?/i.exec(String(wanted).replace(/_/g, "-")) || ["en"])[0];
+  var asked = (/^[a-z]+(-[a-z]{2}\b)?/i.exec(wanted.replace(/_/g, "-")) || ["en"])[0];
   var language = asked.toLowerCase().split("-")[0];
   var known = LANGUAGES.split(" ").map(function (names) { return names.split(":"); });
   var find = function (name) { return known.find(function (names) { return names.includes(name); }); };

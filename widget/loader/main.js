@@ -4,7 +4,7 @@
 import { ENGLISH, loadLanguage, loadPageModule, loadStyle, readLanguage, readLocale } from "./files.js";
 import { removeFiles, takeTexts, textOf } from "./files.js";
 import { copyBare, globalOf, listen, make, nativeCall, nativeGet, runSoon, setBusy, unlisten } from "./native.js";
-import { givenOptions, readOptions, reportError } from "./options.js";
+import { givenOptions, readOption, reportError } from "./options.js";
 import { findRelay, listForms, openRelay, placeAll, removeAll, settleForms } from "./place.js";
 import { isModernBrowser, showPlainForms } from "./plain.js";
 import { base, BUILD, checkout, framesBase, isServedByTrunk } from "./script.js";
@@ -77,7 +77,7 @@ function startLoader() {
   function placeForms(isParsed) {
     if (!placeAll(isParsed)) return;
     // First what the form waits for. From far away the sheet is there before the frames, so the page has time for it.
-    loadStyle(readOptions().style, restyle);
+    loadStyle(readOption("style"), restyle);
     requestPageModule();
     if (listForms().some(function (form) { return !form.isCard; })) openRelay(true);
     watch();
@@ -88,10 +88,9 @@ function startLoader() {
     if (isEnded) return;
     placeForms(true);
     settleForms();
-    var options = readOptions();
-    loadStyle(options.style, restyle);
+    loadStyle(readOption("style"), restyle);
     if (!listForms().length && !isSettled) reportError("WidgetError", MISSING, true);
-    loadLanguage(options.locale).then(function () {
+    loadLanguage(readOption("locale")).then(function () {
       isSettled = true;
       if (page) page.takeForms();
       else startPage();

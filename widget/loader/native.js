@@ -33,16 +33,8 @@ EMPTY.toString = {}.toString;
 // Returns the kind of a value, such as "[object HTMLScriptElement]".
 export function kindOf(value) { return EMPTY.toString.call(value); }
 
-// Copies an object, and the plain objects in it, without what every object inherits.
-export function copyBare(object, depth) {
-  var copy = Object.create(EMPTY);
-  for (var name in object) {
-    if (hasOwn.call(Object.prototype, name) && !hasOwn.call(object, name)) continue;
-    var value = object[name];
-    copy[name] = depth && kindOf(value) === "[object Object]" ? copyBare(value, depth - 1) : value;
-  }
-  return copy;
-}
+// Copies an object without what every object inherits.
+export function copyBare(object) { return Object.assign(Object.create(EMPTY), object); }
 
 // Listens to a window, document or form. By its id, an element shadows the window's own function.
 export function listen(target, type, listener, capture) {

@@ -107,7 +107,7 @@ export function openRelay(isAnew) {
   var brands = forms.map(function (form) { return form.brands.join(" "); }).join(" ");
   var query = new URLSearchParams({ checkoutId: checkout.id, brands: brands });
   var src = framesBase + "v1/internalRequestIframe.html?" + query;
-  if (!isAnew && relayFrame && relayFrame.src === src) return relayFrame;
+  if (!isAnew && relayFrame && relayFrame.isConnected && relayFrame.src === src) return relayFrame;
   if (relayFrame) relayFrame.remove();
   relayFrame = make("iframe", "", { hidden: "", referrerpolicy: "no-referrer", src: src });
   // Many sheets give frames a display, and thereby show hidden ones.
@@ -116,9 +116,9 @@ export function openRelay(isAnew) {
   return relayFrame;
 }
 
-// Removes everything that stands.
+// Removes everything that stands. Placeholders that are still there wait for the next loader.
 export function removeAll() {
-  pending.forEach(function (entry) { nativeCall(entry.placeholder, "remove"); });
+  pending.forEach(function (entry) { nativeGet(entry.placeholder, "style").display = ""; });
   forms.forEach(function (form) {
     if (form.form) nativeCall(form.form, "remove");
     form.container.remove();

@@ -33,8 +33,13 @@ export var checkout = readCheckout();
 
 function readCheckout() {
   var given = (/[?&]checkoutId=([^&#]*)/.exec(ownScript.src) || ["", ""])[1];
-  var parts = decodeURIComponent(given.replace(/\+/g, " ")).split("/");
-  return { given: given, id: parts[0], purpose: parts[1] || "payment" };
+  var parts = decodeText(given.replace(/\+/g, " ")).split("/");
+  return { given: given, id: parts[0], purpose: parts[1] === "registration" ? parts[1] : "payment" };
+}
+
+// Returns an encoded text as it is if it cannot be decoded. The gateway knows no checkout with such an id.
+function decodeText(text) {
+  try { return decodeURIComponent(text); } catch (malformed) { return text; }
 }
 
 // True under `trunk serve`, where trunk brings the page module.

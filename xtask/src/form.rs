@@ -3,6 +3,7 @@
 
 mod bundle;
 mod compile;
+mod draft;
 mod es5;
 mod fields;
 mod glue;
@@ -20,8 +21,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+pub use self::draft::{build_draft, draft_folder, read_draft_id};
+
+use self::bundle::{Compression, PageScripts};
 use self::glue::ModuleSource;
-use crate::toolchain::{self, run_step};
+use crate::toolchain::{self, Toolchain, run_step};
 
 /// Text of `cargo xtask form --help`.
 pub const HELP: &str = "\
@@ -32,6 +36,9 @@ loads. Without changes to the sources it returns at once.
   --stock   use the toolchain's own standard library, although its source is there to build a
             smaller one
   --force   build although nothing has changed
+  --draft   build a draft into target/form-draft in a few seconds, for `trunk serve`, which brings the
+            page module: keeps that of the last build and compresses nothing. Waits until the
+            gateway of `cargo xtask demo --reload` serves it
   --record  write what a card page loads into widget/sizes.toml; otherwise it fails when that has grown
             by more than 3 %. Over 145,000 bytes (with the stock library 160,000) it fails in any case
 
@@ -67,6 +74,9 @@ pub fn lock_build() -> Result<BuildLock> {
 /// arguments than its options are ignored.
 pub fn build_and_report(arguments: &[String]) -> Result<()> {
     let has = |name: &str| arguments.iter().any(|a| a == name);
+    if has("--draft") {
+        return draft::build_and_wait();
+    }
     let options = BuildOptions { stock: has("--stock"), force: has("--force") };
     let folder = build_form(options)?;
     println!("The form is in {}", folder.display());
@@ -107,8 +117,7 @@ pub fn build_with_lock(_: &BuildLock, options: BuildOptions) -> Result<PathBuf> 
     } else {
         compile::StandardLibrary::for_toolchain(&toolchain)
     };
-    let version = toolchain.version()?;
-    let made_by = format!("{}, {std}", version.split(" (").next().unwrap_or_default());
+    let made_by = describe_compiler(&toolchain, std)?;
     fs::create_dir_all(&work)?;
     let page = run_step(&format!("the page module ({std})"), || {
         compile::compile_module(&toolchain, std, root, &work, "page", ModuleSource::Bytes)
@@ -119,11 +128,17 @@ pub fn build_with_lock(_: &BuildLock, options: BuildOptions) -> Result<PathBuf> 
     run_step("packing", || {
         let fresh = work.join("bundle");
         let _ = fs::remove_dir_all(&fresh);
-        bundle::write_bundle(root, &fresh, &page, &frame, &made_by)?;
+        bundle::write_bundle(root, &fresh, PageScripts::join(&page)?, &frame, &made_by, Compression::Best)?;
         replace_folder(&fresh, &out)
     })?;
     fs::write(&stamp_file, sources)?;
     Ok(out)
+}
+
+/// Returns the compiler's version and the standard library of a build, as its manifest names them.
+fn describe_compiler(toolchain: &Toolchain, std: compile::StandardLibrary) -> Result<String> {
+    let version = toolchain.version()?;
+    Ok(format!("{}, {std}", version.split(" (").next().unwrap_or_default()))
 }
 
 /// Fails if the build exceeds the limits in `widget/sizes.toml`.

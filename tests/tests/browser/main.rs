@@ -18,6 +18,7 @@ mod forms;
 mod frames;
 mod frameworks;
 mod hostile;
+mod hostile_pages;
 mod lifecycle;
 mod lost_responses;
 mod mounting;

@@ -105,6 +105,26 @@ async fn a_code_that_the_server_demands_is_asked_although_the_page_does_not() ->
 }
 
 #[tokio::test]
+async fn who_pays_before_the_codes_frame_has_loaded_is_asked_for_the_code() -> anyhow::Result<()> {
+    let (stage, ids) = fixture_with_stored_accounts(&[("overrideHolder", "true")]).await?;
+    run_in_browser(move |browser| async move {
+        stage.open_forms(&browser, "VISA MASTER", "registrations: { requireCvv: true }").await?;
+        // In one task, so that the frame of the chosen card has no time.
+        let choose_and_pay = "document.querySelector(`input[value='${arguments[0]}']`).click();
+            document.querySelector('.wpwl-container-registration .wpwl-button-pay').click();";
+        browser.execute(choose_and_pay, vec![ids[1].as_str().into()]).await?;
+        browser.query(By::Css(".wpwl-container-registration .wpwl-hint-cvvError")).first().await?;
+        assert!(!browser.query(By::Css(".wpwl-message")).nowait().exists().await?, "the page has changed nothing");
+        enter_security_code(&browser, "123").await?;
+        click_element(&browser, ".wpwl-container-registration .wpwl-button-pay").await?;
+        browser.query(By::Css(".wpwl-hint-cardHolderError")).first().await?;
+        assert_eq!(stage.submit_count(), 0);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
 async fn the_code_of_the_chosen_card_is_asked_and_an_empty_holder_filled_in() -> anyhow::Result<()> {
     let (stage, ids) = fixture_with_stored_accounts(&[("overrideHolder", "true")]).await?;
     run_in_browser(move |browser| async move {

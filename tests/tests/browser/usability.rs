@@ -348,7 +348,34 @@ async fn large_text_and_narrow_windows_need_no_scrolling_sideways() -> anyhow::R
 }
 
 #[tokio::test]
-async fn the_button_has_a_line_of_its_own_in_a_narrow_column_of_a_wide_window_and_only_there() -> anyhow::Result<()> {
+async fn the_codes_hint_leaves_date_code_and_button_free_in_a_column_of_any_width() -> anyhow::Result<()> {
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        browser.resize_page(590, 900).await?;
+        browser.cdp().send_raw("Emulation.setTouchEmulationEnabled", json!({ "enabled": true })).await?;
+        browser.goto(stage.add_page("var wpwlOptions = { showCVVHint: true };")).await?;
+        CardForm::wait_until_ready(&browser).await?;
+        touch_element(&browser, CODE_FRAME).await?;
+        browser.wait_until("document.querySelector('.wpwl-cvv-hint').checkVisibility()").await?;
+        let covered = "(() => {
+            const box = css => document.querySelector(css).getBoundingClientRect();
+            const hint = box('.wpwl-cvv-hint'), form = box('.wpwl-form');
+            const isOver = ({ left, right, top, bottom }) => left < hint.right && hint.left < right && top < hint.bottom && hint.top < bottom;
+            const isInside = hint.left >= form.left - 0.5 && hint.right <= form.right + 0.5 && hint.width > 120;
+            return ['.wpwl-control-expiry', '.wpwl-control-cvv', '.wpwl-button-pay'].filter(css => isOver(box(css))).concat(isInside ? [] : 'beside the form');
+        })()";
+        for width in ["16rem", "19.4rem", "19.6rem", "22rem", "24.9rem", "25.5rem", "27.9rem", "28.1rem", "32rem"] {
+            browser.execute("document.querySelector('.wpwl-container').style.width = arguments[0]", vec![json!(width)]).await?;
+            browser.save_screenshot(&format!("form-code-hint-{width}")).await?;
+            assert_eq!(browser.evaluate(covered).await?, json!([]), "{width}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_button_has_a_line_of_its_own_in_a_column_of_any_width() -> anyhow::Result<()> {
     let stage = CheckoutFixture::new().await?;
     run_in_browser(move |browser| async move {
         browser.resize_page(1200, 900).await?;
@@ -356,9 +383,9 @@ async fn the_button_has_a_line_of_its_own_in_a_narrow_column_of_a_wide_window_an
         CardForm::wait_until_ready(&browser).await?;
         let column = "document.querySelector('.wpwl-container').parentElement.style";
         let share = "document.querySelector('.wpwl-group-submit').clientWidth / document.querySelector('.wpwl-form').clientWidth";
-        for (width, fills_line) in [("16rem", true), ("24.9rem", true), ("25.1rem", false), ("27rem", false)] {
+        for width in ["16rem", "25.1rem", "27rem", "40rem"] {
             browser.execute(format!("{column}.width = arguments[0]"), vec![json!(width)]).await?;
-            assert_eq!(browser.evaluate(&format!("{share} > 0.99")).await?, fills_line, "{width}");
+            assert_eq!(browser.evaluate(&format!("{share} > 0.99")).await?, true, "{width}");
             browser.save_screenshot(&format!("form-column-{width}")).await?;
         }
         // A column that fits its content keeps its width.

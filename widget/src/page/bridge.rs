@@ -75,8 +75,8 @@ impl Source for Value {
     }
 
     fn keys(&self) -> Vec<String> {
-        let object: Option<&Object> = self.0.dyn_ref();
-        object.map(|object| Object::keys(object).iter().filter_map(|key| key.as_string()).collect()).unwrap_or_default()
+        let keys = Reflect::own_keys(&self.0).unwrap_or_default();
+        keys.iter().filter_map(|key| key.as_string()).collect()
     }
 }
 

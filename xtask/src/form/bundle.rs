@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use base64::Engine as _;
@@ -38,22 +38,65 @@ struct BundleFile {
     bytes: Vec<u8>,
 }
 
+/// Path of the page module inside the bundle's `static`.
+const PAGE_SCRIPT: &str = "js/static.min.js";
+/// Path of the page module in plain JavaScript.
+const PAGE_PLAIN_JS: &str = "js/plain/static.min.js";
+
+/// The page module as browsers load it.
+pub struct PageScripts {
+    /// With its wasm inside.
+    wasm: Vec<u8>,
+    /// In plain JavaScript.
+    plain_js: Vec<u8>,
+}
+
+impl PageScripts {
+    /// Joins the compiled page module with its glue.
+    ///
+    /// # Errors
+    /// If a script cannot be minified.
+    pub fn join(page: &CompiledModule) -> Result<Self> {
+        Ok(Self { wasm: page_script(page)?, plain_js: page_plain_js(page)? })
+    }
+
+    /// Reads the scripts of an earlier bundle.
+    ///
+    /// # Errors
+    /// If one is missing.
+    pub fn read(bundle: &Path) -> Result<Self> {
+        let read = |name| fs::read(bundle.join("static").join(name)).with_context(|| format!("reading {name}"));
+        Ok(Self { wasm: read(PAGE_SCRIPT)?, plain_js: read(PAGE_PLAIN_JS)? })
+    }
+}
+
+/// Compression of a bundle's files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    /// Each file has copies in brotli and gzip, as small as they get.
+    Best,
+    /// No copies, for a build that is needed at once.
+    Skip,
+}
+
 /// Writes the bundle of the two modules into the new folder `out`. `made_by` names their compiler. The manifest is
 /// signed if the environment names a key.
 pub fn write_bundle(
     root: &Path,
     out: &Path,
-    page: &CompiledModule,
+    page: PageScripts,
     frame: &CompiledModule,
     made_by: &str,
+    compression: Compression,
 ) -> Result<()> {
     let widget = root.join("widget");
+    let write_file = |path: PathBuf, bytes: &[u8]| write_file(&path, bytes, compression);
     let mut files = BTreeMap::new();
     let mut add = |name: &str, media_type, bytes| {
         files.insert(name.to_owned(), BundleFile { media_type, bytes });
     };
-    add("js/static.min.js", SCRIPT_WITH_BYTES, page_script(page)?);
-    add("js/plain/static.min.js", SCRIPT_WITH_BYTES, page_plain_js(page)?);
+    add(PAGE_SCRIPT, SCRIPT_WITH_BYTES, page.wasm);
+    add(PAGE_PLAIN_JS, SCRIPT_WITH_BYTES, page.plain_js);
     let folder = widget.join("frame").canonicalize()?;
     let checks = frame_source(&folder, "checks.js")?;
     add("frame/frame.js", SCRIPT, frame_script(frame, &checks)?);
@@ -83,16 +126,16 @@ pub fn write_bundle(
     let loader = loader.replace("%BUILD%", &build);
 
     for (name, file) in &files {
-        write_compressed(&out.join("static").join(name), &file.bytes)?;
+        write_file(out.join("static").join(name), &file.bytes)?;
     }
-    write_compressed(&out.join("paymentWidgets.js"), loader.as_bytes())?;
-    write_compressed(&out.join("pciIframe.html"), document.text.as_bytes())?;
+    write_file(out.join("paymentWidgets.js"), loader.as_bytes())?;
+    write_file(out.join("pciIframe.html"), document.text.as_bytes())?;
     // The document of the code's frame does not depend on the checkout, so it is compressed here and not for each
     // request.
     let code = document.text.replace(CONFIG, &json!({ "version": 1, "build": build }).to_string());
-    write_compressed(&out.join("codeIframe.html"), code.as_bytes())?;
-    write_compressed(&out.join("textIframe.html"), text.text.as_bytes())?;
-    write_compressed(&out.join("internalRequestIframe.html"), relay.text.as_bytes())?;
+    write_file(out.join("codeIframe.html"), code.as_bytes())?;
+    write_file(out.join("textIframe.html"), text.text.as_bytes())?;
+    write_file(out.join("internalRequestIframe.html"), relay.text.as_bytes())?;
     let listed: BTreeMap<&String, Value> = files
         .iter()
         .map(|(name, file)| {
@@ -238,12 +281,8 @@ fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<S
     let card = read_text(&widget.join("style/card.css"))?;
     let skeleton = text_between(&card, "/* skeleton:", "/* end */").context("card.css has no skeleton")?;
     let skeleton = script::strip_css(skeleton);
-    let pins = [
-        ("%PAGE%", "js/static.min.js"),
-        ("%TWIN%", "js/plain/static.min.js"),
-        ("%CARD%", "css/card.css"),
-        ("%BARE%", "css/plain.css"),
-    ];
+    let pins =
+        [("%PAGE%", PAGE_SCRIPT), ("%TWIN%", PAGE_PLAIN_JS), ("%CARD%", "css/card.css"), ("%BARE%", "css/plain.css")];
     let source = insert_hashes(source, &pins, files)?
         .replace("%LOCALES%", &locale::list_names(locales))
         .replace("%CARDS%", &cards.join(" "))
@@ -289,11 +328,14 @@ fn read_text(path: &Path) -> Result<String> {
     fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
 }
 
-/// Writes a file and its copies in brotli (`.br`) and gzip (`.gz`). Creates its folder.
-fn write_compressed(path: &Path, bytes: &[u8]) -> Result<()> {
+/// Writes a file and, if wanted, its copies in brotli (`.br`) and gzip (`.gz`). Creates its folder.
+fn write_file(path: &Path, bytes: &[u8], compression: Compression) -> Result<()> {
     let folder = path.parent().context("a file without a folder")?;
     fs::create_dir_all(folder)?;
     fs::write(path, bytes)?;
+    if compression == Compression::Skip {
+        return Ok(());
+    }
     let copy_name = |extension: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(extension);

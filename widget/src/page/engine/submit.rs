@@ -27,11 +27,8 @@ impl Form {
             return;
         }
         self.notice = None;
-        if !self.is_whole() {
-            self.notice = Some(Notice::error(self.session.text(keys::FORM_ERROR)));
-            let has_frames = self.fields.iter().any(|field| field.frame().is_some());
-            let name = if has_frames { ErrorName::FrameCommunication } else { ErrorName::Widget };
-            return self.session.raise(name, "the page took the form or a frame out of the document");
+        if self.refuse_incomplete_form() {
+            return;
         }
         if !self.check_fields() {
             return self.show_faults();
@@ -56,11 +53,25 @@ impl Form {
         });
     }
 
-    /// Returns true while form and frames are where a payment can be made from.
+    /// Reports that nothing can be sent if the page took the form or a frame out of the document. Returns true if it
+    /// did.
+    fn refuse_incomplete_form(&mut self) -> bool {
+        if self.is_whole() {
+            return false;
+        }
+        self.notice = Some(Notice::error(self.session.text(keys::FORM_ERROR)));
+        let has_frames = self.fields.iter().any(|field| field.frame().is_some());
+        let name = if has_frames { ErrorName::FrameCommunication } else { ErrorName::Widget };
+        self.session.raise(name, "the page took the form or a frame out of the document");
+        true
+    }
+
+    /// Returns true while form and frames are where a payment can be made from. A frame that the form has just rendered
+    /// may still be loading: its field is empty, and no fault of the page.
     fn is_whole(&self) -> bool {
         let is_there = |field: &super::field::Field| match &field.place {
             Place::Frame { element, window, is_placed, .. } => {
-                !field.enabled || (element.is_connected() && (*is_placed || window.is_some()))
+                !field.enabled || element.is_connected() || (!*is_placed && window.is_none())
             }
             Place::Input(_) => true,
         };
@@ -91,7 +102,9 @@ impl Form {
         if checkout.as_deref() == Some("") {
             self.notice = Some(Notice::error(self.session.text(keys::UNSENT_ERROR)));
         }
-        let Some(checkout) = checkout.filter(|id| !id.is_empty()) else {
+        let checkout = checkout.filter(|id| !id.is_empty());
+        // The merchant's callback may have changed the page, and a frame that is gone never answers.
+        let Some(checkout) = checkout.filter(|_| !self.refuse_incomplete_form()) else {
             self.session.windows.drop_opened(&self.handle);
             self.is_busy = false;
             return;
