@@ -40,6 +40,7 @@ mod scripts;
 mod shopper_return;
 mod sprite;
 mod three_ds;
+mod transactions;
 mod transport;
 mod view;
 mod wallet_sheet;
@@ -147,6 +148,7 @@ fn build_payment_routes() -> Router<Arc<AppState>> {
         .route("/v1/payments", post(payments::create))
         .route("/v1/payments/{id}", get(payments::read).post(payments::modify))
         .route("/reports/v1/totals", get(reports::report_totals))
+        .route("/reports/v1/transactions", get(transactions::report_transactions))
         .route("/reports/v1/authorizations", get(reports::report_authorizations))
         .route("/reports/v1/chargebacks", get(reports::report_chargebacks))
         .route("/v1/query", get(query::query_payments))

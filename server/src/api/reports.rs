@@ -1,7 +1,7 @@
 //! `/reports/v1/`: totals of a merchant's payments, the authorization rate, and chargebacks, as JSON or CSV.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::State;
@@ -23,11 +23,16 @@ use crate::domain::report::{
 };
 use crate::domain::report_table::ReportTable;
 use crate::gateway::Failure;
+use crate::gateway::report::ReportPosition;
 use crate::store::Cancellation;
+
+/// Time for which a report reads payments before others have their turn.
+const TURN: Duration = Duration::from_millis(200);
 
 /// Form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ReportFormat {
+pub(super) enum ReportFormat {
+    /// JSON.
     Json,
     /// Comma-separated values with a header (RFC 4180).
     Csv,
@@ -38,7 +43,7 @@ impl ReportFormat {
     ///
     /// # Errors
     /// 400 for an unknown one.
-    fn parse(format: Option<&str>) -> Result<Self, Refusal> {
+    pub(super) fn parse(format: Option<&str>) -> Result<Self, Refusal> {
         match format.filter(|text| !text.is_empty()) {
             None | Some("json") => Ok(Self::Json),
             Some("csv") => Ok(Self::Csv),
@@ -84,40 +89,46 @@ async fn send_report<R: PaymentReport + Send + 'static>(
 where
     for<'a> ReportTable: From<&'a R>,
 {
-    let format = ReportFormat::parse(merchant.own.get("format"));
-    let filled = match format {
+    let filled = match ReportFormat::parse(merchant.own.get("format")) {
         Ok(format) => fill_report(state, &merchant, report).await.map(|report| (format, report)),
         Err(refusal) => Err(refusal.into()),
     };
-    match filled {
-        Ok((ReportFormat::Csv, report)) => Ok(build_csv(&ReportTable::from(&report))),
-        Ok((ReportFormat::Json, report)) => Ok(build_response(StatusCode::OK, build_fields(&report), &merchant.ndc)),
-        Err(failure) => Err(ApiError::new(failure, merchant.ndc)),
-    }
+    let (format, report) = filled.map_err(|failure| ApiError::new(failure, merchant.ndc.clone()))?;
+    let ndc = merchant.ndc.clone();
+    // A large report takes a while, and other requests do not wait for it.
+    let built = tokio::task::spawn_blocking(move || match format {
+        ReportFormat::Csv => build_csv(&ReportTable::from(&report)),
+        ReportFormat::Json => build_response(StatusCode::OK, build_fields(&report), &ndc),
+    });
+    built.await.map_err(|error| {
+        tracing::error!(%error, "building a report");
+        ApiError::new(Refusal::write_queue_full(), merchant.ndc)
+    })
 }
 
-/// Reads the payments of a request's period in the queue of its merchant's long reads. Ends early if the client
+/// Reads the payments of a request's period in the queue of its merchant's long reads. After each [`TURN`] it goes back
+/// to the end of the queue, so that queries and other merchants do not wait for a long report. Ends early if the client
 /// disconnects.
 ///
 /// # Errors
-/// 400 if a date is missing or wrong, or the report has too many rows; 429 if the queue is full or the wait too long.
+/// 400 if a date is missing or wrong, or the report has too many rows; 429 if the queue is full or a wait too long.
 async fn fill_report<R: PaymentReport + Send + 'static>(
     state: &Arc<AppState>,
     merchant: &MerchantRequest,
-    report: R,
+    mut report: R,
 ) -> Result<R, Failure> {
     let period = PaymentRange::require_from(&merchant.parameters)?;
-    let (shared, entity) = (Arc::clone(state), Arc::clone(&merchant.entity));
-    let read = move |cancelled: &Cancellation<'_>| {
-        shared.gateway.open_report(&entity, period)?.fill_report(report, &mut |_| match cancelled.is_cancelled() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        })
-    };
-    let tenant = merchant.entity.merchant_or_self();
-    let report = state.gateway.store.long_reads.run_read(tenant, read).await??;
-    // A report is cancelled if its client disconnects. Then nobody gets the response.
-    report.ok_or_else(|| Refusal::no_payment_found().into())
+    let mut next = Some(ReportPosition::start(&state.gateway.directory, &merchant.entity.id, period));
+    while let Some(position) = next {
+        let shared = Arc::clone(state);
+        let read = move |cancelled: &Cancellation<'_>| {
+            let (history, started) = (shared.gateway.store.open_history()?, Instant::now());
+            position.add_payments(&history, report, &mut |_| !cancelled.is_cancelled() && started.elapsed() < TURN)
+        };
+        let tenant = merchant.entity.merchant_or_self();
+        (report, next) = state.gateway.store.long_reads.run_read(tenant, read).await??;
+    }
+    Ok(report)
 }
 
 /// Builds the response with a report as CSV.
@@ -170,7 +181,7 @@ fn count_fields<'a>(fields: JsonObject<'a>, counts: &AttemptCounts) -> JsonObjec
         .with("declined", number(counts.declined))
         .with("pending", number(counts.pending));
     if let Some(rate) = counts.format_rate() {
-        fields.set("approvalRate", rate);
+        fields.set("authorizationRate", rate);
     }
     fields
 }

@@ -2,7 +2,7 @@
 //! JSON, and as a picture.
 
 use std::fs;
-use std::ops::ControlFlow;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow};
@@ -20,7 +20,7 @@ use crate::domain::refusal::Refusal;
 use crate::domain::report::{AuthorizationReport, ChargebackReport, PaymentReport, TotalsColumns, TotalsReport};
 use crate::domain::report_table::ReportTable;
 use crate::gateway::Failure;
-use crate::gateway::report::ReportSource;
+use crate::gateway::report::ReportPosition;
 use crate::store::{AdminStore, lower_priority};
 
 /// Subcommands of `tillgate report`.
@@ -46,7 +46,7 @@ pub(super) enum ReportCommand {
 pub(super) struct ReportTotals {
     #[command(flatten)]
     report: ReportOptions,
-    /// The columns by which totals are divided: a list of day, brand, paymentType and result. All of them without it.
+    /// The columns by which totals are divided: a list of day, paymentBrand, paymentType and result. All without it.
     #[arg(long, value_name = "COLUMNS")]
     group_by: Option<String>,
 }
@@ -102,23 +102,24 @@ impl ReportOptions {
         store.fill_directory(&directory)?;
         drop(store);
         let history = AdminStore::open_history(&self.common.data)?;
-        let source = ReportSource::new(&directory, &entity.id, period, history);
+        let position = ReportPosition::start(&directory, &entity.id, period);
         lower_priority();
         // It draws nothing if the standard error stream is no terminal.
         let progress = ProgressBar::new_spinner();
-        let report = source.fill_report(report, &mut |payments| {
+        let filled = position.add_payments(&history, report, &mut |payments| {
             progress.set_position(payments);
             progress.set_message(format!("{payments} payments"));
-            ControlFlow::Continue(())
+            true
         });
         progress.finish_and_clear();
-        let report = report.map_err(describe_failure)?.context("the report was cancelled")?;
+        let (report, _) = filled.map_err(describe_failure)?;
         let table = ReportTable::from(&report);
         if let Some(file) = &self.svg {
             fs::write(file, draw_svg(&table)).with_context(|| format!("cannot write {}", file.display()))?;
         }
         if self.csv {
-            print!("{}", table.format_csv());
+            // A closed pipe is not an error.
+            let _ = std::io::stdout().write_all(table.format_csv().as_bytes());
             return Ok(());
         }
         let rows: Vec<Value> = table.rows.iter().map(|row| row_value(&table, row)).collect();
@@ -126,12 +127,14 @@ impl ReportOptions {
     }
 }
 
-/// Returns the JSON of a row, without its empty cells.
+/// Returns the JSON of a row, without its empty cells. Whole numbers are numbers.
 fn row_value(table: &ReportTable, row: &[String]) -> Value {
+    let value = |cell: &str| cell.parse::<u64>().map_or_else(|_| Value::from(cell), Value::from);
     let cells = table.header.iter().zip(row).filter(|(_, cell)| !cell.is_empty());
-    Value::Object(cells.map(|(name, cell)| ((*name).to_owned(), Value::from(cell.as_str()))).collect::<Map<_, _>>())
+    Value::Object(cells.map(|(name, cell)| ((*name).to_owned(), value(cell))).collect::<Map<_, _>>())
 }
 
+/// Returns the error of a report that could not be made.
 fn describe_failure(failure: Failure) -> anyhow::Error {
     match failure {
         Failure::Refused(refusal) => describe_refusal(&refusal),

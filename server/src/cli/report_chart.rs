@@ -31,15 +31,15 @@ pub(super) fn draw_svg(table: &ReportTable) -> String {
     let (width, height) = (LABEL_WIDTH + BAR_WIDTH + 120, (table.rows.len() + 2) * ROW_HEIGHT);
     let title = table.header.get(table.charted).copied().unwrap_or_default();
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"sans-serif\" font-size=\"12\">\n<title>{title}</title>\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n<title>{title}</title>\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
          <text x=\"{LABEL_WIDTH}\" y=\"16\" font-weight=\"bold\">{title}</text>\n"
     );
     for (number, (row, bar)) in table.rows.iter().zip(scale_values(table, BAR_WIDTH)).enumerate() {
         let top = (number + 1) * ROW_HEIGHT;
         let label: Vec<&str> =
-            row.iter().take(table.charted).map(String::as_str).filter(|cell| !cell.is_empty()).collect();
+            row.iter().take(table.labels).map(String::as_str).filter(|cell| !cell.is_empty()).collect();
         let value = row.get(table.charted).map_or("", String::as_str);
         let _ = writeln!(
             svg,

@@ -37,8 +37,9 @@ impl ActiveRules {
         [&self.active, &self.shadow].into_iter().filter_map(Option::as_deref)
     }
 
-    /// Returns the counters of both versions. `derive_secret` derives the secret of the stored counters.
-    pub fn find_counters(&self, derive_secret: impl FnOnce() -> [u8; 32]) -> &CounterPlan {
+    /// Returns the counters of both versions, and prepares them at the first call. `derive_secret` derives the secret
+    /// of the stored counters.
+    pub fn prepare_counters(&self, derive_secret: impl FnOnce() -> [u8; 32]) -> &CounterPlan {
         self.counters.get_or_init(|| CounterPlan::new(&self.rule_sets().collect::<Vec<_>>(), &derive_secret()))
     }
 }

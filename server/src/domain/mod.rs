@@ -37,5 +37,6 @@ pub mod risk_dry_run;
 pub mod risk_list;
 pub mod risk_rules;
 pub mod scope;
+pub mod spreadsheet;
 pub mod standing_instruction;
 pub mod three_ds;

@@ -45,7 +45,7 @@ impl TotalsColumn {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Day => "day",
-            Self::Brand => "brand",
+            Self::Brand => "paymentBrand",
             Self::PaymentType => "paymentType",
             Self::Result => "result",
         }
@@ -66,7 +66,7 @@ impl TotalsColumns {
         let names: Vec<&str> = text.split(',').map(str::trim).collect();
         let is_known = |name: &&str| TotalsColumn::ALL.iter().any(|column| column.as_str() == *name);
         if !names.iter().all(is_known) {
-            let message = "must be a list of day, brand, paymentType and result";
+            let message = "must be a list of day, paymentBrand, paymentType and result";
             return Err(Refusal::invalid_parameter("groupBy", Some(text), message));
         }
         Ok(Self(TotalsColumn::ALL.into_iter().filter(|column| names.contains(&column.as_str())).collect()))
@@ -81,8 +81,6 @@ impl TotalsColumns {
 /// The values of a row, without those of columns that were not requested. Rows are sorted by them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TotalsKey {
-    /// Code of the currency.
-    pub currency: &'static str,
     /// The day, in UTC.
     pub day: Option<Date>,
     /// Code of the brand.
@@ -91,6 +89,8 @@ pub struct TotalsKey {
     pub payment_type: Option<&'static str>,
     /// The result code.
     pub result: Option<ResultCode>,
+    /// Code of the currency.
+    pub currency: &'static str,
 }
 
 /// Number and amount of the payments of a row.
@@ -251,7 +251,7 @@ impl ChargebackCounts {
 }
 
 /// Chargebacks beside the payments that were charged in the same period, and the reasons. A chargeback belongs to the
-/// period in which it was made, as card schemes count it.
+/// period in which it was made, whenever its payment was.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChargebackReport {
     /// Counts by the codes of brand and currency.

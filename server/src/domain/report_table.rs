@@ -11,7 +11,9 @@ pub struct ReportTable {
     pub header: Vec<&'static str>,
     /// The rows, with a cell for each column. A cell without a value is empty.
     pub rows: Vec<Vec<String>>,
-    /// Number of the column by which a chart compares the rows.
+    /// Number of columns at the beginning that name a row. The others have values.
+    pub labels: usize,
+    /// Index of the column by which a chart compares the rows.
     pub charted: usize,
 }
 
@@ -29,11 +31,7 @@ impl ReportTable {
 impl From<&TotalsReport> for ReportTable {
     /// Lists the requested columns, then currency, number and amount.
     fn from(report: &TotalsReport) -> Self {
-        let name = |column: TotalsColumn| match column {
-            TotalsColumn::Brand => "paymentBrand",
-            TotalsColumn::Result => "result.code",
-            TotalsColumn::Day | TotalsColumn::PaymentType => column.as_str(),
-        };
+        let name = |column: TotalsColumn| if column == TotalsColumn::Result { "result.code" } else { column.as_str() };
         let columns = TotalsColumn::ALL.into_iter().filter(|column| report.columns.contains(*column));
         let mut header: Vec<&'static str> = columns.map(name).collect();
         header.extend(["currency", "count", "amount"]);
@@ -49,14 +47,15 @@ impl From<&TotalsReport> for ReportTable {
             ];
             values.into_iter().flatten().collect()
         });
-        Self { charted: header.len() - 2, rows: rows.collect(), header }
+        let labels = header.len() - 2;
+        Self { labels, charted: labels, rows: rows.collect(), header }
     }
 }
 
 impl From<&AuthorizationReport> for ReportTable {
     /// Lists a row for each brand, then one for each reason of declines.
     fn from(report: &AuthorizationReport) -> Self {
-        let header = vec!["paymentBrand", "result.code", "approved", "declined", "pending", "approvalRate"];
+        let header = vec!["paymentBrand", "result.code", "approved", "declined", "pending", "authorizationRate"];
         let of_brand = |(brand, counts): (&String, &AttemptCounts)| {
             let [approved, declined, pending] =
                 [counts.approved, counts.declined, counts.pending].map(|count| count.to_string());
@@ -67,7 +66,7 @@ impl From<&AuthorizationReport> for ReportTable {
             .decline_reasons()
             .into_iter()
             .map(|(code, count)| vec![empty(), code.code().to_owned(), empty(), count.to_string(), empty(), empty()]);
-        Self { header, rows: report.brands.iter().map(of_brand).chain(reasons).collect(), charted: 3 }
+        Self { header, rows: report.brands.iter().map(of_brand).chain(reasons).collect(), labels: 2, charted: 3 }
     }
 }
 
@@ -101,6 +100,6 @@ impl From<&ChargebackReport> for ReportTable {
             (row[1], row[5]) = (code.code().to_owned(), count.to_string());
             row
         });
-        Self { header, rows: brands.chain(reasons).collect(), charted: 5 }
+        Self { header, rows: brands.chain(reasons).collect(), labels: 3, charted: 5 }
     }
 }

@@ -342,7 +342,7 @@ impl Gateway {
             Ok(Vec::new())
         };
         let derive_secret = || self.account_index.derive_counter_secret();
-        let count = rules.find_counters(derive_secret).prepare_payment(&facts, &payer.id);
+        let count = rules.prepare_counters(derive_secret).prepare_payment(&facts, &payer.id);
         let reads_age = rules.rule_sets().any(|rules| rules.reads_fact(ACCOUNT_AGE));
         let sighting = context
             .account

@@ -18,7 +18,7 @@ const MAX_WINDOWS: usize = 2 * MAX_COUNTERS * 32;
 const MAX_BUCKETS: u64 = 61;
 /// Largest number of a bucket. It is beyond every [`jiff::Timestamp`], and calculations with it do not overflow.
 const MAX_NUMBER: i64 = 1 << 40;
-/// Unit of `purge_at` in seconds.
+/// Unit of `purge_at` in seconds. The table is searched for ended rows once in this time.
 const PURGE_UNIT: i64 = 3_600;
 
 /// A stored row of counters.

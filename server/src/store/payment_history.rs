@@ -19,7 +19,7 @@ use crate::domain::risk_list::ListHit;
 /// Largest number of payments on a page. It is small, so that a page takes a few milliseconds and little memory.
 const PAGE: u16 = 100;
 
-/// A read-only connection to the stored payments. It belongs to one replay.
+/// A read-only connection to the stored payments. It belongs to one replay or report.
 pub struct PaymentHistory {
     connection: Connection,
 }
@@ -122,7 +122,7 @@ fn sum_chargebacks(connection: &Connection, id: &PaymentId) -> Result<Option<i64
 }
 
 impl Store {
-    /// Opens the stored payments for a replay.
+    /// Opens the stored payments for a replay or a report.
     ///
     /// # Errors
     /// If the store cannot be opened.
@@ -132,7 +132,7 @@ impl Store {
 }
 
 impl AdminStore {
-    /// Opens the stored payments of a data folder for a replay. The store has to exist and be migrated, as
+    /// Opens the stored payments of a data folder for a replay or a report. The store has to exist and be migrated, as
     /// [`AdminStore::open_existing`] leaves it.
     ///
     /// # Errors

@@ -178,6 +178,8 @@ impl Store {
             while self.run_read(|connection| has_expired_rows(connection, part, now))? {
                 total += self.run_write(move |connection| delete_expired_rows(connection, part, now)).await?;
             }
+            // Other background tasks do not wait for the whole walk.
+            tokio::task::yield_now().await;
         }
         Ok(total)
     }
@@ -200,7 +202,7 @@ impl TablePart {
     }
 }
 
-/// Lists the parts of all rows. Names are hashes, so those of one owner have about the same size.
+/// Lists the parts of all rows. Names are hashes, so the parts of one owner have about the same size.
 fn list_table_parts(connection: &Connection) -> Result<Vec<TablePart>, StoreError> {
     let mut statement = connection.prepare_cached("SELECT id, counters FROM risk_counter_owner WHERE counters > 0")?;
     let owners = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
@@ -214,6 +216,7 @@ fn list_table_parts(connection: &Connection) -> Result<Vec<TablePart>, StoreErro
     Ok(parts)
 }
 
+/// Returns true if a part has rows that end by `now`, in milliseconds.
 fn has_expired_rows(connection: &Connection, part: TablePart, now: i64) -> Result<bool, StoreError> {
     let query = "SELECT EXISTS (SELECT 1 FROM risk_counter
          WHERE owner = ?1 AND name BETWEEN ?2 AND ?3 AND purge_at <= ?4)";
@@ -270,5 +273,47 @@ mod tests {
         let whole = TablePart { owner, names: (0, u8::MAX) };
         assert_eq!(delete_expired_rows(&connection, whole, 7).unwrap(), 3);
         assert_eq!(add_to_total(&connection, owner, 0).unwrap(), 2);
+    }
+
+    #[test]
+    fn the_parts_of_an_owner_have_each_name_once() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrations::migrate(&mut connection).unwrap();
+        for rows in [1, 3_999, 4_001, 70_000, 1_000_000, i64::MAX] {
+            let insert =
+                "INSERT OR REPLACE INTO risk_counter_owner (id, entity, kind, counters) VALUES (1, 'e', 'counter', ?1)";
+            connection.execute(insert, [rows]).unwrap();
+            let parts = list_table_parts(&connection).unwrap();
+            let names: Vec<u8> = parts.iter().flat_map(|part| part.names.0..=part.names.1).collect();
+            assert_eq!(names, (0..=u8::MAX).collect::<Vec<u8>>(), "{rows} rows");
+        }
+    }
+
+    #[test]
+    fn a_part_with_more_expired_rows_than_a_write_deletes_is_emptied() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrations::migrate(&mut connection).unwrap();
+        let row = |number: u16, purge_at| {
+            let mut name = [7; 16];
+            name[1..3].copy_from_slice(&number.to_be_bytes());
+            CounterRow { key: CounterKey::from(name), value: vec![1], purge_at, is_stored: false }
+        };
+        let rows = (0..2 * BATCH + 5).map(|number| row(number, i64::from(number % 2))).collect();
+        let entity = EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]);
+        CounterChange { entity, kind: RiskRowKind::Counter, rows }.apply(&connection).unwrap();
+        let parts = list_table_parts(&connection).unwrap();
+        let delete_at = |now| {
+            let mut deleted = Vec::new();
+            for part in &parts {
+                while has_expired_rows(&connection, *part, now).unwrap() {
+                    deleted.push(delete_expired_rows(&connection, *part, now).unwrap());
+                }
+            }
+            deleted
+        };
+        assert_eq!(delete_at(-1), Vec::<usize>::new());
+        assert_eq!(delete_at(0), [usize::from(BATCH), 3]);
+        assert_eq!(delete_at(1), [usize::from(BATCH), 2]);
+        assert!(list_table_parts(&connection).unwrap().is_empty());
     }
 }

@@ -1,32 +1,43 @@
-//! Deletes the velocity counters of risk rules that have ended, at the start and once an hour.
+//! Deletes the velocity counters of risk rules that have ended, at the start and after each full hour.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use tokio::sync::watch;
 
 use crate::app::App;
 
-/// Interval of the deletions. Counters end at full hours, and one that has ended only takes space.
-const INTERVAL: Duration = Duration::from_secs(3_600);
+/// Counters end at full hours.
+const HOUR: i64 = 3_600;
+/// Time after a failure until the next try.
+const RETRY: Duration = Duration::from_secs(60);
 
-/// Deletes expired counters now and every hour until `stop` changes. It is a task of its own, because there may be many
-/// of them and other expired data does not wait. Failures are logged.
+/// Deletes expired counters now and after each full hour until `stop` changes. It is a task of its own, because there
+/// may be many of them and other expired data does not wait. Failures are logged.
 pub(super) async fn delete_periodically(app: Arc<App>, mut stop: watch::Receiver<bool>) {
-    let mut ticks = tokio::time::interval(INTERVAL);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
-        tokio::select! {
+        let now = app.gateway.now();
+        let deleted = tokio::select! {
             _ = stop.changed() => return,
-            _ = ticks.tick() => {}
-        }
-        tokio::select! {
-            _ = stop.changed() => return,
-            deleted = app.gateway.store.delete_expired_risk_counters(app.gateway.now()) => {
-                if let Err(error) = deleted {
-                    tracing::warn!(%error, "deleting velocity counters of risk rules that have ended");
-                }
+            deleted = app.gateway.store.delete_expired_risk_counters(now) => deleted,
+        };
+        let pause = match deleted {
+            Ok(_) => time_to_next_hour(now),
+            Err(error) => {
+                tracing::warn!(%error, "deleting velocity counters of risk rules that have ended");
+                RETRY
             }
+        };
+        tokio::select! {
+            _ = stop.changed() => return,
+            () = tokio::time::sleep(pause) => {}
         }
     }
+}
+
+/// Returns the time to the first second of the next hour, 1 s to 1 h.
+fn time_to_next_hour(now: Timestamp) -> Duration {
+    let seconds = HOUR - now.as_second().rem_euclid(HOUR);
+    Duration::from_secs(seconds.unsigned_abs())
 }

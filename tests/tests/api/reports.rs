@@ -52,9 +52,9 @@ async fn totals_count_every_payment_once_and_never_add_two_currencies() -> anyho
     let expected = [
         row("CB", "000.100.203", "EUR", 1, "8.05"),
         row("DB", "000.100.110", "EUR", 2, "100.05"),
+        row("DB", "000.100.110", "JPY", 1, "500.00"),
         row("DB", "800.100.151", "EUR", 1, "92.00"),
         row("RF", "000.100.110", "EUR", 1, "2.00"),
-        row("DB", "000.100.110", "JPY", 1, "500.00"),
     ];
     assert_eq!(found, expected, "{by_type}");
     assert!(rows.iter().all(|row| row.get("day").is_none() && row.get("paymentBrand").is_none()), "{by_type}");
@@ -86,7 +86,7 @@ async fn totals_by_day_follow_the_clock_of_the_sandbox_and_the_period_includes_b
 async fn the_authorization_rate_counts_attempts_and_names_the_reasons_of_declines() -> anyhow::Result<()> {
     let shop = TestGateway::shared().create_merchant_with(&[])?;
     let empty = read_report(&shop, "authorizations", ALWAYS).await?;
-    assert_eq!((&empty["approved"], &empty["brands"], empty.get("approvalRate")), (&json!(0), &json!([]), None));
+    assert_eq!((&empty["approved"], &empty["brands"], empty.get("authorizationRate")), (&json!(0), &json!([]), None));
     make_history(&shop).await?;
     for code in ["800.100.152", "800.100.151"] {
         shop.pay_by_card(&[("paymentType", "PA"), ("customParameters[forceResultCode]", code)]).await?;
@@ -94,7 +94,8 @@ async fn the_authorization_rate_counts_attempts_and_names_the_reasons_of_decline
     let pending = shop.pay_by_card(&[("customParameters[forceResultCode]", "000.200.000")]).await?;
     assert_result(&pending, 200, "000.200.000");
     let report = read_report(&shop, "authorizations", ALWAYS).await?;
-    let counts = |value: &Value| json!([value["approved"], value["declined"], value["pending"], value["approvalRate"]]);
+    let counts =
+        |value: &Value| json!([value["approved"], value["declined"], value["pending"], value["authorizationRate"]]);
     assert_eq!(counts(&report), json!([3, 3, 1, "50.00"]), "{report}");
     assert_eq!(report["brands"].as_array().map(Vec::len), Some(1), "{report}");
     assert_eq!(counts(&report["brands"][0]), counts(&report));
@@ -133,7 +134,7 @@ async fn a_report_has_the_payments_of_the_channels_below_and_none_of_another_mer
     let channel = gateway.create_merchant_with(&["--level", "channel", "--parent", &shop.entity_id])?;
     assert_result(&channel.pay_by_card(&[]).await?, 200, "000.100.110");
     for (client, count) in [(&shop, 1), (&channel, 1), (&other, 6)] {
-        let report = read_report(client, "totals", &format!("{ALWAYS}&groupBy=brand")).await?;
+        let report = read_report(client, "totals", &format!("{ALWAYS}&groupBy=paymentBrand")).await?;
         let rows = report["totals"].as_array().cloned().unwrap_or_default();
         assert_eq!(rows.iter().filter_map(|row| row["count"].as_u64()).sum::<u64>(), count, "{report}");
     }
@@ -175,14 +176,14 @@ async fn the_csv_and_the_command_have_the_numbers_of_the_api() -> anyhow::Result
     let csv = shop.get(&format!("reports/v1/totals?{ALWAYS}&groupBy=paymentType&format=csv")).await?;
     assert_eq!(csv.headers["content-type"], "text/csv; charset=utf-8");
     let expected =
-        "paymentType,currency,count,amount\r\nCB,EUR,1,8.05\r\nDB,EUR,3,192.05\r\nRF,EUR,1,2.00\r\nDB,JPY,1,500.00\r\n";
+        "paymentType,currency,count,amount\r\nCB,EUR,1,8.05\r\nDB,EUR,3,192.05\r\nDB,JPY,1,500.00\r\nRF,EUR,1,2.00\r\n";
     assert_eq!(csv.text, expected);
     let period = ["--from", "2020-01-01", "--to", "2099-12-31"];
     let command = |report: &str, more: &[&str]| {
         gateway.run_command(&[&["report", report, &shop.entity_id], &period[..], more].concat())
     };
     let rows = command("totals", &["--group-by", "paymentType"])?;
-    assert_eq!(rows[1], json!({ "paymentType": "DB", "currency": "EUR", "count": "3", "amount": "192.05" }), "{rows}");
+    assert_eq!(rows[1], json!({ "paymentType": "DB", "currency": "EUR", "count": 3, "amount": "192.05" }), "{rows}");
     let folder = tempfile::tempdir()?;
     let picture = folder.path().join("report.svg");
     for report in EVERY_REPORT {
@@ -192,9 +193,60 @@ async fn the_csv_and_the_command_have_the_numbers_of_the_api() -> anyhow::Result
         let svg = std::fs::read_to_string(&picture)?;
         assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"), "{svg}");
         assert_eq!(svg.matches("fill=\"#2f6f8f\"").count(), rows.as_array().map_or(0, Vec::len), "{svg}");
+        let label = if report == "authorizations" { ">VISA</text>" } else { "VISA" };
+        assert!(svg.contains(label), "{svg}");
     }
     let refused = gateway.run_command(&["report", "totals", &shop.entity_id, "--from", "x", "--to", "2026-01-01"]);
     let Err(refused) = refused else { anyhow::bail!("x is no day") };
     assert!(format!("{refused:#}").contains("--from must be a day"), "{refused:#}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn every_payment_of_a_period_is_downloaded_once_and_text_is_no_formula() -> anyhow::Result<()> {
+    let gateway = TestGateway::shared();
+    let shop = gateway.create_merchant_with(&[])?;
+    let mut expected = Vec::new();
+    for number in 0..205 {
+        let reference = if number == 0 { "=1+2+3,\"x\"".to_owned() } else { format!("order-{number:04}") };
+        let paid = shop.pay_by_card(&[("merchantTransactionId", &reference)]).await?;
+        assert_result(&paid, 200, "000.100.110");
+        expected.push(paid.id().to_owned());
+    }
+    let lines = shop.get(&format!("reports/v1/transactions?{ALWAYS}")).await?;
+    assert_eq!((lines.status, &lines.headers["content-type"]), (200, &"application/x-ndjson".parse()?));
+    let objects = lines.text.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>()?;
+    let ids: Vec<_> = objects.iter().filter_map(|object| object["id"].as_str()).collect();
+    assert_eq!(ids, expected);
+    assert_eq!(objects[0]["merchantTransactionId"], "=1+2+3,\"x\"");
+    let csv = shop.get(&format!("reports/v1/transactions?{ALWAYS}&format=csv")).await?;
+    assert_eq!(csv.headers["content-type"], "text/csv; charset=utf-8");
+    let rows: Vec<&str> = csv.text.split_terminator("\r\n").collect();
+    assert!(
+        rows[0].starts_with("timestamp,id,referencedId,entityId,paymentType,paymentBrand,amount,currency"),
+        "{}",
+        rows[0]
+    );
+    assert!(rows[1].contains("DB,VISA,92.00,EUR,000.100.110,\"'=1+2+3,\"\"x\"\"\","), "{}", rows[1]);
+    let ids: Vec<_> = rows[1..].iter().filter_map(|row| row.split(',').nth(1)).collect();
+    assert_eq!(ids, expected);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_token_that_only_pays_reads_no_report() -> anyhow::Result<()> {
+    let gateway = TestGateway::shared();
+    let shop = gateway.create_merchant_with(&[])?;
+    let made = gateway.run_command(&["token", "create", "--entity", &shop.entity_id, "--scope", "pay"])?;
+    let payer = made["token"].as_str().unwrap_or_default().to_owned();
+    let payer = MerchantClient::new(shop.base.clone(), shop.entity_id.clone(), payer);
+    tillgate_tests::poll_until("the gateway knows the token", async || {
+        Ok((payer.pay_by_card(&[]).await?.status == 200).then_some(()))
+    })
+    .await?;
+    for report in EVERY_REPORT.into_iter().chain(["transactions"]) {
+        let refused = payer.get(&format!("reports/v1/{report}?{ALWAYS}")).await?;
+        assert_eq!(refused.status, 403, "{report}: {}", refused.text);
+    }
     Ok(())
 }

@@ -232,7 +232,7 @@ fn report_schemas() -> Vec<(&'static str, Value)> {
     });
     let count = json!({ "type": "integer", "minimum": 0 });
     let rate = json!({ "type": "string", "pattern": r"^\d+\.\d\d$" });
-    let mut brand = json!({ "approved": count, "declined": count, "pending": count, "approvalRate": rate });
+    let mut brand = json!({ "approved": count, "declined": count, "pending": count, "authorizationRate": rate });
     let mut rates = brand.clone();
     brand["paymentBrand"] = text_schema();
     rates["result"] = result_reference();
@@ -249,6 +249,7 @@ fn report_schemas() -> Vec<(&'static str, Value)> {
     });
     let totals = json!({ "result": result_reference(), "totals": { "type": "array", "items": total } });
     vec![
+        ("TransactionLine", json!({ "type": "object", "properties": payment_properties() })),
         ("ChargebacksAnswer", response_schema(&["result", "brands", "reasons"], chargebacks)),
         ("TotalsAnswer", response_schema(&["result", "totals"], totals)),
         (

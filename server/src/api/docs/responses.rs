@@ -138,6 +138,7 @@ fn success_condition(route: &Route) -> &'static str {
         ResponseContent::ChangedReview => "The review and its payment",
         ResponseContent::RiskChanges => "The changes",
         ResponseContent::Totals => "The totals, or with format=csv the same as text/csv",
+        ResponseContent::Transactions => "The payments, one a line, or with format=csv as text/csv",
         ResponseContent::Chargebacks => "The chargebacks, or with format=csv the same as text/csv",
         ResponseContent::Authorizations => "The rate, or with format=csv the same as text/csv",
         ResponseContent::Empty => "The decision is carried out, or was before",
@@ -155,7 +156,7 @@ pub(super) fn media_type(body: ResponseContent) -> &'static str {
         ResponseContent::Script => "text/javascript",
         ResponseContent::File => "*/*",
         ResponseContent::Empty => "text/plain",
-        ResponseContent::DryRun => "application/x-ndjson",
+        ResponseContent::DryRun | ResponseContent::Transactions => "application/x-ndjson",
         _ => "application/json",
     }
 }
@@ -192,6 +193,7 @@ pub(super) fn schema_name(body: ResponseContent) -> Option<&'static str> {
         ResponseContent::Totals => "TotalsAnswer",
         ResponseContent::Authorizations => "AuthorizationsAnswer",
         ResponseContent::Chargebacks => "ChargebacksAnswer",
+        ResponseContent::Transactions => "TransactionLine",
         ResponseContent::OpenApi => "OpenApi",
         ResponseContent::Html | ResponseContent::Script | ResponseContent::File | ResponseContent::Empty => {
             return None;

@@ -198,6 +198,8 @@ pub enum ResponseContent {
     RiskChanges,
     /// Totals of payments.
     Totals,
+    /// Payments, one JSON object a line.
+    Transactions,
     /// The authorization rate.
     Authorizations,
     /// Chargebacks beside charged payments.

@@ -248,11 +248,14 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_note("Counts every payment of the period, of the entity and below it, follow-up payments and declined ones too: use paymentType and result to tell them apart. Days are UTC. Amounts in different currencies are never added. At most 100000 rows.")
         .with_accepted(AcceptedParameters::Names(PERIOD)).with_required(PERIOD).with_route_parameters(&[
             RouteParameter { name: "groupBy", pattern: "^[A-Za-z, ]{0,64}$", required: false,
- note: "A list of day, brand, paymentType and result, by which the totals are divided. All of them if it is missing." },
+ note: "A list of day, paymentBrand, paymentType and result, by which the totals are divided. All of them if it is missing." },
             REPORT_FORMAT,
         ]),
+    Route::new(Get, "/reports/v1/transactions", "reportTransactions", Reports, "Download every payment of a period", ResponseContent::Transactions)
+        .with_note("Sends the payments of the entity and below it, oldest first for each entity, while they are read: one JSON object a line, as queries show a payment, or CSV. Text that a spreadsheet would take for a formula begins with an apostrophe in CSV. If the connection ends early, payments are missing.")
+        .with_accepted(AcceptedParameters::Names(PERIOD)).with_required(PERIOD).with_route_parameters(&[REPORT_FORMAT]),
     Route::new(Get, "/reports/v1/authorizations", "reportAuthorizations", Reports, "Read the authorization rate and the reasons of declines", ResponseContent::Authorizations)
-        .with_note("Counts preauthorizations and debits. approvalRate is the part of those with an outcome that was approved, in percent. declineReasons has the result codes of the others, the most frequent first.")
+        .with_note("Counts preauthorizations and debits. authorizationRate is the part of those with an outcome that was approved, in percent. declineReasons has the result codes of the others, the most frequent first.")
         .with_accepted(AcceptedParameters::Names(PERIOD)).with_required(PERIOD).with_route_parameters(&[REPORT_FORMAT]),
     Route::new(Get, "/reports/v1/chargebacks", "reportChargebacks", Reports, "Read chargebacks beside charged payments, with their reasons", ResponseContent::Chargebacks)
         .with_note("Counts approved debits and captures, and the chargebacks of the same period, by brand and currency. chargebackRatio is the number of chargebacks as a part of these payments, in percent.")
