@@ -34,6 +34,7 @@ pub mod risk;
 pub mod risk_dry_run;
 pub mod risk_list;
 pub mod risk_rules;
+pub mod schedule;
 pub mod scope;
 pub mod standing_instruction;
 pub mod three_ds;
