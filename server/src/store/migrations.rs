@@ -54,6 +54,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0034_account_sightings",
     "0035_process_dates",
     "0036_no_account_blind_index",
+    "0038_schedules",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

@@ -71,6 +71,8 @@ pub enum RouteSection {
     Payments,
     /// Stored payment data.
     Registrations,
+    /// Payments at planned times.
+    Schedules,
     /// Searches for payments.
     Queries,
     /// Rules and lists of the fraud check.
@@ -85,10 +87,11 @@ pub enum RouteSection {
 
 impl RouteSection {
     /// Every section, in the order of the documents.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Checkouts,
         Self::Payments,
         Self::Registrations,
+        Self::Schedules,
         Self::Queries,
         Self::Risk,
         Self::Reviews,
@@ -102,6 +105,7 @@ impl RouteSection {
             Self::Checkouts => "Checkouts",
             Self::Payments => "Payments",
             Self::Registrations => "Registrations",
+            Self::Schedules => "Schedules",
             Self::Queries => "Queries",
             Self::Risk => "Risk rules",
             Self::Reviews => "Reviews",
@@ -156,6 +160,10 @@ pub enum ResponseContent {
     Submitted,
     /// A registration.
     Registration,
+    /// A schedule after a request.
+    Schedule,
+    /// A schedule with its chain and its runs, or several.
+    Schedules,
     /// The table of result codes.
     ResultCodes,
     /// The health of the service.

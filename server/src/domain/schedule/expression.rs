@@ -105,8 +105,8 @@ fn check_days(of_month: &str, of_week: &str) -> Result<(), String> {
     Err("may have either days of the month or days of the week: write ? for the other".to_owned())
 }
 
-/// Rewrites a field for croner: `L` alone is Saturday as a day of the week, and a range that passes the end of its field
-/// becomes two.
+/// Rewrites a field for croner: `L` alone is Saturday as a day of the week, and a range that passes the end of its
+/// field becomes two.
 fn rewrite_field(index: usize, field: &str) -> String {
     if index == DAY_OF_WEEK && field == "L" {
         return "7".to_owned();

@@ -2,5 +2,13 @@
 //! its parameters and a moment.
 
 pub mod expression;
+pub mod period;
+pub mod plan;
+pub mod record;
 pub mod recurrence;
+pub mod retry;
+pub mod terms;
 pub mod timing;
+
+pub use record::{EndReason, OpenRun, RunOutcome, Schedule, ScheduleRun, ScheduleStep, StepType};
+pub use terms::{MissedRuns, ScheduleTerms};

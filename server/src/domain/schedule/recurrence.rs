@@ -1,8 +1,8 @@
 //! Occurrences of a schedule: the matches of its expression as moments, in its time zone and between its first and last
 //! moment.
 //!
-//! A local time that the time zone skips occurs at the moment after the gap. A local time that exists twice occurs once,
-//! the first time. Local times that share a moment are one occurrence.
+//! A local time that the time zone skips occurs at the moment after the gap. A local time that exists twice occurs
+//! once, the first time. Local times that share a moment are one occurrence.
 
 use jiff::civil::DateTime;
 use jiff::tz::{AmbiguousOffset, TimeZone};
@@ -49,8 +49,8 @@ impl Recurrence {
         self.next_from(moment.checked_add(SECOND).ok()?)
     }
 
-    /// Returns the latest occurrence from `first`, which is one, up to a moment. Enumerates only the last hours, so that
-    /// years of missed occurrences cost little.
+    /// Returns the latest occurrence from `first`, which is one, up to a moment. Enumerates only the last hours, so
+    /// that years of missed occurrences cost little.
     pub fn latest_until(&self, first: Timestamp, until: Timestamp) -> Timestamp {
         let near = until.checked_sub(NEAR).ok().filter(|near| *near > first);
         let mut latest = near.and_then(|near| self.latest_before(first, near)).unwrap_or(first);
@@ -60,8 +60,8 @@ impl Recurrence {
         latest
     }
 
-    /// Returns an occurrence between `first` and `limit` after which none but those of the last hours follow. Halves the
-    /// range, because an expression is evaluated forwards.
+    /// Returns an occurrence between `first` and `limit` after which none but those of the last hours follow. Halves
+    /// the range, because an expression is evaluated forwards.
     fn latest_before(&self, first: Timestamp, limit: Timestamp) -> Option<Timestamp> {
         let (mut low, mut high) = (first.as_second(), limit.as_second());
         while high - low > SECOND.as_secs() {
