@@ -249,7 +249,9 @@ async fn what_one_entity_names_in_a_field_is_not_found_by_another() -> anyhow::R
         for name in fields {
             let (value, nothing) = match *name {
                 "merchantTransactionId" => (SECRETS[0].1.to_owned(), "sweep-nobody-order-0000".to_owned()),
-                "registrations[0].id" => (owned.registration.clone(), missing_id(&owned.registration)),
+                "registrations[0].id" | "registrationId" => {
+                    (owned.registration.clone(), missing_id(&owned.registration))
+                }
                 name => anyhow::bail!("the sweep has nothing to put into {name}"),
             };
             let order = [("amount", "1.00"), ("currency", "EUR"), ("paymentType", "DB")];

@@ -3,16 +3,29 @@
 
 use std::collections::BTreeSet;
 
+use jiff::SignedDuration;
 use reqwest::Method;
 use serde_json::Value;
 use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, poll_until};
 
+use crate::external::AcquirerScene;
 use crate::schedules::{SCHEDULES, create_schedule, read_schedule, register_card};
 use crate::support::*;
 use crate::webhooks::WebhookScene;
 
-const HOURLY: (&str, &str) = ("job.hour", "*");
 const FORCED: &str = "customParameters[forceResultCode]";
+
+/// Returns the minute of an hour that is half an hour away, so that no hour ends while a test runs.
+fn distant_minute() -> String {
+    let later = jiff::Timestamp::now() + SignedDuration::from_mins(30);
+    later.strftime("%M").to_string()
+}
+
+/// Returns an expression for once a week, half a week away.
+fn distant_weekly() -> String {
+    let later = (jiff::Timestamp::now() + SignedDuration::from_hours(84)).to_zoned(jiff::tz::TimeZone::UTC);
+    later.strftime("0 %M %H ? * %a").to_string()
+}
 
 /// Returns the runs of a schedule, oldest first.
 fn runs_of(answer: &ApiResponse) -> Vec<Value> {
@@ -46,10 +59,12 @@ async fn payments_with(shop: &MerchantClient, reference: &str) -> anyhow::Result
 
 #[tokio::test]
 async fn a_run_charges_the_registration_under_its_agreement_at_its_time() -> anyhow::Result<()> {
+    let minute = distant_minute();
+    let hourly = ("job.minute", minute.as_str());
     let shop = TestGateway::shared().create_merchant_with(&["--refuse-duplicates"])?;
     let registration = register_card(&shop, &[]).await?;
     let reference = "subscription-7";
-    let created = create_schedule(&shop, &registration, &[HOURLY, ("merchantTransactionId", reference)]).await?;
+    let created = create_schedule(&shop, &registration, &[hourly, ("merchantTransactionId", reference)]).await?;
     assert!(runs_of(&read_schedule(&shop, created.id()).await?).is_empty());
     for count in 1..=2 {
         shop.advance_clock("1h").await?;
@@ -70,11 +85,13 @@ async fn a_run_charges_the_registration_under_its_agreement_at_its_time() -> any
 
 #[tokio::test]
 async fn missed_runs_are_run_once_all_or_not_at_all() -> anyhow::Result<()> {
+    let minute = distant_minute();
+    let hourly = ("job.minute", minute.as_str());
     let shop = TestGateway::shared().create_merchant()?;
     let registration = register_card(&shop, &[]).await?;
     let mut ids = Vec::new();
     for policy in ["ONCE", "ALL", "SKIP"] {
-        let created = create_schedule(&shop, &registration, &[HOURLY, ("job.missedRuns", policy)]).await?;
+        let created = create_schedule(&shop, &registration, &[hourly, ("job.missedRuns", policy)]).await?;
         assert_eq!(created.json["plan"]["missedRuns"], policy);
         ids.push(created.id().to_owned());
     }
@@ -95,6 +112,8 @@ async fn missed_runs_are_run_once_all_or_not_at_all() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn what_the_cardholder_has_not_agreed_to_is_refused_and_not_charged() -> anyhow::Result<()> {
+    let minute = distant_minute();
+    let hourly = ("job.minute", minute.as_str());
     let shop = TestGateway::shared().create_merchant()?;
     for (terms, runs, name) in [
         (&[("standingInstruction.type", "RECURRING"), ("standingInstruction.frequency", "2")][..], 2, "frequency"),
@@ -106,7 +125,7 @@ async fn what_the_cardholder_has_not_agreed_to_is_refused_and_not_charged() -> a
     ] {
         let registration = register_card(&shop, terms).await?;
         let reference = format!("agreed-{name}");
-        let created = create_schedule(&shop, &registration, &[HOURLY, ("merchantTransactionId", &reference)]).await?;
+        let created = create_schedule(&shop, &registration, &[hourly, ("merchantTransactionId", &reference)]).await?;
         for count in 1..=runs {
             shop.advance_clock("1h").await?;
             wait_for_runs(&shop, created.id(), count).await?;
@@ -134,11 +153,11 @@ async fn soft_declines_are_retried_as_planned_and_hard_ones_never() -> anyhow::R
     let plan = ["--schedule-retries", "800.100.155=1h,2h;900=30m"];
     let shop = TestGateway::shared().create_merchant_with(&plan)?;
     let registration = register_card(&shop, &[]).await?;
-    let weekly = ("job.dayOfWeek", "1");
+    let expression = distant_weekly();
+    let weekly = ("job.expression", expression.as_str());
     let soft = create_schedule(&shop, &registration, &[weekly, (FORCED, "800.100.155")]).await?;
     let hard = create_schedule(&shop, &registration, &[weekly, (FORCED, "800.100.159")]).await?;
     let revoked = create_schedule(&shop, &registration, &[weekly, (FORCED, "800.100.501")]).await?;
-    // Less than an hour after the occurrence, so that the retries are still to come.
     shop.advance_clock("168h").await?;
     let first = wait_for_runs(&shop, soft.id(), 1).await?;
     assert_eq!(outcomes(&first), [("DECLINED", "800.100.155")]);
@@ -162,11 +181,13 @@ async fn soft_declines_are_retried_as_planned_and_hard_ones_never() -> anyhow::R
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_webhook_tells_of_a_schedule_its_runs_and_the_end_with_its_registration() -> anyhow::Result<()> {
+    let minute = distant_minute();
+    let hourly = ("job.minute", minute.as_str());
     let scene = WebhookScene::new(&["--types", "SCHEDULE"]).await?;
     let shop = &scene.shop;
     let registration = register_card(shop, &[]).await?;
     let customer = [("customer.givenName", "Jo"), ("customer.surname", "Odd"), ("customer.email", "jo@shop.example")];
-    let created = create_schedule(shop, &registration, &[&[HOURLY], &customer[..]].concat()).await?;
+    let created = create_schedule(shop, &registration, &[&[hourly], &customer[..]].concat()).await?;
     assert_result(&created, 200, "000.000.100");
     let event = scene.expect_event("SCHEDULE").await?;
     let text = |event: &Value, name: &str| event[name].as_str().unwrap_or_default().to_owned();
@@ -183,7 +204,7 @@ async fn a_webhook_tells_of_a_schedule_its_runs_and_the_end_with_its_registratio
     let left = read_schedule(shop, created.id()).await?;
     assert!(left.json["customer"].is_null() && left.json["plan"]["ended"] == "REGISTRATION_DELETED", "{}", left.text);
     shop.advance_clock("2h").await?;
-    let later = create_schedule(shop, &register_card(shop, &[]).await?, &[HOURLY]).await?;
+    let later = create_schedule(shop, &register_card(shop, &[]).await?, &[hourly]).await?;
     shop.advance_clock("1h").await?;
     wait_for_runs(shop, later.id(), 1).await?;
     assert_eq!(runs_of(&read_schedule(shop, created.id()).await?).len(), 1);
@@ -192,9 +213,11 @@ async fn a_webhook_tells_of_a_schedule_its_runs_and_the_end_with_its_registratio
 
 #[tokio::test]
 async fn a_run_at_an_external_connector_has_the_outcome_of_its_payment() -> anyhow::Result<()> {
+    let minute = distant_minute();
+    let hourly = ("job.minute", minute.as_str());
     let shop = TestGateway::shared().create_merchant()?;
     let registration = register_card(&shop, &[]).await?;
-    let created = create_schedule(&shop, &registration, &[HOURLY, ("testMode", "EXTERNAL")]).await?;
+    let created = create_schedule(&shop, &registration, &[hourly, ("testMode", "EXTERNAL")]).await?;
     assert_result(&created, 200, "000.000.100");
     shop.advance_clock("1h").await?;
     let run = poll_until("the acquirer has answered", async || {
@@ -210,13 +233,15 @@ async fn a_run_at_an_external_connector_has_the_outcome_of_its_payment() -> anyh
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_occurrence_is_charged_once_also_if_the_gateway_is_killed_while_it_runs_them() -> anyhow::Result<()> {
+    let minute = distant_minute();
+    let hourly = ("job.minute", minute.as_str());
     let mut gateway = TestGateway::start()?;
     let mut shop = gateway.create_merchant()?;
     let registration = register_card(&shop, &[]).await?;
     let reference = "killed-in-between";
     let mut ids = Vec::new();
     for _ in 0..20 {
-        let fields = [HOURLY, ("job.missedRuns", "ALL"), ("merchantTransactionId", reference)];
+        let fields = [hourly, ("job.missedRuns", "ALL"), ("merchantTransactionId", reference)];
         ids.push(create_schedule(&shop, &registration, &fields).await?.id().to_owned());
     }
     // 20 schedules with 30 occurrences each, and a kill whenever some of them have run.
@@ -243,4 +268,36 @@ async fn every_occurrence_is_charged_once_also_if_the_gateway_is_killed_while_it
         open_database(&gateway)?.query_row("SELECT count(*) FROM payment", [], |row| row.get::<_, u32>(0))?;
     assert_eq!(payments, 600);
     Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_acquirer_books_every_occurrence_once_also_if_the_gateway_is_killed_while_it_asks() -> anyhow::Result<()> {
+    let minute = distant_minute();
+    let hourly = ("job.minute", minute.as_str());
+    let mut scene = AcquirerScene::start(&["--slow", "50ms"], &["--acquirer-timeout", "2s"]).await?;
+    let registration = register_card(&scene.shop, &[]).await?;
+    let mut ids = Vec::new();
+    for _ in 0..8 {
+        let fields = [hourly, ("job.missedRuns", "ALL"), ("testMode", "EXTERNAL")];
+        ids.push(create_schedule(&scene.shop, &registration, &fields).await?.id().to_owned());
+    }
+    scene.shop.advance_clock("6h").await?;
+    for booked in [10, 25, 40] {
+        scene.wait_until_booked("debit", booked).await?;
+        scene = scene.restart_gateway()?;
+    }
+    for id in &ids {
+        poll_until("every occurrence has an outcome", async || {
+            let runs = runs_of(&read_schedule(&scene.shop, id).await?);
+            let is_done = runs.len() == 6 && runs.iter().all(|run| run["outcome"] == "CHARGED");
+            if !is_done {
+                // A payment that was asked for when the gateway was killed is looked at again after some seconds.
+                scene.shop.advance_clock("5s").await?;
+            }
+            Ok(is_done.then_some(()))
+        })
+        .await?;
+    }
+    assert_eq!(scene.booked_entries("debit").await?.len(), 48);
+    scene.reconcile().await
 }

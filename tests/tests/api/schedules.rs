@@ -3,6 +3,7 @@
 use serde_json::Value;
 use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway};
 
+use crate::idempotency::post_with_key;
 use crate::support::*;
 
 pub const SCHEDULES: &str = "scheduling/v1/schedules";
@@ -210,5 +211,44 @@ async fn a_duration_ends_only_at_its_end_and_the_refusal_has_the_date() -> anyho
     let ended = shop.post(&format!("{SCHEDULES}/{}/deschedule", created.id()), &[]).await?;
     assert_result(&ended, 200, "000.000.100");
     assert!(matches!(next_runs(&ended).len(), 5 | 6) && ended.json["plan"]["endsAt"].is_string(), "{}", ended.text);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_request_that_is_repeated_with_its_key_makes_one_schedule() -> anyhow::Result<()> {
+    let shop = sandbox_shop();
+    let registration = register_card(&shop, &[]).await?;
+    let fields = [&ORDER[..], &DAILY, &[("registrationId", registration.as_str())]].concat();
+    let first = post_with_key(&shop, SCHEDULES, "schedule-once", &fields).await?;
+    assert_result(&first, 200, "000.000.100");
+    assert_eq!(post_with_key(&shop, SCHEDULES, "schedule-once", &fields).await?.text, first.text);
+    let path = format!("{SCHEDULES}/{}/reschedule", first.id());
+    let changed = post_with_key(&shop, &path, "change-once", &[("amount", "7.00")]).await?;
+    assert_eq!(post_with_key(&shop, &path, "change-once", &[("amount", "7.00")]).await?.text, changed.text);
+    let listed = read_schedule(&shop, &registration).await?;
+    let schedules = listed.json["schedules"].as_array().cloned().unwrap_or_default();
+    assert_eq!(schedules.iter().map(|schedule| &schedule["id"]).collect::<Vec<_>>(), [changed.id()]);
+    let chain = read_schedule(&shop, first.id()).await?.json["chain"].as_array().map(Vec::len);
+    assert_eq!(chain, Some(2));
+    Ok(())
+}
+
+#[tokio::test]
+async fn fifty_changes_at_once_leave_one_live_request() -> anyhow::Result<()> {
+    let shop = sandbox_shop();
+    let registration = register_card(&shop, &[]).await?;
+    let created = create_schedule(&shop, &registration, &DAILY).await?;
+    let path = format!("{SCHEDULES}/{}/reschedule", created.id());
+    let tasks: Vec<_> = (1..=50)
+        .map(|number| {
+            let (shop, path) = (shop.clone(), path.clone());
+            tokio::spawn(async move { shop.post(&path, &[("amount", &format!("{number}.00"))]).await })
+        })
+        .collect();
+    for task in tasks {
+        assert_result(&task.await??, 200, "000.000.100");
+    }
+    let chain = read_schedule(&shop, created.id()).await?.json["chain"].as_array().cloned().unwrap_or_default();
+    assert_eq!((chain.len(), chain.iter().filter(|step| step["active"] == true).count()), (51, 1));
     Ok(())
 }

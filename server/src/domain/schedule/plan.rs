@@ -10,8 +10,10 @@ use crate::domain::id::PaymentId;
 
 /// Time after which an occurrence counts as missed, if missed runs are skipped.
 const SKIPPED_AFTER: SignedDuration = SignedDuration::from_hours(1);
-/// Interval of looks at a pending payment.
-const PENDING_CHECK: SignedDuration = SignedDuration::from_secs(60);
+/// Shortest and longest interval of looks at a pending payment. It is a quarter of the time since the attempt.
+const PENDING_CHECKS: (SignedDuration, SignedDuration) = (SignedDuration::from_secs(10), SignedDuration::from_hours(1));
+/// Longest time for which a pending payment delays the next run.
+const LONGEST_DELAY: SignedDuration = SignedDuration::from_hours(1);
 /// Result codes with which a cardholder's bank reports that the agreement is revoked, by their beginning.
 const REVOKED: [&str; 6] = ["800.100.197", "800.100.204", "800.100.205", "800.100.403", "800.100.500", "800.100.501"];
 
@@ -60,10 +62,10 @@ impl Schedule {
         }
         let next = self.next.filter(|next| *next <= now);
         match (&self.open, next) {
-            // A pending payment delays the next run until somebody has looked at it.
-            (Some(OpenRun { pending: Some(payment), due, .. }), next) if *due <= now || next.is_some() => {
+            (Some(OpenRun { pending: Some(payment), due, .. }), _) if *due <= now => {
                 NextAction::CheckPayment(payment.clone())
             }
+            (Some(OpenRun { pending: Some(_), .. }), _) => NextAction::Nothing,
             (Some(open), None) if open.due <= now => {
                 NextAction::Run(DueRun { occurrence: open.occurrence, attempt: open.attempts + 1, since: None })
             }
@@ -110,7 +112,7 @@ impl Schedule {
             _ => None,
         };
         let open = match outcome {
-            RunOutcome::Pending => payment.clone().map(|payment| (Some(payment), now + PENDING_CHECK)),
+            RunOutcome::Pending => payment.clone().map(|payment| (Some(payment), next_check(now, now))),
             _ => retry.map(|retry| (None, retry)),
         };
         let open = open.map(|(pending, time)| OpenRun {
@@ -152,8 +154,8 @@ impl Schedule {
     }
 
     /// Returns the schedule after a look at its pending payment, and the changed record of that attempt. `result` is
-    /// `None` if the payment is still pending: it is looked at again later, but not beyond the next occurrence. Returns
-    /// `None` if no payment is pending.
+    /// `None` if the payment is still pending: it is looked at again later, unless the next run has waited for it long
+    /// enough. Returns `None` if no payment is pending.
     pub fn after_check(
         &self,
         terms: &ScheduleTerms,
@@ -164,8 +166,9 @@ impl Schedule {
     ) -> Option<(Self, ScheduleRun)> {
         let open = self.open.as_ref().filter(|open| open.pending.is_some())?;
         let Some((code, is_approved)) = result else {
-            let is_over = self.next.is_some_and(|next| next <= now);
-            let open = OpenRun { due: now + PENDING_CHECK, ..open.clone() };
+            let has_waited = now.duration_since(run.at) >= LONGEST_DELAY;
+            let is_over = has_waited && self.next.is_some_and(|next| next <= now);
+            let open = OpenRun { due: next_check(run.at, now), ..open.clone() };
             let schedule = Self { open: Some(open).filter(|_| !is_over), ..self.clone() };
             return Some((schedule.with_completion(), run.clone()));
         };
@@ -210,3 +213,14 @@ impl Schedule {
         self.with_completion()
     }
 }
+
+/// Returns the time of the next look at a pending payment, after an attempt at `since`.
+fn next_check(since: Timestamp, now: Timestamp) -> Timestamp {
+    let (shortest, longest) = PENDING_CHECKS;
+    let wait = (now.duration_since(since) / 4).clamp(shortest, longest);
+    now.checked_add(wait).unwrap_or(Timestamp::MAX)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -196,10 +196,14 @@ impl Schedule {
         self.ended.is_none()
     }
 
-    /// Returns the time at which it has something to do. `None` if it has ended.
+    /// Returns the time at which it has something to do. A pending payment delays the next run. `None` if it has ended.
     pub fn due(&self) -> Option<Timestamp> {
-        let open = self.open.as_ref().map(|open| open.due);
-        open.into_iter().chain(self.next).min().filter(|_| self.is_active())
+        let due = match &self.open {
+            Some(open) if open.pending.is_some() => Some(open.due),
+            Some(open) => Some(self.next.map_or(open.due, |next| next.min(open.due))),
+            None => self.next,
+        };
+        due.filter(|_| self.is_active())
     }
 
     /// Reads the terms. The occurrences end before the end of a notice.
