@@ -20,6 +20,8 @@ use crate::store::{Changes, RecordKeys};
 
 /// Time zone of an entity that has none of its own.
 pub const DEFAULT_ZONE: &str = "UTC";
+/// Maximum number of active schedules of a registration.
+const MAX_ACTIVE: u32 = 100;
 /// Parameters that are about the request and not about the payments of the schedule.
 const NOT_REPEATED: [&str; 5] = ["entityId", "paymentType", "registrationId", "createRegistration", "paymentBrand"];
 
@@ -65,6 +67,11 @@ impl Gateway {
         let (registration, _) = self.load_named_registration(entity, name, id)?;
         if registration.initial.is_none() && !parameters.contains("standingInstruction.initialTransactionId") {
             let message = "has no standing instruction: pay or store it with standingInstruction.mode INITIAL first";
+            return Err(Refusal::invalid_parameter(name, Some(id), message).into());
+        }
+        // Bounds the write that ends them all with their registration. Requests at the same moment may exceed it.
+        if self.store.has_active_schedules(&registration.id, MAX_ACTIVE)? {
+            let message = format!("has {MAX_ACTIVE} active schedules already");
             return Err(Refusal::invalid_parameter(name, Some(id), message).into());
         }
         let holder = self.channel_of_registration(entity, &registration);

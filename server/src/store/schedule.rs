@@ -198,6 +198,18 @@ impl Store {
         self.run_read(|connection| load_documents(connection, query, id.as_str()))
     }
 
+    /// Returns true if a registration has at least this number of active schedules.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn has_active_schedules(&self, id: &RegistrationId, count: u32) -> Result<bool, StoreError> {
+        self.run_read(|connection| {
+            let query = "SELECT count(*) >= ?2 FROM (
+                             SELECT 1 FROM schedule WHERE registration = ?1 AND due IS NOT NULL LIMIT ?2)";
+            Ok(connection.prepare_cached(query)?.query_row(params![id.as_str(), count], |row| row.get(0))?)
+        })
+    }
+
     /// Loads the newest requests of the chain of a schedule, newest first, at most 100.
     ///
     /// # Errors

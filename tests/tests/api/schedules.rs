@@ -252,3 +252,19 @@ async fn fifty_changes_at_once_leave_one_live_request() -> anyhow::Result<()> {
     assert_eq!((chain.len(), chain.iter().filter(|step| step["active"] == true).count()), (51, 1));
     Ok(())
 }
+
+#[tokio::test]
+async fn a_registration_has_a_limited_number_of_active_schedules() -> anyhow::Result<()> {
+    let shop = sandbox_shop();
+    let registration = register_card(&shop, &[]).await?;
+    let mut last = String::new();
+    for _ in 0..100 {
+        let created = create_schedule(&shop, &registration, &DAILY).await?;
+        assert_result(&created, 200, "000.000.100");
+        last = created.id().to_owned();
+    }
+    assert_errors(&create_schedule(&shop, &registration, &DAILY).await?, &["registrationId"]);
+    assert_result(&shop.post(&format!("{SCHEDULES}/{last}/deschedule"), &[]).await?, 200, "000.000.100");
+    assert_result(&create_schedule(&shop, &registration, &DAILY).await?, 200, "000.000.100");
+    Ok(())
+}
