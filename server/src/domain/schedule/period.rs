@@ -52,7 +52,7 @@ impl Period {
                 let unit = PeriodUnit::parse(text);
                 let period = count.parse().ok().zip(unit).map(|(number, unit)| Self { number, unit });
                 let period = period.filter(|period| period.number_is_possible());
-                let message = "is longer than a thousand years";
+                let message = "is longer than about a thousand years";
                 period.map(Some).ok_or_else(|| Refusal::invalid_job(code, &number, Some(count), message))
             }
         }
@@ -233,4 +233,71 @@ pub fn read_local_time(job: &Parameters, name: &str, zone: &TimeZone) -> Result<
 /// Returns a moment a second earlier, so that a limit which excludes it becomes one which includes.
 pub fn second_before(moment: Timestamp) -> Timestamp {
     moment.checked_sub(1.second()).unwrap_or(moment)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(number: &str, unit: &str) -> Period {
+        let job: Parameters = [("job.durationNumber", number), ("job.durationUnit", unit)].into_iter().collect();
+        Period::read_duration(&job).unwrap().unwrap()
+    }
+
+    fn local(text: &str) -> Zoned {
+        text.parse::<DateTime>().unwrap().to_zoned(TimeZone::get("Europe/Berlin").unwrap()).unwrap()
+    }
+
+    #[test]
+    fn durations_repeat_from_their_start_and_months_keep_its_day() {
+        for (number, unit, start, now, end) in [
+            ("1", "MONTH", "2027-01-31T00:00:00", "2027-02-10T00:00:00", "2027-02-28T00:00:00"),
+            ("1", "MONTH", "2027-01-31T00:00:00", "2027-02-28T00:00:00", "2027-03-31T00:00:00"),
+            ("1", "YEAR", "2028-02-29T12:00:00", "2031-12-31T00:00:00", "2032-02-29T12:00:00"),
+            // A day has 23 hours when the clocks change.
+            ("1", "DAY", "2027-03-27T12:00:00", "2027-03-28T11:59:59", "2027-03-28T12:00:00"),
+            ("24", "HOUR", "2027-03-27T12:00:00", "2027-03-28T11:59:59", "2027-03-28T13:00:00"),
+            ("2", "WEEK", "2027-01-01T00:00:00", "2026-01-01T00:00:00", "2027-01-15T00:00:00"),
+        ] {
+            let found = read(number, unit).end_around(&local(start), local(now).timestamp()).unwrap();
+            assert_eq!(found, local(end), "{number} {unit} from {start} at {now}");
+        }
+    }
+
+    #[test]
+    fn periods_that_are_none_or_too_long_are_refused_by_name() {
+        for (pairs, code, name) in [
+            (&[("durationNumber", "1")][..], "100.250.106", "job.durationUnit"),
+            (&[("durationUnit", "DAY")], "100.250.106", "job.durationNumber"),
+            (&[("durationNumber", "0"), ("durationUnit", "DAY")], "100.250.106", "job.durationNumber"),
+            (&[("durationNumber", "1100"), ("durationUnit", "YEAR")], "100.250.106", "job.durationNumber"),
+            (&[("durationNumber", "999999999"), ("durationUnit", "WEEK")], "100.250.106", "job.durationNumber"),
+        ] {
+            let job: Parameters = pairs.iter().map(|(name, value)| (format!("job.{name}"), *value)).collect();
+            let refusal = Period::read_duration(&job).unwrap_err();
+            assert_eq!((refusal.code.code(), refusal.parameters[0].name.as_str()), (code, name));
+        }
+        assert_eq!(Period::read_notice(&Parameters::default()).unwrap(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_end_of_a_duration_is_the_first_multiple_after_now(
+            number in 1_i64..40,
+            unit in prop::sample::select(vec!["YEAR", "MONTH", "WEEK", "DAY", "HOUR"]),
+            start in 1_700_000_000_i64..1_900_000_000,
+            later in 0_i64..50_000_000,
+        ) {
+            let zone = TimeZone::get("America/New_York").unwrap();
+            let anchor = Timestamp::from_second(start).unwrap().to_zoned(zone);
+            let now = Timestamp::from_second(start + later).unwrap();
+            let period = read(&number.to_string(), unit);
+            let end = period.end_around(&anchor, now).unwrap();
+            let mut multiples = (1..).map(|count| anchor.checked_add(period.span(count).unwrap()).unwrap());
+            prop_assert_eq!(end, multiples.find(|multiple| multiple.timestamp() > now).unwrap());
+        }
+    }
 }
