@@ -14,6 +14,8 @@ const SKIPPED_AFTER: SignedDuration = SignedDuration::from_hours(1);
 const PENDING_CHECKS: (SignedDuration, SignedDuration) = (SignedDuration::from_secs(10), SignedDuration::from_hours(1));
 /// Longest time for which a pending payment delays the next run.
 const LONGEST_DELAY: SignedDuration = SignedDuration::from_hours(1);
+/// Number of attempts that are repeated at once if the connector does not know their payment.
+const MAX_REPEATS: u32 = 3;
 /// Result codes with which a cardholder's bank reports that the agreement is revoked, by their beginning.
 const REVOKED: [&str; 6] = ["800.100.197", "800.100.204", "800.100.205", "800.100.403", "800.100.500", "800.100.501"];
 
@@ -66,7 +68,7 @@ impl Schedule {
                 NextAction::CheckPayment(payment.clone())
             }
             (Some(OpenRun { pending: Some(_), .. }), _) => NextAction::Nothing,
-            (Some(open), None) if open.due <= now => {
+            (Some(open), next) if open.due <= now && (open.is_repeat || next.is_none()) => {
                 NextAction::Run(DueRun { occurrence: open.occurrence, attempt: open.attempts + 1, since: None })
             }
             (_, Some(next)) => self.choose_missed(terms, next, now),
@@ -120,6 +122,7 @@ impl Schedule {
             attempts: due.attempt,
             pending,
             due: time,
+            is_repeat: false,
         });
         let run = ScheduleRun {
             occurrence: due.occurrence,
@@ -175,7 +178,12 @@ impl Schedule {
         let due = DueRun { occurrence: open.occurrence, attempt: open.attempts, since: run.since };
         let payment = open.pending.clone();
         let result = RunResult { code, payment, is_approved, reason: None };
-        let (schedule, changed) = self.after_run(terms, &due, result, retries, now);
+        let (mut schedule, mut changed) = self.after_run(terms, &due, result, retries, now);
+        if code == codes::OUTCOME_UNCERTAIN && due.attempt <= MAX_REPEATS {
+            let repeat = OpenRun { pending: None, due: now, is_repeat: true, ..open.clone() };
+            changed.retry = Some(now);
+            schedule = Self { open: Some(repeat), ended: None, ..schedule };
+        }
         Some((schedule, ScheduleRun { at: run.at, ..changed }))
     }
 

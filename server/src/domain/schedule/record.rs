@@ -94,6 +94,10 @@ pub struct OpenRun {
     pub pending: Option<PaymentId>,
     /// The time of the retry, or of the next look at the payment.
     pub due: Timestamp,
+    /// True if the connector has confirmed that it does not know the payment of the latest attempt, for example because
+    /// the gateway was killed before it asked. The attempt is repeated before anything else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_repeat: bool,
 }
 
 /// A schedule, with its state. Times are by the clock of its entity.

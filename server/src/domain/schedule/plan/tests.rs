@@ -106,6 +106,25 @@ fn the_outcome_of_a_pending_payment_is_that_of_the_run() {
 }
 
 #[test]
+fn an_attempt_that_never_reached_its_connector_is_repeated_before_the_next_run() {
+    let schedule = create_schedule(&[("job.hour", "*")], MissedRuns::All);
+    let terms = schedule.terms().unwrap();
+    let (first, now) = (schedule.next.unwrap(), schedule.next.unwrap() + SignedDuration::from_hours(5));
+    let (mut schedule, retries) = (schedule, RetryPlan::default());
+    let lost = Some((codes::OUTCOME_UNCERTAIN, false));
+    for attempt in 1..=4 {
+        let due = due_run(schedule.next_action(&terms, now));
+        assert_eq!((due.occurrence, due.attempt), (first, attempt));
+        let (pending, run) = schedule.after_run(&terms, &due, result("000.200.000"), &retries, now);
+        let (after, run) = pending.after_check(&terms, &run, lost, &retries, now).unwrap();
+        assert_eq!(run.outcome, RunOutcome::Declined);
+        schedule = after;
+    }
+    // After three repeats it is given up, as any other decline.
+    assert_eq!(due_run(schedule.next_action(&terms, now)).occurrence, terms.recurrence.next_after(first).unwrap());
+}
+
+#[test]
 fn a_descheduled_schedule_runs_what_comes_before_its_end() {
     let notice = [("job.hour", "*"), ("job.noticeNumber", "2"), ("job.noticeUnit", "HOUR")];
     let schedule = create_schedule(&notice, MissedRuns::Once);
