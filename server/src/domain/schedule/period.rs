@@ -113,8 +113,8 @@ impl Period {
     /// Returns the end of the repeated period in which `now` is. The first one begins at `anchor`.
     pub fn end_around(self, anchor: &Zoned, now: Timestamp) -> Option<Zoned> {
         let passed = now.as_second().saturating_sub(anchor.timestamp().as_second()).max(0);
-        // The end before this one is not after `now`, also where a day has an hour more. So the loop only has to step over
-        // the differences of calendar units.
+        // The end before this one is not after `now`, also where a day has an hour more. So the loop only has to step
+        // over the differences of calendar units.
         let mut count = (passed / self.unit.longest_seconds().checked_mul(self.number)?.max(1)).max(1);
         loop {
             // Multiples of the anchor, so that a 31st comes back after a shorter month.
