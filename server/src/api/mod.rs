@@ -36,6 +36,8 @@ mod risk_dry_run;
 mod risk_lists;
 mod risk_rules;
 mod risk_screen;
+mod schedule_view;
+mod schedules;
 mod scripts;
 mod shopper_return;
 mod sprite;
@@ -111,6 +113,7 @@ pub fn build_router(state: Arc<AppState>) -> Router {
         .merge(build_payment_routes())
         .merge(build_form_routes(compressed.clone()))
         .merge(build_risk_routes())
+        .merge(build_schedule_routes())
         .route("/v1/policyReports", get(policy_reports::list))
         .route(
             "/v1/policyReports/{id}",
@@ -209,6 +212,15 @@ fn build_risk_routes() -> Router<Arc<AppState>> {
         .route("/v2/reviews/{id}/approve", post(reviews::approve))
         .route("/v2/reviews/{id}/cancel", post(reviews::cancel))
         .route("/v2/reviews/{id}/pend", post(reviews::pend))
+}
+
+/// Builds the routes of schedules.
+fn build_schedule_routes() -> Router<Arc<AppState>> {
+    Router::new()
+        .route("/scheduling/v1/schedules", post(schedules::create))
+        .route("/scheduling/v1/schedules/{id}", get(schedules::read).delete(schedules::deschedule))
+        .route("/scheduling/v1/schedules/{id}/reschedule", post(schedules::reschedule))
+        .route("/scheduling/v1/schedules/{id}/deschedule", post(schedules::deschedule))
 }
 
 /// Builds the sandbox pages that replace those of brands and wallets, for every connector that has them.

@@ -1,10 +1,12 @@
 //! Payloads of webhooks: a payment or a registration as in its status response, with the fields only webhooks have
-//! (contract, 3.3), and the risk check of a payment.
+//! (contract, 3.3), the risk check of a payment, and schedules.
 
 use serde_json::{Map, Value, json};
+use tillgate_shared::result::codes;
 
 use super::json_object::JsonObject;
 use super::response::wire_time;
+use super::schedule_view::{event_run_fields, schedule_fields};
 use super::{registrations, view};
 use crate::BUILD_NUMBER;
 use crate::directory::Directory;
@@ -13,6 +15,8 @@ use crate::domain::ndc::Ndc;
 use crate::domain::payment::Payment;
 use crate::domain::query::method_code;
 use crate::domain::registration::Registration;
+use crate::domain::schedule::StepType;
+use crate::store::schedule::ScheduleEvent;
 
 /// Groups of a payload with personal data of the shopper, left out if a webhook is configured without it.
 const CUSTOMER_GROUPS: [&str; 9] = [
@@ -44,8 +48,8 @@ const RISK_CHECK_FIELDS: [&str; 11] = [
 
 /// Builds the plain text of a webhook message: `{"type": …, "payload": …}`, with an `action` for registrations
 /// (contract, 0.19). `event_type` holds type and action, such as `REGISTRATION CREATED`. `document` is the stored JSON
-/// of the payment or registration, and for a risk check that of its payment. `without_customer` leaves out the
-/// shopper's personal data, the card holder too.
+/// of the payment, registration or schedule, and for a risk check that of its payment. `without_customer` leaves out
+/// the shopper's personal data, the card holder too.
 ///
 /// # Errors
 /// If the document cannot be parsed.
@@ -59,6 +63,7 @@ pub(crate) fn build_message(
     let mut payload = match object_type {
         "REGISTRATION" => registration_payload(&serde_json::from_slice(document)?)?,
         "RISK" => risk_payload(&serde_json::from_slice(document)?, directory)?,
+        "SCHEDULE" => schedule_payload(&serde_json::from_slice(document)?, directory)?,
         _ => payment_payload(&serde_json::from_slice(document)?, directory)?,
     };
     if without_customer {
@@ -122,6 +127,32 @@ fn risk_payload(payment: &Payment, directory: &Directory) -> Result<Map<String, 
         "risk": { "score": decision.map_or(0, |decision| decision.score).to_string() },
     });
     merge_fields(&mut payload, extra);
+    Ok(payload)
+}
+
+/// Returns the fields of a schedule, and of the run that the event reports. What the gateway does by itself has the
+/// type `SD` and the source `SCHEDULER` (contract, 3.6).
+fn schedule_payload(event: &ScheduleEvent, directory: &Directory) -> Result<Map<String, Value>, serde_json::Error> {
+    let ScheduleEvent { schedule, is_request, run } = event;
+    let code = run.as_ref().map_or(codes::REQUEST_SUCCEEDED, |run| run.code);
+    let mut payload = to_json_map(&schedule_fields(schedule, &schedule.live, code))?;
+    let mut extra = json!({
+        "source": if *is_request { "API" } else { "SCHEDULER" },
+        "authentication": { "entityId": schedule.entity.as_str() },
+    });
+    if !is_request {
+        extra["paymentType"] = StepType::Schedule.code().into();
+    }
+    if let Some(entity) = directory.find_entity(&schedule.entity) {
+        extra["channelName"] = entity.name.clone().into();
+    }
+    if let Some(run) = run {
+        extra["run"] = serde_json::to_value(event_run_fields(schedule, run))?;
+    }
+    merge_fields(&mut payload, extra);
+    let time = run.as_ref().map_or(schedule.live.at, |run| run.at);
+    let ndc = schedule.live.ndc.clone().unwrap_or_else(|| super::response::new_ndc(Some(&schedule.entity)));
+    merge_fields(&mut payload, envelope_fields(time, &ndc));
     Ok(payload)
 }
 

@@ -8,6 +8,8 @@ use crate::domain::id::EntityId;
 use crate::domain::inheritance::resolve_settings;
 use crate::domain::level::Level;
 use crate::domain::risk::{ReviewPolicy, RiskErrorPolicy, RiskSettings, ScreeningPoint};
+use crate::domain::schedule::retry::RetryPlan;
+use crate::gateway::schedule::DEFAULT_ZONE;
 use crate::store::AdminStore;
 
 /// Description of the compatibility mode.
@@ -169,6 +171,8 @@ fn format_settings(entity: &Entity, settings: &EntitySettings, compatible: bool)
         ("registering", allowed_by(settings.browser_registrations)),
         ("customer id", allowed_by(settings.browser_customer_ids)),
         ("numbers", if settings.sandbox_any_number || entity.live { "any" } else { "test numbers" }.to_owned()),
+        ("time zone", settings.time_zone.clone().unwrap_or_else(|| DEFAULT_ZONE.to_owned())),
+        ("retries", settings.schedule_retries.clone().unwrap_or_else(|| RetryPlan::default().to_string())),
         ("origins", join_or(&settings.origins, "any")),
         ("compatible", if compatible { COMPATIBLE } else { "off" }.to_owned()),
     ]

@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
+use jiff::tz::TimeZone;
 
 use super::channel::{ChannelOptions, OnOff};
 use super::place::PlaceOptions;
@@ -9,10 +10,14 @@ use crate::connector::registry::is_for_sandboxes_only;
 use crate::domain::entity::{Entity, EntitySettings};
 use crate::domain::id::EntityId;
 use crate::domain::inheritance;
+use crate::domain::schedule::retry::RetryPlan;
+use crate::gateway::schedule::DEFAULT_ZONE;
 use crate::store::AdminStore;
 
 /// The value that allows every origin.
 const ANY: &str = "any";
+/// The value that stands for the default plan of retries.
+const DEFAULT_PLAN: &str = "default";
 
 /// Options that are not given change nothing. A new entity is a sandbox with default settings.
 #[derive(Debug, Args)]
@@ -47,6 +52,13 @@ pub(super) struct EntityOptions {
     /// allows all.
     #[arg(long = "origin", value_name = "ORIGIN", value_parser = parse_origin)]
     origins: Vec<String>,
+    /// The time zone of its schedules, such as Europe/Berlin; UTC without this. Schedules that exist keep theirs.
+    #[arg(long, value_name = "ZONE", value_parser = parse_time_zone)]
+    time_zone: Option<String>,
+    /// The retries of declined scheduled payments by result code, such as 800.100.155=1d,3d;900=1h, `none`, or
+    /// `default`.
+    #[arg(long, value_name = "PLAN", value_parser = parse_retry_plan)]
+    schedule_retries: Option<String>,
     /// The settings, with commas between, that it shall inherit instead of having its own, by the names of their
     /// options.
     #[arg(long, value_name = "OPTIONS", value_delimiter = ',', value_parser = parse_inherited)]
@@ -96,6 +108,12 @@ impl EntityOptions {
         set(&mut settings.browser_customer_ids, self.browser_customer_ids);
         set(&mut settings.sandbox_any_number, self.sandbox_any_number);
         set(&mut settings.compatible, self.compatible);
+        if let Some(zone) = &self.time_zone {
+            settings.time_zone = Some(zone.clone()).filter(|zone| zone != DEFAULT_ZONE);
+        }
+        if let Some(plan) = &self.schedule_retries {
+            settings.schedule_retries = Some(plan.clone()).filter(|plan| plan != DEFAULT_PLAN);
+        }
         if self.origins.iter().any(|origin| origin == ANY) {
             settings.origins.clear();
         } else if !self.origins.is_empty() {
@@ -117,6 +135,8 @@ impl EntityOptions {
             ("browser-customer-ids", self.browser_customer_ids.is_some()),
             ("sandbox-any-number", self.sandbox_any_number.is_some()),
             ("compatible", self.compatible.is_some()),
+            ("time-zone", self.time_zone.is_some()),
+            ("schedule-retries", self.schedule_retries.is_some()),
             ("origin", !self.origins.is_empty()),
         ];
         own.into_iter().chain(self.channel.given_options()).filter_map(|(name, given)| given.then_some(name))
@@ -138,6 +158,17 @@ fn check_connector(entity: &Entity) -> anyhow::Result<()> {
 /// Loads an entity. An unknown id is an error.
 pub(super) fn load_existing_entity(store: &AdminStore, id: &EntityId) -> anyhow::Result<Entity> {
     store.load_entity(id)?.with_context(|| format!("there is no entity {id}"))
+}
+
+/// Checks the name of a time zone.
+fn parse_time_zone(text: &str) -> Result<String, String> {
+    let known = TimeZone::get(text).ok().and_then(|zone| zone.iana_name().map(str::to_owned));
+    known.ok_or_else(|| "is no time zone of the IANA database, such as Europe/Berlin".to_owned())
+}
+
+/// Checks a plan of retries, or the word `default`.
+fn parse_retry_plan(text: &str) -> Result<String, String> {
+    if text == DEFAULT_PLAN { Ok(text.to_owned()) } else { Ok(text.parse::<RetryPlan>()?.to_string()) }
 }
 
 /// Checks the name of a setting that can be inherited.

@@ -51,7 +51,7 @@ enum EventType {
     Payment,
     /// Registrations that are made, changed or deleted.
     Registration,
-    /// Nothing is sent yet: no schedules are made.
+    /// Schedules, their runs and their ends.
     Schedule,
     /// Risk checks of payments, and the ends of their reviews.
     Risk,

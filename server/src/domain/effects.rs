@@ -9,6 +9,7 @@ use super::checkout::Checkout;
 use super::id::{CheckoutId, EntityId};
 use super::payment::{EarlierState, Payment};
 use super::registration::Registration;
+use super::schedule::{Schedule, ScheduleStep, StepType};
 
 /// An event that is sent to webhooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,10 @@ pub enum Event {
     RiskCreated,
     /// A payment that its risk check held has its final result.
     RiskUpdated,
+    /// A schedule was created.
+    ScheduleCreated,
+    /// A schedule changed, ran or ended.
+    ScheduleUpdated,
 }
 
 impl Event {
@@ -40,6 +45,8 @@ impl Event {
             Self::RegistrationDeleted => "REGISTRATION DELETED",
             Self::RiskCreated => "RISK CREATED",
             Self::RiskUpdated => "RISK UPDATED",
+            Self::ScheduleCreated => "SCHEDULE CREATED",
+            Self::ScheduleUpdated => "SCHEDULE UPDATED",
         }
     }
 
@@ -49,6 +56,7 @@ impl Event {
             Self::PaymentCreated | Self::PaymentUpdated => "PAYMENT",
             Self::RegistrationCreated | Self::RegistrationUpdated | Self::RegistrationDeleted => "REGISTRATION",
             Self::RiskCreated | Self::RiskUpdated => "RISK",
+            Self::ScheduleCreated | Self::ScheduleUpdated => "SCHEDULE",
         }
     }
 }
@@ -156,6 +164,16 @@ pub fn registration_event(before: Option<&Registration>, after: &Registration) -
         None => after.is_approved().then_some(Event::RegistrationCreated),
         Some(_) if after.ended.is_some() => Some(Event::RegistrationDeleted),
         Some(_) => Some(Event::RegistrationUpdated),
+    }
+}
+
+/// Returns the event for the write of a schedule: a request about it, a run, or its end. `None` for a look at a pending
+/// payment that changes nothing.
+pub fn schedule_event(after: &Schedule, step: Option<&ScheduleStep>, has_run: bool) -> Option<Event> {
+    match step {
+        Some(step) if step.step_type == StepType::Schedule => Some(Event::ScheduleCreated),
+        _ if step.is_some() || has_run || !after.is_active() => Some(Event::ScheduleUpdated),
+        _ => None,
     }
 }
 

@@ -61,6 +61,13 @@ pub struct EntitySettings {
     /// `docs/compatibility.md`. A merchant's channels use the setting of their merchant.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compatible: bool,
+    /// Name of the time zone of its schedules, from the IANA database. `None` for UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_zone: Option<String>,
+    /// The plan for retries of scheduled payments, in the form of [`super::schedule::retry::RetryPlan`]. `None` for the
+    /// default plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule_retries: Option<String>,
     /// Names of the settings whose default was chosen explicitly, so that they are not inherited (see
     /// [`super::inheritance`]).
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -79,6 +79,12 @@ identifier!(
 );
 
 identifier!(
+    /// A schedule, or a change of one: 32 lowercase hexadecimal characters in the same format as a payment id.
+    ScheduleId,
+    is_lower_hex_32
+);
+
+identifier!(
     /// A checkout: 32 uppercase hexadecimal characters, a dot and the name of the node that created it. The id is a
     /// capability: anyone who knows it may pay, so 80 of its bits are random.
     capability CheckoutId,
@@ -121,6 +127,13 @@ impl RegistrationId {
     /// Returns the time at the beginning of the id, or `None` if that is not a valid time.
     pub fn creation_time(&self) -> Option<Timestamp> {
         parse_time(self.0.get(2..14)?)
+    }
+}
+
+impl ScheduleId {
+    /// Creates the id of a new schedule, or of a change of one.
+    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
+        Self(timed_hex(now, random))
     }
 }
 

@@ -33,7 +33,7 @@ macro_rules! setting {
 
 /// Every setting that can be inherited. Name and priority belong to a single entity, and sandbox or live is the same
 /// in a whole tree.
-pub static SETTINGS: [Setting; 20] = [
+pub static SETTINGS: [Setting; 22] = [
     setting!("strict", strict, false),
     setting!("customer-names-optional", customer_names_optional, false),
     setting!("refuse-duplicates", refuse_duplicates, false),
@@ -41,6 +41,8 @@ pub static SETTINGS: [Setting; 20] = [
     setting!("browser-customer-ids", browser_customer_ids, false),
     setting!("sandbox-any-number", sandbox_any_number, false),
     setting!("compatible", compatible, true),
+    setting!("time-zone", time_zone, false),
+    setting!("schedule-retries", schedule_retries, false),
     setting!("origin", origins, true),
     setting!("brands", channel.brands, false),
     setting!("currencies", channel.currencies, false),
@@ -224,6 +226,8 @@ mod tests {
             browser_customer_ids,
             sandbox_any_number,
             compatible,
+            time_zone,
+            schedule_retries,
             chosen_defaults: _,
             channel:
                 Channel {
@@ -247,6 +251,7 @@ mod tests {
         assert_eq!(review, ReviewPolicy::Decline);
         let checked = (ScreeningPoint::Before, RiskErrorPolicy::Deny);
         assert_eq!(others, (ThreeDsPolicy::WhenEnrolled, None, None, checked.0, checked.1));
-        assert_eq!(flags.len() + more.len() + lists.len() + 6, SETTINGS.len());
+        let schedules = [time_zone, schedule_retries];
+        assert_eq!(flags.len() + more.len() + lists.len() + schedules.len() + 6, SETTINGS.len());
     }
 }

@@ -36,6 +36,7 @@ pub mod risk;
 pub mod risk_dry_run;
 pub mod risk_list;
 pub mod risk_rules;
+pub mod schedule;
 pub mod scope;
 pub mod spreadsheet;
 pub mod standing_instruction;

@@ -50,6 +50,14 @@ impl Refusal {
         Self::invalid_parameters(vec![ParameterError::new(name, value, message)])
     }
 
+    /// 400: the times of a schedule are not possible, or it cannot be changed. The parameter is named with its message,
+    /// which is also the description.
+    pub fn invalid_job(code: ResultCode, name: &str, value: Option<&str>, message: impl Into<String>) -> Self {
+        let message = message.into();
+        let parameters = vec![ParameterError::new(name, value, message.clone())];
+        Self { parameters, ..Self::new(400, code, format!("{}: {name} {message}", code.description())) }
+    }
+
     /// 400: a parameter has none of its allowed values, which the message lists.
     pub fn invalid_choice(name: &str, value: &str, choices: &[&str]) -> Self {
         Self::invalid_parameter(name, Some(value), choice::error_message(choices))

@@ -28,6 +28,8 @@ mod risk_check;
 pub mod risk_dry_run;
 pub mod risk_rules;
 mod routing;
+pub mod schedule;
+mod schedule_run;
 pub mod security_codes;
 mod sender;
 mod stored_credentials;

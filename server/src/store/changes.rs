@@ -12,6 +12,7 @@ use super::deferred_effects::{self, DeferredEffectsRow};
 use super::message::{self, MessageTarget, OutgoingGet};
 use super::risk_counters::CounterChange;
 use super::rows::encode_document;
+use super::schedule::ScheduleChange;
 use super::stored_credentials::StoredCredentialChanges;
 use super::timer::{self, TimerKind};
 use super::wallet::{self, UsedWalletToken};
@@ -49,6 +50,7 @@ pub struct Changes {
     pub(super) review_changes: Vec<ReviewChange>,
     pub(super) risk_changes: Vec<RiskChange>,
     pub(super) risk_counters: Vec<CounterChange>,
+    pub(super) schedules: Vec<ScheduleChange>,
 }
 
 /// A payment's card number, sealed by the vault.
@@ -121,8 +123,8 @@ impl Changes {
     }
 
     /// Returns the entity of the first payment that is written, else of the first registration, else of the first
-    /// checkout, else of the first change of risk rules or of a review, else the one that was named. Returns `None` if
-    /// there is none of them.
+    /// checkout, else of the first change of risk rules, of a review or of a schedule, else the one that was named.
+    /// Returns `None` if there is none of them.
     pub fn owning_entity(&self) -> Option<EntityId> {
         let payment = self.payments.first().map(|payment| &payment.entity);
         let owner = payment
@@ -130,6 +132,7 @@ impl Changes {
             .or_else(|| Some(&self.checkouts.first()?.entity))
             .or_else(|| Some(&self.risk_changes.first()?.entity))
             .or_else(|| Some(&self.review_changes.first()?.entity))
+            .or_else(|| Some(self.schedules.first()?.entity()))
             .or(self.response_owner.as_ref());
         owner.cloned()
     }
@@ -152,6 +155,7 @@ impl Changes {
         self.review_changes.extend(others.review_changes);
         self.risk_changes.extend(others.risk_changes);
         self.risk_counters.extend(others.risk_counters);
+        self.schedules.extend(others.schedules);
         self.replaced_response = self.replaced_response.or(others.replaced_response);
         self.outgoing_gets.extend(others.outgoing_gets);
         self.response = self.response.or(others.response);
@@ -226,6 +230,9 @@ impl Changes {
             wrote_message |= review_callback::write_decision(connection, sources, decision)?;
         }
         wrote_message |= self.stored_credentials.apply(connection, sources)?;
+        for schedule in &self.schedules {
+            wrote_message |= schedule.apply(connection, sources)?;
+        }
         Ok(wrote_message)
     }
 

@@ -41,8 +41,8 @@ impl AdminStore {
     }
 }
 
-/// Moves an entity's clock ahead, and by the same duration moves the timers, reviews and unfinished messages of the
-/// entity and its channels earlier. An unknown entity changes nothing.
+/// Moves an entity's clock ahead, and by the same duration moves the timers, schedules, reviews and unfinished
+/// messages of the entity and its channels earlier. An unknown entity changes nothing.
 fn move_clock(connection: &Connection, clock: &EntityId, by: SignedDuration) -> Result<(), StoreError> {
     let parameters = params![clock.as_str(), to_milliseconds(by)];
     connection.execute("UPDATE entity SET ahead = ahead + ?2 WHERE id = ?1", parameters)?;
@@ -55,6 +55,11 @@ fn move_clock(connection: &Connection, clock: &EntityId, by: SignedDuration) -> 
     connection.execute(
         "UPDATE message SET due = due - ?2
          WHERE due IS NOT NULL AND (entity = ?1 OR entity IN (SELECT id FROM entity WHERE merchant = ?1))",
+        parameters,
+    )?;
+    connection.execute(
+        "UPDATE schedule SET due = due - ?2
+         WHERE due IS NOT NULL AND entity IN (SELECT ?1 UNION SELECT id FROM entity WHERE merchant = ?1)",
         parameters,
     )?;
     // One statement for each of the indexes, which lead to the reviews of these entities.

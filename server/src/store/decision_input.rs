@@ -8,10 +8,11 @@ use super::wallet::UsedWalletToken;
 use super::{StoredCredentialKeys, StoredCredentials, StoredPayment};
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
-use crate::domain::id::{CheckoutId, EntityId, PaymentId};
+use crate::domain::id::{CheckoutId, EntityId, PaymentId, ScheduleId};
 use crate::domain::payment::{FollowUpSummary, Payment};
 use crate::domain::review_queue::ReviewStatus;
 use crate::domain::risk_rules::RiskState;
+use crate::domain::schedule::Schedule;
 use crate::risk::CounterRow;
 
 /// Keys of the data to load for a decision.
@@ -41,6 +42,8 @@ pub struct RecordKeys {
     pub risk: Option<RiskKeys>,
     /// Velocity counters and first sightings of accounts.
     pub risk_counters: Vec<RiskRowKeys>,
+    /// A schedule, by the id of its first request.
+    pub schedule: Option<ScheduleId>,
 }
 
 impl RecordKeys {
@@ -115,4 +118,6 @@ pub struct LoadedRecords {
     pub risk: RiskState,
     /// The requested velocity counters and sightings that are stored.
     pub risk_counters: Vec<CounterRow>,
+    /// The requested schedule, if it exists.
+    pub schedule: Option<Schedule>,
 }

@@ -55,6 +55,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0035_process_dates",
     "0036_no_account_blind_index",
     "0037_no_purge_index",
+    "0038_schedules",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

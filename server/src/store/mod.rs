@@ -47,6 +47,7 @@ mod risk_counters;
 pub mod risk_list;
 pub mod risk_rules;
 mod rows;
+pub mod schedule;
 mod schema;
 pub mod sealed;
 pub mod sealed_key;

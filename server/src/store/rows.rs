@@ -3,8 +3,8 @@
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{
-    LoadedRecords, RecordKeys, StoreError, entity, queries, review_queue, risk_counters, risk_rules, shared_parameters,
-    stored_credentials, wallet,
+    LoadedRecords, RecordKeys, StoreError, entity, queries, review_queue, risk_counters, risk_rules, schedule,
+    shared_parameters, stored_credentials, wallet,
 };
 use crate::domain::checkout::Checkout;
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
@@ -57,6 +57,10 @@ pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result
         None => RiskState::default(),
     };
     let risk_counters = risk_counters::load_rows(connection, &keys.risk_counters)?;
+    let schedule = match &keys.schedule {
+        Some(id) => schedule::load_schedule(connection, id)?,
+        None => None,
+    };
     Ok(LoadedRecords {
         checkout,
         entity,
@@ -68,6 +72,7 @@ pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result
         review,
         risk,
         risk_counters,
+        schedule,
     })
 }
 

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::rows::{decode_document, encode_document};
-use super::{Changes, Sources, Store, StoreError, StoreErrorKind, event};
+use super::{Changes, Sources, Store, StoreError, StoreErrorKind, event, schedule};
 use crate::domain::effects;
 use crate::domain::id::{EntityId, RegistrationId};
 use crate::domain::registration::Registration;
@@ -129,7 +129,8 @@ impl StoredCredentialChanges {
 }
 
 /// Writes a new or changed registration, and its event. If it has ended, deletes its sealed account and its standing
-/// instructions; otherwise updates the time until which its account is retained. Returns true if a message was written.
+/// instructions, and ends its schedules; otherwise updates the time until which its account is retained. Returns true
+/// if a message was written.
 fn write_registration(
     connection: &Connection,
     sources: &Sources,
@@ -149,15 +150,17 @@ fn write_registration(
             .prepare_cached("UPDATE registration SET document = ?3 WHERE entity = ?1 AND id = ?2")?
             .execute(params![entity, id, document])?;
     }
+    let mut ended_schedules = false;
     if registration.ended.is_some() {
         delete_account(connection, id)?;
+        ended_schedules = schedule::end_schedules(connection, sources, id)?;
     } else {
         connection
             .prepare_cached("UPDATE registration_account SET purge_at = ?2 WHERE registration = ?1")?
             .execute(params![id, registration.retained_until.map(Timestamp::as_millisecond)])?;
     }
     let event = effects::registration_event(before.as_ref(), registration);
-    event::publish_events(connection, sources, &registration.entity, &[event], &document)
+    Ok(event::publish_events(connection, sources, &registration.entity, &[event], &document)? || ended_schedules)
 }
 
 /// A registration, and its sealed account as long as that is stored.
@@ -262,16 +265,18 @@ fn end_expired_batch(
         .query_map(params![now.as_millisecond(), BATCH], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<Result<_, _>>()?;
     let mut changes = Changes::default();
+    let mut wrote_message = false;
     for (entity, id) in &due {
         match load_readable_registration(connection, entity, id)? {
             Some(registration) => changes = changes.with_registration(&end(&registration)),
             None => {
                 tracing::warn!(registration = id, entity, "expired account deleted; its registration is unreadable");
                 delete_account(connection, id)?;
+                wrote_message |= schedule::end_schedules(connection, sources, id)?;
             }
         }
     }
-    let wrote_message = changes.apply(connection, sources)?;
+    wrote_message |= changes.apply(connection, sources)?;
     Ok(EndedBatch { size: due.len(), wrote_message })
 }
 

@@ -53,6 +53,20 @@ codes! {
     CODE_INVALID = "100.100.601";
     /// The card number is not one of the brand's.
     NUMBER_NOT_OF_BRAND = "100.100.700";
+    /// A schedule has no time at which it runs.
+    JOB_WITHOUT_TIME = "100.250.100";
+    /// A duration has no unit, or no number.
+    JOB_DURATION_INVALID = "100.250.106";
+    /// A notice has no unit, or no number.
+    JOB_NOTICE_INVALID = "100.250.107";
+    /// The times of a schedule contradict each other, or never come.
+    JOB_TIMES_INVALID = "100.250.120";
+    /// A day of the week is not one of 1 to 7.
+    JOB_WEEKDAY_INVALID = "100.250.125";
+    /// A schedule that has ended cannot be changed.
+    JOB_NOT_SCHEDULED = "100.360.300";
+    /// A schedule has ended already, or cannot end yet.
+    JOB_NOT_DESCHEDULED = "100.360.303";
     /// The risk check demands a challenge or a review, and the payment was not executed.
     RISK_CHALLENGE = "100.400.141";
     /// The risk check denied the payment, which was not executed.

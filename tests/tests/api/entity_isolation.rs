@@ -5,6 +5,7 @@ use reqwest::Method;
 use tillgate::api::docs::{Caller, ROUTES, Route};
 use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, encode_form};
 
+use crate::schedules::{AGREEMENT, create_schedule};
 use crate::support::*;
 
 /// Values in the owner's objects that nobody else may read.
@@ -34,6 +35,8 @@ enum ObjectReference {
     Registration,
     /// By the id of a held payment in its path.
     Review,
+    /// By the id of a schedule in its path.
+    Schedule,
     /// By fields in the query or in the body, each of which refers to an object of the owner.
     Fields(&'static [&'static str]),
     /// No reference.
@@ -59,6 +62,8 @@ fn object_reference(route: &Route) -> ObjectReference {
         path if path.starts_with("/reports/v1/") => ObjectReference::Nothing,
         "/v2/reviews" => ObjectReference::Fields(&["merchantTransactionId"]),
         path if path.starts_with("/v2/reviews/{id}") => ObjectReference::Review,
+        "/scheduling/v1/schedules" => ObjectReference::Fields(&["registrationId"]),
+        path if path.starts_with("/scheduling/v1/schedules/{id}") => ObjectReference::Schedule,
         "/v1/query" | "/v3/query" => ObjectReference::Fields(&["merchantTransactionId"]),
         path => panic!("the test does not know {path}: add it to `object_reference`"),
     }
@@ -73,6 +78,7 @@ struct OwnerObjects {
     payment: String,
     registration: String,
     review: String,
+    schedule: String,
 }
 
 impl OwnerObjects {
@@ -92,8 +98,11 @@ impl OwnerObjects {
         assert_result(&owner.post("v2/risk/lists", &listed).await?, 200, "000.000.100");
         let review = owner.pay_by_card(&[&SECRETS[..], &SUSPICIOUS].concat()).await?;
         assert_result(&review, 200, crate::held_payments::HELD);
-        let registration = owner.post("v1/registrations", &[&fields[..], &SECRETS[..]].concat()).await?;
+        let registration = owner.post("v1/registrations", &[&fields[..], &SECRETS[..], &AGREEMENT].concat()).await?;
         assert_result(&registration, 200, "000.100.110");
+        let daily = [&[("job.hour", "12"), ("amount", "92.00")], &SECRETS[..3]].concat();
+        let schedule = create_schedule(owner, registration.id(), &daily).await?;
+        assert_result(&schedule, 200, "000.000.100");
         let store_account = [("createRegistration", "true")];
         let tokenisation = owner.post("v1/checkouts", &[&store_account[..], &SECRETS[..3]].concat()).await?;
         assert_result(&tokenisation, 200, "000.200.100");
@@ -104,11 +113,20 @@ impl OwnerObjects {
             payment: payment.id().to_owned(),
             registration: registration.id().to_owned(),
             review: review.id().to_owned(),
+            schedule: schedule.id().to_owned(),
         })
     }
 
     fn all_ids(&self) -> impl Iterator<Item = &str> {
-        let all = [&self.checkout, &self.settled, &self.tokenisation, &self.payment, &self.registration, &self.review];
+        let all = [
+            &self.checkout,
+            &self.settled,
+            &self.tokenisation,
+            &self.payment,
+            &self.registration,
+            &self.review,
+            &self.schedule,
+        ];
         all.into_iter().map(String::as_str)
     }
 }
@@ -189,6 +207,7 @@ async fn every_id_of_one_entity_is_as_unknown_to_another_as_one_that_never_was()
             ObjectReference::Tokenisation => owned.tokenisation.as_str(),
             ObjectReference::Registration => owned.registration.as_str(),
             ObjectReference::Review => owned.review.as_str(),
+            ObjectReference::Schedule => owned.schedule.as_str(),
         };
         let mut unknown = 0;
         // Ids of the route's own kind, and of every other kind.
@@ -232,7 +251,9 @@ async fn what_one_entity_names_in_a_field_is_not_found_by_another() -> anyhow::R
         for name in fields {
             let (value, nothing) = match *name {
                 "merchantTransactionId" => (SECRETS[0].1.to_owned(), "sweep-nobody-order-0000".to_owned()),
-                "registrations[0].id" => (owned.registration.clone(), missing_id(&owned.registration)),
+                "registrations[0].id" | "registrationId" => {
+                    (owned.registration.clone(), missing_id(&owned.registration))
+                }
                 name => anyhow::bail!("the sweep has nothing to put into {name}"),
             };
             let order = [("amount", "1.00"), ("currency", "EUR"), ("paymentType", "DB")];

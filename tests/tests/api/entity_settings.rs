@@ -61,6 +61,11 @@ async fn an_entity_that_is_changed_is_like_one_that_was_made_so() -> anyhow::Res
             "channel",
             json!({ "three_d": "when-enrolled", "risk": false, "priority": 100, "require_cvv": true, "registrations_require_cvv": true }),
         ),
+        (&["--time-zone", "europe/berlin"], "time_zone", json!("Europe/Berlin")),
+        (&["--time-zone", "UTC"], "time_zone", Value::Null),
+        (&["--schedule-retries", "900=60m;800.100.155=24h,72h"], "schedule_retries", json!("900=1h;800.100.155=1d,3d")),
+        (&["--schedule-retries", "none"], "schedule_retries", json!("none")),
+        (&["--schedule-retries", "default"], "schedule_retries", Value::Null),
         (&["--origin", "any"], "origins", json!([])),
         (
             &["--brands", "VISA,JCB"],

@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use crate::held_payments::create_reviewed_shop;
 use crate::resilience::{PATIENT, lock_database};
 use crate::review_queue::hold_payment;
+use crate::schedules::{SCHEDULES, create_schedule, register_card};
 use crate::support::*;
 
 /// Returns the parameters of a debit of an amount in euros with the test card.
@@ -19,7 +20,7 @@ fn debit_fields(amount: &str) -> Vec<(&str, &str)> {
 }
 
 /// Posts with the merchant's token, its entity and an `Idempotency-Key`. Returns any response.
-async fn post_with_key(
+pub async fn post_with_key(
     shop: &MerchantClient,
     path: &str,
     key: &str,
@@ -108,6 +109,18 @@ async fn example_request(
             let stored = shop.post("v1/registrations", &tillgate_tests::CARD).await?;
             let charge = vec![("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")];
             (format!("v1/registrations/{}/payments", stored.id()), charge)
+        }
+        "/scheduling/v1/schedules" => {
+            // Every other field is static; there is one such leak for each test.
+            let registration = register_card(shop, &[]).await?.leak();
+            let mut fields = vec![("amount", "9.00"), ("currency", "EUR"), ("paymentType", "SD"), ("job.hour", "12")];
+            fields.push(("registrationId", registration));
+            (SCHEDULES.to_owned(), fields)
+        }
+        "/scheduling/v1/schedules/{id}/reschedule" | "/scheduling/v1/schedules/{id}/deschedule" => {
+            let registration = register_card(shop, &[]).await?;
+            let created = create_schedule(shop, &registration, &[("job.hour", "12")]).await?;
+            (route.trim_start_matches('/').replace("{id}", created.id()), Vec::new())
         }
         "/v1/clock/{advance}" => ("v1/clock/0s".to_owned(), Vec::new()),
         "/v2/riskScreen" => ("v2/riskScreen".to_owned(), check_fields()),

@@ -107,6 +107,8 @@ mod risk_walkthrough;
 mod risk_webhooks;
 mod routes;
 mod sandbox_numbers;
+mod schedule_runs;
+mod schedules;
 mod scripts;
 mod secrets;
 mod service;

@@ -432,12 +432,3 @@ async fn a_secret_is_rotated_without_an_event_that_the_receiver_cannot_read() ->
     assert_eq!(scene.expect_event("PAYMENT").await?["id"], paid.id());
     Ok(())
 }
-
-#[tokio::test]
-async fn the_command_line_says_which_events_are_not_sent_yet() -> anyhow::Result<()> {
-    let help = String::from_utf8(crate::command_line::run_tillgate(&["webhook", "create", "--help"]).await?.stdout)?;
-    let unsent: Vec<&str> =
-        help.lines().filter(|line| line.contains(": ") && line.contains("Nothing is sent yet")).collect();
-    assert!(unsent.len() == 1 && unsent[0].contains("- SCHEDULE:"), "{help}");
-    Ok(())
-}

@@ -8,6 +8,7 @@ mod page_text;
 mod response_schemas;
 mod responses;
 mod route;
+mod schedule_schemas;
 mod schema;
 mod table;
 

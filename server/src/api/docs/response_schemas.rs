@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::schedule_schemas;
+
 /// Returns every schema of responses and of their parts, with its name.
 pub(super) fn all_schemas() -> Vec<(&'static str, Value)> {
     [
@@ -11,18 +13,19 @@ pub(super) fn all_schemas() -> Vec<(&'static str, Value)> {
         risk_schemas(),
         list_schemas(),
         review_schemas(),
+        schedule_schemas::schedule_schemas(),
         service_schemas(),
     ]
     .concat()
 }
 
 /// Returns the schema of any text.
-fn text_schema() -> Value {
+pub(super) fn text_schema() -> Value {
     json!({ "type": "string" })
 }
 
 /// Returns a reference to the schema of a result.
-fn result_reference() -> Value {
+pub(super) fn result_reference() -> Value {
     json!({ "$ref": "#/components/schemas/Result" })
 }
 
@@ -421,7 +424,7 @@ fn service_schemas() -> Vec<(&'static str, Value)> {
 
 /// Returns the schema of a response with these properties and the envelope that all responses have. `required` is
 /// without the envelope, which is always required.
-fn response_schema(required: &[&str], properties: Value) -> Value {
+pub(super) fn response_schema(required: &[&str], properties: Value) -> Value {
     let mut all = json!({
         "buildNumber": { "type": "string", "maxLength": 255 },
         "timestamp": { "type": "string", "pattern": r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+0000$" },

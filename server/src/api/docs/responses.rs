@@ -127,6 +127,8 @@ fn success_condition(route: &Route) -> &'static str {
         ResponseContent::Noted => "The report was taken",
         ResponseContent::AddedRules => "The version",
         ResponseContent::UsedRules => "The versions in use",
+        ResponseContent::Schedule => "The schedule and its next runs",
+        ResponseContent::Schedules => "The schedule with its chain and runs, or the schedules of the registration",
         ResponseContent::RuleVersions => "The versions",
         ResponseContent::RulesText => "The file",
         ResponseContent::DryRun => "The dry run has begun; the lines follow as it goes on",
@@ -172,6 +174,8 @@ pub(super) fn schema_name(body: ResponseContent) -> Option<&'static str> {
         ResponseContent::CheckoutState => "CheckoutStateAnswer",
         ResponseContent::Submitted => "SubmittedAnswer",
         ResponseContent::Registration => "RegistrationAnswer",
+        ResponseContent::Schedule => "ScheduleAnswer",
+        ResponseContent::Schedules => "SchedulesAnswer",
         ResponseContent::ResultCodes => "ResultCodes",
         ResponseContent::Health => "Health",
         ResponseContent::Clock => "ClockAnswer",
@@ -250,6 +254,16 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
     ),
     ("checkoutState", "Where a checkout stands: OPEN, PENDING, HELD, PAID, REGISTERED or EXPIRED."),
     ("everything else you sent", "Comes back under its own name, nested at the dots; secrets never do."),
+    (
+        "plan.*",
+        "A schedule: active (true for the live request of its chain), timeZone, missedRuns, nextRuns, retryAt, endsAt \
+         and ended.",
+    ),
+    (
+        "runs[n].*",
+        "The attempts of a schedule, newest first: occurrence, attempt, at, outcome (CHARGED, DECLINED, PENDING, REFUSED \
+         or SKIPPED), result, paymentId, reason, missedSince and retryAt.",
+    ),
     (
         "review.*",
         "A held payment: state (open, approved, cancelled or expired), since, deadline, claim (analyst, since, until) \

@@ -71,6 +71,8 @@ pub enum RouteSection {
     Payments,
     /// Stored payment data.
     Registrations,
+    /// Payments at planned times.
+    Schedules,
     /// Searches for payments.
     Queries,
     /// Reports about payments.
@@ -87,10 +89,11 @@ pub enum RouteSection {
 
 impl RouteSection {
     /// Every section, in the order of the documents.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Checkouts,
         Self::Payments,
         Self::Registrations,
+        Self::Schedules,
         Self::Queries,
         Self::Reports,
         Self::Risk,
@@ -105,6 +108,7 @@ impl RouteSection {
             Self::Checkouts => "Checkouts",
             Self::Payments => "Payments",
             Self::Registrations => "Registrations",
+            Self::Schedules => "Schedules",
             Self::Queries => "Queries",
             Self::Reports => "Reports",
             Self::Risk => "Risk rules",
@@ -160,6 +164,10 @@ pub enum ResponseContent {
     Submitted,
     /// A registration.
     Registration,
+    /// A schedule after a request.
+    Schedule,
+    /// A schedule with its chain and its runs, or several.
+    Schedules,
     /// The table of result codes.
     ResultCodes,
     /// The health of the service.

@@ -8,7 +8,9 @@ use super::route::ResponseContent::{
     self, Checkout, CheckoutStatus, File, Health, Html, OpenApi, Payment, Registration, ResultCodes, Script, Submitted,
 };
 use super::route::RouteHost::{Both, Fields};
-use super::route::RouteSection::{Checkouts, Form, Payments, Queries, Registrations, Reports, Reviews, Risk, Service};
+use super::route::RouteSection::{
+    Checkouts, Form, Payments, Queries, Registrations, Reports, Reviews, Risk, Schedules, Service,
+};
 use super::route::{AcceptedParameters, Route, RouteParameter};
 use crate::connector::registry;
 use crate::connector::sandbox::{BrandPage, RouteDescription, WalletSheet};
@@ -35,6 +37,13 @@ const LOCALE: RouteParameter = RouteParameter {
     pattern: "^[A-Za-z0-9_-]{0,35}$",
     required: false,
     note: "The language of the form.",
+};
+
+const MISSED_RUNS: RouteParameter = RouteParameter {
+    name: "job.missedRuns",
+    pattern: "^(ONCE|ALL|SKIP)$",
+    required: false,
+    note: "Runs that were missed: ONCE for one run in place of all of them, ALL for each, SKIP for none; ONCE unless you say otherwise.",
 };
 
 const LIST: RouteParameter =
@@ -114,6 +123,9 @@ const WALLET: RouteParameter =
 
 /// Required parameters of every payment request.
 const PAYMENT_REQUIRED: &[&str] = &["amount", "currency", "paymentType"];
+
+/// Required parameters of a new schedule.
+const SCHEDULE_REQUIRED: &[&str] = &["registrationId", "amount", "currency", "paymentType"];
 
 /// Required parameters of every stand-alone risk check.
 const SCREEN_REQUIRED: &[&str] = &["amount", "currency", "merchantTransactionId"];
@@ -232,6 +244,20 @@ static BUILTIN_ROUTES: &[Route] = &[
     Route::new(Post, "/v1/registrations/{id}/payments", "payByRegistration", Registrations, "Pay with a registration", Payment)
         .with_note("The stored account pays, into the channel that holds it; where the merchant itself does, one of its channels is chosen as for any payment. card.cvv may come with the request, and with overrideHolder=true the holder, where none is stored. A brand with a page of its own sends the shopper there again (shopperResultUrl), unless an account with a provider is charged without the shopper. A charge without the shopper (standingInstruction.mode=REPEATED, source=MIT) is judged by what was agreed: an unknown initialTransactionId is refused with 700.100.100, an account that shows another number (of a card the first six and the last four digits) with 700.100.710, a charge after the expiry, too soon or one too many with 600.200.501 and the parameter that forbids it.")
         .with_accepted(AcceptedParameters::Payment).with_required(PAYMENT_REQUIRED),
+
+    Route::new(Post, "/scheduling/v1/schedules", "createSchedule", Schedules, "Let a registration pay at planned times (SD)", ResponseContent::Schedule)
+        .with_note("Each run is a payment that you initiate under the newest standing instruction of the registration, so store it with standingInstruction.mode INITIAL first. A time is needed: job.expression, or job.year to job.second. A missing finer part is 0, a missing coarser one is *. Days of the week are 1 (Sunday) to 7 (Saturday). plan.nextRuns previews the runs in the entity's time zone.")
+        .with_accepted(AcceptedParameters::Payment).with_required(SCHEDULE_REQUIRED).with_route_parameters(&[MISSED_RUNS]),
+    Route::new(Post, "/scheduling/v1/schedules/{id}/reschedule", "reschedule", Schedules, "Change a schedule (RS)", ResponseContent::Schedule)
+        .with_note("The id is that of any request of its chain; the answer has a new one. What you send replaces what was there, and a new time replaces all times.")
+        .with_accepted(AcceptedParameters::Payment).with_route_parameters(&[MISSED_RUNS]),
+    Route::new(Post, "/scheduling/v1/schedules/{id}/deschedule", "deschedule", Schedules, "End a schedule (DS)", ResponseContent::Schedule)
+        .with_note("At once, after job.noticeNumber, or with the duration if job.noticeCallable is DURATION_END. plan.endsAt says when.")
+        .with_accepted(AcceptedParameters::Names(&["paymentType"])),
+    Route::new(Delete, "/scheduling/v1/schedules/{id}", "deleteSchedule", Schedules, "End a schedule, by the older address", ResponseContent::Schedule)
+        .with_note("Same as deschedule."),
+    Route::new(Get, "/scheduling/v1/schedules/{id}", "readSchedule", Schedules, "Read a schedule, or those of a registration", ResponseContent::Schedules)
+        .with_note("The id of any request of a chain leads to its schedule, with the chain and the latest 100 runs. The id of a registration leads to a list, schedules, with the latest 100."),
 
     Route::new(Get, "/v1/query", "queryPayments", Queries, "Find payments by reference, statement number or day", ResponseContent::Payments)
         .with_note("Ask by merchantTransactionId, by shortId, or by date.from and date.to. Long lists come in pages: send cursor of the answer before. Older clients number the pages: with pageNo the answer has pages, how many there are, for lists of at most 10000 payments. When none is found: 404 with 700.400.580.")

@@ -1,0 +1,14 @@
+//! Schedules: payments that a registration makes at planned times. Everything here is a pure function of the schedule,
+//! its parameters and a moment.
+
+pub mod expression;
+pub mod period;
+pub mod plan;
+pub mod record;
+pub mod recurrence;
+pub mod retry;
+pub mod terms;
+pub mod timing;
+
+pub use record::{EndReason, OpenRun, RunOutcome, Schedule, ScheduleRun, ScheduleStep, StepType};
+pub use terms::{MissedRuns, ScheduleTerms};

@@ -1,0 +1,211 @@
+//! Retries of a declined run, by its result code.
+//!
+//! A plan has one rule for each group of codes, with the wait before each retry. Codes of hard declines cannot be in a
+//! plan: the card is lost, blocked or closed, or its holder has revoked the order.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::SignedDuration;
+use tillgate_shared::result::ResultCode;
+
+/// Result codes of hard declines, by their beginning. A run that ends with one is never retried.
+const HARD: [&str; 25] = [
+    "800.100.151",
+    "800.100.154",
+    "800.100.157",
+    "800.100.158",
+    "800.100.159",
+    "800.100.160",
+    "800.100.161",
+    "800.100.165",
+    "800.100.168",
+    "800.100.170",
+    "800.100.171",
+    "800.100.172",
+    "800.100.178",
+    "800.100.181",
+    "800.100.195",
+    "800.100.196",
+    "800.100.197",
+    "800.100.201",
+    "800.100.202",
+    "800.100.204",
+    "800.100.205",
+    "800.100.208",
+    "800.100.402",
+    "800.100.403",
+    "800.100.50",
+];
+/// The plan of an entity that has none of its own: too little money after days, a fault in between after hours.
+const DEFAULT: &str = "800.100.155=1d,3d,7d;800.100.203=1d,3d,7d;800.100.162=1d,3d;800.100.163=1d;800.100.176=6h,1d;\
+                       800.100.179=1d;800.800=1h,6h;900=1h,6h,1d";
+/// Maximum number of retries of a run.
+const MAX_RETRIES: usize = 10;
+/// Longest wait.
+const MAX_WAIT: SignedDuration = SignedDuration::from_hours(60 * 24);
+
+/// Plan of the retries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RetryPlan(Vec<RetryRule>);
+
+/// Retries of the codes with a beginning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct RetryRule {
+    codes: String,
+    waits: Vec<SignedDuration>,
+}
+
+impl RetryPlan {
+    /// Returns the wait before the next retry of a run that has ended with `code`, after a number of earlier retries.
+    /// The rule with the longest matching beginning decides. `None` if the run is not retried.
+    pub fn wait_after(&self, code: ResultCode, retries: usize) -> Option<SignedDuration> {
+        if is_hard_decline(code.code()) {
+            return None;
+        }
+        let matching = self.0.iter().filter(|rule| code.code().starts_with(&rule.codes));
+        matching.max_by_key(|rule| rule.codes.len())?.waits.get(retries).copied()
+    }
+}
+
+impl Default for RetryPlan {
+    fn default() -> Self {
+        // A test parses it.
+        DEFAULT.parse().unwrap_or(Self(Vec::new()))
+    }
+}
+
+/// Returns true if a run that has ended with this code is never retried.
+fn is_hard_decline(code: &str) -> bool {
+    HARD.iter().any(|hard| code.starts_with(hard))
+}
+
+impl FromStr for RetryPlan {
+    type Err = String;
+
+    /// Parses a plan such as `800.100.155=1d,3d;900=1h`. The word `none` is a plan without retries.
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "none" {
+            return Ok(Self(Vec::new()));
+        }
+        let rules: Vec<RetryRule> = text.split(';').map(parse_rule).collect::<Result<_, _>>()?;
+        Ok(Self(rules))
+    }
+}
+
+/// Parses a rule such as `800.100.155=1d,3d`.
+fn parse_rule(text: &str) -> Result<RetryRule, String> {
+    let shape = "a rule looks like 800.100.155=1d,3d: a result code or its beginning, and the wait before each retry";
+    let (codes, waits) = text.trim().split_once('=').ok_or(shape)?;
+    let known = ResultCode::all().any(|code| code.code().starts_with(codes)) && codes.len() >= 3;
+    if !known {
+        return Err(format!("no result code begins with {codes}: {shape}"));
+    }
+    if is_hard_decline(codes) {
+        return Err(format!("{codes} is a hard decline, which is never retried"));
+    }
+    let waits: Vec<SignedDuration> = waits
+        .split(',')
+        .map(|wait| parse_wait(wait).filter(|wait| wait.is_positive() && *wait <= MAX_WAIT).ok_or(shape))
+        .collect::<Result<_, _>>()?;
+    if waits.len() > MAX_RETRIES {
+        return Err(format!("a run has at most {MAX_RETRIES} retries"));
+    }
+    Ok(RetryRule { codes: codes.to_owned(), waits })
+}
+
+/// Parses a wait such as `30m`, `6h` or `3d`. A day has 24 hours.
+fn parse_wait(text: &str) -> Option<SignedDuration> {
+    let unit = text.chars().next_back()?;
+    let number: i64 = text.strip_suffix(unit)?.parse().ok()?;
+    let minutes = match unit {
+        'm' => number,
+        'h' => number.checked_mul(60)?,
+        'd' => number.checked_mul(24 * 60)?,
+        _ => return None,
+    };
+    Some(SignedDuration::from_secs(minutes.checked_mul(60)?))
+}
+
+impl fmt::Display for RetryPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("none");
+        }
+        for (place, rule) in self.0.iter().enumerate() {
+            let waits: Vec<String> = rule.waits.iter().map(|wait| format_wait(*wait)).collect();
+            write!(f, "{}{}={}", if place == 0 { "" } else { ";" }, rule.codes, waits.join(","))?;
+        }
+        Ok(())
+    }
+}
+
+/// Formats a wait in its largest unit.
+fn format_wait(wait: SignedDuration) -> String {
+    let minutes = wait.as_secs() / 60;
+    match minutes {
+        _ if minutes % (24 * 60) == 0 => format!("{}d", minutes / (24 * 60)),
+        _ if minutes % 60 == 0 => format!("{}h", minutes / 60),
+        _ => format!("{minutes}m"),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn code(text: &str) -> ResultCode {
+        ResultCode::find(text).unwrap()
+    }
+
+    #[test]
+    fn the_longest_beginning_of_a_code_decides_and_its_waits_come_in_order() {
+        let plan: RetryPlan = "800.100=30m;800.100.155=1d,3d;900=6h".parse().unwrap();
+        let hours = |number| Some(SignedDuration::from_hours(number));
+        assert_eq!(plan.wait_after(code("800.100.155"), 0), hours(24));
+        assert_eq!(plan.wait_after(code("800.100.155"), 1), hours(72));
+        assert_eq!(plan.wait_after(code("800.100.155"), 2), None);
+        assert_eq!(plan.wait_after(code("800.100.152"), 0), Some(SignedDuration::from_mins(30)));
+        assert_eq!(plan.wait_after(code("900.100.300"), 0), hours(6));
+        assert_eq!(plan.wait_after(code("100.100.303"), 0), None);
+        // A rule for a group does not include its hard declines.
+        assert_eq!(plan.wait_after(code("800.100.159"), 0), None);
+        assert_eq!(plan.wait_after(code("800.100.501"), 0), None);
+        assert_eq!(plan.to_string(), "800.100=30m;800.100.155=1d,3d;900=6h");
+    }
+
+    #[test]
+    fn the_default_plan_retries_too_little_money_and_no_hard_decline() {
+        let plan = RetryPlan::default();
+        assert_eq!(plan, DEFAULT.parse().unwrap());
+        assert!(plan.wait_after(code("800.100.203"), 2).is_some());
+        for hard in ResultCode::all().filter(|code| is_hard_decline(code.code())) {
+            assert_eq!(plan.wait_after(hard, 0), None, "{hard:?}");
+        }
+        assert!(HARD.iter().all(|hard| ResultCode::all().any(|code| code.code().starts_with(hard))));
+        assert_eq!("none".parse::<RetryPlan>().unwrap().wait_after(code("800.100.203"), 0), None);
+    }
+
+    #[test]
+    fn plans_that_are_wrong_or_retry_hard_declines_are_refused() {
+        for (text, reason) in [
+            ("", "a rule looks like"),
+            ("800.100.155", "a rule looks like"),
+            ("800.100.155=", "a rule looks like"),
+            ("800.100.155=1w", "a rule looks like"),
+            ("800.100.155=0d", "a rule looks like"),
+            ("800.100.155=-1d", "a rule looks like"),
+            ("800.100.155=61d", "a rule looks like"),
+            ("800.100.155=9999999999999999d", "a rule looks like"),
+            ("123.456=1d", "no result code"),
+            ("8=1d", "no result code"),
+            ("800.100.159=1d", "hard decline"),
+            ("800.100.501=1d", "hard decline"),
+            ("900=1h,1h,1h,1h,1h,1h,1h,1h,1h,1h,1h", "at most 10"),
+        ] {
+            let message = text.parse::<RetryPlan>().unwrap_err();
+            assert!(message.contains(reason), "{text}: {message}");
+        }
+    }
+}
