@@ -175,7 +175,10 @@ fn render_accepted_parameters(route: &Route) -> Markup {
         AcceptedParameters::Names(names) => names,
         _ => &[],
     };
-    let many = matches!(route.accepted, AcceptedParameters::Payment | AcceptedParameters::Browser);
+    let many = matches!(
+        route.accepted,
+        AcceptedParameters::Payment | AcceptedParameters::PaymentByRegistration | AcceptedParameters::Browser
+    );
     let groups = schema::parameter_groups().into_iter().filter(|group| {
         many && *group != ParameterGroup::Authentication
             && schema::parameters_of_group(*group).any(|row| route.accepts_parameter(row))

@@ -126,6 +126,8 @@ pub enum AcceptedParameters {
     Nothing,
     /// All parameters that describe a payment.
     Payment,
+    /// Those of a payment without the account, which is stored.
+    PaymentByRegistration,
     /// The listed parameters.
     Names(&'static [&'static str]),
     /// Parameters that a shopper's browser may set.
@@ -382,6 +384,17 @@ impl Route {
             AcceptedParameters::Nothing => false,
             AcceptedParameters::Payment => {
                 !matches!(row.group, ParameterGroup::Form | ParameterGroup::Reporting | ParameterGroup::Query)
+            }
+            AcceptedParameters::PaymentByRegistration => {
+                let by_payment = Self { accepted: AcceptedParameters::Payment, ..*self };
+                let is_account = matches!(
+                    row.group,
+                    ParameterGroup::Card
+                        | ParameterGroup::Wallet
+                        | ParameterGroup::VirtualAccount
+                        | ParameterGroup::BankAccount
+                );
+                by_payment.accepts_parameter(row) && !is_account
             }
             AcceptedParameters::Names(names) => names.contains(&row.name),
             AcceptedParameters::Browser => row.browser,

@@ -247,10 +247,10 @@ static BUILTIN_ROUTES: &[Route] = &[
 
     Route::new(Post, "/scheduling/v1/schedules", "createSchedule", Schedules, "Let a registration pay at planned times (SD)", ResponseContent::Schedule)
         .with_note("Each run is a payment that you initiate under the newest standing instruction of the registration, so store it with standingInstruction.mode INITIAL first. A time is needed: job.expression, or job.year to job.second. A missing finer part is 0, a missing coarser one is *. Days of the week are 1 (Sunday) to 7 (Saturday). plan.nextRuns previews the runs in the entity's time zone.")
-        .with_accepted(AcceptedParameters::Payment).with_required(SCHEDULE_REQUIRED).with_route_parameters(&[MISSED_RUNS]),
+        .with_accepted(AcceptedParameters::PaymentByRegistration).with_required(SCHEDULE_REQUIRED).with_route_parameters(&[MISSED_RUNS]),
     Route::new(Post, "/scheduling/v1/schedules/{id}/reschedule", "reschedule", Schedules, "Change a schedule (RS)", ResponseContent::Schedule)
         .with_note("The id is that of any request of its chain; the answer has a new one. What you send replaces what was there, and a new time replaces all times.")
-        .with_accepted(AcceptedParameters::Payment).with_route_parameters(&[MISSED_RUNS]),
+        .with_accepted(AcceptedParameters::PaymentByRegistration).with_route_parameters(&[MISSED_RUNS]),
     Route::new(Post, "/scheduling/v1/schedules/{id}/deschedule", "deschedule", Schedules, "End a schedule (DS)", ResponseContent::Schedule)
         .with_note("At once, after job.noticeNumber, or with the duration if job.noticeCallable is DURATION_END. plan.endsAt says when.")
         .with_accepted(AcceptedParameters::Names(&["paymentType"])),
