@@ -15,6 +15,7 @@ use super::error::ApiError;
 use super::extract::MerchantRequest;
 use super::json_object::JsonObject;
 use super::response::{build_response, result_fields};
+use crate::domain::entity::Entity;
 use crate::domain::query::PaymentRange;
 use crate::domain::refusal::Refusal;
 use crate::domain::report::{
@@ -23,8 +24,8 @@ use crate::domain::report::{
 };
 use crate::domain::report_table::ReportTable;
 use crate::gateway::Failure;
-use crate::gateway::report::ReportPosition;
-use crate::store::Cancellation;
+use crate::gateway::report::ReportReader;
+use crate::store::{Cancellation, StoreError};
 
 /// Time for which a report reads payments before others have their turn.
 const TURN: Duration = Duration::from_millis(200);
@@ -118,17 +119,22 @@ async fn fill_report<R: PaymentReport + Send + 'static>(
     mut report: R,
 ) -> Result<R, Failure> {
     let period = PaymentRange::require_from(&merchant.parameters)?;
-    let mut next = Some(ReportPosition::start(&state.gateway.directory, &merchant.entity.id, period));
-    while let Some(position) = next {
-        let shared = Arc::clone(state);
-        let read = move |cancelled: &Cancellation<'_>| {
-            let (history, started) = (shared.gateway.store.open_history()?, Instant::now());
-            position.add_payments(&history, report, &mut |_| !cancelled.is_cancelled() && started.elapsed() < TURN)
+    let mut reader = open_reader(state, &merchant.entity, period)?;
+    while !reader.is_at_end() {
+        let read = move |cancelled: &Cancellation<'_>| -> Result<_, Failure> {
+            let started = Instant::now();
+            reader.fill_report(&mut report, &mut |_| !cancelled.is_cancelled() && started.elapsed() < TURN)?;
+            Ok((reader, report))
         };
         let tenant = merchant.entity.merchant_or_self();
-        (report, next) = state.gateway.store.long_reads.run_read(tenant, read).await??;
+        (reader, report) = state.gateway.store.long_reads.run_read(tenant, read).await??;
     }
     Ok(report)
+}
+
+/// Opens the payments of an entity and of those below it.
+pub(super) fn open_reader(state: &AppState, entity: &Entity, period: PaymentRange) -> Result<ReportReader, StoreError> {
+    Ok(ReportReader::new(&state.gateway.directory, &entity.id, period, state.gateway.store.open_history()?))
 }
 
 /// Builds the response with a report as CSV.

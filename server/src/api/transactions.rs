@@ -15,15 +15,15 @@ use super::AppState;
 use super::error::ApiError;
 use super::extract::MerchantRequest;
 use super::query::list_entry_fields;
-use super::reports::ReportFormat;
+use super::reports::{ReportFormat, open_reader};
 use super::response::wire_time;
 use crate::domain::entity::Entity;
 use crate::domain::payment::Payment;
 use crate::domain::query::PaymentRange;
 use crate::domain::spreadsheet::escape_formula;
 use crate::gateway::Failure;
-use crate::gateway::report::ReportPosition;
-use crate::store::StoreError;
+use crate::gateway::report::ReportReader;
+use crate::store::{Cancellation, StoreError};
 
 /// Number of pages that wait for a slow client.
 const BUFFERED_PAGES: usize = 2;
@@ -64,12 +64,12 @@ pub(super) async fn report_transactions(
 async fn start_response(state: Arc<AppState>, merchant: MerchantRequest) -> Result<Response, Failure> {
     let format = ReportFormat::parse(merchant.own.get("format"))?;
     let period = PaymentRange::require_from(&merchant.parameters)?;
-    let position = ReportPosition::start(&state.gateway.directory, &merchant.entity.id, period);
+    let reader = open_reader(&state, &merchant.entity, period)?;
     let transactions = TransactionSender { state, entity: merchant.entity, format };
-    let (first, next) = transactions.read_page(position).await?;
+    let (first, reader) = transactions.read_page(reader).await?;
     let (sender, body) = Channel::new(BUFFERED_PAGES);
     let header = if format == ReportFormat::Csv { COLUMNS.join(",") + "\r\n" } else { String::new() };
-    tokio::spawn(transactions.send_pages([header.into_bytes(), first].concat(), next, sender));
+    tokio::spawn(transactions.send_pages([header.into_bytes(), first].concat(), reader, sender));
     let media_type = match format {
         ReportFormat::Csv => "text/csv; charset=utf-8",
         ReportFormat::Json => "application/x-ndjson",
@@ -80,33 +80,34 @@ async fn start_response(state: Arc<AppState>, merchant: MerchantRequest) -> Resu
 }
 
 impl TransactionSender {
-    /// Reads a page in the queue of the merchant's long reads. Returns its lines, and the position after it.
-    async fn read_page(&self, position: ReportPosition) -> Result<(Vec<u8>, Option<ReportPosition>), Failure> {
-        let (state, entity, format) = (Arc::clone(&self.state), Arc::clone(&self.entity), self.format);
-        let tenant = self.entity.merchant_or_self();
-        let read = move |_: &crate::store::Cancellation<'_>| -> Result<_, StoreError> {
-            let (payments, next) = position.read_page(&state.gateway.store.open_history()?)?;
+    /// Reads the next page in the queue of the merchant's long reads. Returns its lines, and the reader.
+    async fn read_page(&self, mut reader: ReportReader) -> Result<(Vec<u8>, ReportReader), Failure> {
+        let (entity, format) = (Arc::clone(&self.entity), self.format);
+        let read = move |_: &Cancellation<'_>| -> Result<_, StoreError> {
+            let payments = reader.read_page()?;
             let lines = match format {
                 ReportFormat::Csv => write_rows(&payments),
                 ReportFormat::Json => write_objects(&entity, &payments),
             };
-            Ok((lines, next))
+            Ok((lines, reader))
         };
-        Ok(self.state.gateway.store.long_reads.run_read(tenant, read).await??)
+        Ok(self.state.gateway.store.long_reads.run_read(self.entity.merchant_or_self(), read).await??)
     }
 
     /// Sends a page and those after it. If one cannot be read, the response ends without its end, so that the client
     /// does not take the part for the whole.
-    async fn send_pages(self, first: Vec<u8>, next: Option<ReportPosition>, mut sender: Sender<Bytes, Failure>) {
-        let (mut lines, mut next) = (first, next);
+    async fn send_pages(self, first: Vec<u8>, reader: ReportReader, mut sender: Sender<Bytes, Failure>) {
+        let (mut lines, mut reader) = (first, reader);
         loop {
             if !lines.is_empty() && sender.send_data(lines.into()).await.is_err() {
                 // The client has disconnected.
                 return;
             }
-            let Some(position) = next else { return };
-            match self.read_page(position).await {
-                Ok(page) => (lines, next) = page,
+            if reader.is_at_end() {
+                return;
+            }
+            match self.read_page(reader).await {
+                Ok(page) => (lines, reader) = page,
                 Err(failure) => {
                     tracing::warn!(entity = self.entity.id.as_str(), error = %failure, "a report cannot be read to its end");
                     return sender.abort(failure);

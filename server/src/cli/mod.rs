@@ -46,9 +46,11 @@ mod webhook_rotation;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::{Args, Parser, Subcommand};
+use tillgate_shared::parameter::ParameterError;
 
+use crate::domain::refusal::Refusal;
 use crate::store::AdminStore;
 
 /// A self-hosted payment gateway with a hosted payment form.
@@ -132,6 +134,18 @@ impl CommonOptions {
 /// Opens an existing store. A mistyped folder is reported as an error; no store is created in it.
 fn open_existing(data: &Path) -> anyhow::Result<AdminStore> {
     AdminStore::open_existing(data)?.with_context(|| format!("there is no store in {}", data.display()))
+}
+
+/// Names the options at fault, each with its message: `date.from` is `--from`, and `groupBy` is `--group-by`.
+fn describe_refusal(refusal: &Refusal) -> anyhow::Error {
+    let describe = |error: &ParameterError| {
+        let option = match error.name.as_ref() {
+            "groupBy" => "group-by",
+            name => name.strip_prefix("date.").unwrap_or(name),
+        };
+        format!("--{option} {}", error.message)
+    };
+    anyhow!("{}", refusal.parameters.iter().map(describe).collect::<Vec<_>>().join("; "))
 }
 
 /// Runs the command line of this process. An error is printed to the standard error stream with its causes, and gives

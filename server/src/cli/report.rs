@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use indicatif::ProgressBar;
 use serde_json::{Map, Value};
@@ -13,14 +13,13 @@ use tillgate_shared::parameter::Parameters;
 
 use super::report_chart::{draw_svg, format_table};
 use super::risk_versions::load_entity_argument;
-use super::{CommonOptions, open_existing};
+use super::{CommonOptions, describe_refusal, open_existing};
 use crate::directory::Directory;
 use crate::domain::query::PaymentRange;
-use crate::domain::refusal::Refusal;
 use crate::domain::report::{AuthorizationReport, ChargebackReport, PaymentReport, TotalsColumns, TotalsReport};
 use crate::domain::report_table::ReportTable;
 use crate::gateway::Failure;
-use crate::gateway::report::ReportPosition;
+use crate::gateway::report::ReportReader;
 use crate::store::{AdminStore, lower_priority};
 
 /// Subcommands of `tillgate report`.
@@ -90,7 +89,7 @@ impl ReportCommand {
 
 impl ReportOptions {
     /// Fills an empty report and prints it.
-    fn run<R: PaymentReport>(self, report: R) -> anyhow::Result<()>
+    fn run<R: PaymentReport>(self, mut report: R) -> anyhow::Result<()>
     where
         for<'a> ReportTable: From<&'a R>,
     {
@@ -102,17 +101,17 @@ impl ReportOptions {
         store.fill_directory(&directory)?;
         drop(store);
         let history = AdminStore::open_history(&self.common.data)?;
-        let position = ReportPosition::start(&directory, &entity.id, period);
+        let mut reader = ReportReader::new(&directory, &entity.id, period, history);
         lower_priority();
         // It draws nothing if the standard error stream is no terminal.
         let progress = ProgressBar::new_spinner();
-        let filled = position.add_payments(&history, report, &mut |payments| {
+        let filled = reader.fill_report(&mut report, &mut |payments| {
             progress.set_position(payments);
             progress.set_message(format!("{payments} payments"));
             true
         });
         progress.finish_and_clear();
-        let (report, _) = filled.map_err(describe_failure)?;
+        filled.map_err(describe_failure)?;
         let table = ReportTable::from(&report);
         if let Some(file) = &self.svg {
             fs::write(file, draw_svg(&table)).with_context(|| format!("cannot write {}", file.display()))?;
@@ -140,16 +139,4 @@ fn describe_failure(failure: Failure) -> anyhow::Error {
         Failure::Refused(refusal) => describe_refusal(&refusal),
         other => other.into(),
     }
-}
-
-/// Names the options at fault, each with its message.
-fn describe_refusal(refusal: &Refusal) -> anyhow::Error {
-    let describe = |error: &tillgate_shared::parameter::ParameterError| {
-        let option = match error.name.as_ref() {
-            "groupBy" => "group-by",
-            name => name.strip_prefix("date.").unwrap_or(name),
-        };
-        format!("--{option} {}", error.message)
-    };
-    anyhow!("{}", refusal.parameters.iter().map(describe).collect::<Vec<_>>().join("; "))
 }

@@ -12,10 +12,9 @@ use tillgate_shared::parameter::Parameters;
 use super::risk::{RiskFileOptions, load_rules};
 use super::risk_dry_run_output::format_report;
 use super::risk_versions::load_entity_argument;
-use super::{CommonOptions, open_existing};
+use super::{CommonOptions, describe_refusal, open_existing};
 use crate::directory::Directory;
 use crate::domain::entity::Entity;
-use crate::domain::refusal::Refusal;
 use crate::domain::risk_dry_run::DEFAULT_EXAMPLES;
 use crate::gateway::risk_dry_run::{DryRun, DryRunProgress, DryRunRequest};
 use crate::risk::RuleSet;
@@ -111,15 +110,6 @@ impl DryRunRules {
             anyhow!("{version} cannot be read: {error}")
         })
     }
-}
-
-/// Names the options at fault, each with its message.
-fn describe_refusal(refusal: &Refusal) -> anyhow::Error {
-    let describe = |error: &tillgate_shared::parameter::ParameterError| {
-        let option = error.name.strip_prefix("date.").unwrap_or(&error.name);
-        format!("--{option} {}", error.message)
-    };
-    anyhow!("{}", refusal.parameters.iter().map(describe).collect::<Vec<_>>().join("; "))
 }
 
 fn show_progress(bar: &ProgressBar, progress: DryRunProgress) -> ControlFlow<()> {

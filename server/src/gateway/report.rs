@@ -12,10 +12,10 @@ use crate::domain::refusal::Refusal;
 use crate::domain::report::{MAX_ROWS, PaymentReport};
 use crate::store::{PaymentHistory, StoreError};
 
-/// A position in the payments of a report: entities in the order of their ids, and the payments of each by time.
-#[derive(Debug, Clone)]
-pub struct ReportPosition {
-    /// The entities from here on.
+/// Reads the payments of a report: of one entity after the other in the order of their ids, and of each by time.
+pub struct ReportReader {
+    history: PaymentHistory,
+    /// The entities that are left.
     entities: VecDeque<EntityId>,
     /// The whole period.
     period: PaymentRange,
@@ -23,45 +23,46 @@ pub struct ReportPosition {
     rest: PaymentRange,
 }
 
-impl ReportPosition {
-    /// Returns the position before the first payment of an entity and of those below it that take payments.
-    pub fn start(directory: &Directory, entity: &EntityId, period: PaymentRange) -> Self {
+impl ReportReader {
+    /// Begins before the first payment of an entity and of those below it that take payments.
+    pub fn new(directory: &Directory, entity: &EntityId, period: PaymentRange, history: PaymentHistory) -> Self {
         let entities = directory.entities_at_and_below(entity);
         let entities = entities.iter().filter(|entity| entity.level.allows_payments()).map(|entity| entity.id.clone());
-        Self { entities: entities.collect(), rest: period.clone(), period }
+        Self { history, entities: entities.collect(), rest: period.clone(), period }
     }
 
-    /// Reads the payments from here on, at most 100, and the position after them. It is `None` after the last one. A
-    /// page may be empty although it is not the last.
+    /// Returns true after the last payment.
+    pub fn is_at_end(&self) -> bool {
+        self.entities.is_empty()
+    }
+
+    /// Reads the next payments, at most 100. There may be none although the end is not reached.
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn read_page(mut self, history: &PaymentHistory) -> Result<(Vec<Payment>, Option<Self>), StoreError> {
-        let Some(entity) = self.entities.front() else { return Ok((Vec::new(), None)) };
-        let (payments, rest) = history.load_payments(entity, &self.rest)?;
+    pub fn read_page(&mut self) -> Result<Vec<Payment>, StoreError> {
+        let Some(entity) = self.entities.front() else { return Ok(Vec::new()) };
+        let (payments, rest) = self.history.load_payments(entity, &self.rest)?;
         self.rest = rest.unwrap_or_else(|| {
             self.entities.pop_front();
             self.period.clone()
         });
-        let is_last = self.entities.is_empty();
-        Ok((payments, (!is_last).then_some(self)))
+        Ok(payments)
     }
 
-    /// Adds payments from here on to a report, page by page. Calls `goes_on` with their number after each page, and
-    /// stops if it returns false. Returns the report, and the position after the last page. It is `None` at the end.
+    /// Adds the next payments to a report, page by page. Calls `goes_on` with their number after each page, and stops
+    /// if it returns false.
     ///
     /// # Errors
     /// 400 if there are more than 100,000 rows; if the store cannot be read.
-    pub fn add_payments<R: PaymentReport>(
-        self,
-        history: &PaymentHistory,
-        mut report: R,
+    pub fn fill_report(
+        &mut self,
+        report: &mut impl PaymentReport,
         goes_on: &mut dyn FnMut(u64) -> bool,
-    ) -> Result<(R, Option<Self>), Failure> {
-        let (mut read, mut next) = (0, Some(self));
-        while let Some(position) = next {
-            let payments;
-            (payments, next) = position.read_page(history)?;
+    ) -> Result<(), Failure> {
+        let mut read = 0;
+        while !self.is_at_end() {
+            let payments = self.read_page()?;
             payments.iter().for_each(|payment| report.add_payment(payment));
             if report.row_count() > MAX_ROWS {
                 return Err(refuse_rows());
@@ -71,7 +72,7 @@ impl ReportPosition {
                 break;
             }
         }
-        Ok((report, next))
+        Ok(())
     }
 }
 
