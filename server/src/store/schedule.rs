@@ -4,7 +4,8 @@
 //! attempt. So an attempt is made once, whichever process prepares it and wherever that process dies.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Params, params};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::rows::{decode_document, encode_document};
@@ -141,12 +142,8 @@ pub(super) fn end_schedules(
     sources: &Sources,
     registration: &str,
 ) -> Result<bool, StoreError> {
-    let mut statement =
-        connection.prepare_cached("SELECT document FROM schedule WHERE registration = ?1 AND due IS NOT NULL")?;
-    let schedules: Vec<Schedule> = statement
-        .query_map([registration], |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)))?
-        .map(|document| Ok::<_, StoreError>(document??))
-        .collect::<Result<_, _>>()?;
+    let query = "SELECT document FROM schedule WHERE registration = ?1 AND due IS NOT NULL";
+    let schedules: Vec<Schedule> = load_documents(connection, query, [registration])?;
     let mut wrote_message = false;
     for schedule in schedules {
         let schedule = schedule.with_deleted_registration();
@@ -157,24 +154,28 @@ pub(super) fn end_schedules(
 
 /// Loads a schedule by its id.
 pub(super) fn load_schedule(connection: &Connection, id: &ScheduleId) -> Result<Option<Schedule>, StoreError> {
-    load_one(connection, "SELECT document FROM schedule WHERE id = ?1", id.as_str())
+    load_one(connection, "SELECT document FROM schedule WHERE id = ?1", [id.as_str()])
 }
 
-/// Loads a schedule with a query for one document.
-fn load_one(connection: &Connection, query: &str, key: &str) -> Result<Option<Schedule>, StoreError> {
+/// Loads a document with a query for one.
+fn load_one<T: DeserializeOwned>(
+    connection: &Connection,
+    query: &str,
+    key: impl Params,
+) -> Result<Option<T>, StoreError> {
     let mut statement = connection.prepare_cached(query)?;
-    let document = statement.query_row([key], |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)));
+    let document = statement.query_row(key, |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)));
     Ok(document.optional()?.transpose()?)
 }
 
-/// Loads documents with a query whose parameters are a key and the largest number of rows.
-fn load_documents<T: serde::de::DeserializeOwned>(
+/// Loads documents with a query.
+fn load_documents<T: DeserializeOwned>(
     connection: &Connection,
     query: &str,
-    key: &str,
+    key: impl Params,
 ) -> Result<Vec<T>, StoreError> {
     let mut statement = connection.prepare_cached(query)?;
-    let rows = statement.query_map(params![key, LISTED], |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)))?;
+    let rows = statement.query_map(key, |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)))?;
     rows.map(|document| Ok(document??)).collect()
 }
 
@@ -186,7 +187,7 @@ impl Store {
     pub fn load_schedule_of_step(&self, id: &ScheduleId) -> Result<Option<Schedule>, StoreError> {
         let query = "SELECT schedule.document FROM schedule_step JOIN schedule ON schedule.id = schedule_step.schedule
                      WHERE schedule_step.id = ?1";
-        self.run_read(|connection| load_one(connection, query, id.as_str()))
+        self.run_read(|connection| load_one(connection, query, [id.as_str()]))
     }
 
     /// Loads the newest schedules of a registration, of any entity, at most 100.
@@ -195,7 +196,7 @@ impl Store {
     /// If the store cannot be read.
     pub fn load_schedules_of_registration(&self, id: &RegistrationId) -> Result<Vec<Schedule>, StoreError> {
         let query = "SELECT document FROM schedule WHERE registration = ?1 ORDER BY id DESC LIMIT ?2";
-        self.run_read(|connection| load_documents(connection, query, id.as_str()))
+        self.run_read(|connection| load_documents(connection, query, params![id.as_str(), LISTED]))
     }
 
     /// Returns true if a registration has at least this number of active schedules.
@@ -216,7 +217,7 @@ impl Store {
     /// If the store cannot be read.
     pub fn load_schedule_steps(&self, id: &ScheduleId) -> Result<Vec<ScheduleStep>, StoreError> {
         let query = "SELECT document FROM schedule_step WHERE schedule = ?1 ORDER BY id DESC LIMIT ?2";
-        self.run_read(|connection| load_documents(connection, query, id.as_str()))
+        self.run_read(|connection| load_documents(connection, query, params![id.as_str(), LISTED]))
     }
 
     /// Loads the newest runs of a schedule, newest first, at most 100.
@@ -226,7 +227,7 @@ impl Store {
     pub fn load_schedule_runs(&self, id: &ScheduleId) -> Result<Vec<ScheduleRun>, StoreError> {
         let query =
             "SELECT document FROM schedule_run WHERE schedule = ?1 ORDER BY occurrence DESC, attempt DESC LIMIT ?2";
-        self.run_read(|connection| load_documents(connection, query, id.as_str()))
+        self.run_read(|connection| load_documents(connection, query, params![id.as_str(), LISTED]))
     }
 
     /// Loads an attempt.
@@ -241,10 +242,7 @@ impl Store {
     ) -> Result<Option<ScheduleRun>, StoreError> {
         self.run_read(|connection| {
             let query = "SELECT document FROM schedule_run WHERE schedule = ?1 AND occurrence = ?2 AND attempt = ?3";
-            let mut statement = connection.prepare_cached(query)?;
-            let key = params![id.as_str(), occurrence.as_millisecond(), attempt];
-            let document = statement.query_row(key, |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)));
-            Ok(document.optional()?.transpose()?)
+            load_one(connection, query, params![id.as_str(), occurrence.as_millisecond(), attempt])
         })
     }
 
