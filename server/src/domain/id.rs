@@ -85,6 +85,12 @@ identifier!(
 );
 
 identifier!(
+    /// A reconciliation record: 32 lowercase hexadecimal characters in the same format as a payment id.
+    RecordId,
+    is_lower_hex_32
+);
+
+identifier!(
     /// A checkout: 32 uppercase hexadecimal characters, a dot and the name of the node that created it. The id is a
     /// capability: anyone who knows it may pay, so 80 of its bits are random.
     capability CheckoutId,
@@ -132,6 +138,13 @@ impl RegistrationId {
 
 impl ScheduleId {
     /// Creates the id of a new schedule, or of a change of one.
+    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
+        Self(timed_hex(now, random))
+    }
+}
+
+impl RecordId {
+    /// Creates the id of a new reconciliation record.
     pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
         Self(timed_hex(now, random))
     }

@@ -23,6 +23,7 @@ pub mod ndc;
 pub mod payment;
 pub mod policy_report;
 pub mod query;
+pub mod reconciliation;
 pub mod refusal;
 pub mod registration;
 pub mod report;

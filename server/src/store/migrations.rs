@@ -56,6 +56,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0036_no_account_blind_index",
     "0037_no_purge_index",
     "0038_schedules",
+    "0039_reconciliation",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

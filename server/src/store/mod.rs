@@ -35,6 +35,7 @@ mod payment_history;
 pub mod policy_report;
 mod queries;
 mod readers;
+pub mod reconciliation;
 mod responses;
 pub mod restore;
 pub mod review;

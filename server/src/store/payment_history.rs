@@ -46,6 +46,11 @@ impl PaymentHistory {
         Ok(Self { connection: open_reader(folder)? })
     }
 
+    /// Returns the connection, for reads of other rows.
+    pub(super) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
     /// Loads the first payments of an entity in a range, at most 100.
     ///
     /// # Errors

@@ -219,7 +219,7 @@ pub fn statement_descriptor(id: &PaymentId, text: &str) -> String {
 }
 
 /// Amounts in stored documents: `["92.00","EUR"]`.
-mod money {
+pub(in crate::domain) mod money {
     use serde::de::Error as _;
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
     use tillgate_shared::money::{Amount, Currency};
