@@ -246,6 +246,11 @@ impl Directory {
         found
     }
 
+    /// Returns the entities above one, nearest first, without itself.
+    pub fn find_ancestors(&self, entity: &Entity) -> Vec<Entity> {
+        tree::ancestors_of(&self.current_snapshot().credentials.entities, entity).cloned().collect()
+    }
+
     /// Returns the channels of a merchant, in routing order. Returns an empty list for any other entity.
     pub fn merchant_channels(&self, merchant: &EntityId) -> Arc<[Arc<Entity>]> {
         self.current_snapshot().channels.get(merchant).cloned().unwrap_or_default()

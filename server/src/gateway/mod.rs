@@ -32,6 +32,7 @@ pub mod schedule;
 mod schedule_run;
 pub mod security_codes;
 mod sender;
+pub mod settlement;
 mod stored_credentials;
 pub mod submit;
 pub mod summary;

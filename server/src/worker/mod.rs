@@ -1,5 +1,5 @@
 //! Background work of a running server: runs due timers, delivers messages, resolves unknown outcomes, runs schedules,
-//! carries out requested review decisions, deletes expired data, checks the store's file, and marks the form's build as
+//! settles payments, carries out requested review decisions, deletes expired data, checks the store's file, and marks the form's build as
 //! still in use.
 
 mod integrity;
@@ -9,6 +9,7 @@ mod review_callback;
 mod review_requests;
 mod risk_counters;
 mod schedules;
+mod settlements;
 mod timers;
 pub(crate) mod tokens;
 
@@ -41,6 +42,7 @@ pub async fn run_tasks(app: Arc<App>, stop: watch::Receiver<bool>) {
         risk_counters::delete_periodically(Arc::clone(&app), stop.clone()),
         review_requests::carry_out_periodically(Arc::clone(&app), stop.clone()),
         schedules::run_periodically(Arc::clone(&app), stop.clone()),
+        settlements::run_periodically(Arc::clone(&app), stop.clone()),
         outbox::run_deliveries(app, stop)
     );
 }
