@@ -37,6 +37,7 @@ mod stored_credentials;
 pub mod submit;
 pub mod summary;
 pub mod velocity;
+pub mod verification;
 pub mod wallet;
 
 use std::sync::Arc;

@@ -38,6 +38,9 @@ struct SettlementRun<'a> {
     reversed: HashSet<PaymentId>,
     /// The last postponed entry that the open batch has tried again.
     resumed: i64,
+    /// Number of records so far. It is part of their ids, so that those of one millisecond are in the order of the
+    /// lines.
+    records: u32,
 }
 
 /// The lines of a part, before they are written.
@@ -136,6 +139,7 @@ impl<'a> SettlementRun<'a> {
             state,
             reversed: HashSet::new(),
             resumed: 0,
+            records: 0,
         }))
     }
 
@@ -338,13 +342,12 @@ impl<'a> SettlementRun<'a> {
     fn with_day<T>(&mut self, work: impl FnOnce(&mut BatchDay<'_>, &mut SettlementState) -> T) -> Result<T, Failure> {
         let day = self.state.open.as_ref().map_or(Date::MIN, |open| open.day);
         let (time, mut random) = (self.gateway.next_id_time(self.entity), random_bytes::<9>()?);
-        let mut number = 0u32;
-        // Ids of the same millisecond are in the order of the lines.
+        let number = &mut self.records;
         let mut new_id = || {
             for (byte, counted) in random.iter_mut().zip(number.to_be_bytes()) {
                 *byte = counted;
             }
-            number += 1;
+            *number = number.wrapping_add(1);
             RecordId::new(time, random)
         };
         let mut day = BatchDay {

@@ -158,7 +158,7 @@ pub(super) fn record_earlier_payments(transaction: &Transaction<'_>) -> Result<(
 }
 
 /// Reads a row with the columns number, entity, document and hash.
-fn read_entry(row: &Row<'_>) -> rusqlite::Result<ChainedEntry> {
+pub(super) fn read_entry(row: &Row<'_>) -> rusqlite::Result<ChainedEntry> {
     let entity: String = row.get(1)?;
     Ok(ChainedEntry { number: row.get(0)?, entity: EntityId::parse(&entity), document: row.get(2)?, hash: row.get(3)? })
 }

@@ -55,6 +55,7 @@ pub mod sealed;
 pub mod sealed_key;
 pub mod settlement;
 mod shared_parameters;
+pub mod snapshot;
 mod sources;
 mod stored_credentials;
 pub mod timer;

@@ -233,6 +233,23 @@ impl PaymentHistory {
     }
 }
 
+impl PaymentHistory {
+    /// Loads the latest batches of an entity, newest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_latest_batches(&self, entity: &EntityId, limit: u64) -> Result<Vec<StoredBatch>, StoreError> {
+        let query = "SELECT document FROM settlement_batch WHERE entity = ?1 ORDER BY day DESC, currency DESC LIMIT ?2";
+        let mut statement = self.connection().prepare_cached(query)?;
+        let mut rows = statement.query(params![entity.as_str(), i64::try_from(limit).unwrap_or(i64::MAX)])?;
+        let mut batches = Vec::new();
+        while let Some(row) = rows.next()? {
+            batches.push(decode_document(&row.get::<_, Vec<u8>>(0)?)?);
+        }
+        Ok(batches)
+    }
+}
+
 impl AdminStore {
     /// Loads the own terms of an entity. `None` if it has those of an entity above, or the default ones.
     ///

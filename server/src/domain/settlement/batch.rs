@@ -171,7 +171,8 @@ impl BatchDay<'_> {
         line.merchant_transaction_id = payment.merchant_transaction_id().map(str::to_owned);
         line.merchant_invoice_id = payment.parameters.get("merchantInvoiceId").map(str::to_owned);
         line.brand = Some(payment.brand.clone());
-        line.presented = Some(self.zone.to_datetime(payment.created));
+        let created = self.zone.to_datetime(payment.created);
+        line.presented = created.with().subsec_nanosecond(0).build().ok();
         line.descriptor = Some(payment.descriptor.clone());
         line.account = describe_account(&payment.account);
         line.institute.tx_ids = payment.connector_tx_ids.to_array();
