@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use rusqlite::{Connection, OptionalExtension as _, params};
+use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use tillgate_shared::money::Currency;
 
+use super::admin::Act;
 use super::rows::{decode_document, encode_document};
 use super::timer::TimerKind;
 use super::{AdminStore, PaymentHistory, Store, StoreError, ledger, reconciliation};
@@ -264,29 +266,45 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written.
     pub fn save_settlement_terms(&self, entity: &EntityId, terms: Option<&SettlementTerms>) -> Result<(), StoreError> {
-        match terms {
-            Some(terms) => self.connection.execute(
-                "INSERT INTO settlement_terms (entity, document) VALUES (?1, ?2)
-                 ON CONFLICT (entity) DO UPDATE SET document = excluded.document",
-                params![entity.as_str(), encode_document(terms)],
-            )?,
-            None => self.connection.execute("DELETE FROM settlement_terms WHERE entity = ?1", [entity.as_str()])?,
-        };
-        Ok(())
+        let id = entity.as_str();
+        let text = terms.map(serde_json::to_string).transpose()?;
+        let details = [("terms", text.as_deref().unwrap_or("default"))];
+        let act = Act { action: "settlement set", subject: id, entity: Some(entity), details: &details };
+        self.record_act(&act, |connection| {
+            match terms {
+                Some(terms) => connection.execute(
+                    "INSERT INTO settlement_terms (entity, document) VALUES (?1, ?2)
+                     ON CONFLICT (entity) DO UPDATE SET document = excluded.document",
+                    params![id, encode_document(terms)],
+                )?,
+                None => connection.execute("DELETE FROM settlement_terms WHERE entity = ?1", [id])?,
+            };
+            Ok(())
+        })
     }
 
     /// Adds rates of exchange. A rate of the same currencies and day replaces the earlier one.
     ///
     /// # Errors
     /// If the store cannot be written.
-    pub fn save_fx_rates(&self, rates: &[(Currency, Currency, Date, rust_decimal::Decimal)]) -> Result<(), StoreError> {
-        let mut statement = self.connection.prepare_cached(
-            "INSERT INTO fx_rate (source, target, day, rate) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (source, target, day) DO UPDATE SET rate = excluded.rate",
-        )?;
-        for (source, target, day, rate) in rates {
-            statement.execute(params![source.code(), target.code(), day.to_string(), rate.to_string()])?;
-        }
-        Ok(())
+    pub fn save_fx_rates(&self, rates: &[(Currency, Currency, Date, Decimal)]) -> Result<(), StoreError> {
+        let describe = |(source, target, day, rate): &(Currency, Currency, Date, Decimal)| {
+            format!("{day} {source} {target} {rate}")
+        };
+        let listed = rates.iter().map(describe).collect::<Vec<_>>().join(", ");
+        let (count, details) = (rates.len().to_string(), [("rates", &*listed)]);
+        self.record_act(
+            &Act { action: "fx-rate import", subject: &count, entity: None, details: &details },
+            |connection| {
+                let mut statement = connection.prepare_cached(
+                    "INSERT INTO fx_rate (source, target, day, rate) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (source, target, day) DO UPDATE SET rate = excluded.rate",
+                )?;
+                for (source, target, day, rate) in rates {
+                    statement.execute(params![source.code(), target.code(), day.to_string(), rate.to_string()])?;
+                }
+                Ok(())
+            },
+        )
     }
 }

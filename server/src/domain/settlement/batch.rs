@@ -165,7 +165,7 @@ impl BatchDay<'_> {
             _ => payment.id.clone(),
         };
         line.chargeback = is_chargeback.then(|| payment.id.clone());
-        line.reason = is_chargeback.then(|| ChargebackReason { code: payment.result, text: None });
+        line.reason = is_chargeback.then_some(ChargebackReason { code: payment.result, text: None });
         line.matching = Some(MatchedPayments { status: MatchingStatus::Matched, payments: vec![settled.clone()] });
         line.payment = Some(settled);
         line.merchant_transaction_id = payment.merchant_transaction_id().map(str::to_owned);
