@@ -3,10 +3,10 @@
 //!
 //! Debits are positive and credits are negative. The sum of a movement over all accounts is zero.
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use tillgate_shared::money::Currency;
+use tillgate_shared::money::{Amount, Currency};
 
+use super::id::{EntityId, PaymentId};
 use super::payment::{Payment, PaymentType};
 
 /// Sums by account, in hundredths of a currency.
@@ -78,22 +78,38 @@ pub struct Movement {
     pub sums: LedgerSums,
 }
 
-/// A payment in the journal, with its movement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PaymentEntry {
-    /// The time of its approval, by the clock of its entity.
-    pub time: Timestamp,
+/// An approved payment, reduced to what its movement depends on.
+#[derive(Debug, Clone, Copy)]
+pub struct ApprovedPayment<'a> {
+    /// Its id.
+    pub id: &'a PaymentId,
+    /// Its entity.
+    pub entity: &'a EntityId,
     /// The payment type.
     pub payment_type: PaymentType,
-    /// The movement. All accounts are zero for a preauthorization, which reserves money and moves none, and for its
-    /// reversal.
-    pub movement: Movement,
+    /// The amount.
+    pub amount: Amount,
+    /// The payment that it refers to.
+    pub referenced: Option<&'a PaymentId>,
 }
 
-/// Returns the movement of an approved payment. `referenced` is the type of the payment that it refers to.
-pub fn compute_movement(payment: &Payment, referenced: Option<PaymentType>) -> Movement {
-    let hundredths = signed_amount(payment.payment_type, referenced, payment.amount.hundredths());
-    Movement { currency: payment.amount.currency(), sums: LedgerSums::for_receivable(hundredths) }
+impl<'a> ApprovedPayment<'a> {
+    /// Reduces a payment. Returns `None` if it is not approved.
+    pub fn from_payment(payment: &'a Payment) -> Option<Self> {
+        payment.is_approved().then_some(Self {
+            id: &payment.id,
+            entity: &payment.entity,
+            payment_type: payment.payment_type,
+            amount: payment.amount,
+            referenced: payment.referenced.as_ref(),
+        })
+    }
+
+    /// Returns the movement. `referenced` is the type of the payment that it refers to.
+    pub fn compute_movement(&self, referenced: Option<PaymentType>) -> Movement {
+        let hundredths = signed_amount(self.payment_type, referenced, self.amount.hundredths());
+        Movement { currency: self.amount.currency(), sums: LedgerSums::for_receivable(hundredths) }
+    }
 }
 
 /// Returns the amount of an approved payment with the sign of its direction: positive from the shopper, negative to

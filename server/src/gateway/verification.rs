@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::domain::audit::{AuditEntry, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT};
 use crate::domain::id::{EntityId, PaymentId, to_hex};
-use crate::domain::ledger::{LedgerSums, compute_movement};
+use crate::domain::ledger::{ACCOUNT_NAMES, ApprovedPayment, LedgerSums};
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::settlement::compute_record_movement;
 use crate::store::StoreError;
@@ -274,11 +274,9 @@ fn compare_payment(
     types: &HashMap<PaymentId, PaymentType>,
     journal: &mut Journal,
 ) -> Option<String> {
-    if !payment.is_approved() {
-        return None;
-    }
+    let approved = ApprovedPayment::from_payment(payment)?;
     let referenced = payment.referenced.as_ref().and_then(|referenced| types.get(referenced)).copied();
-    let movement = compute_movement(payment, referenced);
+    let movement = approved.compute_movement(referenced);
     let expected = (payment.payment_type, Sums::from([(movement.currency.code().to_owned(), movement.sums)]));
     match journal.payments.remove(&payment.id) {
         None => Some(format!("payment {} is not in the journal", payment.id)),
@@ -294,7 +292,7 @@ fn add_sums(total: &mut Sums, currency: &str, sums: LedgerSums) {
 
 /// Formats the sums that are not 0, in hundredths.
 fn describe_sums(sums: LedgerSums) -> String {
-    let names = crate::domain::ledger::ACCOUNT_NAMES.iter().zip(sums.to_array());
+    let names = ACCOUNT_NAMES.iter().zip(sums.to_array());
     let parts: Vec<String> = names.filter(|(_, sum)| *sum != 0).map(|(name, sum)| format!("{name} {sum}")).collect();
     if parts.is_empty() { "0".to_owned() } else { parts.join(", ") }
 }

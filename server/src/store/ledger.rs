@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Deserialize;
 use tillgate_shared::money::Currency;
+use tillgate_shared::result::ResultGroup;
 
 use super::rows::{decode_document, encode_document};
 use super::timer::start_settlement_timer;
 use super::{PaymentHistory, Sources, StoreError};
 use crate::domain::audit::{AuditEntry, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT, compute_hash};
 use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::ledger::{LedgerSums, compute_movement};
+use crate::domain::ledger::{ApprovedPayment, LedgerSums};
 use crate::domain::payment::{EarlierState, Payment, PaymentType};
 
 /// Largest number of entries on a page.
@@ -29,35 +30,37 @@ pub(super) fn record_payment(
     payment: &Payment,
 ) -> Result<(), StoreError> {
     // A final result never changes, so a payment is approved once.
-    if !payment.is_approved() || before.is_some_and(|before| before.result.is_success()) {
+    let Some(approved) = ApprovedPayment::from_payment(payment) else { return Ok(()) };
+    let was_approved = |before: &EarlierState| before.result.is_success() || before.result.group() == ResultGroup::Chargeback;
+    if before.is_some_and(was_approved) {
         return Ok(());
     }
     let time = match before {
         None => payment.created,
         Some(_) => sources.now() + load_clock_advance(connection, &payment.entity)?,
     };
-    write_payment_entry(connection, sources.now(), time, payment)
+    write_payment_entry(connection, sources.now(), time, &approved)
 }
 
 /// Writes the entry of an approved payment, and adds its movement to the balances.
-fn write_payment_entry(
+pub(super) fn write_payment_entry(
     connection: &Connection,
     now: Timestamp,
     time: Timestamp,
-    payment: &Payment,
+    payment: &ApprovedPayment<'_>,
 ) -> Result<(), StoreError> {
-    let referenced = match (&payment.referenced, payment.payment_type) {
-        (Some(referenced), PaymentType::Reversal) => load_payment_type(connection, &payment.entity, referenced)?,
+    let referenced = match (payment.referenced, payment.payment_type) {
+        (Some(referenced), PaymentType::Reversal) => load_payment_type(connection, payment.entity, referenced)?,
         _ => None,
     };
-    let movement = compute_movement(payment, referenced);
+    let movement = payment.compute_movement(referenced);
     let entry = AuditEntry {
         payment_type: Some(payment.payment_type),
-        referenced: payment.referenced.clone(),
+        referenced: payment.referenced.cloned(),
         money: BTreeMap::from([(movement.currency.code().to_owned(), movement.sums)]),
         ..AuditEntry::new(time, PAYMENT, payment.id.as_str())
     };
-    write_entry(connection, Some(&payment.entity), &entry, now)
+    write_entry(connection, Some(payment.entity), &entry, now)
 }
 
 /// Appends an entry to the audit log, and adds its movements to the balances of the entity. `now` is the machine's
@@ -140,21 +143,6 @@ fn load_payment_type(
     let mut statement = connection.prepare_cached(query)?;
     let document: Option<Vec<u8>> = statement.query_row([entity.as_str(), id.as_str()], |row| row.get(0)).optional()?;
     Ok(document.map(|document| decode_document::<StoredType>(&document)).transpose()?.map(|stored| stored.payment_type))
-}
-
-/// Writes the entries of the payments of a store from before there was an audit log.
-pub(super) fn record_earlier_payments(transaction: &Transaction<'_>) -> Result<(), StoreError> {
-    let now = Timestamp::now();
-    let mut statement = transaction.prepare("SELECT document FROM payment ORDER BY entity, id")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let document = row.get::<_, Vec<u8>>(0)?;
-        let payment = super::shared_parameters::decode_payment(transaction, &document)?;
-        if payment.is_approved() {
-            write_payment_entry(transaction, now, payment.created, &payment)?;
-        }
-    }
-    Ok(())
 }
 
 /// Reads a row with the columns number, entity, document and hash.

@@ -7,7 +7,7 @@
 use rusqlite::{Connection, Transaction};
 use rusqlite_migration::{HookError, M, Migrations};
 
-use super::{StoreError, ledger};
+use super::{StoreError, ledger_migration};
 
 /// Creates a list with the name and the migration of each file.
 macro_rules! migrations {
@@ -73,7 +73,8 @@ fn all_migrations() -> Migrations<'static> {
     let with_hook = |(name, migration): &(&str, M<'static>)| match *name {
         "0040_ledger" => {
             M::up_with_hook(include_str!("migrations/0040_ledger.sql"), |transaction: &Transaction<'_>| {
-                ledger::record_earlier_payments(transaction).map_err(|error| HookError::Hook(error.to_string()))
+                ledger_migration::record_earlier_payments(transaction)
+                    .map_err(|error| HookError::Hook(error.to_string()))
             })
         }
         _ => migration.clone(),

@@ -25,6 +25,7 @@ mod guards;
 mod health;
 pub mod key_retirement;
 pub mod ledger;
+mod ledger_migration;
 mod lock;
 mod long_reads;
 pub mod message;
