@@ -57,6 +57,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0037_no_purge_index",
     "0038_schedules",
     "0039_reconciliation",
+    "0040_reconciliation_files",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

@@ -42,6 +42,8 @@ impl std::fmt::Display for FileName {
 pub struct FileLines {
     /// The lines, each with CR and LF at its end.
     pub bytes: Vec<u8>,
+    /// Number of the lines.
+    pub records: u64,
     /// Number of values that were longer than their column and have been cut.
     pub cut_values: u64,
 }
@@ -74,7 +76,8 @@ pub fn format_lines(records: &[ReconciliationRecord]) -> FileLines {
         }
         let _ = writer.write_record(None::<&[u8]>);
     }
-    FileLines { bytes: writer.into_inner().unwrap_or_default(), cut_values }
+    let records = u64::try_from(records.len()).unwrap_or(u64::MAX);
+    FileLines { bytes: writer.into_inner().unwrap_or_default(), records, cut_values }
 }
 
 fn create_writer(buffer: Vec<u8>) -> csv::Writer<Vec<u8>> {
