@@ -2,6 +2,7 @@
 //! them with payments (specification, document 3, "Reconciliation records").
 
 pub mod columns;
+pub mod days;
 pub mod file;
 mod line_type;
 #[cfg(test)]
@@ -71,6 +72,16 @@ pub struct ReconciliationRecord {
     /// The payment of type `CB` (or its reversal) that was created for the line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chargeback: Option<PaymentId>,
+}
+
+/// Name of the format of settlements that the gateway itself computes, in place of an institute.
+pub const SIMULATED_FORMAT: &str = "TILLGATE-1";
+
+impl ReconciliationRecord {
+    /// Returns true if the gateway itself has settled the payment, so that no institute's file has the line.
+    pub fn is_simulated(&self) -> bool {
+        self.settlement.format == SIMULATED_FORMAT
+    }
 }
 
 /// The clearing institute of a record.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::civil::Date;
 
 use super::{Cashflow, ReconciliationRecord, RecordType, SettlementStatus, TransactionType};
+use crate::domain::mode::ProcessingMode;
 use crate::domain::report::format_hundredths;
 
 /// The values by which totals are divided. Amounts in different currencies are never added.
@@ -53,25 +54,36 @@ impl RecordTotal {
 pub struct RecordTotals {
     /// Code of the only currency whose records are counted. `None` for every currency.
     pub currency: Option<String>,
+    /// The only mode whose records are counted. `None` for every mode.
+    pub mode: Option<ProcessingMode>,
     /// The rows.
     pub rows: BTreeMap<RecordTotalsKey, RecordTotal>,
 }
 
 impl RecordTotals {
-    /// Makes totals without records, of one currency or of all.
-    pub fn new(currency: Option<&str>) -> Self {
-        Self { currency: currency.map(str::to_owned), rows: BTreeMap::new() }
+    /// Makes totals without records, of one currency and mode or of all.
+    pub fn new(currency: Option<&str>, mode: Option<ProcessingMode>) -> Self {
+        Self { currency: currency.map(str::to_owned), mode, rows: BTreeMap::new() }
     }
 
-    /// Adds a record in the file of a day, if its currency is counted.
+    /// Returns true if a record is counted.
+    fn is_counted(&self, record: &ReconciliationRecord) -> bool {
+        let has_mode = match self.mode {
+            None | Some(ProcessingMode::Live) => true,
+            Some(ProcessingMode::Internal) => record.is_simulated(),
+            Some(ProcessingMode::External) => !record.is_simulated(),
+        };
+        has_mode && self.currency.as_ref().is_none_or(|only| only == record.amount.currency().code())
+    }
+
+    /// Adds a record in the file of a day, if it is counted.
     pub fn add_record(&mut self, day: Date, record: &ReconciliationRecord) {
-        let currency = record.amount.currency().code();
-        if self.currency.as_ref().is_some_and(|only| only != currency) {
+        if !self.is_counted(record) {
             return;
         }
         let key = RecordTotalsKey {
             day,
-            currency,
+            currency: record.amount.currency().code(),
             settlement_currency: record.settlement.amount.currency().code(),
             brand: record.brand.clone().unwrap_or_default(),
             record_type: record.record_type,
