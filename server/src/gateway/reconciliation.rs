@@ -63,7 +63,7 @@ pub(super) fn select_records(entity: &Entity) -> RecordOwnership<'_> {
     match entity.level {
         Level::Psp | Level::Division => RecordOwnership::InFilesOf(&entity.id),
         Level::Merchant => RecordOwnership::OfMerchant(&entity.id),
-        Level::Channel => RecordOwnership::OfAccount(&entity.id),
+        Level::Channel => RecordOwnership::OfAccount { account: &entity.id, merchant: entity.merchant_or_self() },
     }
 }
 

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::error::unreadable_column;
 use super::rows::{decode_document, encode_document};
-use super::{Changes, PaymentHistory, StoreError};
+use super::{AdminStore, Changes, PaymentHistory, StoreError};
 use crate::domain::id::{EntityId, RecordId};
 use crate::domain::reconciliation::ReconciliationRecord;
 
@@ -24,17 +24,24 @@ pub enum RecordOwnership<'a> {
     InFilesOf(&'a EntityId),
     /// The records of a merchant and its channels, as they were when the records were written.
     OfMerchant(&'a EntityId),
-    /// The records of payments that an entity made itself.
-    OfAccount(&'a EntityId),
+    /// The records of payments that a channel made for a merchant.
+    OfAccount {
+        /// The channel.
+        account: &'a EntityId,
+        /// Its merchant. A channel that was moved has none of the records of its former merchant.
+        merchant: &'a EntityId,
+    },
 }
 
 impl<'a> RecordOwnership<'a> {
-    /// Returns the column of the selection and its value.
-    pub(super) fn column(self) -> (&'static str, &'a EntityId) {
+    /// Returns the condition of the selection, and the two values that it names `?1` and `?2`.
+    pub(super) fn condition(self) -> (&'static str, [&'a str; 2]) {
         match self {
-            Self::InFilesOf(entity) => ("owner", entity),
-            Self::OfMerchant(entity) => ("merchant", entity),
-            Self::OfAccount(entity) => ("account", entity),
+            Self::InFilesOf(entity) => ("owner = ?1 AND ?2 = ''", [entity.as_str(), ""]),
+            Self::OfMerchant(entity) => ("merchant = ?1 AND ?2 = ''", [entity.as_str(), ""]),
+            Self::OfAccount { account, merchant } => {
+                ("account = ?1 AND merchant = ?2", [account.as_str(), merchant.as_str()])
+            }
         }
     }
 }
@@ -133,6 +140,16 @@ pub(super) fn parse_day(text: &str) -> rusqlite::Result<Date> {
     text.parse().map_err(|_| unreadable_column(0, "day of a reconciliation record"))
 }
 
+impl AdminStore {
+    /// Writes new or changed reconciliation records, all or none.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn write_records(&self, records: &[ReconciliationRecord]) -> Result<(), StoreError> {
+        self.in_transaction(|store| records.iter().try_for_each(|record| write_record(&store.connection, record)))
+    }
+}
+
 impl PaymentHistory {
     /// Loads the first records in a range, at most 500, in the order of day and id.
     ///
@@ -144,21 +161,21 @@ impl PaymentHistory {
         version: RecordVersion,
         range: &RecordRange,
     ) -> Result<RecordPage, StoreError> {
-        let (column, entity) = ownership.column();
+        let (condition, [entity, merchant]) = ownership.condition();
         let document = match version {
             RecordVersion::Filed => "coalesce(filed, document)",
             RecordVersion::Latest => "document",
         };
         let query = format!(
             "SELECT day, {document} FROM reconciliation_record
-             WHERE {column} = ?1 AND (day, id) > (?2, ?3) AND day <= ?4 ORDER BY day, id LIMIT ?5"
+             WHERE {condition} AND (day, id) > (?3, ?4) AND day <= ?5 ORDER BY day, id LIMIT ?6"
         );
         let (day, id) = match &range.after {
             Some((day, id)) => (day.to_string(), id.as_str()),
             None => (range.from.to_string(), ""),
         };
         let mut statement = self.connection().prepare_cached(&query)?;
-        let mut rows = statement.query(params![entity.as_str(), day, id, range.to.to_string(), PAGE])?;
+        let mut rows = statement.query(params![entity, merchant, day, id, range.to.to_string(), PAGE])?;
         let mut records: Vec<(Date, ReconciliationRecord)> = Vec::new();
         while let Some(row) = rows.next()? {
             let document = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
